@@ -253,7 +253,9 @@ export class DerivedIndexes {
   private async othersEnded(all: readonly Held[]): Promise<void> {
     const ended = Promise.all(all.map(({ away }) => away));
     const over = new AbortController();
-    const late = sleep(this.options.closeMaxMs ?? CLOSE_MAX_MS, undefined, { signal: over.signal }).catch(() => undefined);
+    const late = sleep(this.options.closeMaxMs ?? CLOSE_MAX_MS, undefined, { signal: over.signal }).catch(
+      () => undefined,
+    );
     await Promise.race([ended, late]).finally(() => over.abort());
     for (const { away, index } of all)
       if (away !== null) this.options.warn("its threads have not ended: it is not saved", index.place);

@@ -497,7 +497,10 @@ t.test("keys and body of a save are of one moment, though the keys are copied in
   await indexes.idle();
   const index = indexes.find(PLACE, kind)!;
   const row = (name: string, value: string | null) =>
-    index.applied({ key: Buffer.concat([PREFIX, Buffer.from(name)]), value: value === null ? null : Buffer.from(value) });
+    index.applied({
+      key: Buffer.concat([PREFIX, Buffer.from(name)]),
+      value: value === null ? null : Buffer.from(value),
+    });
   let steps = 0;
   const yieldTurn = async () => {
     steps++;
@@ -517,7 +520,10 @@ t.test("keys and body of a save are of one moment, though the keys are copied in
   t.same(content.keys, { pieces: [["k0", "k1", "k2", "k3", "k4"]], count: 5, characters: 10 });
   t.same(content.rest, { pieces: [["empty"]], count: 1, characters: 5 });
   t.equal(Buffer.concat([...content.body]).toString(), '["x","x","x","x","x"]');
-  t.ok(index.fold(() => false), "and then goes on");
+  t.ok(
+    index.fold(() => false),
+    "and then goes on",
+  );
   index.contentDone();
   const ends = { shouldYield: () => true, yieldTurn: () => Promise.reject(new Error("over")) };
   await t.rejects(index.content(ends), /over/);
