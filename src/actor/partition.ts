@@ -21,7 +21,7 @@ import type { SpillArea } from "../query/exec/spill/spill-area.js";
 import { layoutOf, type TableLayout } from "../query/exec/table-layout.js";
 import { InteractiveTransactions } from "../session/interactive-transactions.js";
 import type { LongTasks } from "../session/long-tasks.js";
-import { followDefinitions, openSaved } from "../session/search-index-care.js";
+import { expectIndexes, followDefinitions, openSaved } from "../session/search-index-care.js";
 import type { SlowStatements } from "../session/slow-statements.js";
 import { Tenant, type TenantHost } from "../session/tenant.js";
 import type { TenantProviders } from "../session/tenant-providers.js";
@@ -202,6 +202,7 @@ export class Partition implements TenantHost {
       tenant = new Tenant(this, number);
       this.tenants.set(number, tenant);
       this.known.add(number);
+      if (this.places.isServed(number)) expectIndexes(tenant);
     }
     tenant.lastUse = ++this.uses;
     return tenant;

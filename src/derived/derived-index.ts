@@ -42,6 +42,8 @@ export interface IndexPlace {
 export type IndexState = "opening" | "ready" | "dropped";
 
 const STEP_ENTRIES = 256;
+/** Keys that are copied between two looks at the clock: a tenth of a millisecond. */
+const STEP_KEYS = 32_768;
 /** Of a newer entry in its map, roughly. */
 const ENTRY_BYTES = 200;
 /** Filters whose marks are kept. */
@@ -149,6 +151,10 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     return this.keys[slot] !== null;
   }
 
+  usedSlots(): Uint32Array {
+    return Uint32Array.from(this.slots.values());
+  }
+
   /** What the engine holds under the key of a slot that is in use; there must be no newer entries. */
   recordOf(slot: number): Uint8Array {
     return this.store.engine.get(this.keyOf(slot))!;
@@ -228,23 +234,45 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   async content(turns: Turns): Promise<IndexContent | null> {
     if (this.state !== "ready" || this.isFrozen || this.entries.size > 0 || this.store.hasBacklog) return null;
     if (this.body.longWork?.isAway === true || this.isBeingSaved) return null;
+    const { definition, body } = this;
     const sequence = this.store.appliedSequence;
-    if (this.body.saveNow !== undefined) {
-      const { definition } = this;
-      this.isBeingSaved = true;
-      return { definition, sequence, keys: this.keys.slice(), rest: [...this.rest], body: this.body.saveNow() };
-    }
-    const body: Uint8Array[] = [];
+    let parts: Iterable<Uint8Array>;
     this.isFrozen = true;
     try {
-      for (const part of this.body.save()) {
-        body.push(part);
-        if (turns.shouldYield()) await turns.yieldTurn();
-      }
+      if (body.saveNow !== undefined) {
+        parts = body.saveNow();
+        this.isBeingSaved = true;
+      } else parts = await collected(body.save(), turns);
+      return { definition, sequence, ...(await this.copyKeys(turns)), body: parts };
+    } catch (error) {
+      this.contentDone();
+      throw error;
     } finally {
       this.isFrozen = false;
     }
-    return { definition: this.definition, sequence, keys: this.keys.slice(), rest: [...this.rest], body };
+  }
+
+  /** While newer entries wait. */
+  private async copyKeys(turns: Turns): Promise<Pick<IndexContent, "keys" | "rest">> {
+    const keys: (string | null)[][] = [];
+    for (let from = 0; from < this.keys.length; from += STEP_KEYS) {
+      keys.push(this.keys.slice(from, from + STEP_KEYS));
+      if (turns.shouldYield()) await turns.yieldTurn();
+    }
+    const rest: string[][] = [];
+    let characters = 0;
+    for (const suffix of this.rest) {
+      if (rest.length === 0 || rest.at(-1)!.length === STEP_KEYS) {
+        rest.push([]);
+        if (turns.shouldYield()) await turns.yieldTurn();
+      }
+      rest.at(-1)!.push(suffix);
+      characters += suffix.length;
+    }
+    return {
+      keys: { pieces: keys, count: this.keys.length, characters: this.keyCharacters },
+      rest: { pieces: rest, count: this.rest.size, characters },
+    };
   }
 
   /** The content was written, or is not needed. */
@@ -258,11 +286,14 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     return this.isFrozen ? [] : this.body.longWork!.begin(threads);
   }
 
-  /** The other threads have ended. */
-  async takeBack(turns: Turns): Promise<void> {
+  /** The other threads have ended. False: there was nothing that they could do. */
+  async takeBack(turns: Turns): Promise<boolean> {
     const waitingBefore = this.body.waitingCount ?? 0;
-    for (const _ of this.body.longWork!.end()) if (turns.shouldYield()) await turns.yieldTurn();
+    const steps = this.body.longWork!.end();
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) if (turns.shouldYield()) await turns.yieldTurn();
     this.unsaved += Math.max(1, this.body.count - waitingBefore);
+    return step.value;
   }
 
   private forgetMarks(slot: number): void {
@@ -291,9 +322,10 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     for (const suffix of file.rest) this.rest.add(suffix);
     for (let slot = 0; slot < this.keys.length; slot++) {
       const key = this.keys[slot]!;
-      if (key === null) continue;
-      this.slots.set(key, slot);
-      this.keyCharacters += key.length;
+      if (key !== null) {
+        this.slots.set(key, slot);
+        this.keyCharacters += key.length;
+      } else if (this.body.has?.(slot) === true) this.body.remove(slot);
       if (slot % STEP_ENTRIES === 0 && turns.shouldYield()) await turns.yieldTurn();
     }
   }
@@ -426,6 +458,15 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     if (this.body.removeInSteps === undefined) this.body.remove(slot);
     else yield* this.body.removeInSteps(slot);
   }
+}
+
+async function collected(parts: Iterable<Uint8Array>, turns: Turns): Promise<Uint8Array[]> {
+  const all: Uint8Array[] = [];
+  for (const part of parts) {
+    all.push(part);
+    if (turns.shouldYield()) await turns.yieldTurn();
+  }
+  return all;
 }
 
 function sizeOf({ key, value }: Operation): number {

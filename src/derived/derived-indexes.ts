@@ -4,6 +4,7 @@
  * for one. Owned by the partition, which reports everything that the engine takes (`applied`).
  */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Turns } from "../protocol/turns.js";
 import { SPACE, storageIdOf, tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
@@ -11,16 +12,15 @@ import { DerivedIndex, type IndexPlace, type IndexStore } from "./derived-index.
 import type { IndexBody, IndexKind, IndexThreadsElsewhere } from "./index-body.js";
 import { writeIndexFile } from "./index-file.js";
 import { IndexFolder, type IndexName } from "./index-folder.js";
+import type { IndexMetrics, IndexProgress } from "./index-progress.js";
+import { PutOff } from "./put-off.js";
 import { ALONE } from "./turns.js";
 
 /** Changes before an index is saved while the server runs: so many, and so large a part of it. */
 const UNSAVED_MIN = 10_000;
 const UNSAVED_SHARE = 0.2;
-/** Searches that an index is not made for after it was thrown out; twice as many each time, up to the most. */
-const PUT_OFF_MIN = 64;
-const PUT_OFF_MAX = 65_536;
-/** Indexes that were thrown out and are remembered. */
-const PUT_OFF_COUNT_MAX = 10_000;
+/** Close waits so long for other threads, which are told to end. */
+const CLOSE_MAX_MS = 10_000;
 
 /** Memory that the indexes of all partitions of an actor have together. */
 export interface IndexMemory {
@@ -39,6 +39,8 @@ export interface DerivedIndexesOptions {
   readonly durable: () => Promise<void>;
   /** Other threads for a body's long work (index-body.ts). Null: there are none. */
   readonly elsewhere?: IndexThreadsElsewhere | null;
+  /** How long `close` waits for them; tests make it short. */
+  readonly closeMaxMs?: number;
   /** Something went wrong that costs only time. */
   readonly warn: (message: string, place: IndexName) => void;
 }
@@ -61,26 +63,6 @@ interface Held {
   staysHere: boolean;
 }
 
-/** What can be said of an index that is held. */
-export interface IndexProgress {
-  readonly state: "opening" | "ready";
-  readonly rowsRead: number;
-  readonly count: number;
-  readonly bytes: number;
-  /** Work is left that makes searches faster. */
-  readonly hasWork: boolean;
-  /** Items that this work is about. */
-  readonly waiting: number;
-}
-
-/** Of all indexes of a partition. */
-export interface IndexMetrics {
-  readonly indexes: number;
-  readonly indexBytes: number;
-  readonly indexItemsWaiting: number;
-  readonly indexRowsFolded: number;
-}
-
 export class DerivedIndexes {
   /** By tenant, then by index id. */
   private readonly tenants = new Map<number, Map<number, Held>>();
@@ -90,8 +72,7 @@ export class DerivedIndexes {
   private readonly expected = new Map<string, () => void>();
   private readonly saving = new Set<Promise<void>>();
   private readonly folder: IndexFolder;
-  /** Searches until an index that was thrown out is made again, by "tenant/index". */
-  private readonly putOff = new Map<string, { times: number; wait: number }>();
+  private readonly putOff = new PutOff();
   private foldedBefore = 0;
   private uses = 0;
   private isClosing = false;
@@ -117,8 +98,10 @@ export class DerivedIndexes {
       held = undefined;
     }
     if (held === undefined) {
-      if (this.isClosing || this.options.memory.bytesMax === 0 || this.isPutOff(place)) return null;
-      held = this.make(place, kind as unknown as IndexKind<unknown, IndexBody<unknown>>);
+      if (this.isClosing || this.options.memory.bytesMax === 0 || this.putOff.has(place)) return null;
+      const made = this.make(place, kind as unknown as IndexKind<unknown, IndexBody<unknown>>);
+      if (made === null) return null;
+      held = made;
     }
     held.lastUse = ++this.uses;
     return held.index.state === "ready" ? (held.index as unknown as DerivedIndex<Item, Body>) : null;
@@ -175,9 +158,10 @@ export class DerivedIndexes {
     make?.();
   }
 
-  /** Whether an index follows the table whose rows' keys begin so. */
+  /** Whether an index follows the table whose rows' keys begin so, or is made with its first row. */
   followsRows(prefix: Uint8Array): boolean {
-    return this.tables.has(tableName(tenantOfKey(prefix), storageIdOf(prefix)));
+    const name = tableName(tenantOfKey(prefix), storageIdOf(prefix));
+    return this.tables.has(name) || this.expected.has(name);
   }
 
   /** Saves a tenant's indexes and drops them from memory. */
@@ -253,7 +237,8 @@ export class DerivedIndexes {
     this.isClosing = true;
     const all = this.all();
     for (const { index } of all) index.body.longWork?.stop();
-    await Promise.all(all.flatMap(({ working, away }) => [working, away]));
+    await Promise.all(all.map(({ working }) => working));
+    await this.othersEnded(all);
     for (const held of all) {
       if (held.index.state === "dropped") continue;
       if (held.isBack) await held.index.takeBack(ALONE);
@@ -264,23 +249,26 @@ export class DerivedIndexes {
     await Promise.all(this.saving);
   }
 
-  /** Counts the searches after which an index that was thrown out is made again. */
-  private isPutOff(place: IndexPlace): boolean {
-    const found = this.putOff.get(indexName(place));
-    if (found === undefined || found.wait === 0) return false;
-    found.wait--;
-    return true;
+  /** Waits for other threads, but not for ever: an index whose threads do not end is not saved. */
+  private async othersEnded(all: readonly Held[]): Promise<void> {
+    const ended = Promise.all(all.map(({ away }) => away));
+    const over = new AbortController();
+    const late = sleep(this.options.closeMaxMs ?? CLOSE_MAX_MS, undefined, { signal: over.signal }).catch(
+      () => undefined,
+    );
+    await Promise.race([ended, late]).finally(() => over.abort());
+    for (const { away, index } of all)
+      if (away !== null) this.options.warn("its threads have not ended: it is not saved", index.place);
   }
 
   /** Throws an index out that would be made again and again; warns the first time. */
   private throwOut(held: Held, reason: string): void {
-    const { place } = held.index;
-    const name = indexName(place);
-    const times = (this.putOff.get(name)?.times ?? 0) + 1;
-    if (this.putOff.size >= PUT_OFF_COUNT_MAX) this.putOff.clear();
-    this.putOff.set(name, { times, wait: Math.min(PUT_OFF_MAX, PUT_OFF_MIN * 2 ** (times - 1)) });
     this.putAway(held);
-    if (times === 1) this.options.warn(reason, place);
+    this.wait(held.index.place, reason);
+  }
+
+  private wait(place: IndexPlace, reason: string): void {
+    if (this.putOff.add(place) === 1) this.options.warn(reason, place);
   }
 
   private putAway(held: Held): void {
@@ -290,8 +278,15 @@ export class DerivedIndexes {
     this.drop(held);
   }
 
-  private make(place: IndexPlace, kind: IndexKind<unknown, IndexBody<unknown>>): Held {
-    const index = new DerivedIndex(place, kind, this.options.store);
+  /** Null: it cannot be made now, as when a process has as many memories as it may have. */
+  private make(place: IndexPlace, kind: IndexKind<unknown, IndexBody<unknown>>): Held | null {
+    let index: DerivedIndex;
+    try {
+      index = new DerivedIndex(place, kind, this.options.store);
+    } catch (error) {
+      this.wait(place, `it cannot be made now: ${String(error)}`);
+      return null;
+    }
     let open = (): void => undefined;
     const opened = new Promise<void>((resolve) => {
       open = resolve;
@@ -370,7 +365,7 @@ export class DerivedIndexes {
       while (index.body.isBusy !== true && !index.fold(turns.shouldYield)) await turns.yieldTurn();
       this.measure(held);
       if (held.isBack) {
-        await index.takeBack(turns);
+        held.staysHere = !(await index.takeBack(turns));
         held.isBack = false;
       } else if (this.isForElsewhere(held) && this.handOver(held)) this.measure(held);
       else if (index.body.hasWork) {
@@ -423,7 +418,8 @@ export class DerivedIndexes {
     if (index.state === "dropped") return;
     if (!this.isClosing) this.options.warn(`another thread failed: ${error}; the index is made anew`, index.place);
     this.drop(held);
-    if (!this.isClosing) this.make(index.place, index.kind).staysHere = true;
+    const other = this.isClosing ? null : this.make(index.place, index.kind);
+    if (other !== null) other.staysHere = true;
   }
 
   /** Turns of the index's tenant, until the index is dropped or the partition closes; its growth is measured meanwhile. */
@@ -487,10 +483,6 @@ export class DerivedIndexes {
     }
     return oldest;
   }
-}
-
-function indexName({ tenantNumber, indexId }: IndexPlace): string {
-  return `${tenantNumber}/${indexId}`;
 }
 
 function tableName(tenantNumber: number, storageId: number): string {

@@ -11,7 +11,7 @@ export interface IndexBody<Item> {
   /** Takes an item and answers its slot: a small integer, which may be one that was removed before. */
   add(item: Item): number;
   remove(slot: number): void;
-  /** Of bodies whose slots are said by keys. */
+  /** Of bodies whose slots are said by keys, or that may hold more than was in their keys' file. */
   has?(slot: number): boolean;
   /** Whether the slot's item is this one. */
   holds(slot: number, item: Item): boolean;
@@ -52,8 +52,11 @@ export interface LongWork {
   begin(threads: number): readonly unknown[];
   /** They are to end soon, wherever they are. */
   stop(): void;
-  /** All of them have ended without an error; in short steps. What they have not done is left. */
-  end(): Generator<undefined, void>;
+  /**
+   * All of them have ended without an error; in short steps. What they have not done is left. False: they could do
+   * nothing of it, and others could not either.
+   */
+  end(): Generator<undefined, boolean>;
 }
 
 /** Threads that do a body's long work. */

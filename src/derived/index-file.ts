@@ -20,19 +20,18 @@ const PIECE_BYTES = 256 * 1024;
 const STEP_KEYS = 1024;
 const WRITE_BYTES = 256 * 1024;
 const SUM_BYTES = 4;
+/** Before each key. */
+const LENGTH_BYTES = 2;
 /** The head is never longer. */
 const HEAD_BYTES_MAX = 64 * 1024;
 
-interface Keys {
+export interface IndexFile<Body> {
   /** The commit that the body stands at. */
   readonly sequence: number;
   /** By slot: the row's key after the table's prefix, latin-1; null where the slot is free. */
   readonly keys: (string | null)[];
   /** For rows that are not in the body. */
   readonly rest: readonly string[];
-}
-
-export interface IndexFile<Body> extends Keys {
   readonly body: Body;
 }
 
@@ -228,7 +227,7 @@ function* writeKeys(keys: readonly (string | null)[]): Generator<Buffer> {
 
 function bytesOfKeys(keys: readonly (string | null)[]): number {
   let size = 0;
-  for (const key of keys) size += 2 + (key?.length ?? 0);
+  for (const key of keys) size += LENGTH_BYTES + (key?.length ?? 0);
   return size;
 }
 
@@ -245,8 +244,19 @@ function* readKeys(bytes: Buffer, slots: number): Generator<undefined, (string |
   return keys;
 }
 
-export interface IndexContent extends Keys {
+/** Keys as they are written: in pieces, as they are copied. */
+export interface KeyPieces {
+  readonly pieces: readonly (readonly (string | null)[])[];
+  /** Free slots count, too. */
+  readonly count: number;
+  readonly characters: number;
+}
+
+export interface IndexContent {
   readonly definition: string;
+  readonly sequence: number;
+  readonly keys: KeyPieces;
+  readonly rest: KeyPieces;
   readonly body: Iterable<Uint8Array>;
 }
 
@@ -259,18 +269,17 @@ function* partsOf({ definition, sequence, keys, rest, body }: IndexContent): Gen
   const head: Head = {
     definition,
     sequence,
-    keyBytes: bytesOfKeys(keys),
-    slots: keys.length,
-    restBytes: bytesOfKeys(rest),
-    rest: rest.length,
+    keyBytes: LENGTH_BYTES * keys.count + keys.characters,
+    slots: keys.count,
+    restBytes: LENGTH_BYTES * rest.count + rest.characters,
+    rest: rest.count,
   };
   const headBytes = Buffer.from(JSON.stringify(head));
   const start = Buffer.alloc(12, MAGIC, "latin1");
   start.writeUInt32LE(headBytes.length, 8);
   yield start;
   yield headBytes;
-  yield* writeKeys(keys);
-  yield* writeKeys(rest);
+  for (const piece of [...keys.pieces, ...rest.pieces]) yield* writeKeys(piece);
   yield* body;
 }
 

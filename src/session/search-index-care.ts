@@ -47,17 +47,33 @@ export function followDefinitions(tenant: Tenant): void {
     tenant.hasSearchIndexes = indexes.length > 0;
     const storageIds = new Map(indexes.map(({ table, id }) => [id, storageOf(table)]));
     partition.derived.keepOnly(number, storageIds);
-    const { derived } = partition;
-    for (const { table } of indexes) {
-      const make = () => {
-        for (const index of indexes) if (index.table === table) index.make(derived, number);
-      };
+    for (const table of new Set(indexes.map(({ table }) => table))) {
+      const make = () => makeOf(table, indexes, partition.derived, number);
       if (hasRows(tx, number, table)) make();
-      else derived.expect(number, storageOf(table), make);
+      else partition.derived.expect(number, storageOf(table), make);
     }
   } finally {
     tx.rollback();
   }
+}
+
+/** A tenant was loaded: indexes of its tables without rows are made with the first. Others are when a search asks for them. */
+export function expectIndexes({ partition, number, catalog }: Tenant): void {
+  const { derived } = partition;
+  const tx = partition.shard.begin({ readOnly: true });
+  try {
+    const indexes = memoryIndexesOf(catalog.view(tx));
+    for (const table of new Set(indexes.map(({ table }) => table))) {
+      if (hasRows(tx, number, table)) continue;
+      derived.expect(number, storageOf(table), () => makeOf(table, indexes, derived, number));
+    }
+  } finally {
+    tx.rollback();
+  }
+}
+
+function makeOf(table: TableDef, indexes: readonly MemoryIndex[], derived: DerivedIndexes, tenantNumber: number): void {
+  for (const index of indexes) if (index.table === table) index.make(derived, tenantNumber);
 }
 
 /**

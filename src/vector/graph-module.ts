@@ -34,6 +34,7 @@ export interface GraphModule {
   link(slot: number): void;
   remove(slot: number): number;
   isGoneSlot(slot: number): number;
+  setGoneBefore(slot: number): void;
   removeGone(slot: number): void;
   beginSharing(from: number): void;
   hasEntry(): number;

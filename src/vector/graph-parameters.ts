@@ -1,5 +1,6 @@
 /** The parameters of a vector graph, as its owner and its saved form name them. */
 
+import { sqlError } from "../protocol/errors.js";
 import type { VectorMetric } from "../values/vector-metric.js";
 
 /**
@@ -19,4 +20,10 @@ export interface GraphParameters {
   readonly m: number;
   readonly efConstruction: number;
   readonly keepsOriginals: boolean;
+}
+
+/** @throws DbError 22023 for a parameter out of its range. */
+export function inRange(name: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw sqlError("22023", `${name} of a vector index must be a whole number from ${least} to ${most}, not ${value}`);
 }

@@ -69,6 +69,16 @@ export class SharedLinks {
     return this.shared ? 0 : this.gone.length;
   }
 
+  /** Removed vectors that are still in the graph. */
+  get pendingCount(): number {
+    return this.gone.length;
+  }
+
+  /** Before a copy is made: all that was removed up to now is removed in it, too. */
+  markRemoved(): void {
+    for (const slot of this.gone) this.module.setGoneBefore(slot);
+  }
+
   takeOutOne(): void {
     this.module.removeGone(this.gone.pop()!);
   }

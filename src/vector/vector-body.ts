@@ -14,6 +14,8 @@ import { VectorGraph } from "./vector-graph.js";
 const LINKED_MIN = 1000;
 /** From this many waiting vectors on, other threads link them. */
 const LINKED_ELSEWHERE_MIN = 2000;
+/** What the smallest graph counts as. */
+const BYTES_MIN = 2 * 64 * 1024;
 /**
  * What a graph keeps: codes alone. The records have the vectors, so recall and distances are those of single precision
  * for a quarter of the memory.
@@ -29,6 +31,8 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   private isShared = false;
   /** It is being saved. */
   private isHeld = false;
+  /** Vectors that waited or came to wait since others link, if none is linked. */
+  private given = 0;
 
   private constructor(
     private readonly graph: VectorGraph,
@@ -60,16 +64,22 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
     return this.graph.count;
   }
 
+  /** A memory has pages that are not used yet, and a process has room for so many memories only. */
   get bytes(): number {
-    return this.graph.bytes;
+    return Math.max(BYTES_MIN, this.graph.bytes);
   }
 
   add(vector: Float32Array): number {
+    if (this.isShared) this.given++;
     return this.graph.append(vector);
   }
 
   remove(slot: number): void {
     this.graph.remove(slot);
+  }
+
+  has(slot: number): boolean {
+    return this.graph.has(slot);
   }
 
   /** Vectors of one code are the same to the graph. */
@@ -112,7 +122,9 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   }
 
   get isWanted(): boolean {
-    return !this.isShared && !this.isHeld && this.graph.waitingCount > this.linkedElsewhereMin;
+    // Those that were removed and are still to be taken out cannot be linked.
+    const isFree = !this.isShared && !this.isHeld && this.graph.links.goneCount === 0;
+    return isFree && this.graph.waitingCount > this.linkedElsewhereMin;
   }
 
   get isAway(): boolean {
@@ -122,6 +134,7 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   begin(threads: number): readonly LinkJob[] {
     const jobs = this.graph.beginSharing(Math.min(threads, LINK_THREADS_MAX));
     this.isShared = jobs.length > 0;
+    this.given = this.graph.waitingCount;
     return jobs;
   }
 
@@ -129,9 +142,10 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
     this.graph.links.stop();
   }
 
-  *end(): Generator<undefined, void> {
+  *end(): Generator<undefined, boolean> {
     yield* this.graph.links.end();
     this.isShared = false;
+    return this.graph.waitingCount < this.given || this.graph.links.goneCount > 0;
   }
 
   /** Approximately the `k` nearest of the slots whose bits are set; `ef` candidates are kept on the way. */

@@ -12,10 +12,11 @@
 
 import { sqlError } from "../protocol/errors.js";
 import { VECTOR_METRICS, type VectorMetric } from "../values/vector-metric.js";
+import { isScanCheaper, wideWalk } from "./filter-costs.js";
 import { type Found, NOTHING, within } from "./found.js";
 import { loadGraph, saveGraph } from "./graph-file.js";
 import { AT_LEAST, BY_CODE, EXACTLY, floatsAt, type GraphModule, instantiateGraph, wordsAt } from "./graph-module.js";
-import { STORAGES, type VectorStorage } from "./graph-parameters.js";
+import { inRange, STORAGES, type VectorStorage } from "./graph-parameters.js";
 import type { LinkJob } from "./link-graph.js";
 import { type Candidates, type Originals, type Passes, type Ranked, rankOriginals } from "./rank-originals.js";
 import { SharedLinks } from "./shared-links.js";
@@ -45,13 +46,6 @@ export interface VectorGraphOptions {
 export const EF_MAX = 16_384;
 export const DIMENSIONS_MAX = 16_000;
 const BYTES_MAX = 2 ** 32;
-// What a filter asks for, measured with 50,000 vectors of 384 dimensions. From this share of matches on, a walk that heeds
-// no filter and is longer by as much costs least.
-const WIDE_SHARE = 0.2;
-/** Below it too few nodes have a match among their neighbours' neighbours for a walk to hold together. */
-const SCAN_SHARE = 0.04;
-/** Up to this many matches per unit of `ef`, measuring all of them is as fast as a walk. */
-const SCAN_PER_EF = 24;
 /**
  * The largest error of a code happens where all that was lost points to the query. What is lost points anywhere, so that
  * errors have a deviation of that divided by the root of the dimensions: walks reckon with as many deviations.
@@ -130,6 +124,7 @@ export class VectorGraph {
    */
   save(): Generator<Uint8Array> {
     if (this.links.isShared) throw new Error("other threads change the graph");
+    this.links.markRemoved();
     return this.unchanged(saveGraph(this, this.module));
   }
 
@@ -267,10 +262,8 @@ export class VectorGraph {
     const isFiltered = allowed !== undefined;
     const isScan = isFiltered ? this.isScanned(width, possible) : this.isMostlyWaiting();
     if (isScan && this.hasBounds) return this.nearestByBounds(wanted, allowed, undefined, passes);
-    let size: number;
-    if (isScan)
-      size = this.scanAll(width, isFiltered, this.storage === "binary" && !this.originals ? EXACTLY : BY_CODE);
-    else size = isFiltered ? this.walkAllowed(width, possible, allowed) : this.walkAll(width);
+    const how = this.storage === "binary" && !this.originals ? EXACTLY : BY_CODE;
+    const size = isScan ? this.scanAll(width, isFiltered, how) : this.walk(wanted, width, possible, allowed);
     if (size < 0) throw this.full();
     const complete = size >= Math.min(wanted, possible);
     if (this.originals !== undefined)
@@ -394,14 +387,25 @@ export class VectorGraph {
 
   /** Whether measuring all that pass costs least, with recall; see the constants for what was measured. */
   private isScanned(width: number, possible: number): boolean {
-    return possible / this.count < SCAN_SHARE || possible <= width * SCAN_PER_EF || this.isMostlyWaiting();
+    return isScanCheaper(width, possible, this.count) || this.isMostlyWaiting();
+  }
+
+  /**
+   * Removed vectors that are still in the graph take places in a walk's list: if few others have one, another walk keeps
+   * a longer list. At last all are measured.
+   */
+  private walk(wanted: number, ef: number, possible: number, allowed: Uint32Array | undefined): number {
+    const least = Math.min(possible, Math.max(wanted, ef / 2));
+    for (let width = ef; ; width *= 4) {
+      const size = allowed === undefined ? this.walkAll(width) : this.walkAllowed(width, possible, allowed);
+      if (size < 0 || size >= least || this.links.pendingCount === 0) return size;
+      if (width * 8 > this.count || width * 4 > EF_MAX) return this.scanAll(ef, allowed !== undefined, BY_CODE);
+    }
   }
 
   private walkAllowed(width: number, possible: number, allowed: Uint32Array): number {
-    const share = possible / this.count;
-    const wide = share >= WIDE_SHARE ? Math.min(EF_MAX, Math.ceil(width / share)) : 0;
     const areWaiting = this.waiting.prepare();
-    const size = this.module.search(width, 1, wide, possible);
+    const size = this.module.search(width, 1, Math.min(EF_MAX, wideWalk(width, possible, this.count)), possible);
     return areWaiting ? this.withWaiting(size, allowed) : size;
   }
 
@@ -491,9 +495,4 @@ export class VectorGraph {
   private full(): Error {
     return sqlError("53200", `the vector index is full: it may take ${this.bytesMax} bytes of memory`);
   }
-}
-
-function inRange(name: string, value: number, least: number, most: number): number {
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw sqlError("22023", `${name} of a vector index must be a whole number from ${least} to ${most}, not ${value}`);
 }

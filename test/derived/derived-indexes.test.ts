@@ -59,6 +59,10 @@ class Words implements IndexBody<string>, LongWork {
     return this.words[slot] === word;
   }
 
+  has(slot: number): boolean {
+    return this.words[slot] != null;
+  }
+
   work(): void {
     this.worked++;
   }
@@ -92,10 +96,11 @@ class Words implements IndexBody<string>, LongWork {
     this.isStopped = true;
   }
 
-  *end(): Generator<undefined, void> {
+  *end(): Generator<undefined, boolean> {
     yield;
     this.isAway = false;
     yield;
+    return this.worked > 0;
   }
 }
 
@@ -368,4 +373,154 @@ t.test("an index of another definition is made anew, one past the memory is thro
   t.same(readdirSync(files), []);
   await small.indexes.close();
   await small.shard.close();
+});
+
+function alone(options: Partial<DerivedIndexesOptions> & Pick<DerivedIndexesOptions, "store">): DerivedIndexes {
+  return new DerivedIndexes({
+    directory: null,
+    memory: { bytes: 0, bytesMax: 1e9 },
+    turnsOf: () => ({ shouldYield: () => true, yieldTurn: settle }),
+    durable: () => Promise.resolve(),
+    warn: () => undefined,
+    ...options,
+  });
+}
+
+async function shardWithRows(rows: number): Promise<Shard> {
+  const shard = await Shard.open({ engine: new MemoryEngine(), log: new MemoryCommitLog() });
+  const tx = shard.begin();
+  for (let i = 0; i < rows; i++) tx.put(Buffer.concat([PREFIX, Buffer.from(`k${i}`)]), Buffer.from("x"));
+  tx.commit();
+  shard.flush();
+  return shard;
+}
+
+t.test("an index that cannot be made costs no write: it is put off, with one warning", async (t) => {
+  const store = await shardWithRows(3);
+  const warnings: string[] = [];
+  const indexes = alone({ store, warn: (message) => warnings.push(message) });
+  let tried = 0;
+  const kind: IndexKind<string, Words> = {
+    ...KIND,
+    create: () => {
+      if (tried++ === 0) throw new RangeError("could not allocate memory");
+      return new Words();
+    },
+  };
+  indexes.expect(TENANT, 3, () => void indexes.find(PLACE, kind));
+  t.ok(indexes.followsRows(PREFIX), "a load tells it of its rows");
+  indexes.applied([{ key: Buffer.concat([PREFIX, Buffer.from("k")]), value: Buffer.from("x") }]);
+  t.match(warnings, [/could not allocate memory/]);
+  for (let i = 0; i < 64; i++) t.equal(indexes.find(PLACE, kind), null);
+  t.equal(tried, 1, "searches go on without it");
+  indexes.find(PLACE, kind);
+  await indexes.idle();
+  t.equal(indexes.find(PLACE, kind)?.count, 3);
+  t.equal(warnings.length, 1);
+  await indexes.close();
+  await store.close();
+});
+
+t.test("close does not wait for ever for threads that do not end", async (t) => {
+  const store = await shardWithRows(20);
+  const warnings: string[] = [];
+  const elsewhere = { free: 1, run: () => new Promise<void>(() => undefined) };
+  const warn = (message: string) => void warnings.push(message);
+  const indexes = alone({ store, elsewhere, warn, closeMaxMs: 50, directory: directory(t) });
+  indexes.find(PLACE, KIND);
+  while (indexes.find(PLACE, KIND)?.body.isAway !== true) await settle();
+  await indexes.close();
+  t.match(warnings, [/threads have not ended/]);
+  await store.close();
+});
+
+t.test("threads that can do nothing are given nothing more", async (t) => {
+  const store = await shardWithRows(20);
+  let runs = 0;
+  const elsewhere = { free: 1, run: async () => void runs++ };
+  const indexes = alone({ store, elsewhere });
+  indexes.find(PLACE, KIND);
+  await indexes.idle();
+  t.equal(runs, 1);
+  t.equal(indexes.find(PLACE, KIND)!.body.hasWork, false, "it is done here");
+  await indexes.close();
+  await store.close();
+});
+
+t.test("what a file's body holds without a key goes when it is loaded", async (t) => {
+  const store = await shardWithRows(3);
+  const files = directory(t);
+  const first = alone({ store, directory: files });
+  first.find(PLACE, KIND);
+  await first.idle();
+  // A body that kept one of which the keys know nothing.
+  const slot = first.find(PLACE, KIND)!.body.add("stray");
+  first.find(PLACE, KIND)!.applied({ key: Buffer.concat([PREFIX, Buffer.from("k3")]), value: Buffer.from("y") });
+  await first.close();
+  const second = alone({ store, directory: files });
+  second.find(PLACE, KIND);
+  await second.idle();
+  const index = second.find(PLACE, KIND)!;
+  t.equal(index.rowsRead, 0, "it is from the file");
+  t.notOk(index.body.has(slot));
+  await second.close();
+  await store.close();
+});
+
+/** May be changed while it is saved. */
+class CopiedWords extends Words {
+  isHeld = false;
+
+  saveNow(): Uint8Array[] {
+    if (this.isHeld) throw new Error("two saves at a time");
+    this.isHeld = true;
+    return [Buffer.from(JSON.stringify(this.words))];
+  }
+
+  saved(): void {
+    this.isHeld = false;
+  }
+}
+
+t.test("keys and body of a save are of one moment, though the keys are copied in steps", async (t) => {
+  const store = await shardWithRows(5);
+  const indexes = alone({ store });
+  const kind: IndexKind<string, Words> = { ...KIND, create: () => new CopiedWords() };
+  indexes.find(PLACE, kind);
+  await indexes.idle();
+  const index = indexes.find(PLACE, kind)!;
+  const row = (name: string, value: string | null) =>
+    index.applied({
+      key: Buffer.concat([PREFIX, Buffer.from(name)]),
+      value: value === null ? null : Buffer.from(value),
+    });
+  let steps = 0;
+  const yieldTurn = async () => {
+    steps++;
+    row(`new${steps}`, "y");
+    row(`rest${steps}`, "");
+    row("k0", null);
+    t.notOk(
+      index.fold(() => false),
+      "what arrives meanwhile waits",
+    );
+    await settle();
+  };
+  row("empty", "");
+  index.fold(() => false);
+  const content = (await index.content({ shouldYield: () => true, yieldTurn }))!;
+  t.ok(steps >= 2, `${steps} steps`);
+  t.same(content.keys, { pieces: [["k0", "k1", "k2", "k3", "k4"]], count: 5, characters: 10 });
+  t.same(content.rest, { pieces: [["empty"]], count: 1, characters: 5 });
+  t.equal(Buffer.concat([...content.body]).toString(), '["x","x","x","x","x"]');
+  t.ok(
+    index.fold(() => false),
+    "and then goes on",
+  );
+  index.contentDone();
+  const ends = { shouldYield: () => true, yieldTurn: () => Promise.reject(new Error("over")) };
+  await t.rejects(index.content(ends), /over/);
+  t.notOk((index.body as CopiedWords).isHeld, "a save that fails holds nothing");
+  await indexes.close();
+  await store.close();
 });

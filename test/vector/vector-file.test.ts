@@ -27,11 +27,13 @@ function grown(): VectorBody {
   return body;
 }
 
-async function saved(path: string, body: VectorBody): Promise<void> {
+async function saved(path: string, saving: VectorBody): Promise<void> {
   const keys = vectors.map((_, i) => (i % 50 === 3 ? null : `key ${i}`));
-  const content = { definition: NAME, sequence: 9, keys, rest: ["r"], body: body.saveNow() };
+  const all = { pieces: [keys.slice(0, 9), keys.slice(9)], count: keys.length, characters: keys.join("").length };
+  const rest = { pieces: [["r"]], count: 1, characters: 1 };
+  const content = { definition: NAME, sequence: 9, keys: all, rest, body: saving.saveNow() };
   await writeIndexFile(path, content, () => Promise.resolve());
-  body.saved();
+  saving.saved();
 }
 
 function read(path: string, turns: Turns, definition = NAME) {

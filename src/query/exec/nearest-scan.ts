@@ -225,7 +225,10 @@ class NearestScanOperator implements Operator {
   private nearest(index: VectorIndex, query: Float32Array, count: number): Nearest {
     const { body } = index;
     const ef = Math.max(count, this.efSearch());
-    if (this.filter === null) return body.search(query, count, ef, null);
+    if (this.filter === null) {
+      const found = body.search(query, count, ef, null);
+      return found.complete ? found : body.nearestOf(query, count, index.usedSlots());
+    }
     const marks = this.filter.marks(index);
     const isKnown = marks.knownCount >= index.count;
     if (!isKnown) {

@@ -74,6 +74,7 @@ import {
   joinTwins,
   LINKED,
   popSlot,
+  publishState,
   releaseUpper,
   setBusy,
   setGone,
@@ -87,7 +88,7 @@ import {
 } from "./slots";
 import { nextShared, share, stopSharing, takePlace } from "./threads";
 import { addTwin, hasTwins, isSet, markTwins, passRepresentatives, removeTwin, spreadTwins } from "./twins";
-import { clearMarks, enter, walkLayer } from "./walk";
+import { clearMarks, enter, isVisited, newMark, walkLayer } from "./walk";
 
 /** Sets the parameters; before anything else. `bytesMax` bounds the image. */
 export function configure(
@@ -205,8 +206,9 @@ function linkClaimed(slot: u32): void {
   if (node !== NONE) {
     releaseUpper(slot);
     setLevelOf(slot, -1);
-    setStateOf(slot, TWIN);
+    // Whoever sees a twin reads its representative.
     addTwin(slot, node);
+    publishState(slot, TWIN);
   }
   addWaiting(-1);
 }
@@ -244,6 +246,11 @@ let gone: u32 = 0;
 
 export function isGoneSlot(slot: u32): bool {
   return slot < slots() && isGone(slot);
+}
+
+/** It was removed before what is to be copied now. */
+export function setGoneBefore(slot: u32): void {
+  setGone(slot, GONE);
 }
 
 /** Takes a slot out that was removed while other threads linked. */
@@ -320,7 +327,7 @@ export function offerWaiting(from: u32, filtered: bool): i32 {
   const shared = isShared();
   let count = 0;
   for (let slot = from; slot < end; slot++) {
-    if (shared ? !isFindable(slot) : stateOf(slot) !== WAITING) continue;
+    if (shared ? !isFindable(slot) || isWalked(slot) : stateOf(slot) !== WAITING) continue;
     if (filtered && !isSet(allowedBits, slot)) continue;
     store<u32>(batch + ((<usize>count) << 2), slot);
     count++;
@@ -330,6 +337,11 @@ export function offerWaiting(from: u32, filtered: bool): i32 {
   }
   offerSlots(count, BY_CODE);
   return size;
+}
+
+/** The last walk has met it and offered it itself. */
+function isWalked(slot: u32): bool {
+  return isVisited(slot) && stateOf(slot) === LINKED;
 }
 
 /** Takes from the pool what is there twice, and what was removed; returns how many it holds. */
@@ -370,6 +382,7 @@ export function setAllowed(words: u32): u32 {
 export function search(ef: u32, filtered: bool, wide: u32, allowedCount: u32): i32 {
   if (!ensurePool(max(ef, wide))) return -1;
   reset(ef);
+  newMark();
   if (entrySlot() === NONE) return 0;
   enter(query, 0);
   if (!filtered) walkLayer(query, ef, 0);

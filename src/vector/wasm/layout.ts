@@ -56,6 +56,8 @@ export const LINKING: u32 = 1;
 const HELD: u32 = 2;
 export const SHARED: usize = IMAGE + 104;
 const WAITING_COUNT: usize = IMAGE + 108;
+/** Other threads that link are to end (threads.ts). */
+export const STOP: usize = IMAGE + 112;
 
 // Geometry of a chunk, computed from the above.
 export let chunkShift: u32 = 0;

@@ -1,6 +1,6 @@
 /** What is known of a slot beside its code and links: its state, its place among twins, how many link to it. Free slots. */
 
-import { FREE_SLOT, freeUpper, hasFreeSlot, infoOf, isShared, LIVE, m, SLOTS, take } from "./layout";
+import { FREE_SLOT, freeUpper, hasFreeSlot, infoOf, isShared, LIVE, m, SLOTS, STOP, take } from "./layout";
 // States of a slot.
 export const FREE: u8 = 0;
 export const LINKED: u8 = 1;
@@ -24,6 +24,15 @@ export function stateOf(slot: u32): u8 {
 
 export function setStateOf(slot: u32, state: u8): void {
   store<u8>(infoOf(slot), state, 8);
+}
+
+/** What was stored before can be read by those who see the state by `seenState`. */
+export function publishState(slot: u32, state: u8): void {
+  atomic.store<u8>(infoOf(slot) + 8, state);
+}
+
+export function seenState(slot: u32): u8 {
+  return atomic.load<u8>(infoOf(slot) + 8);
 }
 
 /** True for what the walk meets: a node of layer 0. */
@@ -117,11 +126,23 @@ export function setBusy(slot: u32, busy: bool): void {
   atomic.store<u8>(infoOf(slot) + 10, busy ? 1 : 0);
 }
 
-/** Waits until no other thread changes the node's links or its ring. One at a time; nothing else is waited for meanwhile. */
+/** Tries to lock between two looks at STOP; and looks, all of which say stop, until the lock counts as left behind: a second. */
+const TRIES: u32 = 4096;
+const LOOKS_MAX: u32 = 32768;
+
+/**
+ * Waits until no other thread changes the node's links or its ring. One at a time; nothing else is waited for meanwhile. A
+ * thread that ended in the middle leaves its lock: then the owner has others stop, and they trap.
+ */
 export function lock(slot: u32): void {
   if (!isShared()) return;
   const at = infoOf(slot) + 11;
-  while (atomic.cmpxchg<u8>(at, 0, 1) !== 0) {}
+  let looks: u32 = 0;
+  for (let round: u32 = 1; atomic.cmpxchg<u8>(at, 0, 1) !== 0; round++) {
+    if (round % TRIES !== 0 || atomic.load<u32>(STOP) === 0) continue;
+    looks++;
+    if (looks > LOOKS_MAX) unreachable();
+  }
 }
 
 export function unlock(slot: u32): void {

@@ -7,6 +7,7 @@ import {
   NEVER,
   NONE,
   SHARED,
+  STOP,
   scratchBytes,
   slots,
   storeState,
@@ -17,7 +18,6 @@ import {
 import { FREE, stateOf } from "./slots";
 
 // Of the threads that link. Places of threads follow, where each has its scratch: an address and a length.
-const STOP: usize = IMAGE + 112;
 const NEXT: usize = IMAGE + 116;
 const LIMIT: usize = IMAGE + 120;
 const PLACES: usize = IMAGE + 256;

@@ -29,6 +29,7 @@ import {
   nextTwinOf,
   previousTwinOf,
   representativeOf,
+  seenState,
   setRepresentativeOf,
   stateOf,
   TWIN,
@@ -89,8 +90,9 @@ export function passRepresentatives(): void {
     for (; bits !== 0; bits &= bits - 1) {
       const slot = ((<u32>at) << 3) + ctz<u32>(bits);
       // The bits of twins are the owner's: those that other threads have made are not in them yet.
-      if (shared && stateOf(slot) !== TWIN) continue;
+      if (shared && seenState(slot) !== TWIN) continue;
       const node = representativeOf(slot);
+      if (node >= slots()) continue;
       const word = passBits + ((<usize>node >> 5) << 2);
       store<u32>(word, load<u32>(word) | ((<u32>1) << (node & 31)));
     }

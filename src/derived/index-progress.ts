@@ -1,0 +1,21 @@
+/** What derived-indexes.ts says of its indexes. */
+
+/** What can be said of an index that is held. */
+export interface IndexProgress {
+  readonly state: "opening" | "ready";
+  readonly rowsRead: number;
+  readonly count: number;
+  readonly bytes: number;
+  /** Work is left that makes searches faster. */
+  readonly hasWork: boolean;
+  /** Items that this work is about. */
+  readonly waiting: number;
+}
+
+/** Of all indexes of a partition. */
+export interface IndexMetrics {
+  readonly indexes: number;
+  readonly indexBytes: number;
+  readonly indexItemsWaiting: number;
+  readonly indexRowsFolded: number;
+}
