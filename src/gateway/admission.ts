@@ -11,11 +11,12 @@ import { DbError, type ErrorCode } from "../protocol/errors.js";
 import { encodeCaller, encodeHead } from "../protocol/frames.js";
 import { type Identity, type IdentityChange, isAbout } from "../protocol/identity.js";
 import type { IdentityQuery, IdentityRefusal, ToActor } from "../protocol/messages.js";
+import type { Bucket } from "../protocol/token-bucket.js";
 import type { IdentityAnswer } from "./actor-link.js";
 import type { Clock } from "./clock.js";
 import { LruCache } from "./lru-cache.js";
 import { QuestionLoad } from "./question-load.js";
-import type { Bucket, RateLimiter } from "./rate-limiter.js";
+import type { RateLimiter } from "./rate-limiter.js";
 
 const IDENTITIES_MAX = 20_000;
 const VERIFIED_MAX = 20_000;

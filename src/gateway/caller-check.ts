@@ -4,9 +4,9 @@
  */
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { ERRORS, type ErrorCode, type ErrorDetails } from "../protocol/errors.js";
+import type { Bucket } from "../protocol/token-bucket.js";
 import type { Applicant, Caller } from "./admission.js";
 import { hostAllowed, originAllowed } from "./cors.js";
-import type { Bucket } from "./rate-limiter.js";
 import { remoteAddress } from "./remote-address.js";
 import type { Route } from "./route.js";
 import type { Services } from "./services.js";

@@ -88,6 +88,7 @@ export class DirectoryServices {
       secret,
       sealsFactors: config.secrets.keyFile !== "",
       config: config.auth,
+      newUserRate: config.rateLimit,
       partitions: partitionCount,
       onIdentityChanged: (change) => say({ kind: "identity-changed", change }),
     });

@@ -3,7 +3,7 @@
  * signature is checked by WebCrypto on a thread of its own. Called by bearer-tokens.ts and oidc-sign-in.ts; no state.
  */
 import type { errors, JWTPayload, JWTVerifyGetKey } from "jose";
-import type { KnownProvider } from "../../directory/oidc-providers.js";
+import type { KnownProvider, TokenAddress } from "../../directory/oidc-providers.js";
 import { DbError } from "../../protocol/errors.js";
 import { CLOCK_SKEW_SECONDS, TOKEN_ALGORITHMS } from "../../protocol/oidc.js";
 import type { Issuers } from "./issuers.js";
@@ -32,11 +32,11 @@ export async function checkedToken(
 }
 
 /** The claims as the token says them, not verified: they tell whom to ask. Throws `unauthorized`. */
-export function unverifiedClaims(token: string): { readonly issuer: string; readonly audiences: readonly string[] } {
-  const { iss, aud } = partOf(token, 1);
+export function unverifiedClaims(token: string): TokenAddress {
+  const { iss, aud, azp, client_id } = partOf(token, 1);
   if (typeof iss !== "string") throw new DbError("unauthorized", "The token is not valid.");
-  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
-  return { issuer: iss, audiences: audiences.filter((each) => typeof each === "string") };
+  const texts = (values: readonly unknown[]) => values.filter((each) => typeof each === "string");
+  return { issuer: iss, audiences: texts(Array.isArray(aud) ? aud : [aud]), parties: texts([azp, client_id]) };
 }
 
 /** The header (0) or the claims (1), not verified. */

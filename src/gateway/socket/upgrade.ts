@@ -7,10 +7,10 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket } from "uWebSockets.js";
 import { BRANCH_NAME } from "../../protocol/endpoints/branches.js";
 import { ERRORS, type ErrorCode } from "../../protocol/errors.js";
+import type { Bucket } from "../../protocol/token-bucket.js";
 import { type Applicant, atBranch, type Caller } from "../admission.js";
 import { isIssuersFault } from "../caller-check.js";
 import { hostAllowed, originAllowed } from "../cors.js";
-import type { Bucket } from "../rate-limiter.js";
 import { remoteAddress } from "../remote-address.js";
 import { errorBody, JSON_TYPE } from "../reply.js";
 import { BAD_BRANCH } from "../request-headers.js";
