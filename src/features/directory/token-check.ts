@@ -24,7 +24,7 @@ export async function checkedToken(
   rules: TokenRules,
 ): Promise<JWTPayload> {
   checkAlgorithm(provider, token);
-  const claims = await withKeys(issuers, provider, (keys) => verified(provider, token, keys, rules));
+  const claims = await withKeys(issuers, provider, (keys) => verified(issuers, provider, token, { keys, ...rules }));
   if (rules.nonce !== undefined && claims.nonce !== rules.nonce) {
     throw new DbError("sign_in_failed", "The token is of another sign-in; begin it anew.");
   }
@@ -72,11 +72,12 @@ async function withKeys(
 }
 
 async function verified(
-  { spec }: KnownProvider,
+  issuers: Issuers,
+  provider: KnownProvider,
   token: string,
-  keys: JWTVerifyGetKey,
-  { audience, nowMs }: TokenRules,
+  { keys, audience, nowMs }: TokenRules & { readonly keys: JWTVerifyGetKey },
 ): Promise<JWTPayload> {
+  const { spec } = provider;
   const jose = await import("jose");
   try {
     const { payload } = await jose.jwtVerify(token, keys, {
@@ -89,11 +90,12 @@ async function verified(
     });
     return payload;
   } catch (error) {
-    throw refusalOf(jose.errors, error);
+    // What is not about the token is about the key, which its issuer has published.
+    throw error instanceof jose.errors.JOSEError ? refusalOf(jose.errors, error) : issuers.unusable(provider, error);
   }
 }
 
-function refusalOf(kinds: typeof errors, error: unknown): unknown {
+function refusalOf(kinds: typeof errors, error: errors.JOSEError): DbError {
   if (error instanceof kinds.JWTExpired) return new DbError("token_expired");
   if (error instanceof kinds.JWSSignatureVerificationFailed) return new DbError("token_signature_wrong");
   if (error instanceof kinds.JWKSNoMatchingKey) return new DbError("token_key_unknown");
@@ -102,8 +104,7 @@ function refusalOf(kinds: typeof errors, error: unknown): unknown {
   }
   if (error instanceof kinds.JOSEAlgNotAllowed) return new DbError("token_algorithm_refused");
   if (error instanceof kinds.JWTClaimValidationFailed) return claimRefusal(error);
-  if (error instanceof kinds.JOSEError) return new DbError("unauthorized", "The token is not valid.");
-  return error;
+  return new DbError("unauthorized", "The token is not valid.");
 }
 
 function claimRefusal({ claim, reason, message }: errors.JWTClaimValidationFailed): DbError {
