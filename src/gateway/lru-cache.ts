@@ -1,7 +1,8 @@
 /**
  * A bounded cache in two generations. An entry that is used moves to the young generation; when that is full it
  * becomes the old one, and the old one is dropped. A hit in the young generation costs one Map lookup; keeping the
- * exact order of use would double that. Where entries have weights, a generation is also full by their sum. No package: docs/decisions/packages-or-own-code.md.
+ * exact order of use would double that. Where entries have weights, a generation is also full by their sum.
+ * No package: docs/decisions/packages-or-own-code.md.
  */
 export class LruCache<K, V> {
   private young = new Map<K, V>();

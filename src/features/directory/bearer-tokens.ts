@@ -18,7 +18,10 @@ export class BearerTokens {
     private readonly now: () => number,
   ) {}
 
-  /** A description that changes while keys are fetched is read again. Throws DbError: `token_…`, `issuer_…`, `missing_claims`, `claim_unknown`, `unauthorized`. */
+  /**
+   * A description that changes while keys are fetched is read again. Throws DbError: `token_…`, `issuer_…`,
+   * `missing_claims`, `claim_unknown`, `rate_limited`, `unauthorized`.
+   */
   async identityOf(token: string): Promise<{ readonly identity: Identity; readonly isNew: boolean }> {
     const { issuer, audiences, parties } = unverifiedClaims(token);
     for (let tries = 0; tries < TRIES_MAX; tries++) {

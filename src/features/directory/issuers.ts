@@ -1,9 +1,8 @@
 /**
  * What issuers of OpenID Connect say of themselves: their metadata and their keys, fetched when they are first needed
  * and kept. Keys that are old go on for a time while they are fetched anew, so nobody waits for an issuer that does not
- * answer. A token that
- * names an unknown key has them fetched, but not often. Called by token-check.ts and oidc-sign-in.ts; owns what was
- * fetched.
+ * answer. A token that names an unknown key has them fetched, but not often. Called by token-check.ts and
+ * oidc-sign-in.ts; owns what was fetched.
  */
 import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
 import type { KnownProvider } from "../../directory/oidc-providers.js";
@@ -60,7 +59,10 @@ export class Issuers {
     return known.metadata!;
   }
 
-  /** Its keys: at once where they are known and not too old, and then fetched anew behind. Throws `issuer_unavailable`, `issuer_misconfigured`. */
+  /**
+   * Its keys: at once where they are known and not too old; old ones are fetched anew behind. Throws
+   * `issuer_unavailable`, `issuer_misconfigured`.
+   */
   async keys(provider: KnownProvider): Promise<JWTVerifyGetKey> {
     const known = this.of(provider);
     const { keysMs, keysMsMax, now } = this.options;
