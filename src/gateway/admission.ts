@@ -15,7 +15,7 @@ import type { Bucket } from "../protocol/token-bucket.js";
 import type { IdentityAnswer } from "./actor-link.js";
 import type { Clock } from "./clock.js";
 import { LruCache } from "./lru-cache.js";
-import { QuestionLoad } from "./question-load.js";
+import { type Asker, QuestionLoad } from "./question-load.js";
 import type { RateLimiter } from "./rate-limiter.js";
 
 const IDENTITIES_MAX = 20_000;
@@ -68,12 +68,16 @@ export interface Applicant {
 }
 
 /** Who is asked for. */
-interface Question {
+interface Question extends Asker {
   readonly by: IdentityQuery["by"];
   readonly value: string;
-  /** Of a token. */
-  readonly issuer: string | null;
+  /** What the answer is kept by. */
+  readonly key: string;
 }
+
+const questionOf = (by: "user" | "key", value: string): Question => ({
+  ...{ by, value, key: `${by}:${value}`, issuer: null, isProven: false },
+});
 
 interface Verified {
   readonly authorization: string;
@@ -113,6 +117,8 @@ export class Admission {
     of: ({ authorization, caller }) => authorization.length + charsOf(caller),
   });
   private readonly identities = new LruCache<string, Caller>(IDENTITIES_MAX, { max: CACHED_CHARS_MAX, of: charsOf });
+  /** Tokens of other issuers that were good, by their keys: to ask for one again is nothing that a stranger can do. */
+  private readonly proven = new LruCache<string, true>(VERIFIED_MAX);
   private readonly queries = new Map<string, CallerAnswer[]>();
   private readonly verify: (token: string) => AccessClaims;
   private used: Caller[] = [];
@@ -166,7 +172,7 @@ export class Admission {
     } else {
       const issuer = foreignIssuerOf(token);
       if (issuer === null) this.judgeToken(authorization, token, applicant);
-      else if (applicant.mayAskIssuer?.() !== false) this.judgeForeign(authorization, { token, issuer }, applicant);
+      else this.judgeForeign(authorization, { token, issuer }, applicant);
     }
   }
 
@@ -251,7 +257,7 @@ export class Admission {
       applicant.refused(error.code, error.message);
       return;
     }
-    this.callerOf({ by: "user", value: claims.sub, issuer: null }, (caller) => {
+    this.callerOf(questionOf("user", claims.sub), (caller) => {
       if (caller == null) refuseUnknown(caller, applicant, "The token's user does not exist.");
       else if (!matches(claims, caller.identity))
         applicant.refused("unauthorized", "The token is no longer valid; sign in again.");
@@ -267,7 +273,10 @@ export class Admission {
     { token, issuer }: { readonly token: string; readonly issuer: string },
     applicant: Applicant,
   ): void {
-    this.callerOf({ by: "token", value: token, issuer }, (caller, refusal) => {
+    const key = `token:${createHash("sha256").update(token).digest("hex")}`;
+    const isProven = this.proven.get(key) !== undefined;
+    if (!isProven && applicant.mayAskIssuer?.() === false) return;
+    this.callerOf({ by: "token", value: token, key, issuer, isProven }, (caller, refusal) => {
       if (caller == null) {
         if (refusal === undefined) refuseUnknown(caller, applicant, "The token is not valid.");
         else applicant.refused(refusal.code, refusal.message);
@@ -276,7 +285,10 @@ export class Admission {
       const { active, expiresAtMs } = caller.identity;
       if (!active) applicant.refused("unauthorized", "The token's user or its tenant is disabled.");
       else if (expiresAtMs! <= this.options.clock.wall()) applicant.refused("token_expired", "The token has expired.");
-      else this.admit(authorization, caller, expiresAtMs!, applicant);
+      else {
+        this.proven.set(key, true);
+        this.admit(authorization, caller, expiresAtMs!, applicant);
+      }
     });
   }
 
@@ -286,7 +298,7 @@ export class Admission {
       return;
     }
     const hash = createHash("sha256").update(key).digest("hex");
-    this.callerOf({ by: "key", value: hash, issuer: null }, (caller) => {
+    this.callerOf(questionOf("key", hash), (caller) => {
       const expiresAtMs = caller?.identity.expiresAtMs ?? Number.POSITIVE_INFINITY;
       if (caller == null) refuseUnknown(caller, applicant, "The API key is not valid.");
       else if (!caller.identity.active) applicant.refused("unauthorized", "The API key is disabled.");
@@ -311,8 +323,7 @@ export class Admission {
       );
       return;
     }
-    const { by, value } = question;
-    const key = `${by}:${by === "token" ? createHash("sha256").update(value).digest("hex") : value}`;
+    const { key } = question;
     const cached = this.identities.get(key);
     if (cached !== undefined) {
       answer(cached);
@@ -333,8 +344,9 @@ export class Admission {
     });
   }
 
-  private ask({ by, value, issuer }: Question, answer: IdentityAnswer): void {
-    const end = this.load.begin(issuer);
+  private ask(question: Question, answer: IdentityAnswer): void {
+    const { by, value } = question;
+    const end = this.load.begin(question);
     if (end === null) {
       answer(undefined);
       return;

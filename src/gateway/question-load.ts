@@ -4,27 +4,37 @@
  * by admission.ts; owns the counts.
  */
 
-/** Of users and API keys, which the directory answers by itself. */
-const OWN_MAX = 1_000;
+/** Of users and API keys, which the directory answers by itself; and as many of tokens that were good before. */
+const SURE_MAX = 1_000;
 const FOREIGN_MAX = 100;
 const PER_ISSUER_MAX = 50;
 
+/** Whose question it is. */
+export interface Asker {
+  /** Of a token; null: no token. */
+  readonly issuer: string | null;
+  /** The same token was good before. */
+  readonly isProven: boolean;
+}
+
 export class QuestionLoad {
-  private own = 0;
+  private readonly sure = { own: 0, proven: 0 };
   private foreign = 0;
   private readonly byIssuer = new Map<string, number>();
 
   get size(): number {
-    return this.own + this.foreign;
+    return this.sure.own + this.sure.proven + this.foreign;
   }
 
-  /** `issuer`: of a token; null: no token. The answer is called once at the question's end; null: there are too many. */
-  begin(issuer: string | null): (() => void) | null {
-    if (issuer === null) {
-      if (this.own >= OWN_MAX) return null;
-      this.own++;
+  /** The answer is called once at the question's end; null: there are too many. */
+  begin({ issuer, isProven }: Asker): (() => void) | null {
+    if (issuer === null || isProven) {
+      const { sure } = this;
+      const kind = issuer === null ? "own" : "proven";
+      if (sure[kind] >= SURE_MAX) return null;
+      sure[kind]++;
       return () => {
-        this.own--;
+        sure[kind]--;
       };
     }
     const ofIssuer = this.byIssuer.get(issuer) ?? 0;

@@ -15,7 +15,7 @@ function tokenOf(number: number, iss = ISSUER, more: object = {}): string {
 }
 
 /** Questions wait until the test answers them. */
-function admission() {
+function admission(isCaching = true) {
   const asked: { by: string; value: string; answer: IdentityAnswer }[] = [];
   const time = { now: 0 };
   const clock = { now: () => time.now, wall: () => time.now };
@@ -23,7 +23,8 @@ function admission() {
   const findIdentity = (by: string, value: string, answer: IdentityAnswer) => {
     asked.push({ by, value, answer });
   };
-  const options = { secret: SECRET, clock, limiter, findIdentity, report: () => undefined };
+  const mayCache = () => isCaching;
+  const options = { secret: SECRET, clock, limiter, findIdentity, report: () => undefined, mayCache };
   const made = new Admission(options as unknown as ConstructorParameters<typeof Admission>[0]);
   const judge = (credential: string): { code: string | null } => {
     const said = { code: null as string | null };
@@ -116,4 +117,15 @@ t.test("long claims do not fill the memory, and what has expired leaves", async 
   time.now = 60_001;
   made.sweep(time.now);
   t.match(made.cacheMetrics, { entries: 0, identities: 0 });
+});
+
+t.test("a node that may keep no answer asks for tokens that were good as often as it needs to", async (t) => {
+  const { asked, judge } = admission(false);
+  const good = judge(tokenOf(1));
+  asked.splice(0)[0]!.answer({ ...ALICE, expiresAtMs: 60_000 });
+  t.equal(good.code, "in");
+  for (let i = 0; i < 200; i++) judge(tokenOf(1));
+  t.equal(asked.length, 200);
+  for (let i = 2; i < 200; i++) judge(tokenOf(i));
+  t.equal(asked.length, 250, "others are bounded as ever");
 });
