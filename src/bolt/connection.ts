@@ -5,7 +5,6 @@
 import type { Duplex } from "node:stream";
 import type { Caller } from "../gateway/admission.js";
 import type { Cancel } from "../gateway/clock.js";
-import type { Bucket } from "../gateway/rate-limiter.js";
 import type { Services } from "../gateway/services.js";
 import type { BoltKind } from "../gateway/wire-metrics.js";
 import { atTime } from "../postgres/at-time.js";
@@ -16,6 +15,7 @@ import { ASK, type BoltVersion, isSince, TELL } from "../protocol/bolt/message-t
 import { malformed, type PackMap, PackReader } from "../protocol/bolt/pack-reader.js";
 import { type PackValue, PackWriter } from "../protocol/bolt/pack-writer.js";
 import { DbError } from "../protocol/errors.js";
+import type { Bucket } from "../protocol/token-bucket.js";
 import { ChunkQueue, tagOf } from "./chunk-queue.js";
 import { agree, HANDSHAKE_BYTES, readChoice } from "./handshake.js";
 import { signInBy } from "./sign-in.js";

@@ -9,6 +9,7 @@ import type { Transaction } from "../storage/store.js";
 import type { ClientSecrets } from "./client-secrets.js";
 import type { FactorSecrets } from "./factor-secrets.js";
 import type { LoginThrottle } from "./login-throttle.js";
+import type { NewUserPace } from "./new-user-pace.js";
 import type { PasswordHasher } from "./password.js";
 import type { ScramVerifiers } from "./scram.js";
 import type { SignInTokens } from "./sign-in-tokens.js";
@@ -25,6 +26,7 @@ export interface DirectoryContext {
   readonly hasher: PasswordHasher;
   readonly verifiers: ScramVerifiers;
   readonly throttle: LoginThrottle;
+  readonly newUsers: NewUserPace;
   readonly tokens: SignInTokens;
   readonly factors: FactorSecrets;
   readonly clientSecrets: ClientSecrets;

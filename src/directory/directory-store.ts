@@ -140,9 +140,21 @@ export function oidcProviderFor(tx: Transaction, issuer: string, audience: strin
   return getReference(tx, OIDC_ISSUER, issuerKey(issuer, audience));
 }
 
+/** The same for many audiences, each key once. */
+export function oidcProvidersFor(tx: Transaction, issuer: string, audiences: readonly string[]): string[] {
+  const prefix = hashed(issuer);
+  const keys = audiences.flatMap((each) => getReference(tx, OIDC_ISSUER, `${prefix}/${hashed(each)}`) ?? []);
+  return [...new Set(keys)];
+}
+
 /** Whether a tenant's provider has that issuer, for any audience. */
 export function isOidcIssuer(tx: Transaction, issuer: string): boolean {
-  return selectPage(tx, prefixRange(directoryKey(OIDC_ISSUER, `${hashed(issuer)}/`)), { limit: 1 }).total > 0;
+  const cursor = tx.scan(prefixRange(directoryKey(OIDC_ISSUER, `${hashed(issuer)}/`)));
+  try {
+    return cursor.next(1).values.length > 0;
+  } finally {
+    cursor.close();
+  }
 }
 
 /** In order of name. */

@@ -8,7 +8,7 @@
 import type * as accounts from "../protocol/accounts.js";
 import type { AuthConfig } from "../protocol/config.js";
 import { DbError } from "../protocol/errors.js";
-import type { Identity, IdentityChange } from "../protocol/identity.js";
+import type { Identity, IdentityChange, RateLimit } from "../protocol/identity.js";
 import type { OidcProviderSpec } from "../protocol/oidc.js";
 import type { PartitionLoad } from "../protocol/placement.js";
 import type { Transaction } from "../storage/store.js";
@@ -31,6 +31,7 @@ import * as federated from "./federated-users.js";
 import { identityOfKeyHash, identityOfUser } from "./identities.js";
 import { LoginThrottle } from "./login-throttle.js";
 import * as mfa from "./mfa.js";
+import { NewUserPace } from "./new-user-pace.js";
 import * as oidc from "./oidc-providers.js";
 import { passwordCost, passwordHasher } from "./password.js";
 import * as placement from "./placement.js";
@@ -64,7 +65,13 @@ export interface DirectoryOptions {
   readonly passwordCost?: PasswordCost;
   /** PBKDF2's; absent: those of the configuration. */
   readonly scramIterations?: number;
+  /** How fast issuers' users are stored, for tenants without a limit of their own; absent: as they come. */
+  readonly newUserRate?: RateLimit;
+  /** Milliseconds of a steady clock, for that; absent: the process's. */
+  readonly steadyNow?: () => number;
 }
+
+const NO_LIMIT: RateLimit = { perSecond: 0, burst: 0 };
 
 export class Directory {
   private readonly context: DirectoryContext;
@@ -89,6 +96,7 @@ export class Directory {
         deriveKey: options.deriveKey,
       }),
       throttle: new LoginThrottle({ ...config.login, now }),
+      newUsers: new NewUserPace(options.newUserRate ?? NO_LIMIT, options.steadyNow ?? (() => performance.now())),
       tokens: signInTokens(options.secret),
       factors: factorSecrets(options.secret, options.sealsFactors === true),
       clientSecrets: clientSecrets(options.secret),
@@ -309,9 +317,9 @@ export class Directory {
     oidc.deleteOidcProvider(this.context, tenantId, name);
   }
 
-  /** Throws `token_issuer_unknown`, `token_audience_wrong`. */
-  providerOfToken(issuer: string, audiences: readonly string[]): oidc.KnownProvider {
-    return oidc.providerOfToken(this.context, issuer, audiences);
+  /** Throws `token_issuer_unknown`, `token_audience_wrong`. `parties`: whom the token was issued to. */
+  providerOfToken(issuer: string, audiences: readonly string[], parties: readonly string[] = []): oidc.KnownProvider {
+    return oidc.providerOfToken(this.context, { issuer, audiences, parties });
   }
 
   /** Throws `not_found`. */
@@ -324,12 +332,15 @@ export class Directory {
     return oidc.signInProviders(this.context, tenantId);
   }
 
-  /** Throws `claim_unknown`. `isNew`: it has just been stored. */
-  federatedIdentity(who: federated.FederatedUser): { identity: Identity; isNew: boolean } {
+  /**
+   * Throws `claim_unknown`, `rate_limited`. `isNew`: it has just been stored. null: the provider's description has changed
+   * since the claims were read by it.
+   */
+  federatedIdentity(who: federated.FederatedUser): { identity: Identity; isNew: boolean } | null {
     return federated.federatedIdentity(this.context, who);
   }
 
-  /** Throws `claim_unknown`, `forbidden` (disabled). */
+  /** Throws `claim_unknown`, `rate_limited`, `forbidden` (disabled), `sign_in_failed` (another description by now). */
   federatedLogin(who: federated.FederatedUser): accounts.SignedIn {
     return federated.federatedLogin(this.context, who);
   }

@@ -11,11 +11,14 @@ import type { Transaction } from "../storage/store.js";
 import { type DirectoryContext, read, write } from "./directory-context.js";
 import { addUser, getTenant, getUser, getUserByName, putUser } from "./directory-store.js";
 import { identityOf } from "./identities.js";
+import { isAsDescribed, type KnownProvider } from "./oidc-providers.js";
 import type { FederatedRecord, UserRecord } from "./records.js";
 import { checkMaySignIn, signedInAnswer } from "./sign-in.js";
 
 /** What verified claims say. */
-export interface FederatedUser extends FederatedRecord {
+export interface FederatedUser extends Omit<FederatedRecord, "provider" | "issuer"> {
+  /** Whose description gave the claims their meaning. */
+  readonly by: KnownProvider;
   readonly tenantId: string;
   /** As the issuer calls the user; here the provider's name comes before it. */
   readonly name: string;
@@ -25,22 +28,37 @@ export interface FederatedUser extends FederatedRecord {
   readonly expiresAtMs: number;
 }
 
-/** By a bearer token: its own claims count, not those of the last sign-in. */
-export function federatedIdentity(
-  context: DirectoryContext,
-  who: FederatedUser,
-): { readonly identity: Identity; readonly isNew: boolean } {
+export interface FederatedAnswer {
+  readonly identity: Identity;
+  readonly isNew: boolean;
+}
+
+/**
+ * By a bearer token: its own claims count, not those of the last sign-in. null: the provider is described otherwise by
+ * now, so they have to be read anew.
+ */
+export function federatedIdentity(context: DirectoryContext, who: FederatedUser): FederatedAnswer | null {
+  const expiring = (identity: Identity): Identity => ({ ...identity, expiresAtMs: who.expiresAtMs });
+  // The description and the identity's version are of one moment: a change that comes later is announced later.
   const known = read(context, (tx) => {
+    if (!isAsDescribed(context, tx, who.by)) return null;
     const user = getUser(tx, idOf(who));
-    return user === undefined ? null : identityOf(context, tx, claimed(user, who));
+    return user === undefined ? "new" : identityOf(context, tx, claimed(user, who));
   });
-  const identity = known ?? write(context, (tx) => identityOf(context, tx, stored(context, tx, who)));
-  return { identity: { ...identity, expiresAtMs: who.expiresAtMs }, isNew: known === null };
+  if (known === null) return null;
+  if (known !== "new") return { identity: expiring(known), isNew: false };
+  const made = write(context, (tx) =>
+    isAsDescribed(context, tx, who.by) ? identityOf(context, tx, stored(context, tx, who)) : null,
+  );
+  return made && { identity: expiring(made), isNew: true };
 }
 
 /** The session that a sign-in with a password makes, too. */
 export function federatedLogin(context: DirectoryContext, who: FederatedUser): SignedIn {
   return write(context, (tx, announce) => {
+    if (!isAsDescribed(context, tx, who.by)) {
+      throw new DbError("sign_in_failed", "The provider's description has changed meanwhile; begin the sign-in anew.");
+    }
     const user = claimed(stored(context, tx, who), who);
     checkMaySignIn(user, getTenant(tx, user.tenantId)!.disabled);
     const signedIn = { ...user, email: who.email, lastLogin: context.now() };
@@ -51,26 +69,32 @@ export function federatedLogin(context: DirectoryContext, who: FederatedUser): S
   });
 }
 
-function claimed(user: UserRecord, { provider, issuer, subject, memberOf, claims, roles }: FederatedUser): UserRecord {
-  return { ...user, roles, federated: { provider, issuer, subject, memberOf, claims } };
+function claimed(user: UserRecord, { by, subject, memberOf, claims, roles }: FederatedUser): UserRecord {
+  return { ...user, roles, federated: { provider: by.key, issuer: by.spec.issuer, subject, memberOf, claims } };
 }
 
-function idOf({ issuer, tenantId, subject }: FederatedUser): string {
+function idOf({ by, tenantId, subject }: FederatedUser): string {
   const hash = createHash("sha256")
-    .update(JSON.stringify([issuer, tenantId, subject]))
+    .update(JSON.stringify([by.spec.issuer, tenantId, subject]))
     .digest("hex");
   return `oidc-${hash.slice(0, 32)}`;
+}
+
+/** Where a provider's users are of many tenants, each tenant has names of its own. */
+function usernameOf({ by, tenantId, name }: FederatedUser): string {
+  return by.spec.tenant_claim === undefined ? `${by.key}:${name}` : `${by.key}/${tenantId}:${name}`;
 }
 
 function stored(context: DirectoryContext, tx: Transaction, who: FederatedUser): UserRecord {
   const id = idOf(who);
   const { tenantId, email, roles } = who;
-  if (getTenant(tx, tenantId) === undefined) {
+  const tenant = getTenant(tx, tenantId);
+  if (tenant === undefined) {
     throw new DbError("claim_unknown", `The token is of the tenant "${tenantId}", which does not exist.`);
   }
   const known = getUser(tx, id);
   if (known !== undefined) return known;
-  const username = `${who.provider}:${who.name}`;
+  const username = usernameOf(who);
   if (username.length > USERNAME_CHARACTERS_MAX) {
     throw new DbError("claim_unknown", `The user's name has more than ${USERNAME_CHARACTERS_MAX} characters.`);
   }
@@ -80,10 +104,13 @@ function stored(context: DirectoryContext, tx: Transaction, who: FederatedUser):
       `"${username}" is another user of this issuer already. An administrator deletes that one first, or names a claim that is unique.`,
     );
   }
+  context.newUsers.take(tenantId, tenant.rateLimit ?? null);
+  const now = context.now();
   const user: UserRecord = {
     ...{ id, username, email, tenantId, companyId: tenantId, roles },
     ...{ passwordHash: "", isActive: true, isVerified: true, mfa: null },
-    ...{ createdAt: context.now(), lastLogin: null, tokenEpoch: 0 },
+    // Who was deleted and comes again has the same id: sessions of then do not come back.
+    ...{ createdAt: now, lastLogin: null, tokenEpoch: now },
   };
   const made = claimed(user, who);
   addUser(tx, made);

@@ -1,7 +1,7 @@
 /**
  * The providers of OpenID Connect that the directory knows: those of the configuration, and those that administrators
- * have described for their tenants. An issuer and an audience together belong to one provider only, so a token never
- * has to be guessed about. Called by the `Directory`; state is in the records.
+ * have described for their tenants. An issuer and an audience together belong to one provider only, and those of the
+ * configuration come first, so a token never has to be guessed about. Called by the `Directory`; state is in the records.
  */
 import type { OidcProviderView } from "../protocol/accounts.js";
 import { DbError } from "../protocol/errors.js";
@@ -14,12 +14,15 @@ import {
   isOidcIssuer,
   listOidcProviders,
   oidcProviderFor,
+  oidcProvidersFor,
   removeOidcProvider,
 } from "./directory-store.js";
 import type { FederatedRecord, OidcProviderRecord } from "./records.js";
 import { existingTenant } from "./users.js";
 
 const PER_TENANT_MAX = 20;
+/** Of one token. */
+const AUDIENCES_MAX = 16;
 
 export interface KnownProvider {
   /** "corp" of the configuration, "acme/corp" of a tenant. */
@@ -69,6 +72,7 @@ export function putOidcProvider(
   return write(context, (tx, announce) => {
     existingTenant(tx, tenantId);
     const key = `${tenantId}/${spec.name}`;
+    checkNames(context, tenantId);
     const before = getOidcProvider(tx, key);
     if (before === undefined && listOidcProviders(tx, tenantId).length >= PER_TENANT_MAX) {
       throw new DbError("conflict", `A tenant can have at most ${PER_TENANT_MAX} providers; delete one first.`);
@@ -92,6 +96,14 @@ function checkIsFree(
   key: string,
   { issuer, audience }: OidcProviderSpec,
 ): void {
+  const { tenantsShareIssuers } = context.config.oidc;
+  if (!tenantsShareIssuers && configured(context).some((other) => other.issuer === issuer)) {
+    throw new DbError(
+      "conflict",
+      `issuer: ${issuer} is configured for the installation. Ask its operator for the tenant's users to be let in; the setting auth.oidc.tenants_share_issuers lets tenants describe such issuers themselves.`,
+      { field: "issuer" },
+    );
+  }
   for (const each of audience) {
     const isConfigured = configured(context).some((other) => other.issuer === issuer && other.audience.includes(each));
     const holder = oidcProviderFor(tx, issuer, each);
@@ -102,6 +114,17 @@ function checkIsFree(
       { field: "audience" },
     );
   }
+}
+
+/** "corp/acme:ada" is a user of the installation's provider "corp" in the tenant "acme", and of nobody else. */
+function checkNames(context: DirectoryContext, tenantId: string): void {
+  const isTaken = configured(context).some((other) => other.name === tenantId && other.tenant_claim !== undefined);
+  if (!isTaken) return;
+  throw new DbError(
+    "conflict",
+    `The installation has a provider "${tenantId}", whose users' names begin as this tenant's would. Ask its operator to give that one another name.`,
+    { field: "provider" },
+  );
 }
 
 /** Its users' sessions and tokens stop working. */
@@ -115,37 +138,46 @@ export function deleteOidcProvider(context: DirectoryContext, tenantId: string, 
   });
 }
 
+/** What a token says of itself before it is verified. */
+export interface TokenAddress {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+  /** Whom it was issued to: `azp`, `client_id`. */
+  readonly parties: readonly string[];
+}
+
 /** Throws `token_issuer_unknown`, `token_audience_wrong`. */
-export function providerOfToken(
-  context: DirectoryContext,
-  issuer: string,
-  audiences: readonly string[],
-): KnownProvider {
+export function providerOfToken(context: DirectoryContext, { issuer, ...token }: TokenAddress): KnownProvider {
   return read(context, (tx) => {
-    const found = new Map<string, KnownProvider>();
-    for (const spec of configured(context)) {
-      if (spec.issuer === issuer && audiences.some((each) => spec.audience.includes(each))) {
-        found.set(spec.name, ofConfiguration(spec));
-      }
+    const ofIssuer = configured(context).filter((spec) => spec.issuer === issuer);
+    if (ofIssuer.length === 0 && !isOidcIssuer(tx, issuer)) throw new DbError("token_issuer_unknown");
+    const audiences = [...new Set(token.audiences)];
+    if (audiences.length > AUDIENCES_MAX) {
+      throw new DbError("token_audience_wrong", `The token has more than ${AUDIENCES_MAX} audiences.`);
     }
-    for (const key of audiences.flatMap((each) => oidcProviderFor(tx, issuer, each) ?? [])) {
-      found.set(key, ofTenant(context, getOidcProvider(tx, key)!));
-    }
-    const [provider, another] = found.values();
-    if (provider === undefined) throw unknownTo(context, tx, issuer);
-    if (another === undefined) return provider;
-    throw new DbError("token_audience_wrong", "The token is meant for several providers of this installation at once.");
+    const own = ofIssuer.filter(({ audience }) => audiences.some((each) => audience.includes(each)));
+    const found =
+      own.length > 0
+        ? own.map(ofConfiguration)
+        : oidcProvidersFor(tx, issuer, audiences).map((key) => ofTenant(context, getOidcProvider(tx, key)!));
+    return theOne(found, token.parties);
   });
 }
 
-function unknownTo(context: DirectoryContext, tx: Transaction, issuer: string): DbError {
-  const isKnown = configured(context).some((spec) => spec.issuer === issuer) || isOidcIssuer(tx, issuer);
-  return isKnown
-    ? new DbError(
-        "token_audience_wrong",
-        "The token is meant for somebody else: none of its audiences is configured here.",
-      )
-    : new DbError("token_issuer_unknown");
+/** Where the token's audiences are those of several, whom it was issued to decides. */
+function theOne(found: readonly KnownProvider[], parties: readonly string[]): KnownProvider {
+  if (found.length === 0) {
+    throw new DbError(
+      "token_audience_wrong",
+      "The token is meant for somebody else: none of its audiences is configured here.",
+    );
+  }
+  if (found.length === 1) return found[0]!;
+  const [provider, another] = found.filter(({ spec }) =>
+    parties.some((party) => party === spec.client_id || spec.audience.includes(party)),
+  );
+  if (provider !== undefined && another === undefined) return provider;
+  throw new DbError("token_audience_wrong", "The token is meant for several providers of this installation at once.");
 }
 
 /** Throws `not_found`. */
@@ -165,6 +197,16 @@ export function isProviderThere(
 ): boolean {
   const known = configured(context).find(({ name }) => name === provider) ?? getOidcProvider(tx, provider)?.spec;
   return known?.issuer === issuer;
+}
+
+/** Whether the provider is described as it was then; its client's secret is no matter of claims. */
+export function isAsDescribed(context: DirectoryContext, tx: Transaction, { key, spec }: KnownProvider): boolean {
+  const now = configured(context).find(({ name }) => name === key) ?? getOidcProvider(tx, key)?.spec;
+  return now !== undefined && textOf(now) === textOf(spec);
+}
+
+function textOf({ client_secret: _, ...spec }: OidcProviderSpec): string {
+  return JSON.stringify(spec);
 }
 
 export function signInProviders(context: DirectoryContext, tenantId: string | null): { id: string; label: string }[] {

@@ -6,20 +6,22 @@
  * uses.
  */
 import { createHash } from "node:crypto";
-import { type AccessClaims, isForeignToken, verifyAccessToken } from "../protocol/access-token.js";
+import { type AccessClaims, foreignIssuerOf, verifyAccessToken } from "../protocol/access-token.js";
 import { DbError, type ErrorCode } from "../protocol/errors.js";
 import { encodeCaller, encodeHead } from "../protocol/frames.js";
 import { type Identity, type IdentityChange, isAbout } from "../protocol/identity.js";
 import type { IdentityQuery, IdentityRefusal, ToActor } from "../protocol/messages.js";
+import type { Bucket } from "../protocol/token-bucket.js";
 import type { IdentityAnswer } from "./actor-link.js";
 import type { Clock } from "./clock.js";
 import { LruCache } from "./lru-cache.js";
-import type { Bucket, RateLimiter } from "./rate-limiter.js";
+import { type Asker, QuestionLoad } from "./question-load.js";
+import type { RateLimiter } from "./rate-limiter.js";
 
 const IDENTITIES_MAX = 20_000;
 const VERIFIED_MAX = 20_000;
-/** Identities being asked for at one time; above it, new ones are refused for the moment. */
-const QUERIES_MAX = 1_000;
+/** Of each of the two caches, in characters: an issuer's claims are long. */
+const CACHED_CHARS_MAX = 16 * 1024 * 1024;
 const KEY_PREFIXES = ["ak_", "tessera_"] as const;
 const KEY_CHARS_MAX = 256;
 /**
@@ -58,7 +60,24 @@ export interface Caller {
 export interface Applicant {
   admitted(caller: Caller): void;
   refused(code: ErrorCode, message: string): void;
+  /**
+   * Before a token's issuer is asked; false: the applicant's address may not ask so often, and has been told. Absent: it
+   * has paid.
+   */
+  mayAskIssuer?(): boolean;
 }
+
+/** Who is asked for. */
+interface Question extends Asker {
+  readonly by: IdentityQuery["by"];
+  readonly value: string;
+  /** What the answer is kept by. */
+  readonly key: string;
+}
+
+const questionOf = (by: "user" | "key", value: string): Question => ({
+  ...{ by, value, key: `${by}:${value}`, issuer: null, isProven: false },
+});
 
 interface Verified {
   readonly authorization: string;
@@ -93,8 +112,13 @@ export const HEAD_OF_NOBODY = encodeCaller("", "", "", "", []);
 
 export class Admission {
   /** By the header's tail. */
-  private readonly verified = new LruCache<string, Verified>(VERIFIED_MAX);
-  private readonly identities = new LruCache<string, Caller>(IDENTITIES_MAX);
+  private readonly verified = new LruCache<string, Verified>(VERIFIED_MAX, {
+    max: CACHED_CHARS_MAX,
+    of: ({ authorization, caller }) => authorization.length + charsOf(caller),
+  });
+  private readonly identities = new LruCache<string, Caller>(IDENTITIES_MAX, { max: CACHED_CHARS_MAX, of: charsOf });
+  /** Tokens of other issuers that were good, by their keys: to ask for one again is nothing that a stranger can do. */
+  private readonly proven = new LruCache<string, true>(VERIFIED_MAX);
   private readonly queries = new Map<string, CallerAnswer[]>();
   private readonly verify: (token: string) => AccessClaims;
   private used: Caller[] = [];
@@ -103,8 +127,7 @@ export class Admission {
   /** Of the newest change heard of: an identity that is older is used once and not kept. */
   private newestChange = 0;
   private readonly mayCache: (() => boolean) | null;
-  /** Questions under way of which nothing is kept. */
-  private asked = 0;
+  private readonly load = new QuestionLoad();
 
   constructor(private readonly options: AdmissionOptions) {
     this.mayCache = options.mayCache ?? null;
@@ -130,7 +153,7 @@ export class Admission {
       misses: this.misses,
       entries: this.verified.size,
       identities: this.identities.size,
-      asked: this.queries.size + this.asked,
+      asked: this.load.size,
     };
   }
 
@@ -146,10 +169,10 @@ export class Admission {
       this.judgeKey(authorization, token, applicant);
     } else if (scheme === "apikey") {
       applicant.refused("unauthorized", "The API key is not valid.");
-    } else if (isForeignToken(token)) {
-      this.judgeForeign(authorization, token, applicant);
     } else {
-      this.judgeToken(authorization, token, applicant);
+      const issuer = foreignIssuerOf(token);
+      if (issuer === null) this.judgeToken(authorization, token, applicant);
+      else this.judgeForeign(authorization, { token, issuer }, applicant);
     }
   }
 
@@ -164,6 +187,16 @@ export class Admission {
     const caller = used.of ?? used;
     if (caller.uses++ === 0) this.used.push(caller);
     caller.lastUsedMs = wallMs;
+  }
+
+  /** What has expired leaves. */
+  sweep(wallMs: number): void {
+    for (const [tail, { expiresAtMs }] of this.verified.entries()) {
+      if (expiresAtMs <= wallMs) this.verified.delete(tail);
+    }
+    for (const [key, { identity }] of this.identities.entries()) {
+      if (identity.expiresAtMs !== null && identity.expiresAtMs <= wallMs) this.identities.delete(key);
+    }
   }
 
   /** Sends the directory what was counted since the last time. */
@@ -224,7 +257,7 @@ export class Admission {
       applicant.refused(error.code, error.message);
       return;
     }
-    this.callerOf("user", claims.sub, (caller) => {
+    this.callerOf(questionOf("user", claims.sub), (caller) => {
       if (caller == null) refuseUnknown(caller, applicant, "The token's user does not exist.");
       else if (!matches(claims, caller.identity))
         applicant.refused("unauthorized", "The token is no longer valid; sign in again.");
@@ -235,8 +268,15 @@ export class Admission {
   /**
    * A token that names another issuer: the directory verifies it, on a thread of its own, and says whom it stands for.
    */
-  private judgeForeign(authorization: string, token: string, applicant: Applicant): void {
-    this.callerOf("token", token, (caller, refusal) => {
+  private judgeForeign(
+    authorization: string,
+    { token, issuer }: { readonly token: string; readonly issuer: string },
+    applicant: Applicant,
+  ): void {
+    const key = `token:${createHash("sha256").update(token).digest("hex")}`;
+    const isProven = this.proven.get(key) !== undefined;
+    if (!isProven && applicant.mayAskIssuer?.() === false) return;
+    this.callerOf({ by: "token", value: token, key, issuer, isProven }, (caller, refusal) => {
       if (caller == null) {
         if (refusal === undefined) refuseUnknown(caller, applicant, "The token is not valid.");
         else applicant.refused(refusal.code, refusal.message);
@@ -245,7 +285,10 @@ export class Admission {
       const { active, expiresAtMs } = caller.identity;
       if (!active) applicant.refused("unauthorized", "The token's user or its tenant is disabled.");
       else if (expiresAtMs! <= this.options.clock.wall()) applicant.refused("token_expired", "The token has expired.");
-      else this.admit(authorization, caller, expiresAtMs!, applicant);
+      else {
+        this.proven.set(key, true);
+        this.admit(authorization, caller, expiresAtMs!, applicant);
+      }
     });
   }
 
@@ -255,7 +298,7 @@ export class Admission {
       return;
     }
     const hash = createHash("sha256").update(key).digest("hex");
-    this.callerOf("key", hash, (caller) => {
+    this.callerOf(questionOf("key", hash), (caller) => {
       const expiresAtMs = caller?.identity.expiresAtMs ?? Number.POSITIVE_INFINITY;
       if (caller == null) refuseUnknown(caller, applicant, "The API key is not valid.");
       else if (!caller.identity.active) applicant.refused("unauthorized", "The API key is disabled.");
@@ -272,12 +315,15 @@ export class Admission {
   }
 
   /** Answers with the cached identity, or asks the directory; requests for the same one wait together. */
-  private callerOf(by: IdentityQuery["by"], value: string, answer: CallerAnswer): void {
+  private callerOf(question: Question, answer: CallerAnswer): void {
     if (this.mayCache !== null && !this.mayCache()) {
-      this.askAnew(by, value, answer);
+      // Not with those who asked before: what they are told may have changed since. Nothing is kept.
+      this.ask(question, (identity, refusal) =>
+        answer(identity == null ? identity : this.makeCaller(identity), refusal),
+      );
       return;
     }
-    const key = `${by}:${by === "token" ? createHash("sha256").update(value).digest("hex") : value}`;
+    const { key } = question;
     const cached = this.identities.get(key);
     if (cached !== undefined) {
       answer(cached);
@@ -288,13 +334,9 @@ export class Admission {
       waiting.push(answer);
       return;
     }
-    if (this.queries.size >= QUERIES_MAX) {
-      answer(undefined);
-      return;
-    }
     const answers = [answer];
     this.queries.set(key, answers);
-    this.options.findIdentity(by, value, (identity, refusal) => {
+    this.ask(question, (identity, refusal) => {
       this.queries.delete(key);
       const caller = identity == null ? identity : this.makeCaller(identity);
       if (caller?.valid) this.identities.set(key, caller);
@@ -302,16 +344,16 @@ export class Admission {
     });
   }
 
-  /** Not with those who asked before: what they are told may have changed since. Nothing is kept. */
-  private askAnew(by: IdentityQuery["by"], value: string, answer: CallerAnswer): void {
-    if (this.asked >= QUERIES_MAX) {
+  private ask(question: Question, answer: IdentityAnswer): void {
+    const { by, value } = question;
+    const end = this.load.begin(question);
+    if (end === null) {
       answer(undefined);
       return;
     }
-    this.asked++;
     this.options.findIdentity(by, value, (identity, refusal) => {
-      this.asked--;
-      answer(identity == null ? identity : this.makeCaller(identity), refusal);
+      end();
+      answer(identity, refusal);
     });
   }
 
@@ -335,6 +377,11 @@ export class Admission {
   private findBucket(identity: Identity): Bucket {
     return this.options.limiter.ofTenant(identity.tenantId, identity.rateLimit, this.options.clock.now());
   }
+}
+
+/** What its claims cost, which are in its head and its frame, too. */
+function charsOf({ encoded, plainHead, identity }: Caller): number {
+  return encoded.length + plainHead.length + (identity.claims?.length ?? 0);
 }
 
 function refuseUnknown(caller: null | undefined, applicant: Applicant, message: string): void {

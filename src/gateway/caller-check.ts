@@ -4,9 +4,9 @@
  */
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { ERRORS, type ErrorCode, type ErrorDetails } from "../protocol/errors.js";
+import type { Bucket } from "../protocol/token-bucket.js";
 import type { Applicant, Caller } from "./admission.js";
 import { hostAllowed, originAllowed } from "./cors.js";
-import type { Bucket } from "./rate-limiter.js";
 import { remoteAddress } from "./remote-address.js";
 import type { Route } from "./route.js";
 import type { Services } from "./services.js";
@@ -31,6 +31,11 @@ export interface CheckedRequest {
   passed(): void;
 }
 
+/** Of what a token's issuer has to do. */
+export function isIssuersFault(code: ErrorCode): boolean {
+  return code === "issuer_unavailable" || code === "issuer_misconfigured";
+}
+
 export class CallerCheck implements Applicant {
   /** Null: not known yet, or nobody has signed in. */
   caller: Caller | null = null;
@@ -40,6 +45,8 @@ export class CallerCheck implements Applicant {
   rateRemaining = -1;
   rateResetSeconds = 0;
   private authorization = "";
+  /** The address's, which has paid for asking an issuer. */
+  private paid: Bucket | null = null;
   /** It counts the request as one that runs. */
   private bucket: Bucket | null = null;
 
@@ -119,9 +126,7 @@ export class CallerCheck implements Applicant {
     const bucket = services.limiter.ofAddress(this.remoteAddress, startedAt);
     bucket.refill(startedAt);
     if (bucket.limited && bucket.tokens < 1) {
-      this.noteRefusal("auth.blocked", "rate_limited");
-      const wait = `Retry-After: ${bucket.retryAfterSeconds}`;
-      request.fail("rate_limited", "Too many failed attempts from this address.", undefined, wait);
+      this.block(bucket);
       return;
     }
     this.authorization = authorization;
@@ -129,8 +134,32 @@ export class CallerCheck implements Applicant {
     if (this.caller === null && !request.answered) request.receive();
   }
 
+  private block(bucket: Bucket): void {
+    this.noteRefusal("auth.blocked", "rate_limited");
+    const wait = `Retry-After: ${bucket.retryAfterSeconds}`;
+    this.request.fail("rate_limited", "Too many failed attempts from this address.", undefined, wait);
+  }
+
+  /** Called by Admission. Asking takes long, so an address pays before, and gets it back when it is let in. */
+  mayAskIssuer(): boolean {
+    const { services, startedAt } = this.request;
+    const bucket = services.limiter.ofAddress(this.remoteAddress, startedAt);
+    if (bucket.take(startedAt)) {
+      this.paid = bucket;
+      return true;
+    }
+    this.block(bucket);
+    return false;
+  }
+
+  private giveBack(): void {
+    this.paid?.giveBack();
+    this.paid = null;
+  }
+
   /** Called by Admission, or directly for a known caller. */
   admitted(caller: Caller): void {
+    this.giveBack();
     const { request } = this;
     if (request.answered) return;
     this.caller = caller;
@@ -177,14 +206,17 @@ export class CallerCheck implements Applicant {
   /** Called by Admission. */
   refused(code: ErrorCode, message: string): void {
     const { request } = this;
-    if (request.answered) return;
     const { status } = ERRORS[code];
-    if (status !== 401 && status !== 403) {
+    const isTheirs = status === 401 || status === 403;
+    // Whose issuer does not answer has had the server wait for it.
+    if (!isTheirs && !isIssuersFault(code)) this.giveBack();
+    if (request.answered) return;
+    if (!isTheirs) {
       request.fail(code, message);
       return;
     }
     const now = request.services.clock.now();
-    request.services.limiter.ofAddress(this.remoteAddress, now).take(now);
+    if (this.paid === null) request.services.limiter.ofAddress(this.remoteAddress, now).take(now);
     this.noteRefusal("auth.refused", code);
     if (status === 403) {
       request.fail(code, message);

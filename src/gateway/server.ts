@@ -19,6 +19,8 @@ import type { Sockets } from "./socket/sockets.js";
 const TICK_MS = 250;
 /** How often the uses of API keys are sent to the directory. */
 const USAGE_REPORT_MS = 5_000;
+/** Between searches for what has expired. */
+const SWEEP_MS = 60_000;
 /** How often clients of streams of events hear that they are connected. */
 const KEEP_ALIVE_MS = 5_000;
 /** How often refusals are sent to the audit trail. */
@@ -136,6 +138,7 @@ function startTimers(services: Services, sockets: Sockets): readonly Cancel[] {
       sockets.closeSlowReaders(now);
     }),
     clock.every(USAGE_REPORT_MS, () => admission.reportUses()),
+    clock.every(SWEEP_MS, () => admission.sweep(clock.wall())),
     clock.every(REFUSALS_REPORT_MS, () => reportRefusals(services)),
     clock.every(KEEP_ALIVE_MS, () => services.liveReplies.keepAlive(clock.wall())),
   ];

@@ -5,10 +5,10 @@
  */
 import type { Caller } from "../gateway/admission.js";
 import type { Cancel } from "../gateway/clock.js";
-import type { Bucket } from "../gateway/rate-limiter.js";
 import type { Services } from "../gateway/services.js";
 import type { WireMetrics } from "../gateway/wire-metrics.js";
 import { DbError, ERRORS } from "../protocol/errors.js";
+import type { Bucket } from "../protocol/token-bucket.js";
 import { type Heard, WireCall, type WireEndpoint, type WireProtocol } from "./wire-call.js";
 
 /** The connection, as it is needed here. */

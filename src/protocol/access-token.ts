@@ -38,16 +38,16 @@ export interface VerifierOptions {
 /** Longer tokens of other issuers are refused before any work. */
 export const FOREIGN_TOKEN_CHARS_MAX = 8192;
 
-/** Whether the token says that another issuer made it. Nothing is verified here. */
-export function isForeignToken(token: string): boolean {
-  if (token.length > FOREIGN_TOKEN_CHARS_MAX) return false;
+/** The other issuer that made the token, as the token says it; null: none. Nothing is verified here. */
+export function foreignIssuerOf(token: string): string | null {
+  if (token.length > FOREIGN_TOKEN_CHARS_MAX) return null;
   const parts = token.split(".");
-  if (parts.length !== 3) return false;
+  if (parts.length !== 3) return null;
   try {
     const { iss } = JSON.parse(Buffer.from(parts[1]!, "base64url").toString()) as { readonly iss?: unknown };
-    return typeof iss === "string" && iss !== TOKEN_ISSUER;
+    return typeof iss === "string" && iss !== TOKEN_ISSUER ? iss : null;
   } catch {
-    return false;
+    return null;
   }
 }
 

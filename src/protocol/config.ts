@@ -302,9 +302,11 @@ export const ConfigSchema = section({
         maxItems: 50,
         description: "a list of tables [[auth.oidc.providers]], or JSON of that in the variable (docs/guide/oidc.md)",
       }),
+      /** Whether tenants may describe issuers that are configured for the installation, for other audiences. */
+      tenantsShareIssuers: Type.Boolean(),
       /** Of issuers that tenants may name although they are private or not encrypted. */
       tenantPrivateHosts: Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { maxItems: 100 }),
-      /** A key set that is older is fetched anew before it is used. */
+      /** A key set that is older is fetched anew; it goes on meanwhile. */
       keysSeconds: seconds(10, 86_400),
       /** A key set that cannot be fetched anew is used for this long. */
       keysSecondsMax: seconds(60, 604_800),

@@ -48,6 +48,11 @@ t.test("a person signs in with the provider and comes back to the page", { skip:
   await page.getByRole("button", { name: "Sign in with Corp" }).click();
   await page.locator(".cm-content").waitFor();
   t.match(page.url(), /\/console\/#\/query/, "back where it was");
+  await page.goto(`${server.url}/console/?state=x&error=y&error_description=Call+this+number#/query`);
+  await page.locator(".cm-content").waitFor();
+  t.equal(await page.getByText(/Call this number/).count(), 0, "what nobody here has begun says nothing");
+  await page.goto(`${server.url}/console/?state=x&code=y#/query`);
+  await page.locator(".cm-content").waitFor();
   await page.reload();
   await page.locator(".cm-content").waitFor();
   const kept = await context.cookies(server.url);

@@ -60,16 +60,16 @@ async function refusal(token: string): Promise<string> {
 t.test("an access token of the provider stands for a user of the tenant that its claims name", async (t) => {
   provider.accounts.set("ada", STAFF);
   const token = await provider.accessToken("ada");
-  t.match((await withToken(token)).body.data, { username: "corp:ada", tenant_id: "acme", roles: ["user"] });
+  t.match((await withToken(token)).body.data, { username: "corp/acme:ada", tenant_id: "acme", roles: ["user"] });
   await server.rows("CREATE TABLE note (id integer PRIMARY KEY)", [], { token });
   t.same(
     await server.rows("SELECT current_user, current_setting('request.jwt.claims')::json->>'company'", [], { token }),
-    [["corp:ada", "Acme Inc"]],
+    [["corp/acme:ada", "Acme Inc"]],
   );
   const users = await server.expect(200, "GET", "/admin/tenants/acme/users");
   t.match(
     users.body.data.users.map((user: { username: string }) => user.username),
-    ["acme-user", "corp:ada"],
+    ["acme-user", "corp/acme:ada"],
   );
 });
 
@@ -174,7 +174,7 @@ t.test("every door takes the token, and refuses what is none", async (t) => {
   const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
   const socket = await SocketClient.open(server.url, "/v1/ws", bearer(token));
   socket.send({ type: "query", sql: "SELECT current_user" });
-  t.match((await socket.until("sql.done"))[1], { rows: [["corp:ada"]] });
+  t.match((await socket.until("sql.done"))[1], { rows: [["corp/acme:ada"]] });
   socket.destroy();
   t.equal((await (await SocketClient.open(server.url, "/v1/ws", bearer(expired))).close()).code, 1008);
   const live = `/v1/subscribe?sql=${encodeURIComponent("SELECT id FROM note")}`;
@@ -255,7 +255,7 @@ t.test("signing in by code and PKCE makes a session, which an administrator revo
   t.equal(status, 200, JSON.stringify(body));
   t.match(headers.getSetCookie()[0], /Max-Age=0/);
   const token: string = body.access_token;
-  t.match((await withToken(token)).body.data, { username: "corp:grace", roles: ["admin"], tenant_id: "acme" });
+  t.match((await withToken(token)).body.data, { username: "corp/acme:grace", roles: ["admin"], tenant_id: "acme" });
   t.same(await server.rows("SELECT current_setting('request.jwt.claims')::json->>'sub'", [], { token }), [["grace"]]);
   for (const [method, path, sent] of [
     ["POST", "/v1/api-keys", { name: "k" }],
@@ -268,16 +268,17 @@ t.test("signing in by code and PKCE makes a session, which an administrator revo
     });
   }
   t.equal(
-    (await server.call("POST", "/v1/auth/login", { username: "corp:grace", password: "" }, { token: null })).status,
+    (await server.call("POST", "/v1/auth/login", { username: "corp/acme:grace", password: "" }, { token: null }))
+      .status,
     401,
   );
   const bearer = await provider.sign({ ...STAFF, sub: "grace" });
   t.equal(await refusal(bearer), "in");
-  await server.expect(200, "PATCH", "/admin/tenants/acme/users/corp:grace", { is_active: false });
+  await server.expect(200, "PATCH", "/admin/tenants/acme/users/corp%2Facme:grace", { is_active: false });
   t.equal(await refusal(token), "401 unauthorized", "the session has ended");
   t.equal(await refusal(bearer), "401 unauthorized", "and so have the provider's tokens");
   t.match(await finish(await begin("corp"), "grace"), { status: 403 });
-  await server.expect(200, "PATCH", "/admin/tenants/acme/users/corp:grace", { is_active: true });
+  await server.expect(200, "PATCH", "/admin/tenants/acme/users/corp%2Facme:grace", { is_active: true });
   t.equal(await refusal(token), "401 unauthorized", "a session that was revoked does not come back");
 });
 
@@ -318,6 +319,11 @@ t.test("a tenant's administrator describes a provider for the tenant", async (t)
     "the installation's own",
   );
   t.match(await put({ ...spec, client_id: "c" }), { status: 400, body: { error: { message: /redirect_uri/ } } });
+  t.match(
+    await put({ ...spec, roles: { r: "super_admin" } }),
+    { status: 403, body: { error: { message: /system tenant/ } } },
+    "administrators of tenants are made by the installation's only",
+  );
   const sent = { ...spec, client_id: "c", client_secret: "hidden", redirect_uri: REDIRECT };
   t.match(await put(sent), { status: 200, body: { data: { name: "own", has_client_secret: true } } });
   t.notMatch(

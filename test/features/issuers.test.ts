@@ -1,4 +1,6 @@
 /** What is kept of issuers, for how long, and what is fetched; with a clock and answers of the test's own. */
+import { generateKeyPairSync } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import t from "tap";
 import type { KnownProvider } from "../../src/directory/oidc-providers.js";
@@ -24,7 +26,14 @@ const RULES = { audience: SPEC.audience, nowMs: Date.parse("2026-01-01T00:00:00Z
 /** An issuer with one key, which may be down. */
 async function issuerWithKey(jwks_uri = `${ISSUER}/jwks`) {
   const fetched: string[] = [];
-  const state = { isDown: false, kid: "a", keys: [] as JWK[], metadata: { issuer: ISSUER, jwks_uri } as object };
+  const warned: object[] = [];
+  const state = {
+    isDown: false,
+    hangs: Promise.resolve() as Promise<unknown>,
+    kid: "a",
+    keys: [] as JWK[],
+    metadata: { issuer: ISSUER, jwks_uri } as object,
+  };
   const clock = { now: RULES.nowMs, waited: 0 };
   const { privateKey, publicKey } = await generateKeyPair("ES256", { extractable: true });
   const jwk = await exportJWK(publicKey);
@@ -32,6 +41,7 @@ async function issuerWithKey(jwks_uri = `${ISSUER}/jwks`) {
   const issuers = new Issuers({
     fetch: async (address) => {
       fetched.push(address);
+      await state.hangs;
       if (state.isDown) throw new DbError("fetch_failed");
       const answer = address.endsWith("openid-configuration") ? state.metadata : { keys: state.keys };
       return { status: 200, type: "application/json", bytes: Buffer.from(JSON.stringify(answer)), url: address };
@@ -43,6 +53,7 @@ async function issuerWithKey(jwks_uri = `${ISSUER}/jwks`) {
     },
     keysMs: 600_000,
     keysMsMax: 3_600_000,
+    warn: (_message, fields) => warned.push(fields),
   });
   const token = (kid = "a"): Promise<string> =>
     new SignJWT({ groups: ["staff"] })
@@ -60,7 +71,7 @@ async function issuerWithKey(jwks_uri = `${ISSUER}/jwks`) {
       return (error as DbError).code;
     }
   };
-  return { issuers, state, clock, fetched, jwk, outcome };
+  return { issuers, state, clock, fetched, warned, jwk, outcome };
 }
 
 t.test("keys are fetched once, and anew when they are old", async (t) => {
@@ -72,7 +83,48 @@ t.test("keys are fetched once, and anew when they are old", async (t) => {
   t.equal(fetched.length, 2);
   clock.now += 2_000;
   t.equal(await outcome(), "in");
+  await setImmediate();
   t.equal(fetched.length, 4);
+  t.equal(await outcome(), "in");
+  t.equal(fetched.length, 4);
+});
+
+t.test("known keys wait for no issuer that does not answer, until they are too old", async (t) => {
+  const { outcome, fetched, clock, state } = await issuerWithKey();
+  t.equal(await outcome(), "in");
+  let answer = (): void => undefined;
+  state.hangs = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  clock.now += 700_000;
+  for (let i = 0; i < 3; i++) t.equal(await outcome(), "in");
+  t.equal(fetched.length, 3, "and it is asked once");
+  clock.now += 3_600_000;
+  const late = outcome();
+  t.equal(await Promise.race([late, setImmediate("waits")]), "waits");
+  answer();
+  t.equal(await late, "in");
+});
+
+t.test("a key that cannot be used is its issuer's fault, and logged once", async (t) => {
+  const weak = generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey.export({ format: "jwk" });
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const claims = { iss: ISSUER, aud: "tessera", sub: "ada", exp: 9e9 };
+  const token = `${part({ alg: "RS256", kid: "a" })}.${part(claims)}.c2ln`;
+  for (const [name, key] of [
+    ["1,024 bits", { ...weak, kid: "a" }],
+    ["no members", { kty: "RSA", kid: "a" }],
+    ["not base64", { kty: "RSA", kid: "a", n: "!!", e: "" }],
+    ["a number", { kty: "RSA", kid: "a", n: 5, e: "AQAB" } as unknown as JWK],
+  ] as const) {
+    const { issuers, state, warned } = await issuerWithKey();
+    state.keys = [key];
+    for (let i = 0; i < 3; i++) {
+      await t.rejects(checkedToken(issuers, provider, token, RULES), { code: "issuer_misconfigured" }, name);
+    }
+    t.match(warned, [{ issuer: ISSUER, provider: "corp", why: String }]);
+    t.equal(warned.length, 1);
+  }
 });
 
 t.test("known keys go on while the issuer is down, but not for ever", async (t) => {

@@ -1,6 +1,7 @@
 import t from "tap";
-import { Bucket, RateLimiter } from "../../src/gateway/rate-limiter.js";
+import { RateLimiter } from "../../src/gateway/rate-limiter.js";
 import type { Identity } from "../../src/protocol/identity.js";
+import { Bucket } from "../../src/protocol/token-bucket.js";
 import { ALICE, errorOf, testGateway } from "./test-gateway.js";
 
 t.test("a bucket holds its burst and refills at its rate", (t) => {

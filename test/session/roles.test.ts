@@ -516,6 +516,30 @@ t.test("MERGE matches rows that the role sees, and asks the policies of what it 
   ]),
 );
 
+t.test("MERGE reads of its source what it names", (t) => {
+  const denied = "42501 permission denied for table s";
+  const merge = (rest: string) => `merge into t using s on ${rest}`;
+  return checkStatements(t, [
+    ["create role ann; create table t (id int primary key, v int); create table s (id int, v int, hid int)"],
+    ["insert into t values (1, 1), (2, 2); insert into s values (1, 10, 5), (3, 30, 7)"],
+    ["revoke all on t, s from member; grant all on t to ann; grant select (id, v) on s to ann; set role ann"],
+    [merge("t.id = s.id when matched then update set v = s.v")],
+    [merge("t.id = s.id when not matched then insert values (s.id, s.v) returning t.id, s.v"), ["3|30"]],
+    [merge("t.id = s.id when not matched by source then delete")],
+    ["select id, v from t order by id", ["1|10", "3|30"]],
+    [merge("t.id = s.hid when matched then update set v = 0"), denied],
+    [merge("t.id = s.id when matched and s.hid = 5 then update set v = 0"), denied],
+    [merge("t.id = s.id when matched then update set v = s.hid"), denied],
+    [merge("t.id = s.id when matched then update set v = (select s.hid)"), denied],
+    [merge("t.id = s.id when not matched then insert values (9, s.hid)"), denied],
+    [merge("t.id = s.id when matched then update set v = 0 returning s.hid"), denied],
+    [merge("t.id = s.id when matched then update set v = 0 returning *"), denied],
+    [merge("t.id = s.id when matched then update set v = 0 returning s"), denied],
+    [merge("s is not null when matched then update set v = 0"), denied],
+    ["select id, v from t order by id", ["1|10", "3|30"]],
+  ]);
+});
+
 t.test("MERGE under policies of a table with heirs or triggers is refused", (t) =>
   checkStatements(t, [
     ["create role ann; create table p (id int primary key, n int); create table c () inherits (p)"],

@@ -14,6 +14,8 @@ interface SignedIn {
 }
 
 const PLACE = "tessera.place";
+/** Of the sign-in that this tab has begun. */
+const STATE = "tessera.sign-in";
 
 /** Why the newest sign-in with a provider came to nothing; null: it did not fail. */
 export const providerFailure = createStore<unknown>(null);
@@ -30,14 +32,19 @@ export async function listProviders(signal: AbortSignal): Promise<readonly Provi
 export async function goToProvider({ id }: Provider): Promise<void> {
   const { authorization_url } = await ask<{ authorization_url: string }>("POST", "/start", { provider: id });
   sessionStorage.setItem(PLACE, location.hash);
+  sessionStorage.setItem(STATE, new URL(authorization_url).searchParams.get("state") ?? "");
   location.assign(authorization_url);
 }
 
-/** What a provider that the browser comes from has given; null: it comes from elsewhere. */
+/**
+ * What a provider that the browser comes from has given; null: it comes from elsewhere. Anybody can send people to an
+ * address, so it says nothing unless this tab has begun the sign-in.
+ */
 export async function broughtSignIn(): Promise<SignedIn | null> {
   const given = new URLSearchParams(location.search);
   const state = given.get("state");
-  if (state === null) return null;
+  if (state === null || state === "" || state !== sessionStorage.getItem(STATE)) return null;
+  sessionStorage.removeItem(STATE);
   // The code works once. It stays in no history, and the page comes back to where it was.
   history.replaceState(null, "", location.pathname + (sessionStorage.getItem(PLACE) ?? ""));
   window.dispatchEvent(new HashChangeEvent("hashchange"));

@@ -13,12 +13,11 @@ const VALUES_MAX = 500;
 
 /** Throws `missing_claims`, `claim_unknown`. */
 export function claimedUser(provider: KnownProvider, claims: JWTPayload): FederatedUser {
-  const { key, spec } = provider;
+  const { spec } = provider;
   const { email } = claims;
   const skew = spec.clock_skew_seconds ?? CLOCK_SKEW_SECONDS;
   return {
-    provider: key,
-    issuer: spec.issuer,
+    by: provider,
     subject: textOf(claims, "sub"),
     tenantId: tenantOf(provider, claims),
     name: nameOf(provider, claims),

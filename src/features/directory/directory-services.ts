@@ -88,13 +88,17 @@ export class DirectoryServices {
       secret,
       sealsFactors: config.secrets.keyFile !== "",
       config: config.auth,
+      newUserRate: config.rateLimit,
       partitions: partitionCount,
       onIdentityChanged: (change) => say({ kind: "identity-changed", change }),
     });
     const { tenantPrivateHosts, keysSeconds, keysSecondsMax } = config.auth.oidc;
     const fetch = issuerFetch(tenantPrivateHosts);
     const times = { now: Date.now, keysMs: keysSeconds * 1000, keysMsMax: keysSecondsMax * 1000 };
-    const issuers = new Issuers({ fetch, ...times, wait: (ms) => setTimeout(ms, undefined, { ref: false }) });
+    const issuers = new Issuers({
+      ...{ fetch, ...times, wait: (ms) => setTimeout(ms, undefined, { ref: false }) },
+      warn: (message, fields) => host.log("warn", message, fields),
+    });
     this.bearers = new BearerTokens(this.directory, issuers, Date.now);
     this.signIns = new OidcSignIns({ directory: this.directory, issuers, fetch, secret, now: Date.now });
     this.audit = new AuditTrail((readOnly) => partition.shard.begin({ readOnly }), config.audit.entriesMax);

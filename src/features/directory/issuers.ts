@@ -1,8 +1,8 @@
 /**
  * What issuers of OpenID Connect say of themselves: their metadata and their keys, fetched when they are first needed
- * and kept. Keys that are old are fetched anew; while the issuer cannot be reached they go on for a time. A token that
- * names an unknown key has them fetched, but not often. Called by token-check.ts and oidc-sign-in.ts; owns what was
- * fetched.
+ * and kept. Keys that are old go on for a time while they are fetched anew, so nobody waits for an issuer that does not
+ * answer. A token that names an unknown key has them fetched, but not often. Called by token-check.ts and
+ * oidc-sign-in.ts; owns what was fetched.
  */
 import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
 import type { KnownProvider } from "../../directory/oidc-providers.js";
@@ -32,6 +32,8 @@ interface Known {
   again: Promise<void> | null;
   failure: { readonly error: DbError; readonly atMs: number } | null;
   fetching: Promise<void> | null;
+  /** That a key of it cannot be used has been logged. */
+  isTold: boolean;
 }
 
 export interface IssuersOptions {
@@ -41,6 +43,8 @@ export interface IssuersOptions {
   readonly wait: (ms: number) => Promise<void>;
   readonly keysMs: number;
   readonly keysMsMax: number;
+  /** Of an issuer, once. */
+  readonly warn: (message: string, fields: object) => void;
 }
 
 export class Issuers {
@@ -55,15 +59,19 @@ export class Issuers {
     return known.metadata!;
   }
 
-  /** Its keys, as fresh as they have to be. Throws `issuer_unavailable`, `issuer_misconfigured`. */
+  /**
+   * Its keys: at once where they are known and not too old; old ones are fetched anew behind. Throws
+   * `issuer_unavailable`, `issuer_misconfigured`.
+   */
   async keys(provider: KnownProvider): Promise<JWTVerifyGetKey> {
     const known = this.of(provider);
     const { keysMs, keysMsMax, now } = this.options;
     const ageMs = known.keys === null ? Number.POSITIVE_INFINITY : now() - known.keys.atMs;
     if (ageMs >= keysMs) {
-      await this.renew(known, provider).catch((error: unknown) => {
-        if (ageMs >= keysMsMax) throw error;
-      });
+      const renewed = this.renew(known, provider);
+      if (ageMs >= keysMsMax) await renewed;
+      // Kept with the issuer, and told to whoever cannot go on without.
+      else renewed.catch(() => undefined);
     }
     return known.keys!.find;
   }
@@ -87,12 +95,22 @@ export class Issuers {
     return known.keys!.find;
   }
 
+  /** What a token is refused with whose key is there and cannot be used: too short, or not as keys are written. */
+  unusable(provider: KnownProvider, thrown: unknown): DbError {
+    const { issuer } = provider.spec;
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    const known = this.of(provider);
+    if (!known.isTold) this.options.warn("a key of an issuer cannot be used", { issuer, provider: provider.key, why });
+    known.isTold = true;
+    return misconfigured(issuer, `its key cannot be used (${why.slice(0, 200)})`);
+  }
+
   private of({ key, spec }: KnownProvider): Known {
     const id = `${key}\n${spec.issuer}`;
     let known = this.known.get(id);
     if (known === undefined) {
       known = {
-        ...{ metadata: null, keys: null, failure: null, fetching: null, again: null },
+        ...{ metadata: null, keys: null, failure: null, fetching: null, again: null, isTold: false },
         againAtMs: Number.NEGATIVE_INFINITY,
       };
       if (this.known.size >= ISSUERS_MAX) this.known.delete(this.known.keys().next().value as string);

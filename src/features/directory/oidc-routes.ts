@@ -1,5 +1,5 @@
 /** Sign-in with providers of OpenID Connect, and tenants' own providers: answered in partition 0's actor only. */
-import { tenantOf } from "../../actor/caller-tenant.js";
+import { requireSystem, tenantOf } from "../../actor/caller-tenant.js";
 import type { Handlers } from "../../actor/handler.js";
 import type { Directory } from "../../directory/directory.js";
 import type { OidcSignIns } from "./oidc-sign-in.js";
@@ -25,6 +25,8 @@ export function oidcHandlers(directory: Directory, signIns: OidcSignIns) {
       plain: { providers: directory.listOidcProviders(tenantOf(request, input)) },
     }),
     "admin.oidc.put": (request, input) => {
+      // The claims of whoever runs the issuer would make administrators of tenants.
+      if (Object.values(input.body.roles).includes("super_admin")) requireSystem(request);
       const spec = { ...input.body, name: input.params.provider };
       return { plain: directory.putOidcProvider(tenantOf(request, input), spec) };
     },

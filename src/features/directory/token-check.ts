@@ -3,7 +3,7 @@
  * signature is checked by WebCrypto on a thread of its own. Called by bearer-tokens.ts and oidc-sign-in.ts; no state.
  */
 import type { errors, JWTPayload, JWTVerifyGetKey } from "jose";
-import type { KnownProvider } from "../../directory/oidc-providers.js";
+import type { KnownProvider, TokenAddress } from "../../directory/oidc-providers.js";
 import { DbError } from "../../protocol/errors.js";
 import { CLOCK_SKEW_SECONDS, TOKEN_ALGORITHMS } from "../../protocol/oidc.js";
 import type { Issuers } from "./issuers.js";
@@ -24,7 +24,7 @@ export async function checkedToken(
   rules: TokenRules,
 ): Promise<JWTPayload> {
   checkAlgorithm(provider, token);
-  const claims = await withKeys(issuers, provider, (keys) => verified(provider, token, keys, rules));
+  const claims = await withKeys(issuers, provider, (keys) => verified(issuers, provider, token, { keys, ...rules }));
   if (rules.nonce !== undefined && claims.nonce !== rules.nonce) {
     throw new DbError("sign_in_failed", "The token is of another sign-in; begin it anew.");
   }
@@ -32,11 +32,11 @@ export async function checkedToken(
 }
 
 /** The claims as the token says them, not verified: they tell whom to ask. Throws `unauthorized`. */
-export function unverifiedClaims(token: string): { readonly issuer: string; readonly audiences: readonly string[] } {
-  const { iss, aud } = partOf(token, 1);
+export function unverifiedClaims(token: string): TokenAddress {
+  const { iss, aud, azp, client_id } = partOf(token, 1);
   if (typeof iss !== "string") throw new DbError("unauthorized", "The token is not valid.");
-  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
-  return { issuer: iss, audiences: audiences.filter((each) => typeof each === "string") };
+  const texts = (values: readonly unknown[]) => values.filter((each) => typeof each === "string");
+  return { issuer: iss, audiences: texts(Array.isArray(aud) ? aud : [aud]), parties: texts([azp, client_id]) };
 }
 
 /** The header (0) or the claims (1), not verified. */
@@ -72,11 +72,12 @@ async function withKeys(
 }
 
 async function verified(
-  { spec }: KnownProvider,
+  issuers: Issuers,
+  provider: KnownProvider,
   token: string,
-  keys: JWTVerifyGetKey,
-  { audience, nowMs }: TokenRules,
+  { keys, audience, nowMs }: TokenRules & { readonly keys: JWTVerifyGetKey },
 ): Promise<JWTPayload> {
+  const { spec } = provider;
   const jose = await import("jose");
   try {
     const { payload } = await jose.jwtVerify(token, keys, {
@@ -89,11 +90,12 @@ async function verified(
     });
     return payload;
   } catch (error) {
-    throw refusalOf(jose.errors, error);
+    // What is not about the token is about the key, which its issuer has published.
+    throw error instanceof jose.errors.JOSEError ? refusalOf(jose.errors, error) : issuers.unusable(provider, error);
   }
 }
 
-function refusalOf(kinds: typeof errors, error: unknown): unknown {
+function refusalOf(kinds: typeof errors, error: errors.JOSEError): DbError {
   if (error instanceof kinds.JWTExpired) return new DbError("token_expired");
   if (error instanceof kinds.JWSSignatureVerificationFailed) return new DbError("token_signature_wrong");
   if (error instanceof kinds.JWKSNoMatchingKey) return new DbError("token_key_unknown");
@@ -102,8 +104,7 @@ function refusalOf(kinds: typeof errors, error: unknown): unknown {
   }
   if (error instanceof kinds.JOSEAlgNotAllowed) return new DbError("token_algorithm_refused");
   if (error instanceof kinds.JWTClaimValidationFailed) return claimRefusal(error);
-  if (error instanceof kinds.JOSEError) return new DbError("unauthorized", "The token is not valid.");
-  return error;
+  return new DbError("unauthorized", "The token is not valid.");
 }
 
 function claimRefusal({ claim, reason, message }: errors.JWTClaimValidationFailed): DbError {

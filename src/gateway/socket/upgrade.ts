@@ -7,9 +7,10 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket } from "uWebSockets.js";
 import { BRANCH_NAME } from "../../protocol/endpoints/branches.js";
 import { ERRORS, type ErrorCode } from "../../protocol/errors.js";
+import type { Bucket } from "../../protocol/token-bucket.js";
 import { type Applicant, atBranch, type Caller } from "../admission.js";
+import { isIssuersFault } from "../caller-check.js";
 import { hostAllowed, originAllowed } from "../cors.js";
-import type { Bucket } from "../rate-limiter.js";
 import { remoteAddress } from "../remote-address.js";
 import { errorBody, JSON_TYPE } from "../reply.js";
 import { BAD_BRANCH } from "../request-headers.js";
@@ -101,6 +102,8 @@ class Upgrade implements Applicant {
   /** Of the tenant, which the connection is about; "": the tenant itself. */
   private readonly branch: string;
   private gone = false;
+  /** The address has, for asking an issuer. */
+  private paid = false;
 
   constructor(
     private readonly sockets: ConnectionSet,
@@ -134,7 +137,20 @@ class Upgrade implements Applicant {
     else this.refused("unauthorized", "The ticket is unknown, used or expired. Get a new one from POST /v1/ws/ticket.");
   }
 
+  mayAskIssuer(): boolean {
+    const { services } = this.sockets;
+    this.paid = this.failures.take(services.clock.now());
+    if (!this.paid) refuseUpgrade(services, this.res, "rate_limited", "Too many failed attempts from this address.");
+    return this.paid;
+  }
+
+  private giveBack(): void {
+    if (this.paid) this.failures.giveBack();
+    this.paid = false;
+  }
+
   admitted(admitted: Caller): void {
+    this.giveBack();
     if (this.gone) return;
     const { services } = this.sockets;
     const caller = atBranch(admitted, this.branch);
@@ -152,11 +168,13 @@ class Upgrade implements Applicant {
   }
 
   refused(code: ErrorCode, message: string): void {
+    const { status } = ERRORS[code];
+    const isTheirs = status === 401 || status === 403;
+    if (!isTheirs && !isIssuersFault(code)) this.giveBack();
     if (this.gone) return;
-    const isTheirs = ERRORS[code].status === 401;
     const { services } = this.sockets;
     if (isTheirs) {
-      this.failures.take(services.clock.now());
+      if (!this.paid) this.failures.take(services.clock.now());
       services.refusals.note("auth.refused", code, null, remoteAddress(this.res), services.requestIds.of(""));
     }
     this.upgrade(new Refusal(isTheirs ? CLOSE.policy : CLOSE.tryAgainLater, message));

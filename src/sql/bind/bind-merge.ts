@@ -130,9 +130,9 @@ function joined(type: JoinType, left: Plan, right: Plan, condition: Expr, bindin
   return Object.freeze({ kind: "join", type, left, right, condition, lateral: false, columns });
 }
 
-/** The source's rows with a column that is TRUE. */
+/** The source's rows with a column that is TRUE. What may not be read goes no further, so naming it is what refuses. */
 function withMark(source: Plan, binding: Binding): Source {
-  const { columns } = source;
+  const columns = source.columns.filter(({ id }) => !binding.denied.has(id));
   const names = [...columns.map(({ name }) => name), "in source"];
   return project(source, [...columns.map(columnExpr), constant(BOOL, true)], names, binding);
 }
