@@ -57,6 +57,59 @@ t.test("random tables, with newer entries, gaps, own writes and others' commits 
   t.ok(taken > 100, `${taken} results of threads`);
 });
 
+t.test("commits after the snapshot that the engine takes only while threads work are never seen", async (t) => {
+  const read = await filled(t);
+  const sql = "SELECT count(*), sum(b), sum(a) FROM g";
+  const expected = await read.alone(sql);
+  await read.run("BEGIN");
+  t.equal(await read.run("SELECT a FROM g WHERE a = 1"), "[1]");
+  // A correction before and one behind, and in between one that comes while the segment is read elsewhere.
+  await read.side.run(1, "UPDATE g SET b = b + 1 WHERE a IN (40, 300)");
+  read.side.flush();
+  await read.side.run(1, "UPDATE g SET b = b + 1 WHERE a IN (150, 151, 152)");
+  read.threads.beforeWork = () => read.side.flush();
+  t.equal(await read.side.run(0, sql), expected);
+  t.ok(read.threads.taken > 0);
+  await read.run("ROLLBACK");
+  let taken = 0;
+  for (let seed = 1; seed <= tries(6); seed++) {
+    const random = new Random(seed * 104_729);
+    const read = await Read.open(t, 1 + random.below(3), 100 * random.below(20));
+    await read.run(CREATE);
+    await read.run(ROWS);
+    for (let round = 0; round < 8; round++) {
+      await read.makeColumns();
+      await read.run("BEGIN");
+      await read.run("SELECT a FROM m LIMIT 1");
+      for (let i = 0; i < 6; i++) {
+        const whole = ["count(*), sum(b)", "t, count(*)", "o, sum(l), min(u)"][random.below(3)]!;
+        const group = whole.startsWith("count") ? "" : `GROUP BY ${whole[0]}`;
+        const sql = random.below(2) === 0 ? query(random) : `SELECT ${whole} FROM m ${group}`;
+        // Near the rows that stay in files, too.
+        const change = async () => {
+          const at = 1000 + random.below(300);
+          await read.side.run(1, `UPDATE m SET l = l + 1 WHERE a BETWEEN ${at} AND ${at + random.below(4)}`);
+          if (random.below(2) === 0) await read.side.run(1, write(random));
+        };
+        for (let n = random.below(3); n > 0; n--) await change();
+        if (random.below(2) === 0) read.side.flush();
+        for (let n = random.below(3); n > 0; n--) await change();
+        read.threads.beforeWork = async () => {
+          if (random.below(2) === 0) read.side.flush();
+          if (random.below(3) === 0) await change();
+        };
+        const answer = await read.side.run(0, sql);
+        read.threads.beforeWork = () => undefined;
+        const expected = await read.alone(sql);
+        if (answer !== expected) t.equal(answer, expected, `seed ${seed}, round ${round}: ${sql}`);
+      }
+      await read.run("ROLLBACK");
+    }
+    taken += read.threads.taken;
+  }
+  t.ok(taken > 100, `${taken} results of threads`);
+});
+
 async function filled(t: Test, rows = 400): Promise<Read> {
   const read = await Read.open(t);
   await read.run("CREATE TABLE g (a int PRIMARY KEY, b int, c text, x float8, d timestamp, e numeric(8,2), k text)");
