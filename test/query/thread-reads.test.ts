@@ -320,3 +320,88 @@ t.test("EXPLAIN ANALYZE tells how many threads took part", async (t) => {
   t.match(await read.run(`EXPLAIN ANALYZE ${READS[4]}`), /threads=1/);
   t.notMatch(await read.alone(`EXPLAIN ANALYZE ${READS[4]}`), /threads=/);
 });
+
+t.test("what takes long for each row is not sent: it would hold the threads for everybody", async (t) => {
+  const read = await filled(t);
+  for (const condition of [
+    "similarity(c, 'text 7') > 0.5",
+    "c ~ '^t.*7$'",
+    "regexp_replace(c, 'e+', 'x') = 'y'",
+    "substring(c, 'x.') = 'y'",
+    "md5(c) = 'y'",
+  ]) {
+    const sql = `SELECT count(*) FROM g WHERE ${condition}`;
+    const expected = await read.alone(sql);
+    t.notMatch(expected, /error/, sql);
+    t.equal(await read.run(sql), expected, sql);
+  }
+  t.equal(await read.run("SELECT max(similarity(c, 'text 7')) FROM g"), "[1]");
+  t.equal(read.threads.jobs.length, 0);
+});
+
+t.test("a job that takes longer than it may is left to the statement, as are the others", async (t) => {
+  const read = await filled(t);
+  const expected = await read.alone(READS[4]!);
+  read.threads.millisMax = 0;
+  t.equal(await read.run(READS[4]!), expected);
+  t.same(read.threads.reasons.slice(0, 1), ["unfit"]);
+  t.equal(read.threads.taken, 0);
+  t.ok(read.threads.jobs.every(({ millisMax }) => millisMax <= 100));
+});
+
+t.test("a job that no thread has begun when its turn comes is done by the statement", async (t) => {
+  const read = await filled(t);
+  const expected = await read.alone(READS[4]!);
+  read.threads.begins = false;
+  t.equal(await read.run(READS[4]!), expected);
+  t.ok(read.threads.withdrawn > 0);
+  t.equal(read.threads.withdrawn, read.threads.jobs.length, "none stays in the queue");
+  // A thread has time again: the rest is sent.
+  read.threads.jobs.length = 0;
+  let asked = 0;
+  const { threads } = read;
+  const { read: send } = threads;
+  threads.read = (job) => {
+    threads.begins = ++asked > 4;
+    return send.call(threads, job);
+  };
+  t.equal(await read.run(READS[4]!), expected);
+  t.ok(threads.taken > 1, `${threads.taken} results of threads`);
+});
+
+t.test("while too many jobs wait, the statement reads on, and sends what is left later", async (t) => {
+  const read = await filled(t);
+  const { threads } = read;
+  const expected = await read.alone(READS[4]!);
+  threads.isFull = true;
+  t.equal(await read.run(READS[4]!), expected);
+  t.equal(threads.taken, 0);
+  const { read: send } = threads;
+  let asked = 0;
+  threads.read = (job) => {
+    threads.isFull = ++asked === 2;
+    return send.call(threads, job);
+  };
+  t.equal(await read.run(READS[4]!), expected);
+  t.ok(threads.taken > 5, `${threads.taken} results of threads, although one was refused`);
+});
+
+t.test("a statement that fits into its memory does so with threads, too", async (t) => {
+  const read = await filled(t, 3000);
+  const sql = "SELECT count(*), sum(s) FROM (SELECT c, b, sum(x) s FROM g GROUP BY c, b) q";
+  const { partition } = read.side;
+  const { config } = partition;
+  let [fits, taken] = [0, 0];
+  for (let kilobytes = 100; kilobytes < 1500; kilobytes += 50) {
+    const value = { ...config, query: { ...config.query, memoryBytesMax: kilobytes * 1024 } };
+    Object.defineProperty(partition, "config", { value });
+    const expected = await read.alone(sql);
+    const before = read.threads.taken;
+    const answer = await read.run(sql);
+    if (expected.startsWith("error")) continue;
+    fits++;
+    taken += read.threads.taken - before;
+    if (answer !== expected) t.equal(answer, expected, `${kilobytes} kB`);
+  }
+  t.ok(fits > 3 && taken > 0, `${fits} bounds in which it fits, ${taken} results`);
+});
