@@ -387,12 +387,12 @@ t.test("while too many jobs wait, the statement reads on, and sends what is left
 });
 
 t.test("a statement that fits into its memory does so with threads, too", async (t) => {
-  const read = await filled(t, 3000);
+  const read = await filled(t, 1000);
   const sql = "SELECT count(*), sum(s) FROM (SELECT c, b, sum(x) s FROM g GROUP BY c, b) q";
   const { partition } = read.side;
   const { config } = partition;
   let [fits, taken] = [0, 0];
-  for (let kilobytes = 100; kilobytes < 1500; kilobytes += 50) {
+  for (let kilobytes = 60; kilobytes < 700; kilobytes += 10) {
     const value = { ...config, query: { ...config.query, memoryBytesMax: kilobytes * 1024 } };
     Object.defineProperty(partition, "config", { value });
     const expected = await read.alone(sql);
