@@ -4,6 +4,7 @@
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import t, { type Test } from "tap";
+import { StatementState } from "../../src/query/exec/context.js";
 import { tries } from "../lengths.js";
 import { Random } from "./random-plans.js";
 import { Read } from "./read-side.js";
@@ -387,21 +388,52 @@ t.test("while too many jobs wait, the statement reads on, and sends what is left
 });
 
 t.test("a statement that fits into its memory does so with threads, too", async (t) => {
-  const read = await filled(t, 1000);
+  const read = await filled(t);
+  for (let from = 1000; from < 8000; from += 1000) {
+    await read.run(`INSERT INTO g SELECT i, i, 'text ' || i, i / 7.0 FROM generate_series(${from}, ${from + 999}) i`);
+    await read.makeColumns();
+  }
   const sql = "SELECT count(*), sum(s) FROM (SELECT c, b, sum(x) s FROM g GROUP BY c, b) q";
   const { partition } = read.side;
   const { config } = partition;
-  let [fits, taken] = [0, 0];
-  for (let kilobytes = 60; kilobytes < 700; kilobytes += 10) {
+  const bound = (kilobytes: number): void => {
     const value = { ...config, query: { ...config.query, memoryBytesMax: kilobytes * 1024 } };
-    Object.defineProperty(partition, "config", { value });
+    Object.defineProperty(partition, "config", { value, configurable: true });
+  };
+  // The least bound in which it fits.
+  let [low, high] = [100, 10_000];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    bound(middle);
+    if ((await read.alone(sql)).startsWith("error")) low = middle;
+    else high = middle;
+  }
+  let taken = 0;
+  for (let kilobytes = high + 12; kilobytes < high + 60; kilobytes += 4) {
+    bound(kilobytes);
     const expected = await read.alone(sql);
+    t.notMatch(expected, /error/);
     const before = read.threads.taken;
     const answer = await read.run(sql);
-    if (expected.startsWith("error")) continue;
-    fits++;
     taken += read.threads.taken - before;
     if (answer !== expected) t.equal(answer, expected, `${kilobytes} kB`);
   }
-  t.ok(fits > 3 && taken > 0, `${fits} bounds in which it fits, ${taken} results`);
+  t.ok(taken > 0, `${taken} results of threads from ${high} kB on`);
+});
+
+t.test("memory that somebody can do without is released before a statement fails", async (t) => {
+  const state = new StatementState(100);
+  let spare = 40;
+  const release = () => {
+    state.release(spare);
+    spare = 0;
+    state.canRelease.delete(release);
+  };
+  state.canRelease.add(release);
+  state.reserve(spare);
+  state.reserve(60);
+  t.equal(spare, 40, "it fits");
+  state.reserve(30);
+  t.same([spare, state.memoryBytes], [0, 90]);
+  t.throws(() => state.reserve(30), /out of memory/);
 });

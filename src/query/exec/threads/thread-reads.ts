@@ -8,9 +8,7 @@ import { DbError } from "../../../protocol/errors.js";
 import { sentLeaf } from "../../expr/sent-condition.js";
 import type { ExecContext } from "../context.js";
 import { receivedColumn } from "../segments/column.js";
-import type { Segment } from "../segments/segment.js";
 import type { Handed, Handing, SegmentScan } from "../segments/segment-scan.js";
-import { CachedPages } from "../segments/stored/page-cache.js";
 import type { TableSegments } from "../segments/table-segments.js";
 import { isUninterrupted } from "../uninterrupted.js";
 import { readNanos } from "./read-nanos.js";
@@ -24,13 +22,12 @@ import {
   type SentPlan,
   type ThreadWork,
 } from "./read-threads.js";
+import { type Part, PartFinder, type ThreadUnit, unitsOf } from "./read-units.js";
 
 /** Jobs of one scan that threads have, or that wait for one, by thread. */
 const JOBS_PER_THREAD = 2;
 /** How often the statement looks whether it is to end while it waits. */
 const LOOK_MS = 20;
-/** Looks for rows that the transaction sees otherwise: beyond that it reads by itself. */
-const LOOKS_MAX = 64;
 /** A job is no longer, so that a statement that ends early has not much of it done in vain, and others have their turn. */
 const UNIT_NANOS_MAX = 20e6;
 /** However long it was thought to take. */
@@ -39,38 +36,16 @@ const JOB_MS_MAX = 100;
 const BEGIN_MS = 4;
 /** Part of the statement's memory that all answers may take which it has not used up. */
 const MEMORY_SHARE = 0.25;
-/** Of a row and a call, where a thread sends numbers as they are. */
-const ROW_BYTES = 16;
-
-interface Part {
-  readonly segment: Segment;
-  readonly pages: CachedPages;
-  /** That reading it takes, about; 0 where no row passes. */
-  nanos: number;
-}
-
-/** Neighbouring segments that one job reads. */
-class ThreadUnit {
-  /** Undefined: not asked for yet. */
-  reading: Reading | undefined;
-  /** Null: its segments are to be read here. */
-  answer: Promise<ReadAnswer | null> | undefined;
-  /** Reserved for its result. */
-  bytes = 0;
-
-  constructor(
-    /** The number of the first segment. */
-    readonly first: number,
-    readonly count: number,
-    /** Those in which a row may pass. */
-    readonly parts: readonly Part[],
-  ) {}
-}
+/** Of a row and a call, where a thread sends numbers as they are, and of a row and a key, where each row is a group. */
+const CALL_BYTES = 16;
+const KEY_BYTES = 64;
 
 export class ThreadReads implements Handing {
   /** By the number of their first segment, in their order. */
   private readonly units = new Map<number, ThreadUnit>();
-  private readonly waiting: ThreadUnit[];
+  private readonly waiting: ThreadUnit[] = [];
+  /** What was found before it is known whether it is worth it; null: it is. */
+  private found: (Part | null)[] | null = [];
   private readonly stop = new Int32Array(new SharedArrayBuffer(4));
   private readonly seen = new Set<number>();
   private readonly running = new Set<ThreadUnit>();
@@ -91,10 +66,8 @@ export class ThreadReads implements Handing {
     private readonly parameters: ReadJob["parameters"],
     private readonly prefix: Uint8Array,
     private readonly source: readonly number[],
-    units: readonly ThreadUnit[],
+    private readonly finder: PartFinder,
   ) {
-    this.units = new Map(units.map((unit) => [unit.first, unit]));
-    this.waiting = units.filter(({ parts }) => parts.length > 0);
     context.statement.canRelease.add(this.end);
   }
 
@@ -125,26 +98,38 @@ export class ThreadReads implements Handing {
     const parameters = plan === null ? null : sentParameters(plan, context);
     if (plan === null || parameters === null) return null;
     cache.pages.areShared = true;
-    const { unitNanos, readNanosMin } = cache.sizes;
-    const whole = wholeParts(context, table, scan, source);
-    const nanosOf = readNanos(plan.read);
-    let nanos = 0;
-    for (const part of whole) {
-      if (part === null || scan.hasNoRow(part.segment)) continue;
-      part.nanos = nanosOf(part.pages);
-      nanos += part.nanos;
+    const finder = new PartFinder(context, table, scan, source, readNanos(plan.read));
+    const reads = new ThreadReads(context, work, threads, plan, parameters, table.rowPrefix, source, finder);
+    reads.find();
+    return reads.isOff ? null : reads;
+  }
+
+  /** Looks at more segments, so that no turn is spent on those of a long table. */
+  private find(): void {
+    const { finder, threads, context } = this;
+    if (this.isOff || finder.isDone) return;
+    const first = this.found === null ? finder.at : finder.at - this.found.length;
+    const parts = [...(this.found ?? []), ...finder.some()];
+    const { unitNanos, readNanosMin } = context.segments!.sizes;
+    if (finder.nanos < readNanosMin) {
+      this.found = parts;
+      if (finder.isDone) this.close();
+      return;
     }
-    if (nanos < readNanosMin) return null;
     if (!threads.areReady()) {
       threads.start();
-      return null;
+      this.close();
+      return;
     }
-    const share = Math.min(UNIT_NANOS_MAX, nanos / (JOBS_PER_THREAD * 2 * threads.count));
-    const jobBytes = (context.statement.memoryBytesMax * MEMORY_SHARE) / (JOBS_PER_THREAD * threads.count);
-    const calls = plan.read.goal.kind === "aggregate" ? Math.max(1, plan.read.goal.calls.length) : 1;
-    const most = { nanos: Math.max(unitNanos, share), rows: jobBytes / (ROW_BYTES * calls) };
-    const units = unitsOf(whole, scan.firstWhole, most);
-    return new ThreadReads(context, work, threads, plan, parameters, table.rowPrefix, source, units);
+    this.found = null;
+    const share = Math.min(UNIT_NANOS_MAX, finder.nanosOfAll / (2 * this.jobsMax));
+    const { goal } = this.plan.read;
+    const [calls, keys] = goal.kind === "aggregate" ? [goal.calls.length, goal.groups.length] : [0, 1];
+    const rows = this.memoryMax / this.jobsMax / Math.max(1, CALL_BYTES * calls + KEY_BYTES * keys);
+    for (const unit of unitsOf(parts, first, { nanos: Math.max(unitNanos, share), rows })) {
+      this.units.set(unit.first, unit);
+      if (unit.parts.length > 0) this.waiting.push(unit);
+    }
   }
 
   /** Threads that have given results. */
@@ -153,6 +138,7 @@ export class ThreadReads implements Handing {
   }
 
   handedAt(number: number): number {
+    this.find();
     const unit = this.isOff ? undefined : this.units.get(number);
     if (unit === undefined) return 0;
     this.release();
@@ -326,54 +312,4 @@ function sentParameters({ parameters }: SentPlan, { params }: ExecContext): Read
     sent.push([index, value]);
   }
   return sent;
-}
-
-/** From the scan's first whole segment on: those that are in files as the transaction sees them, and null for others. */
-function wholeParts(
-  context: ExecContext,
-  table: TableSegments,
-  scan: SegmentScan,
-  source: readonly number[],
-): (Part | null)[] {
-  const { segments } = table;
-  const end = Buffer.from(table.end, "latin1");
-  const parts: (Part | null)[] = [];
-  let looks = 0;
-  /** Before it, all is as in the files. */
-  let corrected = "";
-  for (let i = scan.firstWhole; i < segments.length; i++) {
-    const segment = segments[i]!;
-    if (corrected <= segment.from && looks++ < LOOKS_MAX) {
-      const range = { gte: Buffer.from(segment.from, "latin1"), lt: end };
-      corrected = context.tx.correctionsUnread(range, table).text ?? table.end;
-    }
-    const pages = segment.stored;
-    const isWhole = corrected >= segment.to && pages instanceof CachedPages && source.every((id) => pages.has(id));
-    parts.push(isWhole ? { segment, pages, nanos: 0 } : null);
-  }
-  return parts;
-}
-
-function unitsOf(
-  parts: readonly (Part | null)[],
-  first: number,
-  most: { readonly nanos: number; readonly rows: number },
-): ThreadUnit[] {
-  const units: ThreadUnit[] = [];
-  for (let i = 0; i < parts.length; ) {
-    const run: Part[] = [];
-    const begin = i;
-    for (let nanos = 0, rows = 0; i < parts.length && nanos < most.nanos; i++) {
-      const part = parts[i]!;
-      // Rows in a gap between two come between their rows.
-      if (part === null || (run.length > 0 && run.at(-1)!.segment.to !== part.segment.from)) break;
-      rows += part.nanos > 0 ? part.pages.rows : 0;
-      if (run.length > 0 && rows > most.rows) break;
-      run.push(part);
-      nanos += part.nanos;
-    }
-    if (run.length === 0) i++;
-    else units.push(new ThreadUnit(first + begin, run.length, run.filter(({ nanos }) => nanos > 0)));
-  }
-  return units;
 }
