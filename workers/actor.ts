@@ -65,7 +65,7 @@ async function start(settings: ActorSettings): Promise<void> {
     ...{ name: "index entries", threads: indexThreads, waitingMax: indexThreads },
     ...{ niceIncrement: 4, idleMs: BUILDS_IDLE_MS },
   });
-  const reads = readPool(cores);
+  const reads = readPool(Math.max(1, Math.floor(cores / settings.config.actors.count)));
   const computing = computeProcesses();
   const files = fileTasks(settings.config.files.threads);
   const rows = rowReader(threads, settings.config.files.fileTimeoutSeconds * 1000);

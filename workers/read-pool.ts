@@ -2,7 +2,8 @@
  * Threads that read column files for an actor's statements. They are started when the first long read comes, which does not wait for
  * them, and go when nobody reads for minutes. Made by actor.ts.
  */
-import type { ReadThreads } from "../src/query/exec/threads/read-threads.js";
+import { DbError } from "../src/protocol/errors.js";
+import type { ReadAnswer, Reading, ReadJob, ReadThreads } from "../src/query/exec/threads/read-threads.js";
 import { taskPool } from "./task-pool.js";
 
 const THREADS_MAX = 4;
@@ -11,6 +12,51 @@ const WAITING_PER_THREAD = 8;
 /** How long threads stay without work; until shortly before, they are taken to be there. */
 const IDLE_MS = 300_000;
 const READY_MS = IDLE_MS - 10_000;
+
+interface WaitingJob {
+  readonly job: ReadJob;
+  readonly taken: (answer: Promise<ReadAnswer>) => void;
+}
+
+/** Jobs that wait, by their scan: all scans have their turn, one job each. */
+class ReadQueue {
+  length = 0;
+  private readonly scans = new Map<ReadJob["stop"], WaitingJob[]>();
+
+  push(waiting: WaitingJob): void {
+    const { stop } = waiting.job;
+    const jobs = this.scans.get(stop);
+    if (jobs === undefined) this.scans.set(stop, [waiting]);
+    else jobs.push(waiting);
+    this.length++;
+  }
+
+  shift(): WaitingJob | undefined {
+    for (const [stop, jobs] of this.scans) {
+      this.scans.delete(stop);
+      const first = jobs.shift()!;
+      if (jobs.length > 0) this.scans.set(stop, jobs);
+      this.length--;
+      return first;
+    }
+    return undefined;
+  }
+
+  /** False: it does not wait any more. */
+  remove(waiting: WaitingJob): boolean {
+    const { stop } = waiting.job;
+    const jobs = this.scans.get(stop) ?? [];
+    const place = jobs.indexOf(waiting);
+    if (place < 0) return false;
+    jobs.splice(place, 1);
+    if (jobs.length === 0) this.scans.delete(stop);
+    this.length--;
+    return true;
+  }
+}
+
+const overloaded = (): DbError =>
+  new DbError("overloaded", "Too many long computations are waiting; retry shortly.", { retry_after_seconds: 1 });
 
 export function readPool(cores: number): { readonly threads: ReadThreads; end(): Promise<void> } {
   const count = Math.min(cores, THREADS_MAX);
@@ -21,6 +67,28 @@ export function readPool(cores: number): { readonly threads: ReadThreads; end():
   let isStarting = false;
   /** When they were last at work; 0: they have not been started. */
   let workedAt = 0;
+  const queue = new ReadQueue();
+  let running = 0;
+  const begin = async ({ job, taken }: WaitingJob): Promise<void> => {
+    running++;
+    workedAt = Date.now();
+    const answer = pool.run("readSegments", job);
+    taken(answer);
+    try {
+      await answer;
+    } catch {
+      // Whoever asked for it is told.
+    }
+    running--;
+    next();
+  };
+  const next = (): void => {
+    while (running < count) {
+      const waiting = queue.shift();
+      if (waiting === undefined) return;
+      void begin(waiting);
+    }
+  };
   const threads: ReadThreads = {
     count,
     areReady: () => workedAt > 0 && Date.now() - workedAt < READY_MS,
@@ -39,9 +107,22 @@ export function readPool(cores: number): { readonly threads: ReadThreads; end():
         },
       );
     },
-    read: async (job) => {
-      workedAt = Date.now();
-      return pool.run("readSegments", job);
+    read: (job): Reading => {
+      if (queue.length >= count * WAITING_PER_THREAD)
+        return { answer: Promise.reject(overloaded()), withdraw: () => false };
+      let taken: WaitingJob["taken"] = () => undefined;
+      const answer = new Promise<ReadAnswer>((resolve) => {
+        taken = resolve;
+      });
+      const waiting: WaitingJob = { job, taken };
+      queue.push(waiting);
+      next();
+      const withdraw = (): boolean => {
+        const isWithdrawn = queue.remove(waiting);
+        if (isWithdrawn) taken(Promise.reject(new Error("the job was withdrawn")));
+        return isWithdrawn;
+      };
+      return { answer, withdraw };
     },
   };
   return { threads, end: () => pool.end() };

@@ -4,6 +4,7 @@
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import t, { type Test } from "tap";
+import { StatementState } from "../../src/query/exec/context.js";
 import { tries } from "../lengths.js";
 import { Random } from "./random-plans.js";
 import { Read } from "./read-side.js";
@@ -51,6 +52,59 @@ t.test("random tables, with newer entries, gaps, own writes and others' commits 
       }
       read.side.onTurn = () => Promise.resolve();
       if (isOwn) await read.run(random.below(2) === 0 ? "COMMIT" : "ROLLBACK");
+    }
+    taken += read.threads.taken;
+  }
+  t.ok(taken > 100, `${taken} results of threads`);
+});
+
+t.test("commits after the snapshot that the engine takes only while threads work are never seen", async (t) => {
+  const read = await filled(t);
+  const sql = "SELECT count(*), sum(b), sum(a) FROM g";
+  const expected = await read.alone(sql);
+  await read.run("BEGIN");
+  t.equal(await read.run("SELECT a FROM g WHERE a = 1"), "[1]");
+  // A correction before and one behind, and in between one that comes while the segment is read elsewhere.
+  await read.side.run(1, "UPDATE g SET b = b + 1 WHERE a IN (40, 300)");
+  read.side.flush();
+  await read.side.run(1, "UPDATE g SET b = b + 1 WHERE a IN (150, 151, 152)");
+  read.threads.beforeWork = () => read.side.flush();
+  t.equal(await read.side.run(0, sql), expected);
+  t.ok(read.threads.taken > 0);
+  await read.run("ROLLBACK");
+  let taken = 0;
+  for (let seed = 1; seed <= tries(6); seed++) {
+    const random = new Random(seed * 104_729);
+    const read = await Read.open(t, 1 + random.below(3), 100 * random.below(20));
+    await read.run(CREATE);
+    await read.run(ROWS);
+    for (let round = 0; round < 8; round++) {
+      await read.makeColumns();
+      await read.run("BEGIN");
+      await read.run("SELECT a FROM m LIMIT 1");
+      for (let i = 0; i < 6; i++) {
+        const whole = ["count(*), sum(b)", "t, count(*)", "o, sum(l), min(u)"][random.below(3)]!;
+        const group = whole.startsWith("count") ? "" : `GROUP BY ${whole[0]}`;
+        const sql = random.below(2) === 0 ? query(random) : `SELECT ${whole} FROM m ${group}`;
+        // Near the rows that stay in files, too.
+        const change = async () => {
+          const at = 1000 + random.below(300);
+          await read.side.run(1, `UPDATE m SET l = l + 1 WHERE a BETWEEN ${at} AND ${at + random.below(4)}`);
+          if (random.below(2) === 0) await read.side.run(1, write(random));
+        };
+        for (let n = random.below(3); n > 0; n--) await change();
+        if (random.below(2) === 0) read.side.flush();
+        for (let n = random.below(3); n > 0; n--) await change();
+        read.threads.beforeWork = async () => {
+          if (random.below(2) === 0) read.side.flush();
+          if (random.below(3) === 0) await change();
+        };
+        const answer = await read.side.run(0, sql);
+        read.threads.beforeWork = () => undefined;
+        const expected = await read.alone(sql);
+        if (answer !== expected) t.equal(answer, expected, `seed ${seed}, round ${round}: ${sql}`);
+      }
+      await read.run("ROLLBACK");
     }
     taken += read.threads.taken;
   }
@@ -266,4 +320,120 @@ t.test("EXPLAIN ANALYZE tells how many threads took part", async (t) => {
   const read = await filled(t);
   t.match(await read.run(`EXPLAIN ANALYZE ${READS[4]}`), /threads=1/);
   t.notMatch(await read.alone(`EXPLAIN ANALYZE ${READS[4]}`), /threads=/);
+});
+
+t.test("what takes long for each row is not sent: it would hold the threads for everybody", async (t) => {
+  const read = await filled(t);
+  for (const condition of [
+    "similarity(c, 'text 7') > 0.5",
+    "c ~ '^t.*7$'",
+    "regexp_replace(c, 'e+', 'x') = 'y'",
+    "substring(c, 'x.') = 'y'",
+    "md5(c) = 'y'",
+  ]) {
+    const sql = `SELECT count(*) FROM g WHERE ${condition}`;
+    const expected = await read.alone(sql);
+    t.notMatch(expected, /error/, sql);
+    t.equal(await read.run(sql), expected, sql);
+  }
+  t.equal(await read.run("SELECT max(similarity(c, 'text 7')) FROM g"), "[1]");
+  t.equal(read.threads.jobs.length, 0);
+});
+
+t.test("a job that takes longer than it may is left to the statement, as are the others", async (t) => {
+  const read = await filled(t);
+  const expected = await read.alone(READS[4]!);
+  read.threads.millisMax = 0;
+  t.equal(await read.run(READS[4]!), expected);
+  t.same(read.threads.reasons.slice(0, 1), ["unfit"]);
+  t.equal(read.threads.taken, 0);
+  t.ok(read.threads.jobs.every(({ millisMax }) => millisMax <= 100));
+});
+
+t.test("a job that no thread has begun when its turn comes is done by the statement", async (t) => {
+  const read = await filled(t);
+  const expected = await read.alone(READS[4]!);
+  read.threads.begins = false;
+  t.equal(await read.run(READS[4]!), expected);
+  t.ok(read.threads.withdrawn > 0);
+  t.equal(read.threads.withdrawn, read.threads.jobs.length, "none stays in the queue");
+  // A thread has time again: the rest is sent.
+  read.threads.jobs.length = 0;
+  let asked = 0;
+  const { threads } = read;
+  const { read: send } = threads;
+  threads.read = (job) => {
+    threads.begins = ++asked > 4;
+    return send.call(threads, job);
+  };
+  t.equal(await read.run(READS[4]!), expected);
+  t.ok(threads.taken > 1, `${threads.taken} results of threads`);
+});
+
+t.test("while too many jobs wait, the statement reads on, and sends what is left later", async (t) => {
+  const read = await filled(t);
+  const { threads } = read;
+  const expected = await read.alone(READS[4]!);
+  threads.isFull = true;
+  t.equal(await read.run(READS[4]!), expected);
+  t.equal(threads.taken, 0);
+  const { read: send } = threads;
+  let asked = 0;
+  threads.read = (job) => {
+    threads.isFull = ++asked === 2;
+    return send.call(threads, job);
+  };
+  t.equal(await read.run(READS[4]!), expected);
+  t.ok(threads.taken > 5, `${threads.taken} results of threads, although one was refused`);
+});
+
+t.test("a statement that fits into its memory does so with threads, too", async (t) => {
+  const read = await filled(t);
+  for (let from = 1000; from < 8000; from += 1000) {
+    await read.run(`INSERT INTO g SELECT i, i, 'text ' || i, i / 7.0 FROM generate_series(${from}, ${from + 999}) i`);
+    await read.makeColumns();
+  }
+  const sql = "SELECT count(*), sum(s) FROM (SELECT c, b, sum(x) s FROM g GROUP BY c, b) q";
+  const { partition } = read.side;
+  const { config } = partition;
+  const bound = (kilobytes: number): void => {
+    const value = { ...config, query: { ...config.query, memoryBytesMax: kilobytes * 1024 } };
+    Object.defineProperty(partition, "config", { value, configurable: true });
+  };
+  // The least bound in which it fits.
+  let [low, high] = [100, 10_000];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    bound(middle);
+    if ((await read.alone(sql)).startsWith("error")) low = middle;
+    else high = middle;
+  }
+  let taken = 0;
+  for (let kilobytes = high + 12; kilobytes < high + 60; kilobytes += 4) {
+    bound(kilobytes);
+    const expected = await read.alone(sql);
+    t.notMatch(expected, /error/);
+    const before = read.threads.taken;
+    const answer = await read.run(sql);
+    taken += read.threads.taken - before;
+    if (answer !== expected) t.equal(answer, expected, `${kilobytes} kB`);
+  }
+  t.ok(taken > 0, `${taken} results of threads from ${high} kB on`);
+});
+
+t.test("memory that somebody can do without is released before a statement fails", async (t) => {
+  const state = new StatementState(100);
+  let spare = 40;
+  const release = () => {
+    state.release(spare);
+    spare = 0;
+    state.canRelease.delete(release);
+  };
+  state.canRelease.add(release);
+  state.reserve(spare);
+  state.reserve(60);
+  t.equal(spare, 40, "it fits");
+  state.reserve(30);
+  t.same([spare, state.memoryBytes], [0, 90]);
+  t.throws(() => state.reserve(30), /out of memory/);
 });

@@ -1,6 +1,7 @@
 /** Statements whose segments threads of their own read, as in a server. */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
+import type { ReadJob } from "../../src/query/exec/threads/read-threads.js";
 import { readPool } from "../../workers/read-pool.js";
 import { Read } from "../query/read-side.js";
 
@@ -31,4 +32,34 @@ t.test("threads start with the first long read, and give what the statement give
   }
   await pool.end();
   for (const [i, sql] of READS.entries()) t.equal(await read.run(sql), expected[i], `without threads: ${sql}`);
+});
+
+t.test("jobs of all scans have their turn, and what is withdrawn is never begun", async (t) => {
+  const pool = readPool(1);
+  t.teardown(() => pool.end());
+  const job = (stop: Int32Array<SharedArrayBuffer>) => ({ segments: [], stop }) as unknown as ReadJob;
+  const [a, b] = [0, 0].map(() => new Int32Array(new SharedArrayBuffer(4)));
+  const ended: string[] = [];
+  const ask = (name: string, stop: Int32Array<SharedArrayBuffer>) => {
+    const reading = pool.threads.read(job(stop));
+    // The job is not whole: its end is all that matters.
+    const end = reading.answer.then(
+      () => ended.push(name),
+      () => ended.push(name),
+    );
+    return { ...reading, end };
+  };
+  const asked = [ask("a1", a!), ask("a2", a!), ask("a3", a!), ask("b1", b!)];
+  t.notOk(asked[0]!.withdraw(), "the thread has it");
+  t.ok(asked[1]!.withdraw());
+  t.notOk(asked[1]!.withdraw(), "once");
+  await Promise.all(asked.map(({ end }) => end));
+  t.same(ended, ["a2", "a1", "a3", "b1"]);
+  ended.length = 0;
+  const more = [ask("a1", a!), ask("a2", a!), ask("a3", a!), ask("b1", b!), ask("b2", b!)];
+  await Promise.all(more.map(({ end }) => end));
+  t.same(ended, ["a1", "a2", "b1", "a3", "b2"], "one of each in turn");
+  const full = Array.from({ length: 10 }, (_, i) => ask(`c${i}`, a!));
+  await t.rejects(full[9]!.answer, { code: "overloaded" });
+  await Promise.all(full.map(({ end }) => end));
 });

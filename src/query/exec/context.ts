@@ -144,11 +144,15 @@ export class StatementState {
   /** Rows that were changed beside those of `rowsAffected`, by table, for its statistics. */
   changedRows: Map<TableDef, number> | null = null;
 
+  /** Who holds memory that they can do without; they release it when they are called. */
+  readonly canRelease = new Set<() => void>();
+
   constructor(readonly memoryBytesMax: number) {}
 
   /** Counts bytes that an operator is about to hold. Throws 53200 past the statement's bound. */
   reserve(bytes: number): void {
     this.memoryBytes += bytes;
+    if (this.memoryBytes > this.memoryBytesMax) for (const release of [...this.canRelease]) release();
     if (this.memoryBytes > this.memoryBytesPeak) this.memoryBytesPeak = this.memoryBytes;
     if (this.memoryBytes > this.memoryBytesMax) {
       throw new DbError("query_error", "out of memory", {

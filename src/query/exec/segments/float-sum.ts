@@ -29,6 +29,8 @@ export class FloatSum implements Accumulator {
   private readonly states: unknown[] = [];
   private readonly value: InSegment;
   private readonly scratch: Value[] = [];
+  /** Null: no thread has given anything yet, and nothing is counted. */
+  private exact: ExactSums | null = null;
 
   constructor(
     private readonly fn: AggregateFunction,
@@ -47,7 +49,10 @@ export class FloatSum implements Accumulator {
     const { states, fn } = this;
     const values = this.arg(batch, this.context, this.scratch);
     for (let row = 0; row < batch.length; row++) {
-      if (values[row] !== null) fn.step(states[groupOf[row]!], values[row]);
+      const value = values[row]!;
+      if (value === null) continue;
+      fn.step(states[groupOf[row]!], value);
+      this.exact?.add(value as number);
     }
     return 0;
   }
@@ -56,10 +61,13 @@ export class FloatSum implements Accumulator {
     const value = this.value.of(chunk);
     if (value === null) return null;
     computeInto(value, chunk);
-    const { states, fn } = this;
+    const { states, fn, exact } = this;
+    const { mayBeNull } = value;
     for (let i = 0; i < chunk.length; i++) {
-      if (!value.mayBeNull || nulls[i] === 0) fn.step(states[groupOf === null ? 0 : groupOf[i]!], results[i]!);
+      if (!mayBeNull || nulls[i] === 0) fn.step(states[groupOf === null ? 0 : groupOf[i]!], results[i]!);
     }
+    if (exact === null) return 0;
+    for (let i = 0; i < chunk.length; i++) if (!mayBeNull || nulls[i] === 0) exact.add(results[i]!);
     return 0;
   }
 
@@ -74,7 +82,10 @@ export class FloatSum implements Accumulator {
   canMerge(state: SentState): boolean {
     if (state.kind !== "numbers" || state.total === 0) return state.kind === "numbers";
     const max = EXACT_TOTAL - state.total;
-    return (this.states as FloatTotal[]).every(({ sum }) => isStep(sum) && Math.abs(sum) <= max);
+    this.exact ??= new ExactSums(this.states as FloatTotal[]);
+    // What was added since may have gone to groups that are smaller.
+    if (this.exact.areSteps && this.exact.max > max) this.exact = new ExactSums(this.states as FloatTotal[]);
+    return this.exact.areSteps && this.exact.max <= max;
   }
 
   *merge(state: SentState, groupOf: Int32Array): Iterable<void> {
@@ -87,8 +98,10 @@ export class FloatSum implements Accumulator {
       own.count += counts[group]!;
       if (group % MERGED_AT_ONCE === MERGED_AT_ONCE - 1) yield;
     }
-    const { fn } = this;
+    const { fn, exact } = this;
+    if (exact !== null) exact.max += state.total;
     for (let i = 0; i < numbers.length; i++) {
+      exact?.add(numbers[i]!);
       fn.step(states[groupOf[groups === null ? 0 : groups[i]!]!], numbers[i]!);
       if (i % MERGED_AT_ONCE === MERGED_AT_ONCE - 1) yield;
     }
@@ -100,6 +113,25 @@ const STEPS = 1024;
 const EXACT_TOTAL = 2 ** 42;
 
 const isStep = (number: number): boolean => Number.isInteger(number * STEPS);
+
+/** What is known of all sums without looking at each. */
+class ExactSums {
+  areSteps = true;
+  /** None is greater, without its sign. */
+  max = 0;
+
+  constructor(states: readonly FloatTotal[]) {
+    for (const { sum } of states) {
+      if (!isStep(sum)) this.areSteps = false;
+      this.max = Math.max(this.max, Math.abs(sum));
+    }
+  }
+
+  add(number: number): void {
+    if (this.areSteps) this.areSteps = isStep(number);
+    this.max += Math.abs(number);
+  }
+}
 
 /**
  * In a thread: sums of numbers that are added up exactly in any order, until one comes that is not; and all numbers from there on,

@@ -33,6 +33,9 @@ interface SegmentFilter {
   readonly rest: readonly Conjunct[];
 }
 
+/** Corrections in one step. */
+const PASSED_AT_ONCE = 1024;
+
 /** A part of the table that no segment has: its rows are to be read from records. */
 export class Gap {
   constructor(
@@ -192,6 +195,7 @@ export class SegmentScan {
   }
 
   private enterNext(): Gap | Handed | null | undefined {
+    if (!this.passCorrections()) return undefined;
     const segment = this.segments[this.number];
     const from = segment === undefined ? this.table.end : segment.from;
     if (this.at < from) return this.gapTo(from);
@@ -225,10 +229,23 @@ export class SegmentScan {
     return this.number + (segment !== undefined && segment.from < this.at ? 1 : 0);
   }
 
-  /** Another thread has read these. */
+  /**
+   * Another thread has read these. Corrections there have come since the scan opened, when there were none: of commits that it does
+   * not see, which say what the file says.
+   */
   skip({ from, count }: Handed): void {
     this.number = from + count;
     this.at = this.segments[this.number - 1]!.to;
+  }
+
+  /** Passes over corrections of what somebody else has read. False: there may be more. */
+  private passCorrections(): boolean {
+    const { corrections } = this;
+    for (let i = 0; i < PASSED_AT_ONCE; i++) {
+      if (corrections.text === null || corrections.text >= this.at) return true;
+      corrections.advance();
+    }
+    return false;
   }
 
   /** No row passes, by what is known without reading pages: the least and greatest values (a zone map). */
@@ -277,8 +294,6 @@ export class SegmentScan {
   /** Who reads the records sees what corrections would say. */
   private gapTo(to: string): Gap {
     const gap = new Gap(Buffer.from(this.at, "latin1"), Buffer.from(to, "latin1"));
-    const { corrections } = this;
-    while (corrections.text !== null && corrections.text < to) corrections.advance();
     this.at = to;
     return gap;
   }

@@ -58,6 +58,8 @@ class Stopped extends Error {}
 class Unreadable extends Error {}
 
 export async function readInThread(job: ReadJob): Promise<ReadAnswer> {
+  working++;
+  clearTimeout(closing);
   const pages = job.segments.map((segment) => new ThreadPages(segment, job));
   const answer = (result: Result, rows: number): ReadAnswer => ({
     thread: threadId,
@@ -68,7 +70,7 @@ export async function readInThread(job: ReadJob): Promise<ReadAnswer> {
   });
   try {
     const read = receivedRead(job.read, job.rowsMax);
-    const context = contextOf(job);
+    const context = contextOf(job, performance.now() + job.millisMax);
     const scan = new ThreadScan(job, pages, { ...compileSegmentTests(read), ...placesOf(job) }, context);
     const below = read.project === null ? scan : compileProject(read.project, () => scan)(context);
     const rowsMax = pages.reduce((sum, { rows }) => sum + rows, 0);
@@ -78,6 +80,9 @@ export async function readInThread(job: ReadJob): Promise<ReadAnswer> {
     const why = reasonOf(error);
     if (why === null) throw error;
     return answer({ kind: "none", why }, 0);
+  } finally {
+    working--;
+    keepFiles();
   }
 }
 
@@ -132,22 +137,34 @@ function bytesOfResult(result: Result): number {
     case "none":
       return 0;
     case "rows":
-      return VALUE_BYTES * result.count * result.columns.length;
+      return result.columns.reduce((sum, values) => sum + bytesOfValues(values), 0);
     case "groups": {
       const { keys, states, count } = result.groups;
       let bytes = 0;
       for (const key of keys) bytes += key.kind === "text" ? key.data.length + 4 * count : 8 * count;
-      for (const state of states) bytes += state.kind === "numbers" ? 12 * state.numbers.length : VALUE_BYTES * count;
+      for (const state of states) {
+        if (state.kind === "numbers") bytes += 16 * count + 12 * state.numbers.length;
+        else bytes += state.kind === "extremes" ? bytesOfValues(state.values) : VALUE_BYTES * count;
+      }
       return bytes;
     }
   }
+}
+
+function bytesOfValues(values: readonly SentValue[]): number {
+  let bytes = VALUE_BYTES * values.length;
+  for (const value of values) {
+    if (typeof value === "string") bytes += 2 * value.length;
+    else if (typeof value === "object" && value !== null && "items" in value) bytes += bytesOfValues(value.items);
+  }
+  return bytes;
 }
 
 const NO_CORRECTIONS: Corrections = { text: null, key: new Uint8Array(0), value: null, advance: () => undefined };
 /** Scans of nothing but segments ask for no more of it. */
 const NO_TRANSACTION = { corrections: () => NO_CORRECTIONS } as unknown as Transaction;
 
-function contextOf({ context, parameters, memoryBytesMax, stop }: ReadJob): ExecContext {
+function contextOf({ context, parameters, memoryBytesMax, stop }: ReadJob, until: number): ExecContext {
   const params: Value[] = [];
   for (const [index, value] of parameters) params[index] = receivedLeaf(value);
   return createContext({
@@ -159,6 +176,7 @@ function contextOf({ context, parameters, memoryBytesMax, stop }: ReadJob): Exec
     memoryBytesMax,
     checkpoint: () => {
       if (Atomics.load(stop, 0) !== 0) throw new Stopped();
+      if (performance.now() > until) throw new Unfit();
     },
     shouldYield: () => false,
     yieldTurn: () => Promise.resolve(),
@@ -173,11 +191,18 @@ function placesOf({ prefix, read }: ReadJob): Pick<SegmentScanProgram, "layout" 
   return { layout: { rowPrefixOf: () => Buffer.from(prefix) }, source: read.source, records: null };
 }
 
+const FIRST_ROWS = 512;
+const ROWS_MIN = 16;
+const STEP_MS = 4;
+
 class ThreadScan implements Operator {
   /** That it has handed out. */
   rows = 0;
   private bound: SegmentBound | null = null;
   private scan: SegmentScan | null = null;
+  /** Rows of the next step, by what the last one and its rows took. */
+  private size = FIRST_ROWS;
+  private lastBegan = performance.now();
   private readonly list: SegmentList;
 
   constructor(
@@ -202,7 +227,8 @@ class ThreadScan implements Operator {
     this.scan ??= new SegmentScan(program, list, context, CHUNK_ROWS, null, this.bound);
     for (;;) {
       context.checkpoint();
-      const piece = this.scan.step(CHUNK_ROWS);
+      this.adapt();
+      const piece = this.scan.step(this.size);
       if (piece === null) return null;
       if (piece instanceof Gap) this.pass(piece);
       else if (piece instanceof Handed) throw new Error("a thread hands nothing on");
@@ -211,6 +237,15 @@ class ThreadScan implements Operator {
         return piece;
       }
     }
+  }
+
+  /** Between two steps it looks whether it is to end. */
+  private adapt(): void {
+    const now = performance.now();
+    const tookMs = now - this.lastBegan;
+    if (tookMs < STEP_MS / 2) this.size = Math.min(CHUNK_ROWS, this.size * 2);
+    else if (tookMs > STEP_MS) this.size = Math.max(ROWS_MIN, this.size >> 1);
+    this.lastBegan = now;
   }
 
   /** Segments that are not in the list are of no matter; one that is in it became a gap because it is damaged. */
@@ -225,19 +260,41 @@ class ThreadScan implements Operator {
 const NO_ENTRIES = createOrderedMap<never>();
 
 /** Files that were read last, by path: a footer is read once. */
-const FILES_MAX = 32;
+const FILES_MAX = 8;
 const files = new Map<string, ColumnFile>();
+/** Files that were deleted take room on the disk as long as they are open: without work, none is for longer. */
+const FILES_MS = 2_000;
+let closing: NodeJS.Timeout | undefined;
+/** Jobs that this thread has: in a pool, one at a time. */
+let working = 0;
+
+function close(path: string): void {
+  // Another job may read on in it; then it goes with what refers to it.
+  if (working <= 1) files.get(path)?.close();
+  files.delete(path);
+}
+
+/** When a job has ended. */
+function keepFiles(): void {
+  if (working > 0) return;
+  for (const [path] of files) if (files.size > FILES_MAX) close(path);
+  clearTimeout(closing);
+  closing = setTimeout(() => {
+    for (const [path] of files) close(path);
+  }, FILES_MS);
+  closing.unref();
+}
 
 function fileAt({ path, fileId }: ReadSegment, prefixLength: number): ColumnFile {
-  // Files that were replaced take room on the disk as long as they are open.
-  for (const [other, file] of files) if (!file.hasName) files.delete(other);
   const known = files.get(path);
+  if (known !== undefined && known.id !== fileId) close(path);
+  const file = files.get(path) ?? new ColumnFile(path, prefixLength);
+  // Those that were used last come last.
   files.delete(path);
-  const file = known?.id === fileId ? known : new ColumnFile(path, prefixLength);
-  if (file.id !== fileId) throw new Unreadable();
   files.set(path, file);
-  for (const [first] of files) if (files.size > FILES_MAX) files.delete(first);
-  return file;
+  if (file.id === fileId) return file;
+  close(path);
+  throw new Unreadable();
 }
 
 /** The columns of a segment: those that came with the job, and those that are read here. */

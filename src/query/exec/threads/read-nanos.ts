@@ -5,6 +5,7 @@
 import type { SentCondition } from "../../expr/sent-condition.js";
 import type { TypeKey } from "../../expr/sent-form.js";
 import type { CachedPages } from "../segments/stored/page-cache.js";
+import { callNanos } from "./cheap-calls.js";
 import type { SentRead } from "./read-threads.js";
 
 /** Of one row. */
@@ -35,7 +36,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
 
 /** Nanoseconds of a segment with these pages. */
 export function readNanos(read: SentRead): (pages: CachedPages) => number {
-  const row = ROW + testNanos(read.filter) + goalNanos(read);
+  const row = ROW + testNanos(read.filter) + goalNanos(read) + (callNanos(read) ?? 0);
   return (pages) => {
     let nanos = pages.rows * row;
     for (const id of read.source) {

@@ -96,7 +96,9 @@ export interface ReadJob {
   readonly memoryBytesMax: number;
   /** Floats are added up as long as that is exact. */
   readonly addsUp: boolean;
-  /** Not 0: end soon. */
+  /** A thread that has worked for so long leaves the rest to the statement, as others wait for it. */
+  readonly millisMax: number;
+  /** Of one scan. Not 0: end soon. */
   readonly stop: Int32Array<SharedArrayBuffer>;
 }
 
@@ -157,8 +159,15 @@ export interface ReadThreads {
   /** They have been started, and their program is loaded: they answer at once. */
   areReady(): boolean;
   start(): void;
-  /** Rejects when the thread has died, or with `overloaded`. */
-  read(job: ReadJob): Promise<ReadAnswer>;
+  read(job: ReadJob): Reading;
+}
+
+/** A job that a thread has, or that waits for one. */
+export interface Reading {
+  /** Rejects when the thread has died, with `overloaded` where too many wait, or when it was withdrawn. */
+  readonly answer: Promise<ReadAnswer>;
+  /** True: no thread has begun it, and none will. */
+  withdraw(): boolean;
 }
 
 /** Takes the place of a batch: what a thread has made of the rows of some segments. */

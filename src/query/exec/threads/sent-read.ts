@@ -17,6 +17,7 @@ import type {
 } from "../../plan/plan.js";
 import { isStorable } from "../segments/stored/column-page.js";
 import { layoutOf } from "../table-layout.js";
+import { callNanos } from "./cheap-calls.js";
 import type { SentCall, SentColumn, SentGoal, SentPlan, SentRead } from "./read-threads.js";
 
 /** Asked when a run begins; the first time it is worked out. Null: threads cannot do it. */
@@ -42,6 +43,7 @@ function sentPlan(plan: AggregatePlan | TopNPlan | DistinctPlan): SentPlan | nul
   const goal = sentGoal(plan, above);
   if (columns === null || filter === undefined || projected === undefined || goal === null) return null;
   const read = { columns, source: scan.source, filter, project: projected, goal };
+  if (callNanos(read) === null) return null;
   return { read, parameters: [...new Set([...below.parameters, ...above.parameters])] };
 }
 

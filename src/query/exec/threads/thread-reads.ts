@@ -3,64 +3,56 @@
  * goes on in the order of keys: it takes their results in the place of those rows, and reads all other segments, gaps and
  * corrected rows by itself. What threads cannot do, it does. Owned by scan.ts, one per run.
  */
+import { setTimeout as sleep } from "node:timers/promises";
+import { DbError } from "../../../protocol/errors.js";
 import { sentLeaf } from "../../expr/sent-condition.js";
 import type { ExecContext } from "../context.js";
 import { receivedColumn } from "../segments/column.js";
-import type { Segment } from "../segments/segment.js";
 import type { Handed, Handing, SegmentScan } from "../segments/segment-scan.js";
-import { CachedPages } from "../segments/stored/page-cache.js";
 import type { TableSegments } from "../segments/table-segments.js";
 import { isUninterrupted } from "../uninterrupted.js";
 import { readNanos } from "./read-nanos.js";
 import {
   FromThread,
   type ReadAnswer,
+  type Reading,
   type ReadJob,
   type ReadSegment,
   type ReadThreads,
   type SentPlan,
   type ThreadWork,
 } from "./read-threads.js";
+import { type Part, PartFinder, type ThreadUnit, unitsOf } from "./read-units.js";
 
 /** Jobs of one scan that threads have, or that wait for one, by thread. */
 const JOBS_PER_THREAD = 2;
 /** How often the statement looks whether it is to end while it waits. */
 const LOOK_MS = 20;
-/** Looks for rows that the transaction sees otherwise: beyond that it reads by itself. */
-const LOOKS_MAX = 64;
-/** A job is no longer, so that a statement that ends early has not much of it done in vain. */
-const UNIT_NANOS_MAX = 50e6;
-/** Part of the statement's memory that one job may take. */
+/** A job is no longer, so that a statement that ends early has not much of it done in vain, and others have their turn. */
+const UNIT_NANOS_MAX = 20e6;
+/** However long it was thought to take. */
+const JOB_MS_MAX = 100;
+/** A job that no thread has begun after that is done here: threads are busy for others. */
+const BEGIN_MS = 4;
+/** Part of the statement's memory that all answers may take which it has not used up. */
 const MEMORY_SHARE = 0.25;
-
-interface Part {
-  readonly segment: Segment;
-  readonly pages: CachedPages;
-  /** That reading it takes, about; 0 where no row passes. */
-  nanos: number;
-}
-
-/** Neighbouring segments that one job reads. */
-class ThreadUnit {
-  /** Undefined: not asked for yet. */
-  answer: Promise<ReadAnswer | null> | undefined;
-  /** Reserved for its result. */
-  bytes = 0;
-
-  constructor(
-    readonly count: number,
-    /** Those in which a row may pass. */
-    readonly parts: readonly Part[],
-  ) {}
-}
+/** Of a row and a call, where a thread sends numbers as they are, and of a row and a key, where each row is a group. */
+const CALL_BYTES = 16;
+const KEY_BYTES = 64;
 
 export class ThreadReads implements Handing {
   /** By the number of their first segment, in their order. */
   private readonly units = new Map<number, ThreadUnit>();
-  private readonly waiting: ThreadUnit[];
+  private readonly waiting: ThreadUnit[] = [];
+  /** What was found before it is known whether it is worth it; null: it is. */
+  private found: (Part | null)[] | null = [];
   private readonly stop = new Int32Array(new SharedArrayBuffer(4));
   private readonly seen = new Set<number>();
-  private running = 0;
+  private readonly running = new Set<ThreadUnit>();
+  /** Reserved for results. */
+  private held = 0;
+  /** Threads are busy for others: nothing more is sent until one has done something for this statement. */
+  private isBusy = false;
   /** Of the result that was given last: it is the consumer's until the next one. */
   private given: ThreadUnit | null = null;
   private isOff = false;
@@ -74,10 +66,17 @@ export class ThreadReads implements Handing {
     private readonly parameters: ReadJob["parameters"],
     private readonly prefix: Uint8Array,
     private readonly source: readonly number[],
-    units: readonly (readonly [number, ThreadUnit])[],
+    private readonly finder: PartFinder,
   ) {
-    this.units = new Map(units);
-    this.waiting = units.map(([, unit]) => unit);
+    context.statement.canRelease.add(this.end);
+  }
+
+  private get jobsMax(): number {
+    return JOBS_PER_THREAD * this.threads.count;
+  }
+
+  private get memoryMax(): number {
+    return this.context.statement.memoryBytesMax * MEMORY_SHARE;
   }
 
   /**
@@ -99,24 +98,38 @@ export class ThreadReads implements Handing {
     const parameters = plan === null ? null : sentParameters(plan, context);
     if (plan === null || parameters === null) return null;
     cache.pages.areShared = true;
-    const { unitNanos, readNanosMin } = cache.sizes;
-    const whole = wholeParts(context, table, scan, source);
-    const isPassed = ({ segment }: Part): boolean => !scan.hasNoRow(segment);
-    const nanosOf = readNanos(plan.read);
-    let nanos = 0;
-    for (const part of whole) {
-      if (part === null || !isPassed(part)) continue;
-      part.nanos = nanosOf(part.pages);
-      nanos += part.nanos;
+    const finder = new PartFinder(context, table, scan, source, readNanos(plan.read));
+    const reads = new ThreadReads(context, work, threads, plan, parameters, table.rowPrefix, source, finder);
+    reads.find();
+    return reads.isOff ? null : reads;
+  }
+
+  /** Looks at more segments, so that no turn is spent on those of a long table. */
+  private find(): void {
+    const { finder, threads, context } = this;
+    if (this.isOff || finder.isDone) return;
+    const first = this.found === null ? finder.at : finder.at - this.found.length;
+    const parts = [...(this.found ?? []), ...finder.some()];
+    const { unitNanos, readNanosMin } = context.segments!.sizes;
+    if (finder.nanos < readNanosMin) {
+      this.found = parts;
+      if (finder.isDone) this.close();
+      return;
     }
-    if (nanos < readNanosMin) return null;
     if (!threads.areReady()) {
       threads.start();
-      return null;
+      this.close();
+      return;
     }
-    const share = Math.min(UNIT_NANOS_MAX, nanos / (JOBS_PER_THREAD * 2 * threads.count));
-    const units = unitsOf(whole, scan.firstWhole, Math.max(unitNanos, share), isPassed);
-    return new ThreadReads(context, work, threads, plan, parameters, table.rowPrefix, source, units);
+    this.found = null;
+    const share = Math.min(UNIT_NANOS_MAX, finder.nanosOfAll / (2 * this.jobsMax));
+    const { goal } = this.plan.read;
+    const [calls, keys] = goal.kind === "aggregate" ? [goal.calls.length, goal.groups.length] : [0, 1];
+    const rows = this.memoryMax / this.jobsMax / Math.max(1, CALL_BYTES * calls + KEY_BYTES * keys);
+    for (const unit of unitsOf(parts, first, { nanos: Math.max(unitNanos, share), rows })) {
+      this.units.set(unit.first, unit);
+      if (unit.parts.length > 0) this.waiting.push(unit);
+    }
   }
 
   /** Threads that have given results. */
@@ -125,6 +138,7 @@ export class ThreadReads implements Handing {
   }
 
   handedAt(number: number): number {
+    this.find();
     const unit = this.isOff ? undefined : this.units.get(number);
     if (unit === undefined) return 0;
     this.release();
@@ -137,10 +151,11 @@ export class ThreadReads implements Handing {
   async answerOf({ from }: Handed): Promise<FromThread | null> {
     const unit = this.units.get(from)!;
     this.units.delete(from);
-    this.launch();
-    const answer = unit.parts.length === 0 ? NOTHING : await this.wait(unit.answer!);
+    // Where all of the statement's jobs have ended, one more tells whether threads are busy still.
+    if (!this.isBusy || this.running.size === 0) this.launch();
+    const answer = unit.parts.length === 0 ? NOTHING : await this.wait(unit);
     this.given = unit;
-    if (answer === null) {
+    if (answer === null || this.isOff) {
       this.release();
       return null;
     }
@@ -159,15 +174,21 @@ export class ThreadReads implements Handing {
     return new FromThread(answer.rows, result);
   }
 
-  /** Threads that are at work end soon. */
   close(): void {
+    this.end();
+  }
+
+  /** Threads that are at work end soon, and the others do not begin. */
+  private readonly end = (): void => {
     this.isOff = true;
     this.release();
     Atomics.store(this.stop, 0, 1);
+    for (const unit of this.running) unit.reading!.withdraw();
     for (const unit of this.units.values()) this.give(unit);
     this.units.clear();
     this.waiting.length = 0;
-  }
+    this.context.statement.canRelease.delete(this.end);
+  };
 
   private release(): void {
     if (this.given !== null) this.give(this.given);
@@ -176,49 +197,76 @@ export class ThreadReads implements Handing {
 
   private give(unit: ThreadUnit): void {
     this.context.statement.release(unit.bytes);
+    this.held -= unit.bytes;
     unit.bytes = 0;
   }
 
   private launch(): void {
-    while (this.running < JOBS_PER_THREAD * this.threads.count) {
-      const unit = this.waiting.shift();
+    const { jobsMax, memoryMax, running, waiting } = this;
+    while (running.size < jobsMax && this.held + ((running.size + 1) * memoryMax) / jobsMax <= memoryMax) {
+      const unit = waiting.shift();
       if (unit === undefined) return;
-      if (unit.parts.length === 0) continue;
-      this.running++;
-      unit.answer = this.read(unit);
+      running.add(unit);
+      unit.reading = this.threads.read(this.jobOf(unit));
+      unit.answer = this.take(unit, unit.reading);
+      if (this.isBusy) return;
     }
   }
 
   /** Null: the thread has died, is not to be had, or its result does not fit. */
-  private async read(unit: ThreadUnit): Promise<ReadAnswer | null> {
+  private async take(unit: ThreadUnit, { answer: asked }: Reading): Promise<ReadAnswer | null> {
+    let isRefused = false;
     try {
-      const answer = await this.threads.read(this.jobOf(unit));
+      const answer = await asked;
+      this.isBusy = false;
       for (const [i, columns] of answer.shared.entries()) {
         for (const [id, column] of columns) unit.parts[i]!.pages.adopt(id, receivedColumn(column));
       }
       const { statement } = this.context;
-      if (this.isOff || statement.memoryBytes + answer.bytes > statement.memoryBytesMax) return null;
-      unit.bytes = answer.bytes;
-      statement.reserve(answer.bytes);
+      const { bytes } = answer;
+      const isTooMuch = this.held + bytes > this.memoryMax || statement.memoryBytes + bytes > statement.memoryBytesMax;
+      if (this.isOff || isTooMuch) return null;
+      unit.bytes = bytes;
+      this.held += bytes;
+      statement.reserve(bytes);
       return answer;
-    } catch {
+    } catch (error) {
       // The rows are read here: what is wrong with them is found there.
+      isRefused = this.isBusy || (error instanceof DbError && error.code === "overloaded");
+      if (isRefused) this.putBack(unit);
       return null;
     } finally {
-      this.running--;
-      if (!this.isOff) this.launch();
+      this.running.delete(unit);
+      if (!this.isOff && !isRefused) this.launch();
     }
   }
 
-  private async wait(answer: Promise<ReadAnswer | null>): Promise<ReadAnswer | null> {
-    const { context } = this;
+  /** Later there may be a thread for it, unless its turn has come. */
+  private putBack(unit: ThreadUnit): void {
+    this.isBusy = true;
+    if (this.isOff || !this.units.has(unit.first)) return;
+    unit.reading = undefined;
+    unit.answer = undefined;
+    const behind = this.waiting.findIndex(({ first }) => first > unit.first);
+    this.waiting.splice(behind < 0 ? this.waiting.length : behind, 0, unit);
+  }
+
+  /** Null: it is to be read here. */
+  private async wait(unit: ThreadUnit): Promise<ReadAnswer | null> {
+    const { context, waiting } = this;
+    const { answer, reading } = unit;
+    if (answer === undefined || reading === undefined) {
+      waiting.splice(waiting.indexOf(unit), 1);
+      return null;
+    }
     const outcome: { answer?: ReadAnswer | null } = {};
     const noted = answer.then((given) => {
       outcome.answer = given;
     });
-    while (outcome.answer === undefined) {
-      await Promise.race([noted, new Promise((resolve) => setTimeout(resolve, LOOK_MS))]);
+    for (let ms = this.isBusy ? 0 : BEGIN_MS; outcome.answer === undefined; ms = LOOK_MS) {
+      await Promise.race([noted, sleep(ms)]);
       context.checkpoint();
+      if (outcome.answer === undefined && reading.withdraw()) this.isBusy = true;
     }
     await context.yieldTurn();
     return outcome.answer;
@@ -226,7 +274,7 @@ export class ThreadReads implements Handing {
 
   private jobOf({ parts }: ThreadUnit): ReadJob {
     const { context, plan, parameters, source } = this;
-    const { transactionMicros, statementMicros, timeZone, style, user, tenant, statement } = context;
+    const { transactionMicros, statementMicros, timeZone, style, user, tenant } = context;
     return {
       read: plan.read,
       parameters,
@@ -238,7 +286,8 @@ export class ThreadReads implements Handing {
         return { path: file.path, fileId: file.id, number, from, to, shared: pages.shared(source) };
       }),
       prefix: Uint8Array.from(this.prefix),
-      memoryBytesMax: statement.memoryBytesMax * MEMORY_SHARE,
+      memoryBytesMax: this.memoryMax / this.jobsMax,
+      millisMax: JOB_MS_MAX,
       addsUp: this.addsUp,
       stop: this.stop,
     };
@@ -263,53 +312,4 @@ function sentParameters({ parameters }: SentPlan, { params }: ExecContext): Read
     sent.push([index, value]);
   }
   return sent;
-}
-
-/** From the scan's first whole segment on: those that are in files as the transaction sees them, and null for others. */
-function wholeParts(
-  context: ExecContext,
-  table: TableSegments,
-  scan: SegmentScan,
-  source: readonly number[],
-): (Part | null)[] {
-  const { segments } = table;
-  const end = Buffer.from(table.end, "latin1");
-  const parts: (Part | null)[] = [];
-  let looks = 0;
-  /** Before it, all is as in the files. */
-  let corrected = "";
-  for (let i = scan.firstWhole; i < segments.length; i++) {
-    const segment = segments[i]!;
-    if (corrected <= segment.from && looks++ < LOOKS_MAX) {
-      const range = { gte: Buffer.from(segment.from, "latin1"), lt: end };
-      corrected = context.tx.correctionsUnread(range, table).text ?? table.end;
-    }
-    const pages = segment.stored;
-    const isWhole = corrected >= segment.to && pages instanceof CachedPages && source.every((id) => pages.has(id));
-    parts.push(isWhole ? { segment, pages, nanos: 0 } : null);
-  }
-  return parts;
-}
-
-function unitsOf(
-  parts: readonly (Part | null)[],
-  first: number,
-  nanosMax: number,
-  isPassed: (part: Part) => boolean,
-): [number, ThreadUnit][] {
-  const units: [number, ThreadUnit][] = [];
-  for (let i = 0; i < parts.length; ) {
-    const run: Part[] = [];
-    const begin = i;
-    for (let nanos = 0; i < parts.length && nanos < nanosMax; i++) {
-      const part = parts[i]!;
-      // Rows in a gap between two come between their rows.
-      if (part === null || (run.length > 0 && run.at(-1)!.segment.to !== part.segment.from)) break;
-      run.push(part);
-      nanos += part.nanos;
-    }
-    if (run.length === 0) i++;
-    else units.push([first + begin, new ThreadUnit(run.length, run.filter(isPassed))]);
-  }
-  return units;
 }

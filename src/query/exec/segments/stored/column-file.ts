@@ -170,16 +170,17 @@ export class ColumnFile {
     readonly prefixLength: number,
   ) {
     this.file = openSync(path, "r");
-    unused.register(this, this.file);
+    unused.register(this, this.file, this);
     const { size, ino } = fstatSync(this.file);
     this.bytes = size;
     this.id = ino;
     this.segments = this.readFooter().segments.map((entry, number) => new StoredSegment(this, number, entry));
   }
 
-  /** It has not been deleted since it was opened. */
-  get hasName(): boolean {
-    return fstatSync(this.file).nlink > 0;
+  /** At once, where somebody knows that nobody reads it any more. */
+  close(): void {
+    unused.unregister(this);
+    closeSync(this.file);
   }
 
   /** In a buffer of its own. */
