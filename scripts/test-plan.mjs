@@ -13,7 +13,8 @@ export const END_OF_FILE = "end of file ";
 /** Replace clocks, run for long, or (the library's downloads) depend on how fast this process is. */
 const OWN_PROCESS_FOLDERS = ["ai/library", "browser", "fuzz", "security", "simulation", "torture", "workers"];
 /** Measure this process, or change what belongs to all of it. A limit of time holds until the next file begins. */
-const OWN_PROCESS = /process\.(memoryUsage|cpuUsage|exit|on)\(|performance\.now = |\.registerProcedure\(|"[./]+\/turn-lengths\.js"/;
+const OWN_PROCESS =
+  /process\.(memoryUsage|cpuUsage|exit|on)\(|performance\.now = |\.registerProcedure\(|"[./]+\/turn-lengths\.js"/;
 /** Tests that share a server, too: `TestServer.shared` in test/e2e/server.ts. They come in processes of their own. */
 const SHARED_SERVER = /TestServer\.shared\(/;
 const WITH_SHARED_SERVER = " with a shared server";
