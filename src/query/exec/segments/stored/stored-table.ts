@@ -33,7 +33,7 @@ export class StoredTable {
     readonly table: TableSegments,
     readonly folder: string,
   ) {
-    for (const name of namesIn(folder)) this.nextFile = Math.max(this.nextFile, 1 + Number(FILE.exec(name)?.[1] ?? 0));
+    this.passFiles();
   }
 
   get manifestPath(): string {
@@ -48,6 +48,12 @@ export class StoredTable {
     const { table } = this;
     const pages = new CachedPages(segment, cache, (id) => table.typeOf(id));
     return new Segment(table.start + segment.from, table.start + segment.to, null, pages);
+  }
+
+  /** The next file has another number than those that are there, whoever made them. */
+  passFiles(): void {
+    for (const name of namesIn(this.folder))
+      this.nextFile = Math.max(this.nextFile, 1 + Number(FILE.exec(name)?.[1] ?? 0));
   }
 
   /** Of all files that are in use. */
