@@ -9,24 +9,13 @@ import type { SentState } from "../threads/read-threads.js";
 import type { Chunk } from "./chunk.js";
 import { GroupNumbers } from "./group-numbers.js";
 
-export class CountRows implements Accumulator {
+/** A count for each group. */
+abstract class Counts {
   readonly stateBytes = GroupNumbers.BYTES;
-  private readonly counts = new GroupNumbers();
+  protected readonly counts = new GroupNumbers();
 
   addGroup(): void {
     this.counts.push();
-  }
-
-  add(batch: Batch, groupOf: ArrayLike<number>): number {
-    const counts = this.counts.values;
-    for (let row = 0; row < batch.length; row++) counts[groupOf[row]!]!++;
-    return 0;
-  }
-
-  addChunk(chunk: Chunk, groupOf: Int32Array | null): number {
-    if (groupOf !== null) return this.add(chunk, groupOf);
-    this.counts.values[0]! += chunk.length;
-    return 0;
   }
 
   result(group: number): Value {
@@ -38,7 +27,7 @@ export class CountRows implements Accumulator {
   }
 
   partial(): SentState {
-    return sentCounts(this.counts);
+    return { kind: "counts", counts: this.counts.taken() };
   }
 
   merge(state: SentState, groupOf: Int32Array): Iterable<void> {
@@ -46,9 +35,21 @@ export class CountRows implements Accumulator {
   }
 }
 
-export class CountValues implements Accumulator {
-  readonly stateBytes = GroupNumbers.BYTES;
-  private readonly counts = new GroupNumbers();
+export class CountRows extends Counts implements Accumulator {
+  add(batch: Batch, groupOf: ArrayLike<number>): number {
+    const counts = this.counts.values;
+    for (let row = 0; row < batch.length; row++) counts[groupOf[row]!]!++;
+    return 0;
+  }
+
+  addChunk(chunk: Chunk, groupOf: Int32Array | null): number {
+    if (groupOf !== null) return this.add(chunk, groupOf);
+    this.counts.values[0]! += chunk.length;
+    return 0;
+  }
+}
+
+export class CountValues extends Counts implements Accumulator {
   private readonly scratch: Value[] = [];
 
   constructor(
@@ -56,10 +57,8 @@ export class CountValues implements Accumulator {
     /** Of an argument that is a column of the input; −1. */
     private readonly slot: number,
     private readonly context: ExecContext,
-  ) {}
-
-  addGroup(): void {
-    this.counts.push();
+  ) {
+    super();
   }
 
   add(batch: Batch, groupOf: ArrayLike<number>): number {
@@ -85,26 +84,6 @@ export class CountValues implements Accumulator {
     }
     return 0;
   }
-
-  result(group: number): Value {
-    return this.counts.values[group]!;
-  }
-
-  results(from: number, to: number): ArrayLike<Value> {
-    return this.counts.values.slice(from, to);
-  }
-
-  partial(): SentState {
-    return sentCounts(this.counts);
-  }
-
-  merge(state: SentState, groupOf: Int32Array): Iterable<void> {
-    return mergeCounts(this.counts, state, groupOf);
-  }
-}
-
-function sentCounts(counts: GroupNumbers): SentState {
-  return { kind: "counts", counts: counts.taken() };
 }
 
 function* mergeCounts(into: GroupNumbers, state: SentState, groupOf: Int32Array): Iterable<void> {
