@@ -131,7 +131,7 @@ const features = {
   backup: ["feed", "jobs", "placement"],
   bolt: ["postgres"],
   chat: ["generation", "models", "statements", "tools"],
-  directory: ["backup", "placement"],
+  directory: ["backup", "placement", "tools"],
   claims: [],
   files: ["documents", "feed", "jobs", "multimodal", "statements"],
   graph: ["statements"],

@@ -2,6 +2,7 @@
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { actingAs, type Login, type Rights, rightsOf } from "../catalog/rights.js";
 import type { RequestHead } from "../protocol/frames.js";
+import { callerBounds } from "../protocol/identity.js";
 import type { Tenant } from "../session/tenant.js";
 
 /** Who asks: administrators of a tenant are superusers of it. */
@@ -9,12 +10,15 @@ export function isAdministrator({ roles }: Pick<RequestHead, "roles">): boolean 
   return roles.includes("admin") || roles.includes("super_admin");
 }
 
-export function loginOf({ username, roles, memberOf }: Pick<RequestHead, "username" | "roles" | "memberOf">): Login {
-  return { user: username, administrator: isAdministrator({ roles }), ...(memberOf !== undefined && { memberOf }) };
+type CallersHead = Pick<RequestHead, "username" | "roles" | "memberOf" | "lead">;
+
+export function loginOf(head: CallersHead): Login {
+  const { username: user, roles } = head;
+  return { user, administrator: isAdministrator({ roles }), ...callerBounds(head) };
 }
 
 /**
- * Throws forbidden where the caller's issuer names a role that the tenant does not have: nobody falls back to what
+ * Throws forbidden where the caller's issuer or API key names a role that the tenant does not have: nobody falls back to what
  * everybody may.
  */
 export function requireOwnRoles({ tenant, head }: { readonly tenant: Tenant; readonly head: RequestHead }): void {
@@ -27,9 +31,7 @@ export function requireOwnRoles({ tenant, head }: { readonly tenant: Tenant; rea
   }
 }
 
-export function rightsOfCaller(
-  head: Pick<RequestHead, "username" | "roles" | "memberOf">,
-): (catalog: CatalogView) => Rights {
+export function rightsOfCaller(head: CallersHead): (catalog: CatalogView) => Rights {
   const login = loginOf(head);
   return (catalog) => rightsOf(catalog, actingAs(catalog, login));
 }

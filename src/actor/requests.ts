@@ -28,6 +28,7 @@ import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
 import { requireOwnRoles } from "./caller-rights.js";
 import type { Idempotency } from "./idempotency.js";
+import { requireWithinLead } from "./key-lead.js";
 import type { Partition } from "./partition.js";
 import { errorJson } from "./reply.js";
 import { ReplySink } from "./reply-sink.js";
@@ -286,6 +287,7 @@ export class Requests {
   private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
     if (this.host.isClosing()) throw new DbError("shutting_down");
     if (!this.host.stopped.isEmpty) this.host.stopped.refuseRequest(request.tenant.number, frame);
+    requireWithinLead(request);
     if (route.endpoint.home === "tenant") requireOwnRoles(request);
     if (route.isWhole) requireWhole(request);
     const input = route.validate(frame, request);

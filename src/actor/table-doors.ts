@@ -9,9 +9,11 @@ import { requireWholeTenant } from "../session/whole-rights.js";
 import { rightsOfCaller } from "./caller-rights.js";
 import type { Request } from "./request.js";
 
+const askerOf = (head: Request["head"]) => ({ rights: rightsOfCaller(head), isLed: head.lead !== undefined });
+
 /** Throws 403 where roles or policies keep something of the tenant from the caller. */
 export function requireWhole({ tenant, head, endpoint }: Request, what: string = endpoint.name): void {
-  requireWholeTenant(tenant, rightsOfCaller(head), what);
+  requireWholeTenant(tenant, askerOf(head), what);
 }
 
 /**
@@ -20,7 +22,7 @@ export function requireWhole({ tenant, head, endpoint }: Request, what: string =
  */
 export function requireWholeOwner(owner: Tenant, head: Request["head"]): void {
   if (head.branch === "" && head.asOf === "") return;
-  requireWholeTenant(owner, rightsOfCaller(head), head.asOf === "" ? "a branch" : "the past");
+  requireWholeTenant(owner, askerOf(head), head.asOf === "" ? "a branch" : "the past");
 }
 
 /** Endpoints that read tables by what their request's tenant says alone, and so can read its past. */

@@ -3,7 +3,9 @@
  * routes that read tables in ways of their own ask it whether they may.
  */
 import { DbError, sqlError } from "../protocol/errors.js";
+import { type Lead, leadAllows, leadOf } from "../protocol/lead.js";
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
+import { type LedTables, ledTables } from "./led-tables.js";
 import {
   type AccessDef,
   MEMBER_ROLE,
@@ -21,6 +23,8 @@ export interface Acting {
   readonly role: RoleDef | null;
   /** Administrators of the tenant, and roles that are superusers. */
   readonly superuser: boolean;
+  /** Of the API key with which somebody signed in: a `Lead` as text. It holds whatever role is taken later. */
+  readonly lead?: string;
 }
 
 export type PolicyCommand = Exclude<PolicyDef["command"], "all">;
@@ -29,16 +33,39 @@ export class Rights {
   /** The roles whose privileges it has, itself among them. */
   private readonly has: ReadonlySet<number>;
   private wholly: boolean | null = null;
+  private readonly lead: Lead | null;
+  /** Null: it may name all that its role may. */
+  private readonly led: LedTables | null;
 
   constructor(
     readonly catalog: CatalogView,
     readonly acting: Acting,
   ) {
     this.has = inheritedBy(acting.role, catalog);
+    this.lead = acting.lead === undefined ? null : leadOf(acting.lead);
+    this.led = this.lead?.tables === undefined ? null : ledTables(this.lead.tables, catalog);
+  }
+
+  /** Whether there is anything that it may not do: without roles and leads nobody has to ask. */
+  get matter(): boolean {
+    return this.catalog.hasAccess || this.lead !== null;
   }
 
   get isSuperuser(): boolean {
-    return this.acting.superuser;
+    return this.acting.superuser && this.led === null;
+  }
+
+  /** Throws 42501 where the lead of the key leaves definitions as they are. */
+  requireDefining(): void {
+    if (this.lead === null || leadAllows(this.lead, "definition")) return;
+    throw sqlError("42501", "the API key may not change definitions", {
+      hint: 'Use a key whose statements include "definition".',
+    });
+  }
+
+  /** Of a table, a view or a sequence that the lead leaves out. */
+  private isOutOfReach(objectId: number): boolean {
+    return this.led !== null && !this.led.includes(objectId);
   }
 
   /** Whether it has the rights of the role without SET ROLE. */
@@ -48,16 +75,19 @@ export class Rights {
 
   /** Whether it owns the object. Common property is owned by nobody in particular. */
   owns(objectId: number): boolean {
+    if (this.led !== null) return false;
     const access = this.catalog.accessTo(objectId);
     return this.isSuperuser || (access !== null && this.has.has(access.owner));
   }
 
   /** Whether it may change the definition of the object. */
   mayAlter(objectId: number): boolean {
+    if (this.led !== null) return false;
     return this.catalog.accessTo(objectId) === null || this.owns(objectId);
   }
 
   may(objectId: number, privilege: Privilege): boolean {
+    if (this.isOutOfReach(objectId)) return false;
     const access = this.catalog.accessTo(objectId);
     return access === null || this.isSuperuser || this.granted(access, privilege, (columnId) => columnId === undefined);
   }
@@ -65,6 +95,7 @@ export class Rights {
   /** The columns that it may use so: "all", or their ids. */
   columns(objectId: number, privilege: Privilege): "all" | ReadonlySet<number> {
     if (this.may(objectId, privilege)) return "all";
+    if (this.isOutOfReach(objectId)) return new Set();
     const { grants } = this.catalog.accessTo(objectId)!;
     const own = grants.filter((grant) => grant.privilege === privilege && this.has.has(grant.grantee));
     return new Set(own.flatMap(({ columnId }) => columnId ?? []));
@@ -93,8 +124,8 @@ export class Rights {
   isRestricted(tableId: number): boolean {
     const access = this.catalog.accessTo(tableId);
     if (!access?.rowSecurity?.enabled) return false;
-    const { superuser, role } = this.acting;
-    if (superuser || role?.bypassRls) return false;
+    const { role } = this.acting;
+    if (this.isSuperuser || role?.bypassRls) return false;
     return access.rowSecurity.forced || !this.has.has(access.owner);
   }
 
@@ -126,6 +157,7 @@ export class Rights {
    * see of them.
    */
   get mayEverything(): boolean {
+    if (this.led !== null) return false;
     this.wholly ??= this.catalog.accesses().every(({ objectId, kind }) => {
       if (kind === "schema") return this.may(objectId, "U");
       return kind === "table" ? this.mayAll(objectId) : kind !== "sequence" || this.mayAll(objectId, ["r", "w", "U"]);
@@ -183,7 +215,7 @@ export function rightsOf(catalog: CatalogView, acting: Acting): Rights {
     known.set(catalog, byName);
   }
   const also = acting.role === null ? "" : acting.role.memberOf.map(({ roleId }) => roleId).join();
-  const key = `${acting.superuser ? 1 : 0}${acting.role?.id ?? ""} ${also} ${acting.name}`;
+  const key = `${acting.superuser ? 1 : 0}${acting.role?.id ?? ""} ${also} ${acting.lead ?? ""}\0${acting.name}`;
   let rights = byName.get(key);
   if (rights === undefined) {
     if (byName.size >= KEPT_MAX) byName.clear();
@@ -201,6 +233,7 @@ export interface Login {
   readonly administrator: boolean;
   /** As of an `Identity`. */
   readonly memberOf?: readonly string[];
+  readonly lead?: string;
 }
 
 /**
@@ -208,6 +241,17 @@ export interface Login {
  * takes the name of another role for a username gets nothing by it.
  */
 export function actingAs(catalog: CatalogView, login: Login): Acting {
+  const acting = actingFreely(catalog, login);
+  // A key on a lead never administers, whoever made it.
+  return login.lead === undefined ? acting : onLead({ ...acting, superuser: false }, login.lead);
+}
+
+/** The same on the lead of the key with which it began. */
+export function onLead(acting: Acting, lead: string | undefined): Acting {
+  return lead === undefined ? acting : { ...acting, lead };
+}
+
+function actingFreely(catalog: CatalogView, login: Login): Acting {
   if (login.memberOf !== undefined) return actingByClaims(catalog, login, login.memberOf);
   const role = catalog.roles().find(({ name, id, login: may }) => name === login.user && may && id > 0) ?? null;
   return { name: login.user, role, superuser: login.administrator || role?.superuser === true };
@@ -230,7 +274,7 @@ function actingByClaims(catalog: CatalogView, login: Login, names: readonly stri
 function roleOfClaims(catalog: CatalogView, name: string): RoleDef {
   const role = catalog.role(name);
   if (role !== null && role.id > 0) return role;
-  throw new DbError("forbidden", `The token stands for the role "${name}", which the tenant does not have.`, {
+  throw new DbError("forbidden", `The credential stands for the role "${name}", which the tenant does not have.`, {
     hint: `An administrator makes it: CREATE ROLE ${quoted(name)}.`,
   });
 }

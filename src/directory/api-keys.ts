@@ -5,6 +5,7 @@ import type { ApiKeyCreated, ApiKeyView, CreateApiKeyRequest, KeyUsage, Listed, 
 import { DbError } from "../protocol/errors.js";
 import { type Identity, PERMISSIONS } from "../protocol/identity.js";
 import { API_KEY_DAYS_MAX, API_KEY_NAME_CHARACTERS_MAX, API_KEYS_PER_USER_MAX } from "../protocol/limits.js";
+import { checkedLead } from "./check-lead.js";
 import { type DirectoryContext, read, write } from "./directory-context.js";
 import {
   addApiKey,
@@ -31,8 +32,10 @@ export function apiKeyHash(rawKey: string): string {
 
 /** Throws `invalid_request`, or `conflict` when the user has too many keys. */
 export function createApiKey(context: DirectoryContext, userId: string, request: CreateApiKeyRequest): ApiKeyCreated {
-  const { name, permission, expiresInDays } = request;
+  const { name, expiresInDays } = request;
   checkKeyRequest(request);
+  const lead = request.lead === undefined ? undefined : checkedLead(request.lead, request.permission);
+  const isReader = lead?.statements?.includes("write") === false;
   const rawKey = `ak_${randomBytes(32).toString("base64url")}`;
   return write(context, (tx) => {
     const user = getUser(tx, userId);
@@ -49,7 +52,8 @@ export function createApiKey(context: DirectoryContext, userId: string, request:
       name,
       hash: apiKeyHash(rawKey),
       preview: `${rawKey.slice(0, 7)}…${rawKey.slice(-4)}`,
-      permission,
+      permission: isReader ? "ReadOnly" : request.permission,
+      ...(lead !== undefined && { lead }),
       isActive: true,
       expiresAt: expiresInDays === undefined ? null : createdAt + expiresInDays * DAY_MS,
       createdAt,

@@ -1,6 +1,7 @@
 /** Identities of users behind tokens, and of API keys, for the gateway to cache. Called by the `Directory`. */
 
 import type { Identity } from "../protocol/identity.js";
+import type { Lead } from "../protocol/lead.js";
 import type { Transaction } from "../storage/store.js";
 import { type DirectoryContext, read } from "./directory-context.js";
 import { getApiKeyByHash, getTenant, getUser } from "./directory-store.js";
@@ -9,6 +10,11 @@ import type { FederatedRecord, UserRecord } from "./records.js";
 
 function claimedOf({ memberOf, claims }: Pick<FederatedRecord, "memberOf" | "claims">) {
   return { claims, ...(memberOf.length > 0 && { memberOf }) };
+}
+
+/** A key on a lead administers nothing, whoever made it. */
+function boundsOfLead(lead: Lead): Pick<Identity, "roles" | "memberOf" | "lead"> {
+  return { roles: ["user"], ...(lead.role !== undefined && { memberOf: [lead.role] }), lead: JSON.stringify(lead) };
 }
 
 export function identityOfUser(context: DirectoryContext, userId: string): Identity | null {
@@ -28,6 +34,7 @@ export function identityOfKeyHash(context: DirectoryContext, hash: string): Iden
       ...owner,
       keyId: key.id,
       permission: key.permission,
+      ...(key.lead !== undefined && boundsOfLead(key.lead)),
       active: owner.active && key.isActive,
       expiresAtMs: key.expiresAt,
     };

@@ -4,6 +4,7 @@
  */
 
 import type { Permission, RateLimit, Role } from "../protocol/identity.js";
+import type { Lead } from "../protocol/lead.js";
 import type { OidcProviderSpec } from "../protocol/oidc.js";
 import type { MoveState } from "../protocol/placement.js";
 
@@ -150,6 +151,7 @@ export interface ApiKeyRecord {
   /** The first and last characters, for telling keys apart. */
   readonly preview: string;
   readonly permission: Permission;
+  readonly lead?: Lead;
   readonly isActive: boolean;
   readonly expiresAt: number | null;
   readonly createdAt: number;

@@ -35,6 +35,7 @@ export function apiKeyView(key: ApiKeyRecord): ApiKeyView {
     name: key.name,
     key_preview: key.preview,
     permission: key.permission,
+    lead: key.lead ?? null,
     is_active: key.isActive,
     expires_at: key.expiresAt === null ? null : isoTime(key.expiresAt),
     created_at: isoTime(key.createdAt),

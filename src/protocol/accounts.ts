@@ -4,6 +4,7 @@
  */
 
 import type { Permission, RateLimit, Role } from "./identity.js";
+import type { Lead } from "./lead.js";
 import type { OidcProviderSpec } from "./oidc.js";
 
 export interface UserView {
@@ -49,6 +50,8 @@ export interface ApiKeyView {
   readonly name: string;
   readonly key_preview: string;
   readonly permission: Permission;
+  /** Null: it may do what its user may, within its permission. */
+  readonly lead: Lead | null;
   readonly is_active: boolean;
   readonly expires_at: string | null;
   readonly created_at: string;
@@ -139,6 +142,7 @@ export interface CreateApiKeyRequest {
   readonly permission: Permission;
   /** 1 to 36,500; never expires when absent. */
   readonly expiresInDays?: number;
+  readonly lead?: Lead;
 }
 
 export interface CreateTenantRequest {

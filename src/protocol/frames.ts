@@ -94,6 +94,7 @@ export interface RequestHead {
   /** As of an `Identity`. */
   readonly memberOf?: readonly string[];
   readonly claims?: string;
+  readonly lead?: string;
   /**
    * Accept, Content-Type, Content-Encoding and the endpoint's own `headers`, each "" when absent; only of endpoints
    * that stream or have such.
@@ -112,11 +113,11 @@ export function encodeCaller(
   tenantId: string,
   keyId: string,
   roles: readonly string[],
-  federated: { readonly memberOf?: readonly string[]; readonly claims?: string } = {},
+  also: Pick<RequestHead, "memberOf" | "claims" | "lead"> = {},
 ): string {
-  const { memberOf = [], claims = "" } = federated;
+  const { memberOf = [], claims = "", lead = "" } = also;
   const own = memberOf.join(ROLE_SEPARATOR);
-  return [userId, username, tenantId, keyId, roles.join(","), own, claims, ""].join(SEPARATOR);
+  return [userId, username, tenantId, keyId, roles.join(","), own, claims, lead, ""].join(SEPARATOR);
 }
 
 /**
@@ -158,12 +159,13 @@ function parseHead(text: string): RequestHead {
     roles: fields[4] === "" ? [] : fields[4]!.split(","),
     ...(fields[5] === "" ? {} : { memberOf: fields[5]!.split(ROLE_SEPARATOR) }),
     ...(fields[6] === "" ? {} : { claims: fields[6]! }),
-    ...placeOf(fields[7]!),
-    idempotencyKey: fields[8]!,
-    remoteAddress: fields[9]!,
-    query: fields[10]!,
-    media: fields[11] === "" ? [] : fields[11]!.split("\n"),
-    params: fields.slice(12),
+    ...(fields[7] === "" ? {} : { lead: fields[7]! }),
+    ...placeOf(fields[8]!),
+    idempotencyKey: fields[9]!,
+    remoteAddress: fields[10]!,
+    query: fields[11]!,
+    media: fields[12] === "" ? [] : fields[12]!.split("\n"),
+    params: fields.slice(13),
   };
 }
 

@@ -50,11 +50,24 @@ export interface Identity {
   readonly memberOf?: readonly string[];
   /** The issuer's claims as JSON; absent: the user is not an issuer's. */
   readonly claims?: string;
+  /** Of an API key that may do less than its user: a `Lead` as JSON (lead.ts). */
+  readonly lead?: string;
   /**
    * Sequence of the newest commit that this identity reflects. An identity that is older than the newest
    * `IdentityChange` about it may serve the request that asked for it but must not be cached.
    */
   readonly version: number;
+}
+
+/** What makes of a caller more or less than its user: to be handed on wherever something acts for the caller. */
+export type CallerBounds = Pick<Identity, "memberOf" | "claims" | "lead">;
+
+export function callerBounds({ memberOf, claims, lead }: CallerBounds): CallerBounds {
+  return {
+    ...(memberOf !== undefined && { memberOf }),
+    ...(claims !== undefined && { claims }),
+    ...(lead !== undefined && { lead }),
+  };
 }
 
 /**

@@ -73,6 +73,7 @@ export interface JobOwner {
   /** As of an `Identity`. */
   readonly memberOf?: readonly string[];
   readonly claims?: string;
+  readonly lead?: string;
   /** The credential may not write. */
   readonly readOnly: boolean;
 }

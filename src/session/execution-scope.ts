@@ -5,6 +5,7 @@
 import type { GraphTables } from "../catalog/graph.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import { sqlError } from "../protocol/errors.js";
+import type { CallerBounds } from "../protocol/identity.js";
 import type { BindTable, ExecContext } from "../query/exec/context.js";
 import { createContext } from "../query/exec/create-context.js";
 import { modifyingNodes } from "../query/plan/walk.js";
@@ -27,16 +28,13 @@ import { nowMicros, type TransactionBlock } from "./transaction-block.js";
 import { TransactionConstraints } from "./transaction-constraints.js";
 
 /** Who a session's statements run for. */
-export interface Identity {
+export interface Identity extends CallerBounds {
   readonly user: string;
   /** The user administers the tenant, and so is a superuser of it. */
   readonly administrator?: boolean;
   readonly tenantName: string;
   /** The credential may not write. */
   readonly readOnly: boolean;
-  /** Of a user of an issuer, as of an `Identity` of the protocol. */
-  readonly memberOf?: readonly string[];
-  readonly claims?: string;
   /** May change what models the installation has. */
   readonly managesModels?: boolean;
 }

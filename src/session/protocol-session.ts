@@ -150,8 +150,8 @@ export class ProtocolSession {
 
   /** Throws 42501 unless rows of the table may be added, 0A000 where policies would have to look at each. */
   requireInsert(table: TableDef, catalog: CatalogView): TableDef {
-    if (!catalog.hasAccess) return table;
     const rights = this.names.rights(catalog);
+    if (!rights.matter) return table;
     requireSchema(table.schema, { catalog }, rights);
     rights.require(table.id, table.name, "a");
     if (!rights.isRestricted(table.id)) return table;

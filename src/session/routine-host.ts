@@ -101,7 +101,7 @@ export class SessionRoutineHost implements RoutineHost {
     if (this.knownUnder !== this.names.settings.version) this.forget();
     if (this.known === null) {
       const catalog = this.tenant.catalog.view(context.tx);
-      const role = catalog.hasAccess ? this.names.roleKey : "";
+      const role = this.names.rights(catalog).matter ? this.names.roleKey : "";
       this.known = `${catalog.version}\0${role}\0${this.names.searchPath(catalog).join("\0")}`;
     }
     return this.known;

@@ -10,6 +10,7 @@ import {
   actingAsRole,
   type Login,
   membershipsOf,
+  onLead,
   type Rights,
   rightsOf,
 } from "../catalog/rights.js";
@@ -71,10 +72,10 @@ export class SessionNames implements SessionMemory {
   planKey(text: Omit<StatementText, "params">): string {
     const { kept } = text;
     if (kept === undefined || text.waits === true) return this.keyOf(text);
-    const { everHadAccess } = this.tenant.catalog;
+    const { rightsMayMatter } = this;
     // A function that runs with its owner's rights plans nothing under a key that is kept.
-    if (everHadAccess && this.definer !== null) return this.keyOf(text);
-    const names = this.settings.version * 4 + (this.hasTemporaries ? 1 : 0) + (everHadAccess ? 2 : 0);
+    if (rightsMayMatter && this.definer !== null) return this.keyOf(text);
+    const names = this.settings.version * 4 + (this.hasTemporaries ? 1 : 0) + (rightsMayMatter ? 2 : 0);
     if (kept.names !== names) {
       kept.names = names;
       kept.key = this.keyOf(text);
@@ -82,9 +83,14 @@ export class SessionNames implements SessionMemory {
     return kept.key;
   }
 
+  /** False: everybody may do everything. */
+  get rightsMayMatter(): boolean {
+    return this.isLed || this.tenant.catalog.everHadAccess;
+  }
+
   private keyOf(text: Omit<StatementText, "params">): string {
     const key = this.plainKeyOf(text);
-    return this.tenant.catalog.everHadAccess ? `${this.roleKey}\0${key}` : key;
+    return this.rightsMayMatter ? `${this.roleKey}\0${key}` : key;
   }
 
   private plainKeyOf({ sql, language, graph, waits, declared }: Omit<StatementText, "params">): string {
@@ -145,9 +151,10 @@ export class SessionNames implements SessionMemory {
 
   /** Sessions of one key have the same rights, by the same definitions. */
   get roleKey(): string {
-    const { user, administrator = false, memberOf = null } = this.login;
+    const { user, administrator = false, memberOf = null, lead = null } = this.login;
     const { role, sessionAuthorization } = this.settings;
-    return JSON.stringify([this.definer?.role.id ?? null, role, sessionAuthorization, user, administrator, memberOf]);
+    const definer = this.definer?.role.id ?? null;
+    return JSON.stringify([definer, role, sessionAuthorization, user, administrator, memberOf, lead]);
   }
 
   /** Who the session began as. */
@@ -167,6 +174,10 @@ export class SessionNames implements SessionMemory {
 
   /** Who its statements run as. A role that it may not be, or that is gone, has what everybody has. */
   acting(catalog: CatalogView): Acting {
+    return onLead(this.actingFreely(catalog), this.login.lead);
+  }
+
+  private actingFreely(catalog: CatalogView): Acting {
     if (this.definer !== null) return actingAsRole(catalog.roleById(this.definer.role.id) ?? this.definer.role);
     const session = this.sessionActing(catalog);
     const { role: name } = this.settings;
@@ -175,21 +186,25 @@ export class SessionNames implements SessionMemory {
     return role !== null && mayBecome(session, role, catalog) ? actingAsRole(role) : nobody(session.name);
   }
 
+  get isLed(): boolean {
+    return this.login.lead !== undefined;
+  }
+
   rights(catalog: CatalogView): Rights {
     return rightsOf(catalog, this.acting(catalog));
   }
 
   /** Whether there are rows or columns that its statements may not see. */
   hidesRows(tx: Transaction): boolean {
-    if (!this.tenant.catalog.everHadAccess) return false;
-    const catalog = this.tenant.catalog.view(tx);
-    return catalog.hasAccess && !this.rights(catalog).mayEverything;
+    if (!this.rightsMayMatter) return false;
+    const rights = this.rights(this.tenant.catalog.view(tx));
+    return rights.matter && !rights.mayEverything;
   }
 
   /** Who changes definitions. What it makes is common property where there are no roles. */
   author(catalog: CatalogView): Author | null {
-    if (catalog.roles().length === 0 && !catalog.hasAccess) return null;
     const rights = this.rights(catalog);
+    if (catalog.roles().length === 0 && !rights.matter) return null;
     const { role, superuser } = rights.acting;
     return { rights, maker: role?.id ?? (superuser ? ADMIN_ROLE.id : null) };
   }

@@ -1,6 +1,7 @@
 /** The options of a session that works for a request. */
 import { isLibraryAdmin } from "../ai/library/library-admin.js";
 import type { RequestHead } from "../protocol/frames.js";
+import { callerBounds } from "../protocol/identity.js";
 import type { SessionOptions } from "./session.js";
 
 /** `control`: who begins and ends transactions, the route or statements. */
@@ -8,9 +9,8 @@ export function sessionOptions(
   { readOnly, head }: { readonly readOnly: boolean; readonly head: RequestHead },
   control: SessionOptions["control"],
 ): SessionOptions {
-  const { username: user, tenantId: tenantName, memberOf, claims } = head;
+  const { username: user, tenantId: tenantName } = head;
   const administrator = head.roles.includes("admin") || head.roles.includes("super_admin");
-  const federated = { ...(memberOf !== undefined && { memberOf }), ...(claims !== undefined && { claims }) };
   const managesModels = isLibraryAdmin(head);
-  return { isolation: null, readOnly, user, administrator, tenantName, control, managesModels, ...federated };
+  return { isolation: null, readOnly, user, administrator, tenantName, control, managesModels, ...callerBounds(head) };
 }

@@ -236,7 +236,7 @@ export class Session {
 
   /** Reads what the tenant was at that moment; an open transaction has no part in it. */
   private executeAsOf(past: AsOfStatement, run: StatementRun, commit: Commit): Promise<Outcome> {
-    requireWholeTenant(this.tenant, (catalog) => this.names.rights(catalog), "AS OF");
+    requireWholeTenant(this.tenant, this.names, "AS OF");
     return runAsOf(past, run, this.tenant, (tenant, ready) => {
       const session = new Session(tenant, { ...this.options, readOnly: true });
       session.settings.restore(this.settings.current());

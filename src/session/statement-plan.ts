@@ -171,7 +171,7 @@ function planCypher(
 
 /** Cypher knows no parts of a graph: it is read as a whole, or not at all. Throws 42501. */
 function requireGraph({ nodes, edges, name }: GraphTables, rights: Names["rights"], readOnly: boolean): void {
-  if (rights?.catalog.hasAccess !== true) return;
+  if (rights?.matter !== true) return;
   const privileges = readOnly ? (["r"] as const) : (["r", "a", "w", "d"] as const);
   if (![nodes, edges].every(({ id }) => rights.mayAll(id, privileges))) throw permissionDenied("graph", name);
 }

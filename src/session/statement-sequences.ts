@@ -106,11 +106,11 @@ export class StatementSequences implements SequenceValues {
   private sequence(text: string, privileges: readonly Privilege[]): SequenceDef {
     const sequence = this.named(text);
     const catalog = this.catalogView();
-    if (!catalog.hasAccess) return sequence;
+    const rights = this.memory.rights(catalog);
+    if (!rights.matter) return sequence;
     const { ownedBy } = sequence;
     const table = ownedBy === null ? null : catalog.tableById(ownedBy.tableId);
     const column = table?.columns.find(({ id }) => id === ownedBy!.columnId);
-    const rights = this.memory.rights(catalog);
     const isOfIdentity = column != null && column.identity !== null;
     if (isOfIdentity && privileges.includes("U") && mayAddRows(table!.id, rights)) return sequence;
     // One that nobody has said anything about belongs to its table's owner.

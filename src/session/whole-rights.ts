@@ -7,16 +7,18 @@ import type { Rights } from "../catalog/rights.js";
 import { DbError } from "../protocol/errors.js";
 import type { Tenant } from "./tenant.js";
 
-/** By the roles and policies of now. Throws 403; `what` cannot leave out what is hidden. */
-export function requireWholeTenant(tenant: Tenant, rightsIn: (catalog: CatalogView) => Rights, what: string): void {
+/** By the roles and policies of now; `isLed`: by an API key on a lead. Throws 403; `what` cannot leave out what is hidden. */
+export function requireWholeTenant(
+  tenant: Tenant,
+  asker: { rights(catalog: CatalogView): Rights; readonly isLed: boolean },
+  what: string,
+): void {
   // A tenant that makes no use of roles begins no transaction for this.
-  if (!tenant.catalog.everHadAccess && tenant.catalog.newestVersion() !== null) return;
+  if (!asker.isLed && !tenant.catalog.everHadAccess && tenant.catalog.newestVersion() !== null) return;
   const tx = tenant.partition.shard.begin({ readOnly: true });
   try {
-    const catalog = tenant.catalog.view(tx);
-    if (!catalog.hasAccess) return;
-    const rights = rightsIn(catalog);
-    if (rights.isSuperuser || rights.mayEverything) return;
+    const rights = asker.rights(tenant.catalog.view(tx));
+    if (!rights.matter || rights.isSuperuser || rights.mayEverything) return;
   } finally {
     tenant.rollback(tx);
   }

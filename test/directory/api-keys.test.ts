@@ -28,6 +28,7 @@ t.test("a key is shown once and stands for its user in its tenant", async (t) =>
     name: "ci",
     key_preview: `${raw_key.slice(0, 7)}…${raw_key.slice(-4)}`,
     permission: "ReadOnly",
+    lead: null,
     is_active: true,
     expires_at: new Date(clock.now + 30 * 24 * HOUR).toISOString(),
     created_at: new Date(clock.now).toISOString(),

@@ -3,6 +3,7 @@
  * statement runs the agent, and within the agent's own bounds.
  */
 
+import { mayCall, requireTool } from "../../actor/key-lead.js";
 import { callerOf, type Request } from "../../actor/request.js";
 import type { ToolSpec } from "../../ai/providers/provider.js";
 import { DbError } from "../../protocol/errors.js";
@@ -62,7 +63,10 @@ export function statementAgents({ tenant, client }: AskingStatement): Agents {
 export function agentToolsOf(request: Request): AgentTools {
   return {
     readOnly: request.readOnly,
-    specs: (allowWrites) => toolsOf(allowWrites).map(specOf),
+    specs: (allowWrites) =>
+      toolsOf(allowWrites)
+        .filter(({ name }) => mayCall(request, name))
+        .map(specOf),
     call: (name, args, bounds) => callTool(request, name, args, bounds),
     keep: (trace) => keep(request, trace),
   };
@@ -88,6 +92,7 @@ function specOf({ name, description, input }: Tool): ToolSpec {
 async function callTool(request: Request, name: string, given: unknown, bounds: ToolBounds): Promise<string> {
   const tool = toolsOf(bounds.allowWrites).find((one) => one.name === name);
   if (tool === undefined) throw new DbError("invalid_request", `There is no tool "${name}".`);
+  requireTool(request, name);
   const args = checkedArguments(tool, given);
   request.hasActed = true;
   return within(request, bounds, async (own) => {

@@ -10,6 +10,7 @@ import { DbError } from "../../protocol/errors.js";
 import type { Role } from "../../protocol/identity.js";
 import type { PartitionLoad } from "../../protocol/placement.js";
 import type { Answer } from "../../session/answer.js";
+import { findTool } from "../tools/toolbox.js";
 
 /** `loads`: of the partitions that are up. */
 export function directoryHandlers(directory: Directory, loads: () => Promise<readonly PartitionLoad[]>) {
@@ -63,14 +64,13 @@ function personOf(request: Request): string {
 
 function keyHandlers(directory: Directory) {
   return {
-    "apikeys.create": (request, { body }) =>
-      plain(
-        directory.createApiKey(personOf(request), {
-          name: body.name,
-          permission: body.permission ?? "FullAccess",
-          ...(body.expires_in_days === undefined ? {} : { expiresInDays: body.expires_in_days }),
-        }),
-      ),
+    "apikeys.create": (request, { body }) => {
+      const { name, permission = "FullAccess", expires_in_days, lead } = body;
+      refuseUnknownTools(lead?.tools ?? []);
+      const lasting = expires_in_days === undefined ? {} : { expiresInDays: expires_in_days };
+      const asked = { name, permission, ...lasting, ...(lead !== undefined && { lead }) };
+      return plain(directory.createApiKey(personOf(request), asked));
+    },
     "apikeys.list": (request, { query }) => {
       const { items, total } = directory.listApiKeys(keyOwner(request), pageOf(query));
       return plain({ keys: items, total });
@@ -80,6 +80,16 @@ function keyHandlers(directory: Directory) {
       return plain(null);
     },
   } satisfies Handlers;
+}
+
+/** Throws invalid_request for a name that is no tool's: its key could call less than was meant. */
+function refuseUnknownTools(names: readonly string[]): void {
+  const unknown = names.find((name) => findTool(name) === null);
+  if (unknown === undefined) return;
+  throw new DbError("invalid_request", `There is no tool "${unknown}".`, {
+    field: "lead.tools",
+    hint: "GET /v1/mcp/info lists the tools.",
+  });
 }
 
 function keyOwner({ head }: Request): KeyOwner {

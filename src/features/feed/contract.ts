@@ -6,6 +6,7 @@ import type { ReplySink } from "../../actor/reply-sink.js";
 import type { Config } from "../../protocol/config.js";
 import type { DbError } from "../../protocol/errors.js";
 import type { RequestHead } from "../../protocol/frames.js";
+import type { CallerBounds } from "../../protocol/identity.js";
 import type { Client } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
 import type { Shard } from "../../storage/shard.js";
@@ -34,8 +35,7 @@ export interface LiveOutput {
 export interface FollowingRequest {
   readonly id: number;
   readonly tenant: Tenant;
-  readonly head: Pick<RequestHead, "tenantId" | "username" | "roles"> &
-    Partial<Pick<RequestHead, "memberOf" | "claims">>;
+  readonly head: Pick<RequestHead, "tenantId" | "username" | "roles"> & CallerBounds;
   deadlineMs: number;
   openReply(contentType: string, headers: readonly string[]): Promise<ReplySink>;
   checkpoint(): void;

@@ -7,6 +7,7 @@ import { isAdministrator } from "../../actor/caller-rights.js";
 import type { ReplySink } from "../../actor/reply-sink.js";
 import type { TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
+import { type CallerBounds, callerBounds } from "../../protocol/identity.js";
 import type { Plan } from "../../query/plan/plan.js";
 import { convertParameters } from "../../session/run-program.js";
 import { Session } from "../../session/session.js";
@@ -39,8 +40,7 @@ interface Owner {
   readonly username: string;
   /** Of the tenant: a superuser. */
   readonly administrator: boolean;
-  readonly memberOf?: readonly string[];
-  readonly claims?: string;
+  readonly bounds: CallerBounds;
 }
 
 /** Rows of one message of an answer. */
@@ -69,18 +69,17 @@ export class QuerySubscriptions {
     output: LiveOutput,
     began: number,
   ): Promise<QueryGroup> {
-    const { username, tenantId, memberOf, claims } = request.head;
+    const { username, tenantId } = request.head;
     const administrator = isAdministrator(request.head);
-    const federated = { ...(memberOf !== undefined && { memberOf }), ...(claims !== undefined && { claims }) };
-    const owner: Owner = { number: request.tenant.number, tenantId, username, administrator, ...federated };
+    const bounds = callerBounds(request.head);
+    const owner: Owner = { number: request.tenant.number, tenantId, username, administrator, bounds };
     const params = paramsOf(query);
     const key = JSON.stringify([
       owner.number,
       began,
       username,
       administrator,
-      memberOf ?? null,
-      claims ?? null,
+      bounds,
       query.sql,
       query.language ?? "",
       params,
@@ -159,10 +158,9 @@ export class QuerySubscriptions {
     }
   }
 
-  private session({ number, username, tenantId, administrator, memberOf, claims }: Owner): Session {
+  private session({ number, username, tenantId, administrator, bounds }: Owner): Session {
     const options = {
-      ...(memberOf !== undefined && { memberOf }),
-      ...(claims !== undefined && { claims }),
+      ...bounds,
       isolation: null,
       readOnly: true,
       user: username,

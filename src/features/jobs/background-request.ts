@@ -10,6 +10,7 @@ import type { Scheduler } from "../../actor/scheduler.js";
 import type { ActorMarks } from "../../protocol/actor-marks.js";
 import { DbError } from "../../protocol/errors.js";
 import { REQUEST_READ_ONLY, type RequestHead } from "../../protocol/frames.js";
+import { callerBounds } from "../../protocol/identity.js";
 import type { JobOwner } from "../../protocol/placement.js";
 import type { Tenant } from "../../session/tenant.js";
 
@@ -85,7 +86,7 @@ export class BackgroundRequests {
   private make(partition: Partition, tenant: Tenant, owner: JobOwner): Request {
     const { userId, username, tenantId, roles, readOnly } = owner;
     const head: RequestHead = {
-      ...{ userId, username, tenantId, roles, ...federatedOf(owner) },
+      ...{ userId, username, tenantId, roles, ...callerBounds(owner) },
       ...{ idempotencyKey: "", remoteAddress: "", params: [], query: "", keyId: "", media: [], branch: "", asOf: "" },
     };
     const origin = {
@@ -105,16 +106,8 @@ export function reasonOf({ reason }: AbortSignal): DbError {
   return reason instanceof DbError ? reason : new DbError("cancelled");
 }
 
-/** What an issuer said of the user, if it was one's. */
-function federatedOf({
-  memberOf,
-  claims,
-}: Pick<JobOwner, "memberOf" | "claims">): Pick<JobOwner, "memberOf" | "claims"> {
-  return { ...(memberOf !== undefined && { memberOf }), ...(claims !== undefined && { claims }) };
-}
-
 /** Whose rights the jobs of this request's user have. */
 export function ownerOf({ head, readOnly }: Pick<Request, "head" | "readOnly">): JobOwner {
   const { userId, keyId, username, tenantId, roles } = head;
-  return { userId, keyId, username, tenantId, roles, readOnly, ...federatedOf(head) };
+  return { userId, keyId, username, tenantId, roles, readOnly, ...callerBounds(head) };
 }

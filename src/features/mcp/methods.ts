@@ -16,6 +16,7 @@ import type {
   Tool as McpTool,
   ReadResourceResult,
 } from "@modelcontextprotocol/client";
+import { callsToolsOnly, mayCall, requireTool } from "../../actor/key-lead.js";
 import { requireWhole } from "../../actor/table-doors.js";
 import { DbError } from "../../protocol/errors.js";
 import { VERSION } from "../../protocol/version.js";
@@ -63,12 +64,12 @@ export const METHODS: Readonly<Record<string, Method>> = {
   },
   "tools/list": (context, params) => {
     requireNoCursor(params);
-    return listed<ListToolsResult>(context, { tools: toolsFor(context.readOnly).map(describeTool) });
+    return listed<ListToolsResult>(context, { tools: toolsOf(context).map(describeTool) });
   },
   "tools/call": callTool,
   "resources/list": (context, params) => {
     requireNoCursor(params);
-    requireWhole(context.request, "resources/list");
+    requireResources(context.request, "resources/list");
     return listed<ListResourcesResult>(context, { resources: listResources(context.request) });
   },
   "resources/templates/list": (context, params) => {
@@ -119,6 +120,17 @@ function initialize({ protocolVersion, clientInfo }: RpcParams): string {
   return JSON.stringify(result);
 }
 
+/** Those that the caller may call. */
+function toolsOf({ readOnly, request }: MethodContext): readonly Tool[] {
+  return toolsFor(readOnly).filter(({ name }) => mayCall(request, name));
+}
+
+/** Throws forbidden for who may not see all tables, or may only call tools. */
+function requireResources(request: MethodContext["request"], method: string): void {
+  if (callsToolsOnly(request)) throw new DbError("forbidden", `The API key may only call tools; ${method} is none.`);
+  requireWhole(request, method);
+}
+
 function describeTool({ name, title, description, input, hints }: Tool): McpTool {
   const inputSchema = input as unknown as McpTool["inputSchema"];
   return { name, title, description, inputSchema, annotations: { title, ...hints } };
@@ -132,7 +144,7 @@ async function callTool(context: MethodContext, { name, arguments: given = {} }:
   if (typeof name !== "string") throw invalidParams('"name" must name a tool.');
   const tool = findTool(name);
   if (tool === null) {
-    const known = toolsFor(context.readOnly).map((one) => one.name);
+    const known = toolsOf(context).map((one) => one.name);
     throw invalidParams(`unknown tool "${name}". Known: ${known.join(", ")}.`);
   }
   if (!isObject(given)) throw invalidParams('"arguments" must be an object.');
@@ -148,6 +160,7 @@ async function callTool(context: MethodContext, { name, arguments: given = {} }:
     if (context.readOnly && !tool.forReaders) {
       throw new DbError("forbidden", `The credential has ReadOnly permission; the tool ${name} is refused.`);
     }
+    requireTool(context.request, name);
     if (tool.door === "whole") requireWhole(context.request, `the tool ${name}`);
     const json = await tool.call(context, args);
     const content = JSON.stringify([{ type: "text", text: json }]);
@@ -169,7 +182,7 @@ function failed({ code, message, details }: DbError): string {
 
 async function readOne(context: MethodContext, { uri }: RpcParams): Promise<string> {
   if (typeof uri !== "string") throw invalidParams('"uri" must be a string.');
-  requireWhole(context.request, "resources/read");
+  requireResources(context.request, "resources/read");
   const text = await readResource(context, uri);
   if (text === null) {
     const code = context.stateless ? RPC_ERROR.invalidParams : RPC_ERROR.resourceNotFound;
@@ -206,7 +219,7 @@ function complete(context: MethodContext, { ref, argument }: RpcParams): string 
     throw invalidParams('"ref" and "argument" {name, value} are required.');
   }
   const { request } = context;
-  requireWhole(request, "completion/complete");
+  requireResources(request, "completion/complete");
   const template = RESOURCE_TEMPLATES.find(({ uriTemplate }) => uriTemplate === ref.uri);
   const kind = template === undefined ? argument.name : template.name;
   let values: string[] = [];

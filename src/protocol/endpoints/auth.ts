@@ -1,6 +1,7 @@
 /** Sign-in, second factor, the caller's own record, API keys. Answered by the directory. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
+import { MUST_BE } from "../schema-fault.js";
 import { Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
 export const User = Type.Object({
@@ -32,11 +33,48 @@ const MfaChallenge = Type.Object({
   expires_in: Type.Integer(),
 });
 
+/** Text as names are, in a field of a lead. */
+const nameOf = {
+  minLength: 1,
+  maxLength: 200,
+  pattern: "^[^\\u0000-\\u001f]+$",
+  [MUST_BE]: "text without control characters",
+};
+
+const Names = (description: string) =>
+  Type.Array(Type.String(nameOf), { minItems: 1, maxItems: 200, uniqueItems: true, description });
+
+/** A `Lead`. */
+const KeyLead = Type.Object(
+  {
+    role: Type.Optional(
+      Type.String({ ...nameOf, description: "A role of the tenant that the key acts as, in place of its user's." }),
+    ),
+    tables: Type.Optional(
+      Names('Tables and views that its statements may name: "orders", or "sales.orders" in a schema of its own.'),
+    ),
+    statements: Type.Optional(
+      Type.Array(Type.Union([Type.Literal("read"), Type.Literal("write"), Type.Literal("definition")]), {
+        minItems: 1,
+        maxItems: 3,
+        uniqueItems: true,
+        description: '["read"], ["read", "write"], or all three.',
+      }),
+    ),
+    tools: Type.Optional(Names("Tools that it may call by MCP; then it can do nothing else.")),
+  },
+  {
+    additionalProperties: false,
+    description: "What the key may do less than its user. A key with a lead administers nothing.",
+  },
+);
+
 const ApiKey = Type.Object({
   id: Type.String(),
   name: Type.String(),
   key_preview: Type.String(),
   permission: Type.Union([Type.Literal("ReadOnly"), Type.Literal("FullAccess")]),
+  lead: Nullable(KeyLead),
   is_active: Type.Boolean(),
   expires_at: Nullable(Timestamp),
   created_at: Timestamp,
@@ -188,6 +226,7 @@ export const authEndpoints = [
       name: Type.String({ minLength: 1, maxLength: 256 }),
       permission: Type.Optional(Type.Union([Type.Literal("ReadOnly"), Type.Literal("FullAccess")])),
       expires_in_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
+      lead: Type.Optional(KeyLead),
     }),
     example: { body: { name: "reports", permission: "ReadOnly", expires_in_days: 90 } },
     response: Type.Object({ api_key: ApiKey, raw_key: Type.String() }),

@@ -18,7 +18,7 @@ import type { BindEnvironment } from "./bound-statement.js";
 
 /** null: everybody may do everything, or the engine itself asks. */
 export function checkedRights({ rights }: BindEnvironment): Rights | null {
-  return rights?.catalog.hasAccess === true ? rights : null;
+  return rights?.matter === true ? rights : null;
 }
 
 /** Throws 42501. A view's own names were looked up when it was made. */

@@ -238,7 +238,7 @@ const WAIT_EVENTS: Readonly<Record<string, string>> = { transaction: "transactio
 
 /** Whether the asker may see what the user's sessions do: its own, those of roles that it has, and all if it is a superuser. */
 function maySee(user: string, { catalog, rights }: Pick<SystemView, "catalog" | "rights">): boolean {
-  if (!catalog.hasAccess || rights.isSuperuser || rights.acting.name === user) return true;
+  if (!rights.matter || rights.isSuperuser || rights.acting.name === user) return true;
   const role = catalog.role(user);
   return role?.login === true && rights.hasRole(role.id);
 }

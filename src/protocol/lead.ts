@@ -1,0 +1,40 @@
+/**
+ * The lead of an API key: what a program, often a language model, may do with it less than its user may. It is part of
+ * the key, travels as JSON text with the identity and in the head of each request, and is looked at by the rights of
+ * statements (catalog/rights.ts) and before a request is handled (actor/key-lead.ts).
+ */
+
+/** What kinds of statements there are, from the least. */
+export const STATEMENT_KINDS = ["read", "write", "definition"] as const;
+export type StatementKind = (typeof STATEMENT_KINDS)[number];
+
+/** What is absent is not bounded. */
+export interface Lead {
+  /** A role of the tenant (CREATE ROLE) that the key acts as, in place of its user's. */
+  readonly role?: string;
+  /** Tables and views that its statements may name: "orders" of the schema public, "sales.orders" of another. */
+  readonly tables?: readonly string[];
+  /** ["read"], ["read", "write"], or all three. */
+  readonly statements?: readonly StatementKind[];
+  /** Tools that it may call by MCP; then it can do nothing else. */
+  readonly tools?: readonly string[];
+}
+
+const parsed = new Map<string, Lead>();
+const PARSED_MAX = 1000;
+
+/** Of the text in an identity or a head. The same object for the same text, most of the time. */
+export function leadOf(text: string): Lead {
+  let lead = parsed.get(text);
+  if (lead === undefined) {
+    if (parsed.size >= PARSED_MAX) parsed.clear();
+    lead = JSON.parse(text) as Lead;
+    parsed.set(text, lead);
+  }
+  return lead;
+}
+
+/** Whether it may run such statements. */
+export function leadAllows({ statements }: Lead, kind: StatementKind): boolean {
+  return statements?.includes(kind) !== false;
+}

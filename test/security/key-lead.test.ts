@@ -1,0 +1,177 @@
+/** API keys on a lead: each door, in a tenant that makes no use of roles, on a running server. */
+import t from "tap";
+import { ENDPOINTS } from "../../src/protocol/endpoints.js";
+import type { Lead } from "../../src/protocol/lead.js";
+import { TestServer } from "../e2e/server.js";
+
+const SECRET = "xyzzy-of-the-board";
+
+const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+t.teardown(() => server.stop());
+
+const sql = (text: string, token: string = server.token) =>
+  server.call("POST", "/v1/query/execute", { sql: text }, { token });
+const must = (text: string) => server.expect(200, "POST", "/v1/query/execute", { sql: text });
+
+async function key(lead: Lead, permission = "FullAccess"): Promise<string> {
+  const { body } = await server.expect(201, "POST", "/v1/api-keys", { name: "led", permission, lead });
+  return body.data.raw_key;
+}
+
+const tool = (name: string, args: object, token: string) =>
+  server.call(
+    "POST",
+    "/v1/mcp",
+    { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } },
+    { token },
+  );
+
+t.before(async () => {
+  await must("CREATE TABLE board (id int PRIMARY KEY, note text)");
+  await must(`INSERT INTO board VALUES (1, '${SECRET}')`);
+  await must("CREATE TABLE common (id serial PRIMARY KEY, note text)");
+  await must("INSERT INTO common (note) VALUES ('for all')");
+  await must("CREATE SCHEMA sales");
+  await must("CREATE TABLE sales.orders (id int PRIMARY KEY)");
+  await must("CREATE VIEW notes AS SELECT note FROM board");
+  await must("CREATE VIEW common_notes AS SELECT note FROM common");
+  await must("ANALYZE board");
+  await server.expect(201, "POST", "/v1/graph/nodes", { labels: ["Member"], properties: { note: SECRET } });
+});
+
+t.test("a key that may name some tables", async (t) => {
+  const led = await key({ tables: ["common", "sales.orders", "common_notes"] });
+  const stated = "SELECT note FROM board";
+  t.match(JSON.stringify((await sql(stated)).body), SECRET, "its maker sees all tables");
+  t.same((await sql("SELECT note FROM common", led)).body.data.rows, [["for all"]]);
+  t.same((await sql("SELECT note FROM common_notes", led)).body.data.rows, [["for all"]]);
+  t.equal((await sql("SELECT * FROM sales.orders", led)).status, 200);
+  t.equal(
+    (await sql("INSERT INTO common (note) VALUES ('by the key')", led)).status,
+    200,
+    "serial columns are numbered",
+  );
+  for (const text of [
+    stated,
+    "SELECT count(*) FROM board",
+    "TABLE board",
+    "SELECT * FROM notes",
+    "WITH b AS (SELECT * FROM board) SELECT * FROM b",
+    "INSERT INTO common (note) SELECT note FROM board",
+    "UPDATE board SET note = ''",
+    "DELETE FROM board",
+    "DO $$ BEGIN PERFORM note FROM board; END $$",
+    "PREPARE p AS SELECT * FROM board",
+    "CREATE TABLE mine (id int)",
+    "CREATE VIEW v AS SELECT * FROM common",
+    "DROP TABLE common",
+    "ALTER TABLE common ADD COLUMN x int",
+    "TRUNCATE board",
+    "CREATE ROLE somebody",
+    "GRANT SELECT ON common TO PUBLIC",
+    "SET ROLE admin; SELECT * FROM board",
+    "SELECT nextval('sales.hidden')",
+    "SELECT * FROM search('board', 'xyzzy')",
+    "COPY board TO STDOUT",
+  ]) {
+    const { status, body } = await sql(text, led);
+    t.ok(status >= 400 && status !== 500, `${text}: ${status}`);
+    t.notMatch(JSON.stringify(body), SECRET, text);
+  }
+  const stats = await sql("SELECT * FROM pg_stats WHERE tablename = 'board'", led);
+  t.notMatch(JSON.stringify(stats.body), SECRET, "statistics tell nothing of other tables");
+  t.match(JSON.stringify((await sql(stated)).body), SECRET, "plans are not shared with others");
+  for (const endpoint of ENDPOINTS.filter(({ door }) => door === "whole")) {
+    const at = endpoint.path.replace(/\{\w+\}|:\w+/g, "board");
+    const { status, body } = await server.call(endpoint.method, at, endpoint.method === "GET" ? undefined : {}, {
+      token: led,
+    });
+    if (status === 426) continue;
+    t.equal(status, 403, `${endpoint.name}: ${JSON.stringify(body).slice(0, 200)}`);
+  }
+  const exported = await server.call("GET", "/v1/data/export?table=board", undefined, { token: led });
+  t.equal(exported.status, 403);
+  const found = await server.call("POST", "/v1/collections/board/search", { query: "xyzzy" }, { token: led });
+  t.notMatch(JSON.stringify(found.body), SECRET);
+  const followed = await server.call("GET", "/v1/subscribe?table=board", undefined, { token: led });
+  t.ok(followed.status >= 400 && followed.status < 500, `subscribe: ${followed.status}`);
+  t.match(JSON.stringify((await tool("query", { sql: stated }, led)).body), /permission denied/);
+  t.match(JSON.stringify((await tool("list_tables", {}, led)).body), /permission denied/);
+  const cypher = await tool("graph_query", { cypher: "MATCH (n) RETURN n" }, led);
+  t.match(JSON.stringify(cypher.body), /permission denied/);
+  t.notMatch(JSON.stringify(cypher.body), SECRET);
+});
+
+t.test("a key that acts as a role", async (t) => {
+  const led = await key({ role: "clerk" });
+  t.match((await sql("SELECT 1", led)).body.error, { code: "forbidden", message: /role "clerk"/ }, "there must be one");
+  await must("CREATE ROLE clerk");
+  t.equal((await sql("SELECT 1", led)).status, 200);
+  await must("CREATE TABLE pay (id int)");
+  await must("REVOKE ALL ON pay FROM member");
+  t.equal((await sql("SELECT * FROM pay", led)).status, 403, "it is no administrator, as its maker is");
+  await must("GRANT SELECT ON pay TO clerk");
+  t.equal((await sql("SELECT * FROM pay", led)).status, 200);
+  t.equal((await server.call("GET", "/admin/tenants", undefined, { token: led })).status, 403);
+  await must("DROP TABLE pay");
+});
+
+t.test("a key with kinds of statements", async (t) => {
+  const writer = await key({ statements: ["read", "write"] });
+  t.equal((await sql("INSERT INTO common (note) VALUES ('w')", writer)).status, 200);
+  t.match((await sql("CREATE TABLE made (id int)", writer)).body.error, {
+    message: /may not change definitions/,
+    details: { hint: /definition/ },
+  });
+  t.equal((await sql("CREATE TEMP TABLE own (id int)", writer)).status, 200, "what it makes for itself is its own");
+  const collection = { name: "made" };
+  t.equal((await server.call("POST", "/v1/collections", collection, { token: writer })).status, 403);
+  const reader = await key({ statements: ["read"] });
+  t.equal((await sql("SELECT 1", reader)).status, 200);
+  t.equal((await sql("INSERT INTO common (note) VALUES ('r')", reader)).status, 403);
+  const { body } = await server.expect(200, "GET", "/v1/api-keys?limit=1");
+  t.match(body.data.keys[0], { permission: "ReadOnly", lead: { statements: ["read"] } });
+});
+
+t.test("a key with tools", async (t) => {
+  const led = await key({ tools: ["query", "graph_query"] });
+  const listed = await server.expect(
+    200,
+    "POST",
+    "/v1/mcp",
+    { jsonrpc: "2.0", id: 1, method: "tools/list" },
+    {
+      token: led,
+    },
+  );
+  t.same(listed.body.result.tools.map(({ name }: { name: string }) => name).sort(), ["graph_query", "query"]);
+  t.match((await tool("query", { sql: "SELECT 6 * 7 AS answer" }, led)).body.result, { isError: false });
+  const refused = await tool("execute", { sql: "DELETE FROM common" }, led);
+  t.match(refused.body.result, { isError: true, structuredContent: { error: { code: "forbidden" } } });
+  t.match((await sql("SELECT 1", led)).body.error, { code: "forbidden", message: /only call tools/ });
+  const resources = { jsonrpc: "2.0", id: 1, method: "resources/list" };
+  t.match((await server.call("POST", "/v1/mcp", resources, { token: led })).body.error, { message: /only call tools/ });
+});
+
+t.test("a key on a lead cannot make itself another", async (t) => {
+  const led = await key({ statements: ["read", "write", "definition"] });
+  t.equal((await server.call("POST", "/v1/api-keys", { name: "free" }, { token: led })).status, 403);
+  t.equal((await server.call("GET", "/v1/api-keys", undefined, { token: led })).status, 403);
+  t.equal((await server.call("GET", "/v1/users/me", undefined, { token: led })).status, 200);
+});
+
+t.test("leads that mean nothing are refused, with the field", async (t) => {
+  const refused = async (lead: object, field: string, permission = "FullAccess") => {
+    const { status, body } = await server.call("POST", "/v1/api-keys", { name: "x", permission, lead });
+    t.equal(status, 400, JSON.stringify(lead));
+    t.match(JSON.stringify(body.error), field);
+  };
+  await refused({}, "lead");
+  await refused({ statements: ["write"] }, "lead.statements");
+  await refused({ statements: ["read", "definition"] }, "lead.statements");
+  await refused({ tables: ["common"], statements: ["read", "write", "definition"] }, "lead.statements");
+  await refused({ statements: ["read", "write"] }, "permission", "ReadOnly");
+  await refused({ tools: ["qeury"] }, "lead.tools");
+  await refused({ tables: [] }, "tables");
+  await refused({ rows: 5 }, "rows");
+});
