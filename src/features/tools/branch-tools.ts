@@ -10,7 +10,7 @@ import { endBranch } from "../branches/branch-life.js";
 import { mergeBranch } from "../branches/branch-merge.js";
 import { branchNumber, createBranch } from "../branches/make-branch.js";
 import { undo } from "../branches/undo.js";
-import { runStatement } from "./run-statement.js";
+import { dryRunArgument, runStatement } from "./run-statement.js";
 import { READS, resultOf, type Tool } from "./tool.js";
 
 /** An agent that forgets its branch does no harm. */
@@ -45,15 +45,20 @@ const branchExecute: Tool = {
   door: "whole",
   title: "Run a statement in a branch",
   description: "Runs one statement of SQL or Cypher in a branch. The data outside of the branch does not change.",
-  input: Strict({ branch: name, sql: Type.String({ minLength: 1 }), parameters: Type.Optional(Parameters) }),
+  input: Strict({
+    branch: name,
+    sql: Type.String({ minLength: 1 }),
+    parameters: Type.Optional(Parameters),
+    dry_run: dryRunArgument,
+  }),
   hints: WRITES,
   forReaders: false,
-  call: (context, { branch: of, sql, parameters: params = [] }) => {
+  call: (context, { branch: of, sql, parameters: params = [], dry_run: dryRun }) => {
     const { request } = context;
     requireAdministrator(request);
     const tenant = request.partition.tenant(branchNumber(request, of, "branch"));
     const inBranch = Object.create(request, { tenant: { value: tenant } }) as Request;
-    return runStatement({ ...context, request: inBranch }, { sql, params });
+    return runStatement({ ...context, request: inBranch }, { sql, params, dryRun });
   },
 };
 

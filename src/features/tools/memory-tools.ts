@@ -2,7 +2,7 @@
 import Type from "typebox";
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { MEMORY_CHARACTERS_MAX, MEMORY_ID_CHARACTERS_MAX, MEMORY_RECALL_MAX } from "../../protocol/limits.js";
-import { runStatement } from "./run-statement.js";
+import { dryRunArgument, runStatement } from "./run-statement.js";
 import { READS, type Tool, type ToolContext, type ToolResult } from "./tool.js";
 
 const K_DEFAULT = 5;
@@ -20,9 +20,10 @@ async function oneValue(
   name: string,
   sql: string,
   params: readonly unknown[],
+  dryRun?: boolean,
 ): Promise<ToolResult> {
-  const { rows } = JSON.parse(await runStatement(context, { sql, params })) as { rows: unknown[][] };
-  return JSON.stringify({ [name]: rows[0]![0] });
+  const { rows } = JSON.parse(await runStatement(context, { sql, params, dryRun })) as { rows: unknown[][] };
+  return JSON.stringify({ ...(dryRun === true && { dry_run: true }), [name]: rows[0]![0] });
 }
 
 const memoryStore: Tool = {
@@ -30,11 +31,11 @@ const memoryStore: Tool = {
   door: "whole",
   title: "Store a memory",
   description: "Stores a text so that it can be recalled by meaning. The first memory creates the namespace.",
-  input: Strict({ namespace, content, metadata }),
+  input: Strict({ namespace, content, metadata, dry_run: dryRunArgument }),
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   forReaders: false,
-  call: (context, { namespace: of, content: text, metadata: about = null }) =>
-    oneValue(context, "id", "SELECT memory_store($1, $2, $3::jsonb)", [of, text, about]),
+  call: (context, { namespace: of, content: text, metadata: about = null, dry_run: dryRun }) =>
+    oneValue(context, "id", "SELECT memory_store($1, $2, $3::jsonb)", [of, text, about], dryRun),
 };
 
 const memoryRecall: Tool = {
@@ -71,10 +72,15 @@ const memoryForget: Tool = {
   door: "whole",
   title: "Forget a memory",
   description: "Removes one memory by its id. `forgotten` is false if it did not exist.",
-  input: Strict({ namespace, id: Type.String({ minLength: 1, maxLength: MEMORY_ID_CHARACTERS_MAX }) }),
+  input: Strict({
+    namespace,
+    id: Type.String({ minLength: 1, maxLength: MEMORY_ID_CHARACTERS_MAX }),
+    dry_run: dryRunArgument,
+  }),
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   forReaders: false,
-  call: (context, { namespace: of, id }) => oneValue(context, "forgotten", "SELECT memory_forget($1, $2)", [of, id]),
+  call: (context, { namespace: of, id, dry_run: dryRun }) =>
+    oneValue(context, "forgotten", "SELECT memory_forget($1, $2)", [of, id], dryRun),
 };
 
 export const MEMORY_TOOLS: readonly Tool[] = [memoryStore, memoryRecall, memoryForget];

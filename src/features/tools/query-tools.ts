@@ -6,7 +6,7 @@ import { Parameters, Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
 import { planOnly } from "../statements/plan-only.js";
-import { runStatement } from "./run-statement.js";
+import { dryRunArgument, runStatement } from "./run-statement.js";
 import { READS, type Tool } from "./tool.js";
 
 const WRITES = {
@@ -39,10 +39,10 @@ const execute: Tool = {
   title: "Execute",
   description:
     "Runs one statement that may change data or definitions: INSERT, UPDATE, DELETE, MERGE, CREATE, ALTER, DROP, or Cypher.",
-  input: Strict({ sql, parameters, max_rows: maxRows }),
+  input: Strict({ sql, parameters, max_rows: maxRows, dry_run: dryRunArgument }),
   ...WRITES,
-  call: (context, { sql: text, parameters: params = [], max_rows: cap }) =>
-    runStatement(context, { sql: text, params, maxRows: cap }),
+  call: (context, { sql: text, parameters: params = [], max_rows: cap, dry_run: dryRun }) =>
+    runStatement(context, { sql: text, params, maxRows: cap, dryRun }),
 };
 
 const validateQuery: Tool = {
@@ -75,6 +75,7 @@ const cypherInput = Strict({
   parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "A value per $name." })),
   graph,
   max_rows: maxRows,
+  dry_run: dryRunArgument,
 });
 
 /** `cypher` and `graph_query` are one tool under the two names that clients know; `call` may wrap what both do. */
@@ -87,13 +88,14 @@ function cypherTool(name: string, wrap: (call: Tool["call"]) => Tool["call"] = (
     input: cypherInput,
     ...WRITES,
     forReaders: true,
-    call: wrap((context, { cypher: text, parameters: params = [], graph: of, max_rows: cap }) =>
+    call: wrap((context, { cypher: text, parameters: params = [], graph: of, max_rows: cap, dry_run: dryRun }) =>
       runStatement(context, {
         sql: text,
         params,
         language: "cypher",
         ...(of !== undefined && { graph: of }),
         maxRows: cap,
+        dryRun,
       }),
     ),
   };
