@@ -38,6 +38,20 @@ function headersOf({ form }: Endpoint, error: DbError): string {
   return form === "openai" ? openAiErrorHeaders(error.code, headers) : headers;
 }
 
+/** Takes the answer's bytes from the key's budget. What was committed is told in any case. */
+function overBudget({ budget, committed }: Request, { json, bytes, plain, packed }: Answer): DbError | null {
+  if (budget === null) return null;
+  const text = json ?? (plain === undefined ? "" : JSON.stringify(plain));
+  const count = bytes?.length ?? packed?.bytes.reduce((sum, { length }) => sum + length, 0) ?? Buffer.byteLength(text);
+  try {
+    budget.takeBytes(count);
+    return null;
+  } catch (error) {
+    if (!(error instanceof DbError) || committed) return null;
+    return error;
+  }
+}
+
 export class Answers {
   constructor(
     private readonly replies: ReplyWriter,
@@ -53,6 +67,11 @@ export class Answers {
       return;
     }
     if (request.endpoint.home === "directory") request.tenant.sawEverything();
+    const exhausted = overBudget(request, answer);
+    if (exhausted !== null) {
+      this.refuse(request, exhausted);
+      return;
+    }
     const { partition, tenant } = request;
     if (partition.gate.isOpenFor(tenant.lastCommit)) {
       this.reply(request, answer);

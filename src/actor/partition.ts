@@ -30,6 +30,7 @@ import type { LoadPart } from "../storage/load-run.js";
 import type { Operation } from "../storage/operation.js";
 import type { Shard } from "../storage/shard.js";
 import { type ActorShared, sharedByNobody } from "./actor-shared.js";
+import { KeyBudgets } from "./key-budgets.js";
 import { OutputGate } from "./output-gate.js";
 import { type PartitionPart, type PartitionPartKind, PartitionParts } from "./partition-part.js";
 import type { Scheduler } from "./scheduler.js";
@@ -60,6 +61,7 @@ export class Partition implements TenantHost {
   /** Tenants that are being moved, or have left. */
   readonly places: TenantPlaces;
   private readonly parts = new PartitionParts(this);
+  readonly keyBudgets = new KeyBudgets(this);
   /** Backups that are being made. */
   readonly followers = new Set<Follower>();
   /** Copies of tenants that are on their way to other partitions. */
@@ -353,6 +355,7 @@ export class Partition implements TenantHost {
 
   private forgetCaches(tenant: number): void {
     this.tenants.delete(tenant);
+    this.keyBudgets.forget(tenant);
     this.transactions.delete(tenant);
     this.rowNumbers.forget(tenant);
     this.sequences.forget(tenant);
@@ -393,6 +396,7 @@ export class Partition implements TenantHost {
     for (const transactions of this.transactions.values()) transactions.sweep(nowMs);
     this.measureLoad();
     for (const part of this.parts.all()) part.sweep?.(nowMs);
+    this.keyBudgets.save();
     this.columns?.sweep(this.isBusy);
     if (nowMs - this.idleLookedMs < IDLE_LOOK_MS && this.tenants.size <= TENANTS_IN_MEMORY_MAX) return;
     this.idleLookedMs = nowMs;
@@ -426,6 +430,7 @@ export class Partition implements TenantHost {
 
   async close(): Promise<void> {
     for (const transactions of this.transactions.values()) transactions.endAll("the server is shutting down");
+    this.keyBudgets.save();
     await this.derived.close();
     await this.columns?.close();
     await this.shard.close();

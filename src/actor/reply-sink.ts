@@ -21,6 +21,8 @@ export class ReplySink {
     private readonly replies: ReplyWriter,
     headers: string,
     private readonly wrote: () => void,
+    /** Of the bytes that may be written; null: any number. */
+    private readonly budget: { takeBytes(count: number): void } | null = null,
   ) {
     this.headers = headers;
   }
@@ -30,8 +32,9 @@ export class ReplySink {
     return this.headers === "";
   }
 
-  /** A piece, best some 64 KiB; it is copied at once. Rejects when the client has gone. */
+  /** A piece, best some 64 KiB; it is copied at once. Rejects when the client has gone. Throws budget_exhausted. */
   write(piece: Uint8Array): void | Promise<void> {
+    this.budget?.takeBytes(piece.length);
     this.untaken += piece.length;
     this.send(REPLY_MORE, piece);
     if (this.untaken >= STREAM_WINDOW_BYTES) return this.room();

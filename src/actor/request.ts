@@ -17,6 +17,7 @@ import type { Client } from "../session/statement-run.js";
 import type { Tenant } from "../session/tenant.js";
 import type { Trace } from "../session/trace.js";
 import type { Transaction } from "../storage/store.js";
+import type { KeyBudget } from "./key-budgets.js";
 import type { Partition } from "./partition.js";
 import type { ReplySink } from "./reply-sink.js";
 import { RequestStop } from "./request-stop.js";
@@ -73,6 +74,9 @@ export class Request {
   /** For `meta` of its answer: fields that it sent and that mean nothing here. */
   warnings: readonly string[] = NO_WARNINGS;
 
+  /** Of the API key; null: it has none. */
+  budget: KeyBudget | null = null;
+
   /** An agent has worked on its behalf. */
   hasActed = false;
 
@@ -111,6 +115,7 @@ export class Request {
     own.progress = this.progress;
     own.statement = this.statement;
     own.trace = this.trace;
+    own.budget = this.budget;
     return own;
   }
 

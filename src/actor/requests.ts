@@ -18,6 +18,7 @@ import {
   type RequestFrame,
   TAKEN_CODE,
 } from "../protocol/frames.js";
+import { leadOf } from "../protocol/lead.js";
 import type { Answer } from "../session/answer.js";
 import { pastAt } from "../session/as-of.js";
 import type { Tenant } from "../session/tenant.js";
@@ -87,7 +88,7 @@ export class Requests {
         this.host.armTurn();
       },
       durable: durablyCommitted,
-      open: ({ id }, headers) => new ReplySink(id, this.replies, headers, () => this.host.armTurn()),
+      open: ({ id, budget }, headers) => new ReplySink(id, this.replies, headers, () => this.host.armTurn(), budget),
     };
   }
 
@@ -185,6 +186,9 @@ export class Requests {
     const { tenant: owner, error } = placed(partition, tenant, frame.head, endpoint);
     const request = new Request(frame, endpoint, partition, owner, scheduler, work, channel, body, false, tenant);
     if (error !== null) request.end(error);
+    const { lead } = frame.head;
+    if (lead !== undefined && endpoint.home === "tenant")
+      request.budget = partition.keyBudgets.of(tenant, leadOf(lead));
     if (this.traces.size > 0) this.trace(request);
     return request;
   }
@@ -288,6 +292,7 @@ export class Requests {
     if (this.host.isClosing()) throw new DbError("shutting_down");
     if (!this.host.stopped.isEmpty) this.host.stopped.refuseRequest(request.tenant.number, frame);
     requireWithinLead(request);
+    request.budget?.requireLeft();
     if (route.endpoint.home === "tenant") requireOwnRoles(request);
     if (route.isWhole) requireWhole(request);
     const input = route.validate(frame, request);

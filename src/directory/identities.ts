@@ -34,7 +34,7 @@ export function identityOfKeyHash(context: DirectoryContext, hash: string): Iden
       ...owner,
       keyId: key.id,
       permission: key.permission,
-      ...(key.lead !== undefined && boundsOfLead(key.lead)),
+      ...(key.lead !== undefined && boundsOfLead({ ...key.lead, key: key.id })),
       active: owner.active && key.isActive,
       expiresAtMs: key.expiresAt,
     };

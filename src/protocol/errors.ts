@@ -81,6 +81,7 @@ export const ERRORS = {
   recipe_not_certified: { status: 422, retry: false, message: "The recipe fails its own tests." },
   upgrade_required: { status: 426, retry: false, message: "This route serves WebSockets only." },
   rate_limited: { status: 429, retry: true, message: "Too many requests; wait as long as Retry-After says." },
+  budget_exhausted: { status: 429, retry: true, message: "The API key's budget of today is used up." },
   too_many_transactions: { status: 429, retry: true, message: "Too many transactions are open." },
   cancelled: { status: 499, retry: true, message: "The client disconnected." },
   // 5xx: ours

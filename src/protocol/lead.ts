@@ -18,6 +18,11 @@ export interface Lead {
   readonly statements?: readonly StatementKind[];
   /** Tools that it may call by MCP; then it can do nothing else. */
   readonly tools?: readonly string[];
+  /** Rows of results, and bytes of answers, that it may read in a day of UTC. */
+  readonly rows_per_day?: number;
+  readonly bytes_per_day?: number;
+  /** The key's id; only in identities. */
+  readonly key?: string;
 }
 
 const parsed = new Map<string, Lead>();

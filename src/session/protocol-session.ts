@@ -13,6 +13,7 @@ import type { KeyHolder } from "../storage/key-locks.js";
 import type { Transaction } from "../storage/store.js";
 import type { TakeRows } from "./cursor.js";
 import { declaredType } from "./result-columns.js";
+import { takingWithin } from "./row-budget.js";
 import { parametersOf } from "./run-program.js";
 import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
@@ -126,7 +127,8 @@ export class ProtocolSession {
     this.block.requireHealthy();
     try {
       const fetch = { kind: "fetch", name, direction: "forward", count, isMove: false } as const;
-      return await this.cursors.on(client, () => this.cursors.find(name).fetch(fetch, take));
+      const taking = takingWithin(client, take);
+      return await this.cursors.on(client, () => this.cursors.find(name).fetch(fetch, taking));
     } catch (error) {
       this.block.failure ??= (error as Error).message;
       throw error;

@@ -9,6 +9,12 @@ import type { RowCollector } from "./sql-result.js";
 import type { Trace } from "./trace.js";
 
 /** On whose behalf a statement runs: a Request. */
+/** How many rows a client may still get. */
+export interface RowBudget {
+  /** Throws budget_exhausted where less is left. */
+  takeRows(count: number): void;
+}
+
 export interface Client {
   readonly requestId?: string;
   /** Receives the text that runs, and that it is Cypher, for reports of what is at work. */
@@ -23,6 +29,8 @@ export interface Client {
   readonly trace?: Trace | null;
   /** Something was done that cannot be done again unnoticed: the statement is not run a second time by itself. */
   readonly hasActed?: boolean;
+  /** Null or absent: any number of rows may leave. */
+  readonly budget?: RowBudget | null;
   /** The client that this one stands for; absent: it is the client itself. */
   readonly origin?: Client;
   /** Throws why agents cannot run on its behalf; absent: they can. */

@@ -36,6 +36,7 @@ import { requireReading } from "./reader.js";
 import { insertRepeatedly, type RepeatedSteps, type Repetition } from "./repeated-run.js";
 import { procedureColumns, resultColumns } from "./result-columns.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
+import { withinBudget } from "./row-budget.js";
 import { analyze, runDefinitions } from "./run-definitions.js";
 import { collect, collected, givenValues, parametersInTurns, parametersOf } from "./run-program.js";
 import { verify } from "./run-verify.js";
@@ -74,7 +75,8 @@ export class StatementRunner {
   }
 
   /** Throws the error that ends the statement; the caller rolls back. */
-  run(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+  run(plan: StatementPlan, given: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+    const run = withinBudget(given);
     this.madeRoutines?.host.begin();
     const { trace } = run.request;
     if (plan.parameterNames !== null) run.request.inCypher?.();

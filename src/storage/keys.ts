@@ -137,6 +137,11 @@ export function providerKey(tenant: number): Buffer {
   return textKey(tenant, SPACE.meta, "ai-provider");
 }
 
+/** What an API key on a lead has used of its budget. */
+export function keyBudgetKey(tenant: number, keyId: string): Buffer {
+  return textKey(tenant, SPACE.meta, `key-budget/${keyId}`);
+}
+
 /** A record of the directory of accounts; `kind` (say "user") must not contain U+0000. */
 export function directoryKey(kind: string, id: string): Buffer {
   return textKey(SHARD_TENANT, SPACE.directory, `${kind}\0${id}`);

@@ -160,6 +160,33 @@ t.test("a key on a lead cannot make itself another", async (t) => {
   t.equal((await server.call("GET", "/v1/users/me", undefined, { token: led })).status, 200);
 });
 
+t.test("a key with a budget", async (t) => {
+  await must("CREATE TABLE many AS SELECT i FROM generate_series(1, 100) i");
+  const led = await key({ rows_per_day: 10, tables: ["many"] });
+  t.equal((await sql("SELECT i FROM many LIMIT 6", led)).status, 200);
+  const more = await sql("SELECT i FROM many LIMIT 6", led);
+  t.equal(more.status, 429);
+  t.match(more.body.error, { code: "budget_exhausted", message: /10 rows a day; 4 are left/ });
+  t.ok(Number(more.headers.get("retry-after")) > 0);
+  const written = await sql("DELETE FROM many WHERE i < 50 RETURNING i", led);
+  t.equal(written.body.error?.code, "budget_exhausted", "a statement that would tell too much does nothing");
+  t.same((await sql("SELECT count(*) FROM many")).body.data.rows, [[100]]);
+  t.equal((await sql("SELECT i FROM many LIMIT 4", led)).status, 200, "what was refused did not count");
+  t.equal((await sql("DELETE FROM many WHERE i = 1", led)).status, 429, "then nothing is left");
+  const bytes = await key({ bytes_per_day: 600, tables: ["many"] });
+  t.equal((await sql("SELECT i FROM many LIMIT 1", bytes)).status, 200);
+  t.equal((await sql("SELECT i FROM many", bytes)).status, 429);
+  const exported = await server.call("GET", "/v1/data/export?table=many", undefined, {
+    token: await key({ rows_per_day: 50 }),
+  });
+  t.not(exported.status, 200, "exports count, too");
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  await server.kill();
+  await server.boot();
+  t.equal((await sql("SELECT i FROM many LIMIT 1", led)).status, 429, "a restart forgets nothing");
+  await must("DROP TABLE many");
+});
+
 t.test("leads that mean nothing are refused, with the field", async (t) => {
   const refused = async (lead: object, field: string, permission = "FullAccess") => {
     const { status, body } = await server.call("POST", "/v1/api-keys", { name: "x", permission, lead });
@@ -173,5 +200,5 @@ t.test("leads that mean nothing are refused, with the field", async (t) => {
   await refused({ statements: ["read", "write"] }, "permission", "ReadOnly");
   await refused({ tools: ["qeury"] }, "lead.tools");
   await refused({ tables: [] }, "tables");
-  await refused({ rows: 5 }, "rows");
+  await refused({ rows_per_day: 0 }, "rows_per_day");
 });

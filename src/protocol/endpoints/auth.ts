@@ -44,6 +44,8 @@ const nameOf = {
 const Names = (description: string) =>
   Type.Array(Type.String(nameOf), { minItems: 1, maxItems: 200, uniqueItems: true, description });
 
+const budgetOf = (description: string) => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description });
+
 /** A `Lead`. */
 const KeyLead = Type.Object(
   {
@@ -62,6 +64,8 @@ const KeyLead = Type.Object(
       }),
     ),
     tools: Type.Optional(Names("Tools that it may call by MCP; then it can do nothing else.")),
+    rows_per_day: Type.Optional(budgetOf("Rows of results that it may read in a day of UTC.")),
+    bytes_per_day: Type.Optional(budgetOf("Bytes of answers that it may read in a day of UTC.")),
   },
   {
     additionalProperties: false,
