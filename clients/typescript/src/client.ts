@@ -1,10 +1,15 @@
 /** The client: everything that one server offers, under one credential. */
+import { Admin } from "./admin.js";
+import { AutoMl } from "./automl.js";
 import { Chat } from "./chat.js";
 import { Collection, VectorCollection } from "./collections.js";
+import { Files } from "./files.js";
 import { type Change, type Followed, follow } from "./live.js";
 import { type LiveRows, liveRows } from "./live-query.js";
+import { Mcp } from "./mcp.js";
 import type { CallOptions, ConnectOptions, PasswordOptions, SocketClass, WriteOptions } from "./options.js";
 import { type Column, type Result, type Row, resultOf } from "./result.js";
+import { type AnswerOf, type CallArguments, callRoute, type Route } from "./routes.js";
 import type { AccessToken } from "./sign-in.js";
 import { type ResultPart, SocketLink } from "./socket.js";
 import { type Parameters, Statements, type StreamOptions, streamParts, streamRows } from "./statements.js";
@@ -32,9 +37,18 @@ interface Matched {
   readonly truncated?: boolean;
 }
 
+/** What `connect` gives. It may be used by many at the same time. */
 export class Client extends Statements {
   /** Chats with a language model. */
   readonly chat: Chat;
+  /** Models that are trained on the tenant's data. */
+  readonly automl: AutoMl;
+  /** Files of rows, and folders of the server. */
+  readonly files: Files;
+  /** Tools, resources and prompts for agents. */
+  readonly mcp: Mcp;
+  /** Tenants, users, API keys, backups. */
+  readonly admin: Admin;
   private readonly link: SocketLink;
 
   /** @internal `connect` makes clients. */
@@ -42,6 +56,10 @@ export class Client extends Statements {
     const transport = new Transport(options);
     super(transport, "/v1/query/execute");
     this.chat = new Chat(transport);
+    this.automl = new AutoMl(transport);
+    this.files = new Files(transport);
+    this.mcp = new Mcp(transport);
+    this.admin = new Admin(transport);
     this.link = new SocketLink(transport, options.WebSocket ?? globalSocket());
   }
 
@@ -118,7 +136,15 @@ export class Client extends Statements {
     return follow<D>(this.transport, followed);
   }
 
-  /** Any other route; gives the payload of its answer. A POST or PUT gets an Idempotency-Key. */
+  /**
+   * Any route, typed as the server declares it: `db.call("GET /v1/collections/{name}", { params: { name } })`. Gives the payload of its
+   * answer. A POST or PUT gets an Idempotency-Key.
+   */
+  call<R extends Route>(route: R, ...sent: CallArguments<R>): Promise<AnswerOf<R>> {
+    return callRoute(this.transport, route, ...sent);
+  }
+
+  /** Any route by its address, whatever it takes and answers. A POST or PUT gets an Idempotency-Key. */
   request<T = unknown>(
     method: Method,
     path: string,
