@@ -36,7 +36,7 @@ export type {
   TrainOptions,
 } from "./automl.js";
 export type { Chat, ChatAnswer, ChatEvent, ChatMessage, Citation } from "./chat.js";
-export { type Client, connect, type FetchOptions, type RequestOptions, signIn } from "./client.js";
+export { type Client, type CypherOptions, connect, type FetchOptions, type RequestOptions, signIn } from "./client.js";
 export type {
   Collection,
   Found,
@@ -99,8 +99,30 @@ export type {
 } from "./options.js";
 export type { Column, Result, Row } from "./result.js";
 export type { AnswerOf, CallArguments, Route, RouteOptions, SentTo } from "./routes.js";
+export type {
+  AnySchema,
+  ArgumentsOf,
+  DocumentOf,
+  FunctionName,
+  FunctionRow,
+  GraphName,
+  GraphNode,
+  GraphRelationship,
+  InsertOf,
+  LabelOf,
+  NodeOf,
+  ProcedureArguments,
+  ProcedureName,
+  RelationshipOf,
+  RelationshipTypeOf,
+  RowOf,
+  Schema,
+  TableName,
+  UpdateOf,
+} from "./schema.js";
 export type { AccessToken } from "./sign-in.js";
 export type { ResultPart } from "./socket.js";
 export { Fragment, fragment, identifier } from "./sql-text.js";
 export type { Parameters, QueryOptions, StreamOptions } from "./statements.js";
+export type { SelectOptions, Table, Where } from "./table.js";
 export type { Transaction, TransactionOptions } from "./transaction.js";
