@@ -189,7 +189,7 @@ t.test("administration: a backup, and its content in another tenant", async (t) 
   const restored = await backups.restore("copy", { backup: backup.id, from: own.tenant_id }, { everyMs: 20 });
   t.match(restored, { state: "completed", verified: true });
   await t.rejects(backups.restore("copy", { backup: backup.id, from: own.tenant_id }, { everyMs: 20 }), {
-    status: 409,
+    name: "ConflictError",
   });
   await backups.delete(backup.id);
   await t.rejects(backups.get(backup.id), NotFoundError);
