@@ -5,7 +5,7 @@
 import type { Worker } from "node:worker_threads";
 import { Command, Option } from "commander";
 import { startActorThread } from "./actor-thread.js";
-import { describeConfig } from "./config/describe-config.js";
+import { configAsJson, describeConfig } from "./config/describe-config.js";
 import { loadConfig, loadConfigWithSources } from "./config/load-config.js";
 import type { UpgradeOrder } from "./config/run-upgrade.js";
 import type { Config } from "./protocol/config.js";
@@ -13,17 +13,39 @@ import { nearestName } from "./protocol/nearest-name.js";
 import { VERSION } from "./protocol/version.js";
 
 /** A mistake of the operator's is one line on stderr, not a stack. */
-function run(action: () => void | Promise<void>): Promise<void> {
+function run(action: () => void | Promise<void>, { json }: JsonOption = {}): Promise<void> {
   return (async () => action())().catch((error: Error) => {
-    console.error(`tessera: ${error.message}`);
-    process.exit(1);
+    const { code = "failed" } = error as { readonly code?: unknown };
+    console.error(json ? JSON.stringify({ error: { code, message: error.message } }) : `tessera: ${error.message}`);
+    process.exit(FAILED);
   });
+}
+
+/** Exit codes; cli/api-client.ts has those of commands that ask a server. */
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+const SERVE_EXAMPLES = `
+Examples:
+  tessera serve
+  TESSERA_PORT=9000 TESSERA_DATA_DIR=/srv/tessera tessera serve --config /etc/tessera.toml`;
+
+interface JsonOption {
+  readonly json?: true;
+}
+
+/** One JSON object for programs, or the text for people. */
+function tell({ json }: JsonOption, data: object, text: string): void {
+  console.log(json ? JSON.stringify(data) : text);
 }
 
 /** Runs the command of `process.argv`. `firstActor`: a thread that was started for `serve`. */
 export async function runCommandLine(firstActor: Worker | null, startThread = startActorThread): Promise<void> {
   const program = new Command("tessera").description("A multi-model AI database gateway.").version(VERSION);
   const configOption = ["--config <file>", "a TOML file (default: $TESSERA_CONFIG)"] as const;
+  const jsonOption = ["--json", "answer with a JSON object"] as const;
+  // Commands that are made below have it, too. Help ends with 0.
+  program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : WRONG_USAGE));
 
   program
     .command("serve", { isDefault: true })
@@ -35,6 +57,8 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
     // Of the servers that commands start (cli/private-server.ts).
     .addOption(new Option("--set <key=value>", "a setting").argParser(withSetting).hideHelp())
     .addOption(new Option("--until-input-ends", "stop when the standard input ends").hideHelp())
+    // Here, because the other commands are not loaded for it.
+    .addHelpText("after", SERVE_EXAMPLES)
     .action((options: ServeOptions) =>
       run(async () => {
         const config = clusterConfig(options);
@@ -47,8 +71,12 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
     .command("check-config")
     .description("print the effective configuration and where each value comes from")
     .option(...configOption)
-    .action((options: { config?: string }) =>
-      run(() => console.log(describeConfig(loadConfigWithSources({ ...fileOf(options), env: process.env })))),
+    .option(...jsonOption)
+    .action((options: { config?: string } & JsonOption) =>
+      run(() => {
+        const loaded = loadConfigWithSources({ ...fileOf(options), env: process.env });
+        tell(options, configAsJson(loaded), describeConfig(loaded));
+      }, options),
     );
 
   program
@@ -58,7 +86,8 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
     .option(...configOption)
     .option("--password <password>", "the new password (default: a random one, printed)")
     .option("--clear-mfa", "remove the second factor too")
-    .action((username: string, options: { config?: string; password?: string; clearMfa?: boolean }) =>
+    .option(...jsonOption)
+    .action((username: string, options: { config?: string; password?: string; clearMfa?: boolean } & JsonOption) =>
       run(async () => {
         // Loaded when it is wanted: it brings storage and directory along.
         const { resetPassword } = await import("./config/reset-password.js");
@@ -69,8 +98,8 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
           clearMfa: options.clearMfa === true,
           ...(options.password === undefined ? {} : { password: options.password }),
         });
-        console.log(`user: ${username}\npassword: ${password}`);
-      }),
+        tell(options, { username, password }, `user: ${username}\npassword: ${password}`);
+      }, options),
     );
   program
     .command("diagnostics")
@@ -78,11 +107,13 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
     .option("--url <address>", "of the server", "http://127.0.0.1:8080")
     .option("--output <file>", "where to put it", "tessera-diagnostics.json.gz")
     .option("--profile-seconds <seconds>", "with a CPU profile of each thread that lasts so long", "0")
-    .action((options: { url: string; output: string; profileSeconds: string }) =>
+    .option(...jsonOption)
+    .action((options: { url: string; output: string; profileSeconds: string } & JsonOption) =>
       run(async () => {
         const { fetchDiagnostics } = await import("./config/fetch-diagnostics.js");
-        console.log(await fetchDiagnostics({ ...options, token: process.env.TESSERA_TOKEN ?? "" }));
-      }),
+        const fetched = await fetchDiagnostics({ ...options, token: process.env.TESSERA_TOKEN ?? "" });
+        tell(options, fetched, `${fetched.file}: ${fetched.bytes} bytes`);
+      }, options),
     );
   program
     .command("upgrade")
@@ -91,12 +122,14 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
     .option("--check", "only tell which format the directory has")
     .option("--commit", "remove the copy of the older format; a rollback is not possible afterwards")
     .option("--rollback", "put the old form back; what was written since the upgrade is lost")
-    .action((options: { config?: string } & UpgradeOrder) =>
+    .option(...jsonOption)
+    .action((options: { config?: string } & UpgradeOrder & JsonOption) =>
       run(async () => {
         const { dir, upgrade } = loadConfig({ ...fileOf(options), env: process.env }).data;
         const { runUpgrade } = await import("./config/run-upgrade.js");
-        console.log(await runUpgrade(dir, upgrade !== "in_place", options));
-      }),
+        const outcome = await runUpgrade(dir, upgrade !== "in_place", options);
+        tell(options, outcome, outcome.message);
+      }, options),
     );
 
   program
@@ -104,12 +137,14 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
     .description("go on without what was lost: an empty partition, or a new file; the server must not be running")
     .argument("<what>", 'the number of a partition, "secret" or "installation"')
     .option(...configOption)
-    .action((what: string, options: { config?: string }) =>
+    .option(...jsonOption)
+    .action((what: string, options: { config?: string } & JsonOption) =>
       run(async () => {
         const { dir } = loadConfig({ ...fileOf(options), env: process.env }).data;
         const { runAcceptLoss } = await import("./config/run-upgrade.js");
-        console.log(runAcceptLoss(dir, what));
-      }),
+        const message = runAcceptLoss(dir, what);
+        tell(options, { what, message }, message);
+      }, options),
     );
 
   addClusterCommands(program, configOption);

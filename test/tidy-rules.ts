@@ -30,8 +30,9 @@ const LOOP = "the inner loop of the import, whose state stays in local variables
 
 /** By a file's name without its folder, so that files may move. */
 export const EXCEPTIONS: Readonly<Record<Rule, Readonly<Record<string, string>>>> = {
-  columns: {},
+  columns: { "api-types.ts": "generated" },
   files: {
+    "api-types.ts": "generated",
     "ast-query.ts": "types of the syntax tree only",
     "datetime-format.ts": "PostgreSQL's format pictures, a table and its readers",
     "etcd_pb.ts": "generated",

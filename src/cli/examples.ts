@@ -3,8 +3,7 @@ import type { Command } from "commander";
 
 /** By the words of the command. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
-  serve: ["tessera serve", "TESSERA_PORT=9000 TESSERA_DATA_DIR=/srv/tessera tessera serve --config /etc/tessera.toml"],
-  "check-config": ["tessera check-config --config /etc/tessera.toml"],
+  "check-config": ["tessera check-config --config /etc/tessera.toml", "tessera check-config --json"],
   "reset-password": ["tessera reset-password admin --clear-mfa"],
   diagnostics: ["TESSERA_TOKEN=… tessera diagnostics --profile-seconds 10"],
   upgrade: ["tessera upgrade --check", "tessera upgrade", "tessera upgrade --rollback"],

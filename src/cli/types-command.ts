@@ -1,133 +1,72 @@
-/** `tessera types`: TypeScript types of a tenant's tables, as a running server has them. Exit codes: api-client.ts. */
+/** `tessera types`: TypeScript types of what a tenant has, as a running server tells it. Exit codes: api-client.ts. */
 import { writeFileSync } from "node:fs";
 import type { Command } from "commander";
+import type { ApiClient } from "./api-client.js";
 import { addClientCommand, type ClientOptions, connect, type Told } from "./client-command.js";
+import { type GraphSchema, type KnownType, type TypedColumn, type TypedRoutine, typesOf } from "./schema-types.js";
 
 interface Options extends ClientOptions {
   readonly output?: string;
 }
 
-export interface TypedColumn {
-  readonly table_schema: string;
-  readonly table_name: string;
-  readonly column_name: string;
-  readonly data_type: string;
-  readonly udt_name: string;
-  readonly is_nullable: "YES" | "NO";
-  readonly column_default: string | null;
-  readonly is_identity: "YES" | "NO";
-  readonly is_generated: "ALWAYS" | "NEVER";
-  /** Of an enumeration: its labels. */
-  readonly labels: readonly string[] | null;
-  readonly is_updatable: boolean;
+export function addTypesCommand(program: Command): void {
+  const what = "write TypeScript types of the tenant's tables, collections, functions and graphs";
+  addClientCommand<Options>(program, "types", what, types)
+    .option("-o, --output <file>", "the file, which is replaced (default: standard output)")
+    .addHelpText("after", "\nExamples:\n  tessera types -o src/database.ts\n  tessera types --json");
 }
 
-export function addTypesCommand(program: Command): void {
-  addClientCommand<Options>(program, "types", "write TypeScript types of the tenant's tables and views", types)
-    .option("-o, --output <file>", "the file, which is replaced (default: standard output)")
-    .addHelpText("after", "\nExample:\n  tessera types -o src/database.ts");
-}
+/** What the server itself has is left out. */
+const OWN = "NOT IN ('pg_catalog', 'information_schema')";
 
 const COLUMNS = `
   SELECT c.table_schema, c.table_name, c.column_name, c.data_type, c.udt_name, c.is_nullable, c.column_default, c.is_identity, c.is_generated,
-    (SELECT array_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_enum e JOIN pg_type t ON t.oid = e.enumtypid WHERE t.typname = c.udt_name) AS labels,
     t.table_type = 'BASE TABLE' AS is_updatable
   FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
-  WHERE c.table_schema NOT IN ('pg_catalog', 'information_schema') AND c.table_schema NOT LIKE 'graph:%' AND c.table_name NOT LIKE '\\_%'
+  WHERE c.table_schema ${OWN} AND c.table_schema NOT LIKE 'graph:%' AND c.table_name NOT LIKE '\\_%'
   ORDER BY c.table_schema, c.table_name, c.ordinal_position`;
+
+const TYPES = `
+  SELECT t.oid, t.typname AS name, t.typelem AS element,
+    (SELECT array_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_enum e WHERE e.enumtypid = t.oid) AS labels,
+    CASE WHEN t.typtype = 'c' THEN n.nspname END AS relation_schema
+  FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace`;
+
+const ROUTINES = `
+  SELECT n.nspname AS schema, p.proname AS name, p.prokind AS kind, p.prorettype AS result, p.provariadic AS variadic,
+    p.pronargdefaults AS defaults, coalesce(p.proallargtypes, p.proargtypes) AS types, p.proargmodes AS modes, p.proargnames AS names
+  FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+  WHERE n.nspname ${OWN} AND p.prokind IN ('f', 'p')
+  ORDER BY n.nspname, p.proname, p.oid`;
 
 async function types(options: Options): Promise<Told> {
   const client = await connect(options);
-  const columns: TypedColumn[] = [];
-  const { columns: names, rows } = await client.call("POST", "/v1/query/execute", { sql: COLUMNS, max_rows: 10_000 });
-  for (const row of rows as unknown[][]) {
-    const entries = (names as { name: string }[]).map(({ name }, c) => [name, row[c]]);
-    columns.push(Object.fromEntries(entries));
-  }
-  const text = typesOf(columns);
+  const [columns, known, routines] = [
+    await rowsOf<TypedColumn>(client, { sql: COLUMNS }),
+    await rowsOf<KnownType>(client, { sql: TYPES }),
+    await rowsOf<TypedRoutine>(client, { sql: ROUTINES }),
+  ];
+  const text = typesOf(columns, known, routines, await graphsOf(client));
   if (options.output === undefined) return { data: { types: text }, lines: [text.trimEnd()] };
   writeFileSync(options.output, text);
   return { data: { file: options.output }, lines: [`written to ${options.output}`] };
 }
 
-/** For each table what a row is when it is read, inserted and changed; columns of a table stand beside each other. */
-export function typesOf(columns: readonly TypedColumn[]): string {
-  const tables = new Map<string, TypedColumn[]>();
-  for (const column of columns) {
-    const { table_schema: schema, table_name: table } = column;
-    const name = schema === "public" ? table : `${schema}.${table}`;
-    const known = tables.get(name);
-    if (known === undefined) tables.set(name, [column]);
-    else known.push(column);
+async function graphsOf(client: ApiClient): Promise<GraphSchema[]> {
+  const { graphs } = (await client.call("GET", "/v1/graph/graphs")) as { graphs: { name: string }[] };
+  const found: GraphSchema[] = [];
+  for (const { name: graph } of graphs) {
+    found.push({
+      name: graph,
+      nodes: await rowsOf(client, { sql: "CALL db.schema.nodeTypeProperties()", language: "cypher", graph }),
+      relationships: await rowsOf(client, { sql: "CALL db.schema.relTypeProperties()", language: "cypher", graph }),
+    });
   }
-  const lines = [
-    "// Made by `tessera types`. Do not edit: run it again.",
-    "",
-    "export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };",
-    "",
-    "export interface Tables {",
-  ];
-  for (const [name, of] of tables) lines.push(...tableLines(name, of));
-  lines.push(
-    "}",
-    "",
-    'export type Row<T extends keyof Tables> = Tables[T]["row"];',
-    'export type Insert<T extends keyof Tables> = Tables[T]["insert"];',
-    'export type Update<T extends keyof Tables> = Tables[T]["update"];',
-    "",
-  );
-  return lines.join("\n");
+  return found;
 }
 
-function tableLines(name: string, columns: readonly TypedColumn[]): string[] {
-  const part = (title: string, line: (column: TypedColumn) => string | null): string[] => {
-    const members = columns.map(line).filter((member) => member !== null);
-    return members.length === 0
-      ? [`    ${title}: Record<string, never>;`]
-      : [`    ${title}: {`, ...members.map((member) => `      ${member}`), "    };"];
-  };
-  const type = (column: TypedColumn): string =>
-    column.is_nullable === "YES" ? `${typeOf(column)} | null` : typeOf(column);
-  const isGiven = ({ is_generated: generated }: TypedColumn): boolean => generated === "NEVER";
-  const mayBeLeftOut = (column: TypedColumn): boolean =>
-    column.is_nullable === "YES" || column.column_default !== null || column.is_identity === "YES";
-  const isTable = columns[0]!.is_updatable;
-  return [
-    `  ${key(name)}: {`,
-    ...part("row", (column) => `${key(column.column_name)}: ${type(column)};`),
-    ...part("insert", (column) =>
-      isTable && isGiven(column)
-        ? `${key(column.column_name)}${mayBeLeftOut(column) ? "?" : ""}: ${type(column)};`
-        : null,
-    ),
-    ...part("update", (column) =>
-      isTable && isGiven(column) ? `${key(column.column_name)}?: ${type(column)};` : null,
-    ),
-    "  };",
-  ];
+async function rowsOf<T>(client: ApiClient, statement: object): Promise<T[]> {
+  const { columns, rows } = await client.call("POST", "/v1/query/execute", { ...statement, max_rows: 100_000 });
+  const names = (columns as { name: string }[]).map(({ name }) => name);
+  return (rows as unknown[][]).map((row) => Object.fromEntries(names.map((name, c) => [name, row[c]])) as T);
 }
-
-const key = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
-
-/** By the names of pg_type. Numbers that JavaScript cannot hold come as text, as the server's JSON has them. */
-const TYPES: Readonly<Record<string, string>> = {
-  bool: "boolean",
-  int2: "number",
-  int4: "number",
-  int8: "number | string",
-  oid: "number",
-  float4: "number",
-  float8: "number",
-  numeric: "string",
-  json: "Json",
-  jsonb: "Json",
-  vector: "number[]",
-};
-
-function typeOf({ data_type: type, udt_name: name, labels }: TypedColumn): string {
-  if (labels !== null) return labels.map((label) => JSON.stringify(label)).join(" | ");
-  if (type === "ARRAY") return arrayOf(TYPES[name.replace(/^_/, "")] ?? "string");
-  return TYPES[name] ?? "string";
-}
-
-const arrayOf = (type: string): string => `(${type} | null)[]`;

@@ -9,8 +9,13 @@ export interface FetchDiagnostics {
   readonly token: string;
 }
 
-/** Answers what was done, in words. Throws with what the server said. */
-export async function fetchDiagnostics({ url, output, profileSeconds, token }: FetchDiagnostics): Promise<string> {
+/** Throws with what the server said. */
+export async function fetchDiagnostics({
+  url,
+  output,
+  profileSeconds,
+  token,
+}: FetchDiagnostics): Promise<{ readonly file: string; readonly bytes: number }> {
   if (token === "") {
     throw new Error(
       "TESSERA_TOKEN is empty: sign in with POST /v1/auth/login as an administrator of the installation.",
@@ -24,5 +29,5 @@ export async function fetchDiagnostics({ url, output, profileSeconds, token }: F
   const bytes = Buffer.from(await reply.arrayBuffer());
   if (!reply.ok) throw new Error(`the server answered ${reply.status}: ${bytes.toString().slice(0, 500)}`);
   writeFileSync(output, bytes, { mode: 0o600 });
-  return `${output}: ${bytes.length} bytes`;
+  return { file: output, bytes: bytes.length };
 }

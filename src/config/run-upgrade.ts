@@ -11,33 +11,57 @@ export interface UpgradeOrder {
   readonly rollback?: boolean;
 }
 
-/** Returns what to tell the operator. Throws `DataDirectoryError` and `InstallationError`. */
-export async function runUpgrade(dir: string, keepsCopy: boolean, order: UpgradeOrder): Promise<string> {
+/** What was done, or what there is. */
+export interface UpgradeOutcome {
+  /** For the operator. */
+  readonly message: string;
+  readonly directory: string;
+  /** Of the directory; null: it is empty. */
+  readonly format: number | null;
+  /** That this release reads and writes. */
+  readonly current_format: number;
+  /** A copy of the form before the last upgrade is there, so that a rollback is possible. */
+  readonly has_copy: boolean;
+}
+
+/** Throws `DataDirectoryError` and `InstallationError`. */
+export async function runUpgrade(dir: string, keepsCopy: boolean, order: UpgradeOrder): Promise<UpgradeOutcome> {
   if ([order.check, order.commit, order.rollback].filter(Boolean).length > 1) {
     throw new InstallationError("Give at most one of --check, --commit and --rollback.");
   }
   const unlock = lockDataDirectory(dir);
+  const outcome = (format: number | null, message: string): UpgradeOutcome => {
+    return {
+      message,
+      directory: dir,
+      format,
+      current_format: FORMAT_VERSION,
+      has_copy: format !== null && hasCopy(dir),
+    };
+  };
   try {
     if (order.rollback) {
       const format = rollBack(dir);
-      return `${dir} has format ${format} again. Start the release that wrote it. This release would upgrade it again.`;
+      const next = "Start the release that wrote it. This release would upgrade it again.";
+      return outcome(format, `${dir} has format ${format} again. ${next}`);
     }
     const found = formatOf(dir);
-    if (found === null) return `${dir} is empty.`;
+    if (found === null) return outcome(null, `${dir} is empty.`);
     if (order.commit) {
       if (found.installation.upgradingTo !== undefined || found.installation.rollingBackTo !== undefined) {
         throw new InstallationError(`An upgrade of ${dir} or its rollback was interrupted. Finish that first.`);
       }
-      if (!hasCopy(dir)) return "There is no copy of an older format.";
+      if (!hasCopy(dir)) return outcome(found.oldest, "There is no copy of an older format.");
       removeCopy(dir);
-      return "The copy of the older format was removed.";
+      return outcome(found.oldest, "The copy of the older format was removed.");
     }
     if (!order.check) await upgradeDataDirectory(dir, { keepsCopy, log: () => undefined });
     const format = order.check ? found.oldest : FORMAT_VERSION;
     const wayBack = hasCopy(dir)
       ? "a copy of the form before the last upgrade is kept"
       : "no copy of an older form is kept";
-    return `${dir} has format ${format}; this release reads and writes ${FORMAT_VERSION}; ${wayBack}.`;
+    const message = `${dir} has format ${format}; this release reads and writes ${FORMAT_VERSION}; ${wayBack}.`;
+    return outcome(format, message);
   } finally {
     unlock();
   }

@@ -25,7 +25,8 @@ t.test(
     });
     const code = await new Promise((resolve) => child.on("close", resolve));
     t.equal(code, 0, printed);
-    const passed = [...printed.matchAll(/\.\.\. ok$/gm)].length;
+    // Warnings may stand between the name of a test and its "ok".
+    const passed = Number(/^Ran (\d+) tests/m.exec(printed)?.[1]);
     t.ok(passed >= 8, `${passed} tests of Python`);
   },
 );

@@ -11,7 +11,9 @@ async function* batches(sizes: readonly number[], seen: Seen, error?: Error): As
   try {
     for (const size of sizes) {
       await Promise.resolve();
-      yield { lists: Array.from({ length: size }, () => [n++]), make: ([value]) => value as number };
+      const first = n;
+      n += size;
+      yield { length: size, row: (number) => first + number };
     }
     if (error !== undefined) throw error;
   } finally {

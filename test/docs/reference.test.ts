@@ -4,6 +4,7 @@ import t from "tap";
 import { SETTINGS } from "../../src/config/settings.js";
 import { ENDPOINTS } from "../../src/protocol/endpoints.js";
 import { ERRORS } from "../../src/protocol/errors.js";
+import { CLIENT_TYPES_FILE, clientTypes } from "./client-types.js";
 import { REFERENCE_PAGES } from "./reference-pages.js";
 
 const page = (name: string) => readFileSync(new URL(`../../../docs/reference/${name}`, import.meta.url), "utf8");
@@ -14,6 +15,12 @@ for (const [name, generate] of Object.entries(REFERENCE_PAGES)) {
     t.end();
   });
 }
+
+t.test("the client's types of routes are up to date", (t) => {
+  const written = readFileSync(new URL(`../../../${CLIENT_TYPES_FILE}`, import.meta.url), "utf8");
+  t.equal(written, clientTypes(), "run `make docs` to write them anew");
+  t.end();
+});
 
 t.test("no setting, error or route is left out", (t) => {
   for (const { key } of SETTINGS) t.match(page("configuration.md"), `\`${key.split(".").at(-1)}\``);

@@ -265,5 +265,5 @@ t.test("the machine, and completions", async (t) => {
     bash.on("close", () => resolve(out));
   });
   t.equal(completed, "create\n");
-  t.match(await run(["completion", "fish"]), { code: 1, err: /bash and zsh/ });
+  t.match(await run(["completion", "fish"]), { code: 2, err: /bash and zsh/ });
 });

@@ -34,7 +34,7 @@ t.test("a command that there is not is told", (t) => {
     ["serv", /unknown command 'serv'\. Did you mean serve\?/],
   ] as const) {
     const { status, stderr } = spawnSync(PROGRAM, [word], { encoding: "utf8", timeout: 60_000 });
-    t.equal(status, 1);
+    t.equal(status, 2);
     t.match(stderr, said);
   }
   t.end();

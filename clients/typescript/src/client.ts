@@ -1,19 +1,43 @@
 /** The client: everything that one server offers, under one credential. */
+import { Admin } from "./admin.js";
+import { AutoMl } from "./automl.js";
 import { Chat } from "./chat.js";
 import { Collection, VectorCollection } from "./collections.js";
+import { Files } from "./files.js";
 import { type Change, type Followed, follow } from "./live.js";
 import { type LiveRows, liveRows } from "./live-query.js";
+import { Mcp } from "./mcp.js";
 import type { CallOptions, ConnectOptions, PasswordOptions, SocketClass, WriteOptions } from "./options.js";
 import { type Column, type Result, type Row, resultOf } from "./result.js";
+import { type AnswerOf, type CallArguments, callRoute, type Route } from "./routes.js";
+import type {
+  AnySchema,
+  ArgumentsOf,
+  DocumentOf,
+  FunctionName,
+  FunctionRow,
+  GraphName,
+  InsertOf,
+  LabelOf,
+  NodeOf,
+  ProcedureArguments,
+  ProcedureName,
+  RowOf,
+  Schema,
+  TableName,
+  UpdateOf,
+} from "./schema.js";
 import type { AccessToken } from "./sign-in.js";
 import { type ResultPart, SocketLink } from "./socket.js";
+import { fragment, named, statementOf } from "./sql-text.js";
 import { type Parameters, Statements, type StreamOptions, streamParts, streamRows } from "./statements.js";
+import { joined, Table } from "./table.js";
 import { runTransaction, type Transaction, type TransactionOptions } from "./transaction.js";
 import { type Method, newKey, Transport } from "./transport.js";
 
-/** Makes a client. Nothing is sent before its first call. */
-export function connect(options: ConnectOptions): Client {
-  return new Client(options);
+/** Makes a client. Nothing is sent before its first call. `S`: the `Database` that `tessera types` writes. */
+export function connect<S extends Schema = AnySchema>(options: ConnectOptions): Client<S> {
+  return new Client<S>(options);
 }
 
 /** Signs in once. Gives the token that `connect` takes as `apiKey`, for programs that keep it, such as pages in a browser. */
@@ -32,9 +56,18 @@ interface Matched {
   readonly truncated?: boolean;
 }
 
-export class Client extends Statements {
+/** What `connect` gives. It may be used by many at the same time. */
+export class Client<S extends Schema = AnySchema> extends Statements {
   /** Chats with a language model. */
   readonly chat: Chat;
+  /** Models that are trained on the tenant's data. */
+  readonly automl: AutoMl;
+  /** Files of rows, and folders of the server. */
+  readonly files: Files;
+  /** Tools, resources and prompts for agents. */
+  readonly mcp: Mcp;
+  /** Tenants, users, API keys, backups. */
+  readonly admin: Admin;
   private readonly link: SocketLink;
 
   /** @internal `connect` makes clients. */
@@ -42,6 +75,10 @@ export class Client extends Statements {
     const transport = new Transport(options);
     super(transport, "/v1/query/execute");
     this.chat = new Chat(transport);
+    this.automl = new AutoMl(transport);
+    this.files = new Files(transport);
+    this.mcp = new Mcp(transport);
+    this.admin = new Admin(transport);
     this.link = new SocketLink(transport, options.WebSocket ?? globalSocket());
   }
 
@@ -79,8 +116,41 @@ export class Client extends Statements {
     return runTransaction(this.transport, work, options);
   }
 
+  /** A table by its name, or `schema.name`. Nothing is sent before its first call. */
+  table<T extends TableName<S>>(name: T): Table<RowOf<S, T>, InsertOf<S, T>, UpdateOf<S, T>> {
+    return new Table(this, name);
+  }
+
+  /** The rows of a function's result; a function that gives one value has one row, whose column has the function's name. */
+  callFunction<F extends FunctionName<S>>(name: F, ...args: ArgumentsOf<S, F>): Promise<Result<FunctionRow<S, F>>> {
+    const { text, parameters } = statementOf(fragment`SELECT * FROM ${named(name)}(${joined(args, ", ")})`);
+    return this.query<FunctionRow<S, F>>(text, parameters);
+  }
+
+  /** Calls a procedure. */
+  callProcedure<P extends ProcedureName<S>>(name: P, ...args: ProcedureArguments<S, P>): Promise<Result> {
+    const { text, parameters } = statementOf(fragment`CALL ${named(name)}(${joined(args, ", ")})`);
+    return this.query(text, parameters);
+  }
+
+  /** Nodes of a label, all or those whose properties equal these. */
+  async nodes<L extends LabelOf<S, G>, G extends GraphName<S> = "default" & GraphName<S>>(
+    label: L,
+    properties: Partial<NodeOf<S, L, G>["properties"]> = {},
+    { graph, limit = 1_000, signal }: CallOptions & { readonly graph?: G; readonly limit?: number } = {},
+  ): Promise<NodeOf<S, L, G>[]> {
+    const names = Object.keys(properties);
+    const terms = names.map((name) => `n.${quoted(name)} = $properties[${JSON.stringify(name)}]`);
+    const where = terms.length === 0 ? "" : ` WHERE ${terms.join(" AND ")}`;
+    const text = `MATCH (n:${quoted(label)})${where} RETURN n LIMIT $limit`;
+    const rows = await this.cypher<{ n: NodeOf<S, L, G> }>(text, { properties, limit }, { graph, signal });
+    return rows.map(({ n }) => n);
+  }
+
   /** A collection of documents. Nothing is sent before its first call. */
-  collection<D extends object = Record<string, unknown>>(name: string): Collection<D> {
+  collection<T extends TableName<S>>(name: T): Collection<DocumentOf<S, T>>;
+  collection<D extends object>(name: string): Collection<D>;
+  collection<D extends object>(name: string): Collection<D> {
     return new Collection<D>(this.transport, name);
   }
 
@@ -93,9 +163,10 @@ export class Client extends Statements {
   async cypher<R = Row>(
     cypher: string,
     parameters: Readonly<Record<string, unknown>> = {},
-    { signal, idempotencyKey = newKey() }: WriteOptions = {},
+    { graph, signal, idempotencyKey = newKey() }: CypherOptions = {},
   ): Promise<Result<R>> {
-    const sent = { body: { cypher, parameters }, signal, idempotencyKey };
+    const body = { cypher, parameters, ...(graph !== undefined && { graph }) };
+    const sent = { body, signal, idempotencyKey };
     const { columns, ...rest } = await this.transport.ask<Matched>("POST", "/v1/graph/match", sent);
     const described: Column[] = columns.map((name) => ({ name, data_type: "any", nullable: true }));
     return resultOf<R>({ ...rest, columns: described });
@@ -118,7 +189,15 @@ export class Client extends Statements {
     return follow<D>(this.transport, followed);
   }
 
-  /** Any other route; gives the payload of its answer. A POST or PUT gets an Idempotency-Key. */
+  /**
+   * Any route, typed as the server declares it: `db.call("GET /v1/collections/{name}", { params: { name } })`. Gives the payload of its
+   * answer. A POST or PUT gets an Idempotency-Key.
+   */
+  call<R extends Route>(route: R, ...sent: CallArguments<R>): Promise<AnswerOf<R>> {
+    return callRoute(this.transport, route, ...sent);
+  }
+
+  /** Any route by its address, whatever it takes and answers. A POST or PUT gets an Idempotency-Key. */
   request<T = unknown>(
     method: Method,
     path: string,
@@ -133,6 +212,15 @@ export class Client extends Statements {
       ...(query !== undefined && { query }),
     });
   }
+}
+
+/** A name in Cypher. */
+const quoted = (name: string): string => `\`${name.replaceAll("`", "``")}\``;
+
+/** Of a statement of Cypher. */
+export interface CypherOptions extends WriteOptions {
+  /** The graph's name; `default` unless said. */
+  readonly graph?: string | undefined;
 }
 
 /** Of a request to any route. */

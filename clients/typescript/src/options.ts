@@ -3,6 +3,8 @@
 /** The part of a WebSocket that the client uses; the global one, and those of `ws` and `undici`, have it. */
 export interface SocketLike {
   readonly readyState: number;
+  /** The client sets it to `arraybuffer`. */
+  binaryType: string;
   send(text: string): void;
   close(): void;
   addEventListener(type: "open" | "error", listener: () => void): void;
@@ -10,7 +12,8 @@ export interface SocketLike {
   addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
 }
 
-export type SocketClass = new (url: string) => SocketLike;
+/** Makes WebSockets. One that leaves the protocol aside gets rows as JSON, which takes more time to read. */
+export type SocketClass = new (url: string, protocol?: string) => SocketLike;
 
 interface Address {
   /** The server's address, such as `http://127.0.0.1:8080`. */
@@ -21,7 +24,10 @@ interface Address {
   readonly WebSocket?: SocketClass;
   /** Attempts of a request that can be repeated; 5 unless said. */
   readonly attempts?: number;
-  /** Milliseconds until a request without a stream is given up; 120,000 unless said. */
+  /**
+   * Milliseconds until a request without a stream is given up, also at the server. Unless said, the client gives it up after
+   * 120,000, and the server by its own limits.
+   */
   readonly timeoutMs?: number;
 }
 
@@ -38,6 +44,7 @@ export interface PasswordOptions extends Address {
   readonly code?: () => string | Promise<string>;
 }
 
+/** How a client finds its server, and who it is. */
 export type ConnectOptions = KeyOptions | PasswordOptions;
 
 /** Of one call. */

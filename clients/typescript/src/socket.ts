@@ -4,15 +4,19 @@
  */
 import { ConnectionError, errorOf, TesseraError } from "./errors.js";
 import type { SocketClass, SocketLike } from "./options.js";
-import { type Column, rowMaker } from "./result.js";
+import { type ColumnValues, columnValues, unpacked } from "./packed.js";
+import { type Column, columnRowMaker, rowMaker } from "./result.js";
 import type { Batch } from "./row-iterator.js";
 import type { Transport } from "./transport.js";
 
 interface Message {
   readonly type: string;
   readonly id?: number;
+  /** Of sql.columns; of sql.rows in MessagePack the values, column by column. */
   readonly columns?: readonly Column[];
   readonly rows?: readonly (readonly unknown[])[];
+  /** Rows by columns: how many. */
+  readonly count?: number;
   readonly code?: string;
   readonly message?: string;
   readonly details?: Readonly<Record<string, unknown>>;
@@ -87,15 +91,35 @@ export class SocketLink {
 
   /** All rows of a query, as many at a time as a message has. `body`: the statement as POST /v1/query/execute takes it. */
   async *batches<R>(body: object, signal: AbortSignal | undefined): AsyncGenerator<Batch<R>, void> {
-    let make: (row: readonly unknown[]) => R = rowMaker<R>([]);
-    for await (const part of this.parts(body, signal)) {
-      if (part.type === "columns") make = rowMaker<R>(part.columns);
-      else if (part.type === "rows") yield { lists: part.rows, make };
+    let make = rowMaker<R>([]);
+    let makeOfColumns = columnRowMaker<R>([]);
+    let types: readonly string[] = [];
+    for await (const { type, columns = [], rows = [], count } of this.messages(body, signal)) {
+      if (type === "sql.columns") {
+        make = rowMaker<R>(columns);
+        makeOfColumns = columnRowMaker<R>(columns);
+        types = typesOf(columns);
+      } else if (type !== "sql.rows") return;
+      else if (count === undefined) yield { length: rows.length, row: (number) => make(rows[number]!) };
+      else yield { length: count, row: makeOfColumns(valuesOf(columns, types)) };
     }
   }
 
   /** The answer of a statement as it comes: its columns, some rows at a time, and its end. */
   async *parts(body: object, signal: AbortSignal | undefined): AsyncGenerator<ResultPart, void> {
+    let types: readonly string[] = [];
+    for await (const message of this.messages(body, signal)) {
+      const { columns = [] } = message;
+      if (message.type === "sql.columns") {
+        types = typesOf(columns);
+        yield { type: "columns", columns };
+      } else if (message.type === "sql.rows") yield { type: "rows", rows: listsOf(message, types) };
+      else yield endOf(message);
+    }
+  }
+
+  /** The messages of an answer. The server sends as far ahead as there are credits, one for each message that was read. */
+  private async *messages(body: object, signal: AbortSignal | undefined): AsyncGenerator<Message, void> {
     signal?.throwIfAborted();
     const id = ++this.lastId;
     const inbox = new Inbox();
@@ -106,14 +130,14 @@ export class SocketLink {
       socket.send(JSON.stringify({ ...body, type: "sql.execute.stream", id, credits: CREDITS }));
       for (;;) {
         const message = await inbox.take(signal);
-        if (message.type === "sql.columns") yield { type: "columns", columns: message.columns! };
-        else if (message.type === "sql.rows") {
-          yield { type: "rows", rows: message.rows! };
+        if (message.type === "sql.rows") {
+          yield message;
           socket.send(JSON.stringify({ type: "credit", id, messages: 1 }));
-        } else {
+        } else if (message.type === "sql.columns") yield message;
+        else {
           ended = true;
           if (message.type === "error") throw failureOf(message);
-          yield endOf(message);
+          yield message;
           return;
         }
       }
@@ -143,7 +167,8 @@ export class SocketLink {
     }
     const { token } = await this.transport.ask<{ token: string }>("POST", "/v1/ws/ticket", { body: {} });
     const address = `${this.transport.base.replace(/^http/, "ws")}/ws?token=${encodeURIComponent(token)}`;
-    const socket = new Socket(address);
+    const socket = new Socket(address, "msgpack");
+    socket.binaryType = "arraybuffer";
     this.current = socket;
     await new Promise<void>((resolve, reject) => {
       socket.addEventListener("open", () => resolve());
@@ -157,7 +182,7 @@ export class SocketLink {
       // A close follows each error.
       socket.addEventListener("error", () => undefined);
       socket.addEventListener("message", ({ data }) => {
-        const message = JSON.parse(String(data)) as Message;
+        const message = messageOf(data);
         this.inboxes.get(message.id ?? 0)?.put(message);
       });
     });
@@ -179,6 +204,28 @@ export class SocketLink {
     this.socket = null;
     this.current = null;
   }
+}
+
+/** As bytes in MessagePack, or as text where the WebSocket has asked for none. */
+function messageOf(data: unknown): Message {
+  if (data instanceof ArrayBuffer) return unpacked(new Uint8Array(data)) as Message;
+  return JSON.parse(String(data)) as Message;
+}
+
+const typesOf = (columns: readonly Column[]): readonly string[] => columns.map(({ data_type: type }) => type);
+
+/** The values of sql.rows, column by column. */
+const valuesOf = (columns: readonly unknown[], types: readonly string[]): ColumnValues[] =>
+  columns.map((column, c) => columnValues(column as ColumnValues, types[c]!));
+
+/** The rows of sql.rows as lists. */
+function listsOf(
+  { rows = [], count, columns = [] }: Message,
+  types: readonly string[],
+): readonly (readonly unknown[])[] {
+  if (count === undefined) return rows;
+  const values = valuesOf(columns, types);
+  return Array.from({ length: count }, (_, row) => values.map((column) => column[row]));
 }
 
 function failureOf({ code = "unknown", message = "", details, request_id: requestId }: Message): TesseraError {

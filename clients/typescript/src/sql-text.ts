@@ -19,6 +19,12 @@ export function identifier(...names: readonly string[]): Fragment {
   return new Fragment([names.map((name) => `"${name.replaceAll('"', '""')}"`).join(".")], []);
 }
 
+/** The same by one text: what stands before its first dot is the schema. */
+export function named(name: string): Fragment {
+  const dot = name.indexOf(".");
+  return dot < 0 ? identifier(name) : identifier(name.slice(0, dot), name.slice(dot + 1));
+}
+
 /** The text with $1, $2 …, and their values. */
 export function statementOf({ texts, values }: Fragment): { readonly text: string; readonly parameters: unknown[] } {
   const parameters: unknown[] = [];

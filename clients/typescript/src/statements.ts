@@ -121,10 +121,14 @@ async function* lineBatches<R>(
     if (make === null && values.length > 0) {
       make = rowMaker<R>((values.shift() as { readonly columns: readonly Column[] }).columns);
     }
-    if (values.length > 0) yield { lists: values as (readonly unknown[])[], make: make! };
+    if (values.length > 0) yield batchOf(values as (readonly unknown[])[], make!);
     if (tail === null) continue;
     if (tail.error === undefined) return;
     throw errorOf(tail.error.message, { ...tail.error, status: 200, requestId });
   }
   throw new ConnectionError("The connection ended before the last row.");
+}
+
+function batchOf<R>(lists: readonly (readonly unknown[])[], make: (row: readonly unknown[]) => R): Batch<R> {
+  return { length: lists.length, row: (number) => make(lists[number]!) };
 }

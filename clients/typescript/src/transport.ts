@@ -10,6 +10,7 @@ import { ConnectionError, errorOf, TesseraError, TimeoutError } from "./errors.j
 import type { CallOptions, ConnectOptions } from "./options.js";
 import { SignIn } from "./sign-in.js";
 
+/** A method of HTTP. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** One request. */
@@ -38,12 +39,15 @@ export class Transport {
   private readonly fetch: typeof fetch;
   private readonly attempts: number;
   private readonly timeoutMs: number;
+  /** Requests that take too long are ended at the server, too. */
+  private readonly stopsLate: boolean;
 
   constructor(options: ConnectOptions) {
     this.base = options.url.replace(/\/+$/, "");
     this.fetch = options.fetch ?? ((input, init) => fetch(input, init));
     this.attempts = options.attempts ?? ATTEMPTS;
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+    this.stopsLate = options.timeoutMs !== undefined;
     this.signIn = new SignIn(options, (path, body) => {
       const sent = { body, idempotencyKey: newKey() };
       const nobody = () => Promise.resolve(null);
@@ -65,8 +69,30 @@ export class Transport {
     return this.repeated(method, path, sent, () => this.signIn.header(), sent.signal);
   }
 
-  /** Does the work with a signal that also fires when it has taken too long. */
-  private async within<T>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  /** Does the work, and gives it up when it has taken too long. */
+  private within<T>(given: AbortSignal | undefined, work: (signal: AbortSignal | undefined) => Promise<T>): Promise<T> {
+    return given === undefined && !this.stopsLate ? this.watched(work) : this.stoppable(given, work);
+  }
+
+  /** Without a signal: with one, a fetch takes an eighth longer. */
+  private watched<T>(work: (signal: undefined) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(tooLate(this.timeoutMs)), this.timeoutMs);
+      work(undefined).then(
+        (done) => {
+          clearTimeout(timer);
+          resolve(done);
+        },
+        (error: unknown) => {
+          clearTimeout(timer);
+          reject(failureOf(error));
+        },
+      );
+    });
+  }
+
+  /** With a signal that also fires when it has taken too long. */
+  private async stoppable<T>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     // AbortSignal.any would be shorter, but takes 30 µs, and this 4.
     const stop = new AbortController();
     const forward = (): void => stop.abort(given!.reason);
@@ -81,8 +107,7 @@ export class Transport {
       return await work(stop.signal);
     } catch (error) {
       given?.throwIfAborted();
-      if (isLate) throw tooLate(this.timeoutMs);
-      throw error instanceof TesseraError ? error : new ConnectionError("The answer could not be read.", error);
+      throw isLate ? tooLate(this.timeoutMs) : failureOf(error);
     } finally {
       clearTimeout(timer);
       given?.removeEventListener("abort", forward);
@@ -116,35 +141,33 @@ export class Transport {
   private async once(
     method: Method,
     path: string,
-    { query = {}, body, content, idempotencyKey = "", accept = "application/json", headers }: Sent,
+    { query, body, content, idempotencyKey = "", accept = "application/json", headers }: Sent,
     credential: string | null,
     signal: AbortSignal | undefined,
   ): Promise<Response | TesseraError> {
-    const named = Object.entries(query).flatMap(([name, value]): [string, string][] =>
-      value === undefined ? [] : [[name, String(value)]],
-    );
-    const search = named.length === 0 ? "" : `?${new URLSearchParams(named)}`;
-    const init: RequestInit = {
-      method,
-      headers: {
-        accept,
-        ...(credential !== null && { authorization: credential }),
-        ...(body !== undefined && { "content-type": "application/json" }),
-        ...(idempotencyKey !== "" && { "idempotency-key": idempotencyKey }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(content !== undefined && { body: content }),
-      ...(signal !== undefined && { signal }),
-    };
+    const sent: Record<string, string> = { accept };
+    if (credential !== null) sent.authorization = credential;
+    if (body !== undefined) sent["content-type"] = "application/json";
+    if (idempotencyKey !== "") sent["idempotency-key"] = idempotencyKey;
+    const init: RequestInit = { method, headers: headers === undefined ? sent : { ...sent, ...headers } };
+    if (body !== undefined) init.body = JSON.stringify(body);
+    else if (content !== undefined) init.body = content;
+    if (signal !== undefined) init.signal = signal;
     try {
-      const response = await this.fetch(`${this.base}${path}${search}`, init);
+      const response = await this.fetch(`${this.base}${path}${query === undefined ? "" : searchOf(query)}`, init);
       return response.ok ? response : await refusal(response);
     } catch (error) {
       signal?.throwIfAborted();
       return new ConnectionError(`The server at ${this.base} gave no answer.`, error);
     }
   }
+}
+
+function searchOf(query: NonNullable<Sent["query"]>): string {
+  const named = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  return named.length === 0 ? "" : `?${new URLSearchParams(named)}`;
 }
 
 /** Random, so that no two requests share one. */
@@ -196,6 +219,9 @@ async function refusal(response: Response): Promise<TesseraError> {
     return errorOf(`The answer has status ${status} and is no JSON.`, { ...facts, code: "unknown" });
   }
 }
+
+const failureOf = (error: unknown): TesseraError =>
+  error instanceof TesseraError ? error : new ConnectionError("The answer could not be read.", error);
 
 function tooLate(timeoutMs: number): TimeoutError {
   return new TimeoutError(`There was no answer within ${timeoutMs / 1000} s.`, { code: "request_timeout", status: 0 });
