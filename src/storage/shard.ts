@@ -296,6 +296,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
   }
 
   private largeApplied(): void {
+    this.versions.largeApplied(this.appliedSequence);
     if (this.options.applyWhen === "durable") {
       this.applyDurable();
       this.prune();
