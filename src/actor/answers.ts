@@ -54,12 +54,13 @@ export class Answers {
     }
     if (request.endpoint.home === "directory") request.tenant.sawEverything();
     const { partition, tenant } = request;
-    if (partition.gate.isOpenFor(tenant.lastCommit)) {
+    const seen = answer.seen ?? tenant.lastCommit;
+    if (partition.gate.isOpenFor(seen)) {
       this.reply(request, answer);
       return;
     }
     partition.gate.pass(
-      tenant.lastCommit,
+      seen,
       () => this.reply(request, answer),
       (error) => {
         if (again !== null && error.code === "disk_full" && !request.committed) again();
