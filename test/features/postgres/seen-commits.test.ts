@@ -13,8 +13,9 @@ import { Shard } from "../../../src/storage/shard.js";
 import { HeldLog } from "../../storage/held-log.js";
 
 const OPTIONS = {
-  ...{ isolation: "read committed", readOnly: false, user: "u", tenantName: "t", control: "statements", waits: true },
-} as const;
+  ...({ isolation: "read committed", control: "statements" } as const),
+  ...{ readOnly: false, user: "u", tenantName: "t", waits: true },
+};
 const REQUEST = { checkpoint: () => undefined, shouldYield: () => false, yieldTurn: () => Promise.resolve() };
 
 t.test("what answers of a session have seen", async (t) => {
