@@ -13,8 +13,8 @@ import { Shard } from "../../../src/storage/shard.js";
 import { HeldLog } from "../../storage/held-log.js";
 
 const OPTIONS = {
-  ...({ isolation: "read committed", control: "statements" } as const),
-  ...{ readOnly: false, user: "u", tenantName: "t", waits: true },
+  ...({ isolation: "read committed", control: "statements", waits: true } as const),
+  ...{ readOnly: false, user: "u", tenantName: "t" },
 };
 const REQUEST = { checkpoint: () => undefined, shouldYield: () => false, yieldTurn: () => Promise.resolve() };
 
