@@ -71,7 +71,7 @@ function measured(binaries: string, { environment, roots }: Contender, args: rea
   const count = Number(/actually processed: (\d+)/.exec(printed)![1]);
   const failed = Number(/failed transactions: (\d+)/.exec(printed)?.[1] ?? 0);
   if (failed > 0) console.log(`(${failed} transactions failed)`);
-  return { rate: Number(/tps = ([\d.]+)/.exec(printed)![1]), perCpu: count / cpu };
+  return { rate: Number(/tps = ([\d.]+)/.exec(printed)?.[1]), perCpu: count / cpu };
 }
 
 /** Plans and code get warm by work, not by time: on a busy machine two seconds are little work. */
