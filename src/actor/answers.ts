@@ -73,12 +73,13 @@ export class Answers {
       return;
     }
     const { partition, tenant } = request;
-    if (partition.gate.isOpenFor(tenant.lastCommit)) {
+    const seen = answer.seen ?? tenant.lastCommit;
+    if (partition.gate.isOpenFor(seen)) {
       this.reply(request, answer);
       return;
     }
     partition.gate.pass(
-      tenant.lastCommit,
+      seen,
       () => this.reply(request, answer),
       (error) => {
         if (again !== null && error.code === "disk_full" && !request.committed) again();

@@ -10,6 +10,8 @@ export interface Answer<T = unknown> {
   readonly packed?: { readonly bytes: readonly Uint8Array[]; readonly members: PackedMembers | null };
   /** Overrides the endpoint's own success status. */
   readonly status?: number;
+  /** The newest commit that it has seen; absent: it may have seen all of its tenant's. */
+  readonly seen?: number;
   /** Further headers, "name: value" lines joined by "\n". */
   readonly headers?: string;
 }

@@ -11,6 +11,7 @@ import { requireSchema } from "../sql/bind/relation-rights.js";
 import { parseSql } from "../sql/parse/parse.js";
 import type { KeyHolder } from "../storage/key-locks.js";
 import type { Transaction } from "../storage/store.js";
+import type { ShardTransaction } from "../storage/transaction.js";
 import type { TakeRows } from "./cursor.js";
 import { declaredType } from "./result-columns.js";
 import { takingWithin } from "./row-budget.js";
@@ -86,6 +87,11 @@ export class ProtocolSession {
       this.tenant.plans.add(this.names.planKey({ ...text, declared: parameterTypes }), plan);
     }
     return plan;
+  }
+
+  /** The open one; null: there is none. */
+  get transaction(): ShardTransaction | null {
+    return this.block.isOpen ? this.block.open() : null;
   }
 
   /** Takes back what was done, where the open transaction is rolled back to a savepoint. */

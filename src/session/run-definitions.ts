@@ -2,7 +2,7 @@
 import { isNameOfFeature } from "../catalog/author.js";
 import type { DdlCommand } from "../catalog/ddl-command.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";
-import { type BoundAnalyze, type BoundDdlSteps, LOCK_TABLE } from "../sql/bind/bound-statement.js";
+import { type BoundAnalyze, type BoundDdl, type BoundDdlSteps, LOCK_TABLE } from "../sql/bind/bound-statement.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import { callsToCheck, checkCalls } from "./check-calls.js";
 import type { ExecutionScope } from "./execution-scope.js";
@@ -17,6 +17,11 @@ interface Definitions extends Pick<BoundDdlSteps, "steps" | "notices"> {
   readonly tag: string | null;
   /** Calls in what was bound already. */
   readonly checks?: StatementPlan["checks"];
+}
+
+/** Of a definition that was bound with its statement. Only CREATE TABLE AS has parameters: those of its query. */
+export function definitionOf({ checks }: Pick<StatementPlan, "checks">, bound: BoundDdl): Definitions {
+  return { tag: null, steps: [() => bound], notices: [], checks };
 }
 
 /** Each step is bound against the definitions that the one before it left. */

@@ -240,6 +240,7 @@ export class Session {
     return runAsOf(past, run, this.tenant, (tenant, ready) => {
       const session = new Session(tenant, { ...this.options, readOnly: true });
       session.settings.restore(this.settings.current());
+      this.block.sawEverything();
       return session.execute(ready, commit);
     });
   }

@@ -213,15 +213,17 @@ function planBound(
   const optional = optionalParameters === undefined || optionalParameters.size === 0 ? {} : { optionalParameters };
   const common = { bound, catalogVersion, parameterNames, ...optional, graph, uses: 0, overruns: 0 };
   const query = queryOf(bound);
+  const open = (indexes: readonly number[]) => indexes.map((index) => ({ index, type: guesses[index] ?? null }));
   if (query === null) {
-    return { ...common, openParameters: [], parameterTypes: NO_TYPES, program: null, shape: null, checks: [] };
+    const { parameterTypes = NO_TYPES, openParameters = [] } = bound.kind === "ddl" ? bound : {};
+    return { ...common, openParameters: open(openParameters), parameterTypes, program: null, shape: null, checks: [] };
   }
   const { answersAtOnce } = names;
   const options = { statistics, ...(answersAtOnce && { answersAtOnce }) };
   const plan = waits ? optimizedToWait(query.plan, options) : optimize(query.plan, options);
   return {
     ...common,
-    openParameters: query.openParameters.map((index) => ({ index, type: guesses[index] ?? null })),
+    openParameters: open(query.openParameters),
     parameterTypes: query.parameterTypes,
     program: compilePlan(plan),
     shape: shapeOf(query.columns),

@@ -37,7 +37,7 @@ import { insertRepeatedly, type RepeatedSteps, type Repetition } from "./repeate
 import { procedureColumns, resultColumns } from "./result-columns.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
 import { withinBudget } from "./row-budget.js";
-import { analyze, runDefinitions } from "./run-definitions.js";
+import { analyze, definitionOf, runDefinitions } from "./run-definitions.js";
 import { collect, collected, givenValues, parametersInTurns, parametersOf } from "./run-program.js";
 import { verify } from "./run-verify.js";
 import type { SessionCursors } from "./session-cursors.js";
@@ -243,11 +243,8 @@ export class StatementRunner {
       case "analyze":
         return analyze(this.scope, bound, run, tx);
       case "ddl":
-        return runDefinitions(
-          this.scope,
-          { tag: null, steps: [() => bound], notices: [], checks: plan.checks },
-          run,
-          tx,
+        return after(plan.parameterTypes.length === 0 ? [] : this.parameters(plan, run), (parameters) =>
+          runDefinitions(this.scope, definitionOf(plan, { ...bound, parameters }), run, tx),
         );
       case "ddl steps":
         if (bound.alone !== undefined && this.block.isOpen) {

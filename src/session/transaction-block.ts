@@ -75,6 +75,11 @@ export class TransactionBlock {
     return this.transaction;
   }
 
+  /** Its client is told what the transaction has not read by itself. */
+  sawEverything(): void {
+    if (this.transaction !== null) this.transaction.newestSeen = this.tenant.partition.shard.committedSequence;
+  }
+
   isStill(tx: ShardTransaction): boolean {
     return this.transaction === tx;
   }

@@ -7,6 +7,7 @@ import type { Shard } from "./shard.js";
 import type { BeginOptions } from "./shard-options.js";
 import { ShardTransaction } from "./transaction.js";
 import type { TransactionHost } from "./transaction-host.js";
+import { UnsyncedKeys } from "./unsynced-keys.js";
 import { RecentVersions } from "./versions.js";
 
 /** What sessions use of a shard. */
@@ -18,6 +19,8 @@ export type ReadableShard = Pick<
 export class PastShard implements ReadableShard, TransactionHost<ShardTransaction> {
   readonly engine: Engine;
   readonly versions = new RecentVersions();
+  /** What is past is on disk, or gone with what it was made of. */
+  readonly unsynced = new UnsyncedKeys();
   readonly locks = new KeyLocks();
   /** Never what the engine has: nobody may keep what is read here as what there is now. */
   readonly appliedSequence = -1;

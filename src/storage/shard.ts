@@ -31,6 +31,7 @@ import { appliedBy, encodeSequence, recoverEngine } from "./recovery.js";
 import type { BeginOptions, CommitWatcher, ShardMetrics, ShardOptions } from "./shard-options.js";
 import { ShardTransaction } from "./transaction.js";
 import type { TransactionHost } from "./transaction-host.js";
+import { UnsyncedKeys } from "./unsynced-keys.js";
 import { type LargeSource, RecentVersions } from "./versions.js";
 import type { Write } from "./write-set.js";
 
@@ -42,6 +43,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
   readonly engine: Engine;
   readonly layers: LayeredEngine | null;
   readonly versions = new RecentVersions();
+  readonly unsynced = new UnsyncedKeys();
   readonly locks = new KeyLocks();
   readonly log: CommitLog;
   readonly largeSizes: LargeCommitSizes;
@@ -194,9 +196,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     }
     this.counters.flushes++;
     this.startSync();
-    if (this.options.durability !== undefined && this.options.durability !== "fsync") {
-      this.durable(this.appended);
-    }
+    if (this.options.durability !== undefined && this.options.durability !== "fsync") this.durable(this.appended);
     this.endOldestBeyondMemory();
     this.trim.flushed(this.synced);
   }
@@ -241,6 +241,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     const before = this.watcher?.committing(this.committedSequence + 1, micros, writes);
     const sequence = ++this.committedSequence;
     this.versions.add(sequence, writes, micros);
+    this.unsynced.add(sequence, writes);
     if (this.layers !== null && writes.some(({ key }) => isRecordKey(key))) this.hasLayerRecord = true;
     if (before === undefined) this.turn.push({ sequence, micros, operations: writes });
     else this.turn.push(this.clock.followed({ sequence, micros, operations: writes, before }));
@@ -261,6 +262,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
       this.versions.addLarge({ sequence, sources });
       this.large.take({ sequence, micros, sources, parts });
     } else this.versions.add(sequence, textOperationsOf(sources), micros);
+    this.unsynced.addAll(sequence);
     const commit = { sequence, micros, operations: late, parts };
     this.turn.push(before === undefined ? commit : this.clock.followed({ ...commit, before }));
     this.counters.commits++;
@@ -296,6 +298,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
   }
 
   private largeApplied(): void {
+    this.versions.largeApplied(this.appliedSequence);
     if (this.options.applyWhen === "durable") {
       this.applyDurable();
       this.prune();
@@ -354,12 +357,9 @@ export class Shard implements TransactionHost<ShardTransaction> {
   private apply(): void {
     const hasReaders = this.open.oldest !== null;
     this.applyUpTo(this.committedSequence, hasReaders);
-    if (hasReaders) {
-      this.prune();
-    } else {
-      this.versions.clear();
-      this.prunedTo = this.appliedSequence;
-    }
+    if (hasReaders) return void this.prune();
+    this.versions.clear();
+    this.prunedTo = this.appliedSequence;
   }
 
   /** The engine takes what has become durable, up to a large commit, which it takes in its own time. */
@@ -426,6 +426,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     for (const { parts } of commits) if (parts !== undefined) this.log.dropParts(parts);
     this.large.undo(first);
     this.versions.undo(first);
+    this.unsynced.undo(first);
     this.watcher?.undone(first);
     this.committedSequence = first - 1;
     for (const transaction of this.open.list()) {
@@ -483,6 +484,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
   private durable(sequence: number): void {
     if (sequence <= this.durableSequence) return;
     this.durableSequence = sequence;
+    this.unsynced.synced(sequence);
     this.options.onDurable?.(sequence);
   }
 
@@ -492,9 +494,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     this.failure = error;
     this.turn = [];
     this.large.end();
-    for (const transaction of this.open.list()) {
-      transaction.abort(new DbError("partition_unavailable", error.message));
-    }
+    for (const transaction of this.open.list()) transaction.abort(new DbError("partition_unavailable", error.message));
     this.options.onFailed?.(error);
   }
 }

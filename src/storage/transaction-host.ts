@@ -3,6 +3,7 @@ import type { CommitLog, CommitParts } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import type { KeyLocks } from "./key-locks.js";
 import type { LargeCommitSizes } from "./large-commit.js";
+import type { UnsyncedKeys } from "./unsynced-keys.js";
 import type { LargeSource, RecentVersions } from "./versions.js";
 import type { Write } from "./write-set.js";
 
@@ -10,6 +11,7 @@ import type { Write } from "./write-set.js";
 export interface TransactionHost<T> {
   readonly engine: Engine;
   readonly versions: RecentVersions;
+  readonly unsynced: UnsyncedKeys;
   readonly committedSequence: number;
   /** Newest sequence that the engine has applied. */
   readonly appliedSequence: number;

@@ -1,7 +1,6 @@
 /**
- * Transactions on a shard: one snapshot, the transaction's own writes in memory, validation at commit (optimistic
- * concurrency control with backward validation; Kung and Robinson 1981). Made by Shard.begin, owned by whoever began
- * it, and listed by the shard while they are open.
+ * Transactions on a shard: a snapshot, own writes in memory, validation at commit (optimistic concurrency control with
+ * backward validation; Kung and Robinson 1981). Made by Shard.begin, owned by whoever began it; the shard lists open ones.
  */
 
 import { DbError, sqlError } from "../protocol/errors.js";
@@ -46,6 +45,8 @@ export class ShardTransaction implements Transaction {
   floor: number;
   /** The oldest snapshot that it reads. */
   since: number;
+  /** The newest commit that it has read which was not on disk then, or one that is newer. */
+  newestSeen = 0;
   /** Neighbours in the shard's list of open transactions. */
   older: ShardTransaction | null = null;
   newer: ShardTransaction | null = null;
@@ -151,6 +152,7 @@ export class ShardTransaction implements Transaction {
 
   private scanRange(range: KeyRange, view: SnapshotView, isRead = true): Cursor {
     this.checkOpen();
+    this.newestSeen = this.host.committedSequence;
     const reads = isRead && !this.reads.isUnread ? this.reads.noted(this.snapshot) : null;
     this.cursors ??= new Set();
     const { cursors } = this;
@@ -188,6 +190,7 @@ export class ShardTransaction implements Transaction {
 
   private correctionsIn(range: KeyRange, newer: NewerEntries, view: SnapshotView, isRead = true): Corrections {
     this.checkOpen();
+    this.newestSeen = this.host.committedSequence;
     const corrections = correctionsOf(this.host.versions, view, range, newer);
     if (isRead) this.noteRead(range);
     return corrections;
@@ -200,12 +203,9 @@ export class ShardTransaction implements Transaction {
 
   isAloneIn({ gte, lt }: KeyRange): boolean {
     this.checkOpen();
-    const { host } = this;
+    const { host, snapshot } = this;
     if (host.hasOtherWriters(this)) return false;
-    return (
-      host.committedSequence === this.snapshot ||
-      !host.versions.isRangeChanged(keyText(gte), keyText(lt), this.snapshot)
-    );
+    return host.committedSequence === snapshot || !host.versions.isRangeChanged(keyText(gte), keyText(lt), snapshot);
   }
 
   requireOpen(): void {
@@ -351,9 +351,9 @@ export class ShardTransaction implements Transaction {
   }
 
   /**
-   * Writes the transaction's operations into the log ahead of the commit, giving the loop its turns. So `commit` itself
-   * takes no time, and other transactions can commit in between. Nothing else may be done with the transaction until it
-   * resolves; then a few more writes may follow. Rejects if the transaction has been ended or the disk is full.
+   * Writes the operations into the log ahead of the commit, in turns. So `commit` itself takes no time, and others can commit in
+   * between. Nothing else may be done with the transaction until it resolves; then a few more writes may follow. Rejects if
+   * it has been ended or the disk is full.
    */
   async prepareCommit(turns: CheckedTurns): Promise<void> {
     this.checkOpen();
@@ -410,9 +410,11 @@ export class ShardTransaction implements Transaction {
   /** The same without the transaction's own writes. */
   private recent(key: Uint8Array, text: string | null, snapshot: number): Uint8Array | null | undefined {
     if (!this.reads.isUnread) this.reads.noted(this.snapshot)?.addKey(key);
-    const { versions } = this.host;
-    if (versions.size === 0) return undefined;
-    return versions.valueOf(text ?? keyText(key), snapshot);
+    const { versions, unsynced } = this.host;
+    if (versions.size === 0 && unsynced.isEmpty) return undefined;
+    const known = text ?? keyText(key);
+    this.newestSeen = Math.max(this.newestSeen, unsynced.seenAt(known));
+    return versions.size === 0 ? undefined : versions.valueOf(known, snapshot);
   }
 
   private checkWritable(): void {
@@ -466,9 +468,8 @@ export class ShardTransaction implements Transaction {
   }
 
   private conflict(): DbError | null {
-    const { versions } = this.host;
     if (this.isOverwritten()) return sqlError("40001", "could not serialize access due to concurrent update");
-    if (this.reads.isOverwritten(versions, this.snapshot)) {
+    if (this.reads.isOverwritten(this.host.versions, this.snapshot)) {
       return sqlError("40001", "could not serialize access due to read/write dependencies among transactions");
     }
     return null;
@@ -476,9 +477,8 @@ export class ShardTransaction implements Transaction {
 
   /** Whether a later commit wrote what this transaction writes. */
   private isOverwritten(): boolean {
-    const { versions } = this.host;
     const isOverwritten = (writes: WritesByKey<Write> | null): boolean =>
-      writes !== null && versions.isOverwritten(writes, this.validFrom);
+      writes !== null && this.host.versions.isOverwritten(writes, this.validFrom);
     return [this.own?.writes ?? null, ...this.loads].some(isOverwritten);
   }
 

@@ -61,6 +61,8 @@ interface Commit {
   /** Keys that have a version of this commit. */
   readonly keys: VersionedKey[];
   readonly large: LargeCommit | null;
+  /** Of a large one: the engine has all of it. */
+  isInEngine?: boolean;
 }
 
 /** Memory of one version beside its bytes, roughly. */
@@ -93,10 +95,20 @@ export class RecentVersions {
     return this.pending.length > 0;
   }
 
-  /** The large commits that a snapshot sees, newest first; keys that also have versions are found among those. */
+  /**
+   * The large commits that a snapshot sees and the engine does not have, newest first. Keys that also have versions are found among
+   * those; so are all keys that a later commit has changed.
+   */
   largeCommits(snapshot: number): readonly LargeCommit[] {
     if (this.large.length === 0) return NO_LARGE_COMMITS;
-    return this.large.flatMap(({ sequence, large }) => (sequence <= snapshot ? [large!] : [])).reverse();
+    return this.large
+      .flatMap(({ sequence, large, isInEngine }) => (sequence <= snapshot && isInEngine !== true ? [large!] : []))
+      .reverse();
+  }
+
+  /** The engine has all of the large commits up to `sequence`: who begins to read a range finds them there. */
+  largeApplied(sequence: number): void {
+    for (const commit of this.large) if (commit.sequence <= sequence) commit.isInEngine = true;
   }
 
   /** Approximate memory held. */

@@ -221,3 +221,23 @@ t.test("a prepared statement, and a repeated answer", async (t) => {
   }
   t.equal(await count(), 6);
 });
+
+t.test("CREATE TABLE AS has parameters in its query", async (t) => {
+  await execute({
+    sql: INSERT,
+    parameters: [
+      [1, "a"],
+      [2, "b"],
+      [3, "c"],
+    ],
+  });
+  const sql = "CREATE TABLE picked AS SELECT id, $1 || name AS name FROM city WHERE id > $2";
+  t.match(await execute({ sql, parameters: ["x", 1] }), { status: 200 });
+  t.same(await server.rows("SELECT * FROM picked ORDER BY id"), [
+    [2, "xb"],
+    [3, "xc"],
+  ]);
+  const tooFew = await execute({ sql: sql.replace("picked", "other"), parameters: ["x"] });
+  t.match(tooFew, { status: 400, body: { error: { details: { sqlstate: "08P01" } } } });
+  await server.rows("DROP TABLE picked");
+});

@@ -347,6 +347,45 @@ t.test("a parameter of the type void is no argument", (t) =>
   }),
 );
 
+t.test("CREATE TABLE AS has parameters in its query", (t) =>
+  withClient(async (client) => {
+    const sql =
+      "CREATE TEMP TABLE picked AS SELECT n, $2 AS word, $3::date AS day FROM generate_series(1, 9) n WHERE n > $1";
+    client.send(
+      parse("fill", sql),
+      describe("S", "fill"),
+      bind("", "fill", ["7", "é", "2026-11-27"]),
+      execute(""),
+      sync,
+    );
+    const answer = await client.until("Z");
+    t.equal(lettersOf(answer), "1tn2CZ");
+    const oids = answer[1]!.body;
+    t.same(
+      [oids.readUInt16BE(0), oids.readUInt32BE(2), oids.readUInt32BE(6), oids.readUInt32BE(10)],
+      [3, 23, 25, 1082],
+    );
+    t.equal(
+      answer
+        .find(({ type }) => type === "C")!
+        .body.toString()
+        .slice(0, -1),
+      "SELECT 2",
+    );
+    const rows = (await client.ask("SELECT * FROM picked ORDER BY n")).filter(({ type }) => type === "D").map(valuesOf);
+    t.same(rows, [
+      ["8", "é", "2026-11-27"],
+      ["9", "é", "2026-11-27"],
+    ]);
+    await client.ask("DROP TABLE picked");
+    client.send(bind("", "fill", ["8", null, null]), execute(""), sync);
+    t.equal(lettersOf(await client.until("Z")), "2CZ");
+    t.same(valuesOf((await client.ask("SELECT n, word, day FROM picked"))[1]!), ["9", null, null]);
+    client.send(parse("", "CREATE MATERIALIZED VIEW seen AS SELECT $1::int AS n"), sync);
+    t.match(fieldsOf((await client.until("Z"))[0]!), { C: "42P02" });
+  }),
+);
+
 t.test("what is no message ends the connection and nothing else", async (t) => {
   for (const bytes of [Buffer.from("GET / HTTP/1.1\r\n\r\n"), Buffer.alloc(64, 0xff), Buffer.alloc(64)]) {
     const client = await WireClient.connect(postgresPort(server));

@@ -2,6 +2,8 @@
 import t from "tap";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
+import type { Operation } from "../../src/storage/operation.js";
+import { createOrderedMap } from "../../src/storage/ordered-map.js";
 import type { Shard } from "../../src/storage/shard.js";
 import { applyBacklog } from "./apply-backlog.js";
 import { commit, content, get, key, openShard, put, scan } from "./shards.js";
@@ -76,6 +78,34 @@ t.test("readers see all of it or nothing while the engine takes it, and others c
   t.same([shard.appliedSequence, shard.metrics.versionBytes], [shard.committedSequence, 0]);
   const entry = [...shard.log.replay(1)].findLast(({ operations }) => operations.length > 10)!;
   t.equal(entry.operations.length, ROWS + 3, "the change log has it as one commit");
+});
+
+t.test("once the engine has it, who saw it before reads it there", async (t) => {
+  const shard = await openShard(t, { log: await logOf(new SimulatedDisk()), largeSizes: SIZES });
+  const large = fill(shard, "1");
+  await large.prepareCommit(AT_ONCE);
+  large.commit();
+  shard.flush();
+  const reader = shard.begin({ readOnly: true });
+  const corrected = (): string[] => {
+    const found: string[] = [];
+    const newer = { entries: createOrderedMap<Operation>() };
+    const corrections = reader.corrections({ gte: key(""), lt: key("\xff") }, newer);
+    for (; corrections.text !== null; corrections.advance()) found.push(corrections.text);
+    return found;
+  };
+  t.equal(corrected().length, ROWS + 2, "the engine has nothing of it");
+  await applyBacklog(shard);
+  t.same(corrected(), []);
+  const seen = scan(reader, "a");
+  commit(shard, ["row03", "3"], ["new", "3"]);
+  t.same(corrected(), ["row03"], "what others have changed since");
+  shard.flush();
+  t.same(corrected(), ["new", "row03"]);
+  t.same(scan(reader, "a"), seen);
+  t.equal(get(reader, "row03"), "1");
+  reader.rollback();
+  t.equal(shard.metrics.versionBytes, 0);
 });
 
 t.test("large commits are written into the log side by side, and made one after the other", async (t) => {

@@ -6,6 +6,7 @@ import type { Outcome } from "../../session/sql-result.js";
 import type { StatementRun } from "../../session/statement-run.js";
 import type { BoundStatement } from "../../sql/bind/bound-statement.js";
 import { commandTag } from "./command-tag.js";
+import { isPlainStatement } from "./plain-statement.js";
 import { RowOutput } from "./row-output.js";
 import { timeoutOf } from "./timeouts.js";
 import type { Ran, RunOptions, SentText, WireHost } from "./wire-host.js";
@@ -59,7 +60,7 @@ export class StatementRuns {
     for (const notice of outcome.notices) this.notice(notice);
     this.complete(commandTag(outcome, output.rows, bound));
     this.shift = 0;
-    return { command };
+    return { command, isPlain: bound !== null && isPlainStatement(bound) };
   }
 
   complete(tag: string): void {

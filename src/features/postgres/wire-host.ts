@@ -20,6 +20,8 @@ export type SentText = Pick<StatementText, "sql" | "params" | "declared" | "kept
 export interface Ran {
   /** Of a statement without rows: "BEGIN"; absent for queries. */
   readonly command: string | undefined;
+  /** plain-statement.ts. */
+  readonly isPlain: boolean;
 }
 
 export interface WireHost {

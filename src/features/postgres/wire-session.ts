@@ -22,6 +22,7 @@ import { type CopyIn, copyInFor } from "./copy-in.js";
 import { copyOut } from "./copy-out.js";
 import { type Listener, type Notification, noteNotification, type Told } from "./notifications.js";
 import { bindMessage, executeMessage, Portals, parseMessage } from "./portals.js";
+import { SeenCommits } from "./seen-commits.js";
 import { type SharedBySessions, sessionActions } from "./session-actions.js";
 import { specialOf } from "./special-statement.js";
 import { type SentStatement, statementsIn } from "./split-statements.js";
@@ -44,6 +45,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   readonly writer = new MessageWriter();
   readonly portals: Portals;
   readonly runs: StatementRuns;
+  private readonly seen: SeenCommits;
   /** The transaction was begun by the protocol, and ends with the query or at the next Sync. */
   private isImplicit = false;
   /** An error came: messages are left aside up to the next Sync. */
@@ -83,6 +85,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
     this.user = request.head.username;
     this.address = request.head.remoteAddress;
     this.runs = new StatementRuns(this);
+    this.seen = new SeenCommits(this.session, { tenant: request.tenant, partition: request.partition });
     this.portals = new Portals(this);
     const notify = (sent: Notification) => noteNotification(this.notified, sent);
     this.client.actions = sessionActions(this, shared, notify, (undo) => this.client.undoes(undo));
@@ -124,6 +127,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   /** Works on messages that came together. Never throws what a client did. */
   serve(request: Request, bytes: Buffer): Answer | Promise<Answer> {
     this.client.serve(request);
+    this.seen.begin();
     const messages = messagesOf(bytes);
     const done = this.serveFrom(messages, 0);
     if (!(done instanceof Promise)) return this.answer(request);
@@ -147,7 +151,8 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
     this.idleSinceMs = Date.now();
     const { sink } = request;
     const headers = this.channels.size > 0 && this.pushes === null ? LISTENS : "";
-    if (sink === null) return { bytes: this.writer.take(), headers };
+    const seen = this.seen.newest();
+    if (sink === null) return { bytes: this.writer.take(), headers, ...(seen !== null && { seen }) };
     return this.finishSink(request);
   }
 
@@ -270,7 +275,8 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
     this.settle(run);
   }
 
-  private settle({ command }: Ran): void {
+  private settle({ command, isPlain }: Ran): void {
+    this.seen.ran(command, isPlain);
     if (command !== undefined) this.noteCommand(command);
     if (!this.session.inTransaction) this.transactionEnded(command !== "ROLLBACK");
     if (!this.isImplicit) return;
@@ -302,6 +308,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   /** LISTEN and its like, which the engine does not know. */
   command(command: SessionCommand): Step {
     const { session } = this;
+    this.seen.isUnknown();
     if (session.status === "failed" && session.inTransaction) {
       throw sqlError("25P02", "current transaction is aborted, commands ignored until end of transaction block");
     }
@@ -400,6 +407,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   /** The error as a message; what the protocol does after one. */
   private failed(thrown: unknown, type: number): void {
     const error = expectedError(thrown);
+    this.seen.isUnknown();
     // The simple protocol goes on at once, also after a COPY whose rows are still on their way.
     const isSimple = type === FRONT.query || type === FRONT.sync || this.copying?.isSimple === true;
     this.endCopy();
@@ -417,6 +425,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   // COPY
 
   copy(copy: CopyStatement, isSimple: boolean): Step {
+    this.seen.isUnknown();
     if (copy.direction === "out") return copyOut(this, copy);
     return copyInFor(this, copy, isSimple).then((copying) => {
       this.copying = copying;

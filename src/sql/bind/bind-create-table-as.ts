@@ -16,10 +16,16 @@ import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import type { BindEnvironment, BoundDdl, BoundFill } from "./bound-statement.js";
 import { newName } from "./names.js";
 import { checkedRights, refuseDenied } from "./relation-rights.js";
+import { settleParameters } from "./settle-parameters.js";
 
 export function bindCreateTableAs(node: CreateTableAsStatement, binding: Binding): BoundDdl {
-  const stored = node.materializedView ? bindStoredQuery(node, "MATERIALIZED VIEW", binding) : null;
-  return filled(node, stored ?? bindFilling(node, binding), stored, binding.env);
+  if (node.materializedView) {
+    const stored = bindStoredQuery(node, "MATERIALIZED VIEW", binding);
+    return filled(node, stored, stored, binding.env);
+  }
+  const bound = filled(node, bindFilling(node, binding), null, binding.env);
+  const parameterTypes = binding.parameterTypes();
+  return parameterTypes.length === 0 ? bound : { ...bound, parameterTypes, openParameters: [...binding.open] };
 }
 
 export function bindCreateTableAsExecute(node: CreateTableAsExecuteStatement): BoundFill {
@@ -73,10 +79,10 @@ function filled(
 
 function bindFilling(node: CreateTableAsStatement, binding: Binding) {
   const { plan, columns } = filling(binding.query(node.query, null, PLAIN_QUERY), binding);
-  if (binding.parameterTypes().length > 0) {
-    throw sqlError("42P02", "there is no parameter $1", { position: node.position });
-  }
-  return { plan, columns: namedColumns(node.columns, columns, "TABLE AS", node.position) };
+  return {
+    plan: settleParameters(plan, binding.parameterTypes()),
+    columns: namedColumns(node.columns, columns, "TABLE AS", node.position),
+  };
 }
 
 /** The plan with just the query's columns. */

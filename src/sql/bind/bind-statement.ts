@@ -10,12 +10,12 @@ import type { TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { canCoerce } from "../../query/expr/coercion.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
-import { mapExpr, someExpr } from "../../query/expr/walk.js";
+import { someExpr } from "../../query/expr/walk.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
-import { exprsOfPlan, mapExprsOfPlan, mapPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
+import { exprsOfPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
 import { isNamedOid } from "../../values/catalog-types.js";
-import { type SqlType, TEXT, UNKNOWN } from "../../values/values.js";
+import { type SqlType, TEXT } from "../../values/values.js";
 import type {
   AnalyzeStatement,
   CreateSchemaStatement,
@@ -76,6 +76,7 @@ import { checkedRights, refuseDenied, requireSchema } from "./relation-rights.js
 import { callsRoutines } from "./routine-function.js";
 import { Scope } from "./scope.js";
 import { writesData } from "./sequence-functions.js";
+import { settleParameters } from "./settle-parameters.js";
 import { castColumns, project } from "./source.js";
 import { withName } from "./system/define-function.js";
 
@@ -385,19 +386,6 @@ function withOrigins(columns: Plan["columns"], { origins }: Binding): Plan["colu
     const origin = origins[i];
     return origin == null ? column : { ...column, origin };
   });
-}
-
-/** A parameter that was met before its type was known has that type now, wherever it stands. */
-function settleParameters(plan: Plan, types: BoundQuery["parameterTypes"]): Plan {
-  if (types.length === 0) return plan;
-  const settle = (expr: Expr): Expr =>
-    mapExpr(expr, (node) => {
-      if (node.kind === "param" && node.type === UNKNOWN) return Object.freeze({ ...node, type: types[node.index]! });
-      if (node.kind !== "subquery") return node;
-      const inner = settleParameters(node.plan as Plan, types);
-      return inner === node.plan ? node : Object.freeze({ ...node, plan: inner });
-    });
-  return mapPlan(plan, (node) => mapExprsOfPlan(node, settle));
 }
 
 /** The plan's columns under the names of the result; WITH and column aliases rename without a node of their own. */

@@ -178,8 +178,11 @@ export interface BoundDdl {
   readonly rows?: Plan | null;
   /** The query that the command keeps without running it: of a view. */
   readonly stored?: Plan;
-  /** Values of the parameters in `rows`; absent: it has none. */
+  /** Values of the parameters in `rows`; absent: it has none, or they come with the run. */
   readonly parameters?: readonly Value[];
+  /** Of those that come with the run, as BoundQuery has them. */
+  readonly parameterTypes?: readonly SqlType[];
+  readonly openParameters?: readonly number[];
 }
 
 /** Bound when its turn comes, against the definitions as the steps before it left them. Null: nothing is left to do. */
