@@ -1,12 +1,15 @@
 /** Tessera as its users have it: a server with its default configuration, filled by the import of CSV. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { loadParser, parseSql } from "../../src/sql/parse/parse.js";
 import { TesseraServer } from "../contenders/tessera-server.js";
 import { removeDirectory, temporaryDirectory } from "../servers.js";
 import { generate, TABLES } from "./generate.js";
 import { writeCsv } from "./postgres-side.js";
 import type { TpchSide } from "./side.js";
+
+const NOTICE_MS = 20;
 
 export async function tesseraServerSide(schema: string): Promise<TpchSide> {
   const server = await TesseraServer.start();
@@ -19,6 +22,8 @@ export async function tesseraServerSide(schema: string): Promise<TpchSide> {
       for (const table of TABLES) {
         const file = join(folder, `${table}.csv`);
         writeCsv(file, (emit) => generate(table, scale, emit));
+        // It took long: that the server has closed idle connections meanwhile is noticed now.
+        await sleep(NOTICE_MS);
         await server.importCsv(table, file, false);
         rmSync(file);
       }
