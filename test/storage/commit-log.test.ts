@@ -1,6 +1,7 @@
 /** The commit log in files: what comes back after every kind of ending, and what it refuses to pass over. */
-import t from "tap";
+
 import { setImmediate as nextTurn } from "node:timers/promises";
+import t from "tap";
 import type { Commit } from "../../src/storage/commit-log.js";
 import { FileCommitLog, type FileCommitLogOptions } from "../../src/storage/file-commit-log.js";
 import type { RecordHead } from "../../src/storage/log-record.js";
