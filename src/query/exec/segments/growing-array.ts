@@ -26,6 +26,7 @@ export class GrowingArray<A extends Numbers> {
 
   /** Where the next `count` rows are to be written, from index 0 on. They count as being there. */
   room(count: number): A {
+    if (this.whole !== null) throw new Error("rows come while others are put together");
     this.length += count;
     const last = this.blocks.at(-1);
     if (last === undefined) {
