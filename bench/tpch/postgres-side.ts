@@ -54,18 +54,38 @@ export async function postgresSide(binaries: string, schema: string, indexes: st
 const ROWS_PER_WRITE = 5000;
 
 export function writeCsv(path: string, rows: (emit: (row: Row) => void) => void): void {
-  const file = openSync(path, "w");
+  writeCsvFiles(() => path, Number.POSITIVE_INFINITY, rows);
+}
+
+/** Files of so many rows each; answers their paths. */
+export function writeCsvFiles(
+  pathOf: (number: number) => string,
+  rowsPerFile: number,
+  rows: (emit: (row: Row) => void) => void,
+): string[] {
+  const paths = [pathOf(0)];
+  let file = openSync(paths[0]!, "w");
   let lines: string[] = [];
+  let left = rowsPerFile;
   const flush = (): void => {
     if (lines.length > 0) writeSync(file, `${lines.join("\n")}\n`);
     lines = [];
   };
   rows((row) => {
+    if (left === 0) {
+      flush();
+      closeSync(file);
+      paths.push(pathOf(paths.length));
+      file = openSync(paths.at(-1)!, "w");
+      left = rowsPerFile;
+    }
+    left--;
     lines.push(row.map((value) => (typeof value === "number" ? value : `"${value}"`)).join(","));
     if (lines.length === ROWS_PER_WRITE) flush();
   });
   flush();
   closeSync(file);
+  return paths;
 }
 
 /** One psql that is fed statement by statement and tells the time of each as the server's client sees it. */

@@ -1,7 +1,7 @@
 /**
  * The file operations of the commit log, as an interface so that a simulation can inject faults (torn writes, a full
  * disk, failing fsync). `fileDisk` is the real one. Writes are synchronous and go into the page cache; only `sync`
- * waits for the device, in libuv's pool.
+ * waits for the device, in libuv's pool, as does the removal of segments that are not needed any more.
  */
 import fs from "node:fs";
 import { dirname } from "node:path";
@@ -25,6 +25,8 @@ export interface Disk {
   /** Resolves when the directory's entries are on the device. */
   syncDirectory(path: string): Promise<void>;
   remove(path: string): void;
+  /** Resolves when the file has gone. To free a large one may take the device a tenth of a second. */
+  removeLater(path: string): Promise<void>;
 }
 
 export const fileDisk: Disk = {
@@ -74,6 +76,9 @@ export const fileDisk: Disk = {
   },
   remove(path) {
     fs.unlinkSync(path);
+  },
+  removeLater(path) {
+    return fs.promises.unlink(path);
   },
 };
 

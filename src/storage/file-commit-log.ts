@@ -75,6 +75,8 @@ export class FileCommitLog implements CommitLog {
   private failure: DbError | null = null;
   private running: Promise<void> | null = null;
   private following: Promise<void> | null = null;
+  /** Of segments that have been trimmed: one after the other, so that a crash leaves no gap between segments. */
+  private removing: Promise<void> = Promise.resolve();
   private scratch = Buffer.allocUnsafeSlow(64 * 1024);
   /** Where parts begin (the `first` of a segment) that recovery may need, and the sequence of their commit, if any. */
   private readonly parts = new Map<number, { readonly firstSegment: number; sequence: number }>();
@@ -240,13 +242,22 @@ export class FileCommitLog implements CommitLog {
       const isKept = keeps !== null && kept < keeps.bytesMax && this.microsOf(this.segments[1]!) > keeps.afterMicros;
       if (isKept) return;
       if (kept < this.retentionBytes || this.unsynced.length > 0 || oldest.first >= neededFrom) return;
-      this.disk.remove(oldest.path);
       this.segments.shift();
+      this.removing = this.removing.then(() => this.removeLater(oldest));
+    }
+  }
+
+  private async removeLater({ path }: Segment): Promise<void> {
+    try {
+      await this.disk.removeLater(path);
+    } catch (error) {
+      this.failure ??= unusable("Removing an old segment of the commit log failed", error);
     }
   }
 
   async close(): Promise<void> {
     try {
+      await this.removing;
       if (this.failure === null) {
         await this.sync();
         this.mark();

@@ -1,4 +1,6 @@
 /** The commit log in files: what comes back after every kind of ending, and what it refuses to pass over. */
+
+import { setImmediate as nextTurn } from "node:timers/promises";
 import t from "tap";
 import type { Commit } from "../../src/storage/commit-log.js";
 import { FileCommitLog, type FileCommitLogOptions } from "../../src/storage/file-commit-log.js";
@@ -305,6 +307,7 @@ t.test("trim drops whole old segments, never the newest, and keeps the retention
   t.ok(log.firstSequence > 1 && log.firstSequence <= 31);
   t.same(sequences(log, 31), range(31, 100));
   log.trim(100);
+  await nextTurn();
   const kept = [...disk.files.values()].reduce((sum, { bytes }) => sum + bytes.length, 0);
   t.ok(kept >= 3000 && kept < 5000, `${kept} bytes are kept`);
   t.ok(log.firstSequence > 31);
@@ -313,7 +316,27 @@ t.test("trim drops whole old segments, never the newest, and keeps the retention
   t.same([reopened.firstSequence, reopened.lastSequence], [log.firstSequence, 100]);
   const tight = await openLog(disk, { retentionBytes: 0 });
   tight.trim(1000);
+  await nextTurn();
   t.equal(disk.files.size, 1);
+});
+
+t.test("nobody waits while trimmed segments are removed, the oldest first; close does", async (t) => {
+  const disk = new SimulatedDisk();
+  const log = await withCommits(disk, 100, { segmentBytes: 1000, retentionBytes: 0 });
+  const names = [...disk.files.keys()].sort();
+  disk.isSlow = true;
+  log.trim(100);
+  await nextTurn();
+  t.same([...disk.files.keys()].sort(), names, "the device is slow");
+  t.ok(log.firstSequence > 31, "the log is shorter at once");
+  disk.release();
+  await nextTurn();
+  t.same([...disk.files.keys()].sort(), names.slice(1));
+  disk.isSlow = false;
+  disk.release();
+  await log.close();
+  t.equal(disk.files.size, 1);
+  t.same((await openLog(disk)).lastSequence, 100);
 });
 
 t.test("a gap is replayed as one, in files and in memory", async (t) => {

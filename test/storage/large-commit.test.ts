@@ -246,6 +246,7 @@ t.test("the log keeps the parts that recovery needs", async (t) => {
   const files = disk.files.size;
   t.ok(files > 4);
   shard.log.trim(sequence);
+  await settle();
   t.ok(disk.files.size < 3, "until the engine has it for good");
   await applyBacklog(shard);
 });

@@ -122,6 +122,11 @@ export class SimulatedDisk implements Disk {
     this.files.delete(path);
   }
 
+  async removeLater(path: string): Promise<void> {
+    await this.device();
+    this.remove(path);
+  }
+
   get waitingSyncs(): number {
     return this.waiting.length;
   }

@@ -8,7 +8,7 @@
 import type { SqlType, Value } from "../../values/values.js";
 import type { HashKey } from "../expr/compare.js";
 import type { Batch } from "../expr/expr.js";
-import type { AggregatePlan, OutputColumn } from "../plan/plan.js";
+import type { AggregateCall, AggregatePlan, OutputColumn } from "../plan/plan.js";
 import { type Accumulator, type AccumulatorProgram, compileAccumulator, prepareResults } from "./accumulator.js";
 import type { ExecContext } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
@@ -45,6 +45,8 @@ interface AggregateProgram {
   readonly callSlots: readonly (readonly number[])[];
   /** Of the input. */
   readonly columns: readonly OutputColumn[];
+  /** Nothing is wanted of the input but the least and the greatest value of columns. */
+  readonly onlyExtremes: boolean;
   /** Rows of the input can be put on disk; as chunks, too. */
   readonly canSpill: boolean;
   readonly spillsChunks: boolean;
@@ -79,6 +81,7 @@ function compileProgram(plan: AggregatePlan, part: PartOfRun | null): AggregateP
     columns: plan.input.columns,
     canSpill: plan.groups.length > 0 && canSpill(plan.input.columns.map((column) => column.type)),
     spillsChunks: GroupOverflow.takesChunks(plan.input.columns),
+    onlyExtremes: plan.groups.length === 0 && plan.calls.every(isExtreme),
     groups: plan.groups.map((expr) => compileAll(expr, slotOf)),
     keyOf: rowKeyOf(groupTypes),
     keyTypes: plan.groups.length > 0 && haveGroupKeys(groupTypes) ? groupTypes : null,
@@ -94,6 +97,11 @@ function compileProgram(plan: AggregatePlan, part: PartOfRun | null): AggregateP
       slotsRead([...args, ...(filter === null ? [] : [filter]), ...orderBy.map(({ expr }) => expr)], slotOf),
     ),
   };
+}
+
+function isExtreme({ fn, args, filter, orderBy }: AggregateCall): boolean {
+  const isPlain = filter === null && orderBy.length === 0 && fn.open === undefined;
+  return isPlain && (fn.name === "min" || fn.name === "max") && args.length === 1 && args[0]!.kind === "column";
 }
 
 /** Groups of a thread that are looked for at once. */
@@ -144,6 +152,7 @@ class AggregateOperator implements Operator {
     const { groupColumns } = program;
     this.chunkGroups = groupColumns === null ? null : new ChunkGroups(groupColumns, this.groupsOfChunk);
     input.acceptChunks?.();
+    if (program.onlyExtremes) input.acceptExtremes?.();
     if (this.calls.every(({ merge }) => merge !== undefined) && (this.byKeys !== null || program.groups.length === 0)) {
       const canTake = (result: ThreadResult): boolean =>
         result.kind !== "groups" || this.calls.every((call, i) => call.canMerge?.(result.groups.states[i]!) ?? true);

@@ -229,7 +229,7 @@ class HashJoinOperator implements Operator {
       this.built = true;
       return this.spilled.start(this.left);
     }
-    while (!this.table.finish()) {
+    while (!rightRows.settle() || !this.table.finish()) {
       if (this.context.shouldYield()) return this.context.yieldTurn().then(() => this.finishRight());
     }
     this.built = true;

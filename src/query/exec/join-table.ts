@@ -14,6 +14,7 @@ import { hashKeys, loadKeys } from "./number-keys.js";
 import type { RowKeyOf } from "./row-key.js";
 import type { Chunk } from "./segments/chunk.js";
 import { loadNumbers } from "./segments/column.js";
+import { GrowingArray } from "./segments/growing-array.js";
 import type { EvaluateAll } from "./slots.js";
 import { bytesOf } from "./value-bytes.js";
 
@@ -49,14 +50,19 @@ const CHAIN_BYTES = 24;
 /** Part of the statement's memory within which an array may be made where hashing would need less. */
 const INDEX_SHARE = 0.5;
 /** Rows between two looks at the clock when the table is made. */
-const ROWS_PER_STEP = 32_768;
+const ROWS_PER_STEP = 8192;
 
 export class NumberTable implements JoinTable {
   bytes = 0;
   nexts = new Int32Array(0);
   private rows = 0;
-  /** By key: the values of all rows; NaN for NULL. */
-  private readonly keys: Float64Array[];
+  /** By key: the values of rows as they come; NaN for NULL. */
+  private readonly coming: GrowingArray<Float64Array>[];
+  /** The same when all have come. */
+  private keys: Float64Array[] = [];
+  /** Of the first key. */
+  private min = Number.POSITIVE_INFINITY;
+  private max = Number.NEGATIVE_INFINITY;
   private readonly probed: Float64Array[];
   private hashes = new Int32Array(0);
   private found = new Int32Array(0);
@@ -72,27 +78,35 @@ export class NumberTable implements JoinTable {
     private readonly probeKeys: readonly JoinKey[],
     private readonly context: ExecContext,
   ) {
-    this.keys = buildKeys.map(() => new Float64Array(0));
+    this.coming = buildKeys.map(() => new GrowingArray(Float64Array));
     this.probed = buildKeys.map(() => new Float64Array(0));
   }
 
   add(chunk: Chunk): boolean {
     const { length } = chunk;
-    const rows = this.rows + length;
-    this.reserve(length * (8 * this.keys.length + CHAIN_BYTES));
-    for (let k = 0; k < this.keys.length; k++) {
-      if (this.keys[k]!.length < rows) {
-        const grown = new Float64Array(Math.max(64, rows, 2 * this.rows));
-        grown.set(this.keys[k]!.subarray(0, this.rows));
-        this.keys[k] = grown;
-      }
-      if (!this.load(this.buildKeys[k]!, chunk, this.keys[k]!.subarray(this.rows))) return false;
+    this.reserve(length * (8 * this.coming.length + CHAIN_BYTES));
+    for (let k = 0; k < this.coming.length; k++) {
+      const keys = this.coming[k]!.room(length);
+      if (!this.load(this.buildKeys[k]!, chunk, keys)) return false;
+      if (k === 0 && this.coming.length === 1) this.widen(keys, length);
     }
-    this.rows = rows;
+    this.rows += length;
     return true;
   }
 
+  private widen(keys: Float64Array, length: number): void {
+    let { min, max } = this;
+    for (let row = 0; row < length; row++) {
+      const key = keys[row]!;
+      if (key < min) min = key;
+      if (key > max) max = key;
+    }
+    this.min = min;
+    this.max = max;
+  }
+
   finish(): boolean {
+    if (!this.coming.every((keys) => keys.settle())) return false;
     if (this.left < 0) this.begin();
     const to = Math.max(0, this.left - ROWS_PER_STEP);
     if (this.isIndexed) this.index(to);
@@ -136,10 +150,13 @@ export class NumberTable implements JoinTable {
   }
 
   private begin(): void {
-    const { rows, keys } = this;
+    const { rows, coming } = this;
+    this.keys = coming.map((keys) => keys.all());
     this.left = rows;
     this.nexts = new Int32Array(rows);
-    const places = keys.length === 1 ? this.span(keys[0]!) : 0;
+    // From the smallest key to the largest.
+    const places = coming.length === 1 ? this.max - this.min + 1 : 0;
+    this.first = this.min;
     const { memoryBytes, memoryBytesMax } = this.context.statement;
     this.isIndexed =
       places > 0 &&
@@ -154,19 +171,6 @@ export class NumberTable implements JoinTable {
       this.hashes = new Int32Array(ROWS_PER_STEP);
     }
     this.heads = new Int32Array(size);
-  }
-
-  /** Sets `first` to the smallest key; answers how many numbers lie from it to the largest. */
-  private span(keys: Float64Array): number {
-    let min = Number.POSITIVE_INFINITY;
-    let max = Number.NEGATIVE_INFINITY;
-    for (let row = 0; row < this.rows; row++) {
-      const key = keys[row]!;
-      if (key < min) min = key;
-      if (key > max) max = key;
-    }
-    this.first = min;
-    return max - min + 1;
   }
 
   private index(to: number): void {

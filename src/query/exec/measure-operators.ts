@@ -77,6 +77,10 @@ class MeasuredOperator implements Operator {
     this.operator.acceptBound?.(bound);
   }
 
+  acceptExtremes(): void {
+    this.operator.acceptExtremes?.();
+  }
+
   acceptThreads(work: ThreadWork): void {
     this.operator.acceptThreads?.(work);
   }

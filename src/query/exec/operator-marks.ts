@@ -81,6 +81,10 @@ class MarkingOperator implements Operator {
     this.operator.acceptBound?.(bound);
   }
 
+  acceptExtremes(): void {
+    this.operator.acceptExtremes?.();
+  }
+
   acceptThreads(work: ThreadWork): void {
     this.operator.acceptThreads?.(work);
   }

@@ -38,6 +38,11 @@ export interface Operator {
    * a FromThread (threads/read-threads.ts). Called before the first `next`. Absent: all rows come.
    */
   acceptThreads?(work: ThreadWork): void;
+  /**
+   * The consumer only wants the least and the greatest value of each column: other rows than those with them need not come, and
+   * values of different rows may come as one. Called before the first `next`. Absent: all rows come.
+   */
+  acceptExtremes?(): void;
   /** Threads that have taken part, for EXPLAIN ANALYZE. */
   readonly threadsUsed?: number;
   /** Frees cursors; may be called at any time, also twice, but not while a promise of `next` is pending. */

@@ -75,6 +75,7 @@ class ScanOperator implements Operator {
   private lastKey: Uint8Array | null = null;
   private handsOutChunks = false;
   private bound: SegmentBound | null = null;
+  private wantsExtremes = false;
   /** What other threads may do. */
   private work: ThreadWork | null = null;
   private threads: ThreadReads | null = null;
@@ -100,6 +101,10 @@ class ScanOperator implements Operator {
 
   acceptBound(bound: SegmentBound): void {
     this.bound = bound;
+  }
+
+  acceptExtremes(): void {
+    this.wantsExtremes = true;
   }
 
   acceptThreads(work: ThreadWork): void {
@@ -305,7 +310,8 @@ class ScanOperator implements Operator {
     const rowsMax = this.handsOutChunks ? CHUNK_ROWS : context.batchRows;
     this.scan = new SegmentScan(program.segments!, table, context, rowsMax, this.lastKey, this.bound);
     this.table = table;
-    if (this.work !== null && this.handsOutChunks) {
+    this.scan.givesExtremes = this.wantsExtremes && this.handsOutChunks && this.scan.knowsExtremes;
+    if (this.work !== null && this.handsOutChunks && !this.scan.givesExtremes) {
       this.threads = ThreadReads.of(context, this.work, table, this.scan, program.segments!.source);
       this.scan.threads = this.threads;
     }

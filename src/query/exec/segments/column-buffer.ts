@@ -18,6 +18,7 @@ import {
   type NumberColumn,
   valuesOf,
 } from "./column.js";
+import { GrowingArray } from "./growing-array.js";
 import { GrowingTexts, textsOf } from "./text-column.js";
 
 export class ColumnBuffer {
@@ -51,6 +52,11 @@ export class ColumnBuffer {
     for (const column of this.columns) column.append(NULLS, FIRST_ROW, 1);
   }
 
+  /** Does some of what `vectors` has to do; true: nothing of it takes long any more. */
+  settle(): boolean {
+    return this.columns.every((column) => column.settle());
+  }
+
   /** Its current values, by slot. */
   vectors(): readonly Column[] {
     return this.columns.map((column) => column.column());
@@ -82,7 +88,6 @@ export class ColumnBuffer {
 export const NULLS: Column = { kind: "dictionary", codes: new Uint8Array(1), values: [null], bytes: 0 };
 const FIRST_ROW: Selection = { rows: null, from: 0 };
 
-const CAPACITY_MIN = 64;
 const CODES_MAX = 65_536;
 /** Rows whose codes become texts at a time. */
 const RECODED_ROWS = 4096;
@@ -90,13 +95,14 @@ const RECODED_ROWS = 4096;
 class GrowingColumn {
   private kind: Column["kind"] | null = null;
   private length = 0;
-  private data: Int32Array | Float64Array = new Int32Array(0);
-  private nulls: Uint8Array | null = null;
+  private data: GrowingArray<Int32Array> | GrowingArray<Float64Array> = new GrowingArray(Int32Array);
+  private holdsFloats = false;
+  private nulls: GrowingArray<Uint8Array> | null = null;
   private min = Number.POSITIVE_INFINITY;
   private max = Number.NEGATIVE_INFINITY;
   private hasNaN = false;
   private scale = -1;
-  private codes = new Uint16Array(0);
+  private codes = new GrowingArray(Uint16Array);
   private readonly codeOf = new Map<Value, number>();
   /** Values by code, or of all rows. */
   private values: Value[] = [];
@@ -114,6 +120,8 @@ class GrowingColumn {
   restart(): void {
     this.kind = null;
     this.length = 0;
+    this.data.restart();
+    this.codes.restart();
     this.nulls = null;
     this.min = Number.POSITIVE_INFINITY;
     this.max = Number.NEGATIVE_INFINITY;
@@ -123,6 +131,11 @@ class GrowingColumn {
     this.values = [];
     this.source = null;
     this.texts.restart();
+  }
+
+  /** Puts some rows together; true: all are. */
+  settle(): boolean {
+    return this.data.settle() && this.codes.settle() && (this.nulls?.settle() ?? true);
   }
 
   /** Answers by how many bytes it has grown. */
@@ -154,15 +167,14 @@ class GrowingColumn {
   }
 
   column(): Column {
-    const { length } = this;
     switch (this.kind) {
       case "number": {
         const { min, max, hasNaN, scale } = this;
-        const nulls = this.nulls?.subarray(0, length) ?? null;
-        return { kind: "number", data: this.data.subarray(0, length), nulls, min, max, hasNaN, scale, bytes: 0 };
+        const nulls = this.nulls?.all() ?? null;
+        return { kind: "number", data: this.data.all(), nulls, min, max, hasNaN, scale, bytes: 0 };
       }
       case "dictionary":
-        return { kind: "dictionary", codes: this.codes.subarray(0, length), values: this.values, bytes: 0 };
+        return { kind: "dictionary", codes: this.codes.all(), values: this.values, bytes: 0 };
       case "text":
         return this.texts.column();
       default:
@@ -176,20 +188,19 @@ class GrowingColumn {
   }
 
   private appendNumbers(column: NumberColumn, { rows, from }: Selection, count: number): number {
-    const { length } = this;
-    if (column.data instanceof Float64Array && this.data instanceof Int32Array)
-      this.data = Float64Array.from(this.data);
-    this.data = withRoom(this.data, length + count);
-    const { data } = this;
+    if (column.data instanceof Float64Array && !this.holdsFloats) {
+      this.data = this.data.as(Float64Array);
+      this.holdsFloats = true;
+    }
+    const before = this.length;
+    const data = this.data.room(count);
     const source = column.data;
-    if (rows === null) for (let i = 0; i < count; i++) data[length + i] = source[from + i]!;
-    else for (let i = 0; i < count; i++) data[length + i] = source[rows[i]!]!;
+    if (rows === null) for (let i = 0; i < count; i++) data[i] = source[from + i]!;
+    else for (let i = 0; i < count; i++) data[i] = source[rows[i]!]!;
     if (column.nulls !== null || this.nulls !== null) {
-      this.nulls = withRoom(this.nulls ?? new Uint8Array(data.length), length + count);
+      const nulls = this.marks(before).room(count);
       const marks = column.nulls;
-      for (let i = 0; i < count; i++) {
-        this.nulls[length + i] = marks === null ? 0 : marks[rows === null ? from + i : rows[i]!]!;
-      }
+      for (let i = 0; i < count; i++) nulls[i] = marks === null ? 0 : marks[rows === null ? from + i : rows[i]!]!;
     }
     if (column.min < this.min) this.min = column.min;
     if (column.max > this.max) this.max = column.max;
@@ -198,27 +209,33 @@ class GrowingColumn {
     return count * data.BYTES_PER_ELEMENT;
   }
 
+  /** Of NULLs; the rows before the first NULL have values. */
+  private marks(before: number): GrowingArray<Uint8Array> {
+    if (this.nulls === null) {
+      this.nulls = new GrowingArray(Uint8Array);
+      this.nulls.room(before);
+    }
+    return this.nulls;
+  }
+
   private appendNulls(count: number): number {
-    const length = this.length + count;
-    this.data = withRoom(this.data, length);
-    this.nulls = withRoom(this.nulls ?? new Uint8Array(this.data.length), length);
-    this.data.fill(0, this.length, length);
-    this.nulls.fill(1, this.length, length);
-    this.length = length;
-    return count * this.data.BYTES_PER_ELEMENT;
+    const data = this.data.room(count);
+    data.fill(0, 0, count);
+    this.marks(this.length).room(count).fill(1, 0, count);
+    this.length += count;
+    return count * data.BYTES_PER_ELEMENT;
   }
 
   /** Null when there are too many different values for codes; some rows may have been taken. */
   private appendCodes(column: DictionaryColumn, { rows, from }: Selection, count: number): number | null {
-    const { length, codeOf } = this;
+    const { codeOf } = this;
     if (column !== this.source) {
       this.source = column;
       this.recoded = new Int32Array(column.values.length).fill(-1);
     }
     const { recoded } = this;
     const source = column.codes;
-    this.codes = withRoom(this.codes, length + count);
-    const { codes } = this;
+    const codes = this.codes.room(count);
     let bytes = count * codes.BYTES_PER_ELEMENT;
     for (let i = 0; i < count; i++) {
       const theirs = source[rows === null ? from + i : rows[i]!]!;
@@ -234,7 +251,7 @@ class GrowingColumn {
         }
         recoded[theirs] = code;
       }
-      codes[length + i] = code;
+      codes[i] = code;
     }
     this.length += count;
     return bytes;
@@ -262,7 +279,7 @@ class GrowingColumn {
     }
     this.kind = "text";
     this.values = [];
-    this.codes = new Uint16Array(0);
+    this.codes = new GrowingArray(Uint16Array);
     this.codeOf.clear();
     this.source = null;
     return bytes;
@@ -279,14 +296,8 @@ class GrowingColumn {
     this.kind = "plain";
     this.values = Array.from(values);
     this.texts = new GrowingTexts();
-    this.data = new Int32Array(0);
-    this.codes = new Uint16Array(0);
+    this.data = new GrowingArray(Int32Array);
+    this.holdsFloats = false;
+    this.codes = new GrowingArray(Uint16Array);
   }
-}
-
-function withRoom<A extends Int32Array | Float64Array | Uint16Array | Uint8Array>(array: A, length: number): A {
-  if (array.length >= length) return array;
-  const grown = new (array.constructor as new (length: number) => A)(Math.max(CAPACITY_MIN, length, 2 * array.length));
-  grown.set(array);
-  return grown;
 }

@@ -14,8 +14,8 @@ import type { ExecContext } from "../context.js";
 import type { SegmentBound } from "../operator.js";
 import { emptyColumns } from "../row-buffer.js";
 import { RowDecoder } from "../row-decoder.js";
-import { Chunk, type Selection } from "./chunk.js";
-import { type Column, valuesOf } from "./column.js";
+import { ALL_ROWS, Chunk, type Selection } from "./chunk.js";
+import { type Column, type NumberColumn, valuesOf } from "./column.js";
 import { NULLS } from "./column-buffer.js";
 import { CorrectedPiece } from "./corrected-piece.js";
 import type { Kernel } from "./kernel.js";
@@ -65,6 +65,8 @@ export type SegmentList = Pick<TableSegments, "segments" | "numberBefore" | "end
 export class SegmentScan {
   /** What other threads read; null: nothing. */
   threads: Handing | null = null;
+  /** Of segments whose least and greatest values are known, only those come. */
+  givesExtremes = false;
   private readonly segments: readonly Segment[];
   private readonly sizes: SegmentSizes;
   private readonly corrections: Corrections;
@@ -131,6 +133,10 @@ export class SegmentScan {
    */
   step(rowsMax: number): Chunk | Batch | Gap | Handed | null | undefined {
     const { segment, piece } = this;
+    if (segment === null && this.givesExtremes && this.at === this.segments[this.number]?.from) {
+      const extremes = this.extremes(this.segments[this.number]!);
+      if (extremes !== null) return extremes;
+    }
     if (segment === null) return this.foresees ? this.foresee() : this.enterNext();
     if (piece !== null) return this.stepPiece(segment, piece, rowsMax);
     if (this.isCorrected) return this.beginPiece(segment);
@@ -279,6 +285,24 @@ export class SegmentScan {
       // The scan finds the damage when it comes there.
       if (!(error instanceof DamagedColumns)) throw error;
     }
+  }
+
+  /** Whether files have the least and greatest values of all columns, if the other segments are like the next one. */
+  get knowsExtremes(): boolean {
+    const segment = this.segments[this.firstWhole];
+    if (segment === undefined || this.program.conjuncts.length > 0) return false;
+    return segmentExtremes(segment, this.program) !== null;
+  }
+
+  /** Null: they are not known, or the transaction sees other rows. */
+  private extremes(segment: Segment): Chunk | null {
+    const { text } = this.corrections;
+    if (this.ahead > 0 || (text !== null && text < segment.to)) return null;
+    const columns = segmentExtremes(segment, this.program);
+    if (columns === null) return null;
+    this.at = segment.to;
+    this.number++;
+    return new Chunk(columns, new Array<Selection>(columns.length).fill(ALL_ROWS), 2, this.scratch);
   }
 
   /** The consumer has no use for any row. Only where no test of the others can end the statement. */
@@ -434,6 +458,22 @@ export class SegmentScan {
     }
     return { kernels: [...kernels, ...later], rest };
   }
+}
+
+/** The least and the greatest value of each column, as two rows; null: they are not known without reading pages. */
+function segmentExtremes(segment: Segment, { source, records }: SegmentScanProgram): NumberColumn[] | null {
+  if (segment.stored === null || records === null) return null;
+  const columns: NumberColumn[] = [];
+  for (const [slot, id] of source.entries()) {
+    const known = segment.known(id);
+    if (known === null || known.hasNaN) return null;
+    const { min, max } = known;
+    // Of -0 and 0, which are equal, a file only knows 0.
+    if (records.types[slot]!.name.startsWith("float") && (min === 0 || max === 0)) return null;
+    const nulls = min > max ? new Uint8Array([1, 1]) : null;
+    columns.push({ ...known, data: Float64Array.of(min, max), nulls });
+  }
+  return columns;
 }
 
 function addTest(tests: Map<number, NumberTest[]>, slot: number, test: NumberTest): void {
