@@ -26,6 +26,7 @@ import { lift, withoutProjection } from "./unnest-subqueries.js";
 
 export const decorrelateAggregates: Rule = {
   name: "decorrelate-aggregates",
+  places: [240],
   apply: (plan, cardinality) => mapPlan(plan, (node) => decorrelate(node, cardinality)),
 };
 

@@ -16,6 +16,7 @@ import type { Rule } from "./rule.js";
 
 export const distinctEnds: Rule = {
   name: "distinct-ends",
+  places: [390],
   apply: (plan) => withDistinctEnds(plan, false),
 };
 

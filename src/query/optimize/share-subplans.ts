@@ -28,6 +28,7 @@ const SHARED_MAX = 16;
 
 export const shareSubplans: Rule = {
   name: "share-subplans",
+  places: [610],
   wholeStatement: true,
   apply(plan, cardinality) {
     switch (plan.kind) {

@@ -23,6 +23,7 @@ import { filtered, type Rule, withColumns } from "./rule.js";
 
 export const unnestSubqueries: Rule = {
   name: "unnest-subqueries",
+  places: [200],
   apply: unnest,
 };
 
