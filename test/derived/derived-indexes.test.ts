@@ -137,6 +137,7 @@ function wordsOf(bytes: Uint8Array): Words {
 const KIND: IndexKind<string, Words> = {
   definition: "words 1",
   create: () => new Words(),
+  isBody: (body) => body instanceof Words,
   *load(bytes) {
     const words = wordsOf(bytes);
     yield;

@@ -394,7 +394,7 @@ function settleParameters(plan: Plan, types: BoundQuery["parameterTypes"]): Plan
     mapExpr(expr, (node) => {
       if (node.kind === "param" && node.type === UNKNOWN) return Object.freeze({ ...node, type: types[node.index]! });
       if (node.kind !== "subquery") return node;
-      const inner = settleParameters(node.plan as Plan, types);
+      const inner = settleParameters(node.plan, types);
       return inner === node.plan ? node : Object.freeze({ ...node, plan: inner });
     });
   return mapPlan(plan, (node) => mapExprsOfPlan(node, settle));
@@ -417,7 +417,7 @@ export function calledWriter(plan: Plan): ScalarFunction | null {
   };
   walkPlan(plan, (node) => {
     if (writer !== null || exprsOfPlan(node).some((expr) => someExpr(expr, isWriter))) return;
-    for (const subquery of subqueriesOf(node)) writer ??= calledWriter(subquery.plan as Plan);
+    for (const subquery of subqueriesOf(node)) writer ??= calledWriter(subquery.plan);
   });
   return writer;
 }
