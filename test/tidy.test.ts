@@ -81,7 +81,7 @@ t.test("comments keep to the line length", async (t) => {
 });
 
 t.test("files are short", async (t) => {
-  const long = [...product, ...styles].filter(({ lines }) => lines.length > FILE_LINES);
+  const long = [...sources, ...styles].filter(({ lines }) => lines.length > FILE_LINES);
   t.same(
     compare("files", new Map(long.map(({ path, lines }) => [basename(path), `${path}: ${lines.length} lines`]))),
     [],
