@@ -181,7 +181,7 @@ export class DerivedIndexes {
     for (const name of this.expected.keys()) if (name.startsWith(`${tenantNumber}/`)) this.expected.delete(name);
   }
 
-  /** Definitions have changed: these are the tenant's indexes now, with their tables' storage ids. Others go, and their files. */
+  /** The tenant's indexes are these now, with their tables' storage ids. Others go, and their files. */
   keepOnly(tenantNumber: number, storageIds: ReadonlyMap<number, number>): void {
     this.forgetExpected(tenantNumber);
     for (const held of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) {
@@ -204,7 +204,7 @@ export class DerivedIndexes {
     await this.folder.remove({ tenantNumber, indexId });
   }
 
-  /** Indexes of which there are files, those written last first. Removes files that were never finished; call it once. */
+  /** Indexes of which there are files, the latest first. Removes files that were never finished; call it once. */
   saved(): Promise<readonly IndexName[]> {
     return this.folder.saved();
   }
@@ -429,7 +429,7 @@ export class DerivedIndexes {
     if (other !== null) other.staysHere = true;
   }
 
-  /** Turns of the index's tenant, until the index is dropped or the partition closes; its growth is measured meanwhile. */
+  /** Turns of the index's tenant, until the index is dropped or the partition closes. Measures its growth meanwhile. */
   private turnsOf(held: Held): Turns {
     const { index } = held;
     const turns = this.options.turnsOf(index.place.tenantNumber);
