@@ -63,7 +63,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
   onApplied: ((operations: readonly Operation[]) => void) | null = null;
   /** Told of parts of loads in place of `onApplied`, if it is there: they need not be taken apart. */
   onAppliedLoad: ((part: LoadPart) => void) | null = null;
-  /** Told of a large commit that the log has on disk, before the engine, which has all earlier ones, takes any of it. */
+  /** Told of a large commit that the log has on disk, before the engine takes any of it; it has all earlier ones. */
   onLarge: ((commit: LargeCommitMade) => void) | null = null;
   /** Null while nobody follows any changes. */
   watcher: CommitWatcher | null = null;

@@ -178,7 +178,7 @@ export class QuestionReader {
     });
   }
 
-  /** "hired", "not shipped": what has happened has its time or number. What did not happen in other tables is left out. */
+  /** "hired", "not shipped": what has happened has a time or a number. What did not happen elsewhere is not. */
   private verbs(): void {
     const { question } = this;
     if (question.says(0, "when")) return;
