@@ -178,7 +178,7 @@ export class QuestionReader {
     });
   }
 
-  /** "hired", "not shipped": what has happened has a time or a number. What did not happen elsewhere is not. */
+  /** "hired", "not shipped": what has happened has a time or number; what has not is asked of its own table only. */
   private verbs(): void {
     const { question } = this;
     if (question.says(0, "when")) return;
