@@ -15,7 +15,7 @@ const allowed = {
   text: ["protocol", "values", "storage", "catalog", "derived"],
   net: ["protocol", "values"],
   ai: ["protocol", "values", "net"],
-  "query/expr": ["protocol", "values", "text"],
+  "query/expr": ["protocol", "values", "text", "catalog"],
   "query/plan": ["protocol", "values", "catalog", "query/expr"],
   "query/optimize": ["protocol", "values", "catalog", "query/expr", "query/plan"],
   "query/exec": [

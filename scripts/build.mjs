@@ -12,6 +12,7 @@ import { build } from "esbuild";
 import { bundle, bundleClient, bundleSite, bundleTestPrograms } from "./bundle.mjs";
 import { makeCodeCache } from "./code-cache.mjs";
 import { bundleConsole } from "./console.mjs";
+import { discover } from "./discover.mjs";
 
 const FOLDERS = ["src", "workers", "test", "bench", "clients", "console"];
 const WASM = "src/vector/wasm";
@@ -31,6 +32,7 @@ const SITE_FILES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "bench/RE
 /** Gives the paths of the sources that were compiled. `keepsCode`: V8's compiled code is made part of the build. */
 export async function buildChanged({ keepsCode = true } = {}) {
   mkdirSync("dist", { recursive: true });
+  discover();
   const before = readRecord();
   const now = {
     tools: [process.version, ...TOOLS.map(stateOf)].join(" "),

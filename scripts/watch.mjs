@@ -24,7 +24,7 @@ await buildChanged();
 for (const source of sourceFiles()) readImports(outputOf(source));
 console.log(`watching ${imports.size} files`);
 watch(["src", "workers", "test", "bench"], { ignoreInitial: true, ignored: /node_modules/ }).on("all", (_, path) => {
-  if (!path.endsWith(".ts")) return;
+  if (!path.endsWith(".ts") || path.endsWith(".found.ts")) return;
   clearTimeout(timer);
   timer = setTimeout(run, QUIET_MS);
 });

@@ -8,6 +8,8 @@ export const FILE_LINES = 500;
 export const FUNCTION_LINES = 70;
 /** Of components of the console: their markup takes a line for each attribute. */
 export const COMPONENT_LINES = 125;
+/** Of a page of docs/architecture. */
+export const PAGE_WORDS = 1500;
 export const DOCUMENT_LINES = { "README.md": 120, "ARCHITECTURE.md": 100 };
 
 /** Sentences that say in a private dialect what has a plain form. */

@@ -10,6 +10,7 @@ import {
   EXCEPTIONS,
   FILE_LINES,
   FUNCTION_LINES,
+  PAGE_WORDS,
   PHRASES,
 } from "./tidy-rules.js";
 
@@ -81,7 +82,7 @@ t.test("comments keep to the line length", async (t) => {
 });
 
 t.test("files are short", async (t) => {
-  const long = [...product, ...styles].filter(({ lines }) => lines.length > FILE_LINES);
+  const long = [...sources, ...styles].filter(({ lines }) => lines.length > FILE_LINES);
   t.same(
     compare("files", new Map(long.map(({ path, lines }) => [basename(path), `${path}: ${lines.length} lines`]))),
     [],
@@ -216,6 +217,14 @@ t.test("documents are plain", async (t) => {
 });
 
 t.test("documents are short", async (t) => {
+  const pages = documents.filter(({ path }) => path.startsWith("docs/architecture/"));
+  const words = (lines: readonly string[]) => lines.join("\n").split(/\s+/).filter(Boolean).length;
+  const long = pages.filter(({ lines }) => words(lines) > PAGE_WORDS);
+  t.ok(pages.length > 20);
+  t.same(
+    long.map(({ path, lines }) => `${path}: ${words(lines)} words, at most ${PAGE_WORDS}`),
+    [],
+  );
   for (const [path, most] of Object.entries(DOCUMENT_LINES)) {
     const { lines } = documents.find((document) => document.path === path)!;
     t.ok(lines.length <= most, `${path}: ${lines.length} lines, at most ${most}`);

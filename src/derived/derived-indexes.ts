@@ -63,6 +63,13 @@ interface Held {
   staysHere: boolean;
 }
 
+function isOfKind<Item, Body extends IndexBody<Item>>(
+  index: DerivedIndex,
+  kind: IndexKind<Item, Body>,
+): index is DerivedIndex<Item, Body> {
+  return index.kind.definition === kind.definition && kind.isBody(index.body);
+}
+
 export class DerivedIndexes {
   /** By tenant, then by index id. */
   private readonly tenants = new Map<number, Map<number, Held>>();
@@ -91,20 +98,20 @@ export class DerivedIndexes {
   ): DerivedIndex<Item, Body> | null {
     let held = this.tenants.get(place.tenantNumber)?.get(place.indexId);
     const isOther =
-      held !== undefined &&
-      (held.index.kind.definition !== kind.definition || held.index.place.storageId !== place.storageId);
+      held !== undefined && (!isOfKind(held.index, kind) || held.index.place.storageId !== place.storageId);
     if (isOther) {
       this.drop(held!);
       held = undefined;
     }
     if (held === undefined) {
       if (this.isClosing || this.options.memory.bytesMax === 0 || this.putOff.has(place)) return null;
-      const made = this.make(place, kind as unknown as IndexKind<unknown, IndexBody<unknown>>);
+      const made = this.make(place, kind);
       if (made === null) return null;
       held = made;
     }
     held.lastUse = ++this.uses;
-    return held.index.state === "ready" ? (held.index as unknown as DerivedIndex<Item, Body>) : null;
+    const { index } = held;
+    return index.state === "ready" && isOfKind(index, kind) ? index : null;
   }
 
   /** Of an index that is held; null: it has not been asked for, or was thrown out. */
@@ -174,7 +181,7 @@ export class DerivedIndexes {
     for (const name of this.expected.keys()) if (name.startsWith(`${tenantNumber}/`)) this.expected.delete(name);
   }
 
-  /** Definitions have changed: these are the tenant's indexes now, with their tables' storage ids. Others go, and their files. */
+  /** The tenant's indexes are these now, with their tables' storage ids. Others go, and their files. */
   keepOnly(tenantNumber: number, storageIds: ReadonlyMap<number, number>): void {
     this.forgetExpected(tenantNumber);
     for (const held of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) {
@@ -197,7 +204,7 @@ export class DerivedIndexes {
     await this.folder.remove({ tenantNumber, indexId });
   }
 
-  /** Indexes of which there are files, those written last first. Removes files that were never finished; call it once. */
+  /** Indexes of which there are files, the latest first. Removes files that were never finished; call it once. */
   saved(): Promise<readonly IndexName[]> {
     return this.folder.saved();
   }
@@ -279,7 +286,7 @@ export class DerivedIndexes {
   }
 
   /** Null: it cannot be made now, as when a process has as many memories as it may have. */
-  private make(place: IndexPlace, kind: IndexKind<unknown, IndexBody<unknown>>): Held | null {
+  private make<Item, Body extends IndexBody<Item>>(place: IndexPlace, kind: IndexKind<Item, Body>): Held | null {
     let index: DerivedIndex;
     try {
       index = new DerivedIndex(place, kind, this.options.store);
@@ -422,7 +429,7 @@ export class DerivedIndexes {
     if (other !== null) other.staysHere = true;
   }
 
-  /** Turns of the index's tenant, until the index is dropped or the partition closes; its growth is measured meanwhile. */
+  /** Turns of the index's tenant, until the index is dropped or the partition closes. Measures its growth meanwhile. */
   private turnsOf(held: Held): Turns {
     const { index } = held;
     const turns = this.options.turnsOf(index.place.tenantNumber);

@@ -81,6 +81,8 @@ export interface IndexKind<Item, Body extends IndexBody<Item>> {
   load(bytes: Uint8Array, itemsAt: ItemsAt<Item>): Generator<undefined, Body>;
   /** The same of pieces of any length; no step takes more than LOADED_AHEAD bytes. What it gives may still be thrown away. */
   loadPieces?(pieces: Iterable<Uint8Array>, itemsAt: ItemsAt<Item>): Generator<undefined, Body>;
+  /** Whether a body is one of those that it makes. */
+  isBody(body: IndexBody<never>): body is Body;
   /** Null: the row is not in the index. */
   itemOf(record: Uint8Array): Item | null;
   /**

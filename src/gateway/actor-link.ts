@@ -217,7 +217,7 @@ export class ActorLink {
     pending.lost(loss);
   }
 
-  /** Nobody answers by this link any more. Requests that `judge` finds no loss for find the owner by themselves (REPLY_MOVED). */
+  /** Nobody answers by this link any more. Requests that `judge` finds no loss for are sent on (REPLY_MOVED). */
   redirectAll(judge: Judge): readonly IdentityQuestion[] {
     this.flush();
     const bodies: FramesById = new Map();

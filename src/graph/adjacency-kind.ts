@@ -19,6 +19,7 @@ export function adjacencyKind(
     definition: `adjacency ${VERSION}`,
     create: () => new AdjacencyBody(),
     load: (bytes) => AdjacencyBody.load(bytes),
+    isBody: (body) => body instanceof AdjacencyBody,
     itemOf,
     slotOf,
   };

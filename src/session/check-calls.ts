@@ -17,7 +17,7 @@ export function callsToCheck(plan: Plan): readonly CallExpr[] {
   walkPlan(plan, (node) => {
     for (const expr of exprsOfPlan(node)) {
       walkExpr(expr, (part) => {
-        if (part.kind === "subquery") calls.push(...callsToCheck(part.plan as Plan));
+        if (part.kind === "subquery") calls.push(...callsToCheck(part.plan));
         if (part.kind === "call" && part.fn.deferred?.check !== undefined) calls.push(part);
       });
     }

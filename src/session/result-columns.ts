@@ -1,6 +1,6 @@
 /** The columns of statements' rows, as they are known before a statement runs. */
 import type { CatalogView } from "../catalog/catalog-view.js";
-import { type FunctionDef, outputsOf } from "../catalog/function.js";
+import { outputsOf } from "../catalog/function.js";
 import { sqlError } from "../protocol/errors.js";
 import type { OutputColumn } from "../query/plan/plan.js";
 import type { BoundCall } from "../sql/bind/bound-statement.js";
@@ -39,7 +39,7 @@ export function resultColumns(
 const textColumn = (name: string): OutputColumn => ({ id: 0, name, type: TEXT, nullable: false });
 
 export function procedureColumns({ routine }: BoundCall): readonly OutputColumn[] {
-  const fields = outputsOf(routine.definition as FunctionDef).length === 0 ? [] : (routine.returns.fields ?? []);
+  const fields = outputsOf(routine.definition).length === 0 ? [] : (routine.returns.fields ?? []);
   return fields.map(({ name, type }, id) => ({ id, name, type, nullable: true }));
 }
 

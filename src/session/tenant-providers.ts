@@ -10,12 +10,11 @@ import { NativeProvider } from "../ai/providers/native-provider.js";
 import { privateProviderError } from "../ai/providers/private-provider-error.js";
 import type { Provider } from "../ai/providers/provider.js";
 import type { ProviderSettings } from "../ai/providers/provider-settings.js";
-import { Providers } from "../ai/providers/providers.js";
+import { dialectOf, Providers } from "../ai/providers/providers.js";
 import { type OwnProvider, seal, sealingKey, unseal } from "../ai/providers/sealed-settings.js";
 import { checkPublicUrl } from "../net/public-address.js";
 import type { Config } from "../protocol/config.js";
 import { DbError } from "../protocol/errors.js";
-import { RUNS_LOCALLY } from "../protocol/provider-kinds.js";
 import { providerKey } from "../storage/keys.js";
 import type { ReadableShard } from "../storage/past-shard.js";
 import type { Transaction } from "../storage/store.js";
@@ -111,7 +110,7 @@ export class TenantProviders {
         });
       }
       if (!tenantPrivateAddresses) checkPublicUrl(url, privateProviderError);
-    } else if (RUNS_LOCALLY[own.kind] && !tenantPrivateAddresses) {
+    } else if (dialectOf(own.kind).runsLocally && !tenantPrivateAddresses) {
       throw new DbError(
         "invalid_request",
         `base_url: the usual address of ${own.kind} is this server itself; name yours`,

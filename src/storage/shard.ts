@@ -65,7 +65,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
   onApplied: ((operations: readonly Operation[]) => void) | null = null;
   /** Told of parts of loads in place of `onApplied`, if it is there: they need not be taken apart. */
   onAppliedLoad: ((part: LoadPart) => void) | null = null;
-  /** Told of a large commit that the log has on disk, before the engine takes any of it. It has all earlier ones then. */
+  /** Told of a large commit that the log has on disk, before the engine takes any of it; it has all earlier ones. */
   onLarge: ((commit: LargeCommitMade) => void) | null = null;
   /** Null while nobody follows any changes. */
   watcher: CommitWatcher | null = null;
@@ -249,7 +249,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     return sequence;
   }
 
-  /** For transactions only: a commit whose operations are in the log already, and whose maps can be kept as they are. */
+  /** For transactions only: a commit whose operations are in the log already; its maps can be kept as they are. */
   commitLarge(sources: readonly LargeSource[], parts: CommitParts, late: readonly Write[]): number {
     this.checkUsable();
     // The engine takes commits in order: those before this one now.

@@ -438,7 +438,7 @@ export class ShardTransaction implements Transaction {
     this.endings.push(call);
   }
 
-  /** What was done is taken back so where the transaction is rolled back to a savepoint; when it ends, `whenEnded` is to see to it. */
+  /** Takes back what was done, at a rollback to a savepoint; when the transaction ends, `whenEnded` sees to it. */
   undoes(undo: () => void): void {
     this.checkOpen();
     this.writeSet.undoes(undo);

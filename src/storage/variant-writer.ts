@@ -2,19 +2,19 @@
  * Variants in records: a tag byte, then what the tag asks for. Used by record-writer.ts; one value at a time is under
  * construction. The bytes are a stored format; format.ts holds its version.
  *
- *   null, false, true                    the tag alone
- *   integer −16 to 47                    the tag alone: SMALL_INT + value + 16
- *   integer                              INT + its length (0 to 8), two's complement, little-endian
- *   float                                8 bytes, little-endian
- *   text of up to 63 units to U+00FF     SHORT_TEXT + length, a byte each
- *   other text                           varint length in bytes, then a byte each (TEXT), or UTF-8 (UTF8_TEXT)
- *   the rest                             varint length of what follows in bytes, so that a reader can pass over it:
- *     list                               varint count, values
- *     map                                varint count, entries: varint key length · 2 (+ 1 when it is UTF-8), key, value
- *     node                               id, label count, labels, properties (a map)
- *     relationship                       id, type, src, dst, properties
- *     path                               node count, nodes, relationships
- *     temporal                           its parts as values
+ *   null, false, true                  the tag alone
+ *   integer −16 to 47                  the tag alone: SMALL_INT + value + 16
+ *   integer                            INT + its length (0 to 8), two's complement, little-endian
+ *   float                              8 bytes, little-endian
+ *   text of up to 63 units to U+00FF   SHORT_TEXT + length, a byte each
+ *   other text                         varint length in bytes, then a byte each (TEXT), or UTF-8 (UTF8_TEXT)
+ *   the rest                           varint length of what follows in bytes, so that a reader can pass over it:
+ *     list                             varint count, values
+ *     map                              varint count, entries: varint key length · 2 (+ 1 when it is UTF-8), key, value
+ *     node                             id, label count, labels, properties (a map)
+ *     relationship                     id, type, src, dst, properties
+ *     path                             node count, nodes, relationships
+ *     temporal                         its parts as values
  */
 import { DbError } from "../protocol/errors.js";
 import { RECORD_BYTES_MAX } from "../protocol/limits.js";

@@ -17,6 +17,7 @@ export function textKind(
     definition: JSON.stringify({ columns: columnIds, language, version: ANALYSIS_VERSION }),
     create: () => new TextBody(language),
     load: (bytes) => TextBody.load(language, bytes),
+    isBody: (body) => body instanceof TextBody,
     itemOf: (record) => {
       const texts = textsOf(record);
       return texts.every((one) => one === null) ? null : texts;

@@ -4,7 +4,7 @@
  * bounded step; loops over many are the owner's.
  *
  * The graph is a cache of records: it knows vectors by slot and nothing else. Its memory is one WebAssembly memory, at
- * most 4 GiB (some 2.4 million float32 vectors of 384 dimensions at m = 16); a process has room for about 13,000 of them.
+ * most 4 GiB (some 2.4 million float32 vectors of 384 dimensions at m = 16); a process has room for some 13,000.
  *
  * Zero vectors under cosine have no direction, so no distance (pgvector: NaN, and its indexes leave them out, too): they
  * are stored and counted, and no search finds them; a zero query finds nothing.
@@ -230,13 +230,13 @@ export class VectorGraph {
     return this.module.slotState(slot) !== 0;
   }
 
-  /** int8 and binary: whether the vector has the code that the slot has. Without originals the graph knows no more of one. */
+  /** int8 and binary: whether the vector has the slot's code. Without originals the graph knows no more of it. */
   holdsCode(slot: number, vector: Float32Array): boolean {
     this.writeInput(vector);
     return this.module.inputHasCodeOf(slot) === 1;
   }
 
-  /** A copy of the vector as kept: normalised under cosine. Undefined for a free slot, or when the owner does not know. */
+  /** A copy of the vector as kept: normalised under cosine. Undefined for a free slot, or if the owner does not know. */
   vector(slot: number): Float32Array | undefined {
     if (!this.has(slot)) return undefined;
     const at = this.module.vectorAt(slot) >>> 0;

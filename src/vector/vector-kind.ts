@@ -21,6 +21,7 @@ export function vectorKind(
     create: (itemsAt) => VectorBody.create(definition, dimensions, itemsAt),
     load: (bytes, itemsAt) => VectorBody.load([bytes], itemsAt),
     loadPieces: (pieces, itemsAt) => VectorBody.load(pieces, itemsAt),
+    isBody: (body) => body instanceof VectorBody,
     itemOf: (record) => {
       const found = vectorOf(record);
       return found !== null && metric === "cosine" && found.every((x) => x === 0) ? null : found;

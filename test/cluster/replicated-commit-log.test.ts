@@ -1,73 +1,15 @@
 /** A shard on the replicated log: what is acknowledged, where it stands by then, and what follows from every kind of failure. */
-import t, { type Test } from "tap";
+import t from "tap";
 import { EtcdLogService } from "../../src/cluster/etcd-log-service.js";
-import { readAppend } from "../../src/cluster/log-append.js";
-import type { LogService } from "../../src/cluster/log-service.js";
-import { ReplicatedCommitLog, type ReplicatedCommitLogOptions } from "../../src/cluster/replicated-commit-log.js";
 import { DbError } from "../../src/protocol/errors.js";
-import type { CommitLog } from "../../src/storage/commit-log.js";
-import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
-import { appliedBy } from "../../src/storage/recovery.js";
-import { Shard } from "../../src/storage/shard.js";
-import type { ShardOptions } from "../../src/storage/shard-options.js";
+import type { Shard } from "../../src/storage/shard.js";
 import { SeededRandom } from "../simulation/seeded-random.js";
 import { VirtualLoop } from "../simulation/virtual-loop.js";
 import { commit, content, get, key, put } from "../storage/shards.js";
-import { SimulatedDisk } from "../storage/simulated-disk.js";
 import { EtcdMember, NO_ETCD } from "./etcd.js";
 import { FaultyLogService } from "./faulty-log-service.js";
-
-const PARTITION = 3;
-const settle = () => new Promise((resolve) => setImmediate(resolve));
-
-/** One node's copy of the partition. */
-class Copy {
-  engine = new MemoryEngine();
-  disk = new SimulatedDisk();
-  readonly durable: number[] = [];
-  log!: ReplicatedCommitLog;
-  local!: CommitLog;
-
-  constructor(readonly service: LogService) {}
-
-  async claim(): Promise<number> {
-    const before = await this.service.owner(PARTITION);
-    const epoch = before?.epoch ?? 0;
-    const claimed = await this.service.claim({ partition: PARTITION, node: "n", tenure: `t${epoch}`, epoch });
-    if (claimed === null) throw new Error("the claim was refused");
-    return claimed;
-  }
-
-  async open(
-    t: Test,
-    options: Partial<ShardOptions> = {},
-    sizes: Partial<ReplicatedCommitLogOptions> = {},
-  ): Promise<Shard> {
-    const { service, disk } = this;
-    const epoch = await this.claim();
-    this.local = await FileCommitLog.open({ directory: "/log", disk, segmentBytes: 2000, retentionBytes: 0 });
-    this.log = await ReplicatedCommitLog.open({ service, partition: PARTITION, epoch, local: this.local, ...sizes });
-    const onDurable = (sequence: number) => this.durable.push(sequence);
-    const shard = await Shard.open({ engine: this.engine, log: this.log, applyWhen: "durable", onDurable, ...options });
-    t.teardown(() => shard.close().catch(() => undefined));
-    return shard;
-  }
-
-  /** As after a power cut that took what was not synced. */
-  cutPower(): void {
-    this.disk = this.disk.afterPowerCut(() => false);
-    this.engine = new MemoryEngine();
-  }
-}
-
-/** Which commit the engine has, by its own record. */
-const inEngine = appliedBy;
-
-async function appendsOf(service: LogService) {
-  const found = await service.tail(PARTITION, { sequence: 0, part: 0 }, 1000);
-  return found.map(({ bytes }) => readAppend(bytes));
-}
+import { appendsOf, Copy, inEngine, settle } from "./replicated-copy.js";
 
 t.test("nothing reaches the engine or this node's log before the service has acknowledged it", async (t) => {
   const service = new FaultyLogService();
@@ -412,94 +354,6 @@ t.test("after a power cut this node has again what it had acknowledged", async (
   // The engine may have kept more than the log.
   shard = await copy.open(t);
   t.same(content(shard), expected);
-});
-
-t.test("what enough copies have is trimmed, parts only with their commit, and the newest append stays", async (t) => {
-  const service = new FaultyLogService();
-  const copy = new Copy(service);
-  const shard = await copy.open(t);
-  const places = async () =>
-    (await service.tail(PARTITION, { sequence: 0, part: 0 }, 100)).map(({ position: p }) => `${p.sequence}.${p.part}`);
-  const one = async (name: string) => {
-    commit(shard, [name, "1"]);
-    shard.flush();
-    while (copy.durable.at(-1) !== shard.committedSequence) await settle();
-  };
-  await one("a");
-  await one("b");
-  const parts = copy.log.beginParts();
-  copy.log.appendPart(parts, [{ key: key("p"), value: key("1") }]);
-  await copy.log.sync();
-  await one("c");
-  await one("d");
-  t.same(await places(), ["1.0", "2.0", "3.0", "3.1", "4.0"]);
-  await copy.log.trimReplicated(1);
-  t.same(await places(), ["2.0", "3.0", "3.1", "4.0"]);
-  await copy.log.trimReplicated(4);
-  t.same(await places(), ["3.0", "3.1", "4.0"], "the parts may still get their commit");
-  copy.log.dropParts(parts);
-  await copy.log.trimReplicated(4);
-  t.same(await places(), ["4.0"]);
-  t.same(content(shard), ["a=1", "b=1", "c=1", "d=1"]);
-  const late = new Copy(service);
-  await t.rejects(late.open(t), { code: "partition_damaged", message: /ends at commit 0.*begins at 4/ });
-  t.same(content(await copy.open(t)), ["a=1", "b=1", "c=1", "d=1"], "who has them goes on");
-});
-
-t.test("a log that lost, changed or replaced an append is noticed by its chain", async (t) => {
-  const service = new FaultyLogService();
-  const copy = new Copy(service);
-  const shard = await copy.open(t);
-  for (let i = 1; i <= 4; i++) {
-    commit(shard, [`k${i}`, "1"]);
-    shard.flush();
-    while (copy.durable.at(-1) !== i) await settle();
-  }
-  const appends = (await service.tail(PARTITION, { sequence: 0, part: 0 }, 100)).map((one) => ({ ...one }));
-  const openWith = async (list: typeof appends) => {
-    const other = { ...pick(service), tail: async () => list.splice(0) };
-    const local = await FileCommitLog.open({ directory: "/log", disk: new SimulatedDisk() });
-    return ReplicatedCommitLog.open({ service: other, partition: PARTITION, epoch: 9, local });
-  };
-  t.equal((await openWith([...appends])).lastSequence, 4);
-  const changed = Buffer.from(appends[1]!.bytes);
-  changed[changed.length - 1]! ^= 1;
-  await t.rejects(openWith(appends.with(1, { ...appends[1]!, bytes: changed })), {
-    message: /digest [0-9a-f]{32}, not/,
-  });
-  await t.rejects(openWith(appends.toSpliced(1, 1)), { code: "partition_damaged", message: /follows the digest/ });
-  await t.rejects(openWith([appends[0]!, appends[2]!, appends[1]!]), { message: /follows the digest/ });
-  await t.rejects(openWith(appends.with(1, { ...appends[1]!, position: { sequence: 7, part: 0 } })), {
-    message: /begins at 2/,
-  });
-  const copied = await FileCommitLog.open({ directory: "/log", disk: copy.disk });
-  const short = { ...pick(service), tail: async () => appends.splice(0).slice(0, 2) };
-  await t.rejects(ReplicatedCommitLog.open({ service: short, partition: PARTITION, epoch: 9, local: copied }), {
-    code: "partition_damaged",
-    message: /ends at 2.*up to 4/,
-  });
-});
-
-function pick(service: LogService): ReplicatedCommitLogOptions["service"] {
-  return {
-    append: service.append.bind(service),
-    settle: service.settle.bind(service),
-    tail: service.tail.bind(service),
-    trim: service.trim.bind(service),
-  };
-}
-
-t.test("another append of the same epoch at its place is no outcome but damage", async (t) => {
-  const service = new FaultyLogService();
-  const copy = new Copy(service);
-  const failed: DbError[] = [];
-  const shard = await copy.open(t, { onFailed: (error) => failed.push(error) });
-  const { epoch } = (await service.owner(PARTITION))!;
-  await service.append(PARTITION, epoch, { position: { sequence: 1, part: 0 }, bytes: Buffer.from("foreign") });
-  commit(shard, ["a", "1"]);
-  shard.flush();
-  await settle();
-  t.match(failed, [{ code: "partition_damaged", message: /another append of epoch/ }]);
 });
 
 t.test("a disk of this node that fails ends its tenure, not the commit", async (t) => {

@@ -156,7 +156,7 @@ t.test("subqueries get the enclosing values; ANY and ALL compare their rows", as
     kind: "subquery",
     type: form === "scalar" ? INT4 : BOOL,
     form,
-    plan: null,
+    plan: { kind: "values", rows: [], columns: [] },
     outer: [7],
     input,
     compare: input === null ? null : operatorFor("<", INT4),

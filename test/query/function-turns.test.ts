@@ -3,8 +3,9 @@
  * that returns rows of the tables, with large values in each place and in all places. A new one comes by itself; a new type needs values
  * (large-values.ts).
  *
- *   TURN_UNITS=400000 node dist/test/query/function-turns.test.js [name]     with larger values; prints the ten longest turns, too;
- *                                                                            the name "many": lists of many values alone
+ *   TURN_UNITS=400000 node dist/test/query/function-turns.test.js [name]
+ *
+ * uses larger values and prints the ten longest turns, too; the name "many" takes lists of many values alone.
  */
 import t from "tap";
 import { AGGREGATES } from "../../src/query/expr/cypher/aggregates.js";

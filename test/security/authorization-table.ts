@@ -4,7 +4,7 @@
  */
 import type { Endpoint } from "../../src/protocol/endpoint.js";
 import { ENDPOINTS, MESSAGES } from "../../src/protocol/endpoints.js";
-import { CASES, OWNED } from "./authorization-cases.js";
+import { caseOf, OWNED } from "./authorization-cases.js";
 import { boltRows } from "./bolt-cases.js";
 import { wireRows } from "./wire-cases.js";
 
@@ -31,13 +31,14 @@ const ADMINS: readonly PrincipalName[] = ["admin", ...SUPER_ADMINS];
 const SYSTEM: readonly PrincipalName[] = ["system", "systemReader"];
 
 /** What the gateway and the handler together must say. */
-export function verdict({ access, name }: Pick<Endpoint, "access" | "name">, who: PrincipalName): Verdict {
+export function verdict(endpoint: Endpoint, who: PrincipalName): Verdict {
+  const { access } = endpoint;
   if (access === "public") return "admitted";
   if (who === "nobody") return "401";
   if (access === "member") return "admitted";
   if (READERS.includes(who)) return "403";
-  if (CASES[name]?.person && KEYS.includes(who)) return "403";
-  if (CASES[name]?.admins && !ADMINS.includes(who)) return "403";
+  if (caseOf(endpoint)?.person && KEYS.includes(who)) return "403";
+  if (caseOf(endpoint)?.admins && !ADMINS.includes(who)) return "403";
   if (access === "admin" && !SUPER_ADMINS.includes(who)) return "403";
   if (access === "system" && !SYSTEM.includes(who)) return "403";
   return "admitted";
@@ -58,8 +59,8 @@ export function authorizationPage(): string {
     `\`${routeOf(endpoint)}\``,
     endpoint.access,
     ...PRINCIPALS.map(({ name }) => MARKS[verdict(endpoint, name)]),
-    CASES[endpoint.name]?.others ?? "cannot be named",
-    OWNED[endpoint.name] ?? (CASES[endpoint.name]?.others === undefined ? "cannot be named" : "the tenant's"),
+    caseOf(endpoint)?.others ?? "cannot be named",
+    OWNED[endpoint.name] ?? (caseOf(endpoint)?.others === undefined ? "cannot be named" : "the tenant's"),
   ]);
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   const table = [line(head), line(head.map(() => "---")), ...rows.map(line), ""];

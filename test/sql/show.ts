@@ -33,7 +33,7 @@ export function showPlan(plan: Plan, indent = ""): string {
   const subplans: Plan[] = [];
   const expr = (each: Expr) =>
     printExpr(each, (subquery) => {
-      subplans.push(subquery.plan as Plan);
+      subplans.push(subquery.plan);
       return `#${subplans.length}${subquery.outer.length > 0 ? " correlated" : ""}`;
     });
   const line = `${indent}${plan.kind} ${details(plan, expr)}`.trimEnd();

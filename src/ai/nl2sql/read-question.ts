@@ -178,7 +178,7 @@ export class QuestionReader {
     });
   }
 
-  /** "hired", "not shipped": what has happened has its time or number. What must not have happened in other tables is not written. */
+  /** "hired", "not shipped": what has happened has a time or number; what has not is asked of its own table only. */
   private verbs(): void {
     const { question } = this;
     if (question.says(0, "when")) return;

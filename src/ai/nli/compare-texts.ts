@@ -5,8 +5,8 @@
  *
  *   same       the same words, but for case, marks, articles, contractions and how numbers are written
  *   opposite   the same but for a word that denies, a pair of opposites, or another number of the same thing
- *   other      the same but for a number or a name that may belong to something else ("port 80", "port 90"), or with two
- *              words in each other's place ("Ann pays Bob")
+ *   other      the same but for a number or a name that may belong to something else ("port 80", "port 90"), or with
+ *              two words in each other's place ("Ann pays Bob")
  *   related    they share most of what the hypothesis is about
  *   distant    they share a word of content, and no more
  *   unrelated  not even that

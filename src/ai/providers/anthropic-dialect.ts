@@ -10,7 +10,12 @@ import type {
 import { type Attempt, BrokenAnswer, type Dialect, readArguments } from "./dialect.js";
 import type { ChatEvent, ChatMessage, ChatRequest, DoneReason } from "./provider.js";
 
-export const ANTHROPIC: Dialect = { baseUrl: "https://api.anthropic.com", model: "claude-haiku-4-5", speak };
+export const ANTHROPIC: Dialect = {
+  baseUrl: "https://api.anthropic.com",
+  model: "claude-haiku-4-5",
+  runsLocally: false,
+  speak,
+};
 
 interface CallInPieces {
   readonly id: string;

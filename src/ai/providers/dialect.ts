@@ -1,4 +1,7 @@
-/** A provider's wire format, by its own client library. Made by providers.ts, called by remote-provider.ts. */
+/**
+ * A provider's wire format, by its own client library. <name>-dialect.ts exports one and needs no line elsewhere: scripts/discover.mjs
+ * finds it, and its name is then one that the configuration and the routes accept. Called by remote-provider.ts.
+ */
 import type { ChatEvent, ChatRequest, ToolCall } from "./provider.js";
 
 /** What a dialect needs of one attempt. */
@@ -15,8 +18,12 @@ export interface Attempt {
 export type Speak = (request: ChatRequest, attempt: Attempt) => AsyncIterable<ChatEvent>;
 
 export interface Dialect {
+  /** Where the settings name none. */
   readonly baseUrl: string;
+  /** Where the settings name none. */
   readonly model: string;
+  /** It runs on the user's own machines: it needs no key, and its usual address is this machine. */
+  readonly runsLocally: boolean;
   readonly speak: Speak;
 }
 

@@ -3,7 +3,7 @@ import type { Message, ChatRequest as OllamaRequest, Tool } from "ollama/browser
 import { type Attempt, BrokenAnswer, type Dialect, readArguments, samplingOf } from "./dialect.js";
 import type { ChatEvent, ChatMessage, ChatRequest } from "./provider.js";
 
-export const OLLAMA: Dialect = { baseUrl: "http://127.0.0.1:11434", model: "llama3.2", speak };
+export const OLLAMA: Dialect = { baseUrl: "http://127.0.0.1:11434", model: "llama3.2", runsLocally: true, speak };
 
 async function* speak(request: ChatRequest, attempt: Attempt): AsyncGenerator<ChatEvent> {
   // The other entry of the package also reads files and takes its address from the environment.

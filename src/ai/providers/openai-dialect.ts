@@ -12,7 +12,7 @@ import type { ChatEvent, ChatMessage, ChatRequest, DoneReason } from "./provider
 
 const USUAL_URL = "https://api.openai.com/v1";
 
-export const OPENAI: Dialect = { baseUrl: USUAL_URL, model: "gpt-5-mini", speak };
+export const OPENAI: Dialect = { baseUrl: USUAL_URL, model: "gpt-5-mini", runsLocally: false, speak };
 
 interface CallInPieces {
   id: string;

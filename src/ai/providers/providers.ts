@@ -4,15 +4,15 @@
  */
 import { createHash } from "node:crypto";
 import type { ProviderKind } from "../../protocol/provider-kinds.js";
-import { ANTHROPIC } from "./anthropic-dialect.js";
 import type { Dialect } from "./dialect.js";
-import { OLLAMA } from "./ollama-dialect.js";
-import { OPENAI } from "./openai-dialect.js";
+import { DIALECTS } from "./dialects.found.js";
 import type { Provider } from "./provider.js";
 import type { ProviderSettings } from "./provider-settings.js";
 import { type RemoteLimits, RemoteProvider } from "./remote-provider.js";
 
-const DIALECTS: Readonly<Record<ProviderKind, Dialect>> = { openai: OPENAI, anthropic: ANTHROPIC, ollama: OLLAMA };
+export function dialectOf(kind: ProviderKind): Dialect {
+  return DIALECTS[kind];
+}
 
 /** Those used longest ago are closed first. */
 const KEPT_MAX = 64;
@@ -25,7 +25,7 @@ export class Providers {
   of(settings: ProviderSettings): Provider {
     const key = createHash("sha256").update(JSON.stringify(settings)).digest("hex");
     const known = this.kept.get(key);
-    const provider = known ?? new RemoteProvider(settings, DIALECTS[settings.kind], this.limits);
+    const provider = known ?? new RemoteProvider(settings, dialectOf(settings.kind), this.limits);
     this.kept.delete(key);
     this.kept.set(key, provider);
     // Its running requests keep it alive until they end; here it is only forgotten.

@@ -4,7 +4,8 @@
  * Radford et al., "Robust speech recognition via large-scale weak supervision" (Whisper), 2022; other models of this
  * form work, too.
  *
- *   samples ─ a window of 30 s ─▶ LogMel ─▶ ears ─▶ SpeechDecoder ⇄ nextToken ─▶ stretchesOf ─▶ segments, and the next window
+ *   samples ─ a window of 30 s ─▶ LogMel ─▶ ears ─▶ SpeechDecoder ⇄ nextToken ─▶ stretchesOf ─▶ segments
+ *                                 (then the next window)
  *
  * Greedy: the likeliest token, without the larger temperatures that Whisper falls back on. Silent windows are skipped,
  * because models invent words for silence.

@@ -9,6 +9,6 @@ export function tablesOf(plan: Plan, into = new Map<number, TableDef>()): Readon
     for (const table of [plan.graph.nodes, plan.graph.edges]) into.set(table.id, table);
   }
   for (const child of childrenOf(plan)) tablesOf(child, into);
-  for (const { plan: below } of subqueriesOf(plan)) tablesOf(below as Plan, into);
+  for (const { plan: below } of subqueriesOf(plan)) tablesOf(below, into);
   return into;
 }

@@ -2,10 +2,11 @@
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
+import { dialectOf } from "../../ai/providers/providers.js";
 import type { OwnProvider } from "../../ai/providers/sealed-settings.js";
 import type { Input } from "../../bodies/validate.js";
 import { DbError } from "../../protocol/errors.js";
-import { type ProviderKind, RUNS_LOCALLY } from "../../protocol/provider-kinds.js";
+import type { ProviderKind } from "../../protocol/provider-kinds.js";
 import type { Answer } from "../../session/answer.js";
 
 export const providerHandlers = {
@@ -43,7 +44,7 @@ function setProvider(request: Request, { body }: Input): Answer {
   const { providers } = request.partition;
   const { tenant } = request;
   const apiKey = given === undefined ? keptKey(request, kind, baseUrl) : given || null;
-  if (apiKey === null && baseUrl === "" && !RUNS_LOCALLY[kind]) {
+  if (apiKey === null && baseUrl === "" && !dialectOf(kind).runsLocally) {
     throw new DbError("invalid_request", `The field "api_key" is missing: ${kind} requires one.`, {
       field: "api_key",
       hint: 'Send "api_key". Or send "base_url" with the address of your own server that needs no key.',

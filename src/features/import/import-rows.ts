@@ -112,7 +112,7 @@ export async function importRows(
 
 class ImportRun {
   private readonly session: Session;
-  /** As found at the start; found again when there is something to write. Not there yet where the import is to make it. */
+  /** As found at the start; found again when there is something to write. Unset until an import that makes it has. */
   private table!: TableDef;
   /** The definitions that the rows rest on; null: all. */
   private use: TableUse | null = null;
@@ -403,7 +403,7 @@ function changedMeanwhile({ name }: TableDef): DbError {
   });
 }
 
-/** The row that the file's columns make with the defaults of others; null: functions that statements made compute it. */
+/** The row that the file's columns and others' defaults make; null: functions that statements made compute it. */
 function rowProgramOf(
   table: TableDef,
   columns: readonly ColumnDef[],

@@ -119,6 +119,17 @@ const wanted = { incremental: Type.Optional(Type.Boolean()), passphrase: Passphr
 const params = Type.Object({ id: Type.String() });
 const ofTenant = Type.Object({ tenant: Type.String() });
 
+/** Of a backup that is read whole. */
+const verified = {
+  keeps: "memory",
+  slow: true,
+  params,
+  body: Strict({ passphrase: Passphrase }),
+  bodyOptional: true,
+  example: { params: { id: "bak_0123456789abcdef" }, body: { passphrase: "only for encrypted backups" } },
+  response: Checked,
+} as const;
+
 export const backupEndpoints = [
   {
     name: "backups.create",
@@ -182,13 +193,7 @@ export const backupEndpoints = [
     tag: "backups",
     access: "admin",
     home: "tenant",
-    keeps: "memory",
-    slow: true,
-    params,
-    body: Strict({ passphrase: Passphrase }),
-    bodyOptional: true,
-    example: { params: { id: "bak_0123456789abcdef" }, body: { passphrase: "only for encrypted backups" } },
-    response: Checked,
+    ...verified,
   },
   {
     name: "admin.tenants.restore",
@@ -434,13 +439,7 @@ export const backupEndpoints = [
     tag: "backups",
     access: "system",
     home: "directory",
-    keeps: "memory",
-    slow: true,
-    params,
-    body: Strict({ passphrase: Passphrase }),
-    bodyOptional: true,
-    example: { params: { id: "bak_0123456789abcdef" }, body: { passphrase: "only for encrypted backups" } },
-    response: Checked,
+    ...verified,
   },
   {
     name: "admin.backups.restore",

@@ -100,7 +100,7 @@ function compileSubquery(
   tables: CommonPrograms,
   around: Around | null,
 ): void {
-  const plan = expr.plan as Plan;
+  const plan = expr.plan;
   registerSubquery(expr, compileWithin(plan, tables, around));
   if (expr.outer.length === 0) {
     first.add(expr);

@@ -5,9 +5,9 @@
  */
 import type { Batch } from "../expr/expr.js";
 import type { Plan } from "../plan/plan.js";
+import { AroundOperator } from "./around-operator.js";
 import type { ExecContext } from "./context.js";
-import type { Open, Operator, Pulled, SegmentBound } from "./operator.js";
-import type { ThreadWork } from "./threads/read-threads.js";
+import type { Open, Operator, Pulled } from "./operator.js";
 
 /** What one plan node did in a run, all its loops together. */
 export interface Measured {
@@ -59,33 +59,19 @@ export class Measurements {
   }
 }
 
-class MeasuredOperator implements Operator {
+class MeasuredOperator extends AroundOperator {
   private bytes = 0;
 
   constructor(
-    private readonly operator: Operator,
+    operator: Operator,
     private readonly measured: Measured,
     private readonly all: Measurements,
     private readonly context: ExecContext,
-  ) {}
-
-  acceptChunks(): void {
-    this.operator.acceptChunks?.();
+  ) {
+    super(operator);
   }
 
-  acceptBound(bound: SegmentBound): void {
-    this.operator.acceptBound?.(bound);
-  }
-
-  acceptExtremes(): void {
-    this.operator.acceptExtremes?.();
-  }
-
-  acceptThreads(work: ThreadWork): void {
-    this.operator.acceptThreads?.(work);
-  }
-
-  next(): Pulled {
+  override next(): Pulled {
     const started = performance.now();
     const outer = this.all.enter();
     const before = this.context.statement.memoryBytes;
@@ -100,11 +86,7 @@ class MeasuredOperator implements Operator {
     if (batch !== null) measured.rows += batch.length;
     this.bytes += all.leave(outer, context.statement.memoryBytes - before);
     if (this.bytes > measured.bytesPeak) measured.bytesPeak = this.bytes;
-    measured.threads = Math.max(measured.threads, this.operator.threadsUsed ?? 0);
+    measured.threads = Math.max(measured.threads, this.threadsUsed);
     return batch;
-  }
-
-  close(): void {
-    this.operator.close();
   }
 }

@@ -3,8 +3,8 @@
  * way. The place of the mark is set once per thread; until then nobody reads it.
  */
 import type { Plan } from "../plan/plan.js";
-import type { Open, Operator, Pulled, SegmentBound } from "./operator.js";
-import type { ThreadWork } from "./threads/read-threads.js";
+import { AroundOperator } from "./around-operator.js";
+import type { Open, Operator, Pulled } from "./operator.js";
 
 const KINDS: Readonly<Record<Plan["kind"], true>> = {
   scan: true,
@@ -67,33 +67,15 @@ export function isPointRead(plan: Plan): boolean {
   return (plan.kind === "project" || plan.kind === "limit") && isPointRead(plan.input);
 }
 
-class MarkingOperator implements Operator {
+class MarkingOperator extends AroundOperator {
   constructor(
-    private readonly operator: Operator,
+    operator: Operator,
     private readonly number: number,
-  ) {}
-
-  acceptChunks(): void {
-    this.operator.acceptChunks?.();
+  ) {
+    super(operator);
   }
 
-  acceptBound(bound: SegmentBound): void {
-    this.operator.acceptBound?.(bound);
-  }
-
-  acceptExtremes(): void {
-    this.operator.acceptExtremes?.();
-  }
-
-  acceptThreads(work: ThreadWork): void {
-    this.operator.acceptThreads?.(work);
-  }
-
-  get threadsUsed(): number {
-    return this.operator.threadsUsed ?? 0;
-  }
-
-  next(): Pulled {
+  override next(): Pulled {
     const outer = mark[0]!;
     mark[0] = this.number;
     const batch = this.operator.next();
@@ -104,9 +86,5 @@ class MarkingOperator implements Operator {
       mark[0] = outer;
       return arrived;
     });
-  }
-
-  close(): void {
-    this.operator.close();
   }
 }

@@ -19,8 +19,7 @@ export function searchIndexPlace(tenantNumber: number, table: TableDef, index: S
 }
 
 export function searchIndexKind(table: TableDef, index: SearchIndexDef): IndexKind<unknown, IndexBody<unknown>> {
-  const kind = index.method === "hnsw" ? vectorIndexKind(table, index) : textIndexKind(table, index);
-  return kind as unknown as IndexKind<unknown, IndexBody<unknown>>;
+  return index.method === "hnsw" ? vectorIndexKind(table, index) : textIndexKind(table, index);
 }
 
 export function vectorIndexKind(table: TableDef, index: SearchIndexDef): IndexKind<Float32Array, VectorBody> {

@@ -59,7 +59,7 @@ export function isRepeatable(plan: Plan): boolean {
   let repeatable = true;
   walkPlan(plan, (node) => {
     if (exprsOfPlan(node).some(isVolatile)) repeatable = false;
-    if (subqueriesOf(node).some((inner) => !isRepeatable(inner.plan as Plan))) repeatable = false;
+    if (subqueriesOf(node).some((inner) => !isRepeatable(inner.plan))) repeatable = false;
   });
   return repeatable;
 }

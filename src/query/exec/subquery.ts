@@ -13,7 +13,7 @@ import type { SqlArray, Value } from "../../values/values.js";
 import type { Batch, EvalContext, SubqueryExpr } from "../expr/expr.js";
 import { stackedArrays } from "../expr/functions/array-parts.js";
 import { isRowComparison } from "../expr/row-comparison.js";
-import type { CommonTable, Plan } from "../plan/plan.js";
+import type { CommonTable } from "../plan/plan.js";
 import { dropCommonRows } from "./common-rows.js";
 import type { ExecContext, SubqueryOutcome } from "./context.js";
 import type { Open, Operator, Program, Pulled } from "./operator.js";
@@ -207,7 +207,7 @@ function valueIn(expr: SubqueryExpr, values: readonly Value[]): Value {
     case "scalar":
       return values.length === 0 ? null : values[0]!;
     case "array":
-      return arrayOfValues(values, (expr.plan as Plan).columns[0]!.type.element !== null);
+      return arrayOfValues(values, expr.plan.columns[0]!.type.element !== null);
     default:
       return values;
   }

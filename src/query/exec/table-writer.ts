@@ -114,7 +114,7 @@ export class TableWriter {
     });
   }
 
-  /** Writes a new row with its index entries; answers its key. `given`: a key of its own that it has already. Throws 23505. */
+  /** Writes a new row with its index entries; answers its key. `given`: the key that it has already. Throws 23505. */
   insert(row: Row, given?: Uint8Array): Uint8Array {
     const { layout, context } = this;
     const key = given ?? this.keyOfNewRow(row);

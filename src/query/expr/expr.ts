@@ -6,6 +6,7 @@
  * expression between operators without renumbering, and the compiler maps ids to positions at the very end.
  */
 
+import type { FunctionDef } from "../../catalog/function.js";
 import type { Turns } from "../../protocol/turns.js";
 import type { TextStyle } from "../../values/text-style.js";
 import type { SqlType, Value } from "../../values/values.js";
@@ -108,14 +109,20 @@ export interface InListExpr {
 }
 
 /**
- * A subquery inside an expression. `plan` is a LogicalPlan (typed `unknown` here because this room may not import
- * the plan room); the optimizer unnests it, or the executor runs it per distinct outer row.
+ * What expressions hold and never look into: its types are of rooms above, which import this one and say them here by
+ * `declare module` (plan.ts).
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: its members are declared above.
+export interface HeldByExpressions {}
+
+/**
+ * A subquery inside an expression. The optimizer unnests it, or the executor runs it per distinct outer row.
  */
 export interface SubqueryExpr {
   readonly kind: "subquery";
   readonly type: SqlType;
   readonly form: "scalar" | "exists" | "in" | "any" | "all" | "array" | "list";
-  readonly plan: unknown;
+  readonly plan: HeldByExpressions["plan"];
   /** Columns of enclosing queries that the plan reads. */
   readonly outer: readonly ColumnId[];
   /** For in/any/all: the left operand and the comparison. */
@@ -221,8 +228,7 @@ export type RoutineRows = readonly (readonly Value[])[];
 
 /** A function that a statement made, as one call of it was bound. Equal calls have the same object. */
 export interface RoutineCall {
-  /** Its definition, a FunctionDef (typed `unknown` because this room may not import the catalog). */
-  readonly definition: unknown;
+  readonly definition: FunctionDef;
   /** Types of the arguments and of the result: a row's or a value's. */
   readonly parameterTypes: readonly SqlType[];
   readonly returns: SqlType;

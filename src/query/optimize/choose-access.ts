@@ -23,6 +23,7 @@ import type { Rule } from "./rule.js";
 
 export const chooseAccess: Rule = {
   name: "choose-access",
+  places: [430],
   apply: (plan, cardinality) =>
     mapPlan(plan, (node) => {
       if (node.kind !== "scan") return node;

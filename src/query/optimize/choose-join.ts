@@ -33,6 +33,7 @@ import { type Rule, withColumns } from "./rule.js";
 
 export const chooseJoin: Rule = {
   name: "choose-join",
+  places: [440],
   apply: (plan, cardinality) => mapPlan(plan, (node) => (node.kind === "join" ? chooseFor(node, cardinality) : node)),
 };
 

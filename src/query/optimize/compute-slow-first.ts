@@ -15,6 +15,7 @@ import { type Rule, withColumns } from "./rule.js";
 
 export const computeSlowFirst: Rule = {
   name: "compute-slow-first",
+  places: [540],
   apply: (plan) => mapPlan(plan, lifted),
 };
 

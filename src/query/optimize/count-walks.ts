@@ -19,6 +19,7 @@ import { passesColumns, type Rule } from "./rule.js";
 
 export const countWalks: Rule = {
   name: "count-walks",
+  places: [380],
   apply: (plan) => mapPlan(plan, (node) => (node.kind === "aggregate" ? counted(node) : node)),
 };
 

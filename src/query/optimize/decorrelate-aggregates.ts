@@ -26,6 +26,7 @@ import { lift, withoutProjection } from "./unnest-subqueries.js";
 
 export const decorrelateAggregates: Rule = {
   name: "decorrelate-aggregates",
+  places: [240],
   apply: (plan, cardinality) => mapPlan(plan, (node) => decorrelate(node, cardinality)),
 };
 
@@ -119,7 +120,7 @@ function joinFor(subquery: SubqueryExpr, input: Plan, cardinality: Cardinality):
   const outer = new Set(input.columns.map(({ id }) => id));
   if (!subquery.outer.every((id) => outer.has(id))) return null;
   if (subquery.form === "exists") return existsFor(subquery, input, outer, cardinality);
-  const top = subquery.plan as Plan;
+  const top = subquery.plan;
   const projection = top.kind === "project" ? top : null;
   const aggregate = projection === null ? top : projection.input;
   if (aggregate.kind !== "aggregate" || aggregate.groups.length > 0 || aggregate.grouping !== undefined) return null;
@@ -140,7 +141,7 @@ function existsFor(
   outer: ReadonlySet<ColumnId>,
   cardinality: Cardinality,
 ): Joined | null {
-  const tied = tiedTo(outer, withoutProjection(subquery.plan as Plan), input, cardinality);
+  const tied = tiedTo(outer, withoutProjection(subquery.plan), input, cardinality);
   if (tied === null) return null;
   const grouped = groupedBy({ kind: "aggregate", calls: [], ...NO_GROUPS, input: tied.plan }, tied.plan, tied.ties);
   // Equality refuses NULLs: a group that was met has a key.

@@ -26,7 +26,7 @@ export function hasCalls(plan: Plan, waits: Waits): boolean {
   let found = false;
   walkPlan(plan, (node) => {
     found ||= "generated" in node || exprsOfPlan(node).some((expr) => someExpr(expr, waits));
-    found ||= subqueriesOf(node).some((subquery) => hasCalls(subquery.plan as Plan, waits));
+    found ||= subqueriesOf(node).some((subquery) => hasCalls(subquery.plan, waits));
   });
   return found;
 }
@@ -36,14 +36,14 @@ export function hasDeferred(plan: Plan): boolean {
   let found = false;
   walkPlan(plan, (node) => {
     found ||= node.kind === "deferred";
-    found ||= subqueriesOf(node).some((subquery) => hasDeferred(subquery.plan as Plan));
+    found ||= subqueriesOf(node).some((subquery) => hasDeferred(subquery.plan));
   });
   return found;
 }
 
 /** A subquery that has to wait for each row; the expression that contains it has to wait, too. */
 export function isWaitingSubquery(expr: Expr): expr is SubqueryExpr {
-  return expr.kind === "subquery" && expr.outer.length > 0 && hasDeferred(expr.plan as Plan);
+  return expr.kind === "subquery" && expr.outer.length > 0 && hasDeferred(expr.plan);
 }
 
 /** A call that is the same for all rows stays, unless only some branch of the expression comes to it. */

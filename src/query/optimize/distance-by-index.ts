@@ -28,6 +28,7 @@ import type { Rule } from "./rule.js";
 
 export const distanceByIndex: Rule = {
   name: "distance-by-index",
+  places: [530],
   apply: (plan) => mapPlan(plan, (node) => (node.kind === "project" ? measured(node) : node)),
 };
 

@@ -16,6 +16,7 @@ import type { Rule } from "./rule.js";
 
 export const distinctEnds: Rule = {
   name: "distinct-ends",
+  places: [390],
   apply: (plan) => withDistinctEnds(plan, false),
 };
 
@@ -33,7 +34,7 @@ function withDistinctEnds(plan: Plan, asSet: boolean): Plan {
 
 function subqueryAsSet(expr: Expr): Expr {
   if (expr.kind !== "subquery" || (expr.form !== "exists" && expr.form !== "in")) return expr;
-  const plan = withDistinctEnds(expr.plan as Plan, true);
+  const plan = withDistinctEnds(expr.plan, true);
   return plan === expr.plan ? expr : Object.freeze({ ...expr, plan });
 }
 

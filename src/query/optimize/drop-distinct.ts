@@ -10,6 +10,7 @@ import type { Rule } from "./rule.js";
 
 export const dropDistinct: Rule = {
   name: "drop-distinct",
+  places: [340],
   apply: (plan) => mapPlan(plan, (node) => (node.kind === "distinct" && node.on === null ? dropped(node) : node)),
 };
 

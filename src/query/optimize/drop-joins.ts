@@ -18,6 +18,7 @@ import type { Rule } from "./rule.js";
 
 export const dropJoins: Rule = {
   name: "drop-joins",
+  places: [320],
   apply: (plan, cardinality) => (mayGain(plan) ? pruneColumns.apply(plan, cardinality) : plan),
 };
 

@@ -36,6 +36,7 @@ import type { Rule } from "./rule.js";
 
 export const eliminateSort: Rule = {
   name: "eliminate-sort",
+  places: [500],
   apply: (plan, cardinality) => {
     const streamed = mapPlan(plan, (node) => underLimit(node, cardinality));
     return mapPlan(streamed, (node) => alone(node, cardinality));

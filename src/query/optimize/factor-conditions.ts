@@ -21,6 +21,7 @@ import type { Rule } from "./rule.js";
 
 export const factorConditions: Rule = {
   name: "factor-conditions",
+  places: [220],
   apply: (plan) =>
     mapPlan(plan, (node) => {
       if (node.kind === "filter") return factorFilter(node);

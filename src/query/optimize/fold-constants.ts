@@ -12,6 +12,7 @@ import type { Rule } from "./rule.js";
 
 export const foldConstants: Rule = {
   name: "fold-constants",
+  places: [210],
   apply: (plan) => mapPlan(plan, (node) => withoutDecided(mapExprsOfPlan(node, foldExpr))),
 };
 

@@ -20,6 +20,7 @@ import type { Rule } from "./rule.js";
 
 export const minMaxByIndex: Rule = {
   name: "min-max-by-index",
+  places: [350],
   apply: (plan) => mapPlan(plan, (node) => (node.kind === "aggregate" ? first(node) : node)),
 };
 

@@ -16,6 +16,7 @@ import type { Rule } from "./rule.js";
 
 export const nearestByIndex: Rule = {
   name: "nearest-by-index",
+  places: [520],
   apply: (plan) => mapPlan(plan, (node) => (node.kind === "topn" ? nearest(node) : node)),
 };
 

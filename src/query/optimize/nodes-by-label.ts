@@ -17,6 +17,7 @@ import type { Rule } from "./rule.js";
 
 export const nodesByLabel: Rule = {
   name: "nodes-by-label",
+  places: [450],
   apply: (plan, cardinality) =>
     mapPlan(plan, (node) => {
       const access = node.kind === "scan" && node.nearest === undefined ? byLabels(node) : null;

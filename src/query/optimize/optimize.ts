@@ -10,79 +10,16 @@ import { tooManyJoins } from "../../protocol/size-errors.js";
 import type { Plan } from "../plan/plan.js";
 import { childrenOf, mapPlan, mapSubqueries } from "../plan/walk.js";
 import { Cardinality } from "./cardinality.js";
-import { chooseAccess } from "./choose-access.js";
-import { chooseJoin } from "./choose-join.js";
-import { computeSlowFirst } from "./compute-slow-first.js";
-import { countWalks } from "./count-walks.js";
-import { decorrelateAggregates } from "./decorrelate-aggregates.js";
 import { deferConstants } from "./deferred-constants.js";
 import { type AnswersAtOnce, waitsFor } from "./deferred-parts.js";
-import { distanceByIndex } from "./distance-by-index.js";
-import { distinctEnds } from "./distinct-ends.js";
-import { dropDistinct } from "./drop-distinct.js";
-import { dropJoins } from "./drop-joins.js";
-import { eliminateSort } from "./eliminate-sort.js";
-import { factorConditions } from "./factor-conditions.js";
-import { foldConstants } from "./fold-constants.js";
 import { liftDeferred } from "./lift-deferred.js";
-import { minMaxByIndex } from "./min-max-by-index.js";
-import { nearestByIndex } from "./nearest-by-index.js";
-import { nodesByLabel } from "./nodes-by-label.js";
-import { orByIndex } from "./or-by-index.js";
-import { planPatterns } from "./plan-patterns.js";
-import { pruneColumns } from "./prune-columns.js";
-import { prunePartitions } from "./prune-partitions.js";
-import { pushDownFilters, removeBarriers } from "./push-down-filters.js";
-import { pushDownLimits } from "./push-down-limits.js";
-import { reorderJoins } from "./reorder-joins.js";
-import { restrictGroups } from "./restrict-groups.js";
 import type { Rule } from "./rule.js";
-import { shareSubplans } from "./share-subplans.js";
-import { similarByIndex } from "./similar-by-index.js";
-import { textByIndex } from "./text-by-index.js";
-import { topN } from "./top-n.js";
-import { unnestSubqueries } from "./unnest-subqueries.js";
+import { FOUND_RULES } from "./rules.found.js";
 
-/**
- * In this order: patterns of graphs become nodes that the other rules know; what comes out of subqueries goes through
- * all other rules; filters must be down at the scans before access is chosen, access before sorts can go and before a
- * join can tell a small side from a large one; columns are pruned before prices are compared, which depend on whether
- * an index has all that is read, and again when nothing reads what an access took over. What is equal then, in the
- * query and in its subqueries, is shared.
- */
-export const RULES: readonly Rule[] = [
-  planPatterns,
-  unnestSubqueries,
-  foldConstants,
-  factorConditions,
-  pushDownFilters,
-  decorrelateAggregates,
-  pushDownFilters,
-  removeBarriers,
-  textByIndex,
-  prunePartitions,
-  dropJoins,
-  restrictGroups,
-  dropDistinct,
-  minMaxByIndex,
-  pushDownLimits,
-  pruneColumns,
-  countWalks,
-  distinctEnds,
-  reorderJoins,
-  similarByIndex,
-  orByIndex,
-  chooseAccess,
-  chooseJoin,
-  nodesByLabel,
-  eliminateSort,
-  topN,
-  nearestByIndex,
-  distanceByIndex,
-  computeSlowFirst,
-  pruneColumns,
-  shareSubplans,
-];
+/** In the order of their places (rule.ts). A rule with two places runs twice. */
+export const RULES: readonly Rule[] = FOUND_RULES.flatMap((rule) => rule.places.map((place) => ({ rule, place })))
+  .sort((a, b) => a.place - b.place)
+  .map(({ rule }) => rule);
 
 export interface OptimizeOptions {
   readonly rules?: readonly Rule[];

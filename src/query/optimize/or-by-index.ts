@@ -28,6 +28,7 @@ const PARTS_MAX = 32;
 
 export const orByIndex: Rule = {
   name: "or-by-index",
+  places: [420],
   apply: (plan, cardinality) =>
     mapPlan(plan, (node) => (node.kind === "scan" ? (byParts(node, cardinality) ?? node) : node)),
 };

@@ -17,6 +17,7 @@ import { splitByOr } from "./split-by-or.js";
 
 export const planPatterns: Rule = {
   name: "plan-patterns",
+  places: [100],
   apply: (plan, cardinality) => planned(plan, cardinality),
 };
 

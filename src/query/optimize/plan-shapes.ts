@@ -72,7 +72,7 @@ export class PlanShapes {
       inputs.push(this.visit(child, isLateral ? [inputs[0]?.names ?? NONE, ...outside] : outside));
     }
     const row = children.length === 0 ? ownNames(plan) : namesOfInputs(inputs);
-    for (const subquery of subqueriesOf(plan)) this.visit(subquery.plan as Plan, [row, ...outside]);
+    for (const subquery of subqueriesOf(plan)) this.visit(subquery.plan, [row, ...outside]);
     const shape = inputs.includes(null) ? null : this.shapeOf(plan, inputs as Shape[], row, outside);
     this.shapes.set(plan, shape);
     return shape;
@@ -350,7 +350,7 @@ class ShapeWriter {
   }
 
   private subquery(expr: Extract<Expr, { kind: "subquery" }>): string {
-    const plan = expr.plan as Plan;
+    const plan = expr.plan;
     const shape = this.shapes.of(plan);
     if (shape === null) throw new Incomparable();
     this.depth = Math.max(this.depth, shape.depth - 1);

@@ -27,6 +27,7 @@ import { isUselessJoin } from "./useless-join.js";
 
 export const pruneColumns: Rule = {
   name: "prune-columns",
+  places: [370, 600],
   apply: (plan) => withColumns(prune(plan, idsOf(plan.columns)), plan.columns),
 };
 

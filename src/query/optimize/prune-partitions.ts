@@ -20,6 +20,7 @@ import type { Rule } from "./rule.js";
 
 export const prunePartitions: Rule = {
   name: "prune-partitions",
+  places: [310],
   apply: (plan) => mapPlan(plan, (node) => (node.kind === "append" ? pruned(node) : node)),
 };
 

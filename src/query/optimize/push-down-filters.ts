@@ -34,6 +34,7 @@ import { isAnswered } from "./text-by-index.js";
 
 export const pushDownFilters: Rule = {
   name: "push-down-filters",
+  places: [230, 250],
   apply: (plan) => push(plan, []),
 };
 
@@ -130,6 +131,7 @@ const COMPARED: ReadonlySet<string> = new Set(
 /** Barriers have done their work once filters are down: what is left above them stays there. */
 export const removeBarriers: Rule = {
   name: "remove-barriers",
+  places: [260],
   apply: (plan) => mapPlan(plan, (node) => (node.kind === "filter" && node.barrier ? node.input : node)),
 };
 

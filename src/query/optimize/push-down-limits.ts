@@ -19,6 +19,7 @@ import type { Rule } from "./rule.js";
 
 export const pushDownLimits: Rule = {
   name: "push-down-limits",
+  places: [360],
   apply: (plan) => mapPlan(plan, (node) => (node.kind === "limit" ? pushDown(node) : node)),
 };
 

@@ -38,6 +38,7 @@ import { filtered, type Rule, withColumns } from "./rule.js";
 
 export const reorderJoins: Rule = {
   name: "reorder-joins",
+  places: [400],
   apply: (plan, cardinality) => reorder(plan, cardinality),
 };
 

@@ -23,6 +23,7 @@ import { type Rule, withColumns } from "./rule.js";
 
 export const restrictGroups: Rule = {
   name: "restrict-groups",
+  places: [330],
   apply: (plan, cardinality) => visit(plan, null, cardinality),
 };
 

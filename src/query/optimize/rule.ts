@@ -1,5 +1,6 @@
 /**
- * The interface of a rule. Each rule is in a file of its own; optimize.ts lists them in the order in which they run.
+ * The interface of a rule. Each rule is in a file of its own, and needs no line elsewhere: scripts/discover.mjs finds every
+ * exported constant of this type.
  */
 import type { Expr } from "../expr/expr.js";
 import { andOf } from "../expr/walk.js";
@@ -8,6 +9,17 @@ import type { Cardinality } from "./cardinality.js";
 
 export interface Rule {
   readonly name: string;
+  /**
+   * Where it runs among the rules, lowest first; two places, if it runs twice. No two rules share one.
+   *
+   * - 100: patterns of graphs become nodes that the other rules know.
+   * - 200: subqueries become joins, so that what comes out of them goes through all other rules. Filters go down to the scans.
+   * - 300: what need not be read goes: columns, too, because prices depend on whether an index has all that is read.
+   * - 400: joins and accesses, chosen by price, once the filters are at the scans.
+   * - 500: sorts, which may go once the access is chosen.
+   * - 600: columns go again that nothing reads since an access took a condition over. What is then equal is shared.
+   */
+  readonly places: readonly number[];
   /** Runs once, when all others have been over the statement's parts, and sees them together. */
   readonly wholeStatement?: true;
   /** An equivalent plan; the same object when the rule finds nothing to do. */

@@ -28,6 +28,7 @@ const SHARED_MAX = 16;
 
 export const shareSubplans: Rule = {
   name: "share-subplans",
+  places: [610],
   wholeStatement: true,
   apply(plan, cardinality) {
     switch (plan.kind) {
@@ -60,7 +61,7 @@ function share(plan: Plan, cardinality: Cardinality): Plan {
 function walkStatement(plan: Plan, visit: (plan: Plan) => void): void {
   walkPlan(plan, (node) => {
     visit(node);
-    for (const subquery of subqueriesOf(node)) walkStatement(subquery.plan as Plan, visit);
+    for (const subquery of subqueriesOf(node)) walkStatement(subquery.plan, visit);
   });
 }
 

@@ -19,6 +19,7 @@ import { type Rule, withColumns } from "./rule.js";
 
 export const similarByIndex: Rule = {
   name: "similar-by-index",
+  places: [410],
   apply: (plan) =>
     mapPlan(plan, (node) => {
       if (node.kind === "scan") return searched(node) ?? node;

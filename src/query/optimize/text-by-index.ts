@@ -29,6 +29,7 @@ import { trigramSearch } from "./trigram-condition.js";
 
 export const textByIndex: Rule = {
   name: "text-by-index",
+  places: [300],
   apply: (plan) => {
     const { plan: found } = rewritten(plan, []);
     return found === plan ? plan : withColumns(found, plan.columns);

@@ -12,6 +12,7 @@ import type { Rule } from "./rule.js";
 
 export const topN: Rule = {
   name: "top-n",
+  places: [510],
   apply: (plan) => mapPlan(plan, merge),
 };
 

@@ -23,6 +23,7 @@ import { filtered, type Rule, withColumns } from "./rule.js";
 
 export const unnestSubqueries: Rule = {
   name: "unnest-subqueries",
+  places: [200],
   apply: unnest,
 };
 
@@ -95,8 +96,7 @@ function withLists(condition: Expr): Expr {
 }
 
 /** `x IN (VALUES (a), (b))` is the list of the values, which keys can serve; null: it is something else. */
-function listOf({ form, plan, compare, input, type }: SubqueryExpr): Expr | null {
-  const values = plan as Plan;
+function listOf({ form, plan: values, compare, input, type }: SubqueryExpr): Expr | null {
   if (form !== "in" || values.kind !== "values" || values.columns.length !== 1 || compare === null) return null;
   if (compare.operator !== "=" || input === null || isRowComparison(compare)) return null;
   const items = values.rows.map(([item]) => item!);
@@ -108,7 +108,7 @@ function listOf({ form, plan, compare, input, type }: SubqueryExpr): Expr | null
 }
 
 function existsJoin(subquery: SubqueryExpr, input: Plan, type: "semi" | "anti"): Plan | null {
-  const lifted = lift(withoutProjection(subquery.plan as Plan), idsOf(input.columns));
+  const lifted = lift(withoutProjection(subquery.plan), idsOf(input.columns));
   if (lifted === null || lifted.conditions.length === 0) return null;
   return join(type, input, unnest(lifted.plan), lifted.conditions);
 }
@@ -123,16 +123,16 @@ function mayGiveNull(subquery: SubqueryExpr, input: Plan): boolean {
   const { input: operand } = subquery;
   if (operand?.kind !== "column" || subquery.form === "all") return true;
   const column = input.columns.find(({ id }) => id === operand.id);
-  return column?.nullable !== false || (subquery.plan as Plan).columns[0]!.nullable;
+  return column?.nullable !== false || subquery.plan.columns[0]!.nullable;
 }
 
 function inJoin(subquery: SubqueryExpr, input: Plan, joinType: "semi" | "anti"): Plan | null {
   const { form, compare } = subquery;
   if ((form !== "in" && form !== "any") || compare?.operator !== "=" || subquery.input === null) return null;
   if (someExpr(subquery.input, (node) => node.kind === "subquery")) return null;
-  const lifted = lift(subquery.plan as Plan, idsOf(input.columns));
+  const lifted = lift(subquery.plan, idsOf(input.columns));
   if (lifted === null) return null;
-  const equals = equalities(compare, subquery.input, (subquery.plan as Plan).columns);
+  const equals = equalities(compare, subquery.input, subquery.plan.columns);
   if (equals === null) return null;
   return join(joinType, input, unnest(lifted.plan), [...equals, ...lifted.conditions]);
 }

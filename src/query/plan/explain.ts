@@ -66,7 +66,7 @@ function writeNode(plan: Plan, first: string, indent: string, names: AnnotatedNa
   for (const child of childrenOf(plan)) writeNode(child, `${indent}  ->  `, `${indent}      `, names, lines);
   for (const subquery of subqueriesOf(plan)) {
     lines.push(`${indent}  ${names.subqueries.get(subquery)}`);
-    writeNode(subquery.plan as Plan, `${indent}    ->  `, `${indent}        `, names, lines);
+    writeNode(subquery.plan, `${indent}    ->  `, `${indent}        `, names, lines);
   }
 }
 
@@ -78,9 +78,7 @@ function jsonOf(plan: Plan, names: AnnotatedNames, extra: ExplainJson): ExplainJ
   const node = describe(plan, printer(names));
   const plans = [
     ...childrenOf(plan).map((child) => jsonOf(child, names, {})),
-    ...subqueriesOf(plan).map((expr) =>
-      jsonOf(expr.plan as Plan, names, { "Subplan Name": names.subqueries.get(expr)! }),
-    ),
+    ...subqueriesOf(plan).map((expr) => jsonOf(expr.plan, names, { "Subplan Name": names.subqueries.get(expr)! })),
   ];
   return {
     "Node Type": node.nodeType,
@@ -128,7 +126,7 @@ function namesIn(plan: Plan): Names {
     if (node.kind === "with") for (const { table, plan: definition } of node.tables) shared.set(table, definition);
     for (const expr of subqueriesOf(node)) {
       subqueries.set(expr, `${expr.outer.length === 0 ? "InitPlan" : "SubPlan"} ${subqueries.size + 1}`);
-      visit(expr.plan as Plan);
+      visit(expr.plan);
     }
     if (node.kind === "commonscan" && node.table.shared) {
       // Columns that are shared keep the names that they have where they are made.

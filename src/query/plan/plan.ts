@@ -15,6 +15,13 @@ import type { CountWalksPlan, ExpandPathPlan, ExpandPlan, GraphWritePlan, MatchP
 import type { IndexExprs } from "./index-exprs.js";
 import type { Partitioning, PartitionMembership, PruningTest } from "./partition-tree.js";
 
+declare module "../expr/expr.js" {
+  interface HeldByExpressions {
+    /** Of a subquery. */
+    readonly plan: Plan;
+  }
+}
+
 export interface OutputColumn {
   readonly id: ColumnId;
   readonly name: string;

@@ -407,7 +407,7 @@ export function mapSubqueries(plan: Plan, change: (plan: Plan) => Plan): Plan {
   return mapExprsOfPlan(plan, (expr) =>
     mapExpr(expr, (node) => {
       if (node.kind !== "subquery") return node;
-      const next = change(node.plan as Plan);
+      const next = change(node.plan);
       return next === node.plan ? node : Object.freeze({ ...node, plan: next });
     }),
   );
@@ -493,7 +493,7 @@ export function modifyingNodes(plan: Plan): readonly ModifyingPlan[] {
   const found: ModifyingPlan[] = [];
   walkPlan(plan, (node) => {
     if (MODIFYING.has(node.kind)) found.push(node as ModifyingPlan);
-    for (const subquery of subqueriesOf(node)) found.push(...modifyingNodes(subquery.plan as Plan));
+    for (const subquery of subqueriesOf(node)) found.push(...modifyingNodes(subquery.plan));
   });
   return found;
 }
@@ -503,7 +503,7 @@ export function modifiesData(plan: Plan): boolean {
   let modifies = false;
   walkPlan(plan, (node) => {
     if (MODIFYING.has(node.kind)) modifies = true;
-    else if (subqueriesOf(node).some((subquery) => modifiesData(subquery.plan as Plan))) modifies = true;
+    else if (subqueriesOf(node).some((subquery) => modifiesData(subquery.plan))) modifies = true;
   });
   return modifies;
 }
@@ -513,7 +513,7 @@ export function isVolatilePlan(plan: Plan): boolean {
   let volatile = false;
   walkPlan(plan, (node) => {
     volatile ||= exprsOfPlan(node).some(isVolatile);
-    volatile ||= subqueriesOf(node).some((subquery) => isVolatilePlan(subquery.plan as Plan));
+    volatile ||= subqueriesOf(node).some((subquery) => isVolatilePlan(subquery.plan));
   });
   return volatile;
 }

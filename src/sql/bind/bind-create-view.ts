@@ -190,7 +190,7 @@ function usedColumns(plan: Plan): ReadonlyMap<number, ReadonlySet<number>> {
       if (node.kind === "scan") scans.push(node);
       if (node.kind === "append") appends.push(node);
       for (const expr of exprsOfPlan(node)) for (const id of columnsOf(expr)) read.add(id);
-      for (const subquery of subqueriesOf(node)) visit(subquery.plan as Plan);
+      for (const subquery of subqueriesOf(node)) visit(subquery.plan);
     });
   };
   visit(plan);

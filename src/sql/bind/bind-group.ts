@@ -132,7 +132,7 @@ export class Grouping {
   /** A subquery's references to this query's columns become references to groups. */
   private subquery(expr: SubqueryExpr): Expr {
     const input = expr.input === null ? null : this.apply(expr.input);
-    const plan = expr.plan as Plan;
+    const plan = expr.plan;
     const replaced = new Map<ColumnId, Expr>();
     for (const id of outerColumnsOf(plan)) {
       const owner = this.scope.ownerOf(id);
@@ -209,7 +209,7 @@ function replaceColumns(plan: Plan, replaced: ReadonlyMap<ColumnId, Expr>): Plan
       mapExpr(expr, (part) => {
         if (part.kind === "column") return replaced.get(part.id) ?? part;
         if (part.kind !== "subquery" || !part.outer.some((id) => replaced.has(id))) return part;
-        const inner = replaceColumns(part.plan as Plan, replaced);
+        const inner = replaceColumns(part.plan, replaced);
         return Object.freeze({ ...part, plan: inner, outer: [...outerColumnsOf(inner)] });
       }),
     ),

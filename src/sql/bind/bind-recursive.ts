@@ -133,7 +133,7 @@ function checkAggregates(step: Source, working: PlanTable, node: CommonTableNode
     let found = false;
     walkPlan(plan, (part) => {
       found ||= part.kind === "commonscan" && part.table === working;
-      found ||= subqueriesOf(part).some((subquery) => reads(subquery.plan as Source["plan"]));
+      found ||= subqueriesOf(part).some((subquery) => reads(subquery.plan));
     });
     return found;
   };

@@ -405,7 +405,7 @@ export function calledWriter(plan: Plan): ScalarFunction | null {
   };
   walkPlan(plan, (node) => {
     if (writer !== null || exprsOfPlan(node).some((expr) => someExpr(expr, isWriter))) return;
-    for (const subquery of subqueriesOf(node)) writer ??= calledWriter(subquery.plan as Plan);
+    for (const subquery of subqueriesOf(node)) writer ??= calledWriter(subquery.plan);
   });
   return writer;
 }

@@ -107,7 +107,7 @@ export function refuseDenied(plan: Plan, binding: Binding): void {
     if (READS_ALL.has(node.kind)) for (const child of children) for (const { id } of child.columns) refuse(id);
     for (const child of children) visit(child);
     for (const subquery of subqueriesOf(node)) {
-      const inner = subquery.plan as Plan;
+      const inner = subquery.plan;
       for (const { id } of inner.columns) refuse(id);
       visit(inner);
     }

@@ -159,11 +159,11 @@ export function callsRoutines(plan: Plan): boolean {
       calls ||= node.calls.some(({ fn }) => "mayWrite" in fn && fn.mayWrite === true);
     }
     calls ||= exprsOfPlan(node).some((expr) => someExpr(expr, (part) => part.kind === "call" && mayWrite(part.fn)));
-    calls ||= subqueriesOf(node).some((subquery) => callsRoutines(subquery.plan as Plan));
+    calls ||= subqueriesOf(node).some((subquery) => callsRoutines(subquery.plan));
   });
   return calls;
 }
 
 function mayWrite({ routine }: { readonly routine?: RoutineCall }): boolean {
-  return routine !== undefined && (routine.definition as FunctionDef).volatility === "volatile";
+  return routine !== undefined && routine.definition.volatility === "volatile";
 }

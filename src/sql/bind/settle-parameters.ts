@@ -12,7 +12,7 @@ export function settleParameters(plan: Plan, types: readonly SqlType[]): Plan {
     mapExpr(expr, (node) => {
       if (node.kind === "param" && node.type === UNKNOWN) return Object.freeze({ ...node, type: types[node.index]! });
       if (node.kind !== "subquery") return node;
-      const inner = settleParameters(node.plan as Plan, types);
+      const inner = settleParameters(node.plan, types);
       return inner === node.plan ? node : Object.freeze({ ...node, plan: inner });
     });
   return mapPlan(plan, (node) => mapExprsOfPlan(node, settle));

@@ -8,7 +8,7 @@
  *   DROP EXPERIMENT [IF EXISTS] n                      SELECT automl_drop_experiment(…) AS result
  *   DEPLOY MODEL m FROM EXPERIMENT e                   SELECT automl_deploy(…) AS automl_result
  *   SHOW EXPERIMENTS                                   SELECT * FROM automl_experiments()
- *   PREDICT c USING m AS SELECT …                      SELECT q.*, automl_predict('m', to_jsonb(q)) AS c FROM (SELECT …) q
+ *   PREDICT c USING m AS SELECT …                      SELECT q.*, automl_predict('m', to_jsonb(q)) AS c FROM (…) q
  *   PREDICT c USING m WITH PROBABILITY AS SELECT …     the same, and automl_predict_probability(…) AS c_probability
  *   AUTOML.PREDICT_PROBA('m', 'yes', a)                automl_predict_class('m', 'yes', jsonb_build_object('a', a))
  *   AUTOML.PREDICT('m', a, x => b + 1)                 automl_predict('m', jsonb_build_object('a', a, 'x', b + 1))

@@ -3,9 +3,9 @@
  * dialect.ts; edits keep the client's positions. Stateless.
  *
  *   CREATE [OR REPLACE] AGENT [IF NOT EXISTS] a WITH (…)   SELECT create_agent(…) AS result
- *   EXECUTE AGENT a 'task', DROP AGENT [IF EXISTS] a        SELECT execute_agent(…) AS answer, SELECT drop_agent(…) AS result
+ *   EXECUTE AGENT a 'task', DROP AGENT [IF EXISTS] a        SELECT execute_agent(…) AS answer, SELECT drop_agent(…)
  *   SHOW AGENTS, DESCRIBE AGENT a                           SELECT … FROM jsonb_to_recordset(list_agents())
- *   DESCRIBE MODEL m, DROP MODEL [IF EXISTS] m              SELECT … FROM jsonb_each(describe_model(…)), SELECT drop_model(…)
+ *   DESCRIBE MODEL m, DROP MODEL [IF EXISTS] m              SELECT … FROM jsonb_each(describe_model(…)), drop_model(…)
  *   BACKUP [DATABASE] [TO 'name'] [WITH (…)], SHOW BACKUPS   SELECT create_backup(…) AS result, SELECT … list_backups()
  *   SHOW CONSTRAINTS [FROM t]                               SELECT … FROM pg_constraint
  *   RESTORE [DATABASE] [FROM] 'backup' [WITH (…)]           SELECT restore_backup(…) AS result

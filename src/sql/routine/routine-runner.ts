@@ -48,7 +48,7 @@ export class RoutineRunner {
     shape: SqlType,
     context: ExecContext,
   ): RoutineRows | Promise<RoutineRows> {
-    const definition = routine.definition as FunctionDef;
+    const definition = routine.definition;
     return this.run(routine, context, true, (body, invocation) => {
       if (definition.returnsSet) return body.rows(args, shape, invocation);
       if (shape.fields !== undefined && routine.returns.fields === undefined) {
@@ -67,7 +67,7 @@ export class RoutineRunner {
     args: readonly Value[],
     context: ExecContext,
   ): readonly Value[] | Promise<readonly Value[]> {
-    const outputs = outputsOf(routine.definition as FunctionDef).length;
+    const outputs = outputsOf(routine.definition).length;
     return after(this.call(routine, args, context, true), (value) => {
       return outputs === 0 ? [] : ((value ?? new Array<Value>(outputs).fill(null)) as readonly Value[]);
     });
@@ -165,7 +165,7 @@ export class RoutineRunner {
     canWait: boolean,
     run: (body: PreparedRoutine, invocation: Invocation) => T | Promise<T>,
   ): T | Promise<T> {
-    const definition = routine.definition as FunctionDef;
+    const definition = routine.definition;
     if (definition.returns.name === "trigger" || definition.returns.name === "event_trigger") {
       throw sqlError("0A000", "trigger functions can only be called as triggers");
     }

@@ -29,7 +29,7 @@ export class SqlRoutine implements PreparedRoutine {
   private readonly plans: (Planned | undefined)[] = [];
 
   constructor(private readonly routine: RoutineCall) {
-    this.definition = routine.definition as FunctionDef;
+    this.definition = routine.definition;
     this.nodes = statementsOf(this.definition).map(({ node }) => node);
     const args = inputsOf(this.definition).map(
       (_, index): Expr => Object.freeze({ kind: "param", type: routine.parameterTypes[index]!, index }),

@@ -3,8 +3,8 @@
  *
  *   [0, 32 KiB)     the compiler's own
  *   [32, 64 KiB)    the loader's, for checksums of what is no part of the image
- *   [IMAGE, top)    the image, which is what a saved graph holds: state, chunk table, scratch, chunks and upper links in
- *                   the order in which they were taken. It holds no address outside itself, so copying it is loading it.
+ *   [IMAGE, top)    the image, which is what a saved graph holds: state, chunk table, scratch, chunks and upper links
+ *                   in the order in which they were taken. No address in it is outside, so copying it is loading it.
  *
  * A chunk holds 2^chunkShift slots as four arrays: codes (what the walk measures), level-0 links, slot infos, originals.
  * Memory is only ever taken at `top`; what is given back (upper links) goes into lists by size. All functions that

@@ -2,14 +2,14 @@
  * One column of one segment: its values in typed arrays where the type allows, with what filters ask of the whole
  * (smallest and largest value, NULLs). Immutable; made by segment-builder.ts, read by the scan and by vector kernels.
  *
- * | types                                           | held as                                                       |
- * |-------------------------------------------------|---------------------------------------------------------------|
- * | int2 int4 int8 oid date time timestamp(tz)      | numbers: Int32Array if all fit, else Float64Array             |
- * | float4 float8                                   | numbers: Float64Array                                         |
- * | numeric                                         | numbers: the unscaled integers, if the scale is one and the same |
- * | bool, text, varchar, bpchar, name, uuid         | dictionary, if values repeat                                  |
- * | the same but bool, of few repeated values       | texts: UTF-8 end to end                                       |
- * | vector(n), variant; what does not fit (large int8) | an ordinary array                                          |
+ * | types                                              | held as                                                |
+ * |----------------------------------------------------|--------------------------------------------------------|
+ * | int2 int4 int8 oid date time timestamp(tz)         | numbers: Int32Array if all fit, else Float64Array      |
+ * | float4 float8                                      | numbers: Float64Array                                  |
+ * | numeric                                            | numbers: unscaled integers, if all have one scale      |
+ * | bool, text, varchar, bpchar, name, uuid            | dictionary, if values repeat                           |
+ * | the same but bool, of few repeated values          | texts: UTF-8 end to end                                |
+ * | vector(n), variant; what does not fit (large int8) | an ordinary array                                      |
  */
 import { Numeric } from "../../../values/numeric.js";
 import type { SqlType, Value } from "../../../values/values.js";

@@ -1,8 +1,64 @@
-/** Functions of binary strings (chapter 9.5) that have no twin for text. */
+/** Functions of binary strings (chapter 9.5): hashes, encodings, bytes and bits. What text has as well is in text.ts. */
+import { createHash } from "node:crypto";
 import { sqlError } from "../../../protocol/errors.js";
 import { BYTEA, INT4, INT8, TEXT } from "../../../values/values.js";
 import type { ScalarFunction } from "../expr.js";
 import { fn } from "./define.js";
+
+const digest = (algorithm: string) => (data: Uint8Array | string) =>
+  new Uint8Array(createHash(algorithm).update(data).digest());
+
+const md5 = (data: Uint8Array | string) => createHash("md5").update(data).digest("hex");
+
+const encodingError = (name: string) => sqlError("22023", `unrecognized encoding: "${name}"`);
+
+function encode(bytes: Uint8Array, format: string): string {
+  const buffer = Buffer.from(bytes);
+  switch (format.toLowerCase()) {
+    case "hex":
+      return buffer.toString("hex");
+    case "base64":
+      return buffer.toString("base64").replace(/.{76}(?=.)/g, "$&\n");
+    case "escape":
+      return Array.from(bytes, (byte) => {
+        if (byte === 92) return "\\\\";
+        return byte === 0 || byte > 127 ? `\\${byte.toString(8).padStart(3, "0")}` : String.fromCharCode(byte);
+      }).join("");
+    default:
+      throw encodingError(format);
+  }
+}
+
+function decode(text: string, format: string): Uint8Array {
+  switch (format.toLowerCase()) {
+    case "hex": {
+      const hex = text.replace(/\s/g, "");
+      const wrong = /[^0-9a-f]/i.exec(hex);
+      if (wrong !== null) throw sqlError("22023", `invalid hexadecimal digit: "${wrong[0]}"`);
+      if (hex.length % 2 !== 0) throw sqlError("22023", "invalid hexadecimal data: odd number of digits");
+      return new Uint8Array(Buffer.from(hex, "hex"));
+    }
+    case "base64": {
+      const wrong = /[^A-Za-z0-9+/=\s]/.exec(text);
+      if (wrong !== null) throw sqlError("22023", `invalid symbol "${wrong[0]}" found while decoding base64 sequence`);
+      return new Uint8Array(Buffer.from(text, "base64"));
+    }
+    case "escape":
+      // The escapes stand for bytes; all else is in UTF-8 already.
+      return new Uint8Array(
+        Buffer.from(
+          Buffer.from(text)
+            .toString("latin1")
+            .replace(/\\(\\|[0-7]{3})/g, (_, code: string) =>
+              code === "\\" ? "\\" : String.fromCharCode(Number.parseInt(code, 8)),
+            ),
+          "latin1",
+        ),
+      );
+    default:
+      throw encodingError(format);
+  }
+}
 
 function checkedIndex(index: number | bigint, length: number): number {
   if (index < 0 || index >= length) {
@@ -43,6 +99,25 @@ function overlay(bytes: Uint8Array, put: Uint8Array, start: number, count: numbe
 }
 
 export const BYTES_FUNCTIONS: readonly ScalarFunction[] = [
+  fn("md5", [TEXT], TEXT, md5),
+  fn("md5", [BYTEA], TEXT, md5),
+  ...["sha224", "sha256", "sha384", "sha512"].map((name) => fn(name, [BYTEA], BYTEA, digest(name))),
+  fn("encode", [BYTEA, TEXT], TEXT, encode),
+  fn("decode", [TEXT, TEXT], BYTEA, decode),
+  fn("convert_from", [BYTEA, TEXT], TEXT, (bytes: Uint8Array) => Buffer.from(bytes).toString()),
+  fn("convert_to", [TEXT, TEXT], BYTEA, (text: string) => new Uint8Array(Buffer.from(text))),
+  fn("get_byte", [BYTEA, INT4], INT4, (bytes: Uint8Array, index: number) => {
+    if (index < 0 || index >= bytes.length) {
+      throw sqlError("2202E", `index ${index} out of valid range, 0..${bytes.length - 1}`);
+    }
+    return bytes[index] as number;
+  }),
+  fn("set_byte", [BYTEA, INT4, INT4], BYTEA, (bytes: Uint8Array, index: number, value: number) => {
+    if (index < 0 || index >= bytes.length) {
+      throw sqlError("2202E", `index ${index} out of valid range, 0..${bytes.length - 1}`);
+    }
+    return bytes.with(index, value & 255);
+  }),
   fn("get_bit", [BYTEA, INT8], INT4, getBit),
   fn("set_bit", [BYTEA, INT8, INT4], BYTEA, setBit),
   fn("bit_count", [BYTEA], INT8, bitCount),

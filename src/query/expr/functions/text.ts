@@ -1,6 +1,5 @@
 /** String and bytea functions and operators (chapters 9.4 and 9.5). Positions and lengths count code points. */
 
-import { createHash } from "node:crypto";
 import { sqlError } from "../../../protocol/errors.js";
 import { ARRAY_ELEMENTS_MAX, TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";
 import { spend } from "../../../protocol/stretch.js";
@@ -204,61 +203,6 @@ function right(text: string, count: number): string {
 
 function toHex(x: number | bigint, bits: number): string {
   return BigInt.asUintN(bits, BigInt(x)).toString(16);
-}
-
-const digest = (algorithm: string) => (data: Uint8Array | string) =>
-  new Uint8Array(createHash(algorithm).update(data).digest());
-
-const md5 = (data: Uint8Array | string) => createHash("md5").update(data).digest("hex");
-
-const encodingError = (name: string) => sqlError("22023", `unrecognized encoding: "${name}"`);
-
-function encode(bytes: Uint8Array, format: string): string {
-  const buffer = Buffer.from(bytes);
-  switch (format.toLowerCase()) {
-    case "hex":
-      return buffer.toString("hex");
-    case "base64":
-      return buffer.toString("base64").replace(/.{76}(?=.)/g, "$&\n");
-    case "escape":
-      return Array.from(bytes, (byte) => {
-        if (byte === 92) return "\\\\";
-        return byte === 0 || byte > 127 ? `\\${byte.toString(8).padStart(3, "0")}` : String.fromCharCode(byte);
-      }).join("");
-    default:
-      throw encodingError(format);
-  }
-}
-
-function decode(text: string, format: string): Uint8Array {
-  switch (format.toLowerCase()) {
-    case "hex": {
-      const hex = text.replace(/\s/g, "");
-      const wrong = /[^0-9a-f]/i.exec(hex);
-      if (wrong !== null) throw sqlError("22023", `invalid hexadecimal digit: "${wrong[0]}"`);
-      if (hex.length % 2 !== 0) throw sqlError("22023", "invalid hexadecimal data: odd number of digits");
-      return new Uint8Array(Buffer.from(hex, "hex"));
-    }
-    case "base64": {
-      const wrong = /[^A-Za-z0-9+/=\s]/.exec(text);
-      if (wrong !== null) throw sqlError("22023", `invalid symbol "${wrong[0]}" found while decoding base64 sequence`);
-      return new Uint8Array(Buffer.from(text, "base64"));
-    }
-    case "escape":
-      // The escapes stand for bytes; all else is in UTF-8 already.
-      return new Uint8Array(
-        Buffer.from(
-          Buffer.from(text)
-            .toString("latin1")
-            .replace(/\\(\\|[0-7]{3})/g, (_, code: string) =>
-              code === "\\" ? "\\" : String.fromCharCode(Number.parseInt(code, 8)),
-            ),
-          "latin1",
-        ),
-      );
-    default:
-      throw encodingError(format);
-  }
 }
 
 function concatBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
@@ -474,26 +418,4 @@ const MAKING: readonly ScalarFunction[] = [
   fn("quote_literal", [TEXT], TEXT, quoteLiteral),
 ];
 
-const BYTES: readonly ScalarFunction[] = [
-  fn("md5", [TEXT], TEXT, md5),
-  fn("md5", [BYTEA], TEXT, md5),
-  ...["sha224", "sha256", "sha384", "sha512"].map((name) => fn(name, [BYTEA], BYTEA, digest(name))),
-  fn("encode", [BYTEA, TEXT], TEXT, encode),
-  fn("decode", [TEXT, TEXT], BYTEA, decode),
-  fn("convert_from", [BYTEA, TEXT], TEXT, (bytes: Uint8Array) => Buffer.from(bytes).toString()),
-  fn("convert_to", [TEXT, TEXT], BYTEA, (text: string) => new Uint8Array(Buffer.from(text))),
-  fn("get_byte", [BYTEA, INT4], INT4, (bytes: Uint8Array, index: number) => {
-    if (index < 0 || index >= bytes.length) {
-      throw sqlError("2202E", `index ${index} out of valid range, 0..${bytes.length - 1}`);
-    }
-    return bytes[index] as number;
-  }),
-  fn("set_byte", [BYTEA, INT4, INT4], BYTEA, (bytes: Uint8Array, index: number, value: number) => {
-    if (index < 0 || index >= bytes.length) {
-      throw sqlError("2202E", `index ${index} out of valid range, 0..${bytes.length - 1}`);
-    }
-    return bytes.with(index, value & 255);
-  }),
-];
-
-export const TEXT_FUNCTIONS: readonly ScalarFunction[] = [...CASE_AND_LENGTH, ...PARTS, ...MAKING, ...BYTES];
+export const TEXT_FUNCTIONS: readonly ScalarFunction[] = [...CASE_AND_LENGTH, ...PARTS, ...MAKING];

@@ -1,5 +1,5 @@
 /** Statements of PL/pgSQL as closures over a frame. Loops, blocks, cursors and RETURN have files of their own. */
-import { type FunctionDef, outputsOf } from "../../../catalog/function.js";
+import { outputsOf } from "../../../catalog/function.js";
 import { sqlError } from "../../../protocol/errors.js";
 import { after } from "../../../query/exec/operator.js";
 import { BOOL, INT8, TEXT, type Value } from "../../../values/values.js";
@@ -280,7 +280,7 @@ function storeOutputs(
   { conversions }: Compiler,
   frame: Frame,
 ): void {
-  const { parameters } = bound.routine.definition as FunctionDef;
+  const { parameters } = bound.routine.definition;
   let output = 0;
   if (outputsOf({ parameters }).length === 0) return;
   parameters.forEach(({ mode, name }, i) => {

@@ -47,7 +47,7 @@ export class PlpgsqlRoutine implements PreparedRoutine {
   private compiled: Compiled | null = null;
 
   constructor(private readonly routine: RoutineCall) {
-    this.definition = routine.definition as FunctionDef;
+    this.definition = routine.definition;
     this.body = parsePlpgsql(this.definition.body);
   }
 

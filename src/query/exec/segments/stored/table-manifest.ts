@@ -3,7 +3,8 @@
  * the keys that were changed since a segment was made. Written under another name and then renamed, so there is the old
  * one or the new one. A damaged one is refused, and the table's files are made again.
  *
- *   "TESSCOLM" · head length u32 · head (JSON) · keys (length u16, bytes) · CRC-32 of all before it, u32        (little-endian)
+ *   "TESSCOLM" · head length u32 · head (JSON) · keys (length u16, bytes) · CRC-32 of all before it, u32
+ *   (little-endian)
  */
 import { readFile } from "node:fs/promises";
 import { crc32 } from "node:zlib";

@@ -1,0 +1,33 @@
+/** An operator around another, which it asks for everything: measure-operators.ts and operator-marks.ts look at its calls. */
+import type { Operator, Pulled, SegmentBound } from "./operator.js";
+import type { ThreadWork } from "./threads/read-threads.js";
+
+export abstract class AroundOperator implements Operator {
+  constructor(protected readonly operator: Operator) {}
+
+  abstract next(): Pulled;
+
+  acceptChunks(): void {
+    this.operator.acceptChunks?.();
+  }
+
+  acceptBound(bound: SegmentBound): void {
+    this.operator.acceptBound?.(bound);
+  }
+
+  acceptExtremes(): void {
+    this.operator.acceptExtremes?.();
+  }
+
+  acceptThreads(work: ThreadWork): void {
+    this.operator.acceptThreads?.(work);
+  }
+
+  get threadsUsed(): number {
+    return this.operator.threadsUsed ?? 0;
+  }
+
+  close(): void {
+    this.operator.close();
+  }
+}

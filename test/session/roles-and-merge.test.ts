@@ -1,0 +1,173 @@
+/** Privileges and policies in statements that write by what they find: ON CONFLICT and MERGE. */
+import t from "tap";
+import { checkStatements } from "../sql/run-sql.js";
+
+t.test("ON CONFLICT DO UPDATE changes a row only that may be seen and updated, and tells nothing of others", (t) =>
+  checkStatements(t, [
+    ["create role ann; create table s (id int primary key, owner text, n int)"],
+    ["insert into s values (1, 'ann', 1), (2, 'bob', 2), (3, 'ann', 3)"],
+    ["create policy see on s for select using (owner = 'ann')"],
+    ["create policy add on s for insert with check (owner = 'ann' and n < 100)"],
+    ["create policy change on s for update using (n < 3) with check (owner = 'ann' and n < 10)"],
+    ["alter table s enable row level security"],
+    ["set role ann"],
+    ["insert into s values (1, 'ann', 5) on conflict (id) do update set n = excluded.n returning n", ["5"]],
+    [
+      "insert into s values (1, 'ann', 6) on conflict (id) do update set n = 6",
+      '42501 new row violates row-level security policy (USING expression) for table "s"',
+    ],
+    [
+      "insert into s values (2, 'ann', 1) on conflict (id) do update set n = 0",
+      '42501 new row violates row-level security policy (USING expression) for table "s"',
+    ],
+    [
+      "insert into s values (2, 'ann', 1) on conflict (id) do update set n = 0 where s.n = 77",
+      '42501 new row violates row-level security policy (USING expression) for table "s"',
+    ],
+    [
+      "insert into s values (2, 'ann', 1) on conflict (id) do update set n = 1 / (s.n - 2)",
+      '42501 new row violates row-level security policy (USING expression) for table "s"',
+    ],
+    [
+      "insert into s values (1, 'bob', 1) on conflict (id) do update set n = 0",
+      '42501 new row violates row-level security policy for table "s"',
+    ],
+    ["insert into s values (2, 'ann', 1) on conflict (id) do nothing", []],
+    ["reset role"],
+    ["update s set n = 1 where id = 1"],
+    ["set role ann"],
+    [
+      "insert into s values (1, 'ann', 1) on conflict (id) do update set n = 50",
+      '42501 new row violates row-level security policy for table "s"',
+    ],
+    [
+      "insert into s values (1, 'ann', 1) on conflict (id) do update set owner = 'bob'",
+      '42501 new row violates row-level security policy for table "s"',
+    ],
+    ["insert into s values (1, 'ann', 50) on conflict (id) do update set n = 9"],
+    ["reset role"],
+    ["select * from s order by id", ["1|ann|9", "2|bob|2", "3|ann|3"]],
+  ]),
+);
+
+t.test("MERGE matches rows that the role sees, and asks the policies of what it does", (t) =>
+  checkStatements(t, [
+    ["create role ann; create role bob; create table t (id int primary key, who text, n int)"],
+    ["insert into t values (1, 'ann', 1), (2, 'bob', 2), (3, 'ann', 30), (4, 'ann', 4)"],
+    ["revoke all on t from member; grant select, insert, update, delete on t to ann; grant update (n) on t to bob"],
+    ["grant select (id) on t to bob; alter table t enable row level security"],
+    ["create policy sees on t for select using (who = current_user)"],
+    ["create policy adds on t for insert with check (n < 100)"],
+    ["create policy changes on t for update using (n < 10) with check (n < 50)"],
+    ["create policy removes on t for delete using (n = 4)"],
+    ["set role ann"],
+    ["merge into t using (values (1)) s (id) on t.id = s.id when matched then update set n = n + 1"],
+    ["select id, n from t order by id", ["1|2", "3|30", "4|4"]],
+    [
+      "merge into t using (values (3)) s (id) on t.id = s.id when matched then update set n = 1",
+      '42501 target row violates row-level security policy (USING expression) for table "t"',
+    ],
+    ["merge into t using (values (3)) s (id) on t.id = s.id when matched and n < 10 then update set n = 1"],
+    ["merge into t using (values (3)) s (id) on t.id = s.id when matched then do nothing"],
+    [
+      "merge into t using (values (1)) s (id) on t.id = s.id when matched then update set n = 60",
+      '42501 new row violates row-level security policy for table "t"',
+    ],
+    [
+      "merge into t using (values (1)) s (id) on t.id = s.id when matched then update set who = 'bob'",
+      '42501 new row violates row-level security policy for table "t"',
+    ],
+    [
+      "merge into t using (values (1)) s (id) on t.id = s.id when matched then delete",
+      '42501 target row violates row-level security policy (USING expression) for table "t"',
+    ],
+    ["merge into t using (values (4)) s (id) on t.id = s.id when matched then delete returning t.id", ["4"]],
+    // A hidden row is not matched, and its key is taken all the same.
+    ["merge into t using (values (2)) s (id) on t.id = s.id when matched then delete"],
+    [
+      "merge into t using (values (2)) s (id) on t.id = s.id when not matched then insert values (2, 'ann', 1)",
+      '23505 duplicate key value violates unique constraint "t_pkey"',
+    ],
+    [
+      "merge into t using (values (9)) s (id) on t.id = s.id when not matched then insert values (9, 'ann', 200)",
+      '42501 new row violates row-level security policy for table "t"',
+    ],
+    // Whether the row can be seen is asked only where it is shown.
+    ["merge into t using (values (8)) s (id) on t.id = s.id when not matched then insert values (8, 'bob', 1)"],
+    [
+      "merge into t using (values (7)) s (id) on t.id = s.id when not matched then insert values (7, 'bob', 1) returning n",
+      '42501 new row violates row-level security policy for table "t"',
+    ],
+    ["merge into t using (values (1)) s (id) on t.id = s.id when not matched by source and n < 10 then delete"],
+    [
+      "merge into t using (values (1)) s (id) on t.id = s.id when not matched by source then update set n = 30",
+      '42501 target row violates row-level security policy (USING expression) for table "t"',
+    ],
+    ["reset role"],
+    ["select id, who, n from t order by id", ["1|ann|2", "2|bob|2", "3|ann|30", "8|bob|1"]],
+    ["set role bob"],
+    ["merge into t using (values (2)) s (id) on t.id = s.id when matched then update set n = 3"],
+    [
+      "merge into t using (values (2)) s (id) on t.id = s.id when matched then update set n = t.n + 1",
+      "42501 permission denied for table t",
+    ],
+    [
+      "merge into t using (values (2)) s (id) on t.id = s.id when matched then update set who = 'x'",
+      "42501 permission denied for table t",
+    ],
+    [
+      "merge into t using (values (2)) s (id) on t.id = s.id when matched then delete",
+      "42501 permission denied for table t",
+    ],
+    [
+      "merge into t using (values (2)) s (id) on t.who = 'bob' when matched then update set n = 1",
+      "42501 permission denied for table t",
+    ],
+    ["reset role"],
+    ["select n from t where id = 2", ["3"]],
+  ]),
+);
+
+t.test("MERGE reads of its source what it names", (t) => {
+  const denied = "42501 permission denied for table s";
+  const merge = (rest: string) => `merge into t using s on ${rest}`;
+  return checkStatements(t, [
+    ["create role ann; create table t (id int primary key, v int); create table s (id int, v int, hid int)"],
+    ["insert into t values (1, 1), (2, 2); insert into s values (1, 10, 5), (3, 30, 7)"],
+    ["revoke all on t, s from member; grant all on t to ann; grant select (id, v) on s to ann; set role ann"],
+    [merge("t.id = s.id when matched then update set v = s.v")],
+    [merge("t.id = s.id when not matched then insert values (s.id, s.v) returning t.id, s.v"), ["3|30"]],
+    [merge("t.id = s.id when not matched by source then delete")],
+    ["select id, v from t order by id", ["1|10", "3|30"]],
+    [merge("t.id = s.hid when matched then update set v = 0"), denied],
+    [merge("t.id = s.id when matched and s.hid = 5 then update set v = 0"), denied],
+    [merge("t.id = s.id when matched then update set v = s.hid"), denied],
+    [merge("t.id = s.id when matched then update set v = (select s.hid)"), denied],
+    [merge("t.id = s.id when not matched then insert values (9, s.hid)"), denied],
+    [merge("t.id = s.id when matched then update set v = 0 returning s.hid"), denied],
+    [merge("t.id = s.id when matched then update set v = 0 returning *"), denied],
+    [merge("t.id = s.id when matched then update set v = 0 returning s"), denied],
+    [merge("s is not null when matched then update set v = 0"), denied],
+    ["select id, v from t order by id", ["1|10", "3|30"]],
+  ]);
+});
+
+t.test("MERGE under policies of a table with heirs or triggers is refused", (t) =>
+  checkStatements(t, [
+    ["create role ann; create table p (id int primary key, n int); create table c () inherits (p)"],
+    ["create table q (id int primary key, n int)"],
+    ["create function f() returns trigger language plpgsql as 'begin return new; end'"],
+    ["create trigger g before update on q for each row execute function f()"],
+    ["grant select, insert, update, delete on p, c, q to ann"],
+    ["alter table p enable row level security; alter table q enable row level security"],
+    ["set role ann"],
+    [
+      "merge into p using (values (1)) s (id) on p.id = s.id when matched then delete",
+      "0A000 MERGE of a table with partitions or heirs with row security is not supported",
+    ],
+    [
+      "merge into q using (values (1)) s (id) on q.id = s.id when matched then update set n = 1",
+      "0A000 MERGE of a table with row security and triggers is not supported",
+    ],
+  ]),
+);
