@@ -100,6 +100,12 @@ export function appendKeyBytes(bytes: Uint8Array): void {
   writer.writeRaw(bytes);
 }
 
+/** The same with a part of some bytes. */
+export function appendKeyPart(bytes: Uint8Array, start: number, end: number): void {
+  writer.startSecond();
+  writer.writePart(bytes, start, end);
+}
+
 function writeColumn({ type, descending, nullsFirst }: KeyColumn, value: Value): void {
   if (value === null) {
     writer.writeByte(nullsFirst ? NULL_FIRST : NULL_LAST);

@@ -8,9 +8,10 @@ import { LoadRun } from "../../storage/load-run.js";
 import type { PackedRun } from "../../storage/packed-run.js";
 import type { Value } from "../../values/values.js";
 import type { IndexMergeJob, IndexRunAnswer, IndexRunJob } from "./index-threads.js";
-import { entryPlaces, loadEntry } from "./load-entry.js";
+import { entryPlaces, loadEntry, loadEntryOfPart } from "./load-entry.js";
+import { PresortedRows, type TakeRow } from "./presorted-rows.js";
 import { emptyColumns } from "./row-buffer.js";
-import { valuesOf } from "./segments/column.js";
+import { type NumberColumn, valuesOf } from "./segments/column.js";
 import type { SegmentKeys } from "./segments/segment.js";
 import { ColumnFile, DamagedColumns, type StoredSegment } from "./segments/stored/column-file.js";
 
@@ -62,14 +63,51 @@ class RunMaker {
 
   /** False: it was stopped. */
   make(): boolean {
+    return this.makePresorted() ?? this.makeInOrderOfRows();
+  }
+
+  /** Null: it is not to be done so, and nothing was added. */
+  private makePresorted(): boolean | null {
     const { job } = this;
-    let file: ColumnFile | null = null;
-    for (const { path, number, without } of job.segments) {
-      if (file?.path !== path) file = new ColumnFile(path, job.prefixLength);
-      if (!this.addSegment(file.segments[number]!, without)) return false;
+    const ids = job.columns.map(({ id }) => id);
+    const stored = [...this.storedSegments()];
+    const presorted = PresortedRows.of(
+      job.index,
+      ids,
+      stored.map(([segment]) => segment),
+    );
+    if (presorted === null) return null;
+    for (const [segment, without] of stored) {
+      if (this.isStopped) return false;
+      const keys = segment.readKeys();
+      const columns = job.columns.map(({ id, type }) => segment.readColumn(id, type) as NumberColumn);
+      presorted.add(keys, columns, rowsOf(keys, without));
+      Atomics.add(job.rows, 0, keys.length);
     }
+    const { load, entries, places } = this;
+    const take: TakeRow = (row, bytes, start, end) => {
+      loadEntryOfPart(load, entries, job.index, row, places, bytes, start, end);
+    };
+    return presorted.takeEach(() => this.isStopped, take) && this.sort();
+  }
+
+  private makeInOrderOfRows(): boolean {
+    for (const [segment, without] of this.storedSegments()) if (!this.addSegment(segment, without)) return false;
+    return this.sort();
+  }
+
+  /** Does nothing where the entries were added in their order. */
+  private sort(): boolean {
     for (const _ of this.load.sort()) if (this.isStopped) return false;
     return true;
+  }
+
+  private *storedSegments(): Generator<[StoredSegment, readonly Uint8Array[]]> {
+    let file: ColumnFile | null = null;
+    for (const { path, number, without } of this.job.segments) {
+      if (file?.path !== path) file = new ColumnFile(path, this.job.prefixLength);
+      yield [file.segments[number]!, without];
+    }
   }
 
   private get isStopped(): boolean {

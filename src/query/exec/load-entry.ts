@@ -1,5 +1,5 @@
 /** Adds the entry of a row to a load: the key goes from the key writer into the load without a buffer in between. */
-import { appendKey, appendKeyBytes, beginKey, encodeKey } from "../../storage/key-codec.js";
+import { appendKey, appendKeyBytes, appendKeyPart, beginKey, encodeKey } from "../../storage/key-codec.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import type { Value } from "../../values/values.js";
@@ -31,6 +31,22 @@ export function loadEntry(
   const mark = beginKey(run.prefix, index.columns, values, places);
   if (suffix instanceof Uint8Array) appendKeyBytes(suffix);
   else appendKey(suffix.columns, row, suffix.columnIds);
+  return load.addBuilt(run, mark, isWhole(index, values, places));
+}
+
+/** As `loadEntry`, for an index without INCLUDE. The suffix is a part of `bytes`, of which no view is made. */
+export function loadEntryOfPart(
+  load: Load,
+  run: LoadRun,
+  index: EntryLayout,
+  values: readonly Value[],
+  places: readonly number[],
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): number {
+  const mark = beginKey(run.prefix, index.columns, values, places);
+  appendKeyPart(bytes, start, end);
   return load.addBuilt(run, mark, isWhole(index, values, places));
 }
 
