@@ -87,6 +87,28 @@ export function beginKey(
   return writer.keyLength();
 }
 
+/** Types whose key is made of the text's UTF-8 alone. */
+export function isKeyOfText({ name }: SqlType): boolean {
+  return name === "text" || name === "varchar";
+}
+
+/** As `beginKey` with one column of such a type. The text is a part of some UTF-8. */
+export function beginTextKey(
+  prefix: Uint8Array,
+  { descending }: KeyColumn,
+  utf8: Uint8Array,
+  from: number,
+  end: number,
+): number {
+  writer.startKey(prefix);
+  writer.writeByte(PRESENT);
+  const start = writer.keyLength();
+  writer.writeTextBytes(utf8, from, end);
+  writer.checkKeyLength();
+  if (descending) writer.invertFrom(start);
+  return writer.keyLength();
+}
+
 /** Another key, without a prefix, behind the one that was begun. */
 export function appendKey(columns: readonly KeyColumn[], row: readonly Value[], places: readonly number[]): void {
   writer.startSecond();

@@ -182,6 +182,15 @@ export function writeText(text: string): void {
   endString();
 }
 
+/** The same of a text's UTF-8. */
+export function writeTextBytes(bytes: Uint8Array, from: number, end: number): void {
+  if (end - from > KEY_BYTES_MAX || length > bytesMax) throw keyTooLong();
+  const start = length;
+  writePart(bytes, from, end);
+  escapeZeros(start);
+  endString();
+}
+
 export function writeBytes(bytes: Uint8Array): void {
   if (bytes.length > KEY_BYTES_MAX || length > bytesMax) throw keyTooLong();
   const start = length;

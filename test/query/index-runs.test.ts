@@ -108,6 +108,9 @@ class Built {
 const DEFINITIONS = [
   (name: string) => `CREATE INDEX ${name} ON m (b)`,
   (name: string) => `CREATE INDEX ${name} ON m (t, n DESC)`,
+  (name: string) => `CREATE INDEX ${name} ON m (u)`,
+  (name: string) => `CREATE INDEX ${name} ON m (u DESC)`,
+  (name: string) => `CREATE INDEX ${name} ON m (t DESC NULLS LAST)`,
   (name: string) => `CREATE INDEX ${name} ON m (f DESC, d)`,
   (name: string) => `CREATE INDEX ${name} ON m (d DESC NULLS LAST, f NULLS FIRST, b)`,
   (name: string) => `CREATE UNIQUE INDEX ${name} ON m (b, a)`,
@@ -169,6 +172,25 @@ async function filled(t: Test, threads = 3): Promise<Built> {
   await built.makeColumns();
   return built;
 }
+
+t.test("entries over texts are made of their bytes", async (t) => {
+  const built = await Built.open(t, 3);
+  await built.run("CREATE TABLE g (a int PRIMARY KEY, c text)");
+  await built.run(`INSERT INTO g SELECT i, CASE WHEN i % 11 = 0 THEN NULL WHEN i % 7 = 0 THEN 'ünï 😀' || i WHEN i % 5 = 0 THEN ''
+    ELSE 'text ' || i END FROM generate_series(1, 400) i`);
+  await built.makeColumns();
+  for (const columns of ["(c)", "(c DESC)", "(c NULLS FIRST)"]) {
+    const definition = (name: string) => `CREATE INDEX ${name} ON g ${columns}`;
+    await built.run(definition("made"));
+    await built.isSame(t, definition, columns);
+  }
+  await built.run("DELETE FROM g WHERE c = ''");
+  await built.makeColumns();
+  const unique = (name: string) => `CREATE UNIQUE INDEX ${name} ON g (c)`;
+  t.notMatch(await built.run(unique("made")), /error/);
+  await built.isSame(t, unique, "unique");
+  t.ok(built.runs >= 12);
+});
 
 t.test("entries over numbers are made in their order, and need no sort", async (t) => {
   const built = await filled(t);
