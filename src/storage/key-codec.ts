@@ -87,6 +87,28 @@ export function beginKey(
   return writer.keyLength();
 }
 
+/** Types whose key is made of the text's UTF-8 alone. */
+export function isKeyOfText({ name }: SqlType): boolean {
+  return name === "text" || name === "varchar";
+}
+
+/** As `beginKey` with one column of such a type. The text is a part of some UTF-8. */
+export function beginTextKey(
+  prefix: Uint8Array,
+  { descending }: KeyColumn,
+  utf8: Uint8Array,
+  from: number,
+  end: number,
+): number {
+  writer.startKey(prefix);
+  writer.writeByte(PRESENT);
+  const start = writer.keyLength();
+  writer.writeTextBytes(utf8, from, end);
+  writer.checkKeyLength();
+  if (descending) writer.invertFrom(start);
+  return writer.keyLength();
+}
+
 /** Another key, without a prefix, behind the one that was begun. */
 export function appendKey(columns: readonly KeyColumn[], row: readonly Value[], places: readonly number[]): void {
   writer.startSecond();
@@ -98,6 +120,12 @@ export function appendKey(columns: readonly KeyColumn[], row: readonly Value[], 
 export function appendKeyBytes(bytes: Uint8Array): void {
   writer.startSecond();
   writer.writeRaw(bytes);
+}
+
+/** The same with a part of some bytes. */
+export function appendKeyPart(bytes: Uint8Array, start: number, end: number): void {
+  writer.startSecond();
+  writer.writePart(bytes, start, end);
 }
 
 function writeColumn({ type, descending, nullsFirst }: KeyColumn, value: Value): void {

@@ -25,6 +25,8 @@ class Built {
   /** Before a thread answers. */
   beforeAnswer: () => Promise<void> = () => Promise.resolve();
   jobs: IndexRunJob[] = [];
+  /** Of their answers: whether the entries were made in their order. */
+  inOrder: boolean[] = [];
 
   static async open(t: Test, threads: number): Promise<Built> {
     const built = new Built();
@@ -34,7 +36,10 @@ class Built {
       built.runs++;
       built.jobs.push(job);
       await built.beforeAnswer();
-      return makeIndexRun({ ...structuredClone({ ...job, stop: null, rows: null }), stop: job.stop, rows: job.rows });
+      const copy = structuredClone({ ...job, stop: null, rows: null });
+      const answer = await makeIndexRun({ ...copy, stop: job.stop, rows: job.rows });
+      if (answer.run !== null) built.inOrder.push(answer.run.order === null);
+      return answer;
     };
     const merge = async (job: IndexMergeJob) =>
       mergeIndexRuns({ ...job, prefix: new Uint8Array(job.prefix), parts: structuredClone(job.parts) });
@@ -103,6 +108,12 @@ class Built {
 const DEFINITIONS = [
   (name: string) => `CREATE INDEX ${name} ON m (b)`,
   (name: string) => `CREATE INDEX ${name} ON m (t, n DESC)`,
+  (name: string) => `CREATE INDEX ${name} ON m (u)`,
+  (name: string) => `CREATE INDEX ${name} ON m (u DESC)`,
+  (name: string) => `CREATE INDEX ${name} ON m (t DESC NULLS LAST)`,
+  (name: string) => `CREATE INDEX ${name} ON m (f DESC, d)`,
+  (name: string) => `CREATE INDEX ${name} ON m (d DESC NULLS LAST, f NULLS FIRST, b)`,
+  (name: string) => `CREATE UNIQUE INDEX ${name} ON m (b, a)`,
   (name: string) => `CREATE INDEX ${name} ON m (u) INCLUDE (f, a)`,
   (name: string) => `CREATE INDEX ${name} ON m (l DESC NULLS LAST, d)`,
   (name: string) => `CREATE INDEX ${name} ON m (f, o, v)`,
@@ -161,6 +172,39 @@ async function filled(t: Test, threads = 3): Promise<Built> {
   await built.makeColumns();
   return built;
 }
+
+t.test("entries over texts are made of their bytes", async (t) => {
+  const built = await Built.open(t, 3);
+  await built.run("CREATE TABLE g (a int PRIMARY KEY, c text)");
+  await built.run(`INSERT INTO g SELECT i, CASE WHEN i % 11 = 0 THEN NULL WHEN i % 7 = 0 THEN 'ünï 😀' || i WHEN i % 5 = 0 THEN ''
+    ELSE 'text ' || i END FROM generate_series(1, 400) i`);
+  await built.makeColumns();
+  for (const columns of ["(c)", "(c DESC)", "(c NULLS FIRST)"]) {
+    const definition = (name: string) => `CREATE INDEX ${name} ON g ${columns}`;
+    await built.run(definition("made"));
+    await built.isSame(t, definition, columns);
+  }
+  await built.run("DELETE FROM g WHERE c = ''");
+  await built.makeColumns();
+  const unique = (name: string) => `CREATE UNIQUE INDEX ${name} ON g (c)`;
+  t.notMatch(await built.run(unique("made")), /error/);
+  await built.isSame(t, unique, "unique");
+  t.ok(built.runs >= 12);
+});
+
+t.test("entries over numbers are made in their order, and need no sort", async (t) => {
+  const built = await filled(t);
+  await built.run("UPDATE g SET b = NULL WHERE a % 9 = 0");
+  await built.makeColumns();
+  for (const columns of ["(b)", "(b DESC NULLS LAST, a)", "(a DESC)"]) {
+    const definition = (name: string) => `CREATE INDEX ${name} ON g ${columns}`;
+    await built.run(definition("made"));
+    t.same(built.inOrder.splice(0), [true, true, true], columns);
+    await built.isSame(t, definition, columns);
+  }
+  await built.run("CREATE INDEX made ON g (c, b)");
+  t.ok(built.inOrder.includes(false), "texts are sorted");
+});
 
 t.test("a duplicate is found, between threads and against what is newer", async (t) => {
   const built = await filled(t);

@@ -1,9 +1,12 @@
 /** The sample that ANALYZE draws: from column segments without reading the table, and what it estimates from it. */
 import t, { type Test } from "tap";
 import { analyzeTable } from "../../src/query/exec/analyze-table.js";
-import type { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
+import { Segment } from "../../src/query/exec/segments/segment.js";
+import { SEGMENT_SIZES, SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
 import type { Transaction } from "../../src/storage/store.js";
 import { open } from "../conformance/sql-adapter.js";
+import { applyBacklog } from "../storage/apply-backlog.js";
+import { Side } from "./segment-histories.js";
 
 const ROWS = 60_000;
 
@@ -118,4 +121,83 @@ t.test("what the transaction itself wrote counts", async (t) => {
   const [[plan]] = (await exec("explain select * from t")).rows as [[string]];
   await exec("rollback");
   t.match(plan, /rows=100\)/);
+});
+
+const LONG_ROWS = 96_000;
+const LONG_SIZES = { ...SEGMENT_SIZES, segmentRows: 400, changesMax: LONG_ROWS };
+
+async function longTable(t: Test) {
+  const segments = new SegmentCache(1e9, LONG_SIZES);
+  const side = await Side.open(t, segments);
+  const run = async (sql: string) => {
+    t.notMatch(await side.run(0, sql), /error/);
+    side.flush();
+    await applyBacklog(side.partition.shard);
+  };
+  await run(
+    "create table t (id int primary key, few int, near int, apart int, runs int, word text, own text, gone int)",
+  );
+  await run(
+    `insert into t select 2 * i, i % 10, i / 4, (i * 7919) % 24000, i / 2400, 'w' || i % 500, 'o' || i / 4, nullif(i % 4, 0)
+     from generate_series(1, ${LONG_ROWS}) g(i)`,
+  );
+  const all = ["id", "few", "near", "apart", "runs", "word", "own", "gone"].map((name) => `count(${name})`);
+  await side.run(0, `select ${all.join()} from t`);
+  const tenant = side.partition.tenant(7);
+  return {
+    run,
+    async analyze() {
+      const tx = side.partition.shard.begin();
+      const table = tenant.catalog.view(tx).tables()[0]!;
+      const work = {
+        tx,
+        segments,
+        tenantNumber: tenant.number,
+        checkpoint: () => undefined,
+        shouldYield: () => true,
+        yieldTurn: () => Promise.resolve(),
+      };
+      const seen = new Set<Segment>();
+      const { column } = Segment.prototype;
+      Segment.prototype.column = function (this: Segment, id) {
+        seen.add(this);
+        return column.call(this, id);
+      };
+      try {
+        const { rows, columns } = await analyzeTable(work, table);
+        const of = (name: string) => columns[table.columns.find((one) => one.name === name)!.id]!;
+        return { rows, of, seen: seen.size };
+      } finally {
+        Segment.prototype.column = column;
+      }
+    },
+  };
+}
+
+t.test("of a long table some segments are looked at", async (t) => {
+  const { run, analyze } = await longTable(t);
+  const { rows, of, seen } = await analyze();
+  t.equal(rows, LONG_ROWS);
+  t.equal(seen, 64);
+  t.equal(of("few").distinct, 10);
+  isAbout(t, of("few").common[0]!.fraction, 0.1, "a common value");
+  isAbout(t, of("id").distinct, LONG_ROWS, "a key");
+  isAbout(t, of("near").distinct, LONG_ROWS / 4, "different values among neighbours");
+  isAbout(t, of("own").distinct, LONG_ROWS / 4, "different texts among neighbours");
+  isAbout(t, of("apart").distinct, 24_000, "different values that are spread");
+  isAbout(t, of("word").distinct, 500, "different texts that are spread");
+  t.ok(of("runs").distinct >= 35 && of("runs").distinct <= 60, `${of("runs").distinct} of 41 long runs`);
+  isAbout(t, of("gone").nullFraction, 0.25, "NULLs");
+  isAbout(t, of("near").histogram[32] as number, LONG_ROWS / 8, "the middle of a histogram");
+
+  await run("delete from t where few = 3");
+  await run("update t set few = 77 where few = 4");
+  await run("insert into t select id + 1, 88, -id, 0, 0, 'new', null, 1 from t where id % 20 = 0");
+  const changed = await analyze();
+  isAbout(t, changed.rows, LONG_ROWS, "rows after as many came as went");
+  t.equal(changed.seen, 64);
+  const fractions = new Map(changed.of("few").common.map(({ value, fraction }) => [value, fraction]));
+  isAbout(t, fractions.get(77)!, 0.1, "updated rows");
+  isAbout(t, fractions.get(88)!, 0.1, "new rows");
+  t.notOk(fractions.has(3) || fractions.has(4), "values that are gone");
 });

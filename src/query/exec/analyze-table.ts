@@ -28,30 +28,51 @@ export async function analyzeTable(work: SampleWork, table: TableDef): Promise<T
   return { rows: sample.rows, columns };
 }
 
-async function ofColumn(
-  work: TableWork,
-  column: SampledColumn,
-  { rows, length }: TableSample,
-): Promise<ColumnStatistics> {
-  const counted = await column.count(work, length);
+async function ofColumn(work: TableWork, column: SampledColumn, sample: TableSample): Promise<ColumnStatistics> {
+  const { rows, length, share, starts } = sample;
+  const counted = await column.count(work, length, share === 1 ? null : starts);
   const { present, values, counts } = counted;
   const nullFraction = length === 0 ? 0 : (length - present) / length;
   const common = commonOf(counted, length, rows);
   return {
-    distinct: distinctOf(counted, rows * (1 - nullFraction)),
+    distinct: distinctOf(counted, rows * (1 - nullFraction), share, starts.length),
     nullFraction,
     common: common.map((place) => ({ value: values[place]!, fraction: counts[place]! / length })),
     histogram: await histogramOf(work, counted, new Set(common)),
   };
 }
 
-/** d·n / (n − f₁ + f₁·n/N) of d different values in n rows, f₁ of them seen once, out of N rows. */
-function distinctOf({ counts, present }: Counted, total: number): number {
+/**
+ * Of a sample in two stages. Where equal values are spread over the segments, it is like one of all rows. Where they are
+ * neighbours, too many of them are in it: then the segments that were drawn are a population of their own, and the others are
+ * estimated from them. What lies between the two is weighed by how the values of the sample are spread.
+ * @param share part of the rows that the sample is of.
+ */
+function distinctOf(counted: Counted, total: number, share: number, segments: number): number {
+  const { counts, present, spread } = counted;
   if (present === 0) return 0;
+  const bounded = (estimate: number): number => Math.round(Math.min(Math.max(estimate, counts.length), total));
+  const ofSpread = bounded(duj1(counts.length, present, countOnce(counts), present / total));
+  if (spread === null) return ofSpread;
+  const inDrawn = duj1(counts.length, present, countOnce(counts), Math.min(1, present / (total * share)));
+  const ofNeighbours = bounded(inDrawn * (duj1(counts.length, spread.items, spread.single, share) / counts.length));
+  // How many items there would be of values without an order.
+  let expected = 0;
+  for (let i = 0; i < counts.length; i++) expected += segments * (1 - (1 - 1 / segments) ** counts[i]!);
+  const repeated = expected - counts.length;
+  const weight = repeated < 1 ? 0 : Math.min(1, Math.max(0, (expected - spread.items) / repeated));
+  return bounded(ofSpread ** (1 - weight) * ofNeighbours ** weight);
+}
+
+/** d·n / (n − f₁ + f₁·q) of d different values in n rows, f₁ of them seen once, where the n rows are the part q of all. */
+function duj1(different: number, rows: number, once: number, part: number): number {
+  return (different * rows) / (rows - once + once * part);
+}
+
+function countOnce(counts: ArrayLike<number>): number {
   let once = 0;
   for (let i = 0; i < counts.length; i++) if (counts[i] === 1) once++;
-  const estimate = (counts.length * present) / (present - once + (once * present) / total);
-  return Math.round(Math.min(Math.max(estimate, counts.length), total));
+  return once;
 }
 
 /** Places of every value when there are few; otherwise of those clearly more frequent than the average one. */

@@ -3,19 +3,23 @@
  * index-runs.ts says which segments, and takes the entries over.
  */
 import { DbError } from "../../protocol/errors.js";
+import { isKeyOfText } from "../../storage/key-codec.js";
 import { Load } from "../../storage/load.js";
 import { LoadRun } from "../../storage/load-run.js";
 import type { PackedRun } from "../../storage/packed-run.js";
 import type { Value } from "../../values/values.js";
 import type { IndexMergeJob, IndexRunAnswer, IndexRunJob } from "./index-threads.js";
-import { entryPlaces, loadEntry } from "./load-entry.js";
+import { entryPlaces, loadEntry, loadEntryOfPart, loadEntryOfText } from "./load-entry.js";
+import { PresortedRows, type TakeRow } from "./presorted-rows.js";
 import { emptyColumns } from "./row-buffer.js";
-import { valuesOf } from "./segments/column.js";
+import { type Column, type NumberColumn, valuesOf } from "./segments/column.js";
 import type { SegmentKeys } from "./segments/segment.js";
 import { ColumnFile, DamagedColumns, type StoredSegment } from "./segments/stored/column-file.js";
+import type { TextColumn } from "./segments/text-column.js";
 
 /** Rows between two looks whether it is to stop. */
 const STEP_ROWS = 4096;
+const NO_VALUE: readonly Value[] = [null];
 const NOTHING: IndexRunAnswer = { run: null, bytes: 0, error: null };
 
 export async function makeIndexRun(job: IndexRunJob): Promise<IndexRunAnswer> {
@@ -62,14 +66,51 @@ class RunMaker {
 
   /** False: it was stopped. */
   make(): boolean {
+    return this.makePresorted() ?? this.makeInOrderOfRows();
+  }
+
+  /** Null: it is not to be done so, and nothing was added. */
+  private makePresorted(): boolean | null {
     const { job } = this;
-    let file: ColumnFile | null = null;
-    for (const { path, number, without } of job.segments) {
-      if (file?.path !== path) file = new ColumnFile(path, job.prefixLength);
-      if (!this.addSegment(file.segments[number]!, without)) return false;
+    const ids = job.columns.map(({ id }) => id);
+    const stored = [...this.storedSegments()];
+    const presorted = PresortedRows.of(
+      job.index,
+      ids,
+      stored.map(([segment]) => segment),
+    );
+    if (presorted === null) return null;
+    for (const [segment, without] of stored) {
+      if (this.isStopped) return false;
+      const keys = segment.readKeys();
+      const columns = job.columns.map(({ id, type }) => segment.readColumn(id, type) as NumberColumn);
+      presorted.add(keys, columns, rowsOf(keys, without));
+      Atomics.add(job.rows, 0, keys.length);
     }
+    const { load, entries, places } = this;
+    const take: TakeRow = (row, bytes, start, end) => {
+      loadEntryOfPart(load, entries, job.index, row, places, bytes, start, end);
+    };
+    return presorted.takeEach(() => this.isStopped, take) && this.sort();
+  }
+
+  private makeInOrderOfRows(): boolean {
+    for (const [segment, without] of this.storedSegments()) if (!this.addSegment(segment, without)) return false;
+    return this.sort();
+  }
+
+  /** Does nothing where the entries were added in their order. */
+  private sort(): boolean {
     for (const _ of this.load.sort()) if (this.isStopped) return false;
     return true;
+  }
+
+  private *storedSegments(): Generator<[StoredSegment, readonly Uint8Array[]]> {
+    let file: ColumnFile | null = null;
+    for (const { path, number, without } of this.job.segments) {
+      if (file?.path !== path) file = new ColumnFile(path, this.job.prefixLength);
+      yield [file.segments[number]!, without];
+    }
   }
 
   private get isStopped(): boolean {
@@ -80,6 +121,8 @@ class RunMaker {
     const keys = segment.readKeys();
     const columns = this.job.columns.map(({ id, type }) => segment.readColumn(id, type));
     const left = rowsOf(keys, without);
+    const texts = this.textsOnly(columns);
+    if (texts !== null) return this.addTexts(keys, texts, left);
     for (let from = 0; from < keys.length; from += STEP_ROWS) {
       if (this.isStopped) return false;
       const count = Math.min(STEP_ROWS, keys.length - from);
@@ -88,6 +131,26 @@ class RunMaker {
         if (left === null || left[from + i] === 0) this.addRow(values, i, keys.at(from + i));
       Atomics.add(this.job.rows, 0, count);
     }
+    return true;
+  }
+
+  /** Null: the index is over something else than one column of texts, or they are held in another form here. */
+  private textsOnly([column, ...others]: readonly Column[]): TextColumn | null {
+    const { computed, included, columns } = this.job.index;
+    const isPlain = !computed && included === null && columns.length === 1 && others.length === 0;
+    return isPlain && isKeyOfText(columns[0]!.type) && column?.kind === "text" ? column : null;
+  }
+
+  private addTexts(keys: SegmentKeys, texts: TextColumn, left: Uint8Array | null): boolean {
+    const { load, entries, job } = this;
+    const { nulls } = texts;
+    for (let row = 0; row < keys.length; row++) {
+      if (row % STEP_ROWS === 0 && this.isStopped) return false;
+      if (left !== null && left[row] === 1) continue;
+      if (nulls !== null && nulls[row] === 1) this.addRow([NO_VALUE], 0, keys.at(row));
+      else loadEntryOfText(load, entries, job.index, texts, row, keys);
+    }
+    Atomics.add(job.rows, 0, keys.length);
     return true;
   }
 

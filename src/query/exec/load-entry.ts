@@ -1,9 +1,18 @@
 /** Adds the entry of a row to a load: the key goes from the key writer into the load without a buffer in between. */
-import { appendKey, appendKeyBytes, beginKey, encodeKey } from "../../storage/key-codec.js";
+import {
+  appendKey,
+  appendKeyBytes,
+  appendKeyPart,
+  beginKey,
+  beginTextKey,
+  encodeKey,
+} from "../../storage/key-codec.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import type { Value } from "../../values/values.js";
 import { entryValue } from "./entry-value.js";
+import type { SegmentKeys } from "./segments/segment.js";
+import type { TextColumn } from "./segments/text-column.js";
 import { type EntryLayout, type KeyLayout, keyValues } from "./table-layout.js";
 
 const NO_PREFIX = new Uint8Array(0);
@@ -32,6 +41,36 @@ export function loadEntry(
   if (suffix instanceof Uint8Array) appendKeyBytes(suffix);
   else appendKey(suffix.columns, row, suffix.columnIds);
   return load.addBuilt(run, mark, isWhole(index, values, places));
+}
+
+/** As `loadEntry`, for an index without INCLUDE. The suffix is a part of `bytes`, of which no view is made. */
+export function loadEntryOfPart(
+  load: Load,
+  run: LoadRun,
+  index: EntryLayout,
+  values: readonly Value[],
+  places: readonly number[],
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): number {
+  const mark = beginKey(run.prefix, index.columns, values, places);
+  appendKeyPart(bytes, start, end);
+  return load.addBuilt(run, mark, isWhole(index, values, places));
+}
+
+/** As `loadEntryOfPart`, for an index over one column of texts (`isKeyOfText`), of one that is there: it is not made a string. */
+export function loadEntryOfText(
+  load: Load,
+  run: LoadRun,
+  index: EntryLayout,
+  { data, offsets }: TextColumn,
+  row: number,
+  keys: SegmentKeys,
+): number {
+  const mark = beginTextKey(run.prefix, index.columns[0]!, data, offsets[row]!, offsets[row + 1]!);
+  appendKeyPart(keys.bytes, keys.offsets[row]!, keys.offsets[row + 1]!);
+  return load.addBuilt(run, mark, !index.unique);
 }
 
 /** Adds the removal of an entry, which `loadEntry` would have made. */

@@ -1,7 +1,8 @@
 /**
  * A random sample of a table's rows, for ANALYZE: the values of columns as marks (catalog/statistics.ts). Where the
- * table has column segments, rows are drawn by their numbers, so the time does not grow with the table. Without them
- * all records are read. Called by analyze-table.ts.
+ * table has column segments, rows are drawn by their numbers. Of a long table this is done in two stages (Cochran,
+ * Sampling Techniques, chapter 11): some segments are drawn, one of each group of neighbours, and then rows of these. So
+ * the time does not grow with the table. Rows that are only in records are all read. Called by analyze-table.ts.
  *
  * Of many row numbers they are drawn until all are different; of fewer, by selection sampling (Knuth, The Art of
  * Computer Programming 2, §3.4.2, algorithm S). The sample of a stream is Vitter's algorithm R ("Random Sampling with a
@@ -16,10 +17,10 @@ import type { Value } from "../../values/values.js";
 import { inTurns } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { SampledColumn } from "./sampled-column.js";
-import type { Segment, SegmentKeys } from "./segments/segment.js";
+import type { Segment } from "./segments/segment.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import { DamagedColumns } from "./segments/stored/column-file.js";
-import { gapsBetween, type KeyTextSpan, segmentIn, type TableSegments } from "./segments/table-segments.js";
+import { gapsBetween, type KeyTextSpan, type TableSegments } from "./segments/table-segments.js";
 import type { TableWork } from "./table-data.js";
 import { decoderOf, joinKey, layoutOf, type TableLayout } from "./table-layout.js";
 
@@ -28,6 +29,8 @@ export type SampleWork = TableWork & { readonly segments: SegmentCache | null };
 
 /** As PostgreSQL's: 300 times its default statistics target (analyze.c, std_typanalyze). */
 export const SAMPLE_ROWS = 30_000;
+/** More segments than so many are not looked at: to draw a row costs the pages of its segment. */
+const SEGMENTS_MAX = 64;
 /** Entries between two looks at the clock. */
 const STEP_ENTRIES = 256;
 /** Types whose values never have a mark. */
@@ -42,11 +45,22 @@ function lehmer(): () => number {
   };
 }
 
-/** Rows that no segment has: how many, and a sample of them. And rows of the segments that are not what they were. */
+/** Rows that no segment has: how many, and a sample of them. */
 interface Added {
   count: number;
-  removed: number;
   readonly sample: Uint8Array[];
+}
+
+/** A segment that rows are drawn of, and what the transaction sees in its range otherwise. */
+interface Drawn {
+  readonly segment: Segment;
+  readonly corrections: Corrections;
+}
+
+/** What the segments that were drawn do not say. */
+interface Corrected {
+  removed: number;
+  readonly added: Added;
   readonly changed: Map<Segment, ChangedRows>;
 }
 
@@ -63,6 +77,10 @@ export class TableSample {
   rows = 0;
   /** Rows that were drawn. */
   length = 0;
+  /** Part of the segments' rows that rows were drawn of; 1: all. */
+  share = 1;
+  /** Where rows of the next segment begin; those before the first are of none. */
+  readonly starts: number[] = [];
   readonly columns: readonly SampledColumn[];
   readonly layout: TableLayout;
   private readonly random = lehmer();
@@ -94,6 +112,8 @@ export class TableSample {
       if (!(error instanceof DamagedColumns)) throw error;
       this.rows = 0;
       this.length = 0;
+      this.share = 1;
+      this.starts.length = 0;
       for (const column of this.columns) column.clear();
       return this.drawFromRecords();
     });
@@ -134,27 +154,40 @@ export class TableSample {
     const { work, layout, columns } = this;
     const { segments } = table;
     const prefix = layout.rowPrefixOf(work.tenantNumber);
-    const corrections = work.tx.correctionsUnread(prefixRange(prefix), table);
-    const isHeld = columns.every(({ column }) => table.holds(layout, column.id) === "yes");
-    const added: Added = { count: 0, removed: 0, sample: [], changed: new Map() };
-    await this.readCorrections(corrections, segments, added);
-    for (const gap of gapsBetween(segments, table.start, table.end)) await this.readGap(gap, added);
-    let stored = 0;
-    for (const segment of segments) stored += segment.rows;
-    this.rows = stored + added.count - added.removed;
-    const drawn = distinctNumbers(this.random, Math.min(SAMPLE_ROWS, stored + added.count), stored + added.count);
-    const inSegments = drawn.subarray(0, lowerBound(drawn, stored));
-    const newer = Math.min(drawn.length - inSegments.length, added.sample.length);
-    await inTurns(
-      work,
-      newer,
-      (i) => this.put(i, added.sample[i]!),
-      () => undefined,
+    // All at once, so that they fit the segments whatever the engine takes meanwhile.
+    const drawn = oneOfEach(segments, SEGMENTS_MAX, this.random).map(
+      (segment): Drawn => ({ segment, corrections: work.tx.correctionsUnread(rangeOf(segment), table) }),
     );
-    for (const { segment, rows } of bySegment(segments, inSegments)) {
-      if (isHeld) await this.putHeld(segment, rows, added.changed.get(segment) ?? NOTHING_CHANGED);
+    const isHeld = columns.every(({ column }) => table.holds(layout, column.id) === "yes");
+    const inGaps: Added = { count: 0, sample: [] };
+    for (const gap of gapsBetween(segments, table.start, table.end)) await this.readGap(gap, inGaps);
+    const corrected: Corrected = { removed: 0, added: { count: 0, sample: [] }, changed: new Map() };
+    for (const one of drawn) await this.readCorrections(one, corrected);
+    const { removed, added, changed } = corrected;
+    const rowsOf = (all: readonly { readonly rows: number }[]) => all.reduce((sum, { rows }) => sum + rows, 0);
+    const stored = rowsOf(drawn.map(({ segment }) => segment));
+    this.share = segments.length === drawn.length ? 1 : stored / rowsOf(segments);
+    this.rows = Math.max(0, Math.round((stored + added.count - removed) / this.share)) + inGaps.count;
+    // Of the gaps' rows the same share takes part.
+    const newer = added.count + Math.round(inGaps.count * this.share);
+    const numbers = distinctNumbers(this.random, Math.min(SAMPLE_ROWS, stored + newer), stored + newer);
+    const inSegments = numbers.subarray(0, lowerBound(numbers, stored));
+    const beyondAdded = lowerBound(numbers, stored + added.count);
+    await this.putSpread(added, beyondAdded - inSegments.length);
+    await this.putSpread(inGaps, numbers.length - beyondAdded);
+    const all = drawn.map(({ segment }) => segment);
+    for (const { segment, rows } of bySegment(all, inSegments)) {
+      this.starts.push(this.length);
+      if (isHeld) await this.putHeld(segment, rows, changed.get(segment) ?? NOTHING_CHANGED);
       else await this.putStored(segment, rows, prefix);
     }
+  }
+
+  /** So many of the records, from all over. */
+  private async putSpread({ sample }: Added, wanted: number): Promise<void> {
+    const count = Math.min(wanted, sample.length);
+    const take = (i: number): void => this.put(this.length, sample[Math.floor((i * sample.length) / count)]!);
+    await inTurns(this.work, count, take, () => undefined);
   }
 
   private async pause(): Promise<void> {
@@ -162,23 +195,16 @@ export class TableSample {
     await giveWay(this.work);
   }
 
-  private async readCorrections(corrections: Corrections, segments: readonly Segment[], added: Added): Promise<void> {
+  private async readCorrections({ segment, corrections }: Drawn, corrected: Corrected): Promise<void> {
+    if (corrections.text === null) return;
     const { work } = this;
-    let segment: Segment | null = null;
-    let keys: SegmentKeys | null = null;
+    const { keys } = segment;
     let place = 0;
     for (let read = 1; corrections.text !== null; read++) {
-      const { text, key, value } = corrections;
-      if (segment === null || text >= segment.to) {
-        segment = segmentIn(segments, text);
-        keys = segment?.keys ?? null;
-        place = 0;
-      }
-      if (segment !== null && keys !== null) {
-        place = keys.nextBound(key, place);
-        if (place < keys.length && keys.compare(place, key) === 0) noteChanged(segment, place, value, added);
-        else if (value !== null) this.add(value, added);
-      }
+      const { key, value } = corrections;
+      place = keys.nextBound(key, place);
+      if (place < keys.length && keys.compare(place, key) === 0) noteChanged(segment, place, value, corrected);
+      else if (value !== null) this.add(value, corrected.added);
       corrections.advance();
       if (read % STEP_ENTRIES !== 0) continue;
       work.checkpoint();
@@ -189,8 +215,7 @@ export class TableSample {
   /** Rows that are only in records. */
   private async readGap({ from, to }: KeyTextSpan, added: Added): Promise<void> {
     const { work } = this;
-    const range = { gte: Buffer.from(from, "latin1"), lt: Buffer.from(to, "latin1"), only: "values" } as const;
-    const cursor = work.tx.unread(() => work.tx.scan(range));
+    const cursor = work.tx.unread(() => work.tx.scan({ ...rangeOf({ from, to }), only: "values" }));
     try {
       for (;;) {
         work.checkpoint();
@@ -280,16 +305,29 @@ function* bySegment(segments: readonly Segment[], numbers: Float64Array) {
   }
 }
 
-function noteChanged(segment: Segment, row: number, record: Uint8Array | null, added: Added): void {
-  let rows = added.changed.get(segment);
+function noteChanged(segment: Segment, row: number, record: Uint8Array | null, corrected: Corrected): void {
+  let rows = corrected.changed.get(segment);
   if (rows === undefined) {
     rows = { rows: [], records: [] };
-    added.changed.set(segment, rows);
+    corrected.changed.set(segment, rows);
   }
   rows.rows.push(row);
   rows.records.push(record);
-  if (record === null) added.removed++;
+  if (record === null) corrected.removed++;
 }
+
+/** All of them; or so many, one at random of each of as many groups of neighbours. */
+function oneOfEach(segments: readonly Segment[], groups: number, random: () => number): readonly Segment[] {
+  const { length } = segments;
+  if (length <= groups) return segments;
+  return Array.from({ length: groups }, (_, i) => {
+    const from = Math.floor((i * length) / groups);
+    const to = Math.floor(((i + 1) * length) / groups);
+    return segments[from + Math.floor(random() * (to - from))]!;
+  });
+}
+
+const rangeOf = ({ from, to }: KeyTextSpan) => ({ gte: Buffer.from(from, "latin1"), lt: Buffer.from(to, "latin1") });
 
 /** The place of the first of the ascending numbers that is not below `number`. */
 function placeOf(numbers: readonly number[], number: number): number {

@@ -7,6 +7,7 @@ import type { ColumnDef } from "../../catalog/table.js";
 import { type CheckedTurns, giveWay } from "../../protocol/turns.js";
 import type { Value } from "../../values/values.js";
 import { type Column, type NumberColumn, valueAt } from "./segments/column.js";
+import { textValueAt } from "./segments/text-column.js";
 
 /** The different values of a column in the sample, and how often each is there. */
 export interface Counted {
@@ -17,6 +18,16 @@ export interface Counted {
   readonly isSorted: boolean;
   /** Values in the sample, NULLs apart. */
   readonly present: number;
+  /** Null: not asked for. */
+  readonly spread: Spread | null;
+}
+
+/** How the values are spread over the segments that the sample is of. */
+export interface Spread {
+  /** How many different values each segment has in the sample, all together. */
+  readonly items: number;
+  /** Values that only one segment has in the sample. */
+  readonly single: number;
 }
 
 const CAPACITY_MIN = 1024;
@@ -50,7 +61,10 @@ export class SampledColumn {
   /** The values that a segment has in some of its rows, from `to` on. */
   putHeld(held: Column, rows: readonly number[], to: number): void {
     if (held.kind === "number" && held.scale <= EXACT_POWER_MAX) this.putNumbers(held, rows, to);
-    else for (let i = 0; i < rows.length; i++) this.put(to + i, valueAt(held, rows[i]!));
+    else if (held.kind === "dictionary" && held.entries !== undefined) {
+      // To make all texts of the dictionary would take longer.
+      for (let i = 0; i < rows.length; i++) this.put(to + i, textValueAt(held.entries, held.codes[rows[i]!]!));
+    } else for (let i = 0; i < rows.length; i++) this.put(to + i, valueAt(held, rows[i]!));
   }
 
   /** Forgets all rows. */
@@ -59,10 +73,10 @@ export class SampledColumn {
     this.texts.length = 0;
   }
 
-  /** Of the first so many rows. */
-  count(work: CheckedTurns, length: number): Promise<Counted> {
+  /** Of the first so many rows. `starts`: where those of the next segment begin; null: it is not asked how values are spread. */
+  count(work: CheckedTurns, length: number, starts: readonly number[] | null): Promise<Counted> {
     this.reserve(length);
-    return this.texts.length > 0 ? this.countTexts(work, length) : this.countNumbers(work, length);
+    return this.texts.length > 0 ? this.countTexts(work, length, starts) : this.countNumbers(work, length, starts);
   }
 
   private putNumber(row: number, mark: number): void {
@@ -106,42 +120,95 @@ export class SampledColumn {
     this.present = longer;
   }
 
-  private async countTexts(work: CheckedTurns, length: number): Promise<Counted> {
+  private async countTexts(work: CheckedTurns, length: number, starts: readonly number[] | null): Promise<Counted> {
     const { texts, present } = this;
-    const counts = new Map<string, number>();
+    const places = new Map<string, number>();
+    const values: string[] = [];
+    const counts = new Uint32Array(length);
+    // Of each value: in how many segments it is, and the last of them.
+    const segments = new Uint32Array(length);
+    const lastSegment = new Int32Array(length);
     let found = 0;
+    let items = 0;
+    let segment = 0;
     for (let row = 0; row < length; row++) {
       if (row % STEP_TEXTS === STEP_TEXTS - 1) {
         work.checkpoint();
         await giveWay(work);
       }
+      // Rows of no segment are each of another one.
+      if (starts !== null && (row < starts[0]! || row === starts[segment - starts[0]!])) segment++;
       if (present[row] === 0) continue;
       found++;
-      counts.set(texts[row]!, (counts.get(texts[row]!) ?? 0) + 1);
+      let place = places.get(texts[row]!);
+      if (place === undefined) {
+        place = values.length;
+        places.set(texts[row]!, place);
+        values.push(texts[row]!);
+        lastSegment[place] = -1;
+      }
+      counts[place]!++;
+      if (lastSegment[place] === segment) continue;
+      lastSegment[place] = segment;
+      segments[place]!++;
+      items++;
     }
-    return { values: [...counts.keys()], counts: [...counts.values()], isSorted: false, present: found };
+    const different = values.length;
+    const spread = starts === null ? null : { items, single: countOf(segments, different, 1) };
+    return { values, counts: counts.subarray(0, different), isSorted: false, present: found, spread };
   }
 
-  private async countNumbers(work: CheckedTurns, length: number): Promise<Counted> {
+  private async countNumbers(work: CheckedTurns, length: number, starts: readonly number[] | null): Promise<Counted> {
     const sorted = new Float64Array(length);
-    let found = 0;
-    for (let row = 0; row < length; row++) if (this.present[row] === 1) sorted[found++] = this.numbers[row]!;
+    const found = this.gather(0, length, sorted, 0);
     await giveWay(work);
-    // Sorted natively: three milliseconds for all of a sample.
-    sorted.subarray(0, found).sort();
-    const counts = new Uint32Array(found);
-    let different = 0;
-    for (let i = 0; i < found; i++) {
-      const isNew = different === 0 || !Object.is(sorted[i], sorted[different - 1]);
-      if (isNew) sorted[different++] = sorted[i]!;
-      counts[different - 1]!++;
-    }
+    const { different, counts } = countSorted(sorted.subarray(0, found));
     await giveWay(work);
     return {
       values: sorted.subarray(0, different),
-      counts: counts.subarray(0, different),
+      counts,
       isSorted: true,
       present: found,
+      spread: starts === null ? null : await this.spreadOfNumbers(work, length, starts),
     };
   }
+
+  private async spreadOfNumbers(work: CheckedTurns, length: number, starts: readonly number[]): Promise<Spread> {
+    const each = new Float64Array(length);
+    // Rows of no segment are each of another one.
+    let items = this.gather(0, starts[0] ?? length, each, 0);
+    for (let i = 0; i < starts.length; i++) {
+      const end = this.gather(starts[i]!, starts[i + 1] ?? length, each, items);
+      items += countSorted(each.subarray(items, end)).different;
+    }
+    await giveWay(work);
+    const { counts } = countSorted(each.subarray(0, items));
+    return { items, single: countOf(counts, counts.length, 1) };
+  }
+
+  /** Puts the numbers of some rows into an array, from a place on. Answers where they end. */
+  private gather(from: number, to: number, into: Float64Array, place: number): number {
+    let end = place;
+    for (let row = from; row < to; row++) if (this.present[row] === 1) into[end++] = this.numbers[row]!;
+    return end;
+  }
+}
+
+/** Sorts the numbers, natively: three milliseconds for all of a sample; and leaves each different one once, at the beginning. */
+function countSorted(numbers: Float64Array): { readonly different: number; readonly counts: Uint32Array } {
+  numbers.sort();
+  const counts = new Uint32Array(numbers.length);
+  let different = 0;
+  for (let i = 0; i < numbers.length; i++) {
+    const isNew = different === 0 || !Object.is(numbers[i], numbers[different - 1]);
+    if (isNew) numbers[different++] = numbers[i]!;
+    counts[different - 1]!++;
+  }
+  return { different, counts: counts.subarray(0, different) };
+}
+
+function countOf(numbers: Uint32Array, length: number, wanted: number): number {
+  let count = 0;
+  for (let i = 0; i < length; i++) if (numbers[i] === wanted) count++;
+  return count;
 }
