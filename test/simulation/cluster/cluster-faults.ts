@@ -1,6 +1,6 @@
 /** What breaks in a simulated cluster, and when: drawn from the seed. */
 import type { SeededRandom } from "../seeded-random.js";
-import { ACTORS, PARTITIONS, type SimulatedCluster, type SimulatedNode } from "./simulated-cluster.js";
+import { ACTORS, type SimulatedCluster, type SimulatedNode } from "./simulated-cluster.js";
 
 type Fault = (plan: ClusterFaults, node: SimulatedNode) => void;
 
@@ -25,7 +25,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 };
 /** It takes partitions from a node that is still there and may be asked: the most frequent fault. */
 const CUT_OFF = "a node cannot reach the log";
-const NAMES = [...Object.keys(FAULTS), CUT_OFF, CUT_OFF, CUT_OFF];
+const HAND_OVER = "a partition is handed over";
+const NAMES = [...Object.keys(FAULTS), CUT_OFF, CUT_OFF, CUT_OFF, HAND_OVER, HAND_OVER];
 const SOUND_LINK = { requestsLost: false, answersLost: false, delayMsMax: 3 };
 
 export class ClusterFaults {
@@ -88,8 +89,10 @@ export class ClusterFaults {
 
   handOver(node: SimulatedNode): void {
     const { cluster, random } = this;
-    const partition = random.between(0, PARTITIONS - 1);
-    const to = random.pick(cluster.nodes).name;
+    const { owned } = node;
+    if (owned.length === 0) return;
+    const partition = random.pick(owned);
+    const to = random.pick(cluster.nodes.filter((other) => other !== node)).name;
     const thread = node.threads[partition % ACTORS];
     // Without an answer the partition has the successor, or this node still has it.
     if (node.isUp) cluster.loop.soon(() => node.handOver(partition, to).catch(() => undefined), thread);

@@ -34,6 +34,7 @@ const FOUND_BY: Readonly<Record<(typeof SABOTAGES)[number], number>> = {
   "clocks are off by half": 7,
   "a suspended machine is not noticed": 100,
   "the engine applies before the acknowledgement": 4,
+  "the successor is named before the partition is closed": 1,
 };
 
 for (const sabotage of SABOTAGES) {
