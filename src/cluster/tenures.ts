@@ -20,7 +20,7 @@ import type { Claim, LogService } from "./log-service.js";
 import { NodeWatch } from "./node-watch.js";
 import { OwnerCopies, type OwnerCopiesOptions, type Source, sourceIn } from "./owner-copies.js";
 import type { PartitionCopy } from "./partition-copy.js";
-import { placePartitions } from "./placement.js";
+import { Placement } from "./placement.js";
 import { ReplicatedCommitLog } from "./replicated-commit-log.js";
 
 export interface TenuresOptions {
@@ -78,6 +78,7 @@ export class Tenures {
   private readonly options: TenuresOptions;
   private readonly watch: NodeWatch;
   private readonly room: CellRoom;
+  private readonly placement: Placement;
   private byLease: LeaseConfirmations;
   /** The node's, in which this actor owns what it owns. */
   private life: number;
@@ -109,6 +110,7 @@ export class Tenures {
   constructor(options: TenuresOptions) {
     this.options = options;
     this.watch = new NodeWatch(options.service, options.clock ?? SYSTEM_CLOCK);
+    this.placement = new Placement(options.partitions);
     this.room = new CellRoom({ service: options.service });
     this.ownerCopies = new OwnerCopies(options);
     this.life = options.lease.life;
@@ -208,7 +210,7 @@ export class Tenures {
   }
 
   private async look(): Promise<void> {
-    const { map, lease, partitions, node, mine } = this.options;
+    const { map, lease, node, mine } = this.options;
     if (this.isStopped || !lease.holdsIn(this.life)) return;
     let view: ClusterView;
     try {
@@ -226,12 +228,13 @@ export class Tenures {
     const now = performance.now();
     if (nodes.join() !== this.nodes) this.nodesSince = now;
     this.nodes = nodes.join();
-    const orders = placePartitions({ partitions, nodes, draining: view.draining, wants: view.wants });
+    const orderOf = await this.placement.place({ nodes, draining: view.draining, wants: view.wants });
+    if (this.isStopped || !lease.holdsIn(this.life)) return;
     this.isExpecting = false;
     for (const partition of mine) {
       if (this.working.has(partition)) continue;
-      if (this.tenures.has(partition)) this.keep(partition, view, orders[partition]!);
-      else this.work(partition, view, orders[partition]!);
+      if (this.tenures.has(partition)) this.keep(partition, view, orderOf(partition));
+      else this.work(partition, view, orderOf(partition));
     }
   }
 
