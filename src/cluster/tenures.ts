@@ -37,6 +37,8 @@ export interface TenuresOptions {
   readonly copies: number;
   /** This machine's, where there is no other. */
   readonly clock?: NodeClock;
+  /** Absent: it works out by itself which node shall own what. */
+  readonly placement?: Pick<Placement, "place">;
   readonly copyOf: (partition: number) => PartitionCopy;
   readonly fetch: OwnerCopiesOptions["fetch"];
   /** The thread must end and be started again. */
@@ -78,7 +80,7 @@ export class Tenures {
   private readonly options: TenuresOptions;
   private readonly watch: NodeWatch;
   private readonly room: CellRoom;
-  private readonly placement: Placement;
+  private readonly placement: Pick<Placement, "place">;
   private byLease: LeaseConfirmations;
   /** The node's, in which this actor owns what it owns. */
   private life: number;
@@ -110,7 +112,7 @@ export class Tenures {
   constructor(options: TenuresOptions) {
     this.options = options;
     this.watch = new NodeWatch(options.service, options.clock ?? SYSTEM_CLOCK);
-    this.placement = new Placement(options.partitions);
+    this.placement = options.placement ?? new Placement(options.partitions);
     this.room = new CellRoom({ service: options.service });
     this.ownerCopies = new OwnerCopies(options);
     this.life = options.lease.life;
