@@ -101,7 +101,8 @@ export class Tenures {
   private lookedMs = 0;
   private nodes = "";
   private nodesSince = 0;
-  private reported = "";
+  /** In this life of the node. */
+  private readonly reported = new Map<number, number>();
   private host: Host | null = null;
   private isStopped = false;
   private timers: NodeJS.Timeout[] = [];
@@ -177,7 +178,7 @@ export class Tenures {
     // What was seen before is old: the node may have stood still.
     this.freeSince.clear();
     this.nodes = "";
-    this.reported = "";
+    this.reported.clear();
     log("warn", "the node lost its lease; this actor owned no partition and goes on", {});
   }
 
@@ -423,9 +424,9 @@ export class Tenures {
       const durable = new Map<number, number>();
       for (const [partition, { log }] of this.tenures) durable.set(partition, log.durableHere);
       for (const [partition, copy] of this.copies) if (copy.durable >= 0) durable.set(partition, copy.durable);
-      const text = JSON.stringify([...durable]);
-      if (text !== this.reported && durable.size > 0) await service.report(node, durable);
-      this.reported = text;
+      const changed = new Map([...durable].filter(([partition, at]) => this.reported.get(partition) !== at));
+      if (changed.size > 0) await service.report(node, changed);
+      for (const [partition, at] of changed) this.reported.set(partition, at);
       await this.trim();
       if (this.tenures.size > 0) await this.room.look();
     } catch (error) {
