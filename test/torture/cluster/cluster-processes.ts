@@ -208,6 +208,15 @@ export class ClusterProcesses {
     };
   }
 
+  /** Throws when there is no answer. Without a token of another's it is the administrator who asks. */
+  async get(node: NodeProcess, path: string, token = this.token): Promise<{ status: number; data: unknown }> {
+    const answer = await fetch(`http://127.0.0.1:${node.port}${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(15_000),
+    });
+    return { status: answer.status, data: ((await answer.json()) as { data: unknown }).data };
+  }
+
   async close(): Promise<void> {
     for (const node of this.nodes) node.child?.kill("SIGCONT");
     await Promise.all(this.nodes.map((node) => this.end(node, "SIGKILL")));
