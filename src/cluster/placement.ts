@@ -65,7 +65,6 @@ export class Placement {
   }
 
   private async placed({ nodes, draining, wants }: PlacementInput, turns: Turns): Promise<OrderOf> {
-    const alive = new Set(nodes);
     const staying = new Set(nodes.filter((node) => !draining.has(node)));
     const share = Math.ceil(this.partitions / Math.max(1, staying.size));
     const counts = new Map<string, number>();
@@ -90,11 +89,16 @@ export class Placement {
       count(first.node);
     }
     const last = [...nodes].filter((node) => draining.has(node));
+    const found = new Map<number, readonly string[]>();
     return (partition) => {
+      const known = found.get(partition);
+      if (known !== undefined) return known;
       const first = firsts.get(partition);
       const order = this.orders[partition]!.map(({ node }) => node).filter((node) => staying.has(node));
-      const rest = [...order, ...last].filter((node) => node !== first && alive.has(node));
-      return first === undefined ? rest : [first, ...rest];
+      const rest = [...order, ...last].filter((node) => node !== first);
+      const all = first === undefined ? rest : [first, ...rest];
+      found.set(partition, all);
+      return all;
     };
   }
 }
