@@ -129,7 +129,11 @@ export class ClusterClient {
     const appends = random.chance(writes) ? some(0.5).map((list, i) => ({ list, value: id * 10 + i })) : [];
     const reads = some(appends.length === 0 ? 0.7 : 0.3);
     const isLarge = appends.length > 0 && random.chance(0.1);
-    const pauseMs = random.chance(0.03) ? random.next() * LONG_PAUSE_MS : random.chance(0.3) ? random.next() * 8 : 0;
+    const pauseMs = random.chance(this.cluster.isCalm ? 0.01 : 0.03)
+      ? random.next() * LONG_PAUSE_MS
+      : random.chance(0.3)
+        ? random.next() * 8
+        : 0;
     return { reads, appends, isLarge, pauseMs };
   }
 

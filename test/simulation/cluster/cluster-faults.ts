@@ -26,7 +26,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 /** It takes partitions from a node that is still there and may be asked: the most frequent fault. */
 const CUT_OFF = "a node cannot reach the log";
 const NAMES = [...Object.keys(FAULTS), CUT_OFF, CUT_OFF, CUT_OFF];
-/** Hand-overs are no fault: in some runs they happen all the time, besides. */
+const HAND_OVER = "a partition is handed over";
+const NAMES_IN_CALM = [...NAMES, HAND_OVER, HAND_OVER];
+/** Hand-overs are no fault: in some runs that are not calm they happen all the time, besides. */
 const HAND_OVERS = 0.4;
 const HAND_OVER_PAUSE_MS = 1500;
 const SOUND_LINK = { requestsLost: false, answersLost: false, delayMsMax: 3 };
@@ -42,8 +44,9 @@ export class ClusterFaults {
     const { random, cluster } = this;
     const { loop } = cluster;
     const end = loop.now + ms;
-    if (random.chance(HAND_OVERS)) void this.handOverUntil(end);
-    const names = random.chance(0.3) ? [random.pick(NAMES)] : NAMES;
+    if (!cluster.isCalm && random.chance(HAND_OVERS)) void this.handOverUntil(end);
+    const all = cluster.isCalm ? NAMES_IN_CALM : NAMES;
+    const names = random.chance(0.3) ? [random.pick(all)] : all;
     const pauseMs = ms / random.between(2, 14);
     for (;;) {
       await loop.sleep(random.next() * pauseMs * 2);

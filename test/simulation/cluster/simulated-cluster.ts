@@ -394,6 +394,8 @@ export class SimulatedCluster {
   readonly truth: TrueLog;
   readonly quorum = { isThere: true };
   readonly nodes: SimulatedNode[];
+  /** With few hand-overs and long transactions, which hide flaws that have nothing to do with them. */
+  readonly isCalm: boolean;
   readonly problems: string[] = [];
   takeovers = 0;
   /** Partitions that were closed for another node, and transactions that were ended for that. */
@@ -410,6 +412,7 @@ export class SimulatedCluster {
     readonly random: SeededRandom,
     readonly sabotage: Sabotage | null,
   ) {
+    this.isCalm = sabotage !== null && sabotage !== "the successor is named before the partition is closed";
     this.truth = new TrueLog(sabotage, random);
     this.nodes = Array.from({ length: NODES }, (_, i) => new SimulatedNode(this, i));
   }
