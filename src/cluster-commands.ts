@@ -3,7 +3,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type ClusterCheckOptions, checkCluster } from "./cluster/cluster-check.js";
 import { ClusterMap, type ClusterView, readClusterUrl } from "./cluster/cluster-map.js";
+import { EtcdLogService } from "./cluster/etcd-log-service.js";
 import { readEtcdTls } from "./cluster/etcd-tls.js";
 import { TTL_MS } from "./cluster/lease.js";
 import { ConfigError } from "./config/config-error.js";
@@ -13,7 +15,7 @@ import type { Config } from "./protocol/config.js";
 import { FileCommitLog } from "./storage/file-commit-log.js";
 import { FORMAT_VERSION } from "./storage/format.js";
 import { upgradeDataDirectory } from "./storage/format-upgrade.js";
-import { addPartitions } from "./storage/installation.js";
+import { addPartitions, readInstallation } from "./storage/installation.js";
 import { partitionDirectory } from "./storage/partition-directory.js";
 
 const PARTITIONS_MAX = 1024;
@@ -88,6 +90,45 @@ export function clusterStatus(config: Config): Promise<string> {
       "\n",
     );
   });
+}
+
+/** `isSound`: nothing is wrong. Takes some seconds, for nodes to renew and copies to follow. */
+export function checkCopies(
+  config: Config,
+  silentMs = TTL_MS,
+): Promise<{ readonly text: string; readonly isSound: boolean }> {
+  return withMap(config, async (map) => {
+    const { url, node, copies } = config.cluster;
+    const meta = await map.meta();
+    if (meta === null) throw new ConfigError([`there is no cluster ${url}: make it with tessera cluster init`]);
+    const { endpoints, name } = readClusterUrl(url);
+    const service = new EtcdLogService({ endpoints, tls: readEtcdTls(config.cluster), installation: name });
+    try {
+      const { refused, warnings } = await map.examine();
+      const local = node === "" ? null : localCopies(config, meta.installation);
+      const { partitions } = meta;
+      const found = await checkCluster({ map, service, partitions, copies, silentMs, ...(local && { local }) });
+      const problems = found.problems.map(({ partition, what }) =>
+        partition === null ? what : `partition ${partition}: ${what}`,
+      );
+      problems.unshift(...refused);
+      const compared = local === null ? "" : `, ${found.compared} of them compared with the disk of ${node}`;
+      const sum = `${problems.length === 0 ? "no" : problems.length} problems; ${partitions} partitions`;
+      const lines = [...warnings.map((warning) => `note: ${warning}`), ...problems];
+      return {
+        text: [...lines, `${sum}, ${found.commits} commits in etcd${compared}`].join("\n"),
+        isSound: problems.length === 0,
+      };
+    } finally {
+      await service.close();
+    }
+  });
+}
+
+function localCopies({ data, cluster }: Config, installation: string): ClusterCheckOptions["local"] & object {
+  if (readInstallation(data.dir)?.id !== installation)
+    throw new ConfigError([`${data.dir} is no data directory of this cluster: leave --node out, or name its data.dir`]);
+  return { node: cluster.node, logOf: (partition) => join(partitionDirectory(data.dir, partition), "log") };
 }
 
 export function drainNode(config: Config, node: string, isOver: boolean): Promise<string> {

@@ -200,6 +200,16 @@ function addClusterCommands(program: Command, configOption: readonly [string, st
   add("status", "show the nodes, and who owns which partition").action((options: ClusterOptions) =>
     tell(({ clusterStatus }) => clusterStatus(clusterConfig(options))),
   );
+  add("check", "compare logs, copies and owners with etcd; ends with 1 when something is wrong")
+    .option("--node <name>", "this machine's, whose copies on disk are compared, too (default: cluster.node)")
+    .action((options: ClusterOptions) =>
+      run(async () => {
+        const { checkCopies } = await import("./cluster-commands.js");
+        const { text, isSound } = await checkCopies(clusterConfig(options));
+        console.log(text);
+        if (!isSound) process.exitCode = 1;
+      }),
+    );
   add("drain <node>", "have the node give its partitions to others, before it is stopped")
     .option("--over", "it may own partitions again")
     .action((node: string, options: ClusterOptions & { over?: boolean }) =>

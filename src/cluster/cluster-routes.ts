@@ -6,6 +6,7 @@
 import type { TLSSocket } from "node:tls";
 import { ActorLink, type Judge, type Loss } from "../gateway/actor-link.js";
 import type { LocalActors, PartitionRoutes } from "../gateway/partition-routes.js";
+import type { AuditKept } from "../protocol/audit.js";
 import { DbError } from "../protocol/errors.js";
 import { eachFrame, REPLY_MOVED, shiftDeadlines } from "../protocol/frames.js";
 import type { IdentityChange } from "../protocol/identity.js";
@@ -149,6 +150,11 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     const callers = [...this.callers].filter(({ isForFiles }) => !isForFiles);
     if (callers.length === 0) return null;
     return Promise.all(callers.map((caller) => this.tell(caller, change))).then(() => undefined);
+  }
+
+  /** Whose they are finds them by the name of its outbox. */
+  auditKept(kept: AuditKept): void {
+    for (const { connection, isForFiles } of this.callers) if (!isForFiles) connection.control(DIRECTORY, kept);
   }
 
   /** A node that does not say that it has heard loses its connection, and with that knows that it may have missed something. */
@@ -334,6 +340,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     if (message.kind === "lost") found?.link.lose(message.id, message.loss);
     else if (message.kind === "identity" && message.identity !== undefined) found?.port.heard(message);
     else if (message.kind === "identity") this.askElsewhere(partition, found?.link ?? null, message.id);
+    else if (message.kind === "audit-kept") this.actors.auditKept(message);
     else if (message.kind === "identity-changed") {
       this.actors.identityChanged(message.change);
       peer.connection?.control(DIRECTORY, { kind: "identity-heard", id: (message as unknown as IdentityHeard).id });

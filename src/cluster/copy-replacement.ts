@@ -1,12 +1,13 @@
 /**
  * Puts a partition's files that came from another node in the place of those that this node has. They are made complete in a folder aside.
- * From then on a crash at any moment is made good by the next call of `finishReplacement`, with the new files.
+ * From then on a crash at any moment is made good by the next call of `finishReplacement`, with the new files. The thread, an
+ * actor's, waits for none of its syncs.
  */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { syncDirectoryNow, writeFileDurably } from "../storage/disk.js";
-import { createShardDirectory, readShardFormat, type ShardIdentity, writeShardFormat } from "../storage/format.js";
+import { fileDisk, replaceFileDurably } from "../storage/disk.js";
+import { makeShardDirectory, readShardFormat, replaceShardFormat, type ShardIdentity } from "../storage/format.js";
 
 export interface Replacement {
   /** Of a whole partition. */
@@ -14,7 +15,7 @@ export interface Replacement {
   readonly engine: string;
   readonly log: string;
   /** All is there, and on the device. */
-  complete(): void;
+  complete(): Promise<void>;
   /** It is not wanted. */
   remove(): Promise<void>;
 }
@@ -35,13 +36,13 @@ export async function prepareReplacement(directory: string): Promise<Replacement
   const { installation, partition } = readShardFormat(directory) ?? {};
   const isKnown = installation !== undefined && partition !== undefined;
   const identity: ShardIdentity | null = isKnown ? { installation, partition } : null;
-  createShardDirectory(aside, identity);
-  mkdirSync(join(aside, OLD));
+  await makeShardDirectory(aside, identity);
+  await mkdir(join(aside, OLD));
   return {
     directory: aside,
     engine: join(aside, "rocksdb"),
     log: join(aside, "log"),
-    complete: () => writeFileDurably(join(aside, COMPLETE), ""),
+    complete: () => replaceFileDurably(join(aside, COMPLETE), ""),
     remove: () => rm(aside, { recursive: true, force: true }),
   };
 }
@@ -52,19 +53,19 @@ export async function finishReplacement(directory: string): Promise<void> {
   if (!existsSync(join(aside, COMPLETE))) return;
   const { unopened: _unopened, ...format } = readShardFormat(aside)!;
   // What is missing from now on is not a loss.
-  writeShardFormat(directory, { ...format, unopened: true });
-  for (const name of readdirSync(directory)) {
+  await replaceShardFormat(directory, { ...format, unopened: true });
+  for (const name of await readdir(directory)) {
     const isNew = PARTS.includes(name) && !existsSync(join(aside, name));
     if (name === FORMAT || isNew) continue;
     await rm(join(aside, OLD, name), { recursive: true, force: true });
-    renameSync(join(directory, name), join(aside, OLD, name));
+    await rename(join(directory, name), join(aside, OLD, name));
   }
   for (const part of PARTS) {
-    if (existsSync(join(aside, part))) renameSync(join(aside, part), join(directory, part));
-    syncDirectoryNow(directory);
+    if (existsSync(join(aside, part))) await rename(join(aside, part), join(directory, part));
+    await fileDisk.syncDirectory(directory);
   }
-  writeShardFormat(directory, format);
-  rmSync(join(aside, COMPLETE));
-  syncDirectoryNow(aside);
+  await replaceShardFormat(directory, format);
+  await rm(join(aside, COMPLETE));
+  await fileDisk.syncDirectory(aside);
   await rm(aside, { recursive: true, force: true });
 }

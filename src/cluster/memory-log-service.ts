@@ -16,11 +16,11 @@ import {
 
 export class MemoryLogService implements LogService {
   private revision: Revision = 0;
-  private readonly owners = new Map<number, Owner>();
+  protected readonly owners = new Map<number, Owner>();
   /** In order of their positions. */
   private readonly logs = new Map<number, LogAppend[]>();
   private readonly durable = new Map<string, Map<number, number>>();
-  private readonly members = new Map<string, Member>();
+  protected readonly members = new Map<string, Member>();
   /** Of appends that were trimmed, until `makeRoom`. */
   private trimmedBytes = 0;
   private isFull = false;

@@ -69,7 +69,7 @@ export class PartitionCopy {
         await aside.remove();
         throw error;
       }
-      aside.complete();
+      await aside.complete();
       await this.closeNow();
       await finishReplacement(directory);
       await this.ensureOpen();

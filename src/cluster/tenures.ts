@@ -20,7 +20,7 @@ import type { Claim, LogService } from "./log-service.js";
 import { NodeWatch } from "./node-watch.js";
 import { OwnerCopies, type OwnerCopiesOptions, type Source, sourceIn } from "./owner-copies.js";
 import type { PartitionCopy } from "./partition-copy.js";
-import { placePartitions } from "./placement.js";
+import { Placement } from "./placement.js";
 import { ReplicatedCommitLog } from "./replicated-commit-log.js";
 
 export interface TenuresOptions {
@@ -37,6 +37,8 @@ export interface TenuresOptions {
   readonly copies: number;
   /** This machine's, where there is no other. */
   readonly clock?: NodeClock;
+  /** Absent: it works out by itself which node shall own what. */
+  readonly placement?: Pick<Placement, "place">;
   readonly copyOf: (partition: number) => PartitionCopy;
   readonly fetch: OwnerCopiesOptions["fetch"];
   /** The thread must end and be started again. */
@@ -78,6 +80,7 @@ export class Tenures {
   private readonly options: TenuresOptions;
   private readonly watch: NodeWatch;
   private readonly room: CellRoom;
+  private readonly placement: Pick<Placement, "place">;
   private byLease: LeaseConfirmations;
   /** The node's, in which this actor owns what it owns. */
   private life: number;
@@ -98,7 +101,8 @@ export class Tenures {
   private lookedMs = 0;
   private nodes = "";
   private nodesSince = 0;
-  private reported = "";
+  /** In this life of the node. */
+  private readonly reported = new Map<number, number>();
   private host: Host | null = null;
   private isStopped = false;
   private timers: NodeJS.Timeout[] = [];
@@ -109,6 +113,7 @@ export class Tenures {
   constructor(options: TenuresOptions) {
     this.options = options;
     this.watch = new NodeWatch(options.service, options.clock ?? SYSTEM_CLOCK);
+    this.placement = options.placement ?? new Placement(options.partitions);
     this.room = new CellRoom({ service: options.service });
     this.ownerCopies = new OwnerCopies(options);
     this.life = options.lease.life;
@@ -173,7 +178,7 @@ export class Tenures {
     // What was seen before is old: the node may have stood still.
     this.freeSince.clear();
     this.nodes = "";
-    this.reported = "";
+    this.reported.clear();
     log("warn", "the node lost its lease; this actor owned no partition and goes on", {});
   }
 
@@ -208,7 +213,7 @@ export class Tenures {
   }
 
   private async look(): Promise<void> {
-    const { map, lease, partitions, node, mine } = this.options;
+    const { map, lease, node, mine } = this.options;
     if (this.isStopped || !lease.holdsIn(this.life)) return;
     let view: ClusterView;
     try {
@@ -226,12 +231,13 @@ export class Tenures {
     const now = performance.now();
     if (nodes.join() !== this.nodes) this.nodesSince = now;
     this.nodes = nodes.join();
-    const orders = placePartitions({ partitions, nodes, draining: view.draining, wants: view.wants });
+    const orderOf = await this.placement.place({ nodes, draining: view.draining, wants: view.wants });
+    if (this.isStopped || !lease.holdsIn(this.life)) return;
     this.isExpecting = false;
     for (const partition of mine) {
       if (this.working.has(partition)) continue;
-      if (this.tenures.has(partition)) this.keep(partition, view, orders[partition]!);
-      else this.work(partition, view, orders[partition]!);
+      if (this.tenures.has(partition)) this.keep(partition, view, orderOf(partition));
+      else this.work(partition, view, orderOf(partition));
     }
   }
 
@@ -418,9 +424,9 @@ export class Tenures {
       const durable = new Map<number, number>();
       for (const [partition, { log }] of this.tenures) durable.set(partition, log.durableHere);
       for (const [partition, copy] of this.copies) if (copy.durable >= 0) durable.set(partition, copy.durable);
-      const text = JSON.stringify([...durable]);
-      if (text !== this.reported && durable.size > 0) await service.report(node, durable);
-      this.reported = text;
+      const changed = new Map([...durable].filter(([partition, at]) => this.reported.get(partition) !== at));
+      if (changed.size > 0) await service.report(node, changed);
+      for (const [partition, at] of changed) this.reported.set(partition, at);
       await this.trim();
       if (this.tenures.size > 0) await this.room.look();
     } catch (error) {

@@ -2,7 +2,7 @@
  * The audit trail: events under ascending numbers in the directory's records, only ever added; the oldest go when there
  * are more than configured. Called by the directory's actor, which owns it; nobody else writes there.
  */
-import type { AuditEvent } from "../protocol/audit.js";
+import type { AuditBatch, AuditEvent } from "../protocol/audit.js";
 import { AUDIT_EXAMINED_MAX } from "../protocol/limits.js";
 import { directoryKey, directoryPrefix, prefixRange } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
@@ -10,12 +10,25 @@ import { getUserByName } from "./directory-store.js";
 import { decodeRecord, encodeRecord } from "./records.js";
 
 const KIND = "audit";
+/** How far each process's events are kept. */
+const FROM_KIND = "audit-from";
+/** After that long a process that has sent nothing is forgotten. */
+const FROM_MS_MAX = 7 * 24 * 3_600_000;
+/** That are looked at when a process sends for the first time. */
+const FROM_EXAMINED_MAX = 200;
 const DIGITS = 16;
 /** Characters of a name that somebody typed. */
 const NAME_CHARACTERS_MAX = 128;
 
 export interface AuditEntry extends AuditEvent {
   readonly number: number;
+}
+
+/** Of a process that sends events. */
+interface AuditFrom {
+  /** The number of its newest event that is kept. */
+  readonly upTo: number;
+  readonly atMs: number;
 }
 
 export interface AuditFilter {
@@ -48,26 +61,64 @@ export class AuditTrail {
   /** Adds the events in one transaction, whose commit is on disk when the shard says so. */
   append(events: readonly AuditEvent[]): void {
     if (events.length === 0) return;
+    this.write((tx) => this.add(tx, events));
+  }
+
+  /**
+   * The same for events that may come again: each is kept once. Gives the number of the newest event of that process which is kept;
+   * null: events before these are missing, and these must come again after those.
+   */
+  receive({ outbox, first, base, events }: AuditBatch, nowMs: number): number | null {
+    const key = directoryKey(FROM_KIND, outbox);
+    const found = this.read((tx) => tx.get(key));
+    const known = found === undefined ? 0 : decodeRecord<AuditFrom>(found).upTo;
+    if (first > Math.max(known + 1, base)) return null;
+    const fresh = events.slice(Math.max(0, known + 1 - first));
+    if (fresh.length === 0) return known;
+    const upTo = first + events.length - 1;
+    this.write((tx) => {
+      if (found === undefined) forgetOld(tx, nowMs - FROM_MS_MAX);
+      tx.put(key, encodeRecord({ upTo, atMs: nowMs } satisfies AuditFrom));
+      return this.add(tx, fresh);
+    });
+    return upTo;
+  }
+
+  /** Gives the number of the next entry. */
+  private add(tx: Transaction, events: readonly AuditEvent[]): number {
+    let number = this.nextNumber(tx);
+    for (const event of events) {
+      tx.put(keyOf(number), encodeRecord(complete(tx, event)));
+      if (number > this.entriesMax) tx.delete(keyOf(number - this.entriesMax));
+      number++;
+    }
+    return number;
+  }
+
+  private write(work: (tx: Transaction) => number): void {
     const tx = this.begin(false);
     try {
-      let number = this.nextNumber(tx);
-      for (const event of events) {
-        tx.put(keyOf(number), encodeRecord(complete(tx, event)));
-        if (number > this.entriesMax) tx.delete(keyOf(number - this.entriesMax));
-        number++;
-      }
+      const next = work(tx);
       tx.commit();
-      this.next = number;
+      this.next = next;
     } catch (error) {
       tx.rollback();
       throw error;
     }
   }
 
-  /** Newest first. A page may be shorter than its limit and yet have a next one: it looks at a bounded number of entries. */
-  list(filter: AuditFilter): AuditPage {
+  private read<T>(work: (tx: Transaction) => T): T {
     const tx = this.begin(true);
     try {
+      return work(tx);
+    } finally {
+      tx.rollback();
+    }
+  }
+
+  /** Newest first. A page may be shorter than its limit and yet have a next one: it looks at a bounded number of entries. */
+  list(filter: AuditFilter): AuditPage {
+    return this.read((tx) => {
       const from = Math.min(filter.before ?? Number.MAX_SAFE_INTEGER, this.nextNumber(tx)) - 1;
       const last = Math.max(1, from - AUDIT_EXAMINED_MAX + 1);
       const entries: AuditEntry[] = [];
@@ -81,9 +132,7 @@ export class AuditTrail {
         if (entries.length === filter.limit) return { entries, next: number > 1 ? number : null };
       }
       return { entries, next: last > 1 ? last : null };
-    } finally {
-      tx.rollback();
-    }
+    });
   }
 
   private nextNumber(tx: Transaction): number {
@@ -99,6 +148,15 @@ export class AuditTrail {
 
 function keyOf(number: number): Uint8Array {
   return directoryKey(KIND, String(number).padStart(DIGITS, "0"));
+}
+
+function forgetOld(tx: Transaction, beforeMs: number): void {
+  const cursor = tx.scan(prefixRange(directoryPrefix(FROM_KIND)));
+  const { keys, values } = cursor.next(FROM_EXAMINED_MAX);
+  cursor.close();
+  keys.forEach((key, index) => {
+    if (decodeRecord<AuditFrom>(values[index]!).atMs < beforeMs) tx.delete(key);
+  });
 }
 
 /** The tenant of who signs in is not known before. */

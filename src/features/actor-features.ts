@@ -18,6 +18,7 @@ import type { Request } from "../actor/request.js";
 import { durablyCommitted } from "../actor/requests.js";
 import { BackupFolder } from "../backup/backup-folder.js";
 import { WholeFolder } from "../backup/whole-folder.js";
+import type { AuditEvent } from "../protocol/audit.js";
 import type { TenantEndpointName } from "../protocol/endpoints.js";
 import { DbError } from "../protocol/errors.js";
 import type { ActorMetrics, ToActor } from "../protocol/messages.js";
@@ -226,18 +227,26 @@ class FeaturesOfActor implements ActorFeatures {
     await directory?.close();
   }
 
-  /** The answer of a request to the directory waits until its entry is on disk, too. */
+  /**
+   * The answer of a request to the directory waits until its entry is on disk, too. In a cluster the directory and another partition
+   * of this actor may have different owners a moment later, so the gateway keeps entries of the latter until they are on disk.
+   */
   audited(request: Request, status: number, code: string | null): void {
     const event = auditEventOf(request, status, code, Date.now());
-    if (this.directory === null) {
-      this.host.say({ kind: "audit", events: [event] });
-      return;
-    }
+    const isOfDirectory = request.endpoint.home === "directory";
+    const writes = this.directory !== null && (isOfDirectory || this.host.settings.cluster === undefined);
+    if (!writes || !this.recorded(event)) this.host.say({ kind: "audit", events: [event] });
+    else if (isOfDirectory) request.tenant.sawEverything();
+  }
+
+  /** False: the directory takes no writes now. */
+  private recorded(event: AuditEvent): boolean {
     try {
-      this.directory.recordAudit([event]);
-      if (request.endpoint.home === "directory") request.tenant.sawEverything();
+      this.directory!.recordAudit([event]);
+      return true;
     } catch (error) {
-      this.host.log("error", "an entry of the audit trail is lost", { ...event, error: String(error) });
+      this.host.log("warn", "an entry of the audit trail has to wait", { error: String(error) });
+      return false;
     }
   }
 

@@ -4,6 +4,7 @@
  * closed by gateway.ts.
  */
 import type { MessagePort } from "node:worker_threads";
+import type { AuditEvent } from "../protocol/audit.js";
 import type { BackupOrder } from "../protocol/backup-orders.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor, ToActor, WriteRefusal } from "../protocol/messages.js";
@@ -14,6 +15,7 @@ import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
 import type { SpanRecord } from "../protocol/tracing.js";
 import { ActorLife, type ActorLifeHost, type ActorLifeOptions, RESTART_PAUSE_MS_MAX } from "./actor-life.js";
 import type { ActorLink, PartitionState } from "./actor-link.js";
+import { AuditOutbox } from "./audit-outbox.js";
 import type { Cancel } from "./clock.js";
 import type { PartitionRoutes } from "./partition-routes.js";
 import { StoppedList } from "./stopped-list.js";
@@ -25,6 +27,8 @@ const DIRECTORY_ACTOR = 0;
 
 /** An actor that is busy for longer is left out of the report about the other actors. */
 const ACTORS_ANSWER_MS_MAX = 200;
+/** The end of the process waits so long for the directory to have the entries of the audit trail. */
+const AUDIT_DRAIN_MS_MAX = 2000;
 
 /** The thread of the library of models. */
 export interface LibraryPort {
@@ -63,6 +67,7 @@ export class ActorPool {
   private isClosing = false;
   readonly stopped: StoppedList;
   readonly watchdog: Watchdog;
+  private readonly outbox: AuditOutbox;
   /** Partitions whose files are damaged, as their actors found. */
   private readonly damaged = new Set<number>();
   /** What all actors were told last, by kind. */
@@ -84,6 +89,7 @@ export class ActorPool {
       describe: (actor, request) => this.lives[actor]!.link.describe(request),
     });
     this.routes = options.routes ?? null;
+    this.outbox = new AuditOutbox({ clock, logger: options.logger, directory: () => this.directory });
     const host = this.hostOfLives();
     this.lives = Array.from({ length: options.actors }, (_, actor) => {
       const all = Array.from({ length: options.partitions }, (_, partition) => partition);
@@ -93,6 +99,7 @@ export class ActorPool {
     this.routes?.bind({
       localLinkOf: (partition) => this.localLinkOf(partition),
       identityChanged: (change) => options.identityChanged(change),
+      auditKept: (kept) => this.outbox.kept(kept),
       directoryLost: () => options.directoryRestarted(),
     });
     if (options.library !== undefined) options.library.onMessage = (message) => this.heardOfLibrary(message);
@@ -213,7 +220,11 @@ export class ActorPool {
   async close(timeoutMs: number): Promise<void> {
     this.isClosing = true;
     this.watchdog.closing();
+    await this.outbox.drained(AUDIT_DRAIN_MS_MAX);
     await Promise.all(this.lives.map((life) => life.close(timeoutMs)));
+    // Those of requests that ended just now: another node may have the directory.
+    if (this.routes !== null) await this.outbox.drained(AUDIT_DRAIN_MS_MAX);
+    this.outbox.close();
     this.watchdog.close();
   }
 
@@ -263,6 +274,11 @@ export class ActorPool {
         this.linkOf(message.partition).post({ kind: "restore-answer", answer: message.answer });
         break;
       case "audit":
+        this.audit(message.events);
+        break;
+      case "audit-kept":
+        if (!this.outbox.kept(message)) this.routes?.auditKept(message);
+        break;
       case "move-report":
       case "restore-ask":
       case "restore-report":
@@ -280,6 +296,11 @@ export class ActorPool {
         life.failed(message.message, message.fatal);
         break;
     }
+  }
+
+  /** They are in the trail once the directory has them. */
+  audit(events: readonly AuditEvent[]): void {
+    this.outbox.add(events);
   }
 
   /** Nobody is told that the change is made before all nodes know of it. */
@@ -332,6 +353,7 @@ export class ActorPool {
 
   private directoryIsBack(): void {
     this.options.directoryRestarted();
+    this.outbox.sendAgain();
     for (const { link: other } of this.lives) other.post({ kind: "report-unsettled" });
   }
 

@@ -2,6 +2,7 @@
  * Which link serves a partition, in a cluster (src/cluster/cluster-routes.ts). On one machine there is none: each partition is an
  * actor's of this process.
  */
+import type { AuditKept } from "../protocol/audit.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { ActorLink } from "./actor-link.js";
 
@@ -11,6 +12,8 @@ export interface LocalActors {
   localLinkOf(partition: number): ActorLink;
   /** The directory's owner, another node, has changed an identity. */
   identityChanged(change: IdentityChange): void;
+  /** The directory's owner, another node, has entries of the audit trail on disk, maybe this node's. */
+  auditKept(kept: AuditKept): void;
   /** The directory has another owner, or is not reached: changes may be missed. */
   directoryLost(): void;
 }
@@ -26,6 +29,8 @@ export interface PartitionRoutes {
   mayCache(): boolean;
   /** The directory of this node has changed an identity. Resolves when all other nodes have heard it; null: there are none. */
   identityChanged(change: IdentityChange): Promise<void> | null;
+  /** The directory of this node has entries of another node's on disk. */
+  auditKept(kept: AuditKept): void;
   /** For GET /admin/cluster. */
   describe(): Promise<object>;
 }

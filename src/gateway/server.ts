@@ -129,7 +129,7 @@ function connectionLimit(services: Services): (res: HttpResponse, change: number
 }
 
 function startTimers(services: Services, sockets: Sockets): readonly Cancel[] {
-  const { clock, deadlines, admission } = services;
+  const { clock, deadlines, admission, pool } = services;
   return [
     clock.every(TICK_MS, () => {
       const now = clock.now();
@@ -137,7 +137,10 @@ function startTimers(services: Services, sockets: Sockets): readonly Cancel[] {
       deadlines.slow.expire(now);
       sockets.closeSlowReaders(now);
     }),
-    clock.every(USAGE_REPORT_MS, () => admission.reportUses()),
+    clock.every(USAGE_REPORT_MS, () => {
+      // While the directory is away they are counted on.
+      if (pool.directory.state === "ready") admission.reportUses();
+    }),
     clock.every(SWEEP_MS, () => admission.sweep(clock.wall())),
     clock.every(REFUSALS_REPORT_MS, () => reportRefusals(services)),
     clock.every(KEEP_ALIVE_MS, () => services.liveReplies.keepAlive(clock.wall())),
@@ -147,8 +150,7 @@ function startTimers(services: Services, sockets: Sockets): readonly Cancel[] {
 /** While the directory is not available they wait; equal ones are counted together, so their number is bounded. */
 function reportRefusals({ pool, refusals }: Services): void {
   if (pool.directory.state !== "ready") return;
-  const events = refusals.take();
-  if (events.length > 0) pool.directory.post({ kind: "audit", events });
+  pool.audit(refusals.take());
 }
 
 /** Those that wait for actors, that is; others end with their connections. */

@@ -26,6 +26,24 @@ export interface AuditEvent {
   readonly count: number;
 }
 
+/** What a process has for the trail: it sends this again until the directory's actor has it on disk (gateway/audit-outbox.ts). */
+export interface AuditBatch {
+  /** A name that the process made up for itself. */
+  readonly outbox: string;
+  /** The number of the first event; the process numbers its events from 1 on. */
+  readonly first: number;
+  /** The process does not have events below this number any more. */
+  readonly base: number;
+  readonly events: readonly AuditEvent[];
+}
+
+/** The events up to that number are on disk. */
+export interface AuditKept {
+  readonly kind: "audit-kept";
+  readonly outbox: string;
+  readonly upTo: number;
+}
+
 export function auditOutcome(status: number): AuditEvent["outcome"] {
   if (status < 400) return "ok";
   return status === 401 || status === 403 || status === 429 ? "refused" : "failed";

@@ -4,7 +4,7 @@
  * kept: an identity change always arrives before the reply of the request that made it.
  */
 import type { MessagePort } from "node:worker_threads";
-import type { AuditEvent } from "./audit.js";
+import type { AuditBatch, AuditEvent, AuditKept } from "./audit.js";
 import type { BackupOrder, BackupReport } from "./backup-orders.js";
 import type { Config } from "./config.js";
 import type { ErrorCode } from "./errors.js";
@@ -108,7 +108,7 @@ export type ToActor =
   /** Ends what they left open: they were disabled or removed. */
   | { readonly kind: "identity-ended"; readonly change: IdentityChange }
   /** For the trail, which the directory's actor keeps. */
-  | { readonly kind: "audit"; readonly events: readonly AuditEvent[] }
+  | { readonly kind: "audit"; readonly batch: AuditBatch }
   /** The answer to ask-actors: what those say that are up. */
   | { readonly kind: "actors"; readonly id: number; readonly actors: readonly ActorMetrics[] }
   /** Of the library of models. */
@@ -320,8 +320,9 @@ export type FromActor =
   | { readonly kind: "diagnosis"; readonly id: number; readonly diagnosis: ThreadDiagnosis }
   /** Of a request that is traced. */
   | { readonly kind: "spans"; readonly spans: readonly SpanRecord[] }
-  /** From an actor that is not the directory's. */
+  /** From an actor that does not write them into the directory itself. */
   | { readonly kind: "audit"; readonly events: readonly AuditEvent[] }
+  | AuditKept
   /**
    * Asks for an inference thread, which has the other end of the actor's port. The main thread starts it, not the actor: an
    * actor may end at any time, and with it every thread that it started, which ONNX Runtime at work does not survive.

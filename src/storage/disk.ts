@@ -114,8 +114,23 @@ export function writeFileDurably(path: string, text: string, mode = 0o666): void
   syncDirectoryNow(dirname(path));
 }
 
+/** The same, while the thread goes on with other work. Nobody else writes the file meanwhile. */
+export async function replaceFileDurably(path: string, text: string): Promise<void> {
+  const temporary = `${path}.new`;
+  await fs.promises.rm(temporary, { force: true });
+  const file = await fs.promises.open(temporary, "wx");
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await fs.promises.rename(temporary, path);
+  await fileDisk.syncDirectory(dirname(path));
+}
+
 /** Puts the names in it on the device. */
-export function syncDirectoryNow(path: string): void {
+function syncDirectoryNow(path: string): void {
   const directory = fs.openSync(path, "r");
   try {
     fs.fsyncSync(directory);

@@ -4,9 +4,10 @@
  * by whoever makes or opens a shard on disk.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
-import { writeFileDurably } from "./disk.js";
+import { replaceFileDurably, writeFileDurably } from "./disk.js";
 
 /**
  * Raised whenever keys, records, the commit log or the layout change in a way that older code cannot read, together with
@@ -33,11 +34,31 @@ export interface ShardFormat extends Partial<ShardIdentity> {
 /** Makes a directory for a shard that does not exist yet; the file FORMAT comes first. */
 export function createShardDirectory(directory: string, identity: ShardIdentity | null, format = FORMAT_VERSION): void {
   mkdirSync(directory, { recursive: true });
-  writeShardFormat(directory, { product: "tessera", format, ...identity, unopened: true });
+  writeShardFormat(directory, unopened(identity, format));
 }
 
 export function writeShardFormat(directory: string, format: ShardFormat): void {
-  writeFileDurably(join(directory, FILE_NAME), `${JSON.stringify(format)}\n`);
+  writeFileDurably(join(directory, FILE_NAME), textOf(format));
+}
+
+/** The same, while the thread goes on with other work. */
+export async function replaceShardFormat(directory: string, format: ShardFormat): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  await replaceFileDurably(join(directory, FILE_NAME), textOf(format));
+}
+
+function textOf(format: ShardFormat): string {
+  return `${JSON.stringify(format)}\n`;
+}
+
+/** What the file says of a shard that was never opened. */
+function unopened(identity: ShardIdentity | null, format: number): ShardFormat {
+  return { product: "tessera", format, ...identity, unopened: true };
+}
+
+/** As createShardDirectory, while the thread goes on with other work. */
+export function makeShardDirectory(directory: string, identity: ShardIdentity | null): Promise<void> {
+  return replaceShardFormat(directory, unopened(identity, FORMAT_VERSION));
 }
 
 /** Undefined: there is no such file. Throws `partition_damaged` when it cannot be understood. */
@@ -89,11 +110,11 @@ export function checkShardDirectory(directory: string, identity: ShardIdentity |
 }
 
 /** From now on the parts of the shard have to be there. */
-export function markOpened(directory: string): void {
+export async function markOpened(directory: string): Promise<void> {
   const found = readShardFormat(directory);
   if (!found?.unopened) return;
-  const { unopened, ...opened } = found;
-  writeShardFormat(directory, opened);
+  const { unopened: _unopened, ...opened } = found;
+  await replaceShardFormat(directory, opened);
 }
 
 function gone(path: string, partition: number, what: string): DbError {

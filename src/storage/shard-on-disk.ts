@@ -39,7 +39,7 @@ export async function openShardOnDisk(directory: string, options: ShardOnDiskOpt
   try {
     const log = await openLog(join(directory, "log"), isReadOnly, options);
     const shard = await Shard.open({ ...options, engine, layers, log });
-    markOpened(directory);
+    await markOpened(directory);
     return shard;
   } catch (error) {
     await engine.close();

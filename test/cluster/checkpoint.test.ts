@@ -1,6 +1,6 @@
 /** A partition's files go to another node while the partition is written to, and take the place of what that node had. */
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import fs, { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import type { Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -198,7 +198,13 @@ t.test("another node's state takes the place of an older one, and never of a new
   mkdirSync(join(directory, "columns"));
   writeFileSync(join(directory, "columns", "1.columns"), "of the old rows");
   const copy = copyIn(directory);
+  // The thread is an actor's, which others wait for.
+  const syncsInTurn = t.capture(fs, "fsyncSync", fs.fsyncSync);
   await copy.replace((into) => giver.fetch(into).then(() => undefined));
+  t.same(
+    syncsInTurn().map(({ at }) => String(at)),
+    [],
+  );
   t.equal(copy.durable, 300);
   await copy.close();
   t.same(readdirSync(directory).sort(), ["FORMAT", "log", "rocksdb"]);
@@ -233,7 +239,7 @@ t.test("a crash during the replacement is made good with the new state", async (
     await writeKeys(directory, 5);
     const aside = await prepareReplacement(directory);
     await writeKeys(aside.directory, 9);
-    aside.complete();
+    await aside.complete();
     crash(directory, aside.directory);
     const copy = copyIn(directory);
     await copy.catchUp();

@@ -2,7 +2,7 @@
 import t from "tap";
 import { ClusterMap, readClusterUrl } from "../../src/cluster/cluster-map.js";
 import { EtcdLogService } from "../../src/cluster/etcd-log-service.js";
-import { handOver, removeNode } from "../../src/cluster-commands.js";
+import { checkCopies, handOver, removeNode } from "../../src/cluster-commands.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { EtcdMember, NO_ETCD } from "./etcd.js";
 
@@ -49,4 +49,38 @@ t.test("a node is removed when it is down and others have what it has", { skip: 
   await handOver(config, "1", null, true);
   t.same([...(await map.view()).wants], [], "the wish is taken back");
   t.throws(() => handOver(config, "1", null, false), /name the node/);
+});
+
+t.test("a cluster is checked by what etcd says", { skip: NO_ETCD }, async (t) => {
+  const member = await EtcdMember.start();
+  const url = `etcd://${member.endpoint}/test`;
+  const { endpoints, name } = readClusterUrl(url);
+  const map = new ClusterMap(endpoints, name);
+  const service = new EtcdLogService({ endpoints, installation: name });
+  t.teardown(async () => {
+    map.close();
+    await service.close();
+    await member.end();
+  });
+  const config = loadConfig({ env: {}, overrides: { "cluster.url": url } });
+  await t.rejects(checkCopies(config, 10), /there is no cluster etcd:/);
+  await map.init({ installation: "i", format: 1, partitions: 1, sealed: "" }, "a", new Map([[0, 5]]));
+  const state = { incarnation: "x", counter: 1, isFenced: false };
+  let revision = (await service.renew("a", 0, state))!;
+  await service.claim({ partition: 0, node: "a", tenure: "t", epoch: 0 });
+  const silent = await checkCopies(config, 50);
+  t.equal(silent.isSound, false);
+  t.match(
+    silent.text,
+    /a is down: it does not renew its lease\npartition 0: its owner a is down\n2 problems; 1 partitions/,
+  );
+  const sound = checkCopies(config, 1000);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  revision = (await service.renew("a", revision, { ...state, counter: 2 }))!;
+  t.match(await sound, { isSound: true, text: /no problems; 1 partitions, 0 commits in etcd$/ });
+  const elsewhere = loadConfig({
+    env: {},
+    overrides: { "cluster.url": url, "cluster.node": "a", "data.dir": t.testdir() },
+  });
+  await t.rejects(checkCopies(elsewhere, 10), /is no data directory of this cluster/);
 });

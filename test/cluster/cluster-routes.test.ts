@@ -16,6 +16,9 @@ import {
   type PendingReply,
   type Repeatable,
 } from "../../src/gateway/actor-link.js";
+import { AuditOutbox } from "../../src/gateway/audit-outbox.js";
+import { systemClock } from "../../src/gateway/clock.js";
+import type { AuditEvent } from "../../src/protocol/audit.js";
 import { ENDPOINTS } from "../../src/protocol/endpoints.js";
 import {
   REPLY_MOVED,
@@ -26,6 +29,7 @@ import {
 } from "../../src/protocol/frames.js";
 import type { IdentityChange } from "../../src/protocol/identity.js";
 import type { ToActor } from "../../src/protocol/messages.js";
+import { memoryLogger } from "../gateway/memory-logger.js";
 import { freePort } from "./etcd.js";
 
 const CODE = ENDPOINTS.find(({ name }) => name === "query.execute")!.code;
@@ -64,7 +68,15 @@ class Node {
   lost = 0;
   answers = true;
   readonly asked: string[] = [];
-  private readonly link = new ActorLink(0, () => undefined);
+  readonly entries: AuditEvent[] = [];
+  unanswered = 0;
+  readonly outbox = new AuditOutbox({
+    ...{ clock: systemClock, logger: memoryLogger().logger },
+    directory: () => this.routes.linkOf(0),
+  });
+  private readonly link = new ActorLink(0, (message) => {
+    if (message.kind === "audit-kept" && !this.outbox.kept(message)) this.routes.auditKept(message);
+  });
   private isEnded = false;
 
   constructor(
@@ -82,6 +94,12 @@ class Node {
         if (message instanceof ArrayBuffer) this.answer(message, (replies) => say(replies));
         const asked = message as ToActor;
         if (asked.kind === "find-identity") say({ kind: "identity", id: asked.id, identity: { userId: this.name } });
+        if (asked.kind === "audit" && !this.answers) this.unanswered++;
+        if (asked.kind === "audit" && this.answers) {
+          const { outbox, first, events } = asked.batch;
+          this.entries.push(...events);
+          say({ kind: "audit-kept", outbox, upTo: first + events.length - 1 });
+        }
       },
       on: (event: string, listener: (value: never) => void) => {
         if (event === "message") say = listener as (message: unknown) => void;
@@ -93,6 +111,7 @@ class Node {
     this.routes.bind({
       localLinkOf: () => this.link,
       identityChanged: (change) => this.changes.push(change),
+      auditKept: (kept) => this.outbox.kept(kept),
       directoryLost: () => this.lost++,
     });
   }
@@ -253,4 +272,32 @@ t.test("who is asked for while the directory gets another owner is asked of the 
   await sleep(100);
   b.routes.opened(0);
   t.equal(await asked, "b");
+});
+
+t.test("an entry of the audit trail that the directory's owner takes to its grave goes to the next one", async (t) => {
+  const world = new World();
+  const [a, b, c] = [await world.node(t, "a"), await world.node(t, "b"), await world.node(t, "c")];
+  const entry = (requestId: string): AuditEvent => ({
+    ...{ atMs: 1, action: "users.create", outcome: "ok", status: 200, code: null, tenant: "acme", username: null },
+    ...{ keyId: null, address: null, target: [], requestId, count: 1 },
+  });
+  world.own(0, "b");
+  b.routes.opened(0);
+  t.equal(await a.ask(0, "one"), "b: one");
+  a.outbox.add([entry("kept")]);
+  while (b.entries.length === 0) await sleep(10);
+  await a.outbox.drained(5000);
+  b.answers = false;
+  a.outbox.add([entry("lost by b")]);
+  while (b.unanswered === 0) await sleep(10);
+  world.members.delete("b");
+  await b.end();
+  a.outbox.add([entry("while nobody has it")]);
+  world.own(0, "c");
+  c.routes.opened(0);
+  while (c.entries.length < 2) await sleep(10);
+  t.same(
+    c.entries.map(({ requestId }) => requestId),
+    ["lost by b", "while nobody has it"],
+  );
 });

@@ -203,6 +203,23 @@ t.test("a node takes over with all commits when another stops renewing, and not 
   t.equal((await world.service.member("a"))!.isFenced, true);
 });
 
+t.test("a node reports what has changed on its disk, and nothing twice", async (t) => {
+  const world = new World(t.testdir());
+  const reports: string[] = [];
+  const report = world.service.report.bind(world.service);
+  world.service.report = (node, durable) => {
+    reports.push(JSON.stringify([...durable].sort()));
+    return report(node, durable);
+  };
+  const a = await world.node(t, "a");
+  await world.until("a reports both partitions", () => a.owned.size === 2 && reports.length > 0);
+  await world.until("what it has is known", () => reports.join().includes("[0,0]") && reports.join().includes("[1,0]"));
+  const before = reports.length;
+  await a.write(1, 1);
+  await world.until("it reports again", () => reports.length > before);
+  t.same(reports.slice(before), ["[[1,1]]"]);
+});
+
 t.test("a copy that lacks what another node has on disk never becomes the owner's", async (t) => {
   const world = new World(t.testdir());
   await world.service.report("gone", new Map([[1, 7]]));

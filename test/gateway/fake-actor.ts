@@ -128,6 +128,9 @@ export class FakeActor implements ActorPort {
       const { by, value } = message;
       const identity = by === "token" ? null : (this.behaviour.identity?.(by, value) ?? null);
       this.say({ kind: "identity", id: message.id, identity });
+    } else if (message.kind === "audit") {
+      const { outbox, first, events } = message.batch;
+      this.say({ kind: "audit-kept", outbox, upTo: first + events.length - 1 });
     } else if (message.kind === "metrics" && this.behaviour.silentMetrics !== true) {
       this.say({ kind: "metrics", id: message.id, metrics: this.metrics() });
     } else if (message.kind === "close") {

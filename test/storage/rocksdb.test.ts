@@ -163,7 +163,7 @@ t.test("a directory that is known to an installation is never made anew by itsel
   t.throws(check, { code: "partition_damaged", message: /is empty/ });
   createShardDirectory(path, identity);
   t.doesNotThrow(check, "one that was never opened has nothing to miss");
-  markOpened(path);
+  await markOpened(path);
   t.throws(check, { code: "partition_damaged", message: /CURRENT is gone/ });
   mkdirSync(join(path, "rocksdb"));
   writeFileSync(join(path, "rocksdb", "CURRENT"), "");

@@ -15,7 +15,7 @@ import { AuditTrail } from "../../directory/audit-trail.js";
 import type { DeriveKey } from "../../directory/derive-key.js";
 import { Directory } from "../../directory/directory.js";
 import type { ActorMarks } from "../../protocol/actor-marks.js";
-import type { AuditEvent } from "../../protocol/audit.js";
+import type { AuditBatch, AuditEvent } from "../../protocol/audit.js";
 import type { DirectoryEndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Identity } from "../../protocol/identity.js";
@@ -189,7 +189,7 @@ export class DirectoryServices {
         this.host.wrote();
         break;
       case "audit":
-        this.recordAudit(message.events);
+        this.keepAudit(message.batch);
         break;
       case "actors":
         this.actorsAsked.get(message.id)?.(message.actors);
@@ -220,6 +220,25 @@ export class DirectoryServices {
   recordAudit(events: readonly AuditEvent[]): void {
     this.audit.append(events);
     this.host.wrote();
+  }
+
+  /** What is not told to be kept comes again. */
+  private keepAudit(batch: AuditBatch): void {
+    const { partition } = this.host;
+    let upTo: number | null;
+    try {
+      upTo = this.audit.receive(batch, Date.now());
+    } catch (error) {
+      this.host.log("warn", "entries of the audit trail have to wait", { error: String(error) });
+      return;
+    }
+    if (upTo === null) return;
+    this.host.wrote();
+    partition.gate.pass(
+      partition.shard.committedSequence,
+      () => this.host.say({ kind: "audit-kept", outbox: batch.outbox, upTo }),
+      () => undefined,
+    );
   }
 
   /** In a cluster it is told by the owner of the directory only. */

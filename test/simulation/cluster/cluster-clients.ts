@@ -1,4 +1,6 @@
 /** Clients of a simulated cluster: they append numbers to lists and read lists, and note what they saw for the checker. */
+
+import { DbError } from "../../../src/protocol/errors.js";
 import type { CheckedTurns } from "../../../src/protocol/turns.js";
 import type { Shard } from "../../../src/storage/shard.js";
 import type { Operation, Transaction } from "../history.js";
@@ -10,6 +12,9 @@ export const LISTS = ["a", "b", "c"];
 
 /** A client gives up after so long, and does not know what became of it. A few are patient. */
 const PATIENCE_MS = [300, 300, 300, 1000, 9000];
+/** Of few transactions: they run when their partition is to be handed over, and some outlast that. */
+const LONG_PAUSE_MS = 5000;
+const PAUSE_STEP_MS = 20;
 /** Writes that make a commit large in the simulation. */
 const FILLERS = 8;
 
@@ -37,7 +42,7 @@ function listIn(value: Uint8Array | undefined): number[] {
 
 /** One transaction; its value is what it did, as the checker reads it. */
 export function workOf(plan: Plan, loop: VirtualLoop): Work {
-  return async (shard: Shard) => {
+  return async (shard: Shard, isEnded: () => boolean) => {
     const transaction = shard.begin({ readOnly: plan.appends.length === 0 });
     try {
       const operations: Operation[] = [];
@@ -47,7 +52,9 @@ export function workOf(plan: Plan, loop: VirtualLoop): Work {
         return values;
       };
       for (const list of plan.reads) read(list);
-      if (plan.pauseMs > 0) await loop.sleep(plan.pauseMs);
+      // Whoever is ended meanwhile does not wait to the end.
+      for (let left = plan.pauseMs; left > 0 && !isEnded(); left -= PAUSE_STEP_MS)
+        await loop.sleep(Math.min(left, PAUSE_STEP_MS));
       for (const { list, value } of plan.appends) {
         const values = [...read(list), value];
         transaction.put(keyOf(list), Buffer.from(JSON.stringify(values)));
@@ -60,6 +67,7 @@ export function workOf(plan: Plan, loop: VirtualLoop): Work {
         }
         await transaction.prepareCommit(NEVER_YIELD);
       }
+      if (isEnded()) throw new DbError("partition_unavailable");
       // Also of one that only read: it fails if what it has read was undone meanwhile.
       return { seen: transaction.commit(), value: operations };
     } catch (error) {
@@ -121,7 +129,12 @@ export class ClusterClient {
     const appends = random.chance(writes) ? some(0.5).map((list, i) => ({ list, value: id * 10 + i })) : [];
     const reads = some(appends.length === 0 ? 0.7 : 0.3);
     const isLarge = appends.length > 0 && random.chance(0.1);
-    return { reads, appends, isLarge, pauseMs: random.chance(0.3) ? random.next() * 8 : 0 };
+    const pauseMs = random.chance(this.cluster.isCalm ? 0.01 : 0.03)
+      ? random.next() * LONG_PAUSE_MS
+      : random.chance(0.3)
+        ? random.next() * 8
+        : 0;
+    return { reads, appends, isLarge, pauseMs };
   }
 
   /** `nobody`: no node had the partition, so nothing was done. */

@@ -1,6 +1,6 @@
 /** What breaks in a simulated cluster, and when: drawn from the seed. */
 import type { SeededRandom } from "../seeded-random.js";
-import { ACTORS, PARTITIONS, type SimulatedCluster, type SimulatedNode } from "./simulated-cluster.js";
+import { ACTORS, type SimulatedCluster, type SimulatedNode } from "./simulated-cluster.js";
 
 type Fault = (plan: ClusterFaults, node: SimulatedNode) => void;
 
@@ -26,6 +26,11 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 /** It takes partitions from a node that is still there and may be asked: the most frequent fault. */
 const CUT_OFF = "a node cannot reach the log";
 const NAMES = [...Object.keys(FAULTS), CUT_OFF, CUT_OFF, CUT_OFF];
+const HAND_OVER = "a partition is handed over";
+const NAMES_IN_CALM = [...NAMES, HAND_OVER, HAND_OVER];
+/** Hand-overs are no fault: in some runs that are not calm they happen all the time, besides. */
+const HAND_OVERS = 0.4;
+const HAND_OVER_PAUSE_MS = 1500;
 const SOUND_LINK = { requestsLost: false, answersLost: false, delayMsMax: 3 };
 
 export class ClusterFaults {
@@ -39,7 +44,9 @@ export class ClusterFaults {
     const { random, cluster } = this;
     const { loop } = cluster;
     const end = loop.now + ms;
-    const names = random.chance(0.3) ? [random.pick(NAMES)] : NAMES;
+    if (!cluster.isCalm && random.chance(HAND_OVERS)) void this.handOverUntil(end);
+    const all = cluster.isCalm ? NAMES_IN_CALM : NAMES;
+    const names = random.chance(0.3) ? [random.pick(all)] : all;
     const pauseMs = ms / random.between(2, 14);
     for (;;) {
       await loop.sleep(random.next() * pauseMs * 2);
@@ -48,6 +55,15 @@ export class ClusterFaults {
       const node = random.pick(cluster.nodes);
       this.told.push(`${loop.now.toFixed(0)} ms: ${name} (${node.name})`);
       FAULTS[name]!(this, node);
+    }
+  }
+
+  private async handOverUntil(end: number): Promise<void> {
+    const { cluster, random } = this;
+    for (;;) {
+      await cluster.loop.sleep(random.next() * HAND_OVER_PAUSE_MS * 2);
+      if (cluster.loop.now >= end) return;
+      this.handOver(random.pick(cluster.nodes));
     }
   }
 
@@ -88,8 +104,10 @@ export class ClusterFaults {
 
   handOver(node: SimulatedNode): void {
     const { cluster, random } = this;
-    const partition = random.between(0, PARTITIONS - 1);
-    const to = random.pick(cluster.nodes).name;
+    const { owned } = node;
+    if (owned.length === 0) return;
+    const partition = random.pick(owned);
+    const to = random.pick(cluster.nodes.filter((other) => other !== node)).name;
     const thread = node.threads[partition % ACTORS];
     // Without an answer the partition has the successor, or this node still has it.
     if (node.isUp) cluster.loop.soon(() => node.handOver(partition, to).catch(() => undefined), thread);

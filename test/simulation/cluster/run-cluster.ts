@@ -33,7 +33,7 @@ async function firstThatFinds(sabotage: Sabotage): Promise<string> {
   return `NOT found within ${seeds} seeds`;
 }
 
-const sums = { failed: 0, transactions: 0, committed: 0, unknown: 0, openings: 0, faults: 0 };
+const sums = { failed: 0, transactions: 0, committed: 0, unknown: 0, openings: 0, handOvers: 0, ended: 0, faults: 0 };
 const started = process.cpuUsage();
 for (let seed = from; seed < from + seeds; seed++) {
   const outcome = await simulateCluster(seed);
@@ -41,6 +41,8 @@ for (let seed = from; seed < from + seeds; seed++) {
   sums.committed += outcome.committed;
   sums.unknown += outcome.unknown;
   sums.openings += outcome.openings;
+  sums.handOvers += outcome.handOvers;
+  sums.ended += outcome.ended;
   sums.faults += outcome.faults.length;
   if (outcome.problems.length > 0) {
     sums.failed++;

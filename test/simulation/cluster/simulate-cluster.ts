@@ -21,6 +21,9 @@ export interface ClusterOutcome {
   readonly committed: number;
   readonly unknown: number;
   readonly openings: number;
+  readonly handOvers: number;
+  /** Transactions that a hand-over has ended. */
+  readonly ended: number;
   readonly faults: readonly string[];
   readonly virtualMs: number;
 }
@@ -65,6 +68,8 @@ export async function simulateCluster(seed: number, sabotage: Sabotage | null = 
     committed: count("committed"),
     unknown: count("unknown"),
     openings: cluster.takeovers,
+    handOvers: cluster.handOvers,
+    ended: cluster.ended,
     faults,
     virtualMs: Math.round(loop.now),
   };

@@ -14,6 +14,7 @@ import { Shard } from "../../../src/storage/shard.js";
 import { FaultyDisk, FaultyEngine } from "../faulty-storage.js";
 import type { SeededRandom } from "../seeded-random.js";
 import { Owner as Thread, type VirtualLoop } from "../virtual-loop.js";
+import { letGoOf, type Running } from "./simulated-hand-over.js";
 import { NodeLink, type Sabotage, SimulatedLog, TrueLog } from "./simulated-log.js";
 
 export const NODES = 3;
@@ -31,8 +32,11 @@ export type Answer =
   | { readonly kind: "failed" }
   | { readonly kind: "done"; value: unknown };
 
-/** A transaction on one partition, run by its owner. */
-export type Work = (shard: Shard) => Promise<{ readonly seen: number; readonly value: unknown }>;
+/** A transaction on one partition, run by its owner. It commits nothing once it is ended. */
+export type Work = (
+  shard: Shard,
+  isEnded: () => boolean,
+) => Promise<{ readonly seen: number; readonly value: unknown }>;
 
 class SimulatedClock implements NodeClock {
   /** What a suspended machine's clock has missed, and by how much somebody has set the other. */
@@ -59,7 +63,10 @@ interface Tenure {
   readonly shard: Shard;
   readonly durable: OutputGate;
   readonly gate: TenureGate;
+  readonly running: Set<Running>;
   isFlushPlanned: boolean;
+  /** It is being let go, and takes no transactions any more. */
+  isLeaving: boolean;
 }
 
 export class SimulatedNode {
@@ -79,6 +86,8 @@ export class SimulatedNode {
   private starts = 0;
   private readonly tenures = new Map<number, Tenure>();
   private readonly opening = new Set<number>();
+  /** That are being let go. */
+  private readonly letting = new Set<number>();
   /** Since when the partition could have been taken. */
   private readonly freeSince = new Map<number, number>();
 
@@ -215,7 +224,10 @@ export class SimulatedNode {
       },
     };
     const gate = new TenureGate(sabotage === "the bound is looked at only at renewals" ? flaw : lease);
-    this.tenures.set(partition, { epoch, shard, durable, gate, isFlushPlanned: false });
+    this.tenures.set(partition, {
+      ...{ epoch, shard, durable, gate, running: new Set<Running>() },
+      ...{ isFlushPlanned: false, isLeaving: false },
+    });
     this.freeSince.delete(partition);
     loop.note(`${this.name} owns ${partition} since ${epoch}`);
   }
@@ -235,16 +247,48 @@ export class SimulatedNode {
   /** Gives the partition to another node; that one opens it when it sees that it is the owner. */
   async handOver(partition: number, to: string): Promise<void> {
     const tenure = this.tenures.get(partition);
-    if (tenure === undefined) return;
+    if (tenure === undefined || this.letting.has(partition)) return;
     const { epoch } = tenure;
-    const name = `${this.name} to ${to}`;
-    await this.close(partition);
-    await this.service.claim({ partition, node: to, tenure: name, epoch });
+    const claim = { partition, node: to, tenure: `${this.name} to ${to}`, epoch };
+    const isNamedFirst = this.cluster.sabotage === "the successor is named before the partition is closed";
+    if (isNamedFirst) await this.service.claim(claim);
+    this.letting.add(partition);
+    try {
+      if (!(await this.letGo(partition, tenure)) || isNamedFirst) return;
+    } catch {
+      this.crashActor(partition % ACTORS);
+      return;
+    } finally {
+      this.letting.delete(partition);
+    }
+    this.cluster.handOvers++;
+    await this.service.claim(claim);
+  }
+
+  private letGo(partition: number, tenure: Tenure): Promise<boolean> {
+    const { loop } = this.cluster;
+    const { shard, durable, gate, running } = tenure;
+    const isOver = (): boolean => this.tenures.get(partition) !== tenure;
+    return letGoOf(partition, {
+      ...{ shard, durable, gate, running, isOver },
+      isFlushPlanned: () => tenure.isFlushPlanned,
+      takesNoMore: () => {
+        tenure.isLeaving = true;
+      },
+      tellGateway: (heard) => loop.after(this.cluster.delay(), heard),
+      close: async () => {
+        if (!isOver()) await this.close(partition);
+      },
+    });
   }
 
   private release(partition: number): void {
     this.engines[partition] = this.engines[partition]!.reopened();
     this.opening.delete(partition);
+  }
+
+  get owned(): readonly number[] {
+    return [...this.tenures.keys()];
   }
 
   serves(partition: number): boolean {
@@ -254,18 +298,28 @@ export class SimulatedNode {
   /** Runs in the actor's thread. */
   perform(partition: number, work: Work, answer: (answer: Answer) => void): void {
     const tenure = this.tenures.get(partition);
-    if (tenure === undefined) {
+    if (tenure === undefined || tenure.isLeaving) {
       answer({ kind: "moved" });
       return;
     }
-    const { shard, durable, gate } = tenure;
+    const { shard, durable, gate, running } = tenure;
+    let isEnded = false;
     const fail = () => answer({ kind: "failed" });
-    work(shard).then(
+    const one: Running = {
+      end: () => {
+        isEnded = true;
+        this.cluster.ended++;
+      },
+    };
+    running.add(one);
+    work(shard, () => isEnded).then(
       ({ seen, value }) => {
+        running.delete(one);
         this.planFlush(tenure);
         durable.pass(seen, () => gate.pass(() => answer({ kind: "done", value }), fail), fail);
       },
       (error: DbError) => {
+        running.delete(one);
         this.planFlush(tenure);
         if (error.code === "serialization_failure") answer({ kind: "done", value: null });
         else fail();
@@ -307,6 +361,7 @@ export class SimulatedNode {
   private forget(partition: number): void {
     this.tenures.delete(partition);
     this.opening.delete(partition);
+    this.letting.delete(partition);
     this.engines[partition] = this.engines[partition]!.reopened();
   }
 
@@ -339,8 +394,13 @@ export class SimulatedCluster {
   readonly truth: TrueLog;
   readonly quorum = { isThere: true };
   readonly nodes: SimulatedNode[];
+  /** With few hand-overs and long transactions, which hide flaws that have nothing to do with them. */
+  readonly isCalm: boolean;
   readonly problems: string[] = [];
   takeovers = 0;
+  /** Partitions that were closed for another node, and transactions that were ended for that. */
+  handOvers = 0;
+  ended = 0;
   /** By partition: the newest acknowledged sequence, and who acknowledged each. */
   readonly newest: number[] = Array.from({ length: PARTITIONS }, () => 0);
   /** How far the owner of each epoch has been opened, or has acknowledged. */
@@ -352,6 +412,7 @@ export class SimulatedCluster {
     readonly random: SeededRandom,
     readonly sabotage: Sabotage | null,
   ) {
+    this.isCalm = sabotage !== null && sabotage !== "the successor is named before the partition is closed";
     this.truth = new TrueLog(sabotage, random);
     this.nodes = Array.from({ length: NODES }, (_, i) => new SimulatedNode(this, i));
   }
@@ -394,7 +455,7 @@ export class SimulatedCluster {
     loop.after(this.delay(), () => target.perform(partition, work, back), target.threads[partition % ACTORS]!);
   }
 
-  private delay(): number {
+  delay(): number {
     return this.random.chance(0.01) ? this.random.next() * 300 : this.random.next() * 2;
   }
 }

@@ -30,6 +30,7 @@ export const SABOTAGES = [
   "clocks are off by half",
   "a suspended machine is not noticed",
   "the engine applies before the acknowledgement",
+  "the successor is named before the partition is closed",
 ] as const;
 
 export type Sabotage = (typeof SABOTAGES)[number];

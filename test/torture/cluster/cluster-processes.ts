@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ClusterMap, readClusterUrl } from "../../../src/cluster/cluster-map.js";
+import { DbError } from "../../../src/protocol/errors.js";
 import { EtcdMember, freePort } from "../../cluster/etcd.js";
 import { LinkProxy } from "./link-proxy.js";
 
@@ -91,7 +92,7 @@ export class ClusterProcesses {
 
   /** By partition: who owns it, and the newest sequence of each node. */
   async copies(): Promise<readonly { readonly owner: string | null; readonly durable: ReadonlyMap<string, number> }[]> {
-    const { owners, durable } = await this.map.view();
+    const { owners, durable } = await this.surely(() => this.map.view());
     return Array.from({ length: PARTITIONS }, (_, partition) => ({
       owner: owners.get(partition)?.node ?? null,
       durable: durable.get(partition) ?? new Map<string, number>(),
@@ -108,9 +109,20 @@ export class ClusterProcesses {
     return `etcd://${this.etcd.map(({ endpoint }) => endpoint).join(",")}/test`;
   }
 
+  /** A member of etcd may be down, and then no answer says nothing. What is asked may be asked twice. */
+  private async surely<T>(ask: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof DbError && error.code === "log_unavailable") || tries === 20) throw error;
+      }
+    }
+  }
+
   /** The newest sequence of each partition says which of them is written to. */
   async busiestPartition(): Promise<{ readonly partition: number; readonly owner: string | null }> {
-    const { owners, durable } = await this.map.view();
+    const { owners, durable } = await this.surely(() => this.map.view());
     const newest = [...durable].map(([partition, of]) => [partition, Math.max(...of.values())] as const);
     newest.sort(([, a], [, b]) => b - a);
     const partition = newest[0]?.[0] ?? 0;
@@ -118,12 +130,12 @@ export class ClusterProcesses {
   }
 
   async ownerOf(partition: number): Promise<string | null> {
-    return (await this.map.view()).owners.get(partition)?.node ?? null;
+    return (await this.surely(() => this.map.view())).owners.get(partition)?.node ?? null;
   }
 
   /** As `tessera cluster hand-over` does; null takes it back. */
   async handOver(partition: number, node: string | null): Promise<void> {
-    await this.map.want(partition, node);
+    await this.surely(() => this.map.want(partition, node));
   }
 
   /** Kills a member and starts it again. */
@@ -194,6 +206,15 @@ export class ClusterProcesses {
       data: told.data,
       code: told.error?.code ?? null,
     };
+  }
+
+  /** Throws when there is no answer. Without a token of another's it is the administrator who asks. */
+  async get(node: NodeProcess, path: string, token = this.token): Promise<{ status: number; data: unknown }> {
+    const answer = await fetch(`http://127.0.0.1:${node.port}${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(15_000),
+    });
+    return { status: answer.status, data: ((await answer.json()) as { data: unknown }).data };
   }
 
   async close(): Promise<void> {

@@ -193,6 +193,12 @@ export class ClusterTorture {
     return this.acknowledged.reduce((sum, list) => sum + list.length, 0);
   }
 
+  /** Leaves no process behind. */
+  abandon(): Promise<void> {
+    this.isOver = true;
+    return this.cluster.close();
+  }
+
   async finish(): Promise<ClusterFindings> {
     this.isOver = true;
     try {

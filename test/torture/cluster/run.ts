@@ -13,10 +13,15 @@ const wanted = (process.env.FAULTS || FAULTS.join()).split(",");
 const faults = FAULTS.filter((fault) => wanted.includes(fault));
 const rounds = Number(process.env.ROUNDS || 20);
 const torture = await ClusterTorture.start(Number(process.env.SEED || 1));
-for (let round = 0; round < rounds; round++) {
-  const fault = faults[round % faults.length]!;
-  const { ofOwner, ms } = await torture.round(fault);
-  console.log(`${round + 1} ${fault} of ${ofOwner ? "the owner" : "another node"}: ${ms} ms`);
+try {
+  for (let round = 0; round < rounds; round++) {
+    const fault = faults[round % faults.length]!;
+    const { ofOwner, ms } = await torture.round(fault);
+    console.log(`${round + 1} ${fault} of ${ofOwner ? "the owner" : "another node"}: ${ms} ms`);
+  }
+} catch (error) {
+  await torture.abandon();
+  throw error;
 }
 const { problems, acknowledged, unknown, refusals, gaps } = await torture.finish();
 for (const problem of problems) console.log(problem);

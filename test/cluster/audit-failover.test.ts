@@ -1,0 +1,46 @@
+/** Entries of the audit trail that are on their way when the directory's owner stands still, with real nodes. */
+import { setTimeout as sleep } from "node:timers/promises";
+import t from "tap";
+import { ClusterProcesses } from "../torture/cluster/cluster-processes.js";
+import { NO_ETCD } from "./etcd.js";
+
+const DIRECTORY = 0;
+
+t.test(
+  "what is refused while the directory's owner stands still is in the trail later, once",
+  { skip: NO_ETCD },
+  async (t) => {
+    const cluster = await ClusterProcesses.start(2, { etcdMembers: 1 });
+    t.teardown(() => cluster.close());
+    let owner: string | null = null;
+    for (let tries = 0; owner === null && tries < 100; tries++) {
+      owner = await cluster.ownerOf(DIRECTORY);
+      await sleep(100);
+    }
+    const stopped = cluster.nodes.find(({ name }) => name === owner)!;
+    const other = cluster.nodes.find(({ name }) => name !== owner)!;
+    const entries = async (): Promise<unknown[]> => {
+      const { data } = await cluster.get(other, "/admin/audit?action=auth.refused&limit=50");
+      return (data as { entries: unknown[] }).entries;
+    };
+    // It follows the directory's owner, so what it has to say goes there.
+    for (let tries = 0; tries < 100; tries++)
+      if ((await cluster.get(other, "/admin/audit").catch(() => null))?.status === 200) break;
+    t.same(await entries(), []);
+    stopped.child!.kill("SIGSTOP");
+    const { status } = await cluster.get(other, "/admin/audit", "not.a.token");
+    t.equal(status, 401);
+    // It has been sent by then, to the node that does not hear it.
+    await sleep(1500);
+    let found: unknown[] = [];
+    for (let tries = 0; found.length === 0 && tries < 100; tries++) {
+      found = await entries().catch(() => []);
+      if (found.length === 0) await sleep(300);
+    }
+    t.equal(await cluster.ownerOf(DIRECTORY), other.name, "the other node has taken over");
+    t.equal(found.length, 1);
+    stopped.child!.kill("SIGCONT");
+    await sleep(4000);
+    t.equal((await entries()).length, 1, "and the node that wakes up adds nothing");
+  },
+);

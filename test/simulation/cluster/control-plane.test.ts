@@ -1,0 +1,15 @@
+/** The control plane of many nodes; `make sim-control-plane` has more of them. */
+import t from "tap";
+import { simulateControlPlane } from "./simulate-control-plane.js";
+
+t.test("partitions find owners when nodes start, fail at once, and come back", async (t) => {
+  for (const seed of [1, 2]) {
+    const outcome = await simulateControlPlane({ seed, nodes: 12, partitions: 48, failing: 3 });
+    t.same(outcome.problems, []);
+    const { start, failure, comeback } = outcome;
+    t.ok(start.openings >= 48, `${start.openings} openings at the start`);
+    t.ok(failure.openings >= 12, `${failure.openings} takeovers`);
+    t.ok(failure.servedMs > 4000 && failure.servedMs < 10_000, `served after ${failure.servedMs} ms`);
+    t.ok(comeback.openings >= 12, `${comeback.openings} hand-overs to those that came back`);
+  }
+});
