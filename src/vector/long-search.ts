@@ -48,6 +48,8 @@ const KEPT_FACTOR = 4;
 const KEPT_MIN = 1024;
 /** Removed ones may have been among those remembered. */
 const SPARE = 32;
+/** What is measured in one go, by how many are added before they are measured in turns. */
+const ADDED_SHARE = 8;
 const FOUND = 1;
 
 /** Thrown and caught in here. */
@@ -115,17 +117,24 @@ export class LongSearch {
       task = this.begin(slots, how, most + (most >> 2) + SPARE);
       this.tasks.set(how, task);
     }
-    const { added } = this.graph;
-    if (isDone(task) && !this.isShort(added.length - task.addedFrom, how)) {
-      task.listed = added.slice(task.addedFrom);
-      task.listedFrom = 0;
-      task.addedFrom = added.length;
-    }
+    if (!this.isShort(this.addedSince(task), how)) this.goOnWithAdded(task);
     if (!isDone(task)) throw NOT_YET;
+    const { added } = this.graph;
     const found = new Set(task.kept.map(({ slot }) => slot));
     for (const slot of added.slice(task.addedFrom)) found.add(slot);
     const isWanted = (slot: number): boolean => this.isFound(slot) && passes(slots.allowed, slot);
     return { slots: [...found].filter(isWanted), bound: task.bound };
+  }
+
+  private addedSince(task: Task): number {
+    return this.graph.added.length - task.addedFrom;
+  }
+
+  private goOnWithAdded(task: Task): void {
+    if (!isDone(task)) return;
+    task.listed = this.graph.added.slice(task.addedFrom);
+    task.listedFrom = 0;
+    task.addedFrom = this.graph.added.length;
   }
 
   private begin(slots: Slots, how: MeasuredHow, most: number): Task {
@@ -144,8 +153,10 @@ export class LongSearch {
     };
   }
 
-  /** Measures a part; true when nothing is left. */
+  /** Measures a part, and what was added since, so that little of it is left for the end; true when nothing is left. */
   step(): boolean {
+    for (const each of this.tasks.values())
+      if (this.addedSince(each) > this.once(each.how) / ADDED_SHARE) this.goOnWithAdded(each);
     const task = [...this.tasks.values()].find((each) => !isDone(each));
     if (task === undefined) return true;
     this.graph.prepare(this.query, task.from < task.to ? task.allowed : undefined);
