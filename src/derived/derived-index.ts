@@ -151,10 +151,6 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     return this.keys[slot] !== null;
   }
 
-  usedSlots(): Uint32Array {
-    return Uint32Array.from(this.slots.values());
-  }
-
   /** What the engine holds under the key of a slot that is in use; there must be no newer entries. */
   recordOf(slot: number): Uint8Array {
     return this.store.engine.get(this.keyOf(slot))!;
@@ -441,6 +437,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
       while (this.keys.length <= slot) this.keys.push(null);
       this.keys[slot] = suffix;
       this.slots.set(suffix, slot);
+      this.forgetMarks(slot);
       this.keyCharacters += suffix.length;
     }
   }

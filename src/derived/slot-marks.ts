@@ -10,6 +10,8 @@ export class SlotMarks {
   private passing = new Uint32Array(64);
   knownCount = 0;
   passingCount = 0;
+  /** All slots below are known, or not in use. */
+  knownFrom = 0;
 
   /** A bit per slot, set where the row is known to pass; slots past the end do not. */
   get words(): Uint32Array {
@@ -39,6 +41,7 @@ export class SlotMarks {
   }
 
   forget(slot: number): void {
+    this.knownFrom = Math.min(this.knownFrom, slot);
     if (!this.isKnown(slot)) return;
     const bit = 1 << (slot & 31);
     this.known[slot >>> 5]! &= ~bit;

@@ -7,6 +7,7 @@ import type { IndexBody, LongWork } from "../derived/index-body.js";
 import type { Found } from "./found.js";
 import type { VectorStorage } from "./graph-parameters.js";
 import { LINK_THREADS_MAX, type LinkJob } from "./link-graph.js";
+import type { LongSearch } from "./long-search.js";
 import type { Originals } from "./rank-originals.js";
 import { VectorGraph } from "./vector-graph.js";
 
@@ -148,6 +149,11 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
     return this.graph.waitingCount < this.given || this.graph.links.goneCount > 0;
   }
 
+  /** A search that may take turns: what the methods below answer is asked through it. To be closed. */
+  longSearch(query: Float32Array): LongSearch {
+    return this.graph.longSearch(query);
+  }
+
   /** Approximately the `k` nearest of the slots whose bits are set; `ef` candidates are kept on the way. */
   search(query: Float32Array, k: number, ef: number, allowed: Uint32Array | null): Found {
     return this.graph.search(query, k, ef, allowed ?? undefined);
@@ -161,6 +167,11 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   /** Approximately all within the radius, but no more than `limit`. */
   within(query: Float32Array, radius: number, limit: number): Found {
     return this.graph.withinRadius(query, radius, limit);
+  }
+
+  /** The `k` nearest of the slots whose bits are set, or of all. */
+  nearest(query: Float32Array, k: number, allowed: Uint32Array | null): Found {
+    return this.graph.exact(query, k, allowed ?? undefined);
   }
 
   /** The `k` nearest of these slots. */

@@ -16,31 +16,13 @@ import { isScanCheaper, wideWalk } from "./filter-costs.js";
 import { type Found, NOTHING, within } from "./found.js";
 import { loadGraph, saveGraph } from "./graph-file.js";
 import { AT_LEAST, BY_CODE, EXACTLY, floatsAt, type GraphModule, instantiateGraph, wordsAt } from "./graph-module.js";
-import { inRange, STORAGES, type VectorStorage } from "./graph-parameters.js";
+import { checkFinite, inRange, STORAGES, type VectorGraphOptions, type VectorStorage } from "./graph-parameters.js";
 import type { LinkJob } from "./link-graph.js";
+import { BY_ORIGINAL, type LongSearch, offerSlots, type Slots } from "./long-search.js";
 import { type Candidates, type Originals, type Passes, type Ranked, rankOriginals } from "./rank-originals.js";
 import { SharedLinks } from "./shared-links.js";
+import { each, listedSlots, SlotMeasures } from "./slot-measures.js";
 import { WaitingSlots } from "./waiting-slots.js";
-
-export interface VectorGraphOptions {
-  /** 1 to 16,000. */
-  readonly dimensions: number;
-  readonly metric: VectorMetric;
-  /** Links that a node chooses per layer, 2 to 128; layer 0 has room for twice as many. Default 16. */
-  readonly m?: number;
-  /** Candidates among which links are chosen, `m` to 2,000. Default 100. */
-  readonly efConstruction?: number;
-  readonly storage?: VectorStorage;
-  /** Levels of nodes follow from it: same calls, same graph. 32 bits, default 1. */
-  readonly seed?: number;
-  /** `add` refuses beyond this many bytes. Default and maximum: 4 GiB. */
-  readonly bytesMax?: number;
-  /**
-   * int8 and binary only: the vectors in slots, as added. With it the graph keeps codes alone and asks for the vectors
-   * that it compares exactly; without it it keeps the float32 vectors beside the codes.
-   */
-  readonly originals?: Originals;
-}
 
 /** The most that `k` and `ef` may be. */
 export const EF_MAX = 16_384;
@@ -56,7 +38,12 @@ const BOUNDED_FACTOR = 4;
 const BOUNDED_MIN = 64;
 /** Of more vectors only those that wait are measured. */
 const MEASURED_MAX = 20_000;
-const LINKED = 1;
+/** Searches that may take turns measure all rather than walk with a longer list, where removed vectors are in the way. */
+const WIDENED_MAX = 1024;
+const ONCE_NUMBERS = 4_000_000;
+
+/** Adds to the pool, which holds so many; how many it holds then. */
+type OfferMore = (size: number) => number;
 
 export class VectorGraph {
   readonly dimensions: number;
@@ -68,6 +55,7 @@ export class VectorGraph {
   private readonly originals: Originals | undefined;
   private readonly module: GraphModule;
   private readonly waiting: WaitingSlots;
+  private readonly measures: SlotMeasures;
   readonly links: SharedLinks;
   /** Of what `links.hold` holds. */
   private changes = 0;
@@ -96,6 +84,18 @@ export class VectorGraph {
     const parameters = { metric: this.metric, storage: this.storage, dimensions, m, efConstruction, keepsOriginals };
     this.links = new SharedLinks(this.module, parameters, this.bytesMax);
     if (this.module.create((options.seed ?? 1) >>> 0) === 0) throw this.full();
+    this.measures = new SlotMeasures(this.module, dimensions, options.onceNumbers ?? ONCE_NUMBERS, {
+      prepare: (query, allowed) => {
+        this.writeQuery(query);
+        if (allowed !== undefined) this.writeAllowed(allowed);
+      },
+      rank: (most, slots) => this.rankAll(most, slots),
+    });
+  }
+
+  /** A search for what is nearest to the query that may take turns. To be closed. */
+  longSearch(query: Float32Array): LongSearch {
+    return this.measures.longSearch(query);
   }
 
   /** How many vectors it holds. */
@@ -184,6 +184,7 @@ export class VectorGraph {
     const slot = this.module.append();
     if (slot < 0) throw this.full();
     this.waiting.appended(slot >>> 0);
+    this.measures.appended(slot >>> 0);
     return slot >>> 0;
   }
 
@@ -261,9 +262,10 @@ export class VectorGraph {
     if (possible === 0) return NOTHING;
     const isFiltered = allowed !== undefined;
     const isScan = isFiltered ? this.isScanned(width, possible) : this.isMostlyWaiting();
-    if (isScan && this.hasBounds) return this.nearestByBounds(wanted, allowed, undefined, passes);
+    const slots = this.slotsOf(allowed, possible);
+    if (isScan && this.hasBounds) return this.nearestByBounds(wanted, slots, passes);
     const how = this.storage === "binary" && !this.originals ? EXACTLY : BY_CODE;
-    const size = isScan ? this.scanAll(width, isFiltered, how) : this.walk(wanted, width, possible, allowed);
+    const size = isScan ? this.scanAll(width, slots, how) : this.walk(wanted, width, possible, allowed);
     if (size < 0) throw this.full();
     const complete = size >= Math.min(wanted, possible);
     if (this.originals !== undefined)
@@ -278,28 +280,36 @@ export class VectorGraph {
   }
 
   /**
-   * The `k` nearest, exactly, of the slots given or else of those allowed (as written): all are measured by the least
+   * The `k` nearest, exactly, of the slots (as written, those allowed): all are measured by the least
    * distance that their codes allow, with longer and longer pools, until the last of one cannot be among the nearest.
    */
-  private nearestByBounds(
-    k: number,
-    allowed: Uint32Array | undefined,
-    slots?: Iterable<number>,
-    passes?: Passes,
-  ): Found {
-    const listed = slots && [...slots];
+  private nearestByBounds(k: number, slots: Slots, passes?: Passes): Found {
     for (let most = Math.min(EF_MAX, Math.max(BOUNDED_MIN, BOUNDED_FACTOR * k)); most <= EF_MAX; most *= 4) {
       if (this.module.startScan(most) === 0) throw this.full();
-      const size =
-        listed === undefined
-          ? this.module.scanSlots(0, this.slotCount, allowed === undefined ? 0 : 1, AT_LEAST)
-          : this.offer(listed, AT_LEAST);
+      const { size, bound } = this.measures.offer(slots, AT_LEAST, most);
       const { slots: found, measured } = this.poolCandidates(size);
       const best = this.rank(k, { slots: found, measured, errorShare: 0, passes });
-      if (size < most || (best.length >= k && measured![size - 1]! > best[k - 1]!.distance))
-        return this.foundOf(best, true);
+      const others = Math.min(bound, size < most ? Number.POSITIVE_INFINITY : measured![size - 1]!);
+      const areNone = others === Number.POSITIVE_INFINITY && size < most;
+      if (areNone || (best.length >= k && others > best[k - 1]!.distance)) return this.foundOf(best, true);
     }
-    return this.foundOf(this.rankAll(k, listed ?? this.allSlots(allowed), passes), true);
+    return this.nearestOriginals(k, slots, passes);
+  }
+
+  /** By reading all of them. */
+  private nearestOriginals(k: number, slots: Slots, passes?: Passes): Found {
+    for (let most = k + BOUNDED_MIN; ; most *= 4) {
+      const known = this.measures.known(slots, BY_ORIGINAL, most);
+      const best = this.rankAll(k, known?.slots ?? each(slots), passes);
+      const others = known?.bound ?? Number.POSITIVE_INFINITY;
+      const isAll = others === Number.POSITIVE_INFINITY;
+      if (isAll || (best.length >= k && others > best[k - 1]!.distance)) return this.foundOf(best, true);
+    }
+  }
+
+  /** All, or those allowed. */
+  private slotsOf(allowed: Uint32Array | undefined, possible: number): Slots {
+    return { from: 0, to: this.slotCount, listed: [], allowed, count: possible };
   }
 
   private rankAll(k: number, slots: Iterable<number>, passes?: Passes): Ranked[] {
@@ -331,10 +341,10 @@ export class VectorGraph {
   exact(query: Float32Array, k: number, allowed?: Uint32Array): Found {
     const wanted = inRange("k", k, 1, EF_MAX);
     if (!this.writeQuery(query)) return NOTHING;
-    if (allowed !== undefined) this.writeAllowed(allowed);
-    if (this.hasBounds) return this.nearestByBounds(wanted, allowed);
-    if (this.originals !== undefined) return this.foundOf(this.rankAll(wanted, this.allSlots(allowed)), true);
-    const size = this.scanAll(wanted, allowed !== undefined, EXACTLY);
+    const slots = this.slotsOf(allowed, allowed === undefined ? this.count : this.writeAllowed(allowed));
+    if (this.hasBounds) return this.nearestByBounds(wanted, slots);
+    if (this.originals !== undefined) return this.nearestOriginals(wanted, slots);
+    const size = this.scanAll(wanted, slots, EXACTLY);
     if (size < 0) throw this.full();
     this.module.rerankPool();
     return this.readPool(size, true);
@@ -344,10 +354,11 @@ export class VectorGraph {
   exactOf(query: Float32Array, k: number, slots: Iterable<number>): Found {
     const wanted = inRange("k", k, 1, EF_MAX);
     if (!this.writeQuery(query)) return NOTHING;
-    if (this.hasBounds) return this.nearestByBounds(wanted, undefined, slots);
-    if (this.originals !== undefined) return this.foundOf(this.rankAll(wanted, slots), true);
+    const listed = listedSlots([...slots]);
+    if (this.hasBounds) return this.nearestByBounds(wanted, listed);
+    if (this.originals !== undefined) return this.nearestOriginals(wanted, listed);
     if (this.module.startScan(wanted) === 0) throw this.full();
-    const size = this.offer(slots, EXACTLY);
+    const size = offerSlots(this.module, listed.listed, EXACTLY);
     this.module.rerankPool();
     return this.readPool(size, true);
   }
@@ -375,7 +386,8 @@ export class VectorGraph {
   /** Those within the radius that a walk finds; null: it does not reach beyond. */
   private walkWithin(query: Float32Array, radius: number, ef: number, most: number): Found | null {
     if (!this.writeQuery(query)) return NOTHING;
-    const size = this.isMostlyWaiting() ? this.scanAll(ef, false, BY_CODE) : this.walkAll(ef);
+    const all = this.slotsOf(undefined, this.count);
+    const size = this.isMostlyWaiting() ? this.scanAll(ef, all, BY_CODE) : this.walkAll(ef);
     if (size < 0) throw this.full();
     const candidates = this.poolCandidates(size);
     const last = size - 1;
@@ -399,58 +411,49 @@ export class VectorGraph {
     for (let width = ef; ; width *= 4) {
       const size = allowed === undefined ? this.walkAll(width) : this.walkAllowed(width, possible, allowed);
       if (size < 0 || size >= least || this.links.pendingCount === 0) return size;
-      if (width * 8 > this.count || width * 4 > EF_MAX) return this.scanAll(ef, allowed !== undefined, BY_CODE);
+      const widened = width * 4;
+      if (widened * 2 > this.count || widened > (this.measures.mayTakeTurns ? WIDENED_MAX : EF_MAX))
+        return this.scanAll(ef, this.slotsOf(allowed, possible), BY_CODE);
     }
   }
 
   private walkAllowed(width: number, possible: number, allowed: Uint32Array): number {
-    const areWaiting = this.waiting.prepare();
+    const offer = this.offerOfWaiting(width, allowed, possible);
     const size = this.module.search(width, 1, Math.min(EF_MAX, wideWalk(width, possible, this.count)), possible);
-    return areWaiting ? this.withWaiting(size, allowed) : size;
+    return size < 0 || offer === null ? size : offer(size);
   }
 
   private walkAll(width: number): number {
-    const areWaiting = this.waiting.prepare();
+    const offer = this.offerOfWaiting(width, undefined, this.count);
     const size = this.module.search(width, 0, 0, 0);
-    return areWaiting ? this.withWaiting(size, undefined) : size;
+    return size < 0 || offer === null ? size : offer(size);
   }
 
-  private scanAll(width: number, filtered: boolean, how: typeof EXACTLY | typeof BY_CODE | typeof AT_LEAST): number {
+  private scanAll(width: number, slots: Slots, how: typeof EXACTLY | typeof BY_CODE): number {
     if (this.module.startScan(width) === 0) return -1;
-    return this.module.scanSlots(0, this.slotCount, filtered ? 1 : 0, how);
+    if (how === BY_CODE) return this.measures.offer(slots, how, width).size;
+    return this.module.scanSlots(0, this.slotCount, slots.allowed === undefined ? 0 : 1, how);
   }
 
   private isMostlyWaiting(): boolean {
     return this.count <= MEASURED_MAX && this.waiting.count * 2 > this.count;
   }
 
-  /** What a walk found, with those that waited before it. */
-  private withWaiting(size: number, allowed: Uint32Array | undefined): number {
-    if (size < 0) return size;
-    const total = this.waiting.offer(size, allowed);
-    return this.links.isShared ? this.module.cleanPool() : total;
-  }
-
-  private offer(slots: Iterable<number>, how: typeof EXACTLY | typeof AT_LEAST): number {
-    const module = this.module;
-    const most = module.batchLength();
-    let count = 0;
-    let size = 0;
-    const batch = wordsAt(module, module.batchAt(), most);
-    for (const slot of slots) {
-      if (module.slotState(slot) !== LINKED) continue;
-      batch[count++] = slot;
-      if (count < most) continue;
-      size = module.offerWritten(count, how);
-      count = 0;
+  /** Before a walk: what is to be done after it with the size of its pool, so that those that wait now are in it, too. */
+  private offerOfWaiting(width: number, allowed: Uint32Array | undefined, possible: number): OfferMore | null {
+    if (!this.waiting.prepare()) return null;
+    const { module } = this;
+    const known = this.measures.known(this.waiting.slots(allowed, possible), BY_CODE, width);
+    if (known !== null) {
+      return () => {
+        offerSlots(module, known.slots, BY_CODE);
+        return module.cleanPool();
+      };
     }
-    return count > 0 ? module.offerWritten(count, how) : size;
-  }
-
-  private *allSlots(allowed: Uint32Array | undefined): Generator<number> {
-    for (let slot = 0; slot < this.slotCount; slot++) {
-      if (allowed === undefined || ((allowed[slot >>> 5] ?? 0) >>> (slot & 31)) & 1) yield slot;
-    }
+    return (size) => {
+      const total = this.waiting.offer(size, allowed);
+      return this.links.isShared ? module.cleanPool() : total;
+    };
   }
 
   private poolSlots(size: number): Uint32Array {
@@ -471,12 +474,7 @@ export class VectorGraph {
   private writeInput(vector: Float32Array): void {
     if (vector.length !== this.dimensions)
       throw sqlError("22000", `expected ${this.dimensions} dimensions, not ${vector.length}`);
-    let differences = 0;
-    for (let i = 0; i < vector.length; i++) differences += vector[i]! - vector[i]!;
-    if (differences !== 0) {
-      const what = vector.some(Number.isNaN) ? "NaN" : "infinite value";
-      throw sqlError("22000", `${what} not allowed in vector`);
-    }
+    checkFinite(vector);
     floatsAt(this.module, this.module.inputAt(), this.dimensions).set(vector);
   }
 

@@ -3,11 +3,16 @@
  * one by one, and all from one slot on. Other threads may link them meanwhile. Owned by the graph.
  */
 import { BY_CODE, type GraphModule, wordsAt } from "./graph-module.js";
+import { passes, type Slots } from "./long-search.js";
 
 const FOUND = 1;
+/** Of those used before, how many are looked at before a walk. */
+const LOOKS = 1024;
 
 export class WaitingSlots {
   private readonly reused = new Set<number>();
+  /** Goes round in them. */
+  private looking: Iterator<number> | null = null;
   /** Of those from here on none was used before. */
   private from = 0;
 
@@ -44,12 +49,24 @@ export class WaitingSlots {
     return least;
   }
 
-  /** Before a walk: forgets those that the walk will find. False: there are none. */
+  /** Before a walk: forgets some of those that the walk will find. False: none waits. */
   prepare(): boolean {
     if (this.count === 0) return false;
-    for (const slot of this.reused) if (!this.waits(slot)) this.reused.delete(slot);
+    for (let looks = Math.min(LOOKS, this.reused.size); looks > 0; looks--) {
+      this.looking ??= this.reused.values();
+      const next = this.looking.next();
+      if (next.done === true) this.looking = null;
+      else if (!this.waits(next.value)) this.reused.delete(next.value);
+    }
     this.advance();
     return true;
+  }
+
+  /** After `prepare`: those that wait are among them. At most `possible` are allowed. */
+  slots(allowed: Uint32Array | undefined, possible: number): Slots {
+    const { from, reused } = this;
+    const to = this.module.slotCount() >>> 0;
+    return { from, to, listed: reused, allowed, count: Math.min(possible, to - from + reused.size) };
   }
 
   /** After it: offers those that waited then; returns how many the pool holds. */
@@ -61,8 +78,7 @@ export class WaitingSlots {
     // Measuring takes no memory, so the view lasts.
     const batch = wordsAt(module, module.batchAt(), most);
     for (const slot of this.reused) {
-      if (allowed !== undefined && (((allowed[slot >>> 5] ?? 0) >>> (slot & 31)) & 1) === 0) continue;
-      if (module.slotState(slot) !== FOUND) continue;
+      if (!passes(allowed, slot) || module.slotState(slot) !== FOUND) continue;
       batch[count++] = slot;
       if (count < most) continue;
       total = module.offerWritten(count, BY_CODE);

@@ -2,8 +2,9 @@
 import t from "tap";
 import { METRICS_BY_NUMBER as METRICS } from "../../src/values/vector-metric.js";
 import { DamagedGraphError } from "../../src/vector/graph-file.js";
+import type { VectorGraphOptions } from "../../src/vector/graph-parameters.js";
 import { STORAGES } from "../../src/vector/graph-parameters.js";
-import { VectorGraph, type VectorGraphOptions } from "../../src/vector/vector-graph.js";
+import { VectorGraph } from "../../src/vector/vector-graph.js";
 import { randomFrom } from "../fuzz/random.js";
 import { clusteredVectors } from "./vectors.js";
 

@@ -10,6 +10,7 @@
 import type { IndexKind } from "../../derived/index-body.js";
 import type { SlotMarks } from "../../derived/slot-marks.js";
 import { keyText } from "../../storage/ordered-map.js";
+import type { LongSearch } from "../../vector/long-search.js";
 import type { VectorBody } from "../../vector/vector-body.js";
 import { EF_MAX } from "../../vector/vector-graph.js";
 import { compileExpr } from "../expr/compile.js";
@@ -97,6 +98,10 @@ class NearestScanOperator implements Operator {
   /** Reads the table instead. */
   private scan: Operator | null = null;
   private handsOutChunks = false;
+  /** It measures in turns. */
+  private long: LongSearch | null = null;
+  /** Too few candidates pass the filter: all rows are asked. */
+  private isAskedAll = false;
 
   constructor(
     private readonly program: NearestProgram,
@@ -134,6 +139,12 @@ class NearestScanOperator implements Operator {
   close(): void {
     this.scan?.close();
     this.filter?.close();
+    this.endLong();
+  }
+
+  private endLong(): void {
+    this.long?.close();
+    this.long = null;
   }
 
   private index(): VectorIndex | null {
@@ -168,8 +179,24 @@ class NearestScanOperator implements Operator {
   }
 
   private finish(index: VectorIndex, query: Float32Array, count: number): Pulled {
-    this.found = index.state === "ready" ? this.search(index, query, count) : null;
-    return this.found === null ? this.readTable() : this.openRows().next(this.found);
+    const found = index.state === "ready" ? this.search(index, query, count) : null;
+    if (found === "later") return this.goOn(index, query, count);
+    this.endLong();
+    this.found = found;
+    return found === null ? this.readTable() : this.openRows().next(found);
+  }
+
+  /** What the search is still to measure or to ask, and then the search again. */
+  private async goOn(index: VectorIndex, query: Float32Array, count: number): Promise<Batch | null> {
+    const { context } = this;
+    for (;;) {
+      await context.yieldTurn();
+      if (index.state !== "ready") break;
+      let isDone = this.long!.step();
+      while (!isDone && !context.shouldYield()) isDone = this.long!.step();
+      if (isDone && this.step(index, count)) break;
+    }
+    return this.finish(index, query, count);
   }
 
   /** Has the body hold all that the engine does, and the filter's marks be known as far as they must be. */
@@ -187,7 +214,8 @@ class NearestScanOperator implements Operator {
     if (!index.fold(() => context.shouldYield())) return false;
     if (this.filter === null) return true;
     const marks = this.filter.marks(index);
-    return marks.knownCount >= index.count || this.isLoose(index, marks, count) || this.filter.askAll(index);
+    const isKnown = marks.knownCount >= index.count || (!this.isAskedAll && this.isLoose(index, marks, count));
+    return isKnown || this.filter.askAll(index);
   }
 
   /** Enough rows pass that it suffices to test those that a search names. */
@@ -200,13 +228,19 @@ class NearestScanOperator implements Operator {
     return share >= this.looseShare() && marks.knownCount < index.count && count / share < COUNT_MAX / 4;
   }
 
-  /** In one go: what it finds is of one state of the index. Null: the transaction sees too many other rows. */
-  private search(index: VectorIndex, query: Float32Array, count: number): FoundRows | null {
+  /**
+   * In one go: what it finds is of one state of the index. Null: the transaction sees too many other rows. later: more is to be
+   * measured or asked before, in turns.
+   */
+  private search(index: VectorIndex, query: Float32Array, count: number): FoundRows | null | "later" {
     const { context, program } = this;
     const corrections = vectorCorrections(index, program.layout, context);
     if (corrections === null) return null;
     const { corrected, keys: seen, slots: slotsSeen } = corrections;
-    const { slots, distances } = this.nearest(index, query, count + slotsSeen.size);
+    this.long ??= index.body.longSearch(query);
+    const found = this.long.run(() => this.nearest(index, query, count + slotsSeen.size));
+    if (found === null) return "later";
+    const { slots, distances } = found;
     const suffixes: string[] = [];
     const far: number[] = [];
     for (let i = 0; i < slots.length; i++) {
@@ -222,21 +256,21 @@ class NearestScanOperator implements Operator {
     return { suffixes, distances: far, rest, corrected };
   }
 
-  private nearest(index: VectorIndex, query: Float32Array, count: number): Nearest {
+  /** Null: the filter is to be asked of all rows before. */
+  private nearest(index: VectorIndex, query: Float32Array, count: number): Nearest | null {
     const { body } = index;
     const ef = Math.max(count, this.efSearch());
     if (this.filter === null) {
       const found = body.search(query, count, ef, null);
-      return found.complete ? found : body.nearestOf(query, count, index.usedSlots());
+      return found.complete ? found : body.nearest(query, count, null);
     }
     const marks = this.filter.marks(index);
     const isKnown = marks.knownCount >= index.count;
     if (!isKnown) {
       const found = this.amongCandidates(index, marks, query, count, ef);
       if (found !== null) return found;
-      for (let slot = 0; slot < index.slotCount; slot++) {
-        if (index.isUsed(slot) && !marks.isKnown(slot)) this.filter.ask(index, marks, slot);
-      }
+      this.isAskedAll = true;
+      return null;
     }
     const passing = marks.passingCount;
     const mayWalk = this.filterMode() !== "pre";
@@ -244,7 +278,7 @@ class NearestScanOperator implements Operator {
       const found = body.search(query, count, ef, marks.words);
       if (found.slots.length >= Math.min(count, passing)) return found;
     }
-    return body.nearestOf(query, count, marks.slots());
+    return body.nearest(query, count, marks.words);
   }
 
   /** Those of the nearest that pass, when they are enough. */

@@ -64,7 +64,8 @@ export class SlotFilter<Item, Body extends IndexBody<Item>> {
   askAll(index: SearchIndex<Item, Body>): boolean {
     const marks = this.marks(index);
     if (marks.knownCount >= index.count) return true;
-    for (let slot = 0, asked = 0; slot < index.slotCount; slot++) {
+    for (let asked = 0; marks.knownFrom < index.slotCount; marks.knownFrom++) {
+      const slot = marks.knownFrom;
       if (marks.isKnown(slot) || !index.isUsed(slot)) continue;
       this.ask(index, marks, slot);
       if (++asked % STEP_ROWS === 0 && this.context.shouldYield()) return false;

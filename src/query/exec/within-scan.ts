@@ -6,9 +6,10 @@
  */
 import type { IndexKind } from "../../derived/index-body.js";
 import { keyText } from "../../storage/ordered-map.js";
+import type { LongSearch } from "../../vector/long-search.js";
 import type { VectorBody } from "../../vector/vector-body.js";
 import { compileExpr } from "../expr/compile.js";
-import type { Evaluate, Expr } from "../expr/expr.js";
+import type { Batch, Evaluate, Expr } from "../expr/expr.js";
 import type { NearestSearch, ScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { compileNearestRows, type FoundRows, type NearestRows } from "./nearest-rows.js";
@@ -54,6 +55,8 @@ class WithinScanOperator implements Operator {
   private rows: NearestRows | null = null;
   /** Reads the table instead. */
   private scan: Operator | null = null;
+  /** It measures in turns. */
+  private long: LongSearch | null = null;
 
   constructor(
     private readonly program: WithinProgram,
@@ -87,7 +90,13 @@ class WithinScanOperator implements Operator {
   }
 
   close(): void {
+    this.endLong();
     this.scan?.close();
+  }
+
+  private endLong(): void {
+    this.long?.close();
+    this.long = null;
   }
 
   private read(): Pulled {
@@ -101,14 +110,30 @@ class WithinScanOperator implements Operator {
   }
 
   private finish(index: VectorIndex, query: Float32Array, radius: number): Pulled {
-    this.found = index.state === "ready" ? this.search(index, query, radius) : null;
-    if (this.found === null) return this.read();
+    const found = index.state === "ready" ? this.search(index, query, radius) : null;
+    if (found === "later") return this.goOn(index, query, radius);
+    this.endLong();
+    this.found = found;
+    if (found === null) return this.read();
     this.rows = this.program.openRows(this.context);
-    return this.rows.next(this.found);
+    return this.rows.next(found);
   }
 
-  /** In one go: what it finds is of one state of the index. Null: too many rows. */
-  private search(index: VectorIndex, query: Float32Array, radius: number): FoundRows | null {
+  /** What the search is still to measure, and then the search again. */
+  private async goOn(index: VectorIndex, query: Float32Array, radius: number): Promise<Batch | null> {
+    const { context } = this;
+    for (;;) {
+      await context.yieldTurn();
+      if (index.state !== "ready") break;
+      let isDone = this.long!.step();
+      while (!isDone && !context.shouldYield()) isDone = this.long!.step();
+      if (isDone && index.fold(() => context.shouldYield())) break;
+    }
+    return this.finish(index, query, radius);
+  }
+
+  /** In one go: what it finds is of one state of the index. Null: too many rows. later: more is to be measured before. */
+  private search(index: VectorIndex, query: Float32Array, radius: number): FoundRows | null | "later" {
     const { program, context } = this;
     const corrections = vectorCorrections(index, program.layout, context);
     if (corrections === null) return null;
@@ -118,7 +143,10 @@ class WithinScanOperator implements Operator {
       const rest = index.restKeys().filter((key) => !keys.has(keyText(key)));
       return { suffixes: [], distances: [], rest, corrected };
     }
-    const { slots, distances } = index.body.within(query, radius, FOUND_MAX);
+    this.long ??= index.body.longSearch(query);
+    const found = this.long.run(() => index.body.within(query, radius, FOUND_MAX));
+    if (found === null) return "later";
+    const { slots, distances } = found;
     if (slots.length === FOUND_MAX) return null;
     const suffixes: string[] = [];
     for (const slot of slots) if (!corrections.slots.has(slot)) suffixes.push(index.suffixAt(slot));

@@ -1,0 +1,244 @@
+/**
+ * A search that measures so many vectors that it takes several turns: those that wait to be linked, or all of them. In each
+ * turn it measures a part and remembers the nearest of it. At last the graph is searched in one go, and measures what is
+ * remembered and what was added meanwhile. So the answer is of one state of the graph, however much that changed between
+ * turns. Owned by an operator; vector-graph.ts asks it whenever many are to be measured.
+ */
+import { type AT_LEAST, type BY_CODE, floatsAt, type GraphModule, wordsAt } from "./graph-module.js";
+import type { Ranked } from "./rank-originals.js";
+
+/** By the vectors that the owner keeps. */
+export const BY_ORIGINAL = 3;
+export type MeasuredHow = typeof BY_CODE | typeof AT_LEAST | typeof BY_ORIGINAL;
+
+/** Which slots: of those from `from` up to `to` whose bit is set, and those listed. */
+export interface Slots {
+  readonly from: number;
+  readonly to: number;
+  readonly listed: readonly number[] | ReadonlySet<number>;
+  readonly allowed: Uint32Array | undefined;
+  /** About how many. */
+  readonly count: number;
+}
+
+/** What a long search needs of its graph. */
+export interface Measuring {
+  readonly module: GraphModule;
+  readonly dimensions: number;
+  /** Numbers (dimensions of all vectors) that are measured in one go, and those of a part. */
+  readonly onceNumbers: number;
+  /** The search that is asked. */
+  asked: LongSearch | null;
+  /** Slots added since, in their order; kept while there are long searches. */
+  readonly added: readonly number[];
+  /** The query, and the filter, are the module's from now on. */
+  prepare(query: Float32Array, allowed: Uint32Array | undefined): void;
+  rank(most: number, slots: readonly number[]): readonly Ranked[];
+  /** The search is over. */
+  ended(search: LongSearch): void;
+}
+
+/** Slots of a part that a filter leaves little of. */
+const PART_SLOTS_MAX = 131_072;
+/** The same of vectors that are read. */
+const ONCE_READ = 512;
+const PART_READ = 128;
+/** Of those remembered the nearest stay when there are so many times as many as are wanted. */
+const KEPT_FACTOR = 4;
+const KEPT_MIN = 1024;
+/** Removed ones may have been among those remembered. */
+const SPARE = 32;
+/** What is measured in one go, by how many are added before they are measured in turns. */
+const ADDED_SHARE = 8;
+const FOUND = 1;
+
+/** Thrown and caught in here. */
+const NOT_YET = new Error("a search takes more turns");
+
+interface Task {
+  readonly how: MeasuredHow;
+  readonly most: number;
+  readonly allowed: Uint32Array | undefined;
+  readonly partSlots: number;
+  from: number;
+  readonly to: number;
+  listed: readonly number[];
+  listedFrom: number;
+  /** Of `added`: those before are measured, or about to be. */
+  addedFrom: number;
+  kept: { slot: number; distance: number }[];
+  /** Of what is not remembered none is nearer. */
+  bound: number;
+}
+
+export class LongSearch {
+  /** By how they measure. */
+  private readonly tasks = new Map<MeasuredHow, Task>();
+
+  constructor(
+    private readonly graph: Measuring,
+    private readonly query: Float32Array,
+  ) {}
+
+  /** What `search` answers; null: `step` until that says true, and ask again. */
+  run<Result>(search: () => Result): Result | null {
+    this.graph.asked = this;
+    try {
+      return search();
+    } catch (error) {
+      if (error === NOT_YET) return null;
+      throw error;
+    } finally {
+      this.graph.asked = null;
+    }
+  }
+
+  close(): void {
+    this.graph.ended(this);
+  }
+
+  /** So many can be measured in one go. */
+  isShort(count: number, how: MeasuredHow): boolean {
+    return count <= this.once(how);
+  }
+
+  private once(how: MeasuredHow): number {
+    return how === BY_ORIGINAL ? ONCE_READ : Math.ceil(this.graph.onceNumbers / this.graph.dimensions);
+  }
+
+  /**
+   * Slots to be measured in the place of those given, and the distance below which there are no others. Called within `run`,
+   * which ends if they are not known yet.
+   */
+  known(slots: Slots, how: MeasuredHow, most: number): { readonly slots: number[]; readonly bound: number } {
+    let task = this.tasks.get(how);
+    if (task === undefined || task.most < most) {
+      // As many more may be wanted when it is asked again.
+      task = this.begin(slots, how, most + (most >> 2) + SPARE);
+      this.tasks.set(how, task);
+    }
+    if (!this.isShort(this.addedSince(task), how)) this.goOnWithAdded(task);
+    if (!isDone(task)) throw NOT_YET;
+    const { added } = this.graph;
+    const found = new Set(task.kept.map(({ slot }) => slot));
+    for (const slot of added.slice(task.addedFrom)) found.add(slot);
+    const isWanted = (slot: number): boolean => this.isFound(slot) && passes(slots.allowed, slot);
+    return { slots: [...found].filter(isWanted), bound: task.bound };
+  }
+
+  private addedSince(task: Task): number {
+    return this.graph.added.length - task.addedFrom;
+  }
+
+  private goOnWithAdded(task: Task): void {
+    if (!isDone(task)) return;
+    task.listed = this.graph.added.slice(task.addedFrom);
+    task.listedFrom = 0;
+    task.addedFrom = this.graph.added.length;
+  }
+
+  private begin(slots: Slots, how: MeasuredHow, most: number): Task {
+    const { from, to, allowed, count } = slots;
+    const { added } = this.graph;
+    const listed = [...slots.listed];
+    const share = (to - from + listed.length) / Math.max(1, count);
+    const part = how === BY_ORIGINAL ? PART_READ : this.once(how);
+    return {
+      ...{ how, most, allowed, from, to, listed },
+      partSlots: how === BY_ORIGINAL ? part : Math.ceil(Math.min(PART_SLOTS_MAX, part * Math.max(1, share))),
+      listedFrom: 0,
+      addedFrom: added.length,
+      kept: [],
+      bound: Number.POSITIVE_INFINITY,
+    };
+  }
+
+  /** Measures a part, and what was added since, so that little of it is left for the end; true when nothing is left. */
+  step(): boolean {
+    for (const each of this.tasks.values())
+      if (this.addedSince(each) > this.once(each.how) / ADDED_SHARE) this.goOnWithAdded(each);
+    const task = [...this.tasks.values()].find((each) => !isDone(each));
+    if (task === undefined) return true;
+    this.graph.prepare(this.query, task.from < task.to ? task.allowed : undefined);
+    if (task.how === BY_ORIGINAL) this.readPart(task);
+    else this.measurePart(task, task.how);
+    const isOver = isDone(task);
+    const keptMax = isOver ? task.most + SPARE : KEPT_FACTOR * task.most + KEPT_MIN;
+    if (task.kept.length > keptMax) forgetFurthest(task);
+    return isOver;
+  }
+
+  private measurePart(task: Task, how: typeof BY_CODE | typeof AT_LEAST): void {
+    const { module } = this.graph;
+    // There was room for a list of so many when the walk before it ended, or its owner says that there is none.
+    if (module.startScan(task.most) === 0) {
+      task.from = task.to;
+      task.listedFrom = task.listed.length;
+      return;
+    }
+    let size: number;
+    if (task.from < task.to) {
+      const end = Math.min(task.to, task.from + task.partSlots);
+      size = module.scanSlots(task.from, end, task.allowed === undefined ? 0 : 1, how);
+      task.from = end;
+    } else size = offerSlots(module, this.takeListed(task, task.partSlots), how);
+    const words = wordsAt(module, module.poolAt(), 2 * size);
+    const measured = floatsAt(module, module.poolAt(), 2 * size);
+    for (let i = 0; i < size; i++) task.kept.push({ slot: words[2 * i + 1]! & 0x7fffffff, distance: measured[2 * i]! });
+    if (size === task.most) task.bound = Math.min(task.bound, measured[2 * size - 2]!);
+  }
+
+  private readPart(task: Task): void {
+    const slots: number[] = [];
+    for (; task.from < task.to && slots.length < PART_READ; task.from++)
+      if (passes(task.allowed, task.from) && this.isFound(task.from)) slots.push(task.from);
+    if (task.from === task.to) slots.push(...this.takeListed(task, PART_READ - slots.length));
+    const ranked = this.graph.rank(slots.length, slots);
+    task.kept.push(...ranked);
+  }
+
+  private takeListed(task: Task, most: number): readonly number[] {
+    const some = task.listed.slice(task.listedFrom, task.listedFrom + most);
+    task.listedFrom += some.length;
+    return some.filter((slot) => this.isFound(slot) && passes(task.allowed, slot));
+  }
+
+  private isFound(slot: number): boolean {
+    return this.graph.module.slotState(slot) === FOUND;
+  }
+}
+
+function isDone(task: Task): boolean {
+  return task.from >= task.to && task.listedFrom >= task.listed.length;
+}
+
+export function passes(allowed: Uint32Array | undefined, slot: number): boolean {
+  return allowed === undefined || (((allowed[slot >>> 5] ?? 0) >>> (slot & 31)) & 1) === 1;
+}
+
+function forgetFurthest(task: Task): void {
+  const distances = Float64Array.from(task.kept, ({ distance }) => distance).sort();
+  const last = distances[task.most + SPARE]!;
+  task.kept = task.kept.filter(({ distance }) => distance <= last);
+  task.bound = Math.min(task.bound, last);
+}
+
+/** Offers slots that can be found to the pool; returns how many that holds. */
+export function offerSlots(
+  module: GraphModule,
+  slots: Iterable<number>,
+  how: 0 | typeof BY_CODE | typeof AT_LEAST,
+): number {
+  const most = module.batchLength();
+  let count = 0;
+  // Measuring takes no memory, so the view lasts.
+  const batch = wordsAt(module, module.batchAt(), most);
+  for (const slot of slots) {
+    if (module.slotState(slot) !== FOUND) continue;
+    batch[count++] = slot;
+    if (count < most) continue;
+    module.offerWritten(count, how);
+    count = 0;
+  }
+  return module.offerWritten(count, how);
+}

@@ -1,0 +1,161 @@
+/** Searches that take turns: what they find is of the moment at which they answer, whatever changed between their turns. */
+import t from "tap";
+import type { Found } from "../../src/vector/found.js";
+import type { LongSearch } from "../../src/vector/long-search.js";
+import { VectorGraph } from "../../src/vector/vector-graph.js";
+import { randomFrom } from "../fuzz/random.js";
+import { bitmapOf, clusteredVectors, distanceOf } from "./vectors.js";
+
+const DIMENSIONS = 16;
+/** A hundred vectors. */
+const ONCE_NUMBERS = 100 * DIMENSIONS;
+const K = 10;
+
+class Model {
+  readonly held = new Map<number, Float32Array>();
+  readonly graph: VectorGraph;
+  private readonly random = randomFrom(5);
+  private next = 0;
+
+  constructor(
+    storage: "int8" | "binary",
+    private readonly vectors: readonly Float32Array[],
+  ) {
+    const originals = (slots: readonly number[]) => slots.map((slot) => this.held.get(slot));
+    this.graph = new VectorGraph({
+      ...{ dimensions: DIMENSIONS, metric: "l2", m: 8, efConstruction: 40, storage, originals },
+      onceNumbers: ONCE_NUMBERS,
+    });
+  }
+
+  append(count: number): void {
+    for (let i = 0; i < count; i++) {
+      const vector = this.vectors[this.next++ % this.vectors.length]!;
+      this.held.set(this.graph.append(vector), vector);
+    }
+  }
+
+  remove(count: number): void {
+    const slots = [...this.held.keys()];
+    for (let i = 0; i < count; i++) this.take(slots[Math.floor(this.random() * slots.length)]!);
+  }
+
+  take(slot: number): void {
+    if (this.held.delete(slot)) this.graph.remove(slot);
+  }
+
+  link(count: number): void {
+    for (let i = 0; i < count && this.graph.linkOne(); i++);
+  }
+
+  /** Slots of the true nearest among those that pass. */
+  truth(query: Float32Array, passes: (slot: number) => boolean = () => true): number[] {
+    return [...this.held]
+      .filter(([slot]) => passes(slot))
+      .map(([slot, vector]) => ({ slot, distance: distanceOf("l2", vector, query) }))
+      .sort((a, b) => a.distance - b.distance)
+      .slice(0, K)
+      .map(({ slot }) => slot);
+  }
+}
+
+/** What the search answers, and how many steps it took; `change` comes between two of them. */
+function inTurns(search: LongSearch, ask: () => Found, change: () => void = () => undefined) {
+  for (let steps = 0; ; ) {
+    const found = search.run(ask);
+    if (found !== null) {
+      search.close();
+      return { slots: [...found.slots], steps };
+    }
+    for (let isDone = false; !isDone; steps++) {
+      isDone = search.step();
+      change();
+    }
+  }
+}
+
+/** Share of the true nearest that were found; equally near ones count alike. */
+function recall({ held }: Model, query: Float32Array, found: readonly number[], truth: readonly number[]): number {
+  const far = distanceOf("l2", held.get(truth.at(-1)!)!, query);
+  return found.filter((slot) => distanceOf("l2", held.get(slot)!, query) <= far).length / truth.length;
+}
+
+t.test("vectors that wait are measured in turns, and the answer is of the end", async (t) => {
+  const model = new Model("int8", clusteredVectors(12_000, DIMENSIONS, 3));
+  const { graph } = model;
+  model.append(4000);
+  model.link(3000);
+  model.remove(600);
+  // Slots used before, and new ones, wait.
+  model.append(3000);
+  let found = 0;
+  for (const query of clusteredVectors(20, DIMENSIONS, 3, 30)) {
+    const search = graph.longSearch(query);
+    const { slots, steps } = inTurns(
+      search,
+      () => graph.search(query, K, 64),
+      () => {
+        model.remove(5);
+        model.append(5);
+        model.link(4);
+        // The nearest of all comes last.
+        const moved = query.map((x) => x + 0.001);
+        model.held.set(graph.append(moved), moved);
+      },
+    );
+    t.ok(steps >= 20, `${steps} steps`);
+    t.ok(
+      slots.every((slot) => model.held.has(slot)),
+      "none of the removed is found",
+    );
+    t.equal(new Set(slots).size, K);
+    found += recall(model, query, slots, model.truth(query)) / 20;
+  }
+  t.ok(found > 0.97, `recall ${found}`);
+});
+
+for (const storage of ["int8", "binary"] as const) {
+  t.test(`exact searches in turns are exact, ${storage}`, async (t) => {
+    const model = new Model(storage, clusteredVectors(9000, DIMENSIONS, 4));
+    const { graph } = model;
+    model.append(3000);
+    model.link(3000);
+    for (const [i, query] of clusteredVectors(8, DIMENSIONS, 4).entries()) {
+      const change = () => {
+        model.remove(3);
+        model.append(3);
+      };
+      const all = inTurns(graph.longSearch(query), () => graph.exact(query, K), change);
+      t.ok(all.steps >= 20, `${all.steps} steps`);
+      t.same(all.slots, model.truth(query));
+      // Those found before are gone at last.
+      let left = 60;
+      const gone = inTurns(
+        graph.longSearch(query),
+        () => graph.exact(query, K),
+        () => {
+          if (--left === 0) for (const slot of model.truth(query)) model.take(slot);
+        },
+      );
+      t.same(gone.slots, model.truth(query));
+      const isThird = (slot: number): boolean => slot % 3 === i % 3;
+      const third = bitmapOf([...Array(graph.slotCount).keys()].filter(isThird), graph.slotCount + 2000);
+      const some = inTurns(graph.longSearch(query), () => graph.exact(query, K, third));
+      t.same(some.slots, model.truth(query, isThird));
+    }
+  });
+}
+
+t.test("where removed vectors are in the way, all are measured in turns", async (t) => {
+  const model = new Model("int8", clusteredVectors(20_000, DIMENSIONS, 6));
+  const { graph } = model;
+  model.append(12_000);
+  model.link(12_000);
+  const query = clusteredVectors(1, DIMENSIONS, 6)[0]!;
+  graph.links.hold();
+  for (const slot of graph.search(query, 3000, 3000).slots) model.take(slot);
+  const { slots, steps } = inTurns(graph.longSearch(query), () => graph.search(query, K, 64));
+  t.ok(steps > 50, `${steps} steps`);
+  t.ok(recall(model, query, slots, model.truth(query)) >= 0.9);
+  graph.links.release();
+});
