@@ -53,7 +53,28 @@ export class LoadRun {
   private repeated: number | null = null;
   size = 0;
 
-  constructor(readonly prefix: Uint8Array) {}
+  constructor(public prefix: Uint8Array) {}
+
+  /** All keys begin with another prefix from now on, of the same length; in steps (in-steps.ts). */
+  *move(prefix: Uint8Array): Generator<undefined, void> {
+    if (prefix.length !== this.prefix.length) throw new Error("a prefix of another length");
+    this.prefix = prefix;
+    for (let from = 0; from < this.size; from += TAKEN_PER_LOOK) {
+      this.writePrefix(from, Math.min(this.size, from + TAKEN_PER_LOOK));
+      yield;
+    }
+  }
+
+  private writePrefix(from: number, to: number): void {
+    const { prefix, slabs } = this;
+    for (let number = from; number < to; number++) {
+      const block = this.blockOf(number);
+      const at = placeOf(number);
+      const { bytes } = slabs[block[at]!]!;
+      const start = block[at + START]!;
+      for (let i = 0; i < prefix.length; i++) bytes[start + i] = prefix[i]!;
+    }
+  }
 
   get isSorted(): boolean {
     return this.inOrder || this.order !== null;

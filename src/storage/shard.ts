@@ -35,6 +35,7 @@ import { type LargeSource, RecentVersions } from "./versions.js";
 import type { Write } from "./write-set.js";
 
 const VERSION_BYTES_MAX = 256 * 1024 * 1024;
+const UNSEEN_BYTES = 64 * 1024 * 1024;
 /** What the log refuses an append with when it is as it was before and takes later ones. */
 const LOG_STAYS_USABLE: ReadonlySet<string> = new Set(["disk_full", "overloaded", "log_unavailable"]);
 
@@ -45,6 +46,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
   readonly locks = new KeyLocks();
   readonly log: CommitLog;
   readonly largeSizes: LargeCommitSizes;
+  readonly unseenBytes: number;
   private readonly options: ShardOptions;
   private readonly open = new OpenTransactions();
   private readonly counters = {
@@ -119,6 +121,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     this.layers = options.layers ?? null;
     this.log = options.log;
     this.largeSizes = options.largeSizes ?? LARGE_COMMIT_SIZES;
+    this.unseenBytes = options.unseenBytes ?? UNSEEN_BYTES;
     this.large = new LargeCommits(this.hostOfLarge());
     this.trim = new LogTrim(this.log, this.engine);
     this.clock = new CommitClock(options.now);
@@ -249,7 +252,12 @@ export class Shard implements TransactionHost<ShardTransaction> {
   }
 
   /** For transactions only: a commit whose operations are in the log already, and whose maps can be kept as they are. */
-  commitLarge(sources: readonly LargeSource[], parts: CommitParts, late: readonly Write[]): number {
+  commitLarge(
+    sources: readonly LargeSource[],
+    parts: CommitParts,
+    late: readonly Write[],
+    unseen: ((isApplied: boolean) => void) | null,
+  ): number {
     this.checkUsable();
     // The engine takes commits in order: those before this one now.
     this.flush();
@@ -257,7 +265,8 @@ export class Shard implements TransactionHost<ShardTransaction> {
     const micros = this.clock.next();
     const before = this.watcher?.committing(this.committedSequence + 1, micros, mergedOperationsOf(sources));
     const sequence = ++this.committedSequence;
-    if (this.large.isEmpty) {
+    if (unseen !== null) this.large.take({ sequence, micros, sources, parts }, unseen);
+    else if (this.large.isEmpty) {
       this.versions.addLarge({ sequence, sources });
       this.large.take({ sequence, micros, sources, parts });
     } else this.versions.add(sequence, textOperationsOf(sources), micros);

@@ -19,9 +19,14 @@ export interface TransactionHost<T> {
   commit(writes: readonly Write[]): number;
   /**
    * `parts` holds all of the writes but those in `late`. The maps are the host's from now on; where two sources have a
-   * key, the earlier one counts.
+   * key, the earlier one counts. `unseen`: nobody looks for them before it is called, with whether the engine has all of them.
    */
-  commitLarge(sources: readonly LargeSource[], parts: CommitParts, late: readonly Write[]): number;
+  commitLarge(
+    sources: readonly LargeSource[],
+    parts: CommitParts,
+    late: readonly Write[],
+    unseen: ((isApplied: boolean) => void) | null,
+  ): number;
   /** Resolves when the engine would take a large commit at once; for no other transaction until this one has ended. */
   takeLargeTurn(transaction: T): Promise<void>;
   conflicted(): void;

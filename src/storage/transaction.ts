@@ -70,6 +70,8 @@ export class ShardTransaction implements Transaction {
   /** Whom to tell how it ended; null: nobody. */
   private endings: ((hasCommitted: boolean) => void)[] | null = null;
   private hasCommitted = false;
+  /** Told when the engine has what it has committed, or will not have it: nobody else can look for it. Null: all can. */
+  private unseen: ((isApplied: boolean) => void) | null = null;
   private cursors: Set<MergedCursor> | null = null;
 
   constructor(host: TransactionHost<ShardTransaction>, readOnly: boolean, isolation: Isolation) {
@@ -341,7 +343,26 @@ export class ShardTransaction implements Transaction {
     const { host, prepared, writeSet } = this;
     this.prepared = null;
     if (prepared === null) return host.commit(writeSet.operations());
-    return host.commitLarge(writeSet.sources(), prepared.parts, [...prepared.late.values()]);
+    return host.commitLarge(writeSet.sources(), prepared.parts, [...prepared.late.values()], this.unseen);
+  }
+
+  /**
+   * Commits rows of a storage that no definition names yet. Snapshots pass over them, and from when this resolves on all of them
+   * see them, if they know the storage. It must be large, and prepared. Rejects if the log did not take it after all.
+   */
+  commitUnseen(): Promise<void> {
+    if (this.prepared === null) throw new Error("rows that nobody sees yet are not prepared");
+    return new Promise((resolve, reject) => {
+      this.unseen = (isApplied) => {
+        if (isApplied) resolve();
+        else reject(new DbError("transaction_aborted", "Rows of the statement could not be written; run it again."));
+      };
+      try {
+        this.commit();
+      } catch (error) {
+        reject(error as Error);
+      }
+    });
   }
 
   /** The commit is large: `prepareCommit` should be awaited before `commit`. */

@@ -259,11 +259,12 @@ export class Inserter {
   private collect(batch: Batch): void | Promise<void> {
     const { rows, context, program } = this;
     if (batch instanceof Chunk) {
-      if (this.bulk !== null) return this.loadChunk(batch);
+      if (this.bulk !== null) return after(this.loadChunk(batch), this.storeSome);
       return this.collect(valuesOfBatch(batch));
     }
     // Generated columns are written into the batch.
-    if (this.bulk !== null && this.own!.program.generated.length === 0) return this.loadRows(batch);
+    if (this.bulk !== null && this.own!.program.generated.length === 0)
+      return after(this.loadRows(batch), this.storeSome);
     rows.append(batch);
     if (this.bulk === null) {
       if (rows.length < BULK_ROWS) return;
@@ -271,8 +272,15 @@ export class Inserter {
       if (load === null) return;
       this.bulk = new BulkWriter(program.plan.table, context, load, this.findTable);
     }
-    return after(this.loadRows(rows), () => rows.clear());
+    return after(this.loadRows(rows), () => {
+      rows.clear();
+      return this.storeSome();
+    });
   }
+
+  private readonly storeSome = (): void | Promise<void> => {
+    if (this.bulk!.isFull) return this.bulk!.storeUnseen();
+  };
 
   private loadRows(batch: Batch): void | Promise<void> {
     this.loading = batch;
