@@ -12,7 +12,15 @@ import { RecentVersions } from "./versions.js";
 /** What sessions use of a shard. */
 export type ReadableShard = Pick<
   Shard,
-  "begin" | "committedSequence" | "appliedSequence" | "oldestSnapshot" | "layers" | "lastMicros" | "unseenBytes"
+  | "begin"
+  | "committedSequence"
+  | "appliedSequence"
+  | "oldestSnapshot"
+  | "layers"
+  | "lastMicros"
+  | "unseenBytes"
+  | "hasBacklog"
+  | "largeCommitDone"
 >;
 
 export class PastShard implements ReadableShard, TransactionHost<ShardTransaction> {
@@ -62,6 +70,10 @@ export class PastShard implements ReadableShard, TransactionHost<ShardTransactio
   commitLarge(): never {
     throw new DbError("read_only_transaction");
   }
+
+  readonly hasBacklog = false;
+
+  async largeCommitDone(): Promise<void> {}
 
   async takeLargeTurn(): Promise<void> {}
 

@@ -35,7 +35,7 @@ import { type LargeSource, RecentVersions } from "./versions.js";
 import type { Write } from "./write-set.js";
 
 const VERSION_BYTES_MAX = 256 * 1024 * 1024;
-const UNSEEN_BYTES = 64 * 1024 * 1024;
+const UNSEEN_BYTES = 128 * 1024 * 1024;
 /** What the log refuses an append with when it is as it was before and takes later ones. */
 const LOG_STAYS_USABLE: ReadonlySet<string> = new Set(["disk_full", "overloaded", "log_unavailable"]);
 

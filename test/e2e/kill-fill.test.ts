@@ -8,13 +8,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { TestServer } from "./server.js";
 
-/** Some 170 MiB of rows: three commits. */
-const ROWS = 1_000_000;
+/** Some 310 MiB of rows: three commits. */
+const ROWS = 1_800_000;
 const FILL = `CREATE TABLE made AS SELECT i AS a, i % 100 AS b, repeat('some text ', 15) || i AS c FROM generate_series(1, ${ROWS}) i`;
 const CHECK = "SELECT count(*), sum(a), sum(b), count(DISTINCT a) FROM made";
 const ALL = [[ROWS, (ROWS * (ROWS + 1)) / 2, (ROWS / 100) * 4950, ROWS]];
-/** More than a statement of before left, and less than all. */
-const KILL_AT_BYTES = 90 * 1024 * 1024;
+/** The first of the commits, and a part of the second. */
+const KILL_AT_BYTES = 180 * 1024 * 1024;
 
 t.test("a table that is being filled when the server is killed is not there afterwards", { timeout: 280_000 }, async (t) => {
   const server = await TestServer.start();
