@@ -7,6 +7,7 @@
 import { storageOf, type TableDef } from "../catalog/table.js";
 import type { ExecContext, UnseenTable } from "../query/exec/context.js";
 import { prefixesOf } from "../query/exec/table-data.js";
+import { commitUnseen } from "../storage/commit-unseen.js";
 import { prefixRange, retiredKey, rowPrefix } from "../storage/keys.js";
 import type { Load } from "../storage/load.js";
 import type { ShardTransaction } from "../storage/transaction.js";
@@ -64,7 +65,7 @@ export class UnseenRows implements UnseenTable {
       this.refuseLost();
       // What it stored may be on its way out already if it was ended meanwhile.
       this.tx.requireOpen();
-      this.last = own.commitUnseen();
+      this.last = commitUnseen(own);
     } finally {
       own.rollback();
     }
@@ -102,7 +103,10 @@ export class UnseenRows implements UnseenTable {
       for (let id = FIRST_ID + (shard.committedSequence % FIRST_ID); ; id = id + 1 < 2 * FIRST_ID ? id + 1 : FIRST_ID) {
         const prefix = rowPrefix(tenant.number, id);
         if (tenant.unseen.has(id) || now.get(retiredKey(tenant.number, prefix)) !== undefined) continue;
-        const isNamed = tenant.catalog.view(now).tables().some((table) => storageOf(table) === id);
+        const isNamed = tenant.catalog
+          .view(now)
+          .tables()
+          .some((table) => storageOf(table) === id);
         const cursor = now.scan({ ...prefixRange(prefix), only: "keys" });
         const isEmpty = cursor.next(1).keys.length === 0;
         cursor.close();

@@ -9,6 +9,7 @@ import { LargeInEngine } from "./large-in-engine.js";
 import type { LayeredEngine } from "./layered-engine.js";
 import type { CommitStamp, Operation } from "./operation.js";
 import type { OperationPart } from "./packed-operations.js";
+import type { ToldUnseen } from "./transaction-host.js";
 import type { LargeSource, RecentVersions } from "./versions.js";
 
 export interface LargeCommitMade extends CommitStamp {
@@ -43,7 +44,7 @@ export class LargeCommits<T> {
   /** The one that the engine is taking. */
   private taken: LargeInEngine | null = null;
   /** Told how its way into the engine ended; null: nobody is. */
-  private toldEnd: ((isApplied: boolean) => void) | null = null;
+  private toldEnd: ToldUnseen | null = null;
   private readonly doneWaiters: (() => void)[] = [];
   private readonly readyWaiters: (() => void)[] = [];
   /** Transactions that wait for their turn to make a large commit, and the one that has it. */
@@ -69,7 +70,7 @@ export class LargeCommits<T> {
   }
 
   /** The engine takes this one next; it takes no other. `unseen`: no snapshot looks for it, and who made it hears of the end. */
-  take(commit: LargeCommitMade, unseen: ((isApplied: boolean) => void) | null = null): void {
+  take(commit: LargeCommitMade, unseen: ToldUnseen | null): void {
     const { host } = this;
     if (this.taken !== null) throw new Error("the engine is taking another large commit");
     this.toldEnd = unseen;

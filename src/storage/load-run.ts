@@ -27,10 +27,8 @@ const SLAB_BYTES = 256 * 1024;
 const SET_BYTES = 48;
 const DELETED = -1;
 const FIRST_CAPACITY = 256;
-
 /** Writes merged between two looks at the clock. */
 const TAKEN_PER_LOOK = 4096;
-/** No place. */
 const NONE = -1;
 
 let runs = 0;
@@ -57,22 +55,10 @@ export class LoadRun {
 
   /** All keys begin with another prefix from now on, of the same length; in steps (in-steps.ts). */
   *move(prefix: Uint8Array): Generator<undefined, void> {
-    if (prefix.length !== this.prefix.length) throw new Error("a prefix of another length");
     this.prefix = prefix;
-    for (let from = 0; from < this.size; from += TAKEN_PER_LOOK) {
-      this.writePrefix(from, Math.min(this.size, from + TAKEN_PER_LOOK));
-      yield;
-    }
-  }
-
-  private writePrefix(from: number, to: number): void {
-    const { prefix, slabs } = this;
-    for (let number = from; number < to; number++) {
-      const block = this.blockOf(number);
-      const at = placeOf(number);
-      const { bytes } = slabs[block[at]!]!;
-      const start = block[at + START]!;
-      for (let i = 0; i < prefix.length; i++) bytes[start + i] = prefix[i]!;
+    for (let number = 0; number < this.size; number++) {
+      this.keyOf(number).set(prefix);
+      if (number % TAKEN_PER_LOOK === 0) yield;
     }
   }
 

@@ -6,6 +6,9 @@ import type { LargeCommitSizes } from "./large-commit.js";
 import type { LargeSource, RecentVersions } from "./versions.js";
 import type { Write } from "./write-set.js";
 
+/** Told whether the engine has all of a commit that nobody else can look for. */
+export type ToldUnseen = (isApplied: boolean) => void;
+
 /** `T`: the transactions. */
 export interface TransactionHost<T> {
   readonly engine: Engine;
@@ -25,7 +28,7 @@ export interface TransactionHost<T> {
     sources: readonly LargeSource[],
     parts: CommitParts,
     late: readonly Write[],
-    unseen: ((isApplied: boolean) => void) | null,
+    unseen: ToldUnseen | null,
   ): number;
   /** Resolves when the engine would take a large commit at once; for no other transaction until this one has ended. */
   takeLargeTurn(transaction: T): Promise<void>;

@@ -16,31 +16,35 @@ const ALL = [[ROWS, (ROWS * (ROWS + 1)) / 2, (ROWS / 100) * 4950, ROWS]];
 /** The first of the commits, and a part of the second. */
 const KILL_AT_BYTES = 180 * 1024 * 1024;
 
-t.test("a table that is being filled when the server is killed is not there afterwards", { timeout: 280_000 }, async (t) => {
-  const server = await TestServer.start();
-  t.teardown(() => server.stop());
-  await server.rows("CREATE TABLE kept (id integer PRIMARY KEY)");
-  await server.rows("INSERT INTO kept VALUES (1)");
-  const running = server.sql(FILL).then(
-    ({ status }) => status,
-    () => 0,
-  );
-  while (bytesIn(server.directory, "log") < KILL_AT_BYTES) await sleep(10);
-  await server.kill();
-  t.equal(await running, 0, "it was not answered");
-  await server.boot();
-  t.equal((await server.sql("SELECT count(*) FROM made")).status, 400);
-  t.same(await server.rows("SELECT id FROM kept"), [[1]]);
-  const stored = bytesIn(server.directory, "rocksdb");
-  t.ok(stored > 10 * 1024 * 1024, `${stored} bytes were in the engine`);
-  t.equal((await server.sql(FILL)).status, 200);
-  t.same(await server.rows(CHECK), ALL);
-  await server.kill();
-  await server.boot();
-  t.same(await server.rows(CHECK), ALL, "all of it survives a kill after the answer");
-  await server.rows("DROP TABLE made");
-  t.same(await server.rows("SELECT id FROM kept"), [[1]]);
-});
+t.test(
+  "a table that is being filled when the server is killed is not there afterwards",
+  { timeout: 280_000 },
+  async (t) => {
+    const server = await TestServer.start();
+    t.teardown(() => server.stop());
+    await server.rows("CREATE TABLE kept (id integer PRIMARY KEY)");
+    await server.rows("INSERT INTO kept VALUES (1)");
+    const running = server.sql(FILL).then(
+      ({ status }) => status,
+      () => 0,
+    );
+    while (bytesIn(server.directory, "log") < KILL_AT_BYTES) await sleep(10);
+    await server.kill();
+    t.equal(await running, 0, "it was not answered");
+    await server.boot();
+    t.equal((await server.sql("SELECT count(*) FROM made")).status, 400);
+    t.same(await server.rows("SELECT id FROM kept"), [[1]]);
+    const stored = bytesIn(server.directory, "rocksdb");
+    t.ok(stored > 10 * 1024 * 1024, `${stored} bytes were in the engine`);
+    t.equal((await server.sql(FILL)).status, 200);
+    t.same(await server.rows(CHECK), ALL);
+    await server.kill();
+    await server.boot();
+    t.same(await server.rows(CHECK), ALL, "all of it survives a kill after the answer");
+    await server.rows("DROP TABLE made");
+    t.same(await server.rows("SELECT id FROM kept"), [[1]]);
+  },
+);
 
 function bytesIn(directory: string, name: string): number {
   let bytes = 0;

@@ -117,15 +117,14 @@ export class BulkWriter {
     return this.stored + this.rows.size;
   }
 
-  /** `storeUnseen` is to be called. */
-  get isFull(): boolean {
-    return this.unseen !== null && this.load.bytes >= this.unseen.bytes;
+  /** Where there are many rows that may be stored ahead of the commit, stores them, and goes on with none. Throws as `finish` does. */
+  storeIfFull(): void | Promise<void> {
+    const { unseen } = this;
+    if (unseen !== null && this.load.bytes >= unseen.bytes) return this.store(unseen);
   }
 
-  /** Stores the rows that there are, and goes on with none. Throws as `finish` does. */
-  async storeUnseen(): Promise<void> {
+  private async store(unseen: UnseenTable): Promise<void> {
     const { context, load } = this;
-    const unseen = this.unseen!;
     const next = context.tx.beginLoad();
     if (next === null) return;
     if (this.stored === 0) await inSteps(context, this.moving(unseen.move()));

@@ -259,12 +259,11 @@ export class Inserter {
   private collect(batch: Batch): void | Promise<void> {
     const { rows, context, program } = this;
     if (batch instanceof Chunk) {
-      if (this.bulk !== null) return after(this.loadChunk(batch), this.storeSome);
+      if (this.bulk !== null) return this.loadChunk(batch);
       return this.collect(valuesOfBatch(batch));
     }
     // Generated columns are written into the batch.
-    if (this.bulk !== null && this.own!.program.generated.length === 0)
-      return after(this.loadRows(batch), this.storeSome);
+    if (this.bulk !== null && this.own!.program.generated.length === 0) return this.loadRows(batch);
     rows.append(batch);
     if (this.bulk === null) {
       if (rows.length < BULK_ROWS) return;
@@ -272,19 +271,12 @@ export class Inserter {
       if (load === null) return;
       this.bulk = new BulkWriter(program.plan.table, context, load, this.findTable);
     }
-    return after(this.loadRows(rows), () => {
-      rows.clear();
-      return this.storeSome();
-    });
+    return after(this.loadRows(rows), () => rows.clear());
   }
-
-  private readonly storeSome = (): void | Promise<void> => {
-    if (this.bulk!.isFull) return this.bulk!.storeUnseen();
-  };
 
   private loadRows(batch: Batch): void | Promise<void> {
     this.loading = batch;
-    return inTurns(this.context, batch.length, this.loadRow, () => undefined);
+    return inTurns(this.context, batch.length, this.loadRow, () => this.bulk!.storeIfFull());
   }
 
   private loadChunk(chunk: Chunk): void | Promise<void> {
@@ -301,7 +293,7 @@ export class Inserter {
         return row;
       });
     };
-    return inTurns(this.context, Math.ceil(chunk.length / GROUP_ROWS), load, () => undefined, 0, 1);
+    return inTurns(this.context, Math.ceil(chunk.length / GROUP_ROWS), load, () => bulk!.storeIfFull(), 0, 1);
   }
 
   /** A column of the row is NULL that must not be. */
