@@ -15,9 +15,6 @@ import type { Tenant } from "./tenant.js";
 
 /** Fewer rows are removed one by one: definitions do not change for them. */
 const ROWS_MIN = 10_000;
-/** How long it waits for the engine, which counts rows several times as fast as they are found among the changes that it lacks. */
-const ENGINE_MS_MAX = 2000;
-const LOOK_MS = 20;
 
 /** The table whose rows the plan removes, all of them and nothing else; null: it does something else. */
 export function tableOfDeleteAll(plan: Plan): TableDef | null {
@@ -30,20 +27,10 @@ export function tableOfDeleteAll(plan: Plan): TableDef | null {
   return isWatched || partitionKey !== undefined || collection !== undefined || immutable ? null : table;
 }
 
-/** Waits while the engine takes a large commit, such as an UPDATE of all these rows just before. */
-async function engineHasAll({ partition: { shard } }: Tenant, context: ExecContext): Promise<void> {
-  const until = performance.now() + ENGINE_MS_MAX;
-  while (shard.hasBacklog && performance.now() < until) {
-    await Promise.race([shard.largeCommitDone(), new Promise((resolve) => setTimeout(resolve, LOOK_MS).unref())]);
-    context.checkpoint();
-  }
-}
-
 /** The number of rows that are gone; null: they are to be removed one by one. */
 export async function deleteAll(table: TableDef, tenant: Tenant, context: ExecContext): Promise<number | null> {
   const { tx, tenantNumber } = context;
   if (tx.dirty || tx.get(watchKey(tenantNumber, table.id)) !== undefined) return null;
-  await engineHasAll(tenant, context);
   const rows = await countRows(context, table, ROWS_MIN);
   const range = prefixRange(layoutOf(table).rowPrefixOf(tenantNumber));
   if (rows === null || !tx.isAloneIn(range)) return null;

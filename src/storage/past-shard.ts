@@ -12,15 +12,7 @@ import { RecentVersions } from "./versions.js";
 /** What sessions use of a shard. */
 export type ReadableShard = Pick<
   Shard,
-  | "begin"
-  | "committedSequence"
-  | "appliedSequence"
-  | "oldestSnapshot"
-  | "layers"
-  | "lastMicros"
-  | "unseenBytes"
-  | "hasBacklog"
-  | "largeCommitDone"
+  "begin" | "committedSequence" | "appliedSequence" | "oldestSnapshot" | "layers" | "lastMicros" | "unseenBytes"
 >;
 
 export class PastShard implements ReadableShard, TransactionHost<ShardTransaction> {
@@ -70,10 +62,6 @@ export class PastShard implements ReadableShard, TransactionHost<ShardTransactio
   commitLarge(): never {
     throw new DbError("read_only_transaction");
   }
-
-  readonly hasBacklog = false;
-
-  async largeCommitDone(): Promise<void> {}
 
   async takeLargeTurn(): Promise<void> {}
 

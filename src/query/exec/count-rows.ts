@@ -5,15 +5,11 @@ import { drain } from "./operator.js";
 import { compileScan } from "./scan.js";
 import { layoutOf } from "./table-layout.js";
 
-/** Of a table's rows, newer entries than its segments' with which to count keys takes less time: each is looked at. */
-const NEWER_SHARE = 1 / 16;
-
 /** Gives the loop its turns. Does not count as a read of the transaction. Null: there are fewer than `least`. */
 export async function countRows(context: ExecContext, table: TableDef, least: number): Promise<number | null> {
   // To make segments for this alone would take longer than to count keys.
   const held = context.segments?.find(context.tenantNumber, layoutOf(table), []) ?? null;
-  const isCounted = held !== null && held.entries.size > NEWER_SHARE * held.rows && context.tx.seesEngine;
-  const segments = held !== null && held.segments.length > 0 && !isCounted ? context.segments : null;
+  const segments = held !== null && held.segments.length > 0 ? context.segments : null;
   const none = { columns: [], source: [], filter: null, reverse: false, rowKey: null } as const;
   const tx = context.tx.frozen(false);
   const scan = compileScan({ kind: "scan", table, alias: table.name, ...none })({ ...context, tx, segments });
