@@ -156,6 +156,8 @@ export class Partition implements TenantHost {
   private layoutOf(tenant: number, storageId: number): TableLayout | null {
     // The thread that makes the files reads the engine's own files, where a branch has but what it changed.
     if (!this.places.isServed(tenant) || (this.shard.layers?.branchOf(tenant) ?? null) !== null) return null;
+    const unseen = this.tenants.get(tenant)?.unseen.get(storageId);
+    if (unseen !== undefined) return layoutOf(unseen);
     const isIt = (table: TableDef) => storageOf(table) === storageId;
     const table = this.definitions(tenant, (catalog) => catalog.tables().find(isIt));
     return table === undefined ? null : layoutOf(table);

@@ -76,13 +76,16 @@ async function forgotten(
   return records;
 }
 
-function retiredRecords({ number, partition }: Tenant): readonly Uint8Array[] {
+/** Without those of transactions that may still keep what they speak of. */
+function retiredRecords(tenant: Tenant): readonly Uint8Array[] {
+  const { number, partition } = tenant;
   const tx = partition.shard.begin({ readOnly: true });
   const cursor = tx.scan(prefixRange(retiredPrefix(number)));
   const { keys } = cursor.next(RECORDS_AT_ONCE);
   cursor.close();
   tx.rollback();
-  return keys.map((key) => Buffer.from(key));
+  const { unseen } = tenant;
+  return keys.flatMap((key) => (unseen.has(storageIdOf(prefixOfRetiredKey(key))) ? [] : [Buffer.from(key)]));
 }
 
 /** False: it was stopped before. */

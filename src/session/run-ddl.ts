@@ -9,7 +9,7 @@ import type { PositionOf } from "../catalog/ddl-namespace.js";
 import type { DdlOutcome, Rewrite } from "../catalog/ddl-outcome.js";
 import { storageOf, type TableDef } from "../catalog/table.js";
 import { backfillIndex } from "../query/exec/backfill-index.js";
-import type { ExecContext } from "../query/exec/context.js";
+import type { ExecContext, UnseenTable } from "../query/exec/context.js";
 import { dropTableData, holdsMany, retireIndexData, retireTableData } from "../query/exec/table-data.js";
 import { StatementFiring, statementTriggers } from "../query/exec/table-triggers.js";
 import type { BoundDdl } from "../sql/bind/bound-statement.js";
@@ -28,7 +28,8 @@ export async function runDdl(
   statements: InternalStatements,
   context: ExecContext,
   positionOf: PositionOf,
-  author: Author | null = null,
+  author: Author | null,
+  unseen: (table: TableDef) => UnseenTable,
 ): Promise<DdlDone> {
   const isFilled = isFilledByQuery(bound);
   const { rows: plan } = bound;
@@ -44,7 +45,7 @@ export async function runDdl(
     const { select } = rewrite;
     if (select === null && isFilled) {
       const table = await emptied(rewrite, catalog, context);
-      const filled = await fillTable(table, bound, statements, context);
+      const filled = await fillTable(table, bound, statements, { ...context, unseen: unseen(table) });
       if (!isWithoutData(bound)) rowsFilled = filled;
       continue;
     }

@@ -11,6 +11,7 @@ import { type Outcome, textOutcome } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { StatementRun } from "./statement-run.js";
 import { isTemporary, openTemporaries } from "./temporary-relations.js";
+import { UnseenRows } from "./unseen-rows.js";
 
 interface Definitions extends Pick<BoundDdlSteps, "steps" | "notices"> {
   /** Null: that of the first step. */
@@ -55,6 +56,7 @@ export async function runDefinitions(
       context,
       tenant.positionOf,
       names.author(catalog.view(tx)),
+      (table) => new UnseenRows(table, tenant, tx, context),
     );
     lastTag ??= done.tag;
     if (bound.command.kind === "create table") rowsFilled = done.rowsFilled;

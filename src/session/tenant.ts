@@ -9,6 +9,7 @@ import { Catalog } from "../catalog/catalog.js";
 import type { IndexBuild } from "../catalog/index-build.js";
 import type { SequenceDef, SequencePosition } from "../catalog/sequence.js";
 import type { Sequences } from "../catalog/sequences.js";
+import type { TableDef } from "../catalog/table.js";
 import { TenantStatistics } from "../catalog/table-statistics.js";
 import type { DerivedIndexes } from "../derived/derived-indexes.js";
 import type { Config } from "../protocol/config.js";
@@ -79,6 +80,8 @@ export class Tenant {
   rememberedAt: { readonly changedAt: number; readonly since: number } | null = null;
   /** Data to remove when no open transaction can see it; null: not looked up yet. */
   retired: RetiredRecords | null = null;
+  /** Tables whose rows are stored ahead of the commit that makes them, by storage id (unseen-rows.ts). */
+  readonly unseen = new Map<number, TableDef>();
   /** Under way. */
   readonly indexBuilds = new Set<IndexBuild>();
   /** Schemas of temporary relations that belong to sessions of now. */

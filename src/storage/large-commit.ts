@@ -27,8 +27,10 @@ export const LARGE_COMMIT_SIZES: LargeCommitSizes = {
   stepBytes: 128 * 1024,
 };
 
-/** Bytes of parts between two syncs. */
+/** Bytes of parts that are worth a sync. */
 const SYNC_BYTES = 1024 * 1024;
+/** Bytes that may wait for one: a sync of so many takes twice as long as one of none, and holds up everybody's next one so long. */
+const UNSYNCED_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Operations, so many of them and of their bytes at a time. */
 export function* partsOf(
@@ -61,13 +63,17 @@ export async function writeParts(
 ): Promise<void> {
   let unsynced = 0;
   let syncing: Promise<void> | null = null;
+  let isSynced = false;
   for (const part of writes) {
     log.appendPart(parts, part);
     unsynced += bytesOfPart(part);
-    if (unsynced >= SYNC_BYTES) {
-      // Bit by bit, or the commit's own sync would hold up everybody's; one bit is written while the last one is synced.
-      await syncing;
-      syncing = log.sync();
+    // Bit by bit, or the commit's own sync would hold up everybody's; some is written while the last one is synced.
+    if (unsynced >= UNSYNCED_BYTES_MAX) await syncing;
+    if (unsynced >= SYNC_BYTES && (syncing === null || isSynced)) {
+      isSynced = false;
+      syncing = log.sync().finally(() => {
+        isSynced = true;
+      });
       // Who waits for it hears of a failure, if anybody still does.
       syncing.catch(() => undefined);
       unsynced = 0;

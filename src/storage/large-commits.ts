@@ -9,6 +9,7 @@ import { LargeInEngine } from "./large-in-engine.js";
 import type { LayeredEngine } from "./layered-engine.js";
 import type { CommitStamp, Operation } from "./operation.js";
 import type { OperationPart } from "./packed-operations.js";
+import type { ToldUnseen } from "./transaction-host.js";
 import type { LargeSource, RecentVersions } from "./versions.js";
 
 export interface LargeCommitMade extends CommitStamp {
@@ -42,6 +43,8 @@ export interface LargeCommitsHost {
 export class LargeCommits<T> {
   /** The one that the engine is taking. */
   private taken: LargeInEngine | null = null;
+  /** Told how its way into the engine ended; null: nobody is. */
+  private toldEnd: ToldUnseen | null = null;
   private readonly doneWaiters: (() => void)[] = [];
   private readonly readyWaiters: (() => void)[] = [];
   /** Transactions that wait for their turn to make a large commit, and the one that has it. */
@@ -66,14 +69,16 @@ export class LargeCommits<T> {
     if (this.taken !== null && this.taken.sequence >= sequence) this.end();
   }
 
-  /** The engine takes this one next; it takes no other. */
-  take(commit: LargeCommitMade): void {
+  /** The engine takes this one next; it takes no other. `unseen`: no snapshot looks for it, and who made it hears of the end. */
+  take(commit: LargeCommitMade, unseen: ToldUnseen | null): void {
     const { host } = this;
+    if (this.taken !== null) throw new Error("the engine is taking another large commit");
+    this.toldEnd = unseen;
     const { engine, layers, versions } = host;
     this.taken = new LargeInEngine(commit.sequence, commit.sources, host.sizes, {
       engine,
       begins: () => host.begins(commit),
-      isNewTo: (sequence) => host.isNewTo(sequence),
+      isNewTo: (sequence) => unseen === null && host.isNewTo(sequence),
       keepReplaced: (operations) => versions.keepReplacedBy([...operations], (keys) => engine.getMany(keys)),
       write: (operations) => {
         engine.write(layers?.keepsHistory ? stamped(operations, commit) : [...operations]);
@@ -83,7 +88,7 @@ export class LargeCommits<T> {
       written: (operations) => host.written(operations),
       wake: () => this.wake(),
       done: () => {
-        this.end();
+        this.end(true);
         host.applied();
       },
       fail: (error) => host.fail(error),
@@ -120,9 +125,11 @@ export class LargeCommits<T> {
   }
 
   /** The engine has all of it, or it is given up. */
-  end(): void {
+  end(isApplied = false): void {
     this.taken?.giveUp();
     this.taken = null;
+    this.toldEnd?.(isApplied);
+    this.toldEnd = null;
     callAll([...this.doneWaiters.splice(0), ...this.readyWaiters.splice(0)]);
     this.nextTurn();
   }

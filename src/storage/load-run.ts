@@ -27,10 +27,8 @@ const SLAB_BYTES = 256 * 1024;
 const SET_BYTES = 48;
 const DELETED = -1;
 const FIRST_CAPACITY = 256;
-
 /** Writes merged between two looks at the clock. */
 const TAKEN_PER_LOOK = 4096;
-/** No place. */
 const NONE = -1;
 
 let runs = 0;
@@ -53,7 +51,16 @@ export class LoadRun {
   private repeated: number | null = null;
   size = 0;
 
-  constructor(readonly prefix: Uint8Array) {}
+  constructor(public prefix: Uint8Array) {}
+
+  /** All keys begin with another prefix from now on, of the same length; in steps (in-steps.ts). */
+  *move(prefix: Uint8Array): Generator<undefined, void> {
+    this.prefix = prefix;
+    for (let number = 0; number < this.size; number++) {
+      this.keyOf(number).set(prefix);
+      if (number % TAKEN_PER_LOOK === 0) yield;
+    }
+  }
 
   get isSorted(): boolean {
     return this.inOrder || this.order !== null;

@@ -13,7 +13,7 @@ import { RecentVersions } from "./versions.js";
 /** What sessions use of a shard. */
 export type ReadableShard = Pick<
   Shard,
-  "begin" | "committedSequence" | "appliedSequence" | "oldestSnapshot" | "layers" | "lastMicros"
+  "begin" | "committedSequence" | "appliedSequence" | "oldestSnapshot" | "layers" | "lastMicros" | "unseenBytes"
 >;
 
 export class PastShard implements ReadableShard, TransactionHost<ShardTransaction> {
@@ -40,6 +40,10 @@ export class PastShard implements ReadableShard, TransactionHost<ShardTransactio
 
   get largeSizes(): Shard["largeSizes"] {
     return this.shard.largeSizes;
+  }
+
+  get unseenBytes(): number {
+    return this.shard.unseenBytes;
   }
 
   get oldestSnapshot(): number {

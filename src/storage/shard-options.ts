@@ -22,6 +22,8 @@ export interface ShardOptions {
   /** Memory for recent versions; past it the oldest transactions are ended. */
   readonly versionBytesMax?: number;
   readonly largeSizes?: LargeCommitSizes;
+  /** Of rows that nobody can see yet: so many are committed at a time, ahead of the statement that writes them (`commitUnseen`). */
+  readonly unseenBytes?: number;
   /** Wall clock, microseconds since the epoch. */
   readonly now?: () => number;
   /** Commits are about to be given to the log; it and the engine have them. */

@@ -28,16 +28,13 @@ import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
 import { appliedBy, encodeSequence, recoverEngine } from "./recovery.js";
+import { LOG_STAYS_USABLE, UNSEEN_BYTES, VERSION_BYTES_MAX } from "./shard-defaults.js";
 import type { BeginOptions, CommitWatcher, ShardMetrics, ShardOptions } from "./shard-options.js";
 import { ShardTransaction } from "./transaction.js";
-import type { TransactionHost } from "./transaction-host.js";
+import type { ToldUnseen, TransactionHost } from "./transaction-host.js";
 import { UnsyncedKeys } from "./unsynced-keys.js";
 import { type LargeSource, RecentVersions } from "./versions.js";
 import type { Write } from "./write-set.js";
-
-const VERSION_BYTES_MAX = 256 * 1024 * 1024;
-/** What the log refuses an append with when it is as it was before and takes later ones. */
-const LOG_STAYS_USABLE: ReadonlySet<string> = new Set(["disk_full", "overloaded", "log_unavailable"]);
 
 export class Shard implements TransactionHost<ShardTransaction> {
   readonly engine: Engine;
@@ -47,6 +44,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
   readonly locks = new KeyLocks();
   readonly log: CommitLog;
   readonly largeSizes: LargeCommitSizes;
+  readonly unseenBytes: number;
   private readonly options: ShardOptions;
   private readonly open = new OpenTransactions();
   private readonly counters = {
@@ -121,6 +119,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     this.layers = options.layers ?? null;
     this.log = options.log;
     this.largeSizes = options.largeSizes ?? LARGE_COMMIT_SIZES;
+    this.unseenBytes = options.unseenBytes ?? UNSEEN_BYTES;
     this.large = new LargeCommits(this.hostOfLarge());
     this.trim = new LogTrim(this.log, this.engine);
     this.clock = new CommitClock(options.now);
@@ -249,8 +248,8 @@ export class Shard implements TransactionHost<ShardTransaction> {
     return sequence;
   }
 
-  /** For transactions only: a commit whose operations are in the log already; its maps can be kept as they are. */
-  commitLarge(sources: readonly LargeSource[], parts: CommitParts, late: readonly Write[]): number {
+  /** For transactions only: a commit whose operations are in the log already, and whose maps can be kept as they are. */
+  commitLarge(sources: readonly LargeSource[], parts: CommitParts, late: readonly Write[], unseen: ToldUnseen | null) {
     this.checkUsable();
     // The engine takes commits in order: those before this one now.
     this.flush();
@@ -258,9 +257,9 @@ export class Shard implements TransactionHost<ShardTransaction> {
     const micros = this.clock.next();
     const before = this.watcher?.committing(this.committedSequence + 1, micros, mergedOperationsOf(sources));
     const sequence = ++this.committedSequence;
-    if (this.large.isEmpty) {
-      this.versions.addLarge({ sequence, sources });
-      this.large.take({ sequence, micros, sources, parts });
+    if (unseen !== null || this.large.isEmpty) {
+      if (unseen === null) this.versions.addLarge({ sequence, sources });
+      this.large.take({ sequence, micros, sources, parts }, unseen);
     } else this.versions.add(sequence, textOperationsOf(sources), micros);
     this.unsynced.addAll(sequence);
     const commit = { sequence, micros, operations: late, parts };

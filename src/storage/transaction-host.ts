@@ -7,6 +7,9 @@ import type { UnsyncedKeys } from "./unsynced-keys.js";
 import type { LargeSource, RecentVersions } from "./versions.js";
 import type { Write } from "./write-set.js";
 
+/** Told whether the engine has all of a commit that nobody else can look for. */
+export type ToldUnseen = (isApplied: boolean) => void;
+
 /** `T`: the transactions. */
 export interface TransactionHost<T> {
   readonly engine: Engine;
@@ -21,9 +24,14 @@ export interface TransactionHost<T> {
   commit(writes: readonly Write[]): number;
   /**
    * `parts` holds all of the writes but those in `late`. The maps are the host's from now on; where two sources have a
-   * key, the earlier one counts.
+   * key, the earlier one counts. `unseen`: nobody looks for them before it is called, with whether the engine has all of them.
    */
-  commitLarge(sources: readonly LargeSource[], parts: CommitParts, late: readonly Write[]): number;
+  commitLarge(
+    sources: readonly LargeSource[],
+    parts: CommitParts,
+    late: readonly Write[],
+    unseen: ToldUnseen | null,
+  ): number;
   /** Resolves when the engine would take a large commit at once; for no other transaction until this one has ended. */
   takeLargeTurn(transaction: T): Promise<void>;
   conflicted(): void;

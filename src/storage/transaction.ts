@@ -19,7 +19,7 @@ import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
 import { correctionsOf, openCursor, type SnapshotView } from "./snapshot-view.js";
 import type { Corrections, Cursor, KeyRange, NewerEntries, RangeFollower, Transaction } from "./store.js";
-import type { TransactionHost } from "./transaction-host.js";
+import type { ToldUnseen, TransactionHost } from "./transaction-host.js";
 import { ValidatedReads } from "./validated-reads.js";
 import type { WritesByKey } from "./versions.js";
 import { type Write, WriteSet } from "./write-set.js";
@@ -32,7 +32,6 @@ export type Isolation = "serializable" | "snapshot" | "repeatable read" | "read 
 
 const NO_WRITES: ReadonlyMap<string, Write> = new Map();
 const NO_LOADS: readonly Load[] = [];
-
 type Ending = Pick<DbError, "code" | "message" | "details">;
 
 const ENDED: Ending = { code: "transaction_aborted", message: "The transaction has ended.", details: undefined };
@@ -71,6 +70,8 @@ export class ShardTransaction implements Transaction {
   /** Whom to tell how it ended; null: nobody. */
   private endings: ((hasCommitted: boolean) => void)[] | null = null;
   private hasCommitted = false;
+  /** Of a commit of rows that nobody else can look for (commit-unseen.ts); null: all can. */
+  unseen: ToldUnseen | null = null;
   private cursors: Set<MergedCursor> | null = null;
 
   constructor(host: TransactionHost<ShardTransaction>, readOnly: boolean, isolation: Isolation) {
@@ -340,8 +341,8 @@ export class ShardTransaction implements Transaction {
   private commitWrites(): number {
     const { host, prepared, writeSet } = this;
     this.prepared = null;
-    if (prepared === null) return host.commit(writeSet.operations());
-    return host.commitLarge(writeSet.sources(), prepared.parts, [...prepared.late.values()]);
+    if (prepared === null && this.unseen === null) return host.commit(writeSet.operations());
+    return host.commitLarge(writeSet.sources(), prepared!.parts, [...prepared!.late.values()], this.unseen);
   }
 
   /** The commit is large: `prepareCommit` should be awaited before `commit`. */

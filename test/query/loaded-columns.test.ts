@@ -162,6 +162,39 @@ t.test("loads behind one another make segments side by side, and a load among ro
   await loaded.close();
 });
 
+t.test("a load that comes before the columns of the one before are made has files of its own", async (t) => {
+  const loaded = await Loaded.open(t);
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  loaded.onBuild = () => held;
+  for (const [from, to] of [
+    [1, 3000],
+    [3001, 6000],
+    [6001, 8500],
+  ] as const) {
+    await loaded.insert(from, to);
+    await loaded.apply();
+  }
+  release();
+  while (loaded.held().length > 0) await loaded.built();
+  await loaded.built();
+  t.same(loaded.sources, ["load", "load", "load"]);
+  t.equal(loaded.table!.rows, 8500);
+  t.same(
+    readdirSync(join(loaded.path, "columns", `7-${loaded.table!.storageId}`)).sort(),
+    ["1.columns", "2.columns", "3.columns", "manifest"],
+    "no file took the place of another",
+  );
+  t.equal(await loaded.side.run(1, SUMS), sums(range(1, 8500)));
+  await loaded.close();
+  await loaded.open();
+  t.equal(loaded.table!.rows, 8500, "all are there after a start");
+  t.equal(await loaded.side.run(1, SUMS), sums(range(1, 8500)));
+  await loaded.close();
+});
+
 t.test("what is written while the columns are made counts", async (t) => {
   const loaded = await Loaded.open(t);
   const old = loaded.side.session(2);

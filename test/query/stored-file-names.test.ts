@@ -5,12 +5,10 @@ import t from "tap";
 import { StoredTable } from "../../src/query/exec/segments/stored/stored-table.js";
 import type { TableSegments } from "../../src/query/exec/segments/table-segments.js";
 
-t.test("files that came after the table was opened count, too", async (t) => {
+t.test("files that are there when the table is opened count", async (t) => {
   const folder = t.testdir();
-  const stored = new StoredTable({} as TableSegments, folder);
-  t.equal(stored.nextFile, 1);
+  t.equal(new StoredTable({} as TableSegments, folder).nextFile, 1);
   writeFileSync(join(folder, "1.columns"), "of a build of before");
   writeFileSync(join(folder, "7.columns"), "");
-  stored.passFiles();
-  t.equal(stored.nextFile, 8);
+  t.equal(new StoredTable({} as TableSegments, folder).nextFile, 8);
 });

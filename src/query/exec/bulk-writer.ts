@@ -12,7 +12,7 @@ import type { LoadRun } from "../../storage/load-run.js";
 import { buildRecord } from "../../storage/record-codec.js";
 import type { Value } from "../../values/values.js";
 import type { ChunkRecords } from "./chunk-records.js";
-import type { ExecContext } from "./context.js";
+import type { ExecContext, UnseenTable } from "./context.js";
 import { entryPlaces, loadEntry } from "./load-entry.js";
 import { type ReferencedKey, referencedKey } from "./referenced-key.js";
 import { beginRowKeyOfNumber } from "./row-numbers.js";
@@ -71,37 +71,81 @@ export function requiresSingleRows(table: TableDef, findTable: FindTable): strin
 export class BulkWriter {
   /** The row, counted from 0, that `finish` or `add` has found fault with. */
   failing: number | null = null;
-  private readonly layout: TableLayout;
-  private readonly prefix: Buffer;
-  private readonly rows: LoadRun;
-  private readonly indexes: readonly IndexRun[];
+  private layout: TableLayout;
+  private prefix: Buffer;
+  private load: Load;
+  private rows!: LoadRun;
+  private indexes!: readonly IndexRun[];
   private readonly references: readonly Referenced[];
   private readonly expressions: TableExpressions | null;
+  /** Takes rows ahead of the commit; null: all wait for it. */
+  private readonly unseen: UnseenTable | null;
+  /** Rows that it has taken. */
+  private stored = 0;
 
   /** The table is one that `requiresSingleRows` says nothing against. */
   constructor(
     table: TableDef,
     private readonly context: ExecContext,
-    private readonly load: Load,
+    load: Load,
     findTable: FindTable,
   ) {
     this.layout = layoutOf(table);
-    const { tenantNumber } = context;
-    this.prefix = this.layout.rowPrefixOf(tenantNumber);
-    this.rows = load.run(this.prefix);
-    this.indexes = this.layout.indexes.map((index) => {
-      const run = load.run(index.prefixOf(tenantNumber));
-      return { index, run, rows: index.unique ? [] : null, places: entryPlaces(index) };
-    });
+    this.prefix = this.layout.rowPrefixOf(context.tenantNumber);
+    this.load = load;
+    this.begin(load);
     this.references = (table.foreignKeys ?? []).map((foreignKey) => {
       const parent = findTable(foreignKey.tableId)!;
       return { foreignKey, parent, key: referencedKey(parent, table, foreignKey)!, wanted: new Map() };
     });
     this.expressions = this.layout.computed ? new TableExpressions(table, context) : null;
+    const { unseen } = context;
+    this.unseen = unseen?.table === table && this.references.length === 0 ? unseen : null;
+  }
+
+  private begin(load: Load): void {
+    const { layout, prefix, context } = this;
+    this.load = load;
+    this.rows = load.run(prefix);
+    this.indexes = layout.indexes.map((index) => {
+      const run = load.run(index.prefixOf(context.tenantNumber));
+      return { index, run, rows: index.unique ? [] : null, places: entryPlaces(index) };
+    });
   }
 
   get count(): number {
-    return this.rows.size;
+    return this.stored + this.rows.size;
+  }
+
+  /** Where there are many rows that may be stored ahead of the commit, stores them, and goes on with none. Throws as `finish` does. */
+  storeIfFull(): void | Promise<void> {
+    const { unseen } = this;
+    if (unseen !== null && this.load.bytes >= unseen.bytes) return this.store(unseen);
+  }
+
+  private async store(unseen: UnseenTable): Promise<void> {
+    const { context, load } = this;
+    const next = context.tx.beginLoad();
+    if (next === null) return;
+    if (this.stored === 0) await inSteps(context, this.moving(unseen.move()));
+    // Keys are looked for among those that were stored before.
+    else if (this.hasUniqueKeys) await unseen.stored();
+    await inSteps(context, this.checking());
+    await unseen.store(load);
+    this.stored += this.rows.size;
+    this.begin(next);
+  }
+
+  private *moving(table: TableDef): Generator<undefined, void> {
+    const { tenantNumber } = this.context;
+    this.layout = layoutOf(table);
+    this.prefix = this.layout.rowPrefixOf(tenantNumber);
+    yield* this.rows.move(this.prefix);
+    for (const [i, { run }] of this.indexes.entries()) yield* run.move(this.layout.indexes[i]!.prefixOf(tenantNumber));
+  }
+
+  private get hasUniqueKeys(): boolean {
+    return this.layout.primaryKey !== null || this.indexes.some(({ rows }) => rows !== null);
   }
 
   /** The ids of the columns that `add` reads of a row; null: all. */
@@ -173,15 +217,28 @@ export class BulkWriter {
 
   /** Sorts, checks and attaches. Throws 23505 and 23503, with `failing` set. */
   finish(): void | Promise<void> {
+    if (this.stored > 0) return this.finishStored();
     return this.rows.size === 0 ? undefined : inSteps(this.context, this.finishing());
   }
 
-  private *finishing(): Generator<undefined, void> {
-    const { load, context, layout } = this;
+  /** The rest goes the usual way. */
+  private async finishStored(): Promise<void> {
+    await this.unseen!.stored();
+    this.unseen!.keep();
+    if (this.rows.size > 0) await inSteps(this.context, this.finishing());
+  }
+
+  /** Sorts, and looks for keys that are there twice. */
+  private *checking(): Generator<undefined, void> {
+    const { load, layout } = this;
     yield* load.sort();
     if (layout.primaryKey !== null) yield* this.requireUnique(layout.primaryKey, this.rows, null);
     for (const { index, run, rows } of this.indexes) if (rows !== null) yield* this.requireUnique(index, run, rows);
-    context.tx.attach(load);
+  }
+
+  private *finishing(): Generator<undefined, void> {
+    yield* this.checking();
+    this.context.tx.attach(this.load);
     for (const reference of this.references) yield* this.requireReferenced(reference);
   }
 

@@ -12,6 +12,7 @@ import type { DerivedIndexes } from "../../derived/derived-indexes.js";
 import type { AlgorithmResult } from "../../graph/algorithms/algorithm.js";
 import type { AlgorithmJob } from "../../graph/algorithms/run-algorithm.js";
 import { DbError } from "../../protocol/errors.js";
+import type { Load } from "../../storage/load.js";
 import type { Transaction } from "../../storage/store.js";
 import type { Value } from "../../values/values.js";
 import type { Batch, EvalContext, EvalServices, SubqueryExpr } from "../expr/expr.js";
@@ -58,6 +59,21 @@ export interface ExecServices extends EvalServices {
   fireTrigger(firing: TriggerFiring, context: ExecContext): TriggerAnswer | Promise<TriggerAnswer>;
 }
 
+/** A table that is new in the transaction: its rows may be stored ahead of the commit (session/unseen-rows.ts). */
+export interface UnseenTable {
+  readonly table: TableDef;
+  /** Bytes of rows from which on it pays. */
+  readonly bytes: number;
+  /** Gives it a storage whose rows may stand in the engine before the commit, and answers its definition. */
+  move(): TableDef;
+  /** Stores rows that are sorted and checked; the engine takes them while the statement goes on. */
+  store(load: Load): Promise<void>;
+  /** Resolves when the engine has all that was stored: the transaction can read it then. */
+  stored(): Promise<void>;
+  /** What was stored stays if the transaction commits. */
+  keep(): void;
+}
+
 export interface ExecContext extends EvalContext {
   /** Who asks may not see all rows and columns: errors tell no values. */
   readonly hidesRows?: boolean;
@@ -65,6 +81,8 @@ export interface ExecContext extends EvalContext {
   readonly lentIn?: number;
   readonly services: ExecServices;
   readonly tx: Transaction;
+  /** Of a statement that fills a table which nobody else sees yet: how many rows are stored before the end. */
+  readonly unseen?: UnseenTable;
   /** What writers write to, where `tx` is the snapshot from before the statement (statement-snapshot.ts). */
   readonly live?: Transaction;
   /** The tenant's number, part of every key. */

@@ -276,7 +276,7 @@ export class Inserter {
 
   private loadRows(batch: Batch): void | Promise<void> {
     this.loading = batch;
-    return inTurns(this.context, batch.length, this.loadRow, () => undefined);
+    return inTurns(this.context, batch.length, this.loadRow, () => this.bulk!.storeIfFull());
   }
 
   private loadChunk(chunk: Chunk): void | Promise<void> {
@@ -293,7 +293,7 @@ export class Inserter {
         return row;
       });
     };
-    return inTurns(this.context, Math.ceil(chunk.length / GROUP_ROWS), load, () => undefined, 0, 1);
+    return inTurns(this.context, Math.ceil(chunk.length / GROUP_ROWS), load, () => bulk!.storeIfFull(), 0, 1);
   }
 
   /** A column of the row is NULL that must not be. */

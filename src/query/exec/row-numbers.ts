@@ -14,6 +14,8 @@ export interface RowNumbers {
   next(tenantNumber: number, storageId: number): number;
   /** Counts from 1 again: the table has lost its primary key, and all its rows are rewritten. */
   restart(tenantNumber: number, storageId: number): void;
+  /** The table's rows go to another storage, and go on with the numbers that they have. */
+  move(tenantNumber: number, storageId: number, to: number): void;
   /** The tenant has nothing uncommitted, and its rows may change without a report here. */
   forget(tenantNumber: number): void;
 }
@@ -42,6 +44,11 @@ export function createRowNumbers(begin: () => Transaction): RowNumbers {
     },
     restart(tenantNumber, storageId) {
       tablesOf(tenantNumber).set(storageId, 1);
+    },
+    move(tenantNumber, storageId, to) {
+      const tables = tablesOf(tenantNumber);
+      const number = tables.get(storageId);
+      if (number !== undefined) tables.set(to, number);
     },
     forget(tenantNumber) {
       tenants.delete(tenantNumber);

@@ -26,7 +26,8 @@ export function dropTableData(work: TableWork, table: TableDef): void | Promise<
   return dropAll(work, prefixesOf(work, table));
 }
 
-function prefixesOf({ tenantNumber }: TableWork, table: TableDef): readonly Uint8Array[] {
+/** What all keys of its data begin with. */
+export function prefixesOf({ tenantNumber }: Pick<TableWork, "tenantNumber">, table: TableDef): readonly Uint8Array[] {
   const storageId = storageOf(table);
   return [
     rowPrefix(tenantNumber, storageId),

@@ -64,7 +64,10 @@ export interface ColumnStoreOptions extends BuildOptions {
 }
 
 export class ColumnStore implements TableBuildsHost {
-  /** By "tenant/table". */
+  /**
+   * By "tenant/table": one object for each folder, from before its first segments are made, because two would give two files one
+   * name. It goes when its table is dropped.
+   */
   private readonly tables = new Map<string, StoredTable>();
   private readonly counts = new WriteCounts();
   private readonly builds: TableBuilds;
@@ -72,7 +75,8 @@ export class ColumnStore implements TableBuildsHost {
   private readonly loaded: LoadedRows[] = [];
   /** Tables of which files were to be made when the partition was closed. */
   private readonly due: { readonly tenantNumber: number; readonly storageId: number }[] = [];
-  private readonly removing = new Set<Promise<void>>();
+  /** Folders that are being removed, by "tenant/table": nothing is made in them before they are gone. */
+  private readonly removing = new Map<string, Promise<void>>();
   private work: Promise<void> | null = null;
   private failures = 0;
   private hasBuilt = false;
@@ -136,7 +140,7 @@ export class ColumnStore implements TableBuildsHost {
   }
 
   private async openOne(tenantNumber: number, storageId: number): Promise<FoundTable | null> {
-    const stored = this.make(tenantNumber, storageId);
+    const stored = this.storedOf(tenantNumber, storageId);
     stored.table.isReady = false;
     try {
       const found = await openFiles(stored, this.options.cache, this.options.turnsOf(tenantNumber));
@@ -144,31 +148,46 @@ export class ColumnStore implements TableBuildsHost {
     } catch (error) {
       this.options.warn(`files of columns are damaged and will be made again: ${String(error)}`);
     }
+    this.tables.delete(nameOf(tenantNumber, storageId));
     await stored.removeFolder();
     this.due.push({ tenantNumber, storageId });
     return null;
   }
 
-  private make(tenantNumber: number, storageId: number): StoredTable {
-    const { cache, directory } = this.options;
+  /** The table's one object. A new one is in the cache before the thread gives way, or else nobody else may claim the table. */
+  private storedOf(tenantNumber: number, storageId: number): StoredTable {
+    const { cache } = this.options;
+    const name = nameOf(tenantNumber, storageId);
+    const known = this.tables.get(name);
+    if (known !== undefined) return known;
     const table =
       cache.tableOf(tenantNumber, storageId) ??
       new TableSegments(tenantNumber, storageId, rowPrefix(tenantNumber, storageId));
-    return new StoredTable(table, join(directory, `${tenantNumber}-${storageId}`));
+    const stored = new StoredTable(table, this.folderOf(tenantNumber, storageId));
+    this.tables.set(name, stored);
+    table.onDrop = () => {
+      this.tables.delete(name);
+      // Without a manifest it says that the table is long.
+      if (!table.isStored) return;
+      const removing = stored.removeFolder().finally(() => this.removing.delete(name));
+      this.removing.set(name, removing);
+    };
+    return stored;
+  }
+
+  private folderOf(tenantNumber: number, storageId: number): string {
+    return join(this.options.directory, `${tenantNumber}-${storageId}`);
+  }
+
+  /** Those that have segments in files. */
+  private inFiles(): StoredTable[] {
+    return [...this.tables.values()].filter(({ table }) => table.isStored);
   }
 
   /** From now on the table is one of those in files. */
-  adopt(stored: StoredTable): void {
-    const { table } = stored;
+  adopt({ table }: StoredTable): void {
     const { cache } = this.options;
-    const name = nameOf(table.tenantNumber, table.storageId);
-    this.tables.set(name, stored);
     table.isStored = true;
-    table.onDrop = () => {
-      this.tables.delete(name);
-      const removing = stored.removeFolder().finally(() => this.removing.delete(removing));
-      this.removing.add(removing);
-    };
     if (cache.tableOf(table.tenantNumber, table.storageId) === null) cache.adopt(table);
     this.counts.delete(table.tenantNumber, table.storageId);
   }
@@ -210,10 +229,10 @@ export class ColumnStore implements TableBuildsHost {
       const [tenantNumber, storageId] = [tenantOfKey(run.prefix), storageIdOf(run.prefix)];
       const layout = layoutOf(tenantNumber, storageId);
       if (layout === null || storedColumns(layout).length === 0) continue;
-      const stored = this.tables.get(nameOf(tenantNumber, storageId)) ?? this.make(tenantNumber, storageId);
+      const stored = this.storedOf(tenantNumber, storageId);
+      if (!this.builds.isCached(stored.table)) cache.adopt(stored.table);
       const loaded = loadedRows(this.options, stored, run, commit);
       if (loaded === null) continue;
-      if (!this.builds.isCached(stored.table)) cache.adopt(stored.table);
       stored.table.making.add(loaded.span);
       this.loaded.push(loaded);
     }
@@ -221,6 +240,7 @@ export class ColumnStore implements TableBuildsHost {
 
   private async takeLoaded(loaded: LoadedRows): Promise<void> {
     const { table } = loaded.stored;
+    await this.removing.get(nameOf(table.tenantNumber, table.storageId));
     const layout = this.options.layoutOf(table.tenantNumber, table.storageId);
     await this.builds.takeLoaded(loaded, layout);
     this.hasBuilt = true;
@@ -234,7 +254,7 @@ export class ColumnStore implements TableBuildsHost {
   /** Files of all tables together. */
   get bytes(): number {
     let bytes = 0;
-    for (const stored of this.tables.values()) bytes += stored.bytes;
+    for (const stored of this.inFiles()) bytes += stored.bytes;
     return bytes;
   }
 
@@ -264,12 +284,12 @@ export class ColumnStore implements TableBuildsHost {
     if (loaded !== undefined) return () => this.takeLoaded(loaded);
     if (!store.hasBacklog) {
       if (store.log.bytesAppended - this.savedAtBytes >= SAVE_EVERY_BYTES) return () => this.saveAll();
-      for (const stored of this.tables.values()) if (stored.isUnsaved) return () => this.save(stored);
+      for (const stored of this.inFiles()) if (stored.isUnsaved) return () => this.save(stored);
     }
     if (!cache.hasFiles) return null;
     const due = this.due.pop();
     if (due !== undefined) return () => this.begin(due.tenantNumber, due.storageId, 0);
-    for (const stored of this.tables.values()) {
+    for (const stored of this.inFiles()) {
       const { table } = stored;
       const isDueNow = isDue(table, stored.seenWrites, cache.sizes, cache.bytesMax);
       stored.seenWrites = table.writesInGaps;
@@ -281,7 +301,7 @@ export class ColumnStore implements TableBuildsHost {
       if (!this.options.isHere(tenantNumber)) continue;
       const stored = this.tables.get(name);
       cache.wanted.delete(name);
-      if (stored === undefined) return () => this.begin(tenantNumber, storageId, 0);
+      if (stored?.table.isStored !== true) return () => this.begin(tenantNumber, storageId, 0);
       if (performance.now() >= stored.notBeforeMs) return () => this.renew(stored, true, 0);
     }
     return this.nextNew();
@@ -317,9 +337,15 @@ export class ColumnStore implements TableBuildsHost {
   /** `rows`: it has about so many; 0: nobody knows. */
   private async begin(tenantNumber: number, storageId: number, rows: number): Promise<void> {
     const layout = this.options.layoutOf(tenantNumber, storageId);
-    const stored = this.make(tenantNumber, storageId);
     const isStored = layout !== null && storedColumns(layout).length > 0 && (await this.isLong(layout, tenantNumber));
-    if (!isStored) return stored.removeFolder();
+    const name = nameOf(tenantNumber, storageId);
+    await this.removing.get(name);
+    if (!isStored) {
+      // A load may have begun meanwhile.
+      if (!this.tables.has(name)) await rm(this.folderOf(tenantNumber, storageId), { recursive: true, force: true });
+      return;
+    }
+    const stored = this.storedOf(tenantNumber, storageId);
     // If it does not come to an end, it goes on after the next start.
     mkdirSync(stored.folder, { recursive: true });
     await this.renew(stored, true, rows);
@@ -362,7 +388,7 @@ export class ColumnStore implements TableBuildsHost {
   private async saveAll(): Promise<void> {
     const { store } = this.options;
     const { bytesAppended } = store.log;
-    for (const stored of [...this.tables.values()]) {
+    for (const stored of this.inFiles()) {
       // Not in the middle of a large commit: later, because builds would wait.
       if (store.hasBacklog) return;
       if (!stored.table.dropped && stored.savedSequence < store.appliedSequence) await this.save(stored);
@@ -382,7 +408,7 @@ export class ColumnStore implements TableBuildsHost {
     for (const table of [...cache.oldest()]) {
       if (this.bytes <= bytesMax) return;
       const stored = this.tables.get(nameOf(table.tenantNumber, table.storageId));
-      if (stored?.table === table && stored !== last) cache.drop(table);
+      if (stored?.table === table && table.isStored && stored !== last) cache.drop(table);
     }
     if (this.bytes <= bytesMax) return;
     warn("the columns of a table need more of the disk than storage.column_files_bytes_max");
@@ -396,10 +422,10 @@ export class ColumnStore implements TableBuildsHost {
 
   /** Tables that were written much, and had to wait until nobody wrote. */
   private noteDue(): void {
-    const { cache, directory } = this.options;
+    const { cache } = this.options;
     for (const { tenantNumber, storageId, count } of this.counts.all()) {
       if (count.writes < cache.sizes.storedRowsMin) continue;
-      mkdirSync(join(directory, `${tenantNumber}-${storageId}`), { recursive: true });
+      mkdirSync(this.folderOf(tenantNumber, storageId), { recursive: true });
     }
   }
 
@@ -415,13 +441,13 @@ export class ColumnStore implements TableBuildsHost {
     this.endWork();
     await this.work;
     this.noteDue();
-    for (const stored of this.tables.values()) {
+    for (const stored of this.inFiles()) {
       try {
         if (stored.table.isReady && !this.options.store.hasBacklog) await this.save(stored);
       } catch (error) {
         this.options.warn(`what files of columns hold was not written down: ${String(error)}`);
       }
     }
-    await Promise.all(this.removing);
+    await Promise.all(this.removing.values());
   }
 }

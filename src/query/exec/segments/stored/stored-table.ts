@@ -1,4 +1,4 @@
-/** One table whose segments are in files: its folder, and what stands in it. Made and owned by column-store.ts. */
+/** One table whose segments are in files: its folder, and what stands in it. Made and owned by column-store.ts, one for a folder. */
 import { readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -33,7 +33,7 @@ export class StoredTable {
     readonly table: TableSegments,
     readonly folder: string,
   ) {
-    this.passFiles();
+    for (const name of namesIn(folder)) this.nextFile = Math.max(this.nextFile, 1 + Number(FILE.exec(name)?.[1] ?? 0));
   }
 
   get manifestPath(): string {
@@ -48,12 +48,6 @@ export class StoredTable {
     const { table } = this;
     const pages = new CachedPages(segment, cache, (id) => table.typeOf(id));
     return new Segment(table.start + segment.from, table.start + segment.to, null, pages);
-  }
-
-  /** The next file has another number than those that are there, whoever made them. */
-  passFiles(): void {
-    for (const name of namesIn(this.folder))
-      this.nextFile = Math.max(this.nextFile, 1 + Number(FILE.exec(name)?.[1] ?? 0));
   }
 
   /** Of all files that are in use. */

@@ -206,8 +206,6 @@ export class TableBuilds {
     }: Pick<BuildJob, "source" | "segmentsMax"> & { readonly spans: readonly KeyTextSpan[] },
   ): Promise<BuildAnswer | null> {
     const { cache, build, directory } = this.host.options;
-    // A file of the same name would take the place of one that segments are read from, which shows at the next start.
-    stored.passFiles();
     const { table, folder, nextFile } = stored;
     const answer = await build({
       ...{ source, columns, segmentsMax, folder, stop: this.host.stop },
