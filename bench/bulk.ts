@@ -1,9 +1,9 @@
 /**
  * Statements over a whole table of ROWS rows (default 1,000,000): filling, indexing, changing and emptying it, beside
  * PostgreSQL and SQLite in the same run; milliseconds of each until the answer. Tessera is a server with its default
- * configuration. Threads of it take a large commit into RocksDB and write columns afterwards; the next statement begins when
- * they are done. CPU is that of all threads and processes: until the answer, and with what was done afterwards. On a busy
- * machine it says more than the time.
+ * configuration. Threads of it take a large commit into RocksDB and write columns afterwards; the next statement begins
+ * when they are done. CPU is that of all threads and processes: until the answer, and with what was done afterwards. On
+ * a busy machine it says more than the time.
  */
 import { postgresBinaries } from "./contenders/postgres-cluster.js";
 import { postgresSide } from "./tpch/postgres-side.js";

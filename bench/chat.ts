@@ -1,8 +1,8 @@
 /**
- * Chats with a bundled model: how long until the first token and how many a second for one reader; then READERS (100) of
- * streams at a time, in tenants of 20, each with a new chat as soon as its answer has ended: gaps between tokens as a reader
- * sees them, and point reads of another tenant at a fixed rate meanwhile, beside the same alone. TOKENS (64) of an answer
- * at most. TESSERA_AI_MODEL_ROOT and TESSERA_AI_GENERATION_MODEL name another bundle.
+ * Chats with a bundled model: how long until the first token and how many a second for one reader; then READERS (100)
+ * of streams at a time, in tenants of 20, each with a new chat as soon as its answer has ended: gaps between tokens as
+ * a reader sees them, and point reads of another tenant at a fixed rate meanwhile, beside the same alone. TOKENS (64)
+ * of an answer at most. TESSERA_AI_MODEL_ROOT and TESSERA_AI_GENERATION_MODEL name another bundle.
  */
 import { post, type Running, startTessera } from "./servers.js";
 import { sortedQuantile } from "./statistics.js";

@@ -1,6 +1,7 @@
 /**
- * The client for TypeScript beside what it is made of: round trips beside a bare fetch, and ROWS (1,000,000) rows streamed beside a
- * WebSocket and a body of HTTP that are read by hand. CPU time of this process, in turns, the median of the rounds.
+ * The client for TypeScript beside what it is made of: round trips beside a bare fetch, and ROWS (1,000,000) rows
+ * streamed beside a WebSocket and a body of HTTP that are read by hand. CPU time of this process, in turns, the median
+ * of the rounds.
  */
 import { WebSocket } from "ws";
 import { connect } from "../clients/typescript/src/index.js";

@@ -1,7 +1,8 @@
 /**
  * What the server costs at rest: start-up to listening and memory, with an empty store and with TENANTS tenants (1,000)
- * of TABLES tables each (10), right after they were made over HTTP, when they have been idle for IDLE seconds (10), and after a
- * restart. STARTS (5) starts each; the least and the median are told, as whatever else the machine does only adds to it.
+ * of TABLES tables each (10), right after they were made over HTTP, when they have been idle for IDLE seconds (10), and
+ * after a restart. STARTS (5) starts each; the least and the median are told, as whatever else the machine does only
+ * adds to it.
  */
 import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";

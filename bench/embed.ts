@@ -1,7 +1,7 @@
 /**
  * Embeddings: texts a second over HTTP (64 connections, one text each; batches of 100) and in SQL (10,000 rows), beside
- * the same model called directly in this process: by ONNX Runtime, and by the code that the server runs. Texts of 6 to 20
- * words from the model's vocabulary by Zipf's law, from a fixed seed. TEXTS (10,000).
+ * the same model called directly in this process: by ONNX Runtime, and by the code that the server runs. Texts of 6 to
+ * 20 words from the model's vocabulary by Zipf's law, from a fixed seed. TEXTS (10,000).
  */
 import { join } from "node:path";
 import { findBundles } from "../src/ai/bundle.js";

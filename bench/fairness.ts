@@ -8,9 +8,10 @@
  *
  * Latencies are taken from when a request should have been sent (fairness/open-loop.ts). Alone and beside alternate,
  * so that what else the machine does falls on both; the difference is told by rounds, with an interval. Many short
- * rounds say more than few long ones. What the server counts (waits in the actor's queue, CPU time of its turns) is told
- * beside it. SCALE (default 0.1), ROUNDS, SECONDS, RATE (requests a second of the quiet tenant, default 250), SCENARIO
- * ("reports", "flood", "training"), SERVER_PROGRAM (another build's bin/tessera), SERVER_LOG, SERVER_LOG_LEVEL, SERVER_FLAGS.
+ * rounds say more than few long ones. What the server counts (waits in the actor's queue, CPU time of its turns) is
+ * told beside it. SCALE (default 0.1), ROUNDS, SECONDS, RATE (requests a second of the quiet tenant, default 250),
+ * SCENARIO ("reports", "flood", "training"), SERVER_PROGRAM (another build's bin/tessera), SERVER_LOG,
+ * SERVER_LOG_LEVEL, SERVER_FLAGS.
  */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";

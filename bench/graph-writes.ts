@@ -1,7 +1,7 @@
 /**
- * Writes to a graph over HTTP: PAIRS (10,000) MERGEs of two nodes and an edge between them, 100 a request by UNWIND, first
- * when nothing is there and then when everything is; and CREATE of one node at 64 connections. Each commit is on disk
- * before its answer.
+ * Writes to a graph over HTTP: PAIRS (10,000) MERGEs of two nodes and an edge between them, 100 a request by UNWIND,
+ * first when nothing is there and then when everything is; and CREATE of one node at 64 connections. Each commit is on
+ * disk before its answer.
  */
 import { join } from "node:path";
 import { loadGenerator, throughput } from "./load/generators.js";

@@ -1,7 +1,7 @@
 /**
- * Questions about a graph of 20,000 nodes and 100,000 arrows from a fixed seed, beside Kuzu, SQLite and PostgreSQL with the
- * same data in the same run. Each system is asked in turn, in this process where it can be; every answer is compared.
- * NODES, EDGES, ROUNDS, PEERS (names, or none).
+ * Questions about a graph of 20,000 nodes and 100,000 arrows from a fixed seed, beside Kuzu, SQLite and PostgreSQL with
+ * the same data in the same run. Each system is asked in turn, in this process where it can be; every answer is
+ * compared. NODES, EDGES, ROUNDS, PEERS (names, or none).
  *
  * QUESTIONS: a part of their names.
  */

@@ -1,10 +1,10 @@
 /**
- * A table as it grows: import, restarts, first and second reads, bulk writes, memory and disk at each size, beside PostgreSQL
- * and DuckDB with one and two threads, and what a neighbour's point reads on the same actor wait. The systems take part one
- * after the other, each alone on the machine; all answers are compared.
+ * A table as it grows: import, restarts, first and second reads, bulk writes, memory and disk at each size, beside
+ * PostgreSQL and DuckDB with one and two threads, and what a neighbour's point reads on the same actor wait. The
+ * systems take part one after the other, each alone on the machine; all answers are compared.
  *
- * SIZES (rows, "100000 1000000"), WAIT_SECONDS (10) between import and stop, RATE (200) of the neighbour, PEERS (postgres,
- * duckdb, none), RESULT.
+ * SIZES (rows, "100000 1000000"), WAIT_SECONDS (10) between import and stop, RATE (200) of the neighbour, PEERS
+ * (postgres, duckdb, none), RESULT.
  */
 import { statSync } from "node:fs";
 import { loadavg } from "node:os";

@@ -1,7 +1,7 @@
 /**
- * Search over HTTP at 64 connections: DOCUMENTS (20,000) short texts with words by Zipf's law, each with a vector of 384
- * numbers (both from fixed seeds). Words of any kind, words that most documents have, vectors, and both fused. Beside
- * Tessera, for the words, SQLite's FTS5 behind fastify, in the same rounds (PEERS=none: without).
+ * Search over HTTP at 64 connections: DOCUMENTS (20,000) short texts with words by Zipf's law, each with a vector of
+ * 384 numbers (both from fixed seeds). Words of any kind, words that most documents have, vectors, and both fused.
+ * Beside Tessera, for the words, SQLite's FTS5 behind fastify, in the same rounds (PEERS=none: without).
  */
 import { join } from "node:path";
 import { type Corpus, corpusOf } from "./hybrid/corpus.js";

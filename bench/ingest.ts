@@ -1,7 +1,7 @@
 /**
- * A folder of mixed files as a filesystem collection, over HTTP: how fast it is read, whether every file is accounted for and
- * search finds known passages; then random edits, moves and deletes while it runs, with a SIGKILL among them, and whether the
- * collection equals the folder at last.
+ * A folder of mixed files as a filesystem collection, over HTTP: how fast it is read, whether every file is accounted
+ * for and search finds known passages; then random edits, moves and deletes while it runs, with a SIGKILL among them,
+ * and whether the collection equals the folder at last.
  *
  *   node dist/bench/ingest.js [files, 320 unless said] [changes, 1000 unless said] [--ocr]
  *

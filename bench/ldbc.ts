@@ -1,6 +1,6 @@
 /**
- * LDBC's Social Network Benchmark (Interactive v1): its 21 reading queries over HTTP, in Cypher over a graph and in SQL over
- * tables with the same data. Answers are compared with PostgreSQL's, which the suite has for sets of parameters.
+ * LDBC's Social Network Benchmark (Interactive v1): its 21 reading queries over HTTP, in Cypher over a graph and in SQL
+ * over tables with the same data. Answers are compared with PostgreSQL's, which the suite has for sets of parameters.
  *
  * LDBC_SUITE: its folder; QUERIES: a part of the names ("complex-1"); ROUNDS.
  */
@@ -13,8 +13,8 @@ import { median } from "./statistics.js";
 const DAY_MS = 86_400_000;
 
 /**
- * Where the two forms ask different things, so that the graph's answer cannot be the table's: they are shown, and count as
- * right.
+ * Where the two forms ask different things, so that the graph's answer cannot be the table's: they are shown, and count
+ * as right.
  */
 const OTHER_QUESTION: Readonly<Record<string, string>> = {
   "interactive-complex-13": "the distance of persons who are not there: SQL says -1, Cypher has no row",

@@ -1,6 +1,6 @@
 /**
- * Measures one workload: starts the contenders, loads the data, warms up, and takes rounds in which all take turns. First
- * all rounds of throughput; then, at a fixed share of the throughput found, all rounds of latency.
+ * Measures one workload: starts the contenders, loads the data, warms up, and takes rounds in which all take turns.
+ * First all rounds of throughput; then, at a fixed share of the throughput found, all rounds of latency.
  */
 import { join } from "node:path";
 import { type Contender, startContender } from "./contenders/contenders.js";
@@ -79,7 +79,9 @@ export interface WorkloadResult {
 const WARM_UP_SECONDS = 3;
 const CALIBRATION_SECONDS = 1.5;
 const CALIBRATIONS_MAX = 6;
-/** What is left to answer when the last request is due, and how late the client sends: more, and they do not keep up. */
+/**
+ * What is left to answer when the last request is due, and how late the client sends: more, and they do not keep up.
+ */
 const BACKLOG_MS_MAX = 40;
 const LATE_MS_MAX = 2;
 const CALIBRATION_STEP = 0.8;

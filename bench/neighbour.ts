@@ -1,7 +1,7 @@
 /**
- * How long another tenant's point read waits beside statements and values that are large or nested, one case after the other, and
- * whether their deadline is kept. A server of its own with one actor; the neighbour reads one row after the other. On a busy machine
- * the longest turns of the threads tell more than what the neighbour waits.
+ * How long another tenant's point read waits beside statements and values that are large or nested, one case after the
+ * other, and whether their deadline is kept. A server of its own with one actor; the neighbour reads one row after the
+ * other. On a busy machine the longest turns of the threads tell more than what the neighbour waits.
  *
  *   node dist/bench/neighbour.js [words that a case's name has]     (`route`: large bodies for every route)
  */

@@ -1,8 +1,8 @@
 /**
- * Verification of claims: pairs a second over HTTP with 1 and 32 anchors, latencies with one client and with several, and
- * rows in SQL, beside the same model called directly in this process: by ONNX Runtime on prepared tokens, and by the code
- * that the server runs. Premises and hypotheses of 6 to 20 words from the model's vocabulary, from a fixed seed. MODEL
- * (nli-mini), CLIENTS (16).
+ * Verification of claims: pairs a second over HTTP with 1 and 32 anchors, latencies with one client and with several,
+ * and rows in SQL, beside the same model called directly in this process: by ONNX Runtime on prepared tokens, and by
+ * the code that the server runs. Premises and hypotheses of 6 to 20 words from the model's vocabulary, from a fixed
+ * seed. MODEL (nli-mini), CLIENTS (16).
  */
 import { join } from "node:path";
 import { Tensor } from "onnxruntime-node";

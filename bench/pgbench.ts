@@ -1,8 +1,7 @@
 /**
- * pgbench's built-in scripts over PostgreSQL's protocol: Tessera and PostgreSQL, each with a commit on disk before its answer, one
- * after the other in the same run. Transactions a second, and a second of the server's CPU. SECONDS a run; CLIENTS="1 32";
- * SCRIPTS="select-only simple-update".
- * Then COPY of 1 million rows, by psql.
+ * pgbench's built-in scripts over PostgreSQL's protocol: Tessera and PostgreSQL, each with a commit on disk before its
+ * answer, one after the other in the same run. Transactions a second, and a second of the server's CPU. SECONDS a run;
+ * CLIENTS="1 32"; SCRIPTS="select-only simple-update". Then COPY of 1 million rows, by psql.
  */
 import { execFileSync } from "node:child_process";
 import { createServer } from "node:net";

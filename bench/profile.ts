@@ -1,6 +1,6 @@
 /**
- * Where the CPU went: `node dist/bench/profile.js FILE.cpuprofile …` prints, for each profile (a thread), the functions by
- * the time spent in themselves. SERVER_FLAGS="--cpu-prof" has the server's threads write such files.
+ * Where the CPU went: `node dist/bench/profile.js FILE.cpuprofile …` prints, for each profile (a thread), the functions
+ * by the time spent in themselves. SERVER_FLAGS="--cpu-prof" has the server's threads write such files.
  */
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * How W5 scales: throughput with 1 to 4 actors on this machine, the CPU that gateway, actors and all other threads (fsyncs,
- * RocksDB's and V8's helpers) spend on a request, and what follows from that for more cores.
+ * How W5 scales: throughput with 1 to 4 actors on this machine, the CPU that gateway, actors and all other threads
+ * (fsyncs, RocksDB's and V8's helpers) spend on a request, and what follows from that for more cores.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -105,7 +105,9 @@ function costOf(of: (role: Role) => number): Cost {
   return { gateway: of("gateway"), actor: of("actor"), other: of("other") };
 }
 
-/** The projection is by the largest number of actors that fits beside the others, and by the middle cost of all steps. */
+/**
+ * The projection is by the largest number of actors that fits beside the others, and by the middle cost of all steps.
+ */
 function describe(steps: ScalingResult["steps"]): string[] {
   const { gateway, actor, other } = costOf((role) => median(steps.map(({ costMicros }) => costMicros[role])));
   const total = gateway + actor + other;

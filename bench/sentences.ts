@@ -1,4 +1,7 @@
-/** Texts of 6 to 20 words from a model's vocabulary, common words more often (Zipf's law). Called by the benches of models. */
+/**
+ * Texts of 6 to 20 words from a model's vocabulary, common words more often (Zipf's law). Called by the benches of
+ * models.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FoundBundle } from "../src/ai/bundle.js";

@@ -1,6 +1,6 @@
 /**
- * Starts servers for the workloads, each in processes and a temporary folder of its own, and ends them: Tessera, and the
- * peers of bench/peers. Whatever still runs when this process ends is ended with it.
+ * Starts servers for the workloads, each in processes and a temporary folder of its own, and ends them: Tessera, and
+ * the peers of bench/peers. Whatever still runs when this process ends is ended with it.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { appendFileSync, chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";

@@ -1,6 +1,7 @@
 /**
- * A table streamed over the WebSocket: ROWS (1,000,000) of six columns as JSON and as MessagePack by columns: rows and MiB a
- * second, of the clock and of the server's CPU, and the server's memory, with a reader that keeps up and one that does not.
+ * A table streamed over the WebSocket: ROWS (1,000,000) of six columns as JSON and as MessagePack by columns: rows and
+ * MiB a second, of the clock and of the server's CPU, and the server's memory, with a reader that keeps up and one that
+ * does not.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { SocketReader } from "./load/socket-reader.js";

@@ -1,7 +1,8 @@
 /**
- * Many WebSockets: CONNECTIONS (10,000) open ones and the memory of each; RATE (100) changes a second told to SUBSCRIBERS
- * (1,000) of them, and how long each took from the write's request to the subscriber; then STORM (2,000) subscribers
- * come back at once with their last sequence. Everything on one machine: the clients' CPU time counts against the server.
+ * Many WebSockets: CONNECTIONS (10,000) open ones and the memory of each; RATE (100) changes a second told to
+ * SUBSCRIBERS (1,000) of them, and how long each took from the write's request to the subscriber; then STORM (2,000)
+ * subscribers come back at once with their last sequence. Everything on one machine: the clients' CPU time counts
+ * against the server.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { SocketReader } from "./load/socket-reader.js";

@@ -1,11 +1,11 @@
 /**
- * TPC-H: the 22 queries on data of our own generator, beside PostgreSQL, DuckDB and SQLite with the same data in the same run.
- * Each query is run once after a restart of its own (the page cache stays warm). Then, without another restart, each is run once
- * more and in rounds. Answers are checked against
- * PostgreSQL's (DuckDB's and SQLite's are shown when they differ: they compute in floating point).
+ * TPC-H: the 22 queries on data of our own generator, beside PostgreSQL, DuckDB and SQLite with the same data in the
+ * same run. Each query is run once after a restart of its own (the page cache stays warm). Then, without another
+ * restart, each is run once more and in rounds. Answers are checked against PostgreSQL's (DuckDB's and SQLite's are
+ * shown when they differ: they compute in floating point).
  *
- * Tessera is a server with its default configuration, asked over HTTP; TESSERA_QUERY_MEMORY_BYTES_MAX and other settings of
- * the server may be given. SERVER_PROGRAM: another build's bin/tessera.
+ * Tessera is a server with its default configuration, asked over HTTP; TESSERA_QUERY_MEMORY_BYTES_MAX and other
+ * settings of the server may be given. SERVER_PROGRAM: another build's bin/tessera.
  *
  * SCALE (default 0.1), ROUNDS, QUERIES ("1,6,17") and TPCH_SUITE, the folder with schema.sql and queries/qNN.sql.
  */

@@ -1,7 +1,7 @@
 /**
- * Nearest vectors over HTTP: 50,000 × 384 from a fixed seed, k = 10, cosine, 64 connections. Each contender is asked with
- * the fewest candidates (ef) that give the recall wanted; then all take turns. After that Tessera alone: filters that
- * few and many match, and recall in a sample of SIFT. VECTORS (50,000), RECALL (0.96), PEERS, QUANTIZATION (none).
+ * Nearest vectors over HTTP: 50,000 × 384 from a fixed seed, k = 10, cosine, 64 connections. Each contender is asked
+ * with the fewest candidates (ef) that give the recall wanted; then all take turns. After that Tessera alone: filters
+ * that few and many match, and recall in a sample of SIFT. VECTORS (50,000), RECALL (0.96), PEERS, QUANTIZATION (none).
  */
 import { join } from "node:path";
 import { loadGenerator, throughput } from "./load/generators.js";

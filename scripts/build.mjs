@@ -1,9 +1,9 @@
 /**
- * Builds into dist/ what changed since the last build: the modules, the WebAssembly and the server's bundle. `npm run build`
- * runs it. It checks no types; `npm run check` does.
+ * Builds into dist/ what changed since the last build: the modules, the WebAssembly and the server's bundle. `npm run
+ * build` runs it. It checks no types; `npm run check` does.
  *
- * dist/build.json says from which state of the sources dist/ was made. Outputs whose source is gone are removed, so that a test
- * that was deleted or moved does not run again.
+ * dist/build.json says from which state of the sources dist/ was made. Outputs whose source is gone are removed, so
+ * that a test that was deleted or moved does not run again.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

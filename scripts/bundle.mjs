@@ -1,8 +1,8 @@
 /**
- * Bundles the program for its start: dist/server has a script per thread, and a file that runs it (workers/load-program.ts). As
- * modules it is some 1,700 files, and finding and linking them takes a thread longer than running them. Packages stay where npm put
- * them, but for those that `require` cannot load. The client for programs is bundled apart. The site of the documents goes to
- * dist/server/docs. Called by scripts/build.mjs.
+ * Bundles the program for its start: dist/server has a script per thread, and a file that runs it
+ * (workers/load-program.ts). As modules it is some 1,700 files, and finding and linking them takes a thread longer than
+ * running them. Packages stay where npm put them, but for those that `require` cannot load. The client for programs is
+ * bundled apart. The site of the documents goes to dist/server/docs. Called by scripts/build.mjs.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -24,8 +24,9 @@ const TEST_PROGRAMS = "dist/test-programs";
 const PLACES = "src/protocol/places.ts";
 
 /**
- * Packages in CommonJS that are loaded at every start. Where one is imported, node reads its text for the names that it exports, all of
- * its files, in each thread: a tenth of a start. Here the names are found by the build, and `require` loads the package.
+ * Packages in CommonJS that are loaded at every start. Where one is imported, node reads its text for the names that it
+ * exports, all of its files, in each thread: a tenth of a start. Here the names are found by the build, and `require`
+ * loads the package.
  */
 const REQUIRED = new Set([
   ...["commander", "fast-jwt", "jsonc-parser", "libpg-query", "pino", "piscina", "prom-client", "semver"],
@@ -48,8 +49,8 @@ const packagesStay = {
 };
 
 /**
- * Packages that every start loads become part of the scripts, so that their code is compiled when the program is built, and no thread
- * looks for their files. What they import comes along, but for the last two, which load a native library.
+ * Packages that every start loads become part of the scripts, so that their code is compiled when the program is built,
+ * and no thread looks for their files. What they import comes along, but for the last two, which load a native library.
  */
 const JOINED = new Set([
   ...[
@@ -129,8 +130,8 @@ const ENTRIES = {
 };
 
 /**
- * What is around a script: it is a function, so that its variables are not global. The brackets make V8 compile it at once rather
- * than look at it first. workers/load-program.ts calls it.
+ * What is around a script: it is a function, so that its variables are not global. The brackets make V8 compile it at
+ * once rather than look at it first. workers/load-program.ts calls it.
  */
 const SCRIPT_HEAD = `globalThis[Symbol.for("tessera.program")] = (function (exports, require, module, __filename, __dirname, __url, __load) {`;
 
@@ -183,7 +184,10 @@ async function bundleFirstFile(entry, script) {
   });
 }
 
-/** Code that V8 reads from a cache cannot use `import()`: what runs the script does it for it. As long as before, for the source map. */
+/**
+ * Code that V8 reads from a cache cannot use `import()`: what runs the script does it for it. As long as before, for
+ * the source map.
+ */
 function withoutImports(text, imports, source) {
   const names = imports.filter(({ kind }) => kind === "dynamic-import").map(({ path }) => path);
   for (const name of new Set(names)) {
@@ -198,8 +202,9 @@ function withoutImports(text, imports, source) {
 }
 
 /**
- * V8 keeps a text of one byte a character in half the room, and workers/load-program.ts reads it as such. What esbuild leaves as it is
- * stands in regular expressions, in raw templates that become some, and in comments: an escape means the same there.
+ * V8 keeps a text of one byte a character in half the room, and workers/load-program.ts reads it as such. What esbuild
+ * leaves as it is stands in regular expressions, in raw templates that become some, and in comments: an escape means
+ * the same there.
  */
 function inAscii(text) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all that is not ASCII
@@ -220,8 +225,8 @@ export async function bundleClient() {
 }
 
 /**
- * Servers that tests start with threads of their own: dist/test-programs. As modules such a server takes five times as long to
- * start.
+ * Servers that tests start with threads of their own: dist/test-programs. As modules such a server takes five times as
+ * long to start.
  */
 export async function bundleTestPrograms() {
   rmSync(TEST_PROGRAMS, { recursive: true, force: true });
@@ -233,8 +238,9 @@ export async function bundleTestPrograms() {
 }
 
 /**
- * The test files with what they import: dist/test-bundle. Modules there say that they lie where they are without it, in dist/test,
- * dist/src …; the threads that they start are the server's. A process that loads 1,500 modules one by one takes a CPU second more.
+ * The test files with what they import: dist/test-bundle. Modules there say that they lie where they are without it, in
+ * dist/test, dist/src …; the threads that they start are the server's. A process that loads 1,500 modules one by one
+ * takes a CPU second more.
  */
 export async function bundleTests(files) {
   rmSync(TEST_BUNDLE, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 /**
- * `make cluster`: an etcd member and three nodes on this machine, on loopback and free ports, until Ctrl-C. Their data lie in a
- * temporary folder (CLUSTER_DIR names another one, which is kept) and are gone with it.
+ * `make cluster`: an etcd member and three nodes on this machine, on loopback and free ports, until Ctrl-C. Their data
+ * lie in a temporary folder (CLUSTER_DIR names another one, which is kept) and are gone with it.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";

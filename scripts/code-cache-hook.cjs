@@ -1,6 +1,7 @@
 /**
- * Loaded into the server that scripts/code-cache.mjs starts, in all of its threads. When the parent process says so, each thread keeps
- * the code of its script, under the flags of V8 that threads have which start with the server, and under those that it sets later.
+ * Loaded into the server that scripts/code-cache.mjs starts, in all of its threads. When the parent process says so,
+ * each thread keeps the code of its script, under the flags of V8 that threads have which start with the server, and
+ * under those that it sets later.
  */
 const { channel } = require("node:diagnostics_channel");
 const { setFlagsFromString } = require("node:v8");

@@ -1,7 +1,7 @@
 /**
- * Makes the code that V8 has compiled part of the build: starts the bundled server on an empty directory, uses it as most do at first,
- * and has each of its threads keep the code of the functions that have run, beside its script (workers/load-program.ts). Called by
- * scripts/build.mjs.
+ * Makes the code that V8 has compiled part of the build: starts the bundled server on an empty directory, uses it as
+ * most do at first, and has each of its threads keep the code of the functions that have run, beside its script
+ * (workers/load-program.ts). Called by scripts/build.mjs.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,6 @@
 /**
- * `make console-figures`: what a browser loads for the first page and how soon it can be used, and the times between frames while a
- * million rows scroll. It starts a server of its own, and needs Chromium.
+ * `make console-figures`: what a browser loads for the first page and how soon it can be used, and the times between
+ * frames while a million rows scroll. It starts a server of its own, and needs Chromium.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * `make console-images`: pictures of the console's pages, light and dark, for a desk and for a phone, into docs/images. It starts a
- * server of its own, loads the sample, and needs Chromium (CHROMIUM names another one).
+ * `make console-images`: pictures of the console's pages, light and dark, for a desk and for a phone, into docs/images.
+ * It starts a server of its own, loads the sample, and needs Chromium (CHROMIUM names another one).
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,7 @@
 /**
- * Bundles the console: dist/server/console has its page, its style and its scripts, each also as gzip and Brotli make it. Pages of
- * the console and their libraries are parts of their own, which a browser loads when they are opened. The server gives these files
- * out at /console (src/gateway/console-page.ts). Called by build.mjs.
+ * Bundles the console: dist/server/console has its page, its style and its scripts, each also as gzip and Brotli make
+ * it. Pages of the console and their libraries are parts of their own, which a browser loads when they are opened. The
+ * server gives these files out at /console (src/gateway/console-page.ts). Called by build.mjs.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";

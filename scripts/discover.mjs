@@ -1,7 +1,7 @@
 /**
- * Writes the lists of what is registered by being there: the rules of the optimizer and the dialects of providers. A file that
- * exports one needs no line elsewhere. The lists are *.found.ts beside their folders' files; git ignores them, and the build and
- * the checks write them anew (scripts/build.mjs, package.json).
+ * Writes the lists of what is registered by being there: the rules of the optimizer and the dialects of providers. A
+ * file that exports one needs no line elsewhere. The lists are *.found.ts beside their folders' files; git ignores
+ * them, and the build and the checks write them anew (scripts/build.mjs, package.json).
  */
 import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Makes the documents a site: dist/server/docs has an HTML page for each page of Markdown, and an index for the search box. The
- * server gives these files out at /docs (src/gateway/documents.ts). Called by bundle.mjs.
+ * Makes the documents a site: dist/server/docs has an HTML page for each page of Markdown, and an index for the search
+ * box. The server gives these files out at /docs (src/gateway/documents.ts). Called by bundle.mjs.
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,7 +1,7 @@
 /**
- * Makes test/fixtures/releases/{release}: a data directory that this build's server has written, with something of every model,
- * and what it answers about it. Run once per release, after `npm run build`, and commit what it makes; every later build
- * opens it in test/e2e/data-fixture.test.ts. See docs/guide/upgrade.md.
+ * Makes test/fixtures/releases/{release}: a data directory that this build's server has written, with something of
+ * every model, and what it answers about it. Run once per release, after `npm run build`, and commit what it makes;
+ * every later build opens it in test/e2e/data-fixture.test.ts. See docs/guide/upgrade.md.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * `make npm-package`: the program and the client for programs as packages that npm installs, in dist-npm. The program brings two
- * packages along without their scripts for installing. That of ONNX Runtime downloads libraries for graphics cards, and fails without
- * a network; that of Swagger UI tells its makers who installs it.
+ * `make npm-package`: the program and the client for programs as packages that npm installs, in dist-npm. The program
+ * brings two packages along without their scripts for installing. That of ONNX Runtime downloads libraries for graphics
+ * cards, and fails without a network; that of Swagger UI tells its makers who installs it.
  */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

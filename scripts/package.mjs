@@ -1,6 +1,7 @@
 /**
- * `make package`: a self-contained tarball and, where dpkg-deb is installed, a .deb with a service. Both hold the bundled program, its
- * packages without those for development, the models and the Node that runs this. Nothing of other platforms is in them.
+ * `make package`: a self-contained tarball and, where dpkg-deb is installed, a .deb with a service. Both hold the
+ * bundled program, its packages without those for development, the models and the Node that runs this. Nothing of other
+ * platforms is in them.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import {

@@ -1,6 +1,6 @@
 /**
- * Writes src/sql/bind/system/data/*.ts from the catalog of a PostgreSQL 15 server: OIDs, names and shapes that drivers rely on.
- * `node scripts/postgres-catalog.mjs "host=/tmp port=5432 dbname=template1 user=postgres"`
+ * Writes src/sql/bind/system/data/*.ts from the catalog of a PostgreSQL 15 server: OIDs, names and shapes that drivers
+ * rely on. `node scripts/postgres-catalog.mjs "host=/tmp port=5432 dbname=template1 user=postgres"`
  */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";

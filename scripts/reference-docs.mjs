@@ -1,4 +1,6 @@
-/** Writes the pages of docs/reference, and the client's types of routes, from the declarations. Called by `make docs`. */
+/**
+ * Writes the pages of docs/reference, and the client's types of routes, from the declarations. Called by `make docs`.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { CLIENT_TYPES_FILE, clientTypes } from "../dist/test/docs/client-types.js";
 import { REFERENCE_PAGES } from "../dist/test/docs/reference-pages.js";

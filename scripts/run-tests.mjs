@@ -1,10 +1,10 @@
 /**
- * Runs the compiled tests and ends with the line "N passed, N failed". Called by `make test`; arguments are test files or
- * folders (default: all). TIMES=1 prints the CPU and wall time of each file, longest first, and RECORD=1 also writes the CPU
- * times to scripts/test-seconds.json, from which scripts/test-plan.mjs makes its plan.
+ * Runs the compiled tests and ends with the line "N passed, N failed". Called by `make test`; arguments are test files
+ * or folders (default: all). TIMES=1 prints the CPU and wall time of each file, longest first, and RECORD=1 also writes
+ * the CPU times to scripts/test-seconds.json, from which scripts/test-plan.mjs makes its plan.
  *
- * tap's own runner is not used: it has every process that a test starts load its hooks, with which a server takes three times
- * as much CPU to start.
+ * tap's own runner is not used: it has every process that a test starts load its hooks, with which a server takes three
+ * times as much CPU to start.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +16,10 @@ import { bundleTests } from "./bundle.mjs";
 import { END_OF_FILE, groupsOf, RECORDED, sourceOf, testFiles } from "./test-plan.mjs";
 
 const JOBS = 3;
-/** After so long in a file tap ends the process, with a word on the test that hung; one that does not even do that is killed. */
+/**
+ * After so long in a file tap ends the process, with a word on the test that hung; one that does not even do that is
+ * killed.
+ */
 const FILE_SECONDS = Number(process.env.FILE_SECONDS ?? 300);
 const KILL_SECONDS = FILE_SECONDS + 30;
 

@@ -33,8 +33,8 @@ for (const file of files) {
 process.on("exit", () => report(files.at(-1), 0));
 
 /**
- * What Node.js finds equal is not given to tap's comparison, which writes both values out, even when they are the same. Whatever else
- * is: it may still find it the same, and shows the difference.
+ * What Node.js finds equal is not given to tap's comparison, which writes both values out, even when they are the same.
+ * Whatever else is: it may still find it the same, and shows the difference.
  */
 async function compareFast() {
   const { Assertions } = await import("@tapjs/asserts");
@@ -80,8 +80,8 @@ function usedCpuSeconds() {
 function statOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The fields after the command's name, which may contain spaces, begin with the 3rd. The parent is the 4th; user and system time
-    // are the 14th and 15th, those of ended children the 16th and 17th.
+    // The fields after the command's name, which may contain spaces, begin with the 3rd. The parent is the 4th; user
+    // and system time are the 14th and 15th, those of ended children the 16th and 17th.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
     return { parent: Number(fields[1]), ticks };

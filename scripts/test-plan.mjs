@@ -1,8 +1,9 @@
 /**
  * Which test files share a process, and in which order the processes start. Used by scripts/run-tests.mjs.
  *
- * Files of one folder share a process, because loading tap and the modules under test takes one to two CPU seconds. Folders
- * with little share one, too. Files in OWN_PROCESS_FOLDERS, and those whose text matches OWN_PROCESS, have a process of their own.
+ * Files of one folder share a process, because loading tap and the modules under test takes one to two CPU seconds.
+ * Folders with little share one, too. Files in OWN_PROCESS_FOLDERS, and those whose text matches OWN_PROCESS, have a
+ * process of their own.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";

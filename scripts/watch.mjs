@@ -1,7 +1,7 @@
 /**
- * Waits for edits and then checks the types and runs the affected tests: those that import an edited file, directly or through
- * others, nearest first. `make watch` runs it. FILES says how many tests run at most after an edit (default: 8). Tests that
- * start the server import nothing of it and run only when they are edited themselves.
+ * Waits for edits and then checks the types and runs the affected tests: those that import an edited file, directly or
+ * through others, nearest first. `make watch` runs it. FILES says how many tests run at most after an edit (default:
+ * 8). Tests that start the server import nothing of it and run only when they are edited themselves.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

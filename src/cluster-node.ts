@@ -1,6 +1,6 @@
 /**
- * This process as a node of a cluster: brings the data directory into it, keeps the lease, and finds other nodes. Loaded by
- * serve.ts where `cluster.url` is set.
+ * This process as a node of a cluster: brings the data directory into it, keeps the lease, and finds other nodes.
+ * Loaded by serve.ts where `cluster.url` is set.
  */
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
@@ -37,7 +37,9 @@ export interface JoinedData {
   readonly partitions: number;
 }
 
-/** The data directory, which is locked, becomes one of the cluster's, unless it is. Throws what the operator has to do. */
+/**
+ * The data directory, which is locked, becomes one of the cluster's, unless it is. Throws what the operator has to do.
+ */
 export async function joinCluster(config: Config, warn: (message: string) => void): Promise<JoinedData> {
   checkSettings(config);
   const meta = await readMeta(config.cluster, warn);

@@ -1,6 +1,6 @@
 /**
- * The command line: `tessera serve`, which is serve.ts, `check-config`, `reset-password` and others; those that ask a running server are
- * in cli/.
+ * The command line: `tessera serve`, which is serve.ts, `check-config`, `reset-password` and others; those that ask a
+ * running server are in cli/.
  */
 import type { Worker } from "node:worker_threads";
 import { Command, Option } from "commander";

@@ -1,6 +1,6 @@
 /**
- * The library's thread (workers/library.ts) as the main thread has it: started by the first message to it, replaced when
- * it has crashed. Made by serve.ts; the pool of actors carries messages between it and them.
+ * The library's thread (workers/library.ts) as the main thread has it: started by the first message to it, replaced
+ * when it has crashed. Made by serve.ts; the pool of actors carries messages between it and them.
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";

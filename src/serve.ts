@@ -1,7 +1,7 @@
 /**
- * The command `tessera serve`, the only place that knows all parts: it locks the data directory, starts the gateway on this
- * thread and one thread per actor. Loaded by command-line.ts when it is asked for, since loading what a server is made of
- * takes longer than most other commands.
+ * The command `tessera serve`, the only place that knows all parts: it locks the data directory, starts the gateway on
+ * this thread and one thread per actor. Loaded by command-line.ts when it is asked for, since loading what a server is
+ * made of takes longer than most other commands.
  */
 import { resolve } from "node:path";
 import type { Worker } from "node:worker_threads";

@@ -3,7 +3,7 @@
 /** Of src/actor. */
 export const ACTOR_FILES = 35;
 /** Of a comment. biome.json has the width of code. */
-export const COLUMNS = 140;
+export const COLUMNS = 120;
 export const FILE_LINES = 500;
 export const FUNCTION_LINES = 70;
 /** Of components of the console: their markup takes a line for each attribute. */
@@ -32,7 +32,7 @@ const LOOP = "the inner loop of the import, whose state stays in local variables
 
 /** By a file's name without its folder, so that files may move. */
 export const EXCEPTIONS: Readonly<Record<Rule, Readonly<Record<string, string>>>> = {
-  columns: { "api-types.ts": "generated" },
+  columns: { "api-types.ts": "generated", "etcd_pb.ts": "generated" },
   files: {
     "api-types.ts": "generated",
     "ast-query.ts": "types of the syntax tree only",

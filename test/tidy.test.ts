@@ -46,7 +46,10 @@ const suffixes = new Set(
   ),
 );
 
-/** The comments of a source: the number of the line (from 1) and its text. A comment begins a line, as biome's format has it. */
+/**
+ * The comments of a source: the number of the line (from 1) and its text. A comment begins a line, as biome's format
+ * has it.
+ */
 function commentsOf({ lines }: Source): { line: number; text: string }[] {
   const found: { line: number; text: string }[] = [];
   let isInside = false;
@@ -119,8 +122,8 @@ interface LongFunction {
 }
 
 /**
- * Functions and methods with a body, by the format's indentation: a body ends at the first line of the same depth that begins
- * with a brace. What stands between begins deeper, but for text in template literals.
+ * Functions and methods with a body, by the format's indentation: a body ends at the first line of the same depth that
+ * begins with a brace. What stands between begins deeper, but for text in template literals.
  */
 function longFunctions({ path, lines }: Source): LongFunction[] {
   const long: LongFunction[] = [];

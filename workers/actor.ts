@@ -1,7 +1,7 @@
 /**
  * Entry of an actor's thread. The first message is its settings; then it opens that actor, connects it to the port, and
- * ends when it has closed. Started and restarted by the gateway's supervisor. Whatever is thrown here ends the thread, on
- * purpose: the actor's memory cannot be trusted after a broken invariant, its log can.
+ * ends when it has closed. Started and restarted by the gateway's supervisor. Whatever is thrown here ends the thread,
+ * on purpose: the actor's memory cannot be trusted after a broken invariant, its log can.
  */
 import { availableParallelism } from "node:os";
 import { type MessagePort, parentPort } from "node:worker_threads";

@@ -1,7 +1,7 @@
 /**
- * Where an actor has functions applied to large values, which cannot give way: a process of its own, started with the first such
- * call. A process and no thread, because a thread that runs out of memory ends all of them. One call at a time; others wait.
- * Called by actor.ts.
+ * Where an actor has functions applied to large values, which cannot give way: a process of its own, started with the
+ * first such call. A process and no thread, because a thread that runs out of memory ends all of them. One call at a
+ * time; others wait. Called by actor.ts.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { DbError, sqlError } from "../src/protocol/errors.js";

@@ -1,6 +1,6 @@
 /**
- * An actor's end of its inference thread: a port, which closes when that thread ends, as the thread's own end does when the
- * actor's does. Called by workers/actor.ts and by tests.
+ * An actor's end of its inference thread: a port, which closes when that thread ends, as the thread's own end does when
+ * the actor's does. Called by workers/actor.ts and by tests.
  */
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { FromInference, InferenceThread, ToInference } from "../src/ai/inference-messages.js";

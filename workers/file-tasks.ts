@@ -1,6 +1,6 @@
 /**
- * What an actor has done outside of its thread for filesystem collections: looking through folders in one pool, reading files
- * in another, whose threads a file may end, and watching. Called by actor.ts.
+ * What an actor has done outside of its thread for filesystem collections: looking through folders in one pool, reading
+ * files in another, whose threads a file may end, and watching. Called by actor.ts.
  */
 import type { FileTasks } from "../src/ingest/file-tasks.js";
 import { PARSE_THREAD_LIMITS, type ParseAnswer } from "../src/ingest/parse/contract.js";
@@ -40,7 +40,10 @@ export type RunReader = <N extends RowTasks>(
   signal: AbortSignal,
 ) => Promise<Awaited<ReturnType<TaskFunctions[N]>>>;
 
-/** Threads that read files of rows, each piece within a time and all of them within a bound of memory. `end` ends what runs. */
+/**
+ * Threads that read files of rows, each piece within a time and all of them within a bound of memory. `end` ends what
+ * runs.
+ */
 export function rowReader(
   threads: number,
   timeoutMs: number,

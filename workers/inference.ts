@@ -1,7 +1,7 @@
 /**
- * Entry of an inference thread: runs models for one actor, which owns it (src/ai/inference-lane.ts). ONNX Runtime computes
- * on the thread that calls it, so a run here stops nothing but this thread. Batches are run in the order they come,
- * generations beside them: between two of its tokens a generation lets a batch run. The thread ends only with no
+ * Entry of an inference thread: runs models for one actor, which owns it (src/ai/inference-lane.ts). ONNX Runtime
+ * computes on the thread that calls it, so a run here stops nothing but this thread. Batches are run in the order they
+ * come, generations beside them: between two of its tokens a generation lets a batch run. The thread ends only with no
  * session at work, since ONNX Runtime aborts the process otherwise.
  */
 import { type MessagePort, parentPort } from "node:worker_threads";

@@ -1,6 +1,6 @@
 /**
- * Entry of the thread of the library of models (src/ai/library): one for the process, started by the main thread when an
- * actor first asks for something. Its first message is the settings; it ends when it has closed.
+ * Entry of the thread of the library of models (src/ai/library): one for the process, started by the main thread when
+ * an actor first asks for something. Its first message is the settings; it ends when it has closed.
  */
 import { parentPort } from "node:worker_threads";
 import { LibraryService } from "../src/ai/library/library-service.js";

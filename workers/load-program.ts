@@ -1,7 +1,8 @@
 /**
- * The first file of every thread and process of the bundled program (dist/server/<entry>.cjs, made by scripts/bundle.mjs). It runs
- * the entry's script with the code that V8 compiled when the program was built, where there is such code for this V8 and its flags.
- * Without it V8 compiles the script, which takes as long as all else in a start. See docs/decisions/code-cache.md.
+ * The first file of every thread and process of the bundled program (dist/server/<entry>.cjs, made by
+ * scripts/bundle.mjs). It runs the entry's script with the code that V8 compiled when the program was built, where
+ * there is such code for this V8 and its flags. Without it V8 compiles the script, which takes as long as all else in a
+ * start. See docs/decisions/code-cache.md.
  */
 import { createHash } from "node:crypto";
 import { channel } from "node:diagnostics_channel";
@@ -18,7 +19,10 @@ declare const SCRIPT: string;
 const HEAD_BYTES = 16;
 const DIGEST_BYTES = 32;
 
-/** What the script is: a function, so that its variables are not global. It does not use `import()`, which code of a cache cannot. */
+/**
+ * What the script is: a function, so that its variables are not global. It does not use `import()`, which code of a
+ * cache cannot.
+ */
 type Program = (
   exports: object,
   require: NodeJS.Require,
@@ -40,8 +44,8 @@ const say = debuglog("tessera");
 const path = join(__dirname, SCRIPT);
 
 /**
- * Code that another V8, or this one with other flags, has made has another name. V8 tells by the head of its code, and one that
- * refuses a code has compiled the script for nothing.
+ * Code that another V8, or this one with other flags, has made has another name. V8 tells by the head of its code, and
+ * one that refuses a code has compiled the script for nothing.
  */
 function codePath(): string {
   const head = new Script("0").createCachedData().subarray(0, HEAD_BYTES);

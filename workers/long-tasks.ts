@@ -10,7 +10,10 @@ import type { LongTasks } from "../src/session/long-tasks.js";
 import type { RunReader } from "./file-tasks.js";
 import type { TaskPool } from "./task-pool.js";
 
-/** `models`: absent where nothing is trained. `reader` reads files of rows; else `tasks` does, without a bound of memory. */
+/**
+ * `models`: absent where nothing is trained. `reader` reads files of rows; else `tasks` does, without a bound of
+ * memory.
+ */
 export function longTasks(
   tasks: TaskPool,
   computing: Pick<LongTasks, "compute">,

@@ -1,6 +1,6 @@
 /**
- * Training and prediction as tasks of a thread: columns come packed, what is wrong with them goes back as data, and models
- * that were used lately stay loaded. Exported by task.ts.
+ * Training and prediction as tasks of a thread: columns come packed, what is wrong with them goes back as data, and
+ * models that were used lately stay loaded. Exported by task.ts.
  */
 import { on } from "node:events";
 import type { MessagePort } from "node:worker_threads";

@@ -1,6 +1,6 @@
 /**
- * Training and prediction for an actor: trainings on threads of their own whose priority is lower than all others', so that
- * they take what processor time is left; predictions on one more. Called by workers/actor.ts.
+ * Training and prediction for an actor: trainings on threads of their own whose priority is lower than all others', so
+ * that they take what processor time is left; predictions on one more. Called by workers/actor.ts.
  */
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { TrainMessage } from "../src/automl/contract.js";

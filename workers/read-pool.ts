@@ -1,6 +1,6 @@
 /**
- * Threads that read column files for an actor's statements. They are started when the first long read comes, which does not wait for
- * them, and go when nobody reads for minutes. Made by actor.ts.
+ * Threads that read column files for an actor's statements. They are started when the first long read comes, which does
+ * not wait for them, and go when nobody reads for minutes. Made by actor.ts.
  */
 import { DbError } from "../src/protocol/errors.js";
 import type { ReadAnswer, Reading, ReadJob, ReadThreads } from "../src/query/exec/threads/read-threads.js";

@@ -26,7 +26,9 @@ export interface TaskPool {
   end(): Promise<void>;
 }
 
-/** Where work comes every minute, threads that come and go cost more than they hold: their start, and memory in pieces. */
+/**
+ * Where work comes every minute, threads that come and go cost more than they hold: their start, and memory in pieces.
+ */
 const IDLE_MS = 300_000;
 
 interface NamedPool {

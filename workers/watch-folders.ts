@@ -1,4 +1,7 @@
-/** The way to the thread that watches folders (watch.ts): started with the first folder, again when it ends unasked. Called by actor.ts. */
+/**
+ * The way to the thread that watches folders (watch.ts): started with the first folder, again when it ends unasked.
+ * Called by actor.ts.
+ */
 import { Worker } from "node:worker_threads";
 import type { WatchHearer, WatchOptions } from "../src/ingest/watch/folder-watcher.js";
 import type { FromWatcher, ToWatcher } from "../src/ingest/watch/watch-messages.js";

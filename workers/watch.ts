@@ -1,6 +1,6 @@
 /**
- * Entry of the thread that watches folders for an actor, so that neither listing them nor a storm of changes takes the actor's
- * time. Started with the first folder (watch-folders.ts). A failed watcher is told and found by scans.
+ * Entry of the thread that watches folders for an actor, so that neither listing them nor a storm of changes takes the
+ * actor's time. Started with the first folder (watch-folders.ts). A failed watcher is told and found by scans.
  */
 import { parentPort } from "node:worker_threads";
 import { FolderWatcher } from "../src/ingest/watch/folder-watcher.js";

@@ -1,6 +1,6 @@
 /**
- * Tables by seed that are like well-known public ones in their columns and in what is hard about them; their rows are made
- * here. Each has noise, so that no model can be perfect.
+ * Tables by seed that are like well-known public ones in their columns and in what is hard about them; their rows are
+ * made here. Each has noise, so that no model can be perfect.
  */
 import type { ColumnData, TrainJob } from "../../src/automl/contract.js";
 import { Random } from "../../src/automl/random.js";

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL of this machine's binaries in a temporary folder, reached over a unix socket in it. The server refuses to
- * run as root, so root lends it to the account `postgres`, or `nobody` where there is none.
+ * A PostgreSQL of this machine's binaries in a temporary folder, reached over a unix socket in it. The server refuses
+ * to run as root, so root lends it to the account `postgres`, or `nobody` where there is none.
  */
 import { type ChildProcess, execFileSync } from "node:child_process";
 import { chownSync, existsSync, readdirSync, realpathSync } from "node:fs";

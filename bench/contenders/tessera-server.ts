@@ -1,6 +1,7 @@
 /**
- * A server of Tessera with a data directory of its own that can be ended and started again, with the default configuration:
- * no limit is raised but those of time, for many rows. Asked over HTTP, as the tenant of the installation.
+ * A server of Tessera with a data directory of its own that can be ended and started again, with the default
+ * configuration: no limit is raised but those of time, for many rows. Asked over HTTP, as the tenant of the
+ * installation.
  */
 import type { ChildProcess } from "node:child_process";
 import { createReadStream } from "node:fs";

@@ -14,8 +14,8 @@ export const QUESTIONS = [
 export type Question = (typeof QUESTIONS)[number];
 
 /**
- * What is asked of each node or pair (`null`: of the graph): a count, the length of the path, of PageRank the ten best and
- * their ranks, of Louvain the modularity.
+ * What is asked of each node or pair (`null`: of the graph): a count, the length of the path, of PageRank the ten best
+ * and their ranks, of Louvain the modularity.
  */
 export type Answer = readonly number[];
 

@@ -1,4 +1,7 @@
-/** What a row costs as the table grows: a panel for each step, both axes logarithmic. SVG that reads on light and dark pages. */
+/**
+ * What a row costs as the table grows: a panel for each step, both axes logarithmic. SVG that reads on light and dark
+ * pages.
+ */
 import { svgText } from "../report/svg-text.js";
 import { costOfRow, type GrowthResult, isCosted, significant, stepOf } from "./report.js";
 import type { Step } from "./run-side.js";

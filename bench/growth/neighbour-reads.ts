@@ -1,6 +1,6 @@
 /**
- * Point reads of another tenant on the same actor, an open loop in a process of its own that runs through all steps. Each
- * step is charged with the reads that were due in it.
+ * Point reads of another tenant on the same actor, an open loop in a process of its own that runs through all steps.
+ * Each step is charged with the reads that were due in it.
  */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";

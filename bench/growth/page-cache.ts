@@ -1,6 +1,7 @@
 /**
- * Takes the files of a data directory out of the page cache, so that what is read next comes from the disk. Each file alone
- * (`dd iflag=nocache`, posix_fadvise): /proc/sys/vm/drop_caches would need root and take the programs' own pages as well.
+ * Takes the files of a data directory out of the page cache, so that what is read next comes from the disk. Each file
+ * alone (`dd iflag=nocache`, posix_fadvise): /proc/sys/vm/drop_caches would need root and take the programs' own pages
+ * as well.
  */
 import { execFileSync } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * One system at one size, from an empty folder to the last check. The order: import, a wait, restarts (clean with a warm page
- * cache, clean with a cold one), each read twice, a commit and SIGKILL at once, a restart, writes, checks.
+ * One system at one size, from an empty folder to the last check. The order: import, a wait, restarts (clean with a
+ * warm page cache, clean with a cold one), each read twice, a commit and SIGKILL at once, a restart, writes, checks.
  */
 import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,7 +1,8 @@
 /**
- * The table of bench/growth, and what is asked of it. Eight columns: a key that rises, three integers (of 100 values, of as
- * many values as there are rows, of 10,000 values), a double precision, two texts of some 50 characters (one different in each row,
- * one of 5,000 values) and a timestamp. Sums are exact in every system: the numbers in `x` are quarters.
+ * The table of bench/growth, and what is asked of it. Eight columns: a key that rises, three integers (of 100 values,
+ * of as many values as there are rows, of 10,000 values), a double precision, two texts of some 50 characters (one
+ * different in each row, one of 5,000 values) and a timestamp. Sums are exact in every system: the numbers in `x` are
+ * quarters.
  */
 
 import { join } from "node:path";

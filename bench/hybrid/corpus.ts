@@ -1,4 +1,7 @@
-/** The documents and queries of bench/hybrid, from a fixed seed: words by Zipf's law, as texts in any language have them. */
+/**
+ * The documents and queries of bench/hybrid, from a fixed seed: words by Zipf's law, as texts in any language have
+ * them.
+ */
 import { randomFrom } from "../vector/data.js";
 
 export interface Document {

@@ -1,8 +1,8 @@
 /**
- * A folder of mixed real files to ingest, the same for the same seed and machine: documentation that the system's packages
- * installed (texts, HTML, Markdown, XML, source code, as they are or unpacked), and documents made by the libraries that people
- * make them with (PDF, DOCX, PPTX, XLSX, CSV, JSON, messages, books, images of words). Also tells passages that a search has to
- * find, with the file and page where each stands.
+ * A folder of mixed real files to ingest, the same for the same seed and machine: documentation that the system's
+ * packages installed (texts, HTML, Markdown, XML, source code, as they are or unpacked), and documents made by the
+ * libraries that people make them with (PDF, DOCX, PPTX, XLSX, CSV, JSON, messages, books, images of words). Also tells
+ * passages that a search has to find, with the file and page where each stands.
  *
  *   node dist/bench/ingest/make-folder.js FOLDER [files, 320 unless said] [seed]
  *

@@ -1,6 +1,6 @@
 /**
- * How fast files become chunks, by kind: CPU time of one thread, over the folder of make-folder.ts. OCR is counted apart, since
- * its engine computes in a thread of its own.
+ * How fast files become chunks, by kind: CPU time of one thread, over the folder of make-folder.ts. OCR is counted
+ * apart, since its engine computes in a thread of its own.
  *
  *   node dist/bench/ingest/parse-rates.js [files, 320 unless said] [--ocr]
  */

@@ -39,8 +39,8 @@ export function differenceOfTables(rows: readonly (readonly unknown[])[], { rows
 }
 
 /**
- * The same for the graph's answers, which hold the same facts in columns of their own: each row must have all cells of the
- * table's row somewhere (its lists apart, which the two nest in different ways).
+ * The same for the graph's answers, which hold the same facts in columns of their own: each row must have all cells of
+ * the table's row somewhere (its lists apart, which the two nest in different ways).
  */
 export function differenceOfGraph(rows: readonly (readonly unknown[])[], { rows: expected }: Expected): string | null {
   if (rows.length !== expected.length) return `${rows.length} rows, not ${expected.length}`;

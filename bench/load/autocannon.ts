@@ -1,8 +1,8 @@
 /**
- * autocannon as a load generator, in a process of its own: `node autocannon.js '<ClientLoad as JSON>'` sends the same requests as
- * wrk and our client, as fast as answers come, and prints one line of JSON, an AutocannonResult. The package is one of the
- * peers (bench/peers). It does not count answers after which it closes the connection, so workloads with a connection for each
- * request are measured with other generators.
+ * autocannon as a load generator, in a process of its own: `node autocannon.js '<ClientLoad as JSON>'` sends the same
+ * requests as wrk and our client, as fast as answers come, and prints one line of JSON, an AutocannonResult. The
+ * package is one of the peers (bench/peers). It does not count answers after which it closes the connection, so
+ * workloads with a connection for each request are measured with other generators.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,11 +1,12 @@
 /**
  * A client in a process of its own: `node client.js '<ClientLoad as JSON>'`; prints one line of JSON, a ClientResult.
- * SIGTERM ends an open loop before its time: nothing more is sent, and what is under way is awaited. A parent with a channel is
- * told when the first request is due.
+ * SIGTERM ends an open loop before its time: nothing more is sent, and what is under way is awaited. A parent with a
+ * channel is told when the first request is due.
  *
- * With a rate it is an open loop: requests are due by a schedule that does not look at the answers, and each is timed from
- * when it was due. A server that stalls is charged for all requests that its stall held up, also those that could not be
- * sent because every connection waited: no coordinated omission. Without a rate it sends as fast as answers come.
+ * With a rate it is an open loop: requests are due by a schedule that does not look at the answers, and each is timed
+ * from when it was due. A server that stalls is charged for all requests that its stall held up, also those that could
+ * not be sent because every connection waited: no coordinated omission. Without a rate it sends as fast as answers
+ * come.
  */
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";

@@ -1,6 +1,6 @@
 /**
- * Runs the load generators as processes of their own. Throughput is measured by wrk where it is installed, otherwise by our
- * client; LOAD=wrk, autocannon or client chooses.
+ * Runs the load generators as processes of their own. Throughput is measured by wrk where it is installed, otherwise by
+ * our client; LOAD=wrk, autocannon or client chooses.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";

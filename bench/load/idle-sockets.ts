@@ -1,6 +1,6 @@
 /**
- * Opens WebSocket connections and keeps them idle: `node idle-sockets.js '<IdleSockets as JSON>'`. Prints "open" when all
- * are there; ends with code 1 when one is refused or closed. Pings are answered.
+ * Opens WebSocket connections and keeps them idle: `node idle-sockets.js '<IdleSockets as JSON>'`. Prints "open" when
+ * all are there; ends with code 1 when one is refused or closed. Pings are answered.
  */
 import http from "node:http";
 import type { Duplex } from "node:stream";

@@ -1,7 +1,8 @@
 /**
  * A workload's requests, made once and as the bytes that go over the wire, so that wrk (replay.lua) and our client
- * (client.ts) send the same ones and spend nothing on making them. Requests are sent in the order of the file, round and
- * round. Keys that must be new each time are put in while sending: all have nine digits, so lengths stay what they are.
+ * (client.ts) send the same ones and spend nothing on making them. Requests are sent in the order of the file, round
+ * and round. Keys that must be new each time are put in while sending: all have nine digits, so lengths stay what they
+ * are.
  *
  * The file: one line per request with the number of its pieces, then per piece a line "MARK LENGTH" and its bytes; MARK
  * says what goes before the piece: "-" nothing, "n" the next key, "s" the same key again.

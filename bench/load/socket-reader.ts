@@ -1,4 +1,6 @@
-/** A WebSocket that costs little: what it is sent is counted and handed on as bytes. For benches that open thousands. */
+/**
+ * A WebSocket that costs little: what it is sent is counted and handed on as bytes. For benches that open thousands.
+ */
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 

@@ -1,6 +1,7 @@
 /**
- * Loaded into each thread of the server that is measured (node's `--import`): writes down how much CPU time the gateway and the actors
- * take between two beats of a timer. CPU time, because on a busy machine a clock also counts what other programs do.
+ * Loaded into each thread of the server that is measured (node's `--import`): writes down how much CPU time the gateway
+ * and the actors take between two beats of a timer. CPU time, because on a busy machine a clock also counts what other
+ * programs do.
  */
 import { appendFileSync } from "node:fs";
 import { isMainThread, workerData } from "node:worker_threads";

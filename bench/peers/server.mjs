@@ -1,7 +1,7 @@
 /**
  * The peers: fastify in front of one store (`node server.mjs sqlite DIRECTORY`), tuned, with a cached JWT check and
- * compiled schemas, doing the workloads' work for authenticated callers. Started by bench/servers.ts. Prints one line of
- * JSON when it listens: {port, token, versions, durability}.
+ * compiled schemas, doing the workloads' work for authenticated callers. Started by bench/servers.ts. Prints one line
+ * of JSON when it listens: {port, token, versions, durability}.
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,6 @@
-/** How well rules turn questions into SQL, over schemas that are not those of their tests: for `make quality` and tests. */
+/**
+ * How well rules turn questions into SQL, over schemas that are not those of their tests: for `make quality` and tests.
+ */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Searches by words, by vectors and by both: nDCG@10 (Järvelin and Kekäläinen, 2002) over the descriptions of npm packages
- * and of metrics, with questions and grades (0 to 2) written for them (test/golden/…-descriptions.json).
+ * Searches by words, by vectors and by both: nDCG@10 (Järvelin and Kekäläinen, 2002) over the descriptions of npm
+ * packages and of metrics, with questions and grades (0 to 2) written for them (test/golden/…-descriptions.json).
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -12,7 +12,10 @@ export interface Machine {
   readonly system: string;
   readonly node: string;
   readonly loadGenerator: string;
-  /** Medians of writing 4 KiB and waiting for the disk, where the servers have their data: at the end of a file, and in it. */
+  /**
+   * Medians of writing 4 KiB and waiting for the disk, where the servers have their data: at the end of a file, and in
+   * it.
+   */
   readonly appendMs: number;
   readonly overwriteMs: number;
   /** Of the last minute, when the run began. */

@@ -1,4 +1,7 @@
-/** How the soak's load talks to the server: JSON over kept-alive connections, each answer held against the status that it should have. */
+/**
+ * How the soak's load talks to the server: JSON over kept-alive connections, each answer held against the status that
+ * it should have.
+ */
 import { Agent, request } from "undici";
 
 /** An answer that a piece of work did not expect. */

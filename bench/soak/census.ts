@@ -1,6 +1,7 @@
 /**
- * What a server's data directory holds, counted by kind of record: files grow and shrink with compaction, but what is stored says
- * whether anything is kept without end. Reads a copy, so that the server may go on. Called by run.ts and verdict.ts.
+ * What a server's data directory holds, counted by kind of record: files grow and shrink with compaction, but what is
+ * stored says whether anything is kept without end. Reads a copy, so that the server may go on. Called by run.ts and
+ * verdict.ts.
  */
 import { cpSync, linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** The works whose connections live for some seconds: server-sent events, and WebSockets with a stream of rows and a subscription. */
+/**
+ * The works whose connections live for some seconds: server-sent events, and WebSockets with a stream of rows and a
+ * subscription.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, request, WebSocket } from "undici";
 import { type Caller, expect, Unexpected } from "./caller.js";

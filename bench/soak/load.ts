@@ -1,7 +1,8 @@
 /**
- * The soak's clients, in a process of their own: `node load.js '<SoakLoad as JSON>'`, started by run.ts. An open loop: pieces of work
- * are due by a schedule that does not look at the answers, and each is timed from when it was due, so that a server that
- * stalls is charged for all that its stall held up. Sends a WindowReport every ten seconds, and ends when asked.
+ * The soak's clients, in a process of their own: `node load.js '<SoakLoad as JSON>'`, started by run.ts. An open loop:
+ * pieces of work are due by a schedule that does not look at the answers, and each is timed from when it was due, so
+ * that a server that stalls is charged for all that its stall held up. Sends a WindowReport every ten seconds, and ends
+ * when asked.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Caller, Unexpected } from "./caller.js";

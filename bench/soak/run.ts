@@ -1,7 +1,7 @@
 /**
- * `make soak MINUTES=60 RATE=200`: a server under mixed work over all models at a steady rate, looked at every second. Writes
- * bench/results/soak.json and soak.svg (RESULT names them otherwise), prints what grew, slowed down or failed, and
- * exits with 1 if anything did. ACTORS (1) and SECONDS (in place of minutes) for short ones.
+ * `make soak MINUTES=60 RATE=200`: a server under mixed work over all models at a steady rate, looked at every second.
+ * Writes bench/results/soak.json and soak.svg (RESULT names them otherwise), prints what grew, slowed down or failed,
+ * and exits with 1 if anything did. ACTORS (1) and SECONDS (in place of minutes) for short ones.
  */
 import { fork } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -19,7 +19,9 @@ const PASSWORD = "a password for the soak";
 const MIB = 2 ** 20;
 const MEMTABLE_BYTES = 16 * MIB;
 const SEGMENT_BYTES = 2 * MIB;
-/** What else fills up first: logs that are cut soon, so that their growth to the usual bounds is not taken for a leak. */
+/**
+ * What else fills up first: logs that are cut soon, so that their growth to the usual bounds is not taken for a leak.
+ */
 const ENVIRONMENT = {
   TESSERA_NLI_ENABLED: "true",
   TESSERA_STORAGE_MEMTABLE_BYTES: String(MEMTABLE_BYTES),
@@ -31,7 +33,9 @@ const ENVIRONMENT = {
   TESSERA_CHANGES_WINDOW_SECONDS: "60",
   TESSERA_AUTH_TOKEN_LIFETIME_SECONDS: "86400",
 };
-/** What a partition's two logs and its new file gain until memory is written to files, which half of it is filled for. */
+/**
+ * What a partition's two logs and its new file gain until memory is written to files, which half of it is filled for.
+ */
 const TOOTH_BYTES = (3 * MEMTABLE_BYTES) / 2 + SEGMENT_BYTES;
 
 interface Soak {

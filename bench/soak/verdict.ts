@@ -100,9 +100,10 @@ export function floors(points: readonly (readonly [number, number])[], seconds =
 }
 
 /**
- * Over the last two thirds. Something leaks when the slope lies above the bound even after the error is taken off, so that a
- * wave within a short soak is none; a leak that a soak is too short to see has a large `slopeError`. `toothBytes`: what logs and
- * files gain from one filling of memory to the next, which counts as flat however short the soak.
+ * Over the last two thirds. Something leaks when the slope lies above the bound even after the error is taken off, so
+ * that a wave within a short soak is none; a leak that a soak is too short to see has a large `slopeError`.
+ * `toothBytes`: what logs and files gain from one filling of memory to the next, which counts as flat however short the
+ * soak.
  */
 export function growths(samples: readonly Sample[], toothBytes = 0): Growth[] {
   const end = samples.at(-1)?.second ?? 0;

@@ -1,7 +1,7 @@
 /**
- * What the soak loads a server with: work over all models, made so that what is stored stays of one size (rows are replaced or
- * deleted after a while), and so that every answer can be checked. `share` says how often, in proportion to the others; what has
- * `everySeconds` instead comes at that interval, one at a time.
+ * What the soak loads a server with: work over all models, made so that what is stored stays of one size (rows are
+ * replaced or deleted after a while), and so that every answer can be checked. `share` says how often, in proportion to
+ * the others; what has `everySeconds` instead comes at that interval, one at a time.
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

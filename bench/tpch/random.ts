@@ -1,4 +1,6 @@
-/** Repeatable random numbers for the generator: every table draws from a stream of its own, so scale changes no other. */
+/**
+ * Repeatable random numbers for the generator: every table draws from a stream of its own, so scale changes no other.
+ */
 
 /** Mulberry32 (Tommy Ettinger, 2017): 32 bits of state, good enough for choosing rows. */
 export class Random {

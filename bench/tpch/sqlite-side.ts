@@ -1,4 +1,6 @@
-/** SQLite in this process, through better-sqlite3 of bench/peers: a file in a temporary folder, indexed and analyzed. */
+/**
+ * SQLite in this process, through better-sqlite3 of bench/peers: a file in a temporary folder, indexed and analyzed.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";

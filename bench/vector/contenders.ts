@@ -1,6 +1,6 @@
 /**
- * Who takes part in bench/vector: Tessera's vector collections, stores behind fastify (bench/peers/vectors), and Chroma's
- * own server. Each makes a graph with M 16 and ef_construction 100 for cosine.
+ * Who takes part in bench/vector: Tessera's vector collections, stores behind fastify (bench/peers/vectors), and
+ * Chroma's own server. Each makes a graph with M 16 and ef_construction 100 for cosine.
  */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";

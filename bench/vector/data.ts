@@ -1,4 +1,6 @@
-/** The vectors of bench/vector, from a fixed seed: Gaussian clouds around centres, and the true neighbours of queries. */
+/**
+ * The vectors of bench/vector, from a fixed seed: Gaussian clouds around centres, and the true neighbours of queries.
+ */
 
 export interface VectorData {
   readonly vectors: readonly Float32Array[];

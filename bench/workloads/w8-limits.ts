@@ -1,4 +1,6 @@
-/** W8: what the front alone can do (/health), and with the way to an actor and back (/v1/echo), which only Tessera has. */
+/**
+ * W8: what the front alone can do (/health), and with the way to an actor and back (/v1/echo), which only Tessera has.
+ */
 import type { Contender } from "../contenders/contenders.js";
 import { jsonRequest } from "../load/requests.js";
 import type { EntryOf, Workload } from "./workload.js";

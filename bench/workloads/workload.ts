@@ -59,7 +59,9 @@ const COLUMNS = "id integer PRIMARY KEY, name text NOT NULL, balance integer NOT
 const ROWS_PER_STATEMENT = 1000;
 const SIGN_INS_AT_ONCE = 4;
 
-/** The same tables and rows everywhere; with Tessera each tenant has a table of its own, with the peers a key's column. */
+/**
+ * The same tables and rows everywhere; with Tessera each tenant has a table of its own, with the peers a key's column.
+ */
 export async function prepare(contender: Contender, data: Data): Promise<Prepared> {
   const { url, token } = contender;
   if (contender.isPeer) {

@@ -1,6 +1,6 @@
 /**
- * The seam between an actor and what features do for a whole actor: moves of tenants, backups, jobs, the directory. The actor
- * calls `ActorFeatures`, which src/features implements; they reach the actor through `ActorHost`.
+ * The seam between an actor and what features do for a whole actor: moves of tenants, backups, jobs, the directory. The
+ * actor calls `ActorFeatures`, which src/features implements; they reach the actor through `ActorHost`.
  */
 import type { DeriveKey } from "../directory/derive-key.js";
 import type { ActorMarks } from "../protocol/actor-marks.js";
@@ -58,7 +58,10 @@ export interface ActorFeatures {
   opened(partition: Partition): void;
   /** The partition's files are damaged: nothing will ever change there again. */
   damaged(partition: Partition): void;
-  /** Opens the directory, in the actor of its partition; answers the first administrator's password where it was made up. */
+  /**
+   * Opens the directory, in the actor of its partition; answers the first administrator's password where it was made
+   * up.
+   */
   openDirectory(): Promise<string | null>;
   /** Of all endpoints that this actor answers. */
   handlers(): Handlers;
@@ -74,9 +77,14 @@ export interface ActorFeatures {
   restoring(tenant: number): DbError;
   /** The client of that request has left; false: the request is no subscription. */
   left(requestId: number): boolean;
-  /** Something is under way in the partition that must end before another node can own it: a move, a backup, a restore. */
+  /**
+   * Something is under way in the partition that must end before another node can own it: a move, a backup, a restore.
+   */
   isTied(partition: Partition): boolean;
-  /** Another node is to own it: no orders are begun there any more, live replies and jobs end. Resolves when no job runs. */
+  /**
+   * Another node is to own it: no orders are begun there any more, live replies and jobs end. Resolves when no job
+   * runs.
+   */
   leaving(partition: Partition): Promise<void>;
   /** Its requests have ended, too: nothing of it is used after this. */
   leave(partition: Partition): Promise<void>;

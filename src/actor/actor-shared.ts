@@ -1,4 +1,6 @@
-/** What the partitions of one actor share. Made by the actor; a partition without one has its own (`sharedByNobody`). */
+/**
+ * What the partitions of one actor share. Made by the actor; a partition without one has its own (`sharedByNobody`).
+ */
 import { Models } from "../ai/models.js";
 import { modelsOptions } from "../ai/models-options.js";
 import { ClaimVerifier } from "../ai/nli/claim-verifier.js";

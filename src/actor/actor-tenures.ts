@@ -1,6 +1,6 @@
 /**
- * The seam to what an actor of a cluster needs (src/cluster/tenures.ts): which partitions it owns is decided there, and where their
- * commits go. On one machine there is none, and an actor owns what its settings say.
+ * The seam to what an actor of a cluster needs (src/cluster/tenures.ts): which partitions it owns is decided there, and
+ * where their commits go. On one machine there is none, and an actor owns what its settings say.
  */
 
 import type { DbError } from "../protocol/errors.js";
@@ -11,7 +11,10 @@ import { OutputGate } from "./output-gate.js";
 export interface TenuresHost {
   /** Opens the partition, which this actor owns now. */
   open(partition: number): Promise<void>;
-  /** Serves it no more, as another node is to own it. Resolves when it is closed; false: that cannot be now, and it is still served. */
+  /**
+   * Serves it no more, as another node is to own it. Resolves when it is closed; false: that cannot be now, and it is
+   * still served.
+   */
   close(partition: number): Promise<boolean>;
   /** Something was put among the replies. */
   armTurn(): void;
@@ -22,7 +25,9 @@ export interface ActorTenures {
   begin(host: TenuresHost): void;
   /** The commit log of a partition that is being opened, in front of this node's own. */
   replicate(partition: number, local: CommitLog): Promise<CommitLog>;
-  /** Has a reply leave when it is known that the partition was owned when the reply was computed. One of both is called. */
+  /**
+   * Has a reply leave when it is known that the partition was owned when the reply was computed. One of both is called.
+   */
   confirm(partition: number, send: () => void, fail: (error: DbError) => void): void;
   metrics(): ClusterMetrics;
   /** No more partitions are opened. */

@@ -1,14 +1,14 @@
 /**
  * One actor: the single writer of its partitions, on a thread of its own. The life of a request here:
  *
- *  1. A buffer of frames arrives; `accept` (requests.ts) gives each request to the scheduler, which calls `begin` when it
- *     is its tenant's turn: at once, unless others are at work.
+ *  1. A buffer of frames arrives; `accept` (requests.ts) gives each request to the scheduler, which calls `begin` when
+ *     it is its tenant's turn: at once, unless others are at work.
  *  2. Its body is decoded and checked (validate.ts); an Idempotency-Key is claimed (answer-once.ts).
  *  3. The endpoint's handler runs (src/features). SQL goes through src/session. Most handlers end at once; a long
  *     statement gives way after its slice and goes on in a later turn (scheduler.ts).
  *  4. The answer passes (answers.ts) the partition's gate (output-gate.ts): a reply waits for the fsync of what it saw.
- *  5. At the end of the turn (`turn`) every shard that was written to is flushed: one log write, one engine batch, one fsync
- *     for all commits of the turn; and all replies that may leave go back in one buffer.
+ *  5. At the end of the turn (`turn`) every shard that was written to is flushed: one log write, one engine batch, one
+ *     fsync for all commits of the turn; and all replies that may leave go back in one buffer.
  *
  * Beside that it opens the partitions, hears control messages, and closes. What features do for a whole actor is behind
  * actor-features.ts, what needs no request in upkeep.ts. workers/actor.ts makes it and owns the thread.

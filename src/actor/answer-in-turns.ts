@@ -15,7 +15,9 @@ import type { Request } from "./request.js";
 
 /** Parts of an answer that are written at once. */
 const PARTS_AT_ONCE = 16 * 1024;
-/** Characters or bytes of a payload from which on its reply leaves in pieces: copying it as a whole takes milliseconds. */
+/**
+ * Characters or bytes of a payload from which on its reply leaves in pieces: copying it as a whole takes milliseconds.
+ */
 const STREAMED_FROM = 1024 * 1024;
 const PIECE_CHARACTERS = 64 * 1024;
 const MSGPACK = "application/msgpack";

@@ -59,7 +59,9 @@ export class Answers {
     private readonly log: (message: string, fields: object) => void,
   ) {}
 
-  /** `again`: does the request once more, where its answer has seen a commit of another one that the disk refuses then. */
+  /**
+   * `again`: does the request once more, where its answer has seen a commit of another one that the disk refuses then.
+   */
   give(request: Request, answer: Answer, again: (() => void) | null): void {
     request.trace?.handled();
     if (answer === STREAMED) {

@@ -18,8 +18,8 @@ export function loginOf(head: CallersHead): Login {
 }
 
 /**
- * Throws forbidden where the caller's issuer or API key names a role that the tenant does not have: nobody falls back to what
- * everybody may.
+ * Throws forbidden where the caller's issuer or API key names a role that the tenant does not have: nobody falls back
+ * to what everybody may.
  */
 export function requireOwnRoles({ tenant, head }: { readonly tenant: Tenant; readonly head: RequestHead }): void {
   if (head.memberOf === undefined) return;

@@ -5,7 +5,9 @@ import { DbError } from "../protocol/errors.js";
 import { SYSTEM_TENANT } from "../protocol/identity.js";
 import type { Request } from "./request.js";
 
-/** The tenant in the URL must be the caller's own, unless the caller belongs to the tenant that owns the installation. */
+/**
+ * The tenant in the URL must be the caller's own, unless the caller belongs to the tenant that owns the installation.
+ */
 export function tenantOf(request: Request, { params }: Input): string {
   const { tenantId } = request.head;
   if (tenantId !== SYSTEM_TENANT && tenantId !== params.tenant) {

@@ -1,4 +1,6 @@
-/** Forgets a tenant's past where its window has passed (storage/layered-engine.ts). The actor calls this now and then. */
+/**
+ * Forgets a tenant's past where its window has passed (storage/layered-engine.ts). The actor calls this now and then.
+ */
 import type { Tenant } from "../session/tenant.js";
 import { historyOf } from "../storage/history-records.js";
 import type { CommitStamp } from "../storage/operation.js";

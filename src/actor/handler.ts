@@ -6,7 +6,9 @@ import type { EndpointName, ResponseOf } from "../protocol/endpoints.js";
 import type { Answer } from "../session/answer.js";
 import type { Request } from "./request.js";
 
-/** Typed by its endpoint's schemas; without one it takes any input. The answer is typed unless UntypedAnswer names it. */
+/**
+ * Typed by its endpoint's schemas; without one it takes any input. The answer is typed unless UntypedAnswer names it.
+ */
 export type Handler<E extends EndpointName = EndpointName> = (
   request: Request,
   input: InputOf<E>,

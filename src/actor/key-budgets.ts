@@ -1,6 +1,7 @@
 /**
- * What API keys on a lead have used of their budgets (`rows_per_day`, `bytes_per_day`), by days of UTC. Counted by the actor
- * that answers, and stored with the tenant at each sweep: a crash forgets what was used within the last half second.
+ * What API keys on a lead have used of their budgets (`rows_per_day`, `bytes_per_day`), by days of UTC. Counted by the
+ * actor that answers, and stored with the tenant at each sweep: a crash forgets what was used within the last half
+ * second.
  */
 import { DbError } from "../protocol/errors.js";
 import type { Lead } from "../protocol/lead.js";

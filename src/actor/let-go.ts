@@ -1,7 +1,7 @@
 /**
- * Closes one partition of an actor that goes on with its others, because another node is to own it. What began before may end first,
- * while the partition is still served. Then it takes no more requests: they find the next owner. What still runs has a little time,
- * and is ended.
+ * Closes one partition of an actor that goes on with its others, because another node is to own it. What began before
+ * may end first, while the partition is still served. Then it takes no more requests: they find the next owner. What
+ * still runs has a little time, and is ended.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { DbError } from "../protocol/errors.js";
@@ -36,8 +36,9 @@ const STOPPING_MS = 10_000;
 const LOOK_MS = 2;
 
 /**
- * Resolves when it is closed; false: something is under way that must end first, or the actor ends anyhow. Throws where something
- * does not end within `stoppingMs`: the partition is half closed then, and only a new thread can go on with it.
+ * Resolves when it is closed; false: something is under way that must end first, or the actor ends anyhow. Throws where
+ * something does not end within `stoppingMs`: the partition is half closed then, and only a new thread can go on with
+ * it.
  */
 export async function letGo(number: number, host: LetGoHost, stoppingMs = STOPPING_MS): Promise<boolean> {
   const { partitions, requests, features, idempotency } = host;

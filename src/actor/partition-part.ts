@@ -1,6 +1,6 @@
 /**
- * What a feature keeps in memory beside a partition: subscriptions, jobs. The feature declares its kind of part once; each partition
- * opens one of every kind, tells it what happens, and hands it to the feature's handlers.
+ * What a feature keeps in memory beside a partition: subscriptions, jobs. The feature declares its kind of part once;
+ * each partition opens one of every kind, tells it what happens, and hands it to the feature's handlers.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import type { Config } from "../protocol/config.js";

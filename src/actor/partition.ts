@@ -130,8 +130,8 @@ export class Partition implements TenantHost {
   }
 
   /**
-   * From now on the columns of long tables are kept in files, if there is a thread that makes them. Resolves when those that
-   * are there are open; scans of their tables wait until then.
+   * From now on the columns of long tables are kept in files, if there is a thread that makes them. Resolves when those
+   * that are there are open; scans of their tables wait until then.
    */
   async keepColumns(directory: string): Promise<void> {
     const { shared, shard, config } = this;
@@ -280,9 +280,9 @@ export class Partition implements TenantHost {
   }
 
   /**
-   * Forgets what is in memory of tenants that have been idle for the configured time, and of those used longest ago past
-   * TENANTS_IN_MEMORY_MAX. `busy` ones, those with open transactions or sessions and those whose commits are on their way to disk
-   * stay; and, unless there are too many, those with prepared statements, which exist nowhere else.
+   * Forgets what is in memory of tenants that have been idle for the configured time, and of those used longest ago
+   * past TENANTS_IN_MEMORY_MAX. `busy` ones, those with open transactions or sessions and those whose commits are on
+   * their way to disk stay; and, unless there are too many, those with prepared statements, which exist nowhere else.
    */
   private forgetIdle(busy: ReadonlySet<Tenant>, idleBefore: number): void {
     let surplus = this.tenants.size - TENANTS_IN_MEMORY_MAX;
@@ -347,7 +347,7 @@ export class Partition implements TenantHost {
     this.segments.dropTenant(tenant);
   }
 
-  /** After `close`, where the actor goes on: what it shares with other partitions is without this one's tenants; answers those. */
+  /** After `close`, where the actor goes on: takes its tenants out of what partitions share, and answers them. */
   forgetAll(): Iterable<number> {
     // Those that were moved may be another partition's of the same actor.
     const own = [...this.known].filter((tenant) => this.places.get(tenant)?.kind !== "gone");

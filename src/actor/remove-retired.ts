@@ -2,8 +2,9 @@
  * Removes the rows that TRUNCATE, DROP and rewritten tables left behind (query/exec/table-data.ts, `retireTableData`),
  * once no open transaction can see them. Records in the shard list what is to be removed, so the work goes on after a
  * restart, with the tenant's first request. A commit puts the order into the record, and the engine removes the range
- * when it takes that commit (`rangeClearedBy`), so it costs nothing however many rows there are, and happens again when the log is
- * replayed. When the engine has it, the record goes. The actor calls this now and then, together with renew-statistics.ts.
+ * when it takes that commit (`rangeClearedBy`), so it costs nothing however many rows there are, and happens again when
+ * the log is replayed. When the engine has it, the record goes. The actor calls this now and then, together with
+ * renew-statistics.ts.
  */
 import { DbError } from "../protocol/errors.js";
 import type { RetiredRecords, Tenant } from "../session/tenant.js";
@@ -24,8 +25,8 @@ export async function removeRetired(
   const { partition } = tenant;
   try {
     for (;;) {
-      // What was found once is waited for, not the newest change: where definitions go on changing and some transaction is
-      // always open, one of them is always older than that.
+      // What was found once is waited for, not the newest change: where definitions go on changing and some transaction
+      // is always open, one of them is always older than that.
       tenant.retired ??= await look(tenant, scheduler);
       if (tenant.retired === null || partition.shard.oldestSnapshot < tenant.retired.changedAt) return;
       if (!(await orderAll(tenant, tenant.retired, scheduler, isStopped))) return;
@@ -118,8 +119,8 @@ async function forgetAll(
 }
 
 /**
- * Those that are still there: one may have been removed before, or taken back, since a restored backup may be older than the
- * TRUNCATE, and have its rows in that place. Answers the last commit; null: it was stopped before.
+ * Those that are still there: one may have been removed before, or taken back, since a restored backup may be older
+ * than the TRUNCATE, and have its rows in that place. Answers the last commit; null: it was stopped before.
  */
 async function eachRecord(
   tenant: Tenant,

@@ -7,7 +7,10 @@ import { analyzeTable } from "../query/exec/analyze-table.js";
 import type { Tenant } from "../session/tenant.js";
 import type { Scheduler } from "./scheduler.js";
 
-/** `isBadTime`: what can wait does. Reads in one transaction, which holds back no other, and writes what it found in another, short one. */
+/**
+ * `isBadTime`: what can wait does. Reads in one transaction, which holds back no other, and writes what it found in
+ * another, short one.
+ */
 export async function renewStatistics(
   tenant: Tenant,
   scheduler: Scheduler,

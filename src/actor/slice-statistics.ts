@@ -1,4 +1,6 @@
-/** What the scheduler did, as counts for /metrics: how long slices took and how long work waited for them. Owned by it. */
+/**
+ * What the scheduler did, as counts for /metrics: how long slices took and how long work waited for them. Owned by it.
+ */
 import { type Histogram, SCHEDULER_BUCKETS_MS, type SchedulerMetrics } from "../protocol/messages.js";
 
 /** Durations by bucket. */

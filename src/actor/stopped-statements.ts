@@ -51,7 +51,9 @@ export class StoppedStatements {
     }
   }
 
-  /** Throws statement_stopped for a request that is the same as one that was stopped before it had begun a statement. */
+  /**
+   * Throws statement_stopped for a request that is the same as one that was stopped before it had begun a statement.
+   */
   refuseRequest(tenant: number, frame: RequestFrame): void {
     const untilMs = this.tenants.get(tenant)?.requests;
     if (untilMs === undefined || untilMs.size === 0) return;

@@ -17,8 +17,8 @@ export function requireWhole({ tenant, head, endpoint }: Request, what: string =
 }
 
 /**
- * The same of a branch, and of the past: roles and policies in them may be older than those of the tenant, which hold. `owner`: the
- * tenant itself, as it is.
+ * The same of a branch, and of the past: roles and policies in them may be older than those of the tenant, which hold.
+ * `owner`: the tenant itself, as it is.
  */
 export function requireWholeOwner(owner: Tenant, head: Request["head"]): void {
   if (head.branch === "" && head.asOf === "") return;

@@ -1,6 +1,7 @@
 /**
- * CPU time between two looks at whether the actor's loop comes round: what is longer than a look apart is one turn, whatever the system
- * ran besides. Looks are taken only while there are requests, so that an idle thread sleeps. Owned by the actor.
+ * CPU time between two looks at whether the actor's loop comes round: what is longer than a look apart is one turn,
+ * whatever the system ran besides. Looks are taken only while there are requests, so that an idle thread sleeps. Owned
+ * by the actor.
  */
 import type { Histogram } from "../protocol/messages.js";
 import { threadCpuMs } from "../session/thread-cpu.js";

@@ -74,9 +74,9 @@ export class InferenceLane {
   }
 
   /**
-   * A row of numbers for each of at most RUN_ITEMS_MAX items, by the bundle in that folder. Rejects with BundleError when
-   * the bundle cannot be used, with `overloaded` when too many items wait or no memory is left, with `internal_error` when
-   * the run failed, with the signal's reason when it fires before the run begins.
+   * A row of numbers for each of at most RUN_ITEMS_MAX items, by the bundle in that folder. Rejects with BundleError
+   * when the bundle cannot be used, with `overloaded` when too many items wait or no memory is left, with
+   * `internal_error` when the run failed, with the signal's reason when it fires before the run begins.
    */
   numbers(directory: string, items: readonly BatchItem[], signal?: AbortSignal): Promise<Numbers> {
     if (this.waitingItems + items.length > this.options.waitingMax)
@@ -94,8 +94,8 @@ export class InferenceLane {
   }
 
   /**
-   * Pieces of a text as the bundle in that folder makes them, and how it ended. Fails as `numbers` does; ends soon, with
-   * `cancelled`, when the signal fires or when nobody reads on. `telling`: what readers are told of an error.
+   * Pieces of a text as the bundle in that folder makes them, and how it ended. Fails as `numbers` does; ends soon,
+   * with `cancelled`, when the signal fires or when nobody reads on. `telling`: what readers are told of an error.
    */
   generate(
     directory: string,
@@ -120,8 +120,8 @@ export class InferenceLane {
   }
 
   /**
-   * Resolves when nothing of the bundle in that folder is loaded or under way, provided that nobody asks for it any more.
-   * What asks for it before that waits or runs as usual.
+   * Resolves when nothing of the bundle in that folder is loaded or under way, provided that nobody asks for it any
+   * more. What asks for it before that waits or runs as usual.
    */
   async letGo(directory: string): Promise<void> {
     const isOf = (one: { readonly directory: string }) => one.directory === directory;

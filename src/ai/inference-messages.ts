@@ -54,7 +54,9 @@ export interface GenerationRequest {
   readonly messages: readonly GenerationMessage[];
   /** What the text is about, for a model that sees. */
   readonly image?: ImageItem;
-  /** What the text is to say in writing, for a model that hears; what else is said here of how is of no account then. */
+  /**
+   * What the text is to say in writing, for a model that hears; what else is said here of how is of no account then.
+   */
   readonly sound?: SoundItem;
   readonly tokensMax: number;
   /** 0: always the most likely token. */
@@ -86,7 +88,9 @@ export type ToInference =
   | { readonly kind: "generate"; readonly id: number; readonly directory: string; readonly request: GenerationRequest }
   /** End that generation soon. */
   | { readonly kind: "cancel"; readonly id: number }
-  /** Release what was loaded from that folder once nothing runs with it, then say so; what comes later loads it again. */
+  /**
+   * Release what was loaded from that folder once nothing runs with it, then say so; what comes later loads it again.
+   */
   | { readonly kind: "release"; readonly id: number; readonly directory: string }
   /** Finish what runs, release all sessions and let the thread end. */
   | { readonly kind: "close" };

@@ -37,9 +37,15 @@ const ManifestSchema = Type.Object({
   max_length: Positive(TOKENS_MAX),
   /** What the outputs of a classifier mean, in their order. */
   labels: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1000 })),
-  /** Of a classifier of claims that knows little: what texts share by their words decides where it cannot (src/ai/nli/weigh-scores.ts). */
+  /**
+   * Of a classifier of claims that knows little: what texts share by their words decides where it cannot
+   * (src/ai/nli/weigh-scores.ts).
+   */
   judged_by_words: Type.Optional(Type.Boolean()),
-  /** Of a decoder that is too small to answer from texts: where a chat has passages they are quoted, and it is not asked. */
+  /**
+   * Of a decoder that is too small to answer from texts: where a chat has passages they are quoted, and it is not
+   * asked.
+   */
   quotes_passages: Type.Optional(Type.Boolean()),
   tokenizer: FileName,
   /** Beside the tokenizer, with the chat template: tokenizer_config.json unless said. */

@@ -98,8 +98,8 @@ export class Models {
   }
 
   /**
-   * A text's vector, at once; `name` null: the configured model. The vector is shared: it is only to be read. Counts for
-   * the tenant. Null: the model has to be waited for, see `embedAll`.
+   * A text's vector, at once; `name` null: the configured model. The vector is shared: it is only to be read. Counts
+   * for the tenant. Null: the model has to be waited for, see `embedAll`.
    */
   embedNow(text: string, name: string | null, tenant: string): Float32Array | null {
     return this.embeddedNow(text, name, tenant)?.vector ?? null;
@@ -134,7 +134,10 @@ export class Models {
     return this.found(name ?? this.options.embeddingModel)?.found.manifest?.static !== undefined;
   }
 
-  /** Vectors of at most RUN_ITEMS_MAX (inference-lane.ts) texts, by whatever runs the model. Errors as `describe`, and `overloaded`. */
+  /**
+   * Vectors of at most RUN_ITEMS_MAX (inference-lane.ts) texts, by whatever runs the model. Errors as `describe`, and
+   * `overloaded`.
+   */
   async embedSome(
     texts: readonly string[],
     name: string | null,
@@ -162,8 +165,8 @@ export class Models {
   }
 
   /**
-   * Vectors of at most RUN_ITEMS_MAX texts or images, by a model that puts both into one space; images are as its manifest
-   * wants them. Errors as `embedSome`.
+   * Vectors of at most RUN_ITEMS_MAX texts or images, by a model that puts both into one space; images are as its
+   * manifest wants them. Errors as `embedSome`.
    */
   async embedInto(
     items: readonly (string | ImageItem)[],
@@ -191,9 +194,9 @@ export class Models {
   }
 
   /**
-   * What the bundle in that folder, of kind nli, gives for each of at most RUN_ITEMS_MAX pairs: its outputs (logits) for
-   * contradiction, entailment and neutral. `tenant` null: counts for nobody. Rejects with BundleError, `overloaded`,
-   * `internal_error` when the run failed, and the signal's reason.
+   * What the bundle in that folder, of kind nli, gives for each of at most RUN_ITEMS_MAX pairs: its outputs (logits)
+   * for contradiction, entailment and neutral. `tenant` null: counts for nobody. Rejects with BundleError,
+   * `overloaded`, `internal_error` when the run failed, and the signal's reason.
    */
   async scorePairs(
     directory: string,
@@ -268,7 +271,9 @@ export class Models {
     }
   }
 
-  /** By the library: the bundle in that folder is used no longer, once this resolves; until `changed` nobody finds it. */
+  /**
+   * By the library: the bundle in that folder is used no longer, once this resolves; until `changed` nobody finds it.
+   */
   async letGo(directory: string): Promise<void> {
     this.leaving.add(directory);
     this.recent.clear();

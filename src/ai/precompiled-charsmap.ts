@@ -18,7 +18,10 @@ export class PrecompiledCharsmap {
   private readonly keepsAscii: boolean;
   private readonly segmenter = new Intl.Segmenter("und", { granularity: "grapheme" });
 
-  /** `base64`: the number of the trie's bytes, the trie, the replacements, each of which ends with a zero. Throws RangeError. */
+  /**
+   * `base64`: the number of the trie's bytes, the trie, the replacements, each of which ends with a zero. Throws
+   * RangeError.
+   */
   constructor(base64: string) {
     const bytes = Buffer.from(base64, "base64");
     const trieBytes = bytes.readUInt32LE(0);

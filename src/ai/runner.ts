@@ -28,7 +28,10 @@ export interface BatchRunner<Item extends BatchItem = BatchItem> {
 export interface StreamRunner {
   readonly form: "stream";
   readonly bytes: number;
-  /** Several calls may be under way. `say` hands out a piece of text; once `signal` fires the run ends soon, with `cancelled`. */
+  /**
+   * Several calls may be under way. `say` hands out a piece of text; once `signal` fires the run ends soon, with
+   * `cancelled`.
+   */
   run(request: GenerationRequest, say: (text: string) => void, signal: AbortSignal): Promise<GenerationEnd>;
   release(): Promise<void>;
 }

@@ -10,8 +10,8 @@ import { BundleError } from "./manifest.js";
 import { PrecompiledCharsmap } from "./precompiled-charsmap.js";
 
 /**
- * Characters per token of what is looked at: a text is cut to `tokensMax` tokens, so of a long one only the beginning is
- * read. English has four or five characters a token.
+ * Characters per token of what is looked at: a text is cut to `tokensMax` tokens, so of a long one only the beginning
+ * is read. English has four or five characters a token.
  */
 const CHARACTERS_PER_TOKEN = 16;
 

@@ -1,7 +1,7 @@
 /**
- * Probabilities that mean what they say: Platt's sigmoid (Platt 1999, with the targets and the Newton steps of Lin, Lin and
- * Weng 2007) or isotonic regression (Zadrozny and Elkan 2002). Several classes are calibrated each against the rest and
- * made to sum to 1. Called by the search and by loaded models; no state.
+ * Probabilities that mean what they say: Platt's sigmoid (Platt 1999, with the targets and the Newton steps of Lin, Lin
+ * and Weng 2007) or isotonic regression (Zadrozny and Elkan 2002). Several classes are calibrated each against the rest
+ * and made to sum to 1. Called by the search and by loaded models; no state.
  */
 
 import type { CalibrationReport } from "./contract.js";
@@ -50,8 +50,8 @@ export function applyCalibration({ curves }: Calibration, predicted: Float64Arra
 const WORTHWHILE = 0.001;
 
 /**
- * Chosen by log-loss where it counts: each fold's rows are calibrated by a curve from the other folds' rows. Returns the
- * curve from all rows, and the probabilities as the folds saw them. `folds` number the rows of `predicted`.
+ * Chosen by log-loss where it counts: each fold's rows are calibrated by a curve from the other folds' rows. Returns
+ * the curve from all rows, and the probabilities as the folds saw them. `folds` number the rows of `predicted`.
  */
 export function chooseCalibration(
   predicted: Float64Array,

@@ -104,7 +104,9 @@ export interface TrainJob {
   readonly columns: readonly ColumnData[];
   /** Null: there is none, and the task is clustering. */
   readonly target: string | null;
-  /** `classification`: binary or multi-class, as the target has it. `auto`: decided from the target, with the reason. */
+  /**
+   * `classification`: binary or multi-class, as the target has it. `auto`: decided from the target, with the reason.
+   */
   readonly task: Task | "classification" | "auto";
   /** Columns to learn from; all but the target when absent. */
   readonly features?: readonly string[];
@@ -114,7 +116,9 @@ export interface TrainJob {
   readonly algorithms?: readonly Algorithm[];
   /** Configurations to try, 1 to AUTOML_TRIALS_MAX. */
   readonly maxTrials: number;
-  /** Milliseconds for the search. What it cuts off is said in the card; at least one configuration is always trained. */
+  /**
+   * Milliseconds for the search. What it cuts off is said in the card; at least one configuration is always trained.
+   */
   readonly timeBudgetMs: number;
   readonly metric?: Metric;
   /** An integer from 0 to 2^32 - 1. The same job with the same seed gives the same bytes, if the time cuts nothing. */
@@ -263,8 +267,8 @@ export interface LoadedModel {
   readonly classes: readonly string[] | null;
   readonly card: ModelCard;
   /**
-   * Columns in any order; those that the model does not know are left alone. Throws DbError `invalid_request` that names
-   * the feature (and the row, from 1) when one is missing or mistyped, and when the model is one of forecasting.
+   * Columns in any order; those that the model does not know are left alone. Throws DbError `invalid_request` that
+   * names the feature (and the row, from 1) when one is missing or mistyped, and when the model is one of forecasting.
    */
   predict(columns: readonly ColumnData[], options?: { readonly explain?: boolean }): Predictions;
   /** Metrics of the model on rows whose target is known. Throws as `predict`, and when the target is missing. */

@@ -1,6 +1,6 @@
 /**
- * Reads a model's bytes for prediction. Called in task threads, and by actors for a few rows at a time: to be loaded with
- * the first prediction only. The model that is returned is immutable and may be kept.
+ * Reads a model's bytes for prediction. Called in task threads, and by actors for a few rows at a time: to be loaded
+ * with the first prediction only. The model that is returned is immutable and may be kept.
  */
 import { DbError } from "../protocol/errors.js";
 import { evaluateClusters, loadClusterModel, predictClusters } from "./cluster/cluster-model.js";

@@ -17,9 +17,9 @@ export interface TrainingShape {
 const FIXED_BYTES = 384 * 1024 * 1024;
 
 /**
- * Per row: each prepared column as it was read (64 bits), as a 32-bit number, a bin, and once more as a 32-bit number for
- * linear models; scores and probabilities of each output; gradient, hessian and their ordered copies; row numbers of
- * the folds and the partition; and what each finalist predicted.
+ * Per row: each prepared column as it was read (64 bits), as a 32-bit number, a bin, and once more as a 32-bit number
+ * for linear models; scores and probabilities of each output; gradient, hessian and their ordered copies; row numbers
+ * of the folds and the partition; and what each finalist predicted.
  */
 export function trainingBytes({ rows, columns, outputs, finalists, folds }: TrainingShape): number {
   const perRow = columns * 17 + outputs * 24 + 32 + 8 + folds * 4 + finalists * outputs * 4;

@@ -109,7 +109,10 @@ function bounded(probability: number): number {
   return Math.min(1, Math.max(1e-15, probability));
 }
 
-/** The chance that a positive row scores above a negative one, ties counting half (Hanley and McNeil 1982); 0.5 with one class. */
+/**
+ * The chance that a positive row scores above a negative one, ties counting half (Hanley and McNeil 1982); 0.5 with one
+ * class.
+ */
 export function areaUnderCurve(scores: Float64Array, target: Float64Array): number {
   const order = Array.from(scores.keys()).sort((a, b) => scores[a]! - scores[b]!);
   let ranks = 0;

@@ -1,6 +1,6 @@
 /**
- * Training and prediction on threads of their own (workers/model-tasks.ts): a training waits for a free one before its data
- * are read, and predictions do not wait behind trainings, nor signing in behind either.
+ * Training and prediction on threads of their own (workers/model-tasks.ts): a training waits for a free one before its
+ * data are read, and predictions do not wait behind trainings, nor signing in behind either.
  */
 
 import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";

@@ -1,7 +1,8 @@
 /**
- * Columns on their way to another thread: pieces of bounded size, text as UTF-8, so that everything is moved, nothing is
- * copied cell by cell, and no step of the actor takes long. Builders fill pieces while the actor reads; the task thread puts
- * them together. What ends a piece is its content alone, so equal data have equal pieces, and equal digests.
+ * Columns on their way to another thread: pieces of bounded size, text as UTF-8, so that everything is moved, nothing
+ * is copied cell by cell, and no step of the actor takes long. Builders fill pieces while the actor reads; the task
+ * thread puts them together. What ends a piece is its content alone, so equal data have equal pieces, and equal
+ * digests.
  */
 import type { Hash } from "node:crypto";
 import type { ColumnData, ColumnKind } from "./contract.js";

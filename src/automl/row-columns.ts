@@ -1,6 +1,7 @@
 /**
- * Rows of cells (documents, results, a request's `rows`) as packed columns that training and prediction read. Called by the
- * actor, so it loads nothing heavy, and what grows with the rows is a generator that stops every few cells. No state.
+ * Rows of cells (documents, results, a request's `rows`) as packed columns that training and prediction read. Called by
+ * the actor, so it loads nothing heavy, and what grows with the rows is a generator that stops every few cells. No
+ * state.
  */
 import { DbError } from "../protocol/errors.js";
 import { momentOfText, numberOfText } from "./cell-text.js";
@@ -13,8 +14,8 @@ type Row = Readonly<Record<string, unknown>>;
 const CELLS_A_STEP = 64;
 
 /**
- * Documents whose fields become columns, in the order of their first appearance: which fields there are, and of what sort,
- * is known when all have been seen.
+ * Documents whose fields become columns, in the order of their first appearance: which fields there are, and of what
+ * sort, is known when all have been seen.
  */
 export class DocumentColumns {
   /** By field: its cells, and the rows that have them. */
@@ -119,8 +120,9 @@ function textOf(cell: unknown): string {
 }
 
 /**
- * The columns that a model reads, from rows to predict. A null cell is a missing value, which models accept; a cell that
- * is not there at all is an error. Throws `invalid_request` that names the row (from 1), the feature, and what it needs.
+ * The columns that a model reads, from rows to predict. A null cell is a missing value, which models accept; a cell
+ * that is not there at all is an error. Throws `invalid_request` that names the row (from 1), the feature, and what it
+ * needs.
  */
 export function* columnsForModel(features: readonly Feature[], rows: readonly Row[]): Generator<void, PackedColumn[]> {
   const builders = features.map(({ name, kind, dimensions }) => {

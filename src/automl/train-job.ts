@@ -19,7 +19,9 @@ import type { Hooks } from "./search/hooks.js";
 import { trainSeries } from "./series/train-series.js";
 import { trainRows } from "./train-rows.js";
 
-/** Throws `invalid_request` for a job that cannot be trained (with the reason and a remedy), `cancelled` when stopped. */
+/**
+ * Throws `invalid_request` for a job that cannot be trained (with the reason and a remedy), `cancelled` when stopped.
+ */
 export function trainJob(job: TrainJob, hooks: Hooks = {}): TrainedModel {
   checkJob(job);
   const task = decideTask(job);

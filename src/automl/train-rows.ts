@@ -1,6 +1,7 @@
 /**
  * Training of a model of rows (classification, regression):
- * 1. read the target and the features, drop what cannot help, warn of what leaks; 2. prepare columns; 3. search; 4. let the
+ * 1. read the target and the features, drop what cannot help, warn of what leaks; 2. prepare columns; 3. search; 4. let
+ *    the
  * best vote; 5. calibrate; 6. fit the members on all rows; 7. importance and the card. Called by train.ts; no state.
  */
 import { DbError } from "../protocol/errors.js";
@@ -216,7 +217,10 @@ function readTable(job: TrainJob): Table {
   };
 }
 
-/** A number that looks like a key is learned from where a client names it, or where there is nothing else: one of `keys`. */
+/**
+ * A number that looks like a key is learned from where a client names it, or where there is nothing else: one of
+ * `keys`.
+ */
 function planOf(job: TrainJob, columns: readonly ReadColumn[]): { readonly plan: Plan; readonly keys: string[] } {
   const planned = (isWanted: (name: string) => boolean) => makePlan(columns, new Random(job.seed, "plan"), isWanted);
   const plan = planned((name) => job.features?.includes(name) ?? false);

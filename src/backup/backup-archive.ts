@@ -1,8 +1,8 @@
 /**
  * A backup together with the backups that it continues, as one stream of bytes for another installation:
  *
- *   magic "TSRAARC\0" · u32 version · u32 length · JSON {"parts": manifests, the full one first} · the parts' files, whose lengths
- *   the manifests tell · 32 bytes SHA-256 of all before
+ *   magic "TSRAARC\0" · u32 version · u32 length · JSON {"parts": manifests, the full one first} · the parts' files,
+ *   whose lengths the manifests tell · 32 bytes SHA-256 of all before
  *
  * Numbers are little-endian. The tenant's actor writes it for a download; the directory's actor reads it for an
  * upload, and so does the command line.
@@ -59,8 +59,9 @@ export async function* archiveOf(
 export type Pieces = AsyncIterable<Uint8Array>;
 
 /**
- * Takes an archive apart: each part's file lies in the folder, which is made, under its backup's id. Answers the manifests. Throws
- * backup_damaged for anything that is cut, changed or no archive; the folder is the caller's to remove.
+ * Takes an archive apart: each part's file lies in the folder, which is made, under its backup's id. Answers the
+ * manifests. Throws backup_damaged for anything that is cut, changed or no archive; the folder is the caller's to
+ * remove.
  */
 export async function unpackArchive(pieces: Pieces, folder: string): Promise<Manifest[]> {
   await mkdir(folder, { recursive: true, mode: 0o700 });

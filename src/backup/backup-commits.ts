@@ -1,4 +1,6 @@
-/** Commits in a block of a backup, one after the other: u48 sequence · f64 micros · u32 length · entries. Little endian. */
+/**
+ * Commits in a block of a backup, one after the other: u48 sequence · f64 micros · u32 length · entries. Little endian.
+ */
 import type { Commit } from "../storage/commit-log.js";
 import { decodeEntries, encodeEntries } from "./entries-buffer.js";
 

@@ -28,7 +28,9 @@ export interface Manifest {
   readonly engine: string;
   /** Format version of its content (storage/format.ts); absent: 1. */
   readonly storageFormat?: number;
-  /** The newest commit that it holds, of the shard that it was made in, and its time in microseconds since the epoch. */
+  /**
+   * The newest commit that it holds, of the shard that it was made in, and its time in microseconds since the epoch.
+   */
   readonly sequence: number;
   readonly micros: number;
   /** Of an incremental one: the oldest. */

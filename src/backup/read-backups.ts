@@ -14,8 +14,8 @@ export interface BackupSource {
 }
 
 /**
- * The backups' changes in order, up to that moment (microseconds since the epoch; null: all). Throws backup_damaged, and
- * invalid_request for a wrong passphrase.
+ * The backups' changes in order, up to that moment (microseconds since the epoch; null: all). Throws backup_damaged,
+ * and invalid_request for a wrong passphrase.
  */
 export async function* operationsOf(
   chain: readonly Manifest[],

@@ -36,7 +36,9 @@ export function usualPageOf(query: Paging): Page {
   return { limit: Math.min(limit, LIST_PAGE_MAX), offset };
 }
 
-/** For answers that carry the page's number. Throws invalid_request for a page without items, or one that is too large. */
+/**
+ * For answers that carry the page's number. Throws invalid_request for a page without items, or one that is too large.
+ */
 export function numberedPageOf(query: Paging): NumberedPage {
   const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);
   if (limit < 1 || limit > LIST_PAGE_MAX) {

@@ -5,9 +5,10 @@ import type { EndpointName } from "../protocol/endpoints.js";
 type Names<N extends EndpointName> = N;
 
 /**
- * Endpoints whose handlers answer with JSON that was written before, or with objects of a looser type than the endpoint's response
- * (docs/decisions/answers-not-typed.md). All other answers have the type of the response: a wrong or a missing field is a compile
- * error. A name leaves this list as soon as its handler compiles without it; none is added.
+ * Endpoints whose handlers answer with JSON that was written before, or with objects of a looser type than the
+ * endpoint's response (docs/decisions/answers-not-typed.md). All other answers have the type of the response: a wrong
+ * or a missing field is a compile error. A name leaves this list as soon as its handler compiles without it; none is
+ * added.
  */
 export type UntypedAnswer = Names<
   | "admin.placement"

@@ -1,6 +1,7 @@
 /**
- * Fields that clients send and that mean nothing here (`Unused` in the schemas), wherever they stand: beside the others, in objects and
- * lists within them, in query strings. They are taken out before a handler sees the value, and noted. Used by validate.ts.
+ * Fields that clients send and that mean nothing here (`Unused` in the schemas), wherever they stand: beside the
+ * others, in objects and lists within them, in query strings. They are taken out before a handler sees the value, and
+ * noted. Used by validate.ts.
  */
 import type { TObject, TSchema } from "typebox";
 import { UNUSED } from "../protocol/endpoints/schemas.js";

@@ -44,7 +44,10 @@ export interface Validate {
 
 const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
 
-/** Compiled by the first request: a start of some 300 endpoints would take longer by a fifteenth, and most are never asked. */
+/**
+ * Compiled by the first request: a start of some 300 endpoints would take longer by a fifteenth, and most are never
+ * asked.
+ */
 export function validatorOf(endpoint: Endpoint): Validate {
   let compiled: Validate | null = null;
   const validate = (frame: RequestFrame, turns: Turns | null = null): Input | Promise<Input> => {
@@ -156,8 +159,8 @@ function rawBody(frame: RequestFrame): Buffer {
 }
 
 /**
- * The value, if it is as the schema says, or would be without fields that are null: clients that serialise options which
- * are not set send those. Else throws invalid_request that names the field.
+ * The value, if it is as the schema says, or would be without fields that are null: clients that serialise options
+ * which are not set send those. Else throws invalid_request that names the field.
  */
 export function checked<T>(check: Check, value: T, what: string): T {
   if (check.Check(value)) return value;
@@ -170,8 +173,8 @@ export function checked<T>(check: Check, value: T, what: string): T {
 const ITEMS_AT_ONCE = 4096;
 
 /**
- * Whether the body is as the schema says, found with turns between the items of its long lists. False: that is not known, so the
- * whole has to be checked.
+ * Whether the body is as the schema says, found with turns between the items of its long lists. False: that is not
+ * known, so the whole has to be checked.
  */
 export async function isRightInTurns(check: Check, body: unknown, turns: Turns): Promise<boolean> {
   if (typeof body !== "object" || body === null) return false;
@@ -237,7 +240,9 @@ function checkOfItems(items: TObject): Check {
   return check;
 }
 
-/** What is wrong in a long list of the value: that it is too long, or its first item that is wrong. Undefined: nothing. */
+/**
+ * What is wrong in a long list of the value: that it is too long, or its first item that is wrong. Undefined: nothing.
+ */
 function longListError(
   schema: ListSchema,
   value: unknown,
@@ -266,7 +271,9 @@ function longListError(
   return undefined;
 }
 
-/** Told with the field's path and, for an unknown field, the fields there are. `at`: where the value stands in the body. */
+/**
+ * Told with the field's path and, for an unknown field, the fields there are. `at`: where the value stands in the body.
+ */
 function fieldError(check: Check, value: unknown, what: string, at: readonly (string | number)[] = []): DbError {
   const inList = longListError(check.Type() as ListSchema, value, what, at);
   if (inList !== undefined) return inList;

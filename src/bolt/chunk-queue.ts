@@ -1,4 +1,6 @@
-/** Puts a client's messages together from their chunks, and keeps those that no actor has got yet. One per connection. */
+/**
+ * Puts a client's messages together from their chunks, and keeps those that no actor has got yet. One per connection.
+ */
 import { malformed } from "../protocol/bolt/pack-reader.js";
 
 /** A longer message is refused before the sign-in. */

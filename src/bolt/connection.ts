@@ -1,6 +1,6 @@
 /**
- * One connection of Bolt: the handshake and the sign-in, then its client's messages to the actor and the answers back, one
- * request at a time. Made and owned by server.ts.
+ * One connection of Bolt: the handshake and the sign-in, then its client's messages to the actor and the answers back,
+ * one request at a time. Made and owned by server.ts.
  */
 import type { Duplex } from "node:stream";
 import type { Caller } from "../gateway/admission.js";

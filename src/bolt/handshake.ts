@@ -1,6 +1,6 @@
 /**
- * The beginning of a connection: four bytes that say it is Bolt, and four proposals of revisions. Newer clients propose to be
- * told what there is (manifest, revision 1), and then choose. Called by connection.ts.
+ * The beginning of a connection: four bytes that say it is Bolt, and four proposals of revisions. Newer clients propose
+ * to be told what there is (manifest, revision 1), and then choose. Called by connection.ts.
  */
 import type { BoltVersion } from "../protocol/bolt/message-tags.js";
 

@@ -1,4 +1,7 @@
-/** The server of Bolt, the protocol of Neo4j's drivers: listens beside HTTP and has the connections. Opened by the gateway. */
+/**
+ * The server of Bolt, the protocol of Neo4j's drivers: listens beside HTTP and has the connections. Opened by the
+ * gateway.
+ */
 import { createServer, type Server, type Socket } from "node:net";
 import type { Door, OpenDoor } from "../gateway/door.js";
 import type { Services } from "../gateway/services.js";

@@ -1,6 +1,6 @@
 /**
- * What a connection speaks below Bolt, by its first bytes: TLS, HTTP that becomes a WebSocket, or Bolt itself. All on the same
- * port. Called by server.ts.
+ * What a connection speaks below Bolt, by its first bytes: TLS, HTTP that becomes a WebSocket, or Bolt itself. All on
+ * the same port. Called by server.ts.
  */
 import { createServer, type Server as HttpServer, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";

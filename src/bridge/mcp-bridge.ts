@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * Model Context Protocol on stdin and stdout for clients that only start programs: each line is a JSON-RPC message and goes to
- * POST {SVC_URL}/v1/mcp; its answer is a line. Needs Node 18 and nothing else; GET /v1/mcp/bridge serves this very file.
+ * Model Context Protocol on stdin and stdout for clients that only start programs: each line is a JSON-RPC message and
+ * goes to POST {SVC_URL}/v1/mcp; its answer is a line. Needs Node 18 and nothing else; GET /v1/mcp/bridge serves this
+ * very file.
  *
  *   SVC_URL                     where the server is; http://127.0.0.1:8080 unless set
  *   SVC_TOKEN                   a token or API key, used as it is; it wins over

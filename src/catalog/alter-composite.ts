@@ -18,7 +18,9 @@ import { rename } from "./rename.js";
 import type { TableDef } from "./table.js";
 import { type CompositeDef, usesType } from "./type.js";
 
-/** Throws 42809 for another kind of type, 42701 and 42703 for the names of fields, 2BP01 and 0A000 for what uses them. */
+/**
+ * Throws 42809 for another kind of type, 42701 and 42703 for the names of fields, 2BP01 and 0A000 for what uses them.
+ */
 export function alterComposite(editor: CatalogEditor, command: AlterCompositeCommand, nowMicros: number): DdlOutcome {
   const { schema, name, cascade } = command;
   const outcomes = command.changes.map((change) => {

@@ -45,7 +45,9 @@ export function requireTableOwner(author: Author | null, before: TableDef, after
   else if (!author.rights.may(before.id, "x")) throw permissionDenied("table", before.name);
 }
 
-/** Types have no owners: who changes one has to own all tables with values of it, and whoever changes none makes one. */
+/**
+ * Types have no owners: who changes one has to own all tables with values of it, and whoever changes none makes one.
+ */
 export function requireTypeOwner(author: Author | null, type: TypeDef, view: CatalogView): void {
   if (author === null) return;
   if (view.typeById(type.id) === null) {

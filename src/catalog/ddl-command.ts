@@ -122,7 +122,9 @@ export interface CreateTableCommand {
   })[];
   /** As in TableDef. */
   readonly ofType?: number;
-  /** Ids of the tables that it inherits from; their columns and checks are merged into the lists above. Absent: none. */
+  /**
+   * Ids of the tables that it inherits from; their columns and checks are merged into the lists above. Absent: none.
+   */
   readonly parents?: readonly number[];
   readonly notices?: readonly string[];
   /** PARTITION BY. */

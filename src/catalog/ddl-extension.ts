@@ -21,7 +21,9 @@ export function createExtension(
   return { ...NOTHING, tag };
 }
 
-/** Throws 42704 for one that does not exist, 2BP01 while columns have its types, 0A000 for CASCADE over such columns. */
+/**
+ * Throws 42704 for one that does not exist, 2BP01 while columns have its types, 0A000 for CASCADE over such columns.
+ */
 export function dropExtensions(editor: CatalogEditor, command: DropExtensionCommand): DdlOutcome {
   const notices: string[] = [];
   for (const name of command.names) {

@@ -17,7 +17,9 @@ export interface Verification {
 export interface Rewrite {
   readonly before: TableDef;
   readonly after: TableDef;
-  /** The rows, by the columns of `after`, under the new definitions; null: the statement's own query gave them before. */
+  /**
+   * The rows, by the columns of `after`, under the new definitions; null: the statement's own query gave them before.
+   */
   readonly select: string | null;
 }
 
@@ -68,7 +70,9 @@ export function quotedTable(table: TableDef): string {
   return `${quotedIdentifier(table.schema)}.${quotedIdentifier(table.name)}`;
 }
 
-/** The table's rows as an item of FROM, without those of tables that inherit from it; a partitioned table has no others. */
+/**
+ * The table's rows as an item of FROM, without those of tables that inherit from it; a partitioned table has no others.
+ */
 export function ownRows(table: TableDef): string {
   return table.partitionKey === undefined ? `ONLY ${quotedTable(table)}` : quotedTable(table);
 }

@@ -10,7 +10,10 @@ export type Dependent =
   | { readonly kind: "view" | "property graph"; readonly definition: ViewDef }
   | { readonly kind: "materialized view"; readonly definition: TableDef };
 
-/** Views, materialized views and property graphs whose query names the relation; with a column id, only those that use the column. */
+/**
+ * Views, materialized views and property graphs whose query names the relation; with a column id, only those that use
+ * the column.
+ */
 export function dependentsOf(catalog: CatalogView, id: number, columnId: number | null = null): readonly Dependent[] {
   const needs = (query: ViewDef["query"]) =>
     query.relations.some(

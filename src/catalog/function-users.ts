@@ -1,7 +1,7 @@
 /**
- * Finds the parts of tables that call a function: defaults, generated columns, checks and indexes. They keep expressions as
- * SQL text, so calls are looked for there. Of several functions of one name the text does not tell which is meant; then
- * none counts as called. Called by function-ddl.ts.
+ * Finds the parts of tables that call a function: defaults, generated columns, checks and indexes. They keep
+ * expressions as SQL text, so calls are looked for there. Of several functions of one name the text does not tell which
+ * is meant; then none counts as called. Called by function-ddl.ts.
  */
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { CatalogView } from "./catalog-view.js";

@@ -1,4 +1,7 @@
-/** The tables, views and sequences that the lead of an API key lets its statements name, by one version of the definitions. */
+/**
+ * The tables, views and sequences that the lead of an API key lets its statements name, by one version of the
+ * definitions.
+ */
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
 import { isTemporarySchema } from "./schema.js";
 
@@ -13,7 +16,9 @@ interface Relation {
   readonly schema: string;
 }
 
-/** `names`: those of the schema public may leave it out. What the session itself made for a while is always among them. */
+/**
+ * `names`: those of the schema public may leave it out. What the session itself made for a while is always among them.
+ */
 export function ledTables(names: readonly string[], catalog: CatalogView): LedTables {
   const listed = new Set(names.map((name) => (name.includes(".") ? name : `${DEFAULT_SCHEMA}.${name}`)));
   const isListed = ({ name, schema }: Relation) => isTemporarySchema(schema) || listed.has(`${schema}.${name}`);

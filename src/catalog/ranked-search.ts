@@ -1,9 +1,9 @@
 /**
  * The statement that ranks a table's rows by their words, by the likeness of their vectors, or by both: their scores,
- * each brought to 0 to 1, are added with weights (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval",
- * 2023). Unlike places, scores tell a document that is by far the best by its words from one that is just the first.
- * Text of SQL, because its plan is what SQL's would be: search indexes answer it, EXPLAIN shows it. Read by search() in
- * FROM; what fuses rankings also by searches of document collections.
+ * each brought to 0 to 1, are added with weights (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
+ * Retrieval", 2023). Unlike places, scores tell a document that is by far the best by its words from one that is just
+ * the first. Text of SQL, because its plan is what SQL's would be: search indexes answer it, EXPLAIN shows it. Read by
+ * search() in FROM; what fuses rankings also by searches of document collections.
  */
 import { sqlError } from "../protocol/errors.js";
 import { VECTOR_METRICS } from "../values/vector-metric.js";
@@ -13,8 +13,9 @@ export const SEARCH_MODES = ["text", "vector", "hybrid"] as const;
 export type SearchMode = (typeof SEARCH_MODES)[number];
 
 /**
- * What the likeness of vectors weighs beside the words, of 1 together: that of a static encoder, which knows no more than
- * words itself, and any other. Below one half: of nearly equal texts the one with all words is meant, whichever is nearest.
+ * What the likeness of vectors weighs beside the words, of 1 together: that of a static encoder, which knows no more
+ * than words itself, and any other. Below one half: of nearly equal texts the one with all words is meant, whichever is
+ * nearest.
  */
 export const STATIC_WEIGHT = 0.2;
 export const VECTOR_WEIGHT = 0.4;
@@ -58,7 +59,10 @@ export interface RankedSearch {
   readonly filter: string | null;
 }
 
-/** Those of the fused rankings, in their order: vectors share what one has. `words`: whether words are one of them, the first. */
+/**
+ * Those of the fused rankings, in their order: vectors share what one has. `words`: whether words are one of them, the
+ * first.
+ */
 export function fusionWeights(words: boolean, vectorWeights: readonly number[]): number[] {
   const count = vectorWeights.length;
   const ofVectors = vectorWeights.reduce((sum, weight) => sum + weight, 0) / Math.max(1, count);
@@ -74,8 +78,8 @@ export function searchableOf(table: TableDef): Searchable {
 }
 
 /**
- * What a search for words does that does not say; null: the table cannot be searched for words. Vectors that nobody says
- * to be made of texts are not compared with that of the words.
+ * What a search for words does that does not say; null: the table cannot be searched for words. Vectors that nobody
+ * says to be made of texts are not compared with that of the words.
  */
 export function usualMode({ table, text, vector }: Searchable): SearchMode | null {
   const isEmbedded = vector !== null && isEmbedding(table, vector.columnIds[0]!);
@@ -189,8 +193,8 @@ export const FUSED_DISTANCE = "fused_distance";
 export const keyName = (place: number): string => `key_${place + 1}`;
 
 /**
- * The keys of the best rows of several rankings, with their scores, the best first. Whatever else is wanted of the rows is
- * joined to the few that are left: rankings need no more than keys, which search indexes have.
+ * The keys of the best rows of several rankings, with their scores, the best first. Whatever else is wanted of the rows
+ * is joined to the few that are left: rankings need no more than keys, which search indexes have.
  */
 export function fusedScores({ relation: table, key, rankings, filter, places, page }: Fusion): string {
   const keys = key.map((name, i) => `t.${name} AS ${keyName(i)}`).join(", ");

@@ -1,4 +1,6 @@
-/** CREATE, DROP, ALTER RULE: rules are kept with their table or view as triggers of their own kind. Called by ddl.ts. */
+/**
+ * CREATE, DROP, ALTER RULE: rules are kept with their table or view as triggers of their own kind. Called by ddl.ts.
+ */
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { RelationName, RuleCommand } from "./ddl-command.js";

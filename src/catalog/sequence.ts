@@ -17,7 +17,9 @@ export interface SequenceDef {
   readonly max: SequenceNumber;
   readonly cycle: boolean;
   readonly cache: SequenceNumber;
-  /** Goes on behind the values that rows of its table were given (query/exec/free-value.ts). Absent: it does not look. */
+  /**
+   * Goes on behind the values that rows of its table were given (query/exec/free-value.ts). Absent: it does not look.
+   */
   readonly follows?: true;
   /** The column that it numbers; it is dropped with it. */
   readonly ownedBy: { readonly tableId: number; readonly columnId: number } | null;

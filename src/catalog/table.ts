@@ -314,7 +314,9 @@ export interface TableDef {
   readonly createdAt: number;
 }
 
-/** What the keys of the table's rows and index entries name it by; unique within the tenant, among table ids as well. */
+/**
+ * What the keys of the table's rows and index entries name it by; unique within the tenant, among table ids as well.
+ */
 export function storageOf({ storageId, id }: TableDef): number {
   return storageId ?? id;
 }

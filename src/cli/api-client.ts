@@ -1,6 +1,7 @@
 /**
- * A client of a running server, for commands: signs in, sends requests, and waits for what the server does in the background.
- * Secrets come from files or the environment, never from arguments, which other users of the machine can read.
+ * A client of a running server, for commands: signs in, sends requests, and waits for what the server does in the
+ * background. Secrets come from files or the environment, never from arguments, which other users of the machine can
+ * read.
  */
 import { createReadStream, createWriteStream, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";

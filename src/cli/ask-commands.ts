@@ -1,4 +1,7 @@
-/** `tessera search` and `tessera chat`: a collection's documents, and a conversation about them. Exit codes: api-client.ts. */
+/**
+ * `tessera search` and `tessera chat`: a collection's documents, and a conversation about them. Exit codes:
+ * api-client.ts.
+ */
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { type ApiClient, CommandError, EXIT } from "./api-client.js";

@@ -1,6 +1,6 @@
 /**
- * `tessera backup …`: what operators do with backups, from a shell or a script. All but `verify FILE` asks a running server.
- * Called by the command line; holds no state. Exit codes: api-client.ts.
+ * `tessera backup …`: what operators do with backups, from a shell or a script. All but `verify FILE` asks a running
+ * server. Called by the command line; holds no state. Exit codes: api-client.ts.
  */
 import { createReadStream, existsSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";

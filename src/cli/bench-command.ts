@@ -1,4 +1,7 @@
-/** `tessera bench`: how fast a running server answers, measured from here, in a table that goes away. Exit codes: api-client.ts. */
+/**
+ * `tessera bench`: how fast a running server answers, measured from here, in a table that goes away. Exit codes:
+ * api-client.ts.
+ */
 import type { Command } from "commander";
 import { type ApiClient, CommandError, EXIT } from "./api-client.js";
 import { addClientCommand, type ClientOptions, connect, type Told } from "./client-command.js";

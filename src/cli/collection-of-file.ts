@@ -1,4 +1,6 @@
-/** `tessera import --embed`: the collection that the documents of a file go into, from what its first lines look like. */
+/**
+ * `tessera import --embed`: the collection that the documents of a file go into, from what its first lines look like.
+ */
 import { createReadStream } from "node:fs";
 import { createGunzip } from "node:zlib";
 import { parse } from "csv-parse/sync";

@@ -1,4 +1,7 @@
-/** `tessera completion bash|zsh`: what a shell needs to complete commands and options. Made from the commands themselves. */
+/**
+ * `tessera completion bash|zsh`: what a shell needs to complete commands and options. Made from the commands
+ * themselves.
+ */
 import { type Command, InvalidArgumentError } from "commander";
 
 export function addCompletionCommand(program: Command): void {

@@ -1,4 +1,7 @@
-/** `tessera import` and `tessera export`: files of rows into a running server's tables and out of them. Exit codes: api-client.ts. */
+/**
+ * `tessera import` and `tessera export`: files of rows into a running server's tables and out of them. Exit codes:
+ * api-client.ts.
+ */
 import { createWriteStream, existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename } from "node:path";

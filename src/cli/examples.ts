@@ -1,4 +1,6 @@
-/** Examples for the help of commands that do not bring their own. Called by the command line when it has all commands. */
+/**
+ * Examples for the help of commands that do not bring their own. Called by the command line when it has all commands.
+ */
 import type { Command } from "commander";
 
 /** By the words of the command. */

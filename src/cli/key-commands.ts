@@ -1,6 +1,6 @@
 /**
- * `tessera keys …`: the keys that seal the installation's secret (config/key-ring.ts). Works on the files, with or without a running
- * server. Called by the command line; holds no state.
+ * `tessera keys …`: the keys that seal the installation's secret (config/key-ring.ts). Works on the files, with or
+ * without a running server. Called by the command line; holds no state.
  */
 import type { Command } from "commander";
 import { dropKeys, type ListedKey, listKeys, type Rotation, resealKeys, rotateKeys } from "../config/key-ring.js";

@@ -1,4 +1,7 @@
-/** TypeScript types of a tenant's tables, functions and graphs, from what its catalog says. Called by types-command.ts; pure. */
+/**
+ * TypeScript types of a tenant's tables, functions and graphs, from what its catalog says. Called by types-command.ts;
+ * pure.
+ */
 
 export interface TypedColumn {
   readonly table_schema: string;
@@ -272,7 +275,9 @@ class KnownTypes {
     return type === undefined ? "unknown" : this.textOf(type);
   }
 
-  /** A row of what a function gives: of a table, of its parameters for results, or one value under the function's name. */
+  /**
+   * A row of what a function gives: of a table, of its parameters for results, or one value under the function's name.
+   */
   resultOf({ name, result, types, modes, names }: TypedRoutine): string {
     const out = types
       .map((oid, i) => ({ oid, column: names?.[i] ?? `column${i + 1}`, mode: modes?.[i] ?? "i" }))

@@ -1,6 +1,6 @@
 /**
- * `tessera sql`: a shell in a terminal; else it runs statements or a file of them on a running server, and prints their results.
- * Called by the command line. Exit codes: api-client.ts.
+ * `tessera sql`: a shell in a terminal; else it runs statements or a file of them on a running server, and prints their
+ * results. Called by the command line. Exit codes: api-client.ts.
  */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * Keeps a log service within its bounds: tells when writes must be refused because the service holds too much, and has it give up
- * the space of what was trimmed. Whoever owns partitions calls `look` every second or so.
+ * Keeps a log service within its bounds: tells when writes must be refused because the service holds too much, and has
+ * it give up the space of what was trimmed. Whoever owns partitions calls `look` every second or so.
  */
 import { DbError } from "../protocol/errors.js";
 import type { LogService } from "./log-service.js";

@@ -32,8 +32,8 @@ const SPARE_BYTES = 256 * 1024 * 1024;
 const ANSWER_MS_MAX = 60_000;
 
 /**
- * Gives the bytes that were fetched, which are on the device then. Throws `partition_unavailable` when the other node cannot be reached
- * or refuses, and the signal's reason. What was fetched until then is left.
+ * Gives the bytes that were fetched, which are on the device then. Throws `partition_unavailable` when the other node
+ * cannot be reached or refuses, and the signal's reason. What was fetched until then is left.
  */
 export async function fetchCheckpoint(fetch: CheckpointFetch): Promise<number> {
   const { into, signal } = fetch;

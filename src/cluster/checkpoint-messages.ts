@@ -1,6 +1,7 @@
 /**
- * What two nodes say on the peer link when one of them is given a partition's files. The one that wants them asks for each piece, so
- * it sets the pace, and goes on where it was when the connection breaks. Partition and kind stand in the message's head (peer-link.ts).
+ * What two nodes say on the peer link when one of them is given a partition's files. The one that wants them asks for
+ * each piece, so it sets the pace, and goes on where it was when the connection breaks. Partition and kind stand in the
+ * message's head (peer-link.ts).
  */
 
 export interface CheckpointFile {

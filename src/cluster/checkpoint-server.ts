@@ -1,6 +1,7 @@
 /**
- * Gives other nodes a partition's files as they are at one moment (a checkpoint), while the partition is served. A checkpoint is a copy of
- * RocksDB's directory by hard links, so it takes no room of its own at first. It goes when the other node has it, or asks no more.
+ * Gives other nodes a partition's files as they are at one moment (a checkpoint), while the partition is served. A
+ * checkpoint is a copy of RocksDB's directory by hard links, so it takes no room of its own at first. It goes when the
+ * other node has it, or asks no more.
  */
 import { randomInt } from "node:crypto";
 import { rmSync } from "node:fs";

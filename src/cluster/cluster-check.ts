@@ -1,6 +1,7 @@
 /**
- * Looks whether a cluster is as it should be, without any server: owners and nodes are there, each partition's log in etcd is one chain,
- * enough copies have what it has, and this machine's copies hold the same commits on disk. Called by `tessera cluster check`.
+ * Looks whether a cluster is as it should be, without any server: owners and nodes are there, each partition's log in
+ * etcd is one chain, enough copies have what it has, and this machine's copies hold the same commits on disk. Called by
+ * `tessera cluster check`.
  */
 import { existsSync } from "node:fs";
 import { copyFile, mkdtemp, readdir, rm } from "node:fs/promises";
@@ -166,8 +167,8 @@ class Checking {
 }
 
 /**
- * A partition's log as it is on this machine's disk now, for a look at it while a server may go on writing: opening a log mends its end,
- * so a copy is opened. Null: there is none. `work` has it until it resolves.
+ * A partition's log as it is on this machine's disk now, for a look at it while a server may go on writing: opening a
+ * log mends its end, so a copy is opened. Null: there is none. `work` has it until it resolves.
  */
 export async function withLogOnDisk<T>(directory: string, work: (log: CommitLog | null) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "tessera-check-"));

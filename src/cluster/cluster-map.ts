@@ -1,4 +1,7 @@
-/** What etcd holds of a cluster besides its logs: which partitions it has, who owns them, which nodes are alive, what operators wish. */
+/**
+ * What etcd holds of a cluster besides its logs: which partitions it has, who owns them, which nodes are alive, what
+ * operators wish.
+ */
 import { DbError } from "../protocol/errors.js";
 import type { EtcdTls } from "../protocol/messages.js";
 import { RangeRequest_SortOrder } from "./etcd_pb.js";
@@ -109,8 +112,8 @@ export class ClusterMap {
   }
 
   /**
-   * Forgets the node: nothing waits for its copies any more, and it owns nothing. False: it has renewed since that revision, or has
-   * reported something else than this.
+   * Forgets the node: nothing waits for its copies any more, and it owns nothing. False: it has renewed since that
+   * revision, or has reported something else than this.
    */
   async remove(node: string, revision: number, reported: ReadonlyMap<number, number>): Promise<boolean> {
     const at = (partition: number): Buffer => this.key(`at/${partition}/${node}`);

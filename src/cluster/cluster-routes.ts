@@ -1,7 +1,7 @@
 /**
- * Which node serves which partition, as this node's gateway sees it: what etcd says of owners, looked at again and again and
- * whenever a request has gone astray. Requests of a partition that this node serves go to its actor. The others go through one link
- * per partition, which holds them while there is no owner or no connection to it.
+ * Which node serves which partition, as this node's gateway sees it: what etcd says of owners, looked at again and
+ * again and whenever a request has gone astray. Requests of a partition that this node serves go to its actor. The
+ * others go through one link per partition, which holds them while there is no owner or no connection to it.
  */
 import type { TLSSocket } from "node:tls";
 import { ActorLink, type Judge, type Loss } from "../gateway/actor-link.js";
@@ -157,7 +157,10 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     for (const { connection, isForFiles } of this.callers) if (!isForFiles) connection.control(DIRECTORY, kept);
   }
 
-  /** A node that does not say that it has heard loses its connection, and with that knows that it may have missed something. */
+  /**
+   * A node that does not say that it has heard loses its connection, and with that knows that it may have missed
+   * something.
+   */
   private tell(caller: Caller, change: IdentityChange): Promise<void> {
     return new Promise((resolve) => {
       const id = ++this.changes;

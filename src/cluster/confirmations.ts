@@ -1,6 +1,6 @@
 /**
- * Confirms that this node owned a partition when a reply had been computed (`cluster.reads`): by its lease, which costs a comparison, or
- * by asking etcd, which rests on no clock.
+ * Confirms that this node owned a partition when a reply had been computed (`cluster.reads`): by its lease, which costs
+ * a comparison, or by asking etcd, which rests on no clock.
  */
 import { DbError } from "../protocol/errors.js";
 import type { LeaseMemory } from "./lease-memory.js";

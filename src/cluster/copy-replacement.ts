@@ -1,7 +1,7 @@
 /**
- * Puts a partition's files that came from another node in the place of those that this node has. They are made complete in a folder aside.
- * From then on a crash at any moment is made good by the next call of `finishReplacement`, with the new files. The thread, an
- * actor's, waits for none of its syncs.
+ * Puts a partition's files that came from another node in the place of those that this node has. They are made complete
+ * in a folder aside. From then on a crash at any moment is made good by the next call of `finishReplacement`, with the
+ * new files. The thread, an actor's, waits for none of its syncs.
  */
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";

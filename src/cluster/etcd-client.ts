@@ -1,7 +1,7 @@
 /**
- * Calls of etcd's API over gRPC. Each has a deadline, and connections are kept under watch by HTTP/2 pings, so that one whose peer
- * has vanished is found out. Calls go to one member until it fails; the next call then goes to the next one. No call is repeated
- * here: whoever made it knows whether that is safe.
+ * Calls of etcd's API over gRPC. Each has a deadline, and connections are kept under watch by HTTP/2 pings, so that one
+ * whose peer has vanished is found out. Calls go to one member until it fails; the next call then goes to the next one.
+ * No call is repeated here: whoever made it knows whether that is safe.
  */
 import {
   create,

@@ -6,8 +6,8 @@
  *   at/{partition}/{node}               the newest sequence that the node has on its disk
  *   node/{node}                         a node's life; the key's mod_revision is its revision
  *
- * Each operation is one transaction of etcd's, and every read is linearizable: no lease of etcd's, no watch and no cache of a
- * member's is trusted.
+ * Each operation is one transaction of etcd's, and every read is linearizable: no lease of etcd's, no watch and no
+ * cache of a member's is trusted.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { DbError } from "../protocol/errors.js";
@@ -150,7 +150,8 @@ export class EtcdLogService implements LogService {
     const { header } = await this.client.range({ key: this.nodeKey(""), limit: 1n });
     await this.client.compact(header!.revision);
     if (full.length === 0) return;
-    // The quota counts the file, and the file shrinks only now. Members stand still meanwhile, which they do for writes anyhow.
+    // The quota counts the file, and the file shrinks only now. Members stand still meanwhile, which they do for writes
+    // anyhow.
     await this.client.defragment();
     for (const member of full) await this.client.disarm(member);
   }

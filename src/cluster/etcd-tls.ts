@@ -1,10 +1,16 @@
-/** TLS to etcd, as `[cluster]` says: files of the authority that signed the members' certificates, and of this node's own. */
+/**
+ * TLS to etcd, as `[cluster]` says: files of the authority that signed the members' certificates, and of this node's
+ * own.
+ */
 import { readFileSync } from "node:fs";
 import type { Config } from "../protocol/config.js";
 import { DbError } from "../protocol/errors.js";
 import type { EtcdTls } from "../protocol/messages.js";
 
-/** Undefined: none is wished for. Throws invalid_request for a file that cannot be read, or one without the other that it needs. */
+/**
+ * Undefined: none is wished for. Throws invalid_request for a file that cannot be read, or one without the other that
+ * it needs.
+ */
 export function readEtcdTls({ etcdCaFile, etcdCertificateFile, etcdKeyFile }: Config["cluster"]): EtcdTls | undefined {
   const files = [etcdCaFile, etcdCertificateFile, etcdKeyFile];
   if (files.every((file) => file === "")) return undefined;

@@ -1,9 +1,11 @@
 /**
- * Carries requests that came from elsewhere to this node's actors, and their replies back: frames in, frames out. So actors learn
- * nothing of other nodes. One per origin: another node's connection, or this node's own requests that had waited for an owner.
+ * Carries requests that came from elsewhere to this node's actors, and their replies back: frames in, frames out. So
+ * actors learn nothing of other nodes. One per origin: another node's connection, or this node's own requests that had
+ * waited for an owner.
  *
- * It never forwards to a third node, so no request goes round in circles: what is not served here goes back untouched (REPLY_MOVED).
- * A request whose body streams is refused instead, because pieces of the body have left its gateway already.
+ * It never forwards to a third node, so no request goes round in circles: what is not served here goes back untouched
+ * (REPLY_MOVED). A request whose body streams is refused instead, because pieces of the body have left its gateway
+ * already.
  */
 import type { ActorLink, IdentityAnswer, Loss, PendingReply, Repeatable } from "../gateway/actor-link.js";
 import { repeatableBy } from "../gateway/actor-link.js";

@@ -1,6 +1,6 @@
 /**
- * What this node may believe (lease.ts), in memory that all of its threads share: the thread of the lease writes it, everybody else
- * reads it.
+ * What this node may believe (lease.ts), in memory that all of its threads share: the thread of the lease writes it,
+ * everybody else reads it.
  */
 import { APART_MS, type Believed, type NodeClock } from "./lease.js";
 
@@ -48,7 +48,10 @@ export class LeaseMemory {
     return this.leftMs > 0;
   }
 
-  /** `holds`, in that life. The life is read last: a lease that was lost and renewed between the two reads does not count. */
+  /**
+   * `holds`, in that life. The life is read last: a lease that was lost and renewed between the two reads does not
+   * count.
+   */
   holdsIn(life: number): boolean {
     return this.holds && this.life === life;
   }

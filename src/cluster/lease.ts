@@ -1,8 +1,9 @@
 /**
- * Whether this node may believe that it still owns what it owned. It renews its record in the log service again and again, each time
- * from the revision that it knows. Nobody takes anything from it before its newest renewal has stood unchanged for `ttlMs`
- * (node-watch.ts). So it may believe for a little less than that, from the moment when it began the renewal, by its own clock: clocks
- * may differ in rate by less than a tenth. Only reads rest on this; writes are fenced by the log service.
+ * Whether this node may believe that it still owns what it owned. It renews its record in the log service again and
+ * again, each time from the revision that it knows. Nobody takes anything from it before its newest renewal has stood
+ * unchanged for `ttlMs` (node-watch.ts). So it may believe for a little less than that, from the moment when it began
+ * the renewal, by its own clock: clocks may differ in rate by less than a tenth. Only reads rest on this; writes are
+ * fenced by the log service.
  *
  * Owned by one thread of the node that does nothing else and calls `renew` every fifth of `ttlMs`.
  */
@@ -34,7 +35,10 @@ export interface LeaseOptions {
 export const TTL_MS = 5000;
 /** Of the time that others wait. */
 const BELIEVED = 0.9;
-/** By which the clocks may come apart from one renewal on: more means that the machine was suspended, or that somebody set the time. */
+/**
+ * By which the clocks may come apart from one renewal on: more means that the machine was suspended, or that somebody
+ * set the time.
+ */
 export const APART_MS = 500;
 
 export interface Believed {

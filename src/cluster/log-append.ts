@@ -5,11 +5,12 @@
  *   body    records as log-record.ts has them, with the salt 0
  *   (all little-endian)
  *
- * `first` is the sequence of its first commit, or of the commit to come; `last` that of its last commit, or one less than `first`. A record
- * that is too long for one append is continued in the next (flags), and its commit counts in the last of them.
+ * `first` is the sequence of its first commit, or of the commit to come; `last` that of its last commit, or one less
+ * than `first`. A record that is too long for one append is continued in the next (flags), and its commit counts in the
+ * last of them.
  *
- * The chain is the beginning of a SHA-256 of the chain before and of all else. So whoever reads an append notices when one before it
- * was lost, changed or replaced.
+ * The chain is the beginning of a SHA-256 of the chain before and of all else. So whoever reads an append notices when
+ * one before it was lost, changed or replaced.
  */
 import { createHash } from "node:crypto";
 import { DbError } from "../protocol/errors.js";

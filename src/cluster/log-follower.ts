@@ -1,6 +1,6 @@
 /**
- * Brings what a replicated log holds into this node's own commit log, in order and each commit once. Used by an owner for its own
- * appends once they are acknowledged, and by whoever opens a partition for those of the owners before.
+ * Brings what a replicated log holds into this node's own commit log, in order and each commit once. Used by an owner
+ * for its own appends once they are acknowledged, and by whoever opens a partition for those of the owners before.
  */
 import { DbError } from "../protocol/errors.js";
 import type { Commit, CommitLog, CommitParts } from "../storage/commit-log.js";
@@ -61,8 +61,8 @@ export class LogFollower {
   }
 
   /**
-   * Takes all that the service has. Throws partition_damaged when the log is not one chain, when this node has what it lacks, and
-   * when what this node needs was trimmed. A log without appends says nothing: the copy stays as it is.
+   * Takes all that the service has. Throws partition_damaged when the log is not one chain, when this node has what it
+   * lacks, and when what this node needs was trimmed. A log without appends says nothing: the copy stays as it is.
    */
   async catchUp(
     service: Pick<LogService, "tail">,

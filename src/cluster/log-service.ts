@@ -1,12 +1,13 @@
 /**
- * The port to the service that holds what nodes must agree on: who owns a partition, the log of its commits, and which nodes are
- * alive. etcd-log-service.ts implements it on etcd; memory-log-service.ts is the model that tests compare it with.
+ * The port to the service that holds what nodes must agree on: who owns a partition, the log of its commits, and which
+ * nodes are alive. etcd-log-service.ts implements it on etcd; memory-log-service.ts is the model that tests compare it
+ * with.
  *
  * Every decision is one atomic step of the service, and every answer here is linearizable. A call that rejects with
  * `log_unavailable` has an unknown outcome: what it asked for was done, or not, or will be done when it arrives late.
  *
- * An epoch is the revision at which a partition got its owner. Revisions only grow, so a later owner has a greater epoch, and an
- * append of an earlier owner is refused, whenever it arrives.
+ * An epoch is the revision at which a partition got its owner. Revisions only grow, so a later owner has a greater
+ * epoch, and an append of an earlier owner is refused, whenever it arrives.
  */
 
 /** Of the service: every change has a greater one than all changes before. 0: never changed. */
@@ -20,8 +21,9 @@ export interface Owner {
 }
 
 /**
- * Where an append stands in the log of its partition: positions are in order of `sequence`, then of `part`. `sequence` is that of
- * the first commit in the append, or, if it has none, of the commit to come. `part` counts the appends before it with the same one.
+ * Where an append stands in the log of its partition: positions are in order of `sequence`, then of `part`. `sequence`
+ * is that of the first commit in the append, or, if it has none, of the commit to come. `part` counts the appends
+ * before it with the same one.
  */
 export interface Position {
   readonly sequence: number;
@@ -34,8 +36,8 @@ export interface LogAppend {
 }
 
 /**
- * `appended`: the service holds it durably. `fenced`: the epoch is not the newest. `taken`: the epoch is, but something stands there
- * already. `full`: the service has no room. Except after `appended` nothing was changed.
+ * `appended`: the service holds it durably. `fenced`: the epoch is not the newest. `taken`: the epoch is, but something
+ * stands there already. `full`: the service has no room. Except after `appended` nothing was changed.
  */
 export type AppendOutcome = "appended" | "fenced" | "taken" | "full";
 

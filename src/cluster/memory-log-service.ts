@@ -124,7 +124,10 @@ export class MemoryLogService implements LogService {
 
   async close(): Promise<void> {}
 
-  /** Writes if the conditions hold, with nothing of anybody else's in between. The revision of the change, if it was made. */
+  /**
+   * Writes if the conditions hold, with nothing of anybody else's in between. The revision of the change, if it was
+   * made.
+   */
   protected async step(holds: () => boolean, write: (revision: Revision) => void): Promise<Revision | null> {
     if (!holds()) return null;
     return this.change(write);

@@ -1,4 +1,7 @@
-/** Whether other nodes still renew, as this node sees it by its own clock. Used before a partition is taken from one (lease.ts). */
+/**
+ * Whether other nodes still renew, as this node sees it by its own clock. Used before a partition is taken from one
+ * (lease.ts).
+ */
 import { type NodeClock, TTL_MS } from "./lease.js";
 import type { Claim, LogService, Member, Revision } from "./log-service.js";
 
@@ -13,8 +16,8 @@ export class NodeWatch {
   ) {}
 
   /**
-   * What a claim has to name to take a partition from that node: it has not renewed for as long as it may believe, or it is fenced.
-   * Null: it may be alive; ask again soon.
+   * What a claim has to name to take a partition from that node: it has not renewed for as long as it may believe, or
+   * it is fenced. Null: it may be alive; ask again soon.
    */
   async unseen(node: string): Promise<NonNullable<Claim["unseen"]> | null> {
     return this.saw(node, await this.service.member(node));

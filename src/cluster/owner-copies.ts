@@ -1,4 +1,7 @@
-/** Copies partitions from their owners where this node lacks what the log does not have any more: one at a time for each actor. */
+/**
+ * Copies partitions from their owners where this node lacks what the log does not have any more: one at a time for each
+ * actor.
+ */
 import { DbError } from "../protocol/errors.js";
 import type { ClusterView } from "./cluster-map.js";
 import type { PartitionCopy } from "./partition-copy.js";

@@ -1,6 +1,7 @@
 /**
- * This node's copy of a partition that another node owns: its commit log follows the replicated one, so that the node can take over
- * at once and etcd may be trimmed. The engine is brought up to it now and then, so that the log stays short.
+ * This node's copy of a partition that another node owns: its commit log follows the replicated one, so that the node
+ * can take over at once and etcd may be trimmed. The engine is brought up to it now and then, so that the log stays
+ * short.
  */
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
@@ -47,8 +48,8 @@ export class PartitionCopy {
   }
 
   /**
-   * Puts another node's state in the place of this one, which cannot follow the log any more. `fetch` fills the folder with the files of
-   * RocksDB. Throws partition_unavailable when that state has less than this copy, which then stays.
+   * Puts another node's state in the place of this one, which cannot follow the log any more. `fetch` fills the folder
+   * with the files of RocksDB. Throws partition_unavailable when that state has less than this copy, which then stays.
    */
   replace(fetch: (folder: string) => Promise<void>): Promise<void> {
     return this.next(async () => {

@@ -1,9 +1,11 @@
 /**
- * The link between two nodes: one TLS connection per pair and direction, over which requests go and replies come back. Both ends
- * prove with TLS that they know the cluster's secret (a pre-shared key), so a stranger can neither listen nor take part.
+ * The link between two nodes: one TLS connection per pair and direction, over which requests go and replies come back.
+ * Both ends prove with TLS that they know the cluster's secret (a pre-shared key), so a stranger can neither listen nor
+ * take part.
  *
- * A message is u32 length (of what follows) · u8 kind · u32 partition · bytes; all numbers little endian. The bytes are frames
- * (protocol/frames.ts), or a control message by v8.serialize. Deadlines of requests travel as what is left of them.
+ * A message is u32 length (of what follows) · u8 kind · u32 partition · bytes; all numbers little endian. The bytes are
+ * frames (protocol/frames.ts), or a control message by v8.serialize. Deadlines of requests travel as what is left of
+ * them.
  */
 import { hkdfSync } from "node:crypto";
 import { connect, createServer, type Server, type TLSSocket } from "node:tls";
@@ -13,7 +15,9 @@ import { DbError } from "../protocol/errors.js";
 import { shiftDeadlines } from "../protocol/frames.js";
 import type { ToActor } from "../protocol/messages.js";
 
-/** Control messages for the partition's actor besides questions for identities: a move or restore may outlast its owner. */
+/**
+ * Control messages for the partition's actor besides questions for identities: a move or restore may outlast its owner.
+ */
 const CARRIED: ReadonlySet<string> = new Set([
   ...["key-usage", "audit", "placement", "unsettled", "move-report"],
   ...["restore-ask", "restore-answer", "restore-report", "backup-report"],

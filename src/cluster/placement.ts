@@ -1,10 +1,10 @@
 /**
- * Which node shall own which partition: a function of the nodes that are alive, the same on each of them. A partition goes to the
- * node that its operator wishes, else to the one that is first in its own order of nodes (rendezvous hashing) and has not its share
- * of partitions yet. So a node that comes or goes moves few of them.
+ * Which node shall own which partition: a function of the nodes that are alive, the same on each of them. A partition
+ * goes to the node that its operator wishes, else to the one that is first in its own order of nodes (rendezvous
+ * hashing) and has not its share of partitions yet. So a node that comes or goes moves few of them.
  *
- * An actor asks again and again (tenures.ts). So each partition's order of all nodes that were ever seen is kept, and what the answer
- * rests on; and the work gives way, since partitions and nodes may be many.
+ * An actor asks again and again (tenures.ts). So each partition's order of all nodes that were ever seen is kept, and
+ * what the answer rests on; and the work gives way, since partitions and nodes may be many.
  */
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";

@@ -1,7 +1,8 @@
 /**
- * The commit log of a partition that this node owns: commits go to the log service, and into this node's own log when the service
- * has acknowledged them. The shard above applies them to its engine only then (`applyWhen: "durable"`). So nothing that the service
- * may not have touches this node's disk, and an owner that was deposed has nothing to take back.
+ * The commit log of a partition that this node owns: commits go to the log service, and into this node's own log when
+ * the service has acknowledged them. The shard above applies them to its engine only then (`applyWhen: "durable"`). So
+ * nothing that the service may not have touches this node's disk, and an owner that was deposed has nothing to take
+ * back.
  *
  *   append ─▶ queue (memory) ─▶ one append at a time ─▶ acknowledged ─▶ own log ─▶ sync resolves
  *
@@ -317,8 +318,8 @@ export class ReplicatedCommitLog implements CommitLog {
   }
 
   /**
-   * Drops from the service what enough nodes have on their disks: commits up to that sequence. The newest append stays. False:
-   * there was nothing.
+   * Drops from the service what enough nodes have on their disks: commits up to that sequence. The newest append stays.
+   * False: there was nothing.
    */
   async trimReplicated(sequence: number): Promise<boolean> {
     for (const [id, commit] of this.completed) this.points.completed(id, commit);

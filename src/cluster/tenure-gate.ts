@@ -1,4 +1,7 @@
-/** Holds replies of an owner until it knows that it was still the owner when they were computed (lease.ts). One per partition. */
+/**
+ * Holds replies of an owner until it knows that it was still the owner when they were computed (lease.ts). One per
+ * partition.
+ */
 import { DbError } from "../protocol/errors.js";
 import type { Lease } from "./lease.js";
 
@@ -17,7 +20,9 @@ export class TenureGate {
     return this.held.length;
   }
 
-  /** Call it when the reply has been computed and all that it has seen is durable. Exactly one of both is called, once. */
+  /**
+   * Call it when the reply has been computed and all that it has seen is durable. Exactly one of both is called, once.
+   */
   pass(send: () => void, fail: (error: DbError) => void): void {
     if (this.isOver) fail(ended());
     else if (this.lease.holds) send();

@@ -1,8 +1,8 @@
 /**
- * Which partitions an actor of this node owns. It looks again and again at what etcd holds: takes partitions that have no owner, or
- * whose owner's node has not renewed its lease, follows the others, and gives away those that another node shall own: such a partition
- * is closed first, and then its successor named. An actor that loses anything without that ends, and its thread is started anew with
- * nothing.
+ * Which partitions an actor of this node owns. It looks again and again at what etcd holds: takes partitions that have
+ * no owner, or whose owner's node has not renewed its lease, follows the others, and gives away those that another node
+ * shall own: such a partition is closed first, and then its successor named. An actor that loses anything without that
+ * ends, and its thread is started anew with nothing.
  *
  * Each decision is one transaction of the log service. Owned by workers/actor.ts.
  */
@@ -167,8 +167,8 @@ export class Tenures {
   }
 
   /**
-   * An actor that owns nothing has lost nothing: it goes on in the node's next life. First, all that it began in the last life must
-   * end, because that looks at the life to know whether it may still claim and open a partition.
+   * An actor that owns nothing has lost nothing: it goes on in the node's next life. First, all that it began in the
+   * last life must end, because that looks at the life to know whether it may still claim and open a partition.
    */
   private goOn(): void {
     if (this.isStopped || this.working.size > 0 || this.looking !== null || this.reporting !== null) return;
@@ -369,7 +369,8 @@ export class Tenures {
       return;
     }
     const copy = this.copyOf(partition);
-    // All that any node has reported was acknowledged before, so it is in the log that was read, unless that was trimmed.
+    // All that any node has reported was acknowledged before, so it is in the log that was read, unless that was
+    // trimmed.
     const there = newestIn(view, partition);
     if (copy.durable < there) {
       this.behind.set(partition, performance.now());
@@ -390,7 +391,10 @@ export class Tenures {
     this.options.log("info", "the partition is owned", { partition, epoch });
   }
 
-  /** This node has lost what it had of a partition that is still its own: who has most is the owner instead, if it has more than this. */
+  /**
+   * This node has lost what it had of a partition that is still its own: who has most is the owner instead, if it has
+   * more than this.
+   */
   private async giveUp(claim: Claim, view: ClusterView): Promise<void> {
     const { node, log } = this.options;
     const { partition } = claim;

@@ -37,7 +37,8 @@ export class TrimPoints {
 
   /** The first append that is needed when commits up to `sequence` are not; null: nothing can be trimmed. */
   before(sequence: number): Position | null {
-    // What stands before an append of a greater sequence ends with the commit before that sequence. Several can have it.
+    // What stands before an append of a greater sequence ends with the commit before that sequence. Several can have
+    // it.
     const next = this.positions.findLast((position) => position.sequence <= sequence + 1)?.sequence;
     let index = this.positions.findIndex((position) => position.sequence === next);
     for (const [id, { began, commit }] of this.parts) {

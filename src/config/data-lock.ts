@@ -69,8 +69,8 @@ export function lockDataDirectory(dir: string, options: LockOptions = {}): () =>
 }
 
 /**
- * For the moment in which the sealed secret and its keys are read or changed: a server that runs holds the directory's lock for as long
- * as it lives, and keys can be changed under it.
+ * For the moment in which the sealed secret and its keys are read or changed: a server that runs holds the directory's
+ * lock for as long as it lives, and keys can be changed under it.
  */
 export function lockSecret(dir: string): () => void {
   return lock(dir, SECRET_LOCK_FILE, SECRET_WAIT_MS, (pid) => {
@@ -94,9 +94,9 @@ function lock(dir: string, file: string, waitMs: number, heldBy: (pid: number) =
 }
 
 /**
- * The secret that signs this installation's tokens, 32 random bytes made at first boot, before any partition. The file must be its owner's
- * alone: wider permissions are narrowed to 0600 and `warn` is told, because refusing would stop a server over a
- * restored backup, while the remedy is one that every operator would choose. Throws `DataDirectoryError`.
+ * The secret that signs this installation's tokens, 32 random bytes made at first boot, before any partition. The file
+ * must be its owner's alone: wider permissions are narrowed to 0600 and `warn` is told, because refusing would stop a
+ * server over a restored backup, while the remedy is one that every operator would choose. Throws `DataDirectoryError`.
  */
 export function loadSecret(dir: string, warn: (message: string) => void = () => {}): Uint8Array {
   const path = join(dir, SECRET_FILE);
@@ -175,9 +175,9 @@ function acquire(path: string): { nonce: string } | { heldBy: Owner } {
 }
 
 /**
- * Puts this process's lock in a dead one's place. Only the holder of a second lock, named after the dead one's nonce, may
- * do so, and only while the dead one is still there; so of two servers that find the same dead lock, one takes it and
- * the other sees that.
+ * Puts this process's lock in a dead one's place. Only the holder of a second lock, named after the dead one's nonce,
+ * may do so, and only while the dead one is still there; so of two servers that find the same dead lock, one takes it
+ * and the other sees that.
  */
 function replaceDead(path: string, dead: Owner, mine: Owner): boolean {
   if (readOwner(path)?.nonce !== dead.nonce) return false;
@@ -211,8 +211,8 @@ function createLock(path: string, mine: Owner): boolean {
 const contentOf = (owner: Owner): Buffer => Buffer.from(`${JSON.stringify(owner)}\n`);
 
 /**
- * The owner as the target of a symbolic link that leads nowhere: on a disk without a byte left it can be made all the same,
- * since file systems keep up to 59 characters of a target beside its name's entry.
+ * The owner as the target of a symbolic link that leads nowhere: on a disk without a byte left it can be made all the
+ * same, since file systems keep up to 59 characters of a target beside its name's entry.
  */
 function linkTextOf({ pid, startTime, boot, nonce }: Owner): string {
   return [pid, startTime, shortBoot(boot), nonce].join(".");

@@ -62,7 +62,9 @@ export function storedKey(key: Uint8Array, madeAt: string | null): StoredKey {
   return { id: keyId(key), key, madeAt };
 }
 
-/** A crash leaves the old file or the new one; when it returns, the new one is on the device. A link keeps being one. */
+/**
+ * A crash leaves the old file or the new one; when it returns, the new one is on the device. A link keeps being one.
+ */
 export function writeKeyFile(path: string, keys: readonly StoredKey[]): void {
   const lines = keys.map(({ id, key, madeAt }) => {
     const made = madeAt === null ? "" : `, made ${madeAt}`;

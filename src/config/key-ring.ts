@@ -1,6 +1,7 @@
 /**
- * Changing the keys that seal the installation's secret (`tessera keys`), while a server runs on the data or not: it has read the secret,
- * which stays the same. In this order, so that a crash between any two steps leaves a secret that a key on the device opens:
+ * Changing the keys that seal the installation's secret (`tessera keys`), while a server runs on the data or not: it
+ * has read the secret, which stays the same. In this order, so that a crash between any two steps leaves a secret that
+ * a key on the device opens:
  *
  *  1. The new key is put first in the key file, before the old ones, and is on the device.
  *  2. The secret is sealed with the first key. The sealed file names its key, and a start does this step too.
@@ -50,7 +51,9 @@ export function rotateKeys(dir: string, files: KeyFiles, warn: (message: string)
   });
 }
 
-/** Everything sealed under the first key of the file, for files that are made elsewhere. Throws `DataDirectoryError`. */
+/**
+ * Everything sealed under the first key of the file, for files that are made elsewhere. Throws `DataDirectoryError`.
+ */
 export function resealKeys(dir: string, files: KeyFiles, warn: (message: string) => void): Rotation {
   return changing(dir, files, () => {
     const before = keyInUse(dir);
@@ -58,7 +61,10 @@ export function resealKeys(dir: string, files: KeyFiles, warn: (message: string)
   });
 }
 
-/** Takes those keys out of the file, all or none; "unused": all that may go. Returns their ids. Throws `DataDirectoryError`. */
+/**
+ * Takes those keys out of the file, all or none; "unused": all that may go. Returns their ids. Throws
+ * `DataDirectoryError`.
+ */
 export function dropKeys(dir: string, files: KeyFiles, wanted: readonly string[] | "unused"): readonly string[] {
   return changing(dir, files, () => {
     const keys = listed(dir, files).filter(({ previous }) => !previous);

@@ -1,6 +1,7 @@
 /**
- * An access token for whoever has the data directory, which its files let them make. Called by the command line before it starts a
- * server of its own there. Opens partition 0's shard, where the directory is, under the data directory's lock.
+ * An access token for whoever has the data directory, which its files let them make. Called by the command line before
+ * it starts a server of its own there. Opens partition 0's shard, where the directory is, under the data directory's
+ * lock.
  */
 import { existsSync } from "node:fs";
 import { read } from "../directory/directory-context.js";
@@ -17,8 +18,8 @@ import { openSecret } from "./sealed-secret.js";
 const LIFETIME_SECONDS = 86_400;
 
 /**
- * Null: there is no installation yet. Throws `DataDirectoryError` when a server is running there, and `not_found` when there is no
- * such user.
+ * Null: there is no installation yet. Throws `DataDirectoryError` when a server is running there, and `not_found` when
+ * there is no such user.
  */
 export async function ownerToken(config: Config, username: string): Promise<string | null> {
   const { dir } = config.data;

@@ -4,8 +4,9 @@ import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 
 /**
- * Writes the chunks (none of them empty: the checksum of nothing begins anew) and their CRC-32, u32 little-endian, under
- * another name; syncs, and renames. `durable` resolves when the commit that the content stands at can no longer be lost.
+ * Writes the chunks (none of them empty: the checksum of nothing begins anew) and their CRC-32, u32 little-endian,
+ * under another name; syncs, and renames. `durable` resolves when the commit that the content stands at can no longer
+ * be lost.
  */
 export async function replaceChecked(
   path: string,

@@ -156,7 +156,10 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     return this.store.engine.get(this.keyOf(slot))!;
   }
 
-  /** Marks of a filter, kept as rows change; `name` must tell it from all others, its values included. Null: for one use. */
+  /**
+   * Marks of a filter, kept as rows change; `name` must tell it from all others, its values included. Null: for one
+   * use.
+   */
   marksOf(name: string | null): SlotMarks {
     if (name === null) {
       const marks = new SlotMarks();

@@ -79,15 +79,18 @@ export interface IndexKind<Item, Body extends IndexBody<Item>> {
   create(itemsAt: ItemsAt<Item>): Body;
   /** In short steps. Throws when the bytes are not what `save` gave. */
   load(bytes: Uint8Array, itemsAt: ItemsAt<Item>): Generator<undefined, Body>;
-  /** The same of pieces of any length; no step takes more than LOADED_AHEAD bytes. What it gives may still be thrown away. */
+  /**
+   * The same of pieces of any length; no step takes more than LOADED_AHEAD bytes. What it gives may still be thrown
+   * away.
+   */
   loadPieces?(pieces: Iterable<Uint8Array>, itemsAt: ItemsAt<Item>): Generator<undefined, Body>;
   /** Whether a body is one of those that it makes. */
   isBody(body: IndexBody<never>): body is Body;
   /** Null: the row is not in the index. */
   itemOf(record: Uint8Array): Item | null;
   /**
-   * A row's slot, by the end of its key (latin-1), where that says it: then the index keeps no keys, and `add` answers this
-   * slot. Such a body has `has`.
+   * A row's slot, by the end of its key (latin-1), where that says it: then the index keeps no keys, and `add` answers
+   * this slot. Such a body has `has`.
    */
   slotOf?(suffix: string): number;
 }

@@ -25,7 +25,9 @@ const DAY_MS = 24 * 3600 * 1000;
 /** The caller: administrators of a tenant see and delete all its keys, others their own. */
 export type KeyOwner = Pick<Identity, "userId" | "tenantId" | "roles">;
 
-/** The form in which keys are kept and looked up: SHA-256 of the whole key, hex. A key has 256 random bits of its own. */
+/**
+ * The form in which keys are kept and looked up: SHA-256 of the whole key, hex. A key has 256 random bits of its own.
+ */
 export function apiKeyHash(rawKey: string): string {
   return createHash("sha256").update(rawKey).digest("hex");
 }

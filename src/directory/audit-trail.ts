@@ -65,8 +65,8 @@ export class AuditTrail {
   }
 
   /**
-   * The same for events that may come again: each is kept once. Gives the number of the newest event of that process which is kept;
-   * null: events before these are missing, and these must come again after those.
+   * The same for events that may come again: each is kept once. Gives the number of the newest event of that process
+   * which is kept; null: events before these are missing, and these must come again after those.
    */
   receive({ outbox, first, base, events }: AuditBatch, nowMs: number): number | null {
     const key = directoryKey(FROM_KIND, outbox);
@@ -116,7 +116,10 @@ export class AuditTrail {
     }
   }
 
-  /** Newest first. A page may be shorter than its limit and yet have a next one: it looks at a bounded number of entries. */
+  /**
+   * Newest first. A page may be shorter than its limit and yet have a next one: it looks at a bounded number of
+   * entries.
+   */
   list(filter: AuditFilter): AuditPage {
     return this.read((tx) => {
       const from = Math.min(filter.before ?? Number.MAX_SAFE_INTEGER, this.nextNumber(tx)) - 1;

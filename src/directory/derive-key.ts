@@ -1,7 +1,7 @@
 /**
  * scrypt (RFC 7914) as a task for a thread of its own: a tenth of a second of computing and 32 MiB that neither the
- * actor's loop nor the pool that storage's fsyncs run in should give. Also PBKDF2 (RFC 8018), for SCRAM. workers/task.ts
- * runs it.
+ * actor's loop nor the pool that storage's fsyncs run in should give. Also PBKDF2 (RFC 8018), for SCRAM.
+ * workers/task.ts runs it.
  */
 import { pbkdf2Sync, scryptSync } from "node:crypto";
 import { saslprep } from "@mongodb-js/saslprep";
@@ -38,7 +38,9 @@ export function deriveKey({ password, salt, cost, length }: DeriveKeyJob): Uint8
   return scryptSync(password.normalize("NFC"), salt, length, { N, r: cost.r, p: cost.p, maxmem });
 }
 
-/** SASLprep (RFC 4013); a password that it does not allow stays as it is, as PostgreSQL's clients and server have it. */
+/**
+ * SASLprep (RFC 4013); a password that it does not allow stays as it is, as PostgreSQL's clients and server have it.
+ */
 function preparedForSasl(password: string): string {
   try {
     return saslprep(password) || password;

@@ -1,7 +1,7 @@
 /**
- * Keys whose computing takes less than a thread for it takes to start: a low cost of passwords, and what SCRAM keeps. They are
- * computed in libuv's pool, where storage's fsyncs run, too: each holds one of its threads for a few milliseconds. workers/actor.ts
- * asks first.
+ * Keys whose computing takes less than a thread for it takes to start: a low cost of passwords, and what SCRAM keeps.
+ * They are computed in libuv's pool, where storage's fsyncs run, too: each holds one of its threads for a few
+ * milliseconds. workers/actor.ts asks first.
  */
 import { pbkdf2, scrypt } from "node:crypto";
 import { promisify } from "node:util";

@@ -1,8 +1,8 @@
 /**
- * The directory of accounts: tenants, users, API keys, sign-in. It runs in the actor of partition 0 and keeps everything
- * as records in that partition's shard; the only other state is the login throttle.
- * The actor calls it for the account routes and to tell the gateway who a token or key stands for. It checks what the
- * data allows; whether the caller may ask at all (role, tenant in the path) was checked at admission.
+ * The directory of accounts: tenants, users, API keys, sign-in. It runs in the actor of partition 0 and keeps
+ * everything as records in that partition's shard; the only other state is the login throttle. The actor calls it for
+ * the account routes and to tell the gateway who a token or key stands for. It checks what the data allows; whether the
+ * caller may ask at all (role, tenant in the path) was checked at admission.
  */
 
 import type * as accounts from "../protocol/accounts.js";
@@ -333,8 +333,8 @@ export class Directory {
   }
 
   /**
-   * Throws `claim_unknown`, `rate_limited`. `isNew`: it has just been stored. null: the provider's description has changed
-   * since the claims were read by it.
+   * Throws `claim_unknown`, `rate_limited`. `isNew`: it has just been stored. null: the provider's description has
+   * changed since the claims were read by it.
    */
   federatedIdentity(who: federated.FederatedUser): { identity: Identity; isNew: boolean } | null {
     return federated.federatedIdentity(this.context, who);
@@ -351,7 +351,9 @@ export class Directory {
     return identityOfUser(this.context, userId);
   }
 
-  /** `hash` is the SHA-256 of the whole key, hex. Null when there is no such key; an expired one has its expiry in it. */
+  /**
+   * `hash` is the SHA-256 of the whole key, hex. Null when there is no such key; an expired one has its expiry in it.
+   */
   identityOfKeyHash(hash: string): Identity | null {
     return identityOfKeyHash(this.context, hash);
   }

@@ -1,6 +1,6 @@
 /**
- * Secrets of second factors as they are stored: sealed, and bound to their user, where the installation's secret is itself sealed.
- * Called by mfa.ts and credential-checks.ts; no state.
+ * Secrets of second factors as they are stored: sealed, and bound to their user, where the installation's secret is
+ * itself sealed. Called by mfa.ts and credential-checks.ts; no state.
  */
 import { DbError } from "../protocol/errors.js";
 import { keyFor, sealBytes, unsealBytes } from "../protocol/sealing.js";

@@ -1,4 +1,6 @@
-/** Enrolling, confirming and removing a user's second factor. Called by the `Directory`; state is in the user's record. */
+/**
+ * Enrolling, confirming and removing a user's second factor. Called by the `Directory`; state is in the user's record.
+ */
 
 import type { MfaEnrolment, UserView } from "../protocol/accounts.js";
 import { DbError } from "../protocol/errors.js";

@@ -1,6 +1,7 @@
 /**
  * How fast users whom issuers vouch for are stored. Each is a record that stays, so an issuer that makes up subjects
- * must not fill the disk faster than the tenant's requests are let in. Made by the `Directory`; owns the tenants' buckets.
+ * must not fill the disk faster than the tenant's requests are let in. Made by the `Directory`; owns the tenants'
+ * buckets.
  */
 import { DbError } from "../protocol/errors.js";
 import type { RateLimit } from "../protocol/identity.js";

@@ -1,7 +1,8 @@
 /**
  * The providers of OpenID Connect that the directory knows: those of the configuration, and those that administrators
  * have described for their tenants. An issuer and an audience together belong to one provider only, and those of the
- * configuration come first, so a token never has to be guessed about. Called by the `Directory`; state is in the records.
+ * configuration come first, so a token never has to be guessed about. Called by the `Directory`; state is in the
+ * records.
  */
 import type { OidcProviderView } from "../protocol/accounts.js";
 import { DbError } from "../protocol/errors.js";

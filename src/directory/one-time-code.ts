@@ -33,7 +33,10 @@ export function otpauthUrl(mfa: MfaRecord, username: string): string {
   return new TOTP({ issuer: ISSUER, label: username, secret: mfa.secret, period: PERIOD_SECONDS }).toString();
 }
 
-/** The second factor with the code marked as used, or null when the code is wrong, too old or was used before. `secret`: in the open. */
+/**
+ * The second factor with the code marked as used, or null when the code is wrong, too old or was used before. `secret`:
+ * in the open.
+ */
 export function useTimeCode(mfa: MfaRecord, code: string, nowMs: number, secret = mfa.secret): MfaRecord | null {
   const token = code.replaceAll(" ", "");
   if (!/^\d{6}$/.test(token)) return null;

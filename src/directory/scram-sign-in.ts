@@ -1,6 +1,6 @@
 /**
- * Signing in by SCRAM-SHA-256 (RFC 5802): the server of a protocol that has it holds the exchange with the client, and the secrets
- * stay here. Called by the `Directory`.
+ * Signing in by SCRAM-SHA-256 (RFC 5802): the server of a protocol that has it holds the exchange with the client, and
+ * the secrets stay here. Called by the `Directory`.
  */
 import type { ScramChallenge, ScramLoginRequest, ScramSignedIn } from "../protocol/accounts.js";
 import { DbError } from "../protocol/errors.js";

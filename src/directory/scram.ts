@@ -1,7 +1,8 @@
 /**
- * Verifiers of SCRAM-SHA-256 (RFC 5802, RFC 7677): what is kept of a password so that a client can prove that it knows it and never
- * sends it. Kept beside the password's hash, in PostgreSQL's form (`SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey`), and sealed
- * where the installation's secret is itself sealed. Called by the directory's sign-in and user administration; no state.
+ * Verifiers of SCRAM-SHA-256 (RFC 5802, RFC 7677): what is kept of a password so that a client can prove that it knows
+ * it and never sends it. Kept beside the password's hash, in PostgreSQL's form
+ * (`SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey`), and sealed where the installation's secret is itself sealed.
+ * Called by the directory's sign-in and user administration; no state.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { keyFor, sealBytes, unsealBytes } from "../protocol/sealing.js";
@@ -20,7 +21,10 @@ export interface ScramVerifiers {
   make(userId: string, password: string): Promise<string>;
   /** Null: there is none, or it was sealed under another secret. */
   open(userId: string, stored: string | undefined): ScramVerifier | null;
-  /** Whether one is to be made of the next password that is seen: there is none that can be read, or the configured cost has changed. */
+  /**
+   * Whether one is to be made of the next password that is seen: there is none that can be read, or the configured cost
+   * has changed.
+   */
   isOutdated(userId: string, stored: string | undefined): boolean;
   /** Of a user who does not exist: the same salt each time, so that names cannot be probed. Nothing proves it. */
   pretended(username: string): ScramVerifier;

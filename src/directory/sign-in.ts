@@ -73,7 +73,10 @@ export function enter(
   return signedInAnswer(context, signedIn);
 }
 
-/** The second step of a sign-in. Throws `unauthorized` (token), `invalid_credentials` (code), `forbidden`, `rate_limited`. */
+/**
+ * The second step of a sign-in. Throws `unauthorized` (token), `invalid_credentials` (code), `forbidden`,
+ * `rate_limited`.
+ */
 export function verifyMfa(context: DirectoryContext, request: VerifyMfaRequest): SignedIn {
   const { userId, epoch } = context.tokens.verifyMfa(request.mfa_token, context.now());
   return write(context, (tx) => {

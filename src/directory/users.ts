@@ -1,4 +1,6 @@
-/** A tenant's users: create, list, disable, reset password, delete. Called by the `Directory`; state is in the records. */
+/**
+ * A tenant's users: create, list, disable, reset password, delete. Called by the `Directory`; state is in the records.
+ */
 
 import { randomUUID } from "node:crypto";
 import type { CreateUserRequest, Listed, Page, UserView } from "../protocol/accounts.js";

@@ -1,7 +1,7 @@
 /**
- * The directory's part in backups of the whole installation: what such a backup has of it, and putting that into another
- * installation. Tenants get their content first, under numbers that nobody can address yet; one transaction at the end makes
- * them known. Called by the `Directory`; state is in the records.
+ * The directory's part in backups of the whole installation: what such a backup has of it, and putting that into
+ * another installation. Tenants get their content first, under numbers that nobody can address yet; one transaction at
+ * the end makes them known. Called by the `Directory`; state is in the records.
  */
 import { DbError } from "../protocol/errors.js";
 import { SYSTEM_TENANT } from "../protocol/identity.js";
@@ -78,8 +78,8 @@ export function readWhole(context: DirectoryContext): WholeRecords {
 }
 
 /**
- * Decides where the tenants go, and keeps their numbers from others. Throws conflict when the installation is not empty and no
- * tenants are named, or when named ones are in the way; not_found when the backup has no such tenant.
+ * Decides where the tenants go, and keeps their numbers from others. Throws conflict when the installation is not empty
+ * and no tenants are named, or when named ones are in the way; not_found when the backup has no such tenant.
  */
 export function planRestore(context: DirectoryContext, records: WholeRecords, plan: RestorePlan): PlannedTenant[] {
   return write(context, (tx) => {

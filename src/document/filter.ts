@@ -1,10 +1,11 @@
 /**
- * Filters on documents as SQL conditions: `{price: {$lt: 10}, "author.name": "Ann", $or: [{…}, {…}]}`. Field names become
- * parts of the text, values parameters, so filters of one shape have one text and share a plan.
+ * Filters on documents as SQL conditions: `{price: {$lt: 10}, "author.name": "Ann", $or: [{…}, {…}]}`. Field names
+ * become parts of the text, values parameters, so filters of one shape have one text and share a plan.
  *
  * What they mean:
  *  - null and a missing field are the same: `{a: null}` and `{a: {$exists: false}}` find both.
- *  - Negations ($ne, $nin, $not, $nor) find exactly what the condition does not find, so also documents without the field.
+ *  - Negations ($ne, $nin, $not, $nor) find exactly what the condition does not find, so also documents without the
+ *    field.
  *  - On an array, equality and comparisons hold when they hold for an element; paths lead through arrays of objects.
  *  - Fields that the schema does not name are compared within a type: numbers with numbers, text with text.
  *
@@ -187,7 +188,9 @@ class FilterCompiler {
     return this.keyed(place, [value], pathExists(place, " ? (@ == $v)", this.vars(value)));
   }
 
-  /** An index finds those that have one of the values, and all with arrays on the way, which the condition sorts out. */
+  /**
+   * An index finds those that have one of the values, and all with arrays on the way, which the condition sorts out.
+   */
   private keyed({ key }: JsonPlace, values: readonly unknown[], condition: string): string {
     if (key === null) return condition;
     const keys = [...values, []].map((value) => JSON.stringify(value));

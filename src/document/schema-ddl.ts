@@ -1,6 +1,7 @@
 /**
  * From a collection's schema to the statements that define its table, and to the part of the table's definition that
- * statements cannot say. Called by the handlers, which run the statements and put the definition in, in one transaction.
+ * statements cannot say. Called by the handlers, which run the statements and put the definition in, in one
+ * transaction.
  */
 import type {
   CollectionFieldDef,

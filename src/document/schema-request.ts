@@ -1,6 +1,6 @@
 /**
- * Reads the `schema` of a request to make or change a collection, in either of its forms: `{fields, indexes}`, or a flat
- * map from field to type. Called by the handlers of /v1/collections; the result goes to schema-ddl.ts.
+ * Reads the `schema` of a request to make or change a collection, in either of its forms: `{fields, indexes}`, or a
+ * flat map from field to type. Called by the handlers of /v1/collections; the result goes to schema-ddl.ts.
  */
 import type { CollectionIndexDef, FieldType } from "../catalog/document-collection.js";
 import { IDENTIFIER_BYTES_MAX, VECTOR_DIMENSIONS_MAX } from "../protocol/limits.js";

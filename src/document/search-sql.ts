@@ -49,7 +49,9 @@ export interface SearchRequest {
   readonly afterId: string | null;
 }
 
-/** Rows of the collection's `selectList`, and a score where there are rankings; one more than the limit, if there is. */
+/**
+ * Rows of the collection's `selectList`, and a score where there are rankings; one more than the limit, if there is.
+ */
 export function searchStatement(collection: Collection, request: SearchRequest): Statement {
   const params = new Parameters();
   const condition = conditionOf(collection, request, params);

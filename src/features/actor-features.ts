@@ -1,6 +1,6 @@
 /**
- * What the features do for a whole actor (actor/actor-features.ts): owns moves of tenants, backups and restores, live replies, jobs
- * and, in partition 0's actor, the directory.
+ * What the features do for a whole actor (actor/actor-features.ts): owns moves of tenants, backups and restores, live
+ * replies, jobs and, in partition 0's actor, the directory.
  */
 
 import { join } from "node:path";
@@ -228,8 +228,9 @@ class FeaturesOfActor implements ActorFeatures {
   }
 
   /**
-   * The answer of a request to the directory waits until its entry is on disk, too. In a cluster the directory and another partition
-   * of this actor may have different owners a moment later, so the gateway keeps entries of the latter until they are on disk.
+   * The answer of a request to the directory waits until its entry is on disk, too. In a cluster the directory and
+   * another partition of this actor may have different owners a moment later, so the gateway keeps entries of the
+   * latter until they are on disk.
    */
   audited(request: Request, status: number, code: string | null): void {
     const event = auditEventOf(request, status, code, Date.now());

@@ -1,6 +1,6 @@
 /**
- * All features. Importing this file installs them: their functions, capabilities and parts of partitions are there from then on.
- * Their handlers and jobs go to the actor (actor-features.ts).
+ * All features. Importing this file installs them: their functions, capabilities and parts of partitions are there from
+ * then on. Their handlers and jobs go to the actor (actor-features.ts).
  */
 import { agentFeature } from "./agent/feature.js";
 import { automlFeature } from "./automl/feature.js";

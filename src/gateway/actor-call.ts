@@ -1,6 +1,6 @@
 /**
- * One request on its way to its actor: keeps its place among what is in flight to the partition, queues its frame, and sends
- * it on when its tenant has moved to another partition. Made by exchange.ts; owned by it.
+ * One request on its way to its actor: keeps its place among what is in flight to the partition, queues its frame, and
+ * sends it on when its tenant has moved to another partition. Made by exchange.ts; owned by it.
  */
 import { STREAM_WINDOW_BYTES } from "../protocol/frames.js";
 import type { ActorLink, PendingReply } from "./actor-link.js";

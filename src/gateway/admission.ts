@@ -41,7 +41,9 @@ export interface Caller {
   /** False once the directory has said that the identity changed. */
   valid: boolean;
   bucket: Bucket;
-  /** Where its tenant is, as far as is known: a request that goes to the wrong partition comes back with the right one. */
+  /**
+   * Where its tenant is, as far as is known: a request that goes to the wrong partition comes back with the right one.
+   */
   partition: number;
   readonly readOnly: boolean;
   readonly superAdmin: boolean;
@@ -61,8 +63,8 @@ export interface Applicant {
   admitted(caller: Caller): void;
   refused(code: ErrorCode, message: string): void;
   /**
-   * Before a token's issuer is asked; false: the applicant's address may not ask so often, and has been told. Absent: it
-   * has paid.
+   * Before a token's issuer is asked; false: the applicant's address may not ask so often, and has been told. Absent:
+   * it has paid.
    */
   mayAskIssuer?(): boolean;
 }

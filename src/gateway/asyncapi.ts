@@ -1,6 +1,7 @@
 /**
- * The AsyncAPI 3.0 document of the WebSocket, generated once, for its first request. Clients' messages come from the endpoints of the
- * method MESSAGE and the gateway's own messages, the server's from their table. Called by gateway.ts; pure.
+ * The AsyncAPI 3.0 document of the WebSocket, generated once, for its first request. Clients' messages come from the
+ * endpoints of the method MESSAGE and the gateway's own messages, the server's from their table. Called by gateway.ts;
+ * pure.
  */
 import type { Endpoint } from "../protocol/endpoint.js";
 import { CLIENT_MESSAGES, SERVER_MESSAGES, type SocketMessage } from "../protocol/endpoints/socket-messages.js";

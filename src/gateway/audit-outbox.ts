@@ -1,7 +1,8 @@
 /**
- * Entries of the audit trail on their way to the directory: those of the gateway's refusals, and of requests that other actors have
- * answered. They stay here until the directory says that it has them on disk, and are sent again where it does not: it may be
- * starting anew, or have no owner in a cluster for some seconds. It keeps each once (directory/audit-trail.ts). The pool owns it.
+ * Entries of the audit trail on their way to the directory: those of the gateway's refusals, and of requests that other
+ * actors have answered. They stay here until the directory says that it has them on disk, and are sent again where it
+ * does not: it may be starting anew, or have no owner in a cluster for some seconds. It keeps each once
+ * (directory/audit-trail.ts). The pool owns it.
  */
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";

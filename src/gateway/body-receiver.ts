@@ -1,6 +1,6 @@
 /**
- * Receives the body of one request: in one piece, in several that body-collector.ts puts together, or, if the endpoint streams
- * its body, through body-stream.ts. Made by exchange.ts; owned by it.
+ * Receives the body of one request: in one piece, in several that body-collector.ts puts together, or, if the endpoint
+ * streams its body, through body-stream.ts. Made by exchange.ts; owned by it.
  */
 import type { HttpResponse } from "uWebSockets.js";
 import type { ErrorCode } from "../protocol/errors.js";

@@ -1,6 +1,7 @@
 /**
- * Finds out who sends a request and whether they may: reads the credential, has admission.ts judge one that is not known, takes
- * a token of the rate limit, and notes refusals for the audit trail. Made by exchange.ts for a request to an endpoint.
+ * Finds out who sends a request and whether they may: reads the credential, has admission.ts judge one that is not
+ * known, takes a token of the rate limit, and notes refusals for the audit trail. Made by exchange.ts for a request to
+ * an endpoint.
  */
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { ERRORS, type ErrorCode, type ErrorDetails } from "../protocol/errors.js";

@@ -1,7 +1,7 @@
 /**
- * Serves the console at /console: the files that scripts/console.mjs made when the program was built. Files with a hash in their
- * name never change, so browsers keep them; index.html is asked for each time. Each file lies there encoded, too. Called by
- * gateway.ts at boot.
+ * Serves the console at /console: the files that scripts/console.mjs made when the program was built. Files with a hash
+ * in their name never change, so browsers keep them; index.html is asked for each time. Each file lies there encoded,
+ * too. Called by gateway.ts at boot.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { extname, join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Cross-origin requests (the Fetch standard, section 3.2), off unless configured. Credentials here are headers and never
- * cookies, so no Access-Control-Allow-Credentials is sent. Called by requests; holds no state.
+ * Cross-origin requests (the Fetch standard, section 3.2), off unless configured. Credentials here are headers and
+ * never cookies, so no Access-Control-Allow-Credentials is sent. Called by requests; holds no state.
  */
 import type { Config } from "../protocol/config.js";
 
@@ -20,8 +20,8 @@ export interface CorsPolicy {
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i;
 
 /**
- * Whether a page of that origin may talk to what a browser reaches without CORS's consent. Nobody but a browser sends an
- * origin; its pages are those of the host that was asked, or what CORS lets in. A server that listens on loopback is
+ * Whether a page of that origin may talk to what a browser reaches without CORS's consent. Nobody but a browser sends
+ * an origin; its pages are those of the host that was asked, or what CORS lets in. A server that listens on loopback is
  * only known by loopback's names: any other was pointed at it by its page (DNS rebinding).
  */
 export function originAllowed(origin: string, host: string, listensOn: string, cors: CorsPolicy | null): boolean {
@@ -33,9 +33,9 @@ export function originAllowed(origin: string, host: string, listensOn: string, c
 }
 
 /**
- * Whether the host that a request names is this server. A page can point a name of its own at any address (DNS rebinding), and its requests
- * then name that. Where names are configured they and loopback's count; else a server that listens on loopback is known by
- * loopback's names only, and any other by all.
+ * Whether the host that a request names is this server. A page can point a name of its own at any address (DNS
+ * rebinding), and its requests then name that. Where names are configured they and loopback's count; else a server that
+ * listens on loopback is known by loopback's names only, and any other by all.
  */
 export function hostAllowed(
   host: string,

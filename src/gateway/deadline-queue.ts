@@ -1,7 +1,7 @@
 /**
  * Deadlines of requests that all have the same timeout. What is added later expires later, so a linked list in order
- * of arrival is enough: adding and removing cost a few assignments, and one coarse timer for all looks at the head only.
- * Called by requests and by the server's ticking; owned by the gateway.
+ * of arrival is enough: adding and removing cost a few assignments, and one coarse timer for all looks at the head
+ * only. Called by requests and by the server's ticking; owned by the gateway.
  */
 
 import type { Identity } from "../protocol/identity.js";

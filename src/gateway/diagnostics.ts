@@ -15,7 +15,9 @@ import type { MetricsPage } from "./metrics.js";
 import type { LocalExchange, ServeCaller } from "./route.js";
 import type { Services } from "./services.js";
 
-/** An actor that is silent for longer, beside the time of a profile, is left out: what is wrong may be that it is busy. */
+/**
+ * An actor that is silent for longer, beside the time of a profile, is left out: what is wrong may be that it is busy.
+ */
 const ANSWER_MS_MAX = 60_000;
 const REDACTED = "(redacted)";
 /** Settings that hold something secret, or might; names of variables and files that hold it do not. */

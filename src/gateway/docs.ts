@@ -1,6 +1,6 @@
 /**
- * The browsable form of the OpenAPI document: Swagger UI's files from its npm package, so that a reader's browser makes no outside
- * requests. The first request reads them; then they are served from memory. Called by gateway.ts at boot.
+ * The browsable form of the OpenAPI document: Swagger UI's files from its npm package, so that a reader's browser makes
+ * no outside requests. The first request reads them; then they are served from memory. Called by gateway.ts at boot.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -114,7 +114,10 @@ export function docsFiles(): Serve {
   };
 }
 
-/** Serves /: where a browser that was given the server's address finds the rest. `docs`: /docs and /v1/api-docs are served. */
+/**
+ * Serves /: where a browser that was given the server's address finds the rest. `docs`: /docs and /v1/api-docs are
+ * served.
+ */
 export function rootPage(served: { readonly docs: boolean; readonly console: boolean }): Serve {
   const items = [
     ...(served.console ? ['<a href="/console/">The console: see and steer everything in the browser</a>'] : []),

@@ -1,7 +1,7 @@
 /**
- * Serves the documents at /docs: the pages that scripts/documents-site.mjs made of the Markdown when the program was built. Only files that
- * were there at the start are given out, each by its own address, so no path can lead elsewhere. A file is read by the first
- * request for it. Called by gateway.ts at boot.
+ * Serves the documents at /docs: the pages that scripts/documents-site.mjs made of the Markdown when the program was
+ * built. Only files that were there at the start are given out, each by its own address, so no path can lead elsewhere.
+ * A file is read by the first request for it. Called by gateway.ts at boot.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** A server of another protocol beside HTTP, which uses the same services. The process's entry point gives the gateway its doors. */
+/**
+ * A server of another protocol beside HTTP, which uses the same services. The process's entry point gives the gateway
+ * its doors.
+ */
 import type { Identity } from "../protocol/identity.js";
 import type { Services } from "./services.js";
 

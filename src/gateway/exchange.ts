@@ -3,11 +3,12 @@
  *
  *  1. `begin` reads the headers it needs, while uWebSockets.js still holds them.
  *  2. caller-check.ts finds the caller, checks what they may do, and takes a token of their tenant's rate limit.
- *  3. body-receiver.ts receives the body. A body that comes in one piece is copied from the socket's buffer into the frame at once.
+ *  3. body-receiver.ts receives the body. A body that comes in one piece is copied from the socket's buffer into the
+ *     frame at once.
  *  4. `dispatch` queues the frame for the partition's actor (actor-call.ts); nothing is parsed here.
  *     If the endpoint streams its body, the frame goes without it, and the pieces follow as the actor takes them.
- *  5. The actor's reply, finished to the byte, is written (reply.ts) and the exchange is counted and logged. A long reply
- *     comes in pieces as the client reads (reply-stream.ts).
+ *  5. The actor's reply, finished to the byte, is written (reply.ts) and the exchange is counted and logged. A long
+ *     reply comes in pieces as the client reads (reply-stream.ts).
  *
  * It may end early instead: refused (`fail`), past its deadline (`expired`), the client gone (`aborted`), or its actor
  * crashed (`lost`). Made by router.ts for every request; owns itself.

@@ -86,7 +86,10 @@ export interface Gateway {
   readonly doors: readonly Pick<OpenDoor, "name" | "port">[];
   /** The administrator's password that a first boot made up, to be shown once; null otherwise. */
   readonly adminPassword: string | null;
-  /** Reads the certificate's files again; connections that are open keep the old one. Rejects, and goes on, if it cannot. */
+  /**
+   * Reads the certificate's files again; connections that are open keep the old one. Rejects, and goes on, if it
+   * cannot.
+   */
   renewCertificate(): Promise<void>;
   /** Lets what runs finish within the configured time, then ends the actors. Safe to call once. */
   close(): Promise<void>;

@@ -17,7 +17,10 @@ export interface Judgement {
   readonly refusedSeconds: number;
 }
 
-/** Those that did not give way get no second chance; of the others, such as have certainly left nothing behind are sent again. */
+/**
+ * Those that did not give way get no second chance; of the others, such as have certainly left nothing behind are sent
+ * again.
+ */
 export function judgeRequests({ marks, culprit, refusedSeconds }: Judgement): Judge {
   const stopped = stoppedLoss(refusedSeconds);
   return (id, reply) => {

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document of everything that is served, generated once, for its first request, from the table of endpoints and
- * the table of errors; typebox schemas are JSON Schema already. Called by gateway.ts; pure.
+ * The OpenAPI 3.1 document of everything that is served, generated once, for its first request, from the table of
+ * endpoints and the table of errors; typebox schemas are JSON Schema already. Called by gateway.ts; pure.
  */
 import type { TObject } from "typebox";
 import type { Config } from "../protocol/config.js";

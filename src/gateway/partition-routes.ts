@@ -1,6 +1,6 @@
 /**
- * Which link serves a partition, in a cluster (src/cluster/cluster-routes.ts). On one machine there is none: each partition is an
- * actor's of this process.
+ * Which link serves a partition, in a cluster (src/cluster/cluster-routes.ts). On one machine there is none: each
+ * partition is an actor's of this process.
  */
 import type { AuditKept } from "../protocol/audit.js";
 import type { IdentityChange } from "../protocol/identity.js";
@@ -27,7 +27,10 @@ export interface PartitionRoutes {
   ended(partitions: readonly number[]): void;
   /** Whether what the directory said may be used again: it is here, and this node may believe so. */
   mayCache(): boolean;
-  /** The directory of this node has changed an identity. Resolves when all other nodes have heard it; null: there are none. */
+  /**
+   * The directory of this node has changed an identity. Resolves when all other nodes have heard it; null: there are
+   * none.
+   */
   identityChanged(change: IdentityChange): Promise<void> | null;
   /** The directory of this node has entries of another node's on disk. */
   auditKept(kept: AuditKept): void;

@@ -42,8 +42,8 @@ export class RateLimiter {
   }
 
   /**
-   * Full buckets with nothing running say nothing worth keeping; when none of the oldest is such, the oldest goes. Only a
-   * few are looked at, so that a flood of new addresses costs no more than that each.
+   * Full buckets with nothing running say nothing worth keeping; when none of the oldest is such, the oldest goes. Only
+   * a few are looked at, so that a flood of new addresses costs no more than that each.
    */
   private makeRoom(buckets: Map<string, Bucket>, now: number): void {
     let looked = 0;

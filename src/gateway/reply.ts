@@ -37,7 +37,9 @@ export interface Outgoing {
   readonly closeAfter: boolean;
   /** The client still sends the request's body, and may finish. */
   readonly isBodyComing: boolean;
-  /** The client asked for the connection's end, which uWebSockets.js sees to but does not say (RFC 9112, section 9.6). */
+  /**
+   * The client asked for the connection's end, which uWebSockets.js sees to but does not say (RFC 9112, section 9.6).
+   */
   readonly clientCloses: boolean;
   /** The last byte of a streamed body has been handed over. */
   finished(): void;
@@ -136,7 +138,9 @@ function writeBody(res: HttpResponse): void {
   else stream(writing, writingBody);
 }
 
-/** Without arguments: with a length uWebSockets.js leaves the reply unfinished, with `undefined` it writes a wild one. */
+/**
+ * Without arguments: with a length uWebSockets.js leaves the reply unfinished, with `undefined` it writes a wild one.
+ */
 function endWithoutBody(res: HttpResponse, closeAfter: boolean): void {
   if (closeAfter && !writing.clientCloses) res.writeHeader("Connection", "close");
   res.endWithoutBody();

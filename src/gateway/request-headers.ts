@@ -23,8 +23,8 @@ export interface RequestHeaders {
   readonly asOf: string;
   readonly contentType: string;
   /**
-   * Accept, Content-Type and Content-Encoding where the body or the answer is streamed, and what else the endpoint reads
-   * (RequestHead.media); else "".
+   * Accept, Content-Type and Content-Encoding where the body or the answer is streamed, and what else the endpoint
+   * reads (RequestHead.media); else "".
    */
   readonly media: string;
   /** 0 when the body comes in chunks or not at all. */

@@ -88,7 +88,10 @@ export async function startServer(services: Services, routes: readonly Route[], 
   };
 }
 
-/** The library shares a port that is named with whoever listens there, and the system gives each of them some connections. */
+/**
+ * The library shares a port that is named with whoever listens there, and the system gives each of them some
+ * connections.
+ */
 function isFree(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();

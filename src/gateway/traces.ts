@@ -1,7 +1,8 @@
 /**
  * Traces of requests, sent to a collector by OpenTelemetry's protocol (OTLP over HTTP). Made by the gateway where
- * telemetry.traces_endpoint is set; its packages are loaded only then. It decides which requests are traced, and exports
- * the spans that the gateway and the actors send. The queue is bounded: what a collector does not take in time is dropped.
+ * telemetry.traces_endpoint is set; its packages are loaded only then. It decides which requests are traced, and
+ * exports the spans that the gateway and the actors send. The queue is bounded: what a collector does not take in time
+ * is dropped.
  */
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import type { Config } from "../protocol/config.js";

@@ -1,8 +1,8 @@
 /**
  * Watches whether the actors' threads still give way: each of them beats in shared memory (protocol/actor-marks.ts). A
  * thread that is late is logged with what it works on. A thread that stays away is ended by the pool, which made this
- * and owns it. An idle actor beats like any other. Time in which the thread was ready to run and others had the processors does
- * not count: on a busy machine a thread that gives way may still be slow to beat.
+ * and owns it. An idle actor beats like any other. Time in which the thread was ready to run and others had the
+ * processors does not count: on a busy machine a thread that gives way may still be slow to beat.
  */
 import type { Logger } from "pino";
 import { type AtWork, MarksReader } from "../protocol/actor-marks.js";

@@ -12,7 +12,10 @@ export type BoltKind = (typeof BOLT_KINDS)[number];
 export const SIGN_INS = ["scram", "password", "key"] as const;
 export type SignInMethod = (typeof SIGN_INS)[number];
 
-/** `refused`: it was wrong; `limited`: too many wrong ones; `failed`: it could not be checked, or the exchange broke off. */
+/**
+ * `refused`: it was wrong; `limited`: too many wrong ones; `failed`: it could not be checked, or the exchange broke
+ * off.
+ */
 export type SignInOutcome = "ok" | "refused" | "limited" | "failed";
 
 interface Words {

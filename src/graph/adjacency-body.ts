@@ -208,8 +208,8 @@ export class AdjacencyBody implements IndexBody<EdgeItem> {
   }
 
   /**
-   * Relationships in the order of their other ends, then those of each page together in that order, by counting: the order
-   * within a node comes of itself.
+   * Relationships in the order of their other ends, then those of each page together in that order, by counting: the
+   * order within a node comes of itself.
    */
   private *buildDirection(ends: Uint32Array, others: Uint32Array): Generator<undefined, Pages[]> {
     const pageTotal = (this.maxNode >>> PAGE_BITS) + 1;

@@ -8,8 +8,8 @@ import { AdjacencyBody, type EdgeItem } from "./adjacency-body.js";
 const VERSION = 1;
 
 /**
- * `itemOf` reads a relationship out of a record; null: ids do not fit, and the index is of no use. `slotOf` reads its id
- * out of the end of its key.
+ * `itemOf` reads a relationship out of a record; null: ids do not fit, and the index is of no use. `slotOf` reads its
+ * id out of the end of its key.
  */
 export function adjacencyKind(
   itemOf: (record: Uint8Array) => EdgeItem | null,

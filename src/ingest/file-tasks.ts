@@ -11,8 +11,8 @@ export interface FileTasks {
   /** Rejects with the DbErrors of parsing, as `parseFile`. */
   digestFile(place: FilePlace): Promise<FileFacts>;
   /**
-   * Rejects with `file_timeout` after the job's time, `file_too_large` when it needs more memory than a thread may have, and
-   * `reader_failed` when its thread broke off otherwise. `signal` ends it where it is.
+   * Rejects with `file_timeout` after the job's time, `file_too_large` when it needs more memory than a thread may
+   * have, and `reader_failed` when its thread broke off otherwise. `signal` ends it where it is.
    */
   parseFile(job: ParseJob, signal: AbortSignal): Promise<ParsedFile>;
   /** Watches until the returned function is called. */

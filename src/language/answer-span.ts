@@ -1,4 +1,6 @@
-/** The span of a sentence that answers a question, by the kind of answer that its words ask for. Run by task threads. */
+/**
+ * The span of a sentence that answers a question, by the kind of answer that its words ask for. Run by task threads.
+ */
 import { type Chunk, chunksOf } from "../graph/extract/chunks.js";
 import { taggedSentences } from "../graph/extract/tagged-text.js";
 import { type EntityKind, entitiesOf } from "./entities.js";

@@ -1,6 +1,6 @@
 /**
- * Which of some categories a text is about, without examples: the categories' names and the text's sentences are embedded,
- * and the likeness of the two decides. Zero-shot classification by embeddings (Veeranna et al., ESANN 2016).
+ * Which of some categories a text is about, without examples: the categories' names and the text's sentences are
+ * embedded, and the likeness of the two decides. Zero-shot classification by embeddings (Veeranna et al., ESANN 2016).
  */
 import type { Turns } from "../protocol/turns.js";
 import { cosine, type EmbedTexts } from "./likeness.js";

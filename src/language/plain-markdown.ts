@@ -1,6 +1,6 @@
 /**
- * The prose of a Markdown text, as it stands there: without headings, code, tables, images and marks, and with the lines
- * of a paragraph joined. Text without marks of Markdown stays as it is. Called by summarize.ts; pure.
+ * The prose of a Markdown text, as it stands there: without headings, code, tables, images and marks, and with the
+ * lines of a paragraph joined. Text without marks of Markdown stays as it is. Called by summarize.ts; pure.
  */
 const MARKS =
   /^(?:#{1,6} |```|~~~|\s{0,3}[-*+] \S|\s{0,3}\d+[.)] \S|> |\|.*\|\s*$)|\[[^\]\n]+\]\([^)\n]+\)|\*\*[^*\n]+\*\*/m;

@@ -1,6 +1,6 @@
 /**
- * Whether an English text is positive or negative, by the lexicon and rules of VADER (Hutto and Gilbert, ICWSM 2014: negation,
- * degree words, capitals, marks, emoticons), sentence by sentence. The package is loaded with the first text.
+ * Whether an English text is positive or negative, by the lexicon and rules of VADER (Hutto and Gilbert, ICWSM 2014:
+ * negation, degree words, capitals, marks, emoticons), sentence by sentence. The package is loaded with the first text.
  */
 import type { Turns } from "../protocol/turns.js";
 import { forVader } from "./negations.js";

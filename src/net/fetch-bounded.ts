@@ -1,8 +1,8 @@
 /**
- * One request to an address that somebody else has named (an image's, a recipe's, a webhook's): only by allowed schemes,
- * to allowed hosts and public addresses, within bounds of time and bytes. The connection is made to the very address
- * that was checked, and each redirect is checked like the first address. Used by handlers and background jobs; each call
- * owns its connections and closes them.
+ * One request to an address that somebody else has named (an image's, a recipe's, a webhook's): only by allowed
+ * schemes, to allowed hosts and public addresses, within bounds of time and bytes. The connection is made to the very
+ * address that was checked, and each redirect is checked like the first address. Used by handlers and background jobs;
+ * each call owns its connections and closes them.
  */
 import type { Agent, Dispatcher } from "undici";
 import { DbError } from "../protocol/errors.js";
@@ -54,7 +54,8 @@ const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /**
  * Throws DbError: `invalid_request` for an address that the rules do not allow or whose answer breaks them (also a 4xx
- * from there), `fetch_failed` where a later attempt may succeed (no connection, time, 5xx). A fired `signal` throws its reason.
+ * from there), `fetch_failed` where a later attempt may succeed (no connection, time, 5xx). A fired `signal` throws its
+ * reason.
  */
 export async function fetchBounded(address: string, request: FetchRequest): Promise<Fetched> {
   const time = AbortSignal.timeout(request.timeoutMs);

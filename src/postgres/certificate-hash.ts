@@ -18,7 +18,10 @@ const HASHES: ReadonlyMap<string, string> = new Map([
   ["2a8648ce3d040304", "sha512"],
 ]);
 
-/** Null where the standard does not say which hash, as for Ed25519. `pem`: the first of its certificates is the server's. */
+/**
+ * Null where the standard does not say which hash, as for Ed25519. `pem`: the first of its certificates is the
+ * server's.
+ */
 export function certificateHash(pem: Buffer): Buffer | null {
   const { raw } = new X509Certificate(pem);
   const hash = HASHES.get(signatureAlgorithm(raw));

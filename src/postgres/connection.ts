@@ -1,6 +1,6 @@
 /**
- * One connection of PostgreSQL's protocol: the start (encryption, sign-in), then its client's messages to the actor and the
- * answers back, one request at a time. Made and owned by server.ts.
+ * One connection of PostgreSQL's protocol: the start (encryption, sign-in), then its client's messages to the actor and
+ * the answers back, one request at a time. Made and owned by server.ts.
  */
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";

@@ -1,6 +1,6 @@
 /**
- * What a client has sent and no actor has got yet: cut into messages, and handed on in groups that end where the client waits
- * for an answer. One per connection.
+ * What a client has sent and no actor has got yet: cut into messages, and handed on in groups that end where the client
+ * waits for an answer. One per connection.
  */
 
 import { MESSAGE_HEAD_BYTES, violation } from "../protocol/postgres/message-reader.js";
@@ -31,7 +31,9 @@ const ASKS: ReadonlySet<number> = new Set([
 const EMPTY = Buffer.alloc(0);
 
 export class MessageQueue {
-  /** What was joined and not taken yet is `bytes` from `start` to `end`; memory behind that is free where it is ours. */
+  /**
+   * What was joined and not taken yet is `bytes` from `start` to `end`; memory behind that is free where it is ours.
+   */
   private bytes: Buffer = EMPTY;
   private start = 0;
   private end = 0;
@@ -56,7 +58,8 @@ export class MessageQueue {
   }
 
   /**
-   * The next message if it is whole, else null; for sign-in, where each is answered. Throws 08P01 for one that is too long.
+   * The next message if it is whole, else null; for sign-in, where each is answered. Throws 08P01 for one that is too
+   * long.
    */
   one(): { readonly type: number; readonly body: Buffer } | null {
     if (this.length < this.needed) return null;
@@ -68,8 +71,8 @@ export class MessageQueue {
   }
 
   /**
-   * Whole messages up to the last one that asks for an answer, or as many as make a group; null: nothing is to be sent. `ends`: the
-   * client has said goodbye.
+   * Whole messages up to the last one that asks for an answer, or as many as make a group; null: nothing is to be sent.
+   * `ends`: the client has said goodbye.
    */
   group(): { readonly bytes: Buffer; readonly ends: boolean } | null {
     if (this.length < this.needed) return null;

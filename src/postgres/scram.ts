@@ -1,6 +1,7 @@
 /**
- * The server's side of an exchange of SCRAM-SHA-256 (RFC 5802, RFC 7677), as PostgreSQL has it: the user is the start-up message's,
- * whatever the exchange names. Knows no secrets: sign-in.ts asks the directory whether the proof is right.
+ * The server's side of an exchange of SCRAM-SHA-256 (RFC 5802, RFC 7677), as PostgreSQL has it: the user is the
+ * start-up message's, whatever the exchange names. Knows no secrets: sign-in.ts asks the directory whether the proof is
+ * right.
  */
 import { randomBytes } from "node:crypto";
 import { sqlError } from "../protocol/errors.js";
@@ -71,7 +72,9 @@ function readInitial(body: Buffer): { readonly mechanism: string; readonly initi
 }
 
 interface ClientFirst {
-  /** Whether the client binds to the channel: "n" cannot, "y" would but does not believe that the server can, "p" does. */
+  /**
+   * Whether the client binds to the channel: "n" cannot, "y" would but does not believe that the server can, "p" does.
+   */
   readonly flag: string;
   readonly header: string;
   readonly bare: string;

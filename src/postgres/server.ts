@@ -1,4 +1,6 @@
-/** The server of PostgreSQL's protocol: listens beside HTTP and has the connections. Opened and closed by the gateway. */
+/**
+ * The server of PostgreSQL's protocol: listens beside HTTP and has the connections. Opened and closed by the gateway.
+ */
 import { randomInt } from "node:crypto";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Door, OpenDoor } from "../gateway/door.js";

@@ -1,6 +1,6 @@
 /**
- * Finds the caller of a connection. A user proves the password by SCRAM; an API key, and a password of which the directory keeps no
- * verifier yet, come in clear text and are checked as by POST /v1/auth/login.
+ * Finds the caller of a connection. A user proves the password by SCRAM; an API key, and a password of which the
+ * directory keeps no verifier yet, come in clear text and are checked as by POST /v1/auth/login.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import type { Caller } from "../gateway/admission.js";
@@ -25,7 +25,9 @@ export interface Applicant {
   readonly certificate: Buffer | null;
 }
 
-/** Sign-ins that are remembered, so that clients which connect often do not pay for the check of a password each time. */
+/**
+ * Sign-ins that are remembered, so that clients which connect often do not pay for the check of a password each time.
+ */
 const REMEMBERED_MAX = 10_000;
 const REMEMBERED_MS = 300_000;
 
@@ -111,8 +113,8 @@ const withHint = ({ code, message }: DbError): DbError =>
   new DbError(code, `${message} To connect with an API key as the password, give "${KEY_USER}" as the user.`);
 
 /**
- * By a password, or an API key in its place, that came in clear text. `event`: of the audit trail, for a key that is refused.
- * Rejects with DbError.
+ * By a password, or an API key in its place, that came in clear text. `event`: of the audit trail, for a key that is
+ * refused. Rejects with DbError.
  */
 export async function byPassword(
   services: Services,

@@ -1,6 +1,6 @@
 /**
- * One request of a connection to an actor: a frame like those of HTTP, counted against the same bounds, whose answer is bytes
- * for the client. Made by connection.ts, here and of Bolt.
+ * One request of a connection to an actor: a frame like those of HTTP, counted against the same bounds, whose answer is
+ * bytes for the client. Made by connection.ts, here and of Bolt.
  */
 import { ActorCall } from "../gateway/actor-call.js";
 import type { Loss, PendingReply } from "../gateway/actor-link.js";
@@ -191,7 +191,10 @@ function errorOf({ body, status }: ReplyFrame): DbError {
   return new DbError("internal_error", `The server failed with status ${status}.`);
 }
 
-/** Ends a session in its actor, whose connection has gone or signed off. A partition that has too much to do takes it later. */
+/**
+ * Ends a session in its actor, whose connection has gone or signed off. A partition that has too much to do takes it
+ * later.
+ */
 export function closeWireSession(services: Services, caller: Caller, protocol: WireProtocol, session: number): void {
   try {
     const call = new WireCall(services, caller, protocol, "close", session, NOBODY);

@@ -27,7 +27,9 @@ const HEADER = 16;
 
 /** A slot for each of this many consecutive request ids: more than may be in flight. */
 const PLACES = 16_384;
-/** Of a place: the id, the epoch in which the request began, that of its first commit, and whether that was all of it. */
+/**
+ * Of a place: the id, the epoch in which the request began, that of its first commit, and whether that was all of it.
+ */
 const PLACE = 4;
 
 /** Characters of a statement that are kept. */
@@ -48,7 +50,10 @@ export function keptText(text: string): string {
   return text.length > TEXT_CHARACTERS_MAX ? text.slice(0, TEXT_CHARACTERS_MAX) : text;
 }
 
-/** The writer's side, on the actor's thread. All of it is a few stores, but for a statement that is another than the last one. */
+/**
+ * The writer's side, on the actor's thread. All of it is a few stores, but for a statement that is another than the
+ * last one.
+ */
 export class ActorMarks {
   private readonly numbers: Int32Array;
   private readonly text: Buffer;
@@ -181,7 +186,9 @@ export interface AtWork {
   readonly operator: number;
 }
 
-/** How far a request of an actor that was ended had come. `maybe`: whether its changes are in the log cannot be told. */
+/**
+ * How far a request of an actor that was ended had come. `maybe`: whether its changes are in the log cannot be told.
+ */
 export type Fate = "waiting" | "begun" | "committed" | "maybe";
 
 /** The reader's side. */

@@ -7,7 +7,9 @@
 export interface AuditEvent {
   /** Milliseconds since 1970. */
   readonly atMs: number;
-  /** The endpoint's name, or one of "auth.refused" (a credential) and "auth.blocked" (an address that failed too often). */
+  /**
+   * The endpoint's name, or one of "auth.refused" (a credential) and "auth.blocked" (an address that failed too often).
+   */
   readonly action: string;
   /** refused: who asked may not. failed: it could not be done. */
   readonly outcome: "ok" | "refused" | "failed";
@@ -26,7 +28,10 @@ export interface AuditEvent {
   readonly count: number;
 }
 
-/** What a process has for the trail: it sends this again until the directory's actor has it on disk (gateway/audit-outbox.ts). */
+/**
+ * What a process has for the trail: it sends this again until the directory's actor has it on disk
+ * (gateway/audit-outbox.ts).
+ */
 export interface AuditBatch {
   /** A name that the process made up for itself. */
   readonly outbox: string;

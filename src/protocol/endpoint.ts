@@ -7,8 +7,8 @@ import type { TObject, TSchema } from "typebox";
 import type { ErrorCode } from "./errors.js";
 
 /**
- * `MESSAGE`: no route, but a kind of message on the WebSocket; its path is the WebSocket's. `WIRE`: no route either, but
- * what the server of another protocol asks of actors, with bodies and answers of bytes.
+ * `MESSAGE`: no route, but a kind of message on the WebSocket; its path is the WebSocket's. `WIRE`: no route either,
+ * but what the server of another protocol asks of actors, with bodies and answers of bytes.
  */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "MESSAGE" | "WIRE";
 
@@ -36,7 +36,9 @@ export interface RequestExample {
   /** Of path variables. */
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
-  /** Text is sent as it is, in the first media type of the endpoint's `streamedBody`. Absent: there is nothing to send. */
+  /**
+   * Text is sent as it is, in the first media type of the endpoint's `streamedBody`. Absent: there is nothing to send.
+   */
   readonly body?: object | string;
 }
 
@@ -87,13 +89,15 @@ export interface EndpointSpec {
   readonly jsonRpc?: TSchema;
   /** Answers and errors are those of OpenAI's interface: JSON without the envelope (openai-error.ts). */
   readonly form?: "openai";
-  /** Names of request headers that the handler reads: RequestHead.media has them after the three that it is named for. */
+  /**
+   * Names of request headers that the handler reads: RequestHead.media has them after the three that it is named for.
+   */
   readonly headers?: readonly string[];
   /** It may become a subscription, which lives until the client leaves. */
   readonly live?: true;
   /**
-   * For the OpenAPI document and the page of the API; every endpoint with a body has one. test/e2e/endpoint-examples.test.ts sends
-   * all of them, one after the other, to a new tenant.
+   * For the OpenAPI document and the page of the API; every endpoint with a body has one.
+   * test/e2e/endpoint-examples.test.ts sends all of them, one after the other, to a new tenant.
    */
   readonly example?: RequestExample;
   /** Of `data` in the envelope; absent for 204 and for replies that are not enveloped. */

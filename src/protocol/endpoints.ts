@@ -74,7 +74,9 @@ export type TenantEndpointName = Extract<Specs, { readonly home: "tenant" }>["na
 
 type SpecOf<E extends EndpointName> = Extract<Specs, { readonly name: E }>;
 
-/** The endpoint's body as its schema has it. One that its handler checks by itself is unknown; JSON-RPC comes as bytes. */
+/**
+ * The endpoint's body as its schema has it. One that its handler checks by itself is unknown; JSON-RPC comes as bytes.
+ */
 export type BodyOf<E extends EndpointName> =
   SpecOf<E> extends { readonly checksBody: true }
     ? unknown

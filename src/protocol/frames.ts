@@ -47,11 +47,16 @@ export const REPLY_MSGPACK = 1;
 export const REPLY_DISCARD = 2;
 /** Not a reply: the number of further bytes of the streamed body that the actor has taken (u32, the body). */
 export const REPLY_TAKEN = 4;
-/** A piece of a streamed reply; the one without it ends the reply. The first line of the first one's headers is the Content-Type. */
+/**
+ * A piece of a streamed reply; the one without it ends the reply. The first line of the first one's headers is the
+ * Content-Type.
+ */
 export const REPLY_MORE = 8;
 /** A streamed reply cannot be finished: the connection is cut, so that the client knows. */
 export const REPLY_BROKEN = 16;
-/** No reply: the request's tenant has moved to another partition (decimal, the headers); the body is the request's own. */
+/**
+ * No reply: the request's tenant has moved to another partition (decimal, the headers); the body is the request's own.
+ */
 export const REPLY_MOVED = 32;
 
 /** No reply, but word of a subscription; the status says which (LIVE). */
@@ -62,7 +67,10 @@ export const LIVE = {
   began: 1,
   /** It gets what the channel (decimal, the headers) gets from now on. */
   joined: 2,
-  /** The id is a channel's: the body is for all who joined it, who have seen the sequence (decimal, the headers) with it. */
+  /**
+   * The id is a channel's: the body is for all who joined it, who have seen the sequence (decimal, the headers) with
+   * it.
+   */
   published: 3,
 } as const;
 

@@ -11,7 +11,9 @@ export const PERMISSIONS = ["ReadOnly", "FullAccess"] as const;
 /** What an API key may do; a person who signed in has FullAccess. */
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** A token bucket: `perSecond` tokens flow in each second, `burst` is the most it holds. `perSecond` 0 means no limit. */
+/**
+ * A token bucket: `perSecond` tokens flow in each second, `burst` is the most it holds. `perSecond` 0 means no limit.
+ */
 export interface RateLimit {
   readonly perSecond: number;
   readonly burst: number;

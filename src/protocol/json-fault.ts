@@ -1,4 +1,7 @@
-/** Where a text stops being JSON, and what is wrong there, in words. Called once a parser has refused the text; no state. */
+/**
+ * Where a text stops being JSON, and what is wrong there, in words. Called once a parser has refused the text; no
+ * state.
+ */
 import { type ParseError, parse } from "jsonc-parser";
 
 /** By the codes of the tolerant parser (ParseErrorCode), from 1. */

@@ -15,13 +15,21 @@ export const PLAN_DEPTH_MAX = 1000;
 export const PLAN_COLUMNS_MAX = 250_000;
 /** UTF-16 characters of one Cypher text. */
 export const CYPHER_CHARACTERS_MAX = 1024 * 1024;
-/** Words, signs and literals of a Cypher statement: reading them is one piece of work. Long lists belong in parameters. */
+/**
+ * Words, signs and literals of a Cypher statement: reading them is one piece of work. Long lists belong in parameters.
+ */
 export const CYPHER_TOKENS_MAX = 60_000;
-/** Items of one list that Cypher makes. The system needs tens of milliseconds, without a pause, to give the memory of a longer one. */
+/**
+ * Items of one list that Cypher makes. The system needs tens of milliseconds, without a pause, to give the memory of a
+ * longer one.
+ */
 export const LIST_ITEMS_MAX = 5_000_000;
 /** Parts of one list, map or JSON value. A part that occurs several times counts each time. */
 export const VALUE_PARTS_MAX = 16 * 1024 * 1024;
-/** Keys of one JSON object that an aggregate makes: V8 needs tenths of a second, without a pause, to list the keys of a larger one. */
+/**
+ * Keys of one JSON object that an aggregate makes: V8 needs tenths of a second, without a pause, to list the keys of a
+ * larger one.
+ */
 export const JSON_KEYS_MAX = 128 * 1024;
 /** Nesting of one Cypher statement's syntax tree. */
 export const CYPHER_DEPTH_MAX = 500;
@@ -277,7 +285,10 @@ export const RECIPE_FETCH_SECONDS_MAX = 30;
 /** Bounds on the spans of one request in an actor, and on spans that wait for the collector; more are dropped. */
 export const TRACE_SPANS_MAX = 128;
 export const TRACE_QUEUE_SPANS_MAX = 8_192;
-/** Steps that V8's engine may need for one match of a client's regular expression, estimated from its structure (a few ms). */
+/**
+ * Steps that V8's engine may need for one match of a client's regular expression, estimated from its structure (a few
+ * ms).
+ */
 export const REGEX_STEPS_MAX = 4_000_000;
 /** Characters times instructions of one match by RE2 with places and groups (some 100 ms at worst). */
 export const REGEX_LINEAR_STEPS_MAX = 25_000_000;

@@ -1,4 +1,7 @@
-/** What the program's native parts need of a machine. Asked at the start, where something does not load, and by `tessera doctor`. */
+/**
+ * What the program's native parts need of a machine. Asked at the start, where something does not load, and by `tessera
+ * doctor`.
+ */
 import { readFileSync } from "node:fs";
 
 export interface Machine {

@@ -144,7 +144,10 @@ export interface PartitionMetrics {
   /** Writes of the log, each of one group of commits; and the largest group. */
   readonly flushes: number;
   readonly groupMax: number;
-  /** Transactions ended because their snapshots needed too much memory; and the memory of replaced values that snapshots still need. */
+  /**
+   * Transactions ended because their snapshots needed too much memory; and the memory of replaced values that snapshots
+   * still need.
+   */
   readonly abortedForMemory: number;
   readonly versionBytes: number;
   /** Replies that wait for the disk. */
@@ -204,7 +207,10 @@ export interface SchedulerMetrics {
 export interface ActorMetrics extends SchedulerMetrics {
   readonly actor: number;
   readonly requests: number;
-  /** CPU time between two looks, 10 ms apart, at whether the loop comes round; and the longest. Empty where the system does not tell. */
+  /**
+   * CPU time between two looks, 10 ms apart, at whether the loop comes round; and the longest. Empty where the system
+   * does not tell.
+   */
   readonly turnCpu: Histogram;
   readonly longestTurnCpuSeconds: number;
   /** Requests that did not end at once. */
@@ -304,7 +310,9 @@ export interface InferenceMetrics {
 }
 
 export type FromActor =
-  /** `adminPassword`: made up at a first boot, to be printed once. `operators`: their names by the numbers in the marks. */
+  /**
+   * `adminPassword`: made up at a first boot, to be printed once. `operators`: their names by the numbers in the marks.
+   */
   | { readonly kind: "ready"; readonly adminPassword: string | null; readonly operators?: readonly string[] }
   | {
       readonly kind: "identity";
@@ -324,8 +332,9 @@ export type FromActor =
   | { readonly kind: "audit"; readonly events: readonly AuditEvent[] }
   | AuditKept
   /**
-   * Asks for an inference thread, which has the other end of the actor's port. The main thread starts it, not the actor: an
-   * actor may end at any time, and with it every thread that it started, which ONNX Runtime at work does not survive.
+   * Asks for an inference thread, which has the other end of the actor's port. The main thread starts it, not the
+   * actor: an actor may end at any time, and with it every thread that it started, which ONNX Runtime at work does not
+   * survive.
    */
   | { readonly kind: "start-inference"; readonly port: MessagePort }
   /** For the library of models, whose thread the main thread starts with the first. */

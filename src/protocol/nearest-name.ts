@@ -6,8 +6,8 @@ const NAME_CHARACTERS_MAX = 100;
 const NAMES_MAX = 5000;
 
 /**
- * The nearest of the known names, without regard to case; null: none is close. A third of the letters may differ, of two or
- * three letters one.
+ * The nearest of the known names, without regard to case; null: none is close. A third of the letters may differ, of
+ * two or three letters one.
  */
 export function nearestName(unknown: string, known: Iterable<string>): string | null {
   if (unknown.length === 0 || unknown.length > NAME_CHARACTERS_MAX) return null;

@@ -1,6 +1,6 @@
 /**
- * Errors in the form of OpenAI's interface: `{error: {message, type, param, code}}`. Clients of that interface show only the
- * message, so the hint is part of it. Used by the actor and the gateway for endpoints of that form.
+ * Errors in the form of OpenAI's interface: `{error: {message, type, param, code}}`. Clients of that interface show
+ * only the message, so the hint is part of it. Used by the actor and the gateway for endpoints of that form.
  */
 import { ERRORS, type ErrorCode, type ErrorDetails } from "./errors.js";
 
@@ -18,7 +18,8 @@ export function openAiErrorJson(code: ErrorCode, message: string, details?: Erro
 }
 
 /**
- * Its clients repeat a request after every 5xx unless a header says not to, which joins the others. "name: value" lines.
+ * Its clients repeat a request after every 5xx unless a header says not to, which joins the others. "name: value"
+ * lines.
  */
 export function openAiErrorHeaders(code: ErrorCode, others: string): string {
   const { status, retry } = ERRORS[code];

@@ -135,7 +135,10 @@ export interface RestoreReport {
   readonly restore: string;
   readonly state: RestoreState;
   readonly entries: number;
-  /** Whether the content's digest is that of the backup; null: the backup has none for that moment, or it was not come to. */
+  /**
+   * Whether the content's digest is that of the backup; null: the backup has none for that moment, or it was not come
+   * to.
+   */
   readonly verified: boolean | null;
   readonly error: { readonly code: string; readonly message: string } | null;
   /** The backup of a restore that its server's end cut short, as a later start found it; empty: not known. */

@@ -1,6 +1,6 @@
 /**
- * Whose interfaces providers of language models speak: one for each src/ai/providers/<name>-dialect.ts, which says how it is
- * spoken to (scripts/discover.mjs).
+ * Whose interfaces providers of language models speak: one for each src/ai/providers/<name>-dialect.ts, which says how
+ * it is spoken to (scripts/discover.mjs).
  */
 import { PROVIDER_KINDS } from "./provider-kinds.found.js";
 

@@ -11,7 +11,10 @@ const TOO_LARGE =
 
 const TOO_LARGE_PATTERN = /^Invalid regular expression: .*: (?:Stack overflow|Regular expression too large)$/is;
 
-/** 54001 for recursion that is too deep, 54000 for a value and 2201B for a pattern that is too large; null for every other error. */
+/**
+ * 54001 for recursion that is too deep, 54000 for a value and 2201B for a pattern that is too large; null for every
+ * other error.
+ */
 export function sizeError(thrown: unknown): DbError | null {
   if (!(thrown instanceof Error)) return null;
   if (thrown instanceof RangeError && thrown.message.includes("call stack")) {

@@ -3,7 +3,10 @@
  * statement is recognised by it.
  */
 
-/** Characters of a text that are searched for constants: a text of megabytes is more than a regular expression has stack for. */
+/**
+ * Characters of a text that are searched for constants: a text of megabytes is more than a regular expression has stack
+ * for.
+ */
 const SEARCHED_CHARACTERS_MAX = 64 * 1024;
 
 /**

@@ -15,7 +15,8 @@ const PIECE_NANOS_MAX = 4_000_000;
 const STRETCH_MS = 6;
 
 /**
- * Not an error of the statement: it has to be run in another way. It is no DbError, so no handler of a statement's errors takes it.
+ * Not an error of the statement: it has to be run in another way. It is no DbError, so no handler of a statement's
+ * errors takes it.
  */
 export class Overrun extends Error {
   constructor() {

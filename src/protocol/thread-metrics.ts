@@ -4,7 +4,10 @@
  */
 
 export interface ThreadMetrics {
-  /** Garbage collections since the thread began, and the seconds that they stopped it, by kind (minor, major, incremental, weakcb). */
+  /**
+   * Garbage collections since the thread began, and the seconds that they stopped it, by kind (minor, major,
+   * incremental, weakcb).
+   */
   readonly collections: Readonly<Record<string, { readonly count: number; readonly seconds: number }>>;
   /** By how much its loop was late, since the last reading; seconds. */
   readonly lagP50Seconds: number;

@@ -36,7 +36,9 @@ export class Bucket {
     if (this.limited) this.tokens = Math.min(this.tokens + 1, this.burst);
   }
 
-  /** Takes so many tokens when there is one: what is missing is owed, and nothing is given until it has been refilled. */
+  /**
+   * Takes so many tokens when there is one: what is missing is owed, and nothing is given until it has been refilled.
+   */
   takeMany(now: number, count: number): boolean {
     if (!this.take(now)) return false;
     if (this.limited) this.tokens -= count - 1;

@@ -1,4 +1,6 @@
-/** How long work gives way to other work of its thread. Requests, statements and jobs are that to what works for them. */
+/**
+ * How long work gives way to other work of its thread. Requests, statements and jobs are that to what works for them.
+ */
 export interface Turns {
   /** The turn is used up. Cheap: it may be asked every few hundred steps. */
   shouldYield(): boolean;

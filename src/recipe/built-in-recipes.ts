@@ -1,4 +1,7 @@
-/** The recipes that come with the server: the folder `recipes` beside it. Read in a task thread when one is first asked for. */
+/**
+ * The recipes that come with the server: the folder `recipes` beside it. Read in a task thread when one is first asked
+ * for.
+ */
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { PROJECT } from "../protocol/places.js";

@@ -28,8 +28,8 @@ import { isVersion, parseRange } from "./semver.js";
 /** Statements that would end the recipe's transaction, or outlive it in its session. */
 const REFUSED: ReadonlySet<string> = new Set(["transaction", "discard", "prepare", "execute", "deallocate"]);
 /**
- * Functions, and statements that are calls of them once they are parsed, that work in transactions of their own or outside
- * of the tenant: neither could a certification try them nor a failing execution take them back.
+ * Functions, and statements that are calls of them once they are parsed, that work in transactions of their own or
+ * outside of the tenant: neither could a certification try them nor a failing execution take them back.
  */
 const REFUSED_CALLS: readonly (readonly [names: readonly string[], what: string, hint: string])[] = [
   [

@@ -145,7 +145,9 @@ export interface Recipe {
 export interface Place {
   readonly line: number;
   readonly column: number;
-  /** Further lines of the text follow each other in the document, from this column on; else only the beginning is known. */
+  /**
+   * Further lines of the text follow each other in the document, from this column on; else only the beginning is known.
+   */
   readonly margin?: number;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Versions and ranges of them as Semantic Versioning 2.0.0 has them, by npm's own library. It also takes a leading "v" and ranges
- * without versions of their own pre-releases; recipes are held to plain versions, and a range includes pre-releases.
+ * Versions and ranges of them as Semantic Versioning 2.0.0 has them, by npm's own library. It also takes a leading "v"
+ * and ranges without versions of their own pre-releases; recipes are held to plain versions, and a range includes
+ * pre-releases.
  */
 import { compare, satisfies, valid, validRange } from "semver";
 

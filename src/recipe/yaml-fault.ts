@@ -1,4 +1,7 @@
-/** What is wrong with a text that is no YAML, in words. The parser finds faults; each sentence about them stands here. No state. */
+/**
+ * What is wrong with a text that is no YAML, in words. The parser finds faults; each sentence about them stands here.
+ * No state.
+ */
 import type { ErrorCode, YAMLError } from "yaml";
 
 type Fault = Pick<YAMLError, "code" | "message" | "pos">;

@@ -6,7 +6,9 @@ export interface Answer<T = unknown> {
   readonly plain?: T;
   /** The answer of an endpoint of the method WIRE. */
   readonly bytes?: Uint8Array;
-  /** The payload as MessagePack, packed ahead because it is large; `members`: of an object its members without a header. */
+  /**
+   * The payload as MessagePack, packed ahead because it is large; `members`: of an object its members without a header.
+   */
   readonly packed?: { readonly bytes: readonly Uint8Array[]; readonly members: PackedMembers | null };
   /** Overrides the endpoint's own success status. */
   readonly status?: number;

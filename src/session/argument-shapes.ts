@@ -1,6 +1,6 @@
 /**
- * Rows of functions whose constant arguments tell what columns they have (TableFunction.shapeOf): a file is looked at on
- * another thread. Planning stops at such a call; the session waits, and plans again. One per session.
+ * Rows of functions whose constant arguments tell what columns they have (TableFunction.shapeOf): a file is looked at
+ * on another thread. Planning stops at such a call; the session waits, and plans again. One per session.
  */
 import { DbError } from "../protocol/errors.js";
 import type { TableFunction } from "../query/expr/table-function.js";

@@ -132,7 +132,10 @@ function pastOf({ partition, number }: Tenant, { sequence }: CommitStamp): Tenan
   return past;
 }
 
-/** `text`: a time as in RFC 3339, or the number of a commit. Throws as `stampOfMoment` does, and overloaded for a moment. */
+/**
+ * `text`: a time as in RFC 3339, or the number of a commit. Throws as `stampOfMoment` does, and overloaded for a
+ * moment.
+ */
 export function pastAt(tenant: Tenant, text: string): Tenant {
   const isSequence = /^\d+$/.test(text);
   const ms = Date.parse(text);

@@ -9,7 +9,9 @@ import { jsonFaultOf } from "../protocol/json-fault.js";
 import { faultOf, fieldName } from "../protocol/schema-fault.js";
 import type { Json } from "../values/values.js";
 
-/** The options as `schema` (an object that refuses unknown members) declares them. Throws 22023 that names the member. */
+/**
+ * The options as `schema` (an object that refuses unknown members) declares them. Throws 22023 that names the member.
+ */
 export function readCallOptions<S extends Type.TObject>(fn: string, schema: S, given: Json | null): Type.Static<S> {
   if (given === null) return {} as Type.Static<S>;
   const value = objectOf(fn, given.value);

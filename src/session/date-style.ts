@@ -14,7 +14,10 @@ function orderOf(word: string): DateOrder | null {
 const wrong = (name: string, text: string, hint: string): Error =>
   sqlError("22023", `invalid value for parameter "${name}": "${text}"`, { hint });
 
-/** A style, an order or both; what is not said stays as it is. German dates are read by day, month, year unless said otherwise. */
+/**
+ * A style, an order or both; what is not said stays as it is. German dates are read by day, month, year unless said
+ * otherwise.
+ */
 export function dateStyle(text: string, _name: string, current: string): string {
   let [style, order] = current.split(", ") as [string, DateOrder];
   let hasStyle = false;

@@ -10,9 +10,9 @@ import type { Tenant } from "./tenant.js";
 import { nowMicros } from "./transaction-block.js";
 
 /**
- * The tables of a graph as `tx` sees them. The default graph is made if it is not there: within `tx` when that may write,
- * else in a transaction of its own, which `tx` is too old to see: then this throws 40001, and a new transaction sees it.
- * Throws not_found for another graph that does not exist.
+ * The tables of a graph as `tx` sees them. The default graph is made if it is not there: within `tx` when that may
+ * write, else in a transaction of its own, which `tx` is too old to see: then this throws 40001, and a new transaction
+ * sees it. Throws not_found for another graph that does not exist.
  */
 export function ensureGraph(tenant: Tenant, name: string, tx: Transaction): GraphTables {
   const found = graphOf(tenant.catalog.view(tx), name);

@@ -1,6 +1,6 @@
 /**
- * What the statements of one session run in: their execution context, the statements of constraints and definitions inside
- * them, and the checks of what the session may do. One per session; its StatementRunner owns it.
+ * What the statements of one session run in: their execution context, the statements of constraints and definitions
+ * inside them, and the checks of what the session may do. One per session; its StatementRunner owns it.
  */
 import type { GraphTables } from "../catalog/graph.js";
 import { isTemporarySchema } from "../catalog/schema.js";

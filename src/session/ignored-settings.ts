@@ -1,6 +1,6 @@
 /**
- * Settings of PostgreSQL's planner, memory, locale and the like that clients set and that mean nothing here: any value is taken and
- * shown again. With PostgreSQL's own defaults.
+ * Settings of PostgreSQL's planner, memory, locale and the like that clients set and that mean nothing here: any value
+ * is taken and shown again. With PostgreSQL's own defaults.
  */
 export const IGNORED_SETTINGS: Readonly<Record<string, string>> = {
   array_nulls: "on",

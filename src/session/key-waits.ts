@@ -1,6 +1,7 @@
 /**
- * Waits of statements for transactions that hold keys (storage/key-locks.ts). The statement has been taken back; after the wait it
- * runs again and sees what is committed by then, as PostgreSQL's UPDATE looks at a row again at read committed.
+ * Waits of statements for transactions that hold keys (storage/key-locks.ts). The statement has been taken back; after
+ * the wait it runs again and sees what is committed by then, as PostgreSQL's UPDATE looks at a row again at read
+ * committed.
  */
 import { sqlError } from "../protocol/errors.js";
 import type { KeyConflict, KeyHolder } from "../storage/key-locks.js";
@@ -12,8 +13,8 @@ export function mayWait({ holder }: KeyConflict, { request }: StatementRun): boo
 }
 
 /**
- * Resolves, in a turn of the client's, when the statement may run again. `own`: what its transaction holds; null: nothing. Throws
- * 40P01 for a deadlock, 55P03 after `timeoutMs` (0: never), and what `client.checkpoint` throws.
+ * Resolves, in a turn of the client's, when the statement may run again. `own`: what its transaction holds; null:
+ * nothing. Throws 40P01 for a deadlock, 55P03 after `timeoutMs` (0: never), and what `client.checkpoint` throws.
  */
 export async function afterConflict(
   { holder, holders }: KeyConflict,

@@ -1,6 +1,6 @@
 /**
- * A statement's text with parameters in place of its constants: clients that write values into their texts send the same
- * statement again and again. Where the text has anything out of the ordinary, it is left as it is.
+ * A statement's text with parameters in place of its constants: clients that write values into their texts send the
+ * same statement again and again. Where the text has anything out of the ordinary, it is left as it is.
  */
 import { numberConstant } from "../sql/bind/number-constant.js";
 import { type SqlType, UNKNOWN, type Value } from "../values/values.js";
@@ -22,8 +22,8 @@ const CHARACTERS_MAX = 4_000;
 const CONSTANTS_MAX = 100;
 
 /**
- * What may hold or begin something that looks like a constant. A number that is a part of a name is none; one that is long or has an
- * exponent stays, as reading it may take time.
+ * What may hold or begin something that looks like a constant. A number that is a part of a name is none; one that is
+ * long or has an exponent stays, as reading it may take time.
  */
 const TOKEN = new RegExp(
   [
@@ -40,7 +40,9 @@ const SIGN = /(?<=[-+*/%<>=(,]\s*)-$/;
 /** Numbers behind these words are a part of the plan. */
 const STAYS = /\b(?:limit|offset)\s+$/i;
 
-/** Null: the text has no constants, or something that is not read here: comments, parameters, other kinds of strings. */
+/**
+ * Null: the text has no constants, or something that is not read here: comments, parameters, other kinds of strings.
+ */
 export function liftConstants(text: string): LiftedText | null {
   if (text.length > CHARACTERS_MAX || !BEGINNING.test(text)) return null;
   const constants: LiftedConstant[] = [];

@@ -54,7 +54,10 @@ const BY_KEY = new Set<Plan["kind"]>([
 
 export class LiftedPlans {
   private readonly shapes = new Map<string, Shape>();
-  /** The text that was looked at last: who finds no plan for it makes one. Names may mean something else to the next session. */
+  /**
+   * The text that was looked at last: who finds no plan for it makes one. Names may mean something else to the next
+   * session.
+   */
   private last: { readonly of: string; readonly lifted: LiftedText | null } | null = null;
 
   constructor(private readonly plans: PlanCache) {}
@@ -108,7 +111,9 @@ export class LiftedPlans {
   }
 }
 
-/** Null: a string is no value of the type, or takes long to read. Then the text is planned, whose errors tell the place. */
+/**
+ * Null: a string is no value of the type, or takes long to read. Then the text is planned, whose errors tell the place.
+ */
 function valuesOf(constants: readonly LiftedConstant[], types: readonly SqlType[]): readonly Value[] | null {
   try {
     return constants.map((constant, i) => read(constant, types[i]!));
@@ -212,8 +217,8 @@ class Comparison {
 }
 
 /**
- * The parameter whose value an expression has, where that is not NULL: no constant of a text that is lifted is. A key that may be
- * given as NULL, to get the next one, is bound as COALESCE; a constant in its place is bound as itself.
+ * The parameter whose value an expression has, where that is not NULL: no constant of a text that is lifted is. A key
+ * that may be given as NULL, to get the next one, is bound as COALESCE; a constant in its place is bound as itself.
  */
 function parameterOf(expr: object): Parameter | null {
   if (isExpr(expr, "param")) return expr;

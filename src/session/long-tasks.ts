@@ -1,4 +1,7 @@
-/** Computations over data that an actor hands to task threads (workers/task.ts), so that its loop does not wait for them. */
+/**
+ * Computations over data that an actor hands to task threads (workers/task.ts), so that its loop does not wait for
+ * them.
+ */
 
 import type { ModelTasks } from "../automl/model-tasks.js";
 import type { AlgorithmResult } from "../graph/algorithms/algorithm.js";
@@ -25,8 +28,8 @@ export interface LongTasks {
   /** The graph's arrays go to the other thread. Rejects with the algorithm's own DbError, too. */
   runAlgorithm(job: AlgorithmJob): Promise<AlgorithmResult>;
   /**
-   * A call of a function over large values, in another process. It ends when the signal fires. Rejects with 53200 when the call
-   * needs more memory than such a process has.
+   * A call of a function over large values, in another process. It ends when the signal fires. Rejects with 53200 when
+   * the call needs more memory than such a process has.
    */
   compute(job: ComputeJob, signal: AbortSignal): Promise<Computed>;
   /** Absent: there is no thread for it. */

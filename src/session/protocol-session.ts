@@ -1,6 +1,6 @@
 /**
- * What servers of protocols need of a session beside running statements: plans of statements that run later, columns before there
- * are rows, cursors that are fetched from by messages. Made by the session when one asks for it.
+ * What servers of protocols need of a session beside running statements: plans of statements that run later, columns
+ * before there are rows, cursors that are fetched from by messages. Made by the session when one asks for it.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import type { TableDef } from "../catalog/table.js";
@@ -37,9 +37,9 @@ export class ProtocolSession {
   ) {}
 
   /**
-   * The plan of a statement that is run later, perhaps more than once: by then its parameters have the plan's types, and it is
-   * found under them. `oids`: of types that the client declares for parameters, 0 where the statement decides. Throws the
-   * errors of planning, and 25P02 in a failed transaction.
+   * The plan of a statement that is run later, perhaps more than once: by then its parameters have the plan's types,
+   * and it is found under them. `oids`: of types that the client declares for parameters, 0 where the statement
+   * decides. Throws the errors of planning, and 25P02 in a failed transaction.
    */
   planAhead(sql: string, oids: readonly number[]): StatementPlan {
     const { block, tenant } = this;
@@ -69,7 +69,10 @@ export class ProtocolSession {
     names.settings.setText(name, value, false);
   }
 
-  /** As `planAhead`, of a statement in a language and about a graph, with its parameters. It is refused as one that runs. */
+  /**
+   * As `planAhead`, of a statement in a language and about a graph, with its parameters. It is refused as one that
+   * runs.
+   */
   planText(text: StatementText): StatementPlan {
     const { block, tenant, planner } = this;
     tenant.refuseStopped(text.sql);

@@ -19,7 +19,10 @@ export function isRefusedToReader({ code, message }: DbError): boolean {
   return code === "forbidden" && message.startsWith(READER);
 }
 
-/** Throws 42501 for a statement that would be refused when it runs. Of blocks and procedures each statement is looked at then. */
+/**
+ * Throws 42501 for a statement that would be refused when it runs. Of blocks and procedures each statement is looked at
+ * then.
+ */
 export function requireReading(bound: BoundStatement): void {
   switch (bound.kind) {
     case "query":

@@ -1,6 +1,6 @@
 /**
- * Runs one INSERT for many sets of parameters in a client's transaction, each set as a statement of its own; the plan is
- * looked up once and opened once (query/exec/repeated-insert.ts). The session's StatementRunner calls it.
+ * Runs one INSERT for many sets of parameters in a client's transaction, each set as a statement of its own; the plan
+ * is looked up once and opened once (query/exec/repeated-insert.ts). The session's StatementRunner calls it.
  */
 import type { ExecContext } from "../query/exec/context.js";
 import { compileRepeatedInsert, type RepeatedInsert } from "../query/exec/repeated-insert.js";

@@ -1,6 +1,6 @@
 /**
- * Counts the rows that a statement gives its client, where the client may get so many only. Called by statement-runner.ts and
- * protocol-session.ts.
+ * Counts the rows that a statement gives its client, where the client may get so many only. Called by
+ * statement-runner.ts and protocol-session.ts.
  */
 import type { TakeRows } from "./cursor.js";
 import type { Client, StatementRun } from "./statement-run.js";

@@ -1,4 +1,7 @@
-/** Runs statements that change definitions or statistics, in the transaction of the statement. Called by statement-runner.ts. */
+/**
+ * Runs statements that change definitions or statistics, in the transaction of the statement. Called by
+ * statement-runner.ts.
+ */
 import { isNameOfFeature } from "../catalog/author.js";
 import type { DdlCommand } from "../catalog/ddl-command.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";

@@ -96,7 +96,10 @@ async function collectLater(
   }
 }
 
-/** A promise where the rows are large, which are then written with turns in between, or the client has to take some first. */
+/**
+ * A promise where the rows are large, which are then written with turns in between, or the client has to take some
+ * first.
+ */
 function take(
   rows: Rows,
   batch: Batch,

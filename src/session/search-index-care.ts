@@ -18,8 +18,8 @@ const SAVED_MAX = 256;
 /** How far an index is. */
 export interface IndexLife {
   /**
-   * absent: not in memory, a search has it made. opening: its file or the table's rows are read. linking: it is used, and
-   * vectors wait to be linked into its graph, which are compared one by one. Searches find the same in all states.
+   * absent: not in memory, a search has it made. opening: its file or the table's rows are read. linking: it is used,
+   * and vectors wait to be linked into its graph, which are compared one by one. Searches find the same in all states.
    */
   readonly state: "absent" | "opening" | "linking" | "ready";
   readonly rowsRead: number;
@@ -57,7 +57,10 @@ export function followDefinitions(tenant: Tenant): void {
   }
 }
 
-/** A tenant was loaded: indexes of its tables without rows are made with the first. Others are when a search asks for them. */
+/**
+ * A tenant was loaded: indexes of its tables without rows are made with the first. Others are when a search asks for
+ * them.
+ */
 export function expectIndexes({ partition, number, catalog }: Tenant): void {
   const { derived } = partition;
   const tx = partition.shard.begin({ readOnly: true });

@@ -1,6 +1,6 @@
 /**
- * Run-time settings of a session, as SET and SHOW name them. Most exist only because PostgreSQL's clients send them; each
- * takes effect, accepts only the value that is in force anyway, or is listed as ignored. Names with a dot are the
+ * Run-time settings of a session, as SET and SHOW name them. Most exist only because PostgreSQL's clients send them;
+ * each takes effect, accepts only the value that is in force anyway, or is listed as ignored. Names with a dot are the
  * client's own (`app.user_id`) and hold any text. A transaction's changes are undone when it rolls back.
  */
 import { sqlError } from "../protocol/errors.js";
@@ -343,7 +343,9 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Milliseconds, or a number with a unit, as PostgreSQL takes it; gives the largest unit that it is a whole number of. */
+/**
+ * Milliseconds, or a number with a unit, as PostgreSQL takes it; gives the largest unit that it is a whole number of.
+ */
 function duration(text: string, name: string): string {
   const [, digits, unit = "ms"] = /^\s*(\d{1,12}(?:\.\d{1,6})?)\s*(us|ms|s|min|h|d)?\s*$/.exec(text) ?? [];
   if (digits === undefined) {

@@ -178,7 +178,10 @@ export interface Outcome {
   readonly rows: Rows;
   /** null: not a statement that changes rows. */
   readonly rowsAffected: number | null;
-  /** Of CREATE TABLE AS, SELECT INTO, CREATE MATERIALIZED VIEW: rows that the new table has; absent: it was not made or filled. */
+  /**
+   * Of CREATE TABLE AS, SELECT INTO, CREATE MATERIALIZED VIEW: rows that the new table has; absent: it was not made or
+   * filled.
+   */
   readonly rowsFilled?: number;
   /** The row cap cut some off. */
   readonly truncated: boolean;

@@ -96,8 +96,8 @@ function queryOf(bound: BoundStatement): BoundQuery | null {
 const NAMESPACES = /^(?:db|dbms|apoc|gds|algo)$/i;
 
 /**
- * `CALL db.labels()` is one in both languages: of Cypher where it is a procedure of Cypher's and no schema has that name. A
- * name that only looks like one of Neo4j's is Cypher's too, whose error names the procedures that there are.
+ * `CALL db.labels()` is one in both languages: of Cypher where it is a procedure of Cypher's and no schema has that
+ * name. A name that only looks like one of Neo4j's is Cypher's too, whose error names the procedures that there are.
  */
 function cypherCall(tree: StatementTree, { sql, language }: StatementText, catalog: Names["catalog"]): StatementTree {
   if (language !== undefined || tree.language !== "sql" || tree.node.kind !== "call procedure") return tree;

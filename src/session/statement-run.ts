@@ -53,7 +53,9 @@ export type Language = "sql" | "cypher";
 /** Of $1, $2, …, or by name. Names are Cypher's. */
 export type ParameterValues = readonly unknown[] | Readonly<Record<string, unknown>>;
 
-/** Under what a session's plans know a text, and what the session's names meant then. Kept by whoever keeps the text. */
+/**
+ * Under what a session's plans know a text, and what the session's names meant then. Kept by whoever keeps the text.
+ */
 export interface KeptKey {
   key: string;
   names: number;
@@ -66,8 +68,8 @@ export interface StatementText {
   /** What the client called them, for errors; absent: `parameters`. */
   readonly paramsField?: string;
   /**
-   * Types of $1, $2, … that the client declared, null where the statement decides. Then `params` are values of the plan's
-   * types already.
+   * Types of $1, $2, … that the client declared, null where the statement decides. Then `params` are values of the
+   * plan's types already.
    */
   readonly declared?: readonly (SqlType | null)[];
   /** Absent: who can parse it decides (statement-language.ts). */
@@ -89,7 +91,9 @@ export interface StatementRun extends StatementText {
   readonly request: Client;
   /** Told what runs before it does; again where the statement is run again. */
   readonly planned?: (bound: BoundStatement) => void;
-  /** Told the plan as JSON, of EXPLAIN and of PROFILE, whose rows are then those of the statement that they are about. */
+  /**
+   * Told the plan as JSON, of EXPLAIN and of PROFILE, whose rows are then those of the statement that they are about.
+   */
   readonly explained?: (json: string) => void;
   /** It has overrun even so: its turns may be long. */
   readonly inLongTurns?: true;

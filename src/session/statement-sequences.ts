@@ -102,7 +102,9 @@ export class StatementSequences implements SequenceValues {
     throw sqlError("25006", `cannot execute ${what} in a read-only transaction`);
   }
 
-  /** With one of these privileges. Who may write rows of a table may have its identity columns numbered. Throws 42501. */
+  /**
+   * With one of these privileges. Who may write rows of a table may have its identity columns numbered. Throws 42501.
+   */
   private sequence(text: string, privileges: readonly Privilege[]): SequenceDef {
     const sequence = this.named(text);
     const catalog = this.catalogView();

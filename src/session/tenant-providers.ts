@@ -90,7 +90,10 @@ export class TenantProviders {
     }
   }
 
-  /** Within `tx`. Throws `forbidden` where tenants may not have their own, `invalid_request` for an address they may not name. */
+  /**
+   * Within `tx`. Throws `forbidden` where tenants may not have their own, `invalid_request` for an address they may not
+   * name.
+   */
   setOwn(tx: Transaction, tenant: number, own: OwnProvider): void {
     const { tenantProviders, tenantPrivateAddresses } = this.config.query.aiService;
     if (this.sealing === null || !tenantProviders) {

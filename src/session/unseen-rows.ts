@@ -1,8 +1,9 @@
 /**
- * Rows of a table that is new in its transaction (CREATE TABLE AS, REFRESH), stored ahead of the commit: more of them than a
- * transaction holds in memory. They go to a storage that no definition names, in large commits of their own, which take
- * part in no snapshot. The transaction's commit makes the table's definition name it. Until then the storage is marked as retired: if
- * the transaction ends otherwise, or the process does, actor/remove-retired.ts removes what is there.
+ * Rows of a table that is new in its transaction (CREATE TABLE AS, REFRESH), stored ahead of the commit: more of them
+ * than a transaction holds in memory. They go to a storage that no definition names, in large commits of their own,
+ * which take part in no snapshot. The transaction's commit makes the table's definition name it. Until then the storage
+ * is marked as retired: if the transaction ends otherwise, or the process does, actor/remove-retired.ts removes what is
+ * there.
  */
 import { storageOf, type TableDef } from "../catalog/table.js";
 import type { ExecContext, UnseenTable } from "../query/exec/context.js";
@@ -13,7 +14,9 @@ import type { Load } from "../storage/load.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { Tenant } from "./tenant.js";
 
-/** Storage ids from here on are chosen here; those below count up with the definitions, and a rollback gives them back. */
+/**
+ * Storage ids from here on are chosen here; those below count up with the definitions, and a rollback gives them back.
+ */
 const FIRST_ID = 2 ** 31;
 
 export class UnseenRows implements UnseenTable {

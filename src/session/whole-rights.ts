@@ -7,7 +7,10 @@ import type { Rights } from "../catalog/rights.js";
 import { DbError } from "../protocol/errors.js";
 import type { Tenant } from "./tenant.js";
 
-/** By the roles and policies of now; `isLed`: by an API key on a lead. Throws 403; `what` cannot leave out what is hidden. */
+/**
+ * By the roles and policies of now; `isLed`: by an API key on a lead. Throws 403; `what` cannot leave out what is
+ * hidden.
+ */
 export function requireWholeTenant(
   tenant: Tenant,
   asker: { rights(catalog: CatalogView): Rights; readonly isLed: boolean },

@@ -7,7 +7,10 @@ import type { Operation } from "./operation.js";
 
 const TENANT_BYTES = 4;
 
-/** Answers that are kept for retries belong to requests, not to the data; the removal of a branch is no part of its tenant's. */
+/**
+ * Answers that are kept for retries belong to requests, not to the data; the removal of a branch is no part of its
+ * tenant's.
+ */
 export function isBackedUp(key: Uint8Array): boolean {
   const space = key[TENANT_BYTES];
   return space !== SPACE.idempotency && !(space === SPACE.retired && !isOfOwn(key));
@@ -19,7 +22,9 @@ function isOfOwn(key: Uint8Array): boolean {
   return Buffer.compare(key.subarray(0, TENANT_BYTES), key.subarray(at, at + TENANT_BYTES)) === 0;
 }
 
-/** The removal of a branch, as earlier backups have it: taken for the tenant's own it would remove all of the tenant. */
+/**
+ * The removal of a branch, as earlier backups have it: taken for the tenant's own it would remove all of the tenant.
+ */
 export function isOfBranch(inner: Uint8Array): boolean {
   return inner[0] === SPACE.retired && inner.length === 1;
 }

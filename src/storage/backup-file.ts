@@ -4,7 +4,8 @@
  *
  *   file    magic "TSRABAK\0" · u32 version · 16 bytes that name the backup · u8 1 when encrypted
  *   block   u32 length · payload
- *   payload deflate of (u8 kind · body), behind a CRC-32 of itself, block number and backup; or, encrypted, AES-256-GCM of it:
+ *   payload deflate of (u8 kind · body), behind a CRC-32 of itself, block number and backup; or, encrypted, AES-256-GCM
+ *   of it:
  *           12 bytes nonce · 16 bytes tag · ciphertext, with backup and block number authenticated
  *   kinds 1 entries: as placement sends them · 2 commit: u48 sequence · f64 micros · entries · 3 end: JSON of the
  *   totals · 4 records: JSON
@@ -120,8 +121,8 @@ export class BackupWriter {
 }
 
 /**
- * The blocks of a file but the last, whose totals are what the generator returns. Throws `backup_damaged` for a file that
- * is cut, changed or of another backup, and `invalid_request` where the key is missing or wrong.
+ * The blocks of a file but the last, whose totals are what the generator returns. Throws `backup_damaged` for a file
+ * that is cut, changed or of another backup, and `invalid_request` where the key is missing or wrong.
  */
 export async function* readBackup(path: string, seal: BackupSeal): AsyncGenerator<Block, object> {
   const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {

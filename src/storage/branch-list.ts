@@ -5,7 +5,10 @@ import type { CommitStamp } from "./operation.js";
 export interface BranchRecord {
   /** The tenant or branch that it was forked from. */
   readonly origin: number;
-  /** The commit that it begins with: it has what its origin had after it. Null in the record: the one that makes the record. */
+  /**
+   * The commit that it begins with: it has what its origin had after it. Null in the record: the one that makes the
+   * record.
+   */
   readonly start: CommitStamp | null;
   /** The tenant that the branch, and those that it was forked from, belong to. */
   readonly root: number;

@@ -180,7 +180,10 @@ export class CachedEngine implements Engine {
     return this.engine.metrics();
   }
 
-  /** What was known of keys without a record counts as a hit. The bytes of the older generation are taken for half of the bound. */
+  /**
+   * What was known of keys without a record counts as a hit. The bytes of the older generation are taken for half of
+   * the bound.
+   */
   recordCache(): RecordCacheMetrics {
     return {
       hits: this.lookups - this.misses,

@@ -64,8 +64,9 @@ export interface CommitLog {
   /** Bytes appended since open. */
   readonly bytesAppended: number;
   /**
-   * Appends all of them or, throwing, none. Throws disk_full when there is no room, overloaded or log_unavailable when it takes
-   * nothing at the moment (the log stays usable), else partition_unavailable (the log is unusable). Not durable before `sync`.
+   * Appends all of them or, throwing, none. Throws disk_full when there is no room, overloaded or log_unavailable when
+   * it takes nothing at the moment (the log stays usable), else partition_unavailable (the log is unusable). Not
+   * durable before `sync`.
    */
   append(commits: readonly Commit[]): void;
   /**

@@ -1,6 +1,6 @@
 /**
- * The parts of a large commit where they stand in the commit log, for another thread, which may read them later than the log
- * would keep them.
+ * The parts of a large commit where they stand in the commit log, for another thread, which may read them later than
+ * the log would keep them.
  */
 import { linkSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -24,8 +24,8 @@ export function holdParts(parts: PartsFiles, folder: string): PartsFiles {
 }
 
 /**
- * Calls `visit` with the operations of each part, which are views of a larger buffer, until it answers false. Throws when the
- * files are gone or are not what was written.
+ * Calls `visit` with the operations of each part, which are views of a larger buffer, until it answers false. Throws
+ * when the files are gone or are not what was written.
  */
 export function forEachPart(
   { id, operations, files }: PartsFiles,

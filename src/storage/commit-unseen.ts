@@ -3,8 +3,8 @@ import { DbError } from "../protocol/errors.js";
 import type { ShardTransaction } from "./transaction.js";
 
 /**
- * Snapshots pass over them. From when this resolves on, all who know the storage see all of them. The transaction must be large,
- * and prepared. Rejects if the log did not take the commit after all.
+ * Snapshots pass over them. From when this resolves on, all who know the storage see all of them. The transaction must
+ * be large, and prepared. Rejects if the log did not take the commit after all.
  */
 export function commitUnseen(transaction: ShardTransaction): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,9 @@
 /** Where a range begins, without looking for it for long. */
 import { type Cursor, readSome } from "./store.js";
 
-/** All that the cursor has left are this key and what comes after it in its order. Null: it has nothing left. Closes it. */
+/**
+ * All that the cursor has left are this key and what comes after it in its order. Null: it has nothing left. Closes it.
+ */
 export function boundOf(cursor: Cursor): Uint8Array | null {
   try {
     for (;;) {

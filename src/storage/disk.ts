@@ -98,7 +98,10 @@ export async function makeDirectoryDurably(path: string, root: string): Promise<
   }
 }
 
-/** Replaces a small file so that a crash leaves either the old or the new content. Waits for the device. `mode`: of the new one. */
+/**
+ * Replaces a small file so that a crash leaves either the old or the new content. Waits for the device. `mode`: of the
+ * new one.
+ */
 export function writeFileDurably(path: string, text: string, mode = 0o666): void {
   const temporary = `${path}.new`;
   // A crash may have left one, which would keep its own mode.

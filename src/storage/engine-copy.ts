@@ -1,7 +1,8 @@
 /**
- * A copy of a RocksDB directory at one moment, while its owner goes on writing: another thread may open the copy and read it
- * beside the owner, another node may be given its files. Tables are hard links, which cost nothing and stay when the owner deletes
- * its own; the manifest and RocksDB's logs are copied. The copy has everything that the owner wrote before `copyEngine` was called.
+ * A copy of a RocksDB directory at one moment, while its owner goes on writing: another thread may open the copy and
+ * read it beside the owner, another node may be given its files. Tables are hard links, which cost nothing and stay
+ * when the owner deletes its own; the manifest and RocksDB's logs are copied. The copy has everything that the owner
+ * wrote before `copyEngine` was called.
  */
 import { copyFile, link, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,8 +14,8 @@ export const LEFT_OUT = /^(?:LOCK|LOG(?:\..*)?)$|\.dbtmp$/;
 const TRIES_MAX = 100;
 
 /**
- * `into` is made anew, on the same file system. What the manifest names is there while the manifest does not change, so a copy
- * during which it changed is thrown away and made again. Throws when that happened too often.
+ * `into` is made anew, on the same file system. What the manifest names is there while the manifest does not change, so
+ * a copy during which it changed is thrown away and made again. Throws when that happened too often.
  */
 export async function copyEngine(directory: string, into: string): Promise<void> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {

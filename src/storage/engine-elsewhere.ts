@@ -1,8 +1,9 @@
 /**
- * Opens a RocksDB directory for reading when its disk has no byte left. RocksDB writes some files at every open (a manifest, its options, a
- * log) and cannot be told to leave that. So it is given another directory, in memory, where the tables are symbolic links to
- * the real files and everything else is a copy. It may write and delete there as it likes: the real directory stays as it is.
- * What the copy was told goes with it, so nothing may be committed while it is in use (shard-on-disk.ts).
+ * Opens a RocksDB directory for reading when its disk has no byte left. RocksDB writes some files at every open (a
+ * manifest, its options, a log) and cannot be told to leave that. So it is given another directory, in memory, where
+ * the tables are symbolic links to the real files and everything else is a copy. It may write and delete there as it
+ * likes: the real directory stays as it is. What the copy was told goes with it, so nothing may be committed while it
+ * is in use (shard-on-disk.ts).
  */
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -6,8 +6,8 @@ import type { Shard } from "./shard.js";
 const LOOK_MS = 20;
 
 /**
- * Resolves when the engine has every commit that was made before the call. `pause` gives way, and throws where the caller is to end.
- * Throws what the shard has failed with.
+ * Resolves when the engine has every commit that was made before the call. `pause` gives way, and throws where the
+ * caller is to end. Throws what the shard has failed with.
  */
 export async function engineHasAll(shard: Shard, pause: () => Promise<void>): Promise<void> {
   const { committedSequence } = shard;

@@ -14,8 +14,8 @@ export interface Engine {
   /** Sees the state at this call, whatever is written afterwards. */
   cursor(range: KeyRange): Cursor;
   /**
-   * All or nothing, in this order; visible on return. `persisted`: returns when this, and all that was written before, is on
-   * the device.
+   * All or nothing, in this order; visible on return. `persisted`: returns when this, and all that was written before,
+   * is on the device.
    */
   write(operations: readonly Operation[], persisted?: boolean): void;
   /** Removes what is in the range, however much it is, in no time. Other entries may be visible before and after it. */

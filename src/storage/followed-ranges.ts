@@ -1,7 +1,7 @@
 /**
- * Ranges that a transaction has read once to make something of, such as the entries of a new index. They do not count as
- * read. In place of that the transaction follows what others commit into them, up to its own commit. So an index can be
- * built while writers go on. Owned by the transaction.
+ * Ranges that a transaction has read once to make something of, such as the entries of a new index. They do not count
+ * as read. In place of that the transaction follows what others commit into them, up to its own commit. So an index can
+ * be built while writers go on. Owned by the transaction.
  */
 import { DbError, sqlError } from "../protocol/errors.js";
 import type { CheckedTurns } from "../protocol/turns.js";

@@ -2,8 +2,8 @@
  * Brings a data directory of an older release up to date, in place, and back. Called before any actor starts and by
  * the command `upgrade`, under the directory's lock.
  *
- *  1. `before-upgrade.new` gets a copy of the partitions: hard links to files that never change, copies of the others. It is
- *     renamed to `before-upgrade` once all of it is on the device.
+ *  1. `before-upgrade.new` gets a copy of the partitions: hard links to files that never change, copies of the others.
+ *     It is renamed to `before-upgrade` once all of it is on the device.
  *  2. INSTALLATION records that the upgrade has begun (`upgradingTo`).
  *  3. Each step changes each partition that has the format before it, then its file FORMAT.
  *  4. INSTALLATION records the new format.
@@ -48,8 +48,8 @@ export interface UpgradeStep {
   /** For the log. */
   readonly what: string;
   /**
-   * Changes one partition; FORMAT is written afterwards. May be killed anywhere and is then run again, so what it did must
-   * not be done twice.
+   * Changes one partition; FORMAT is written afterwards. May be killed anywhere and is then run again, so what it did
+   * must not be done twice.
    */
   readonly partition?: (directory: string, identity: ShardIdentity) => Promise<void>;
 }
@@ -243,7 +243,9 @@ function keepCopy(dataDirectory: string, { format, partitions }: Installation): 
 /** Segments of the commit log that may still be changed: the newest, and the one before it after a crash. */
 const CHANGING_SEGMENTS = 2;
 
-/** RocksDB never changes a file of its tables, nor the commit log a full segment: those are linked. Caches are left out. */
+/**
+ * RocksDB never changes a file of its tables, nor the commit log a full segment: those are linked. Caches are left out.
+ */
 function copyFolder(from: string, to: string): void {
   mkdirSync(to);
   const entries = readdirSync(from, { withFileTypes: true });

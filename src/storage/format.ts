@@ -10,8 +10,8 @@ import { DbError } from "../protocol/errors.js";
 import { replaceFileDurably, writeFileDurably } from "./disk.js";
 
 /**
- * Raised whenever keys, records, the commit log or the layout change in a way that older code cannot read, together with
- * a step in format-upgrade.ts. 1: the first release. 2: directories know their installation and their number.
+ * Raised whenever keys, records, the commit log or the layout change in a way that older code cannot read, together
+ * with a step in format-upgrade.ts. 1: the first release. 2: directories know their installation and their number.
  */
 export const FORMAT_VERSION = 2;
 
@@ -75,8 +75,8 @@ export function readShardFormat(directory: string): ShardFormat | undefined {
 }
 
 /**
- * Checks a directory before it is opened; without an identity it is made when it is not there (tools, tests). With one, it
- * belongs to a data directory that knows it: then one that is gone, is another's or has lost its parts is damaged.
+ * Checks a directory before it is opened; without an identity it is made when it is not there (tools, tests). With one,
+ * it belongs to a data directory that knows it: then one that is gone, is another's or has lost its parts is damaged.
  * Throws `partition_damaged` or `internal_error` with what to do.
  */
 export function checkShardDirectory(directory: string, identity: ShardIdentity | null): void {

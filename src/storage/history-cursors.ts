@@ -60,7 +60,10 @@ class CorrectionSteps {
   }
 }
 
-/** The range as it was after the commit `sequence`. `now`: as it is. `replaced` opens a cursor over what commits have replaced. */
+/**
+ * The range as it was after the commit `sequence`. `now`: as it is. `replaced` opens a cursor over what commits have
+ * replaced.
+ */
 export function cursorAsOf(
   now: Cursor,
   replaced: (range: KeyRange) => Cursor,
@@ -71,7 +74,9 @@ export function cursorAsOf(
   return new LayeredCursor(now, [now], [overlay], range, null);
 }
 
-/** Of each key the oldest value that a later commit replaced. Keys that were written very often before are stepped over. */
+/**
+ * Of each key the oldest value that a later commit replaced. Keys that were written very often before are stepped over.
+ */
 function* firstReplacedAfter(
   open: (range: KeyRange) => Cursor,
   sequence: number,
@@ -119,8 +124,8 @@ function* hiddenKeys(hidden: Cursor): IterableIterator<Correction> {
 }
 
 /**
- * Entries of a base under corrections. `tenant`: the base is its origin's, whose entries are given out under the tenant's number, but for
- * those that only their owner has.
+ * Entries of a base under corrections. `tenant`: the base is its origin's, whose entries are given out under the
+ * tenant's number, but for those that only their owner has.
  */
 class LayeredCursor implements Cursor {
   /** No entry that was not found yet comes before it. */

@@ -1,7 +1,8 @@
 /**
- * Keys of what the engine keeps beside a tenant's entries (layered-engine.ts): what they were before each commit, when the commits
- * were, and which entries of its origin a branch has deleted. All lie under the shard's own number, so that a tenant's range holds
- * its entries and nothing else. A stored format: test/storage/layered-engine.test.ts pins the bytes.
+ * Keys of what the engine keeps beside a tenant's entries (layered-engine.ts): what they were before each commit, when
+ * the commits were, and which entries of its origin a branch has deleted. All lie under the shard's own number, so that
+ * a tenant's range holds its entries and nothing else. A stored format: test/storage/layered-engine.test.ts pins the
+ * bytes.
  */
 import { prefixEnd, SHARD_TENANT, SPACE, tenantOfKey } from "./keys.js";
 import type { CommitStamp } from "./operation.js";

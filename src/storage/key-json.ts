@@ -1,7 +1,8 @@
 /**
  * `jsonb` in keys, in the order of PostgreSQL's B-tree operators (chapter 8.14.4): Object > Array > Boolean > Number >
- * String > Null, arrays and objects with fewer members first, and an empty array before everything. A byte for the kind,
- * then the value; of objects the names in jsonb's own order (shorter first), each followed by its value. Used by key-codec.ts.
+ * String > Null, arrays and objects with fewer members first, and an empty array before everything. A byte for the
+ * kind, then the value; of objects the names in jsonb's own order (shorter first), each followed by its value. Used by
+ * key-codec.ts.
  */
 import { Numeric } from "../values/numeric.js";
 import { readNumeric, writeNumeric } from "./key-numeric.js";

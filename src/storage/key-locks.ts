@@ -1,7 +1,8 @@
 /**
- * Keys that open transactions hold against each other. Only transactions at read committed whose clients expect to wait take
- * them: what they write or lock stays as it is until they end, and others that write the same wait or run their statement again.
- * All other transactions are validated when they commit, and respect the keys that are held. One table per shard.
+ * Keys that open transactions hold against each other. Only transactions at read committed whose clients expect to wait
+ * take them: what they write or lock stays as it is until they end, and others that write the same wait or run their
+ * statement again. All other transactions are validated when they commit, and respect the keys that are held. One table
+ * per shard.
  */
 import { DbError } from "../protocol/errors.js";
 import { isAsStrong, LOCK_STRENGTHS, type LockStrength } from "../protocol/lock-strength.js";

@@ -89,8 +89,8 @@ export function rangeClearedBy({ key, value }: Operation): KeyRange | null {
 }
 
 /**
- * The operations of several commits, without those that an order among them removes again; `clear` removes what was there
- * before. Where the order is the last word on its key, nothing in its range is of use, wherever it stands.
+ * The operations of several commits, without those that an order among them removes again; `clear` removes what was
+ * there before. Where the order is the last word on its key, nothing in its range is of use, wherever it stands.
  */
 export function withoutCleared(operations: Operation[], clear: (range: KeyRange) => void): Operation[] {
   let kept = operations;

@@ -29,7 +29,10 @@ export const LARGE_COMMIT_SIZES: LargeCommitSizes = {
 
 /** Bytes of parts that are worth a sync. */
 const SYNC_BYTES = 1024 * 1024;
-/** Bytes that may wait for one: a sync of so many takes twice as long as one of none, and holds up everybody's next one so long. */
+/**
+ * Bytes that may wait for one: a sync of so many takes twice as long as one of none, and holds up everybody's next one
+ * so long.
+ */
 const UNSYNCED_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Operations, so many of them and of their bytes at a time. */

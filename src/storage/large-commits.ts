@@ -69,7 +69,10 @@ export class LargeCommits<T> {
     if (this.taken !== null && this.taken.sequence >= sequence) this.end();
   }
 
-  /** The engine takes this one next; it takes no other. `unseen`: no snapshot looks for it, and who made it hears of the end. */
+  /**
+   * The engine takes this one next; it takes no other. `unseen`: no snapshot looks for it, and who made it hears of the
+   * end.
+   */
   take(commit: LargeCommitMade, unseen: ToldUnseen | null): void {
     const { host } = this;
     if (this.taken !== null) throw new Error("the engine is taking another large commit");

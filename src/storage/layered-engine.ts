@@ -1,14 +1,16 @@
 /**
  * Keeps the past of tenants, and lays branches over their origins. Stands between RocksDB and the record cache.
  *
- * A tenant's **history** is what its entries were before each commit, by key and commit. The value of a key after commit S is what the
- * first later commit replaced, or else the value of now. So a reader of the past needs no snapshot that is held open.
+ * A tenant's **history** is what its entries were before each commit, by key and commit. The value of a key after
+ * commit S is what the first later commit replaced, or else the value of now. So a reader of the past needs no snapshot
+ * that is held open.
  *
- * A **branch** is a tenant that reads through: where it has neither written nor deleted an entry, it has its origin's as it was after
- * the commit at which it was forked. The history of an origin is kept from that commit on for as long as the branch is there.
+ * A **branch** is a tenant that reads through: where it has neither written nor deleted an entry, it has its origin's
+ * as it was after the commit at which it was forked. The history of an origin is kept from that commit on for as long
+ * as the branch is there.
  *
- * Both are ordered by records (history-keys.ts), which are commits like others, so that a replay of the log makes the same again. An
- * installation without such records pays a comparison per written operation.
+ * Both are ordered by records (history-keys.ts), which are commits like others, so that a replay of the log makes the
+ * same again. An installation without such records pays a comparison per written operation.
  */
 import { sqlError } from "../protocol/errors.js";
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
@@ -372,8 +374,8 @@ export class LayeredEngine implements Engine {
   }
 
   /**
-   * Forgets what a tenant was before that commit, up to `max` entries at a time: answers where to go on, null when all is done. What a
-   * branch begins with is never forgotten.
+   * Forgets what a tenant was before that commit, up to `max` entries at a time: answers where to go on, null when all
+   * is done. What a branch begins with is never forgotten.
    */
   forget(tenant: number, before: CommitStamp, from: Uint8Array | null, max: number): Uint8Array | null {
     const since = this.kept.get(tenant);
@@ -397,8 +399,8 @@ export class LayeredEngine implements Engine {
   }
 
   /**
-   * Keys whose entries a branch has written or deleted since its start, in order: up to `max` of them after `after`. They may have the
-   * same entries again.
+   * Keys whose entries a branch has written or deleted since its start, in order: up to `max` of them after `after`.
+   * They may have the same entries again.
    */
   changedKeys(tenant: number, after: Uint8Array | null, max: number): readonly Uint8Array[] {
     const whole = prefixRange(tenantPrefix(tenant));
@@ -412,8 +414,9 @@ export class LayeredEngine implements Engine {
   }
 
   /**
-   * Keys of the range that commits after that one have written, of up to `max` replaced entries; the same key may come again. The past of
-   * the tenant is kept since then. `next` says where to go on (`from`, at first null); null: that were all.
+   * Keys of the range that commits after that one have written, of up to `max` replaced entries; the same key may come
+   * again. The past of the tenant is kept since then. `next` says where to go on (`from`, at first null); null: that
+   * were all.
    */
   writtenSince(range: KeyRange, sequence: number, from: Uint8Array | null, max: number): WrittenKeys {
     if (this.isUnchangedSince(tenantOfKey(range.gte), sequence)) return { keys: [], next: null };

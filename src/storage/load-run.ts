@@ -42,7 +42,7 @@ export class LoadRun {
   /** Free bytes of the last slab begin here. */
   private free = 0;
   private capacity = FIRST_CAPACITY;
-  /** Of each write: its slab, where it begins, the lengths of key and value. Side by side they are one line of memory. */
+  /** Of each write: its slab, where it begins, the lengths of key and value. Together they are one line of memory. */
   private readonly blocks: Int32Array[] = [new Int32Array(PLACE_NUMBERS * FIRST_CAPACITY)];
   /** Places of writes in key order; null: they were added in that order. */
   private order: Int32Array | null = null;
@@ -106,7 +106,7 @@ export class LoadRun {
   }
 
   /**
-   * The same with the key that is being built, alone. Its bytes from `mark` on are the value, and if `isWhole`, part of the key too.
+   * The same with the key that is being built, alone. Its bytes from `mark` on are the value (of the key, if `isWhole`).
    */
   addBuilt(mark: number, isWhole: boolean): number {
     const end = keyLength();
@@ -220,7 +220,7 @@ export class LoadRun {
     return this.compareBytes(this.numberAt(place), this.numberAt(other)) === 0;
   }
 
-  /** The first of the places from `from`, which is not 0, to `to` whose key is that of the place before it; −1: none is. */
+  /** The first of the places from `from` (not 0) to `to` whose key is that of the place before it; −1: none is. */
   firstRepeated(from: number, to: number): number {
     if (this.repeated !== null) return this.repeated >= from && this.repeated < to ? this.repeated : NONE;
     for (let place = from; place < to; place++) if (this.isSameKey(place - 1, place)) return place;

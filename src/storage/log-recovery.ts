@@ -88,8 +88,8 @@ function firstUnsynced(disk: Disk, segments: readonly Segment[]): number {
 }
 
 /**
- * Whether a record of the segment says that all earlier segments are synced. The first records cannot say so: they are written before
- * the segment before theirs is synced.
+ * Whether a record of the segment says that all earlier segments are synced. The first records cannot say so: they are
+ * written before the segment before theirs is synced.
  */
 function attestsEarlier(disk: Disk, segment: Segment): boolean {
   let isAttested = false;

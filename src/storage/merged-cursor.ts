@@ -19,7 +19,10 @@ const NO_BYTES = new Uint8Array(0);
 /** Entries that a cursor drops before it says that it has nothing yet. */
 const DROPPED_MAX = 1024;
 
-/** Entries of an ordered map within a range; `correct` gives the value, undefined to skip an entry. Reads a clone of the map. */
+/**
+ * Entries of an ordered map within a range; `correct` gives the value, undefined to skip an entry. Reads a clone of the
+ * map.
+ */
 class MapOverlay<V extends Keyed> implements Overlay {
   text: string | null = null;
   key: Uint8Array = NO_BYTES;

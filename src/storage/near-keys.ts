@@ -1,7 +1,7 @@
 /**
- * Sorts some thousand byte strings by their numbers where they lie side by side: the bytes that may differ are copied to one
- * place, which stays in the processor's cache. Four bytes of each key at a time, with its place behind them, are sorted as
- * numbers by the runtime. Used by sort-keys.ts for keys that are alike so far; one sort at a time.
+ * Sorts some thousand byte strings by their numbers where they lie side by side: the bytes that may differ are copied
+ * to one place, which stays in the processor's cache. Four bytes of each key at a time, with its place behind them, are
+ * sorted as numbers by the runtime. Used by sort-keys.ts for keys that are alike so far; one sort at a time.
  */
 
 /** How the sort reads keys. */
@@ -29,8 +29,8 @@ const before = new Int32Array(NEAR_MAX);
 const packed = new Float64Array(NEAR_MAX);
 
 /**
- * At once. The keys have their first `known` bytes in common. False: they are too long, or some end before that (where others
- * have zeros), and nothing was done.
+ * At once. The keys have their first `known` bytes in common. False: they are too long, or some end before that (where
+ * others have zeros), and nothing was done.
  */
 export function sortNear(numbers: Int32Array, known: number, keys: CopiedKeys): boolean {
   if (!copyKeys(numbers, known, keys)) return false;

@@ -1,6 +1,6 @@
 /**
- * A sorted run of a load (load-run.ts) as what it is made of: to be given to another thread, and to be merged with others
- * there. Pure but for its heads, which belong to the merge.
+ * A sorted run of a load (load-run.ts) as what it is made of: to be given to another thread, and to be merged with
+ * others there. Pure but for its heads, which belong to the merge.
  */
 import { type Memory, memoryOf } from "./copy-bytes.js";
 import { wordOf } from "./sort-keys.js";
@@ -85,7 +85,10 @@ export class RunHead {
   }
 }
 
-/** In how many bytes all keys of sorted runs are alike, whose keys begin with `known` equal ones: ask the first and the last ones. */
+/**
+ * In how many bytes all keys of sorted runs are alike, whose keys begin with `known` equal ones: ask the first and the
+ * last ones.
+ */
 export function alikeInRuns(runs: readonly PackedRun[], known: number): number {
   const keys = runs.flatMap((run) => (run.size === 0 ? [] : [keyAt(run, 0), keyAt(run, run.size - 1)]));
   let alike = known;

@@ -1,4 +1,7 @@
-/** A shard as it was after one of its commits. Transactions on it read, and hold nothing back: what they read never changes. */
+/**
+ * A shard as it was after one of its commits. Transactions on it read, and hold nothing back: what they read never
+ * changes.
+ */
 import { DbError } from "../protocol/errors.js";
 import type { Engine } from "./engine.js";
 import { KeyLocks } from "./key-locks.js";

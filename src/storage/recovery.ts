@@ -26,8 +26,9 @@ export function encodeSequence(sequence: number): Buffer {
 }
 
 /**
- * Passes the commits that the engine lacks to `write`, in batches. One that ends with a whole commit has its sequence; null
- * for a part of a commit, which is replayed again after a crash. Throws partition_damaged if the log does not have them.
+ * Passes the commits that the engine lacks to `write`, in batches. One that ends with a whole commit has its sequence;
+ * null for a part of a commit, which is replayed again after a crash. Throws partition_damaged if the log does not have
+ * them.
  */
 export function recoverEngine(
   engine: Engine,

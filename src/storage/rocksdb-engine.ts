@@ -255,7 +255,10 @@ class RocksCursor implements Cursor {
   }
 }
 
-/** Each block has a checksum that is compared whenever it is read: what is damaged is never given out. The cause names the file. */
+/**
+ * Each block has a checksum that is compared whenever it is read: what is damaged is never given out. The cause names
+ * the file.
+ */
 function damageOr(error: unknown): unknown {
   if ((error as NodeJS.ErrnoException).code !== "LEVEL_CORRUPTION") return error;
   return Object.assign(new DbError("partition_damaged"), { cause: error });

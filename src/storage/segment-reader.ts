@@ -1,6 +1,6 @@
 /**
- * Reads the records of a segment of the commit log one after the other, a few MiB of the file at a time: a segment may be as large
- * as the largest commit. Used when the log is opened, replayed and searched for a time.
+ * Reads the records of a segment of the commit log one after the other, a few MiB of the file at a time: a segment may
+ * be as large as the largest commit. Used when the log is opened, replayed and searched for a time.
  */
 import type { Disk } from "./disk.js";
 import {
@@ -26,7 +26,9 @@ export class SegmentReader {
   private readonly file: number;
   /** At least a header. */
   private readonly chunkBytes: number;
-  /** Bytes of the segment from `start` on. Records that were given out are views of it, so it is never written again. */
+  /**
+   * Bytes of the segment from `start` on. Records that were given out are views of it, so it is never written again.
+   */
   private bytes: Buffer;
   private start = 0;
   /** Where the last record began, and where the next one does, in the segment. */

@@ -25,8 +25,9 @@ export type ShardOnDiskOptions = Omit<ShardOptions, "engine" | "log"> &
   };
 
 /**
- * With `onReadOnly` and no byte left on the disk the shard is opened all the same, for reading: every commit is told disk_full
- * until it is opened again. Throws `partition_damaged` or `internal_error` with what to do when the directory cannot be used.
+ * With `onReadOnly` and no byte left on the disk the shard is opened all the same, for reading: every commit is told
+ * disk_full until it is opened again. Throws `partition_damaged` or `internal_error` with what to do when the directory
+ * cannot be used.
  */
 export async function openShardOnDisk(directory: string, options: ShardOnDiskOptions): Promise<Shard> {
   checkShardDirectory(directory, options.identity ?? null);

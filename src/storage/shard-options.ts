@@ -22,7 +22,10 @@ export interface ShardOptions {
   /** Memory for recent versions; past it the oldest transactions are ended. */
   readonly versionBytesMax?: number;
   readonly largeSizes?: LargeCommitSizes;
-  /** Of rows that nobody can see yet: so many are committed at a time, ahead of the statement that writes them (`commitUnseen`). */
+  /**
+   * Of rows that nobody can see yet: so many are committed at a time, ahead of the statement that writes them
+   * (`commitUnseen`).
+   */
   readonly unseenBytes?: number;
   /** Wall clock, microseconds since the epoch. */
   readonly now?: () => number;

@@ -248,7 +248,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     return sequence;
   }
 
-  /** For transactions only: a commit whose operations are in the log already, and whose maps can be kept as they are. */
+  /** For transactions only: a commit whose operations are in the log already; its maps can be kept as they are. */
   commitLarge(sources: readonly LargeSource[], parts: CommitParts, late: readonly Write[], unseen: ToldUnseen | null) {
     this.checkUsable();
     // The engine takes commits in order: those before this one now.

@@ -1,6 +1,6 @@
 /**
- * Reads of ranges as a transaction sees them: the engine's entries beneath recent versions, loads and the transaction's own writes.
- * Called by transactions, which note what they read.
+ * Reads of ranges as a transaction sees them: the engine's entries beneath recent versions, loads and the transaction's
+ * own writes. Called by transactions, which note what they read.
  */
 import type { Engine } from "./engine.js";
 import type { Load } from "./load.js";

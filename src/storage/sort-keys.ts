@@ -1,8 +1,9 @@
 /**
  * Sorts byte strings by their numbers, for loads of many writes. Twelve bytes of each key behind what all keys have in
  * common go into typed arrays, and these are sorted by radix, least significant digit first (Knuth, The Art of
- * Computer Programming 3, §5.2.5). Keys that are alike so far are sorted again by what follows; where they are not too many,
- * in memory of their own (near-keys.ts). A million keys take a tenth of a second; comparisons take four times as long.
+ * Computer Programming 3, §5.2.5). Keys that are alike so far are sorted again by what follows; where they are not too
+ * many, in memory of their own (near-keys.ts). A million keys take a tenth of a second; comparisons take four times as
+ * long.
  */
 import type { Memory } from "./copy-bytes.js";
 import { type CopiedKeys, NEAR_MAX, sortNear } from "./near-keys.js";
@@ -17,9 +18,14 @@ export interface Alike {
 
 /** How the sort reads keys. */
 export interface SortedKeys extends CopiedKeys {
-  /** Looks at the keys numbers[from], …, numbers[to − 1], which have `known` bytes in common with that of numbers[0]. */
+  /**
+   * Looks at the keys numbers[from], …, numbers[to − 1], which have `known` bytes in common with that of numbers[0].
+   */
   compareToFirst(numbers: Int32Array, from: number, to: number, known: number, found: Alike): void;
-  /** The `wordOf` of the bytes from `at` on of the keys numbers[from], …, numbers[to − 1], into the same places of `words`. */
+  /**
+   * The `wordOf` of the bytes from `at` on of the keys numbers[from], …, numbers[to − 1], into the same places of
+   * `words`.
+   */
   words(numbers: Int32Array, from: number, to: number, at: number, words: Uint32Array): void;
   compare(a: number, b: number): number;
 }
@@ -39,7 +45,9 @@ const NEAR_PER_LOOK = 4096;
 /** The same where they are only written. */
 const NUMBERS_PER_LOOK = 262_144;
 
-/** In steps (in-steps.ts): the numbers below `count` in the order of their keys, which begin with `prefix` equal bytes. */
+/**
+ * In steps (in-steps.ts): the numbers below `count` in the order of their keys, which begin with `prefix` equal bytes.
+ */
 export function* sortKeys(count: number, prefix: number, keys: SortedKeys): Generator<undefined, Int32Array> {
   const order = new Int32Array(count);
   for (let from = 0; from < count; from += NUMBERS_PER_LOOK) {

@@ -28,11 +28,14 @@ export interface Cursor {
   /** Up to `max` further entries, in order; an empty answer means the end. Synchronous. */
   next(max: number): Entries;
   /**
-   * As `next`, but null when it has worked for about a millisecond and has nothing to show yet: the caller gives way and asks again.
-   * Absent: `next` takes no longer than its entries. Asked by `readSome`.
+   * As `next`, but null when it has worked for about a millisecond and has nothing to show yet: the caller gives way
+   * and asks again. Absent: `next` takes no longer than its entries. Asked by `readSome`.
    */
   step?(max: number): Entries | null;
-  /** After `step` had nothing yet: everything that it has left comes after this key in its order. Null: it does not know. */
+  /**
+   * After `step` had nothing yet: everything that it has left comes after this key in its order. Null: it does not
+   * know.
+   */
   readonly at?: Uint8Array | null;
   close(): void;
 }
@@ -99,15 +102,15 @@ export interface Transaction {
    */
   isAloneIn(range: KeyRange): boolean;
   /**
-   * Keeps the key as it is until the transaction ends, where transactions wait for each other (key-locks.ts). Throws KeyConflict
-   * when another one holds it or it has changed; false when another one does and the row is to be skipped.
+   * Keeps the key as it is until the transaction ends, where transactions wait for each other (key-locks.ts). Throws
+   * KeyConflict when another one holds it or it has changed; false when another one does and the row is to be skipped.
    */
   lockKey(key: Uint8Array, strength: LockStrength, skips: boolean): boolean;
   /** Throws when the transaction has ended, as every read does. */
   requireOpen(): void;
   /**
-   * A read-only face of the transaction that sees its writes up to now and none that follow; it ends with it. What is read
-   * through it counts as read unless `isRead` is false.
+   * A read-only face of the transaction that sees its writes up to now and none that follow; it ends with it. What is
+   * read through it counts as read unless `isRead` is false.
    */
   frozen(isRead?: boolean): Transaction;
   /** Throws read_only_transaction, or query_error (54000) past the transaction's size bound. Keeps both arguments. */
@@ -126,8 +129,8 @@ export interface Transaction {
    */
   guardReads(on: boolean): void;
   /**
-   * What was made of the range as the transaction sees it now stays true: `follower` is told what others commit into it,
-   * at the latest at the commit. The range need not count as read.
+   * What was made of the range as the transaction sees it now stays true: `follower` is told what others commit into
+   * it, at the latest at the commit. The range need not count as read.
    */
   follow(range: Pick<KeyRange, "gte" | "lt">, follower: RangeFollower): void;
   /** Runs `read`, whose reads are not validated at commit: the caller sees to it by other means. */

@@ -24,7 +24,8 @@ export interface TransactionHost<T> {
   commit(writes: readonly Write[]): number;
   /**
    * `parts` holds all of the writes but those in `late`. The maps are the host's from now on; where two sources have a
-   * key, the earlier one counts. `unseen`: nobody looks for them before it is called, with whether the engine has all of them.
+   * key, the earlier one counts. `unseen`: nobody looks for them before it is called, with whether the engine has all
+   * of them.
    */
   commitLarge(
     sources: readonly LargeSource[],

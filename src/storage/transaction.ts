@@ -1,6 +1,6 @@
 /**
  * Transactions on a shard: a snapshot, own writes in memory, validation at commit (optimistic concurrency control with
- * backward validation; Kung and Robinson 1981). Made by Shard.begin, owned by whoever began it; the shard lists open ones.
+ * backward validation; Kung and Robinson 1981). Made by Shard.begin, owned by its beginner; the shard lists open ones.
  */
 
 import { DbError, sqlError } from "../protocol/errors.js";
@@ -352,9 +352,9 @@ export class ShardTransaction implements Transaction {
   }
 
   /**
-   * Writes the operations into the log ahead of the commit, in turns. So `commit` itself takes no time, and others can commit in
-   * between. Nothing else may be done with the transaction until it resolves; then a few more writes may follow. Rejects if
-   * it has been ended or the disk is full.
+   * Writes the operations into the log ahead of the commit, in turns. So `commit` itself takes no time, and others can
+   * commit in between. Nothing else may be done with the transaction until it resolves; then a few more writes may
+   * follow. Rejects if it has been ended or the disk is full.
    */
   async prepareCommit(turns: CheckedTurns): Promise<void> {
     this.checkOpen();

@@ -1,6 +1,6 @@
 /**
- * Which keys commits wrote that are not on disk yet. So a transaction can tell the newest of them that it has read, and a reply
- * inside of it need not wait for others. Owned by the shard.
+ * Which keys commits wrote that are not on disk yet. So a transaction can tell the newest of them that it has read, and
+ * a reply inside of it need not wait for others. Owned by the shard.
  */
 import { isRowKey, SPACE } from "./keys.js";
 import { keyText } from "./ordered-map.js";

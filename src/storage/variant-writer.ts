@@ -43,7 +43,9 @@ let at = 0;
 const doubles = new Float64Array(1);
 const doubleBytes = new Uint8Array(doubles.buffer);
 
-/** The value's bytes, which are good until the next call. Throws 54000 past RECORD_BYTES_MAX, 54001 for deep nesting. */
+/**
+ * The value's bytes, which are good until the next call. Throws 54000 past RECORD_BYTES_MAX, 54001 for deep nesting.
+ */
 export function encodeVariant(value: Variant): Uint8Array {
   if (scratch.length > SCRATCH_BYTES_KEPT) scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   at = 0;

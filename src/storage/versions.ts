@@ -96,8 +96,8 @@ export class RecentVersions {
   }
 
   /**
-   * The large commits that a snapshot sees and the engine does not have, newest first. Keys that also have versions are found among
-   * those; so are all keys that a later commit has changed.
+   * The large commits that a snapshot sees and the engine does not have, newest first. Keys that also have versions are
+   * found among those; so are all keys that a later commit has changed.
    */
   largeCommits(snapshot: number): readonly LargeCommit[] {
     if (this.large.length === 0) return NO_LARGE_COMMITS;
@@ -147,7 +147,9 @@ export class RecentVersions {
     return this.large.some(({ sequence, large }) => sequence > snapshot && large!.sources.some(isChanged));
   }
 
-  /** The keys that commits after `snapshot` wrote; null when there are more than `max`, or a large one is among them. */
+  /**
+   * The keys that commits after `snapshot` wrote; null when there are more than `max`, or a large one is among them.
+   */
   changedSince(snapshot: number, max: number): readonly VersionedKey[] | null {
     const keys: VersionedKey[] = [];
     for (let i = this.history.length - 1; i >= this.oldest && this.history[i]!.sequence > snapshot; i--) {
@@ -279,7 +281,9 @@ export class RecentVersions {
     return operations;
   }
 
-  /** All values that commits up to `upTo` gave keys, in the order of the commits, where the engine has not applied them. */
+  /**
+   * All values that commits up to `upTo` gave keys, in the order of the commits, where the engine has not applied them.
+   */
   pendingVersions(upTo: number): Operation[] {
     const operations: Operation[] = [];
     for (const { sequence, micros, keys } of this.pending) {
@@ -303,7 +307,9 @@ export class RecentVersions {
     return keys;
   }
 
-  /** Before the engine applies the pending commits up to `upTo`: keeps the values that they replace, for open readers. */
+  /**
+   * Before the engine applies the pending commits up to `upTo`: keeps the values that they replace, for open readers.
+   */
   keepReplaced(getMany: (keys: readonly Uint8Array[]) => (Uint8Array | undefined)[], upTo: number): void {
     this.keepBases([...this.pendingKeys(upTo)], getMany);
   }

@@ -1,6 +1,6 @@
 /**
- * A transaction's own writes in memory, the loads beneath them, and the savepoints that it may go back to. Made and owned by a
- * ShardTransaction when it first writes or sets a savepoint.
+ * A transaction's own writes in memory, the loads beneath them, and the savepoints that it may go back to. Made and
+ * owned by a ShardTransaction when it first writes or sets a savepoint.
  */
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX, TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
@@ -72,7 +72,9 @@ export class WriteSet {
     return growth;
   }
 
-  /** The value that was written last, null for a deletion; undefined: the key was not written. `text`: the key's text. */
+  /**
+   * The value that was written last, null for a deletion; undefined: the key was not written. `text`: the key's text.
+   */
   valueOf(key: Uint8Array, text: string): Uint8Array | null | undefined {
     const write = this.changes.get(text);
     if (write !== undefined) return write.value;
@@ -97,7 +99,10 @@ export class WriteSet {
     return new Load(snapshot, LOAD_BYTES_MAX - this.bytes);
   }
 
-  /** Single writes come before loads: `write` is called for those whose key the load has, too, since they were made before it. */
+  /**
+   * Single writes come before loads: `write` is called for those whose key the load has, too, since they were made
+   * before it.
+   */
   attach(load: Load, write: (key: Uint8Array, value: Uint8Array | null) => void): void {
     if (!load.isSorted) throw new Error("a load is attached before it was sorted");
     for (const { key } of [...this.changes.values()]) {
@@ -150,7 +155,9 @@ export class WriteSet {
     return id;
   }
 
-  /** What was done outside of storage is taken back so where the transaction is rolled back to a savepoint of before. */
+  /**
+   * What was done outside of storage is taken back so where the transaction is rolled back to a savepoint of before.
+   */
   undoes(undo: () => void): void {
     this.outside.push({ undo, depth: this.savepoints.length });
   }

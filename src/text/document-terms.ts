@@ -1,7 +1,8 @@
 /**
  * The terms of one document and where it has them, packed into one array of words:
  *
- *   length · count · terms, ascending (count) · where their positions begin (count) · positions, ascending within a term
+ *   length · count · terms, ascending (count) · where their positions begin (count) · positions, ascending within a
+ *   term
  *
  * Positions go on through the document's columns, with a gap in between that no phrase bridges. Made by text-body.ts.
  */

@@ -56,7 +56,9 @@ function finder(query: TextQuery, text: string, analyzer: Analyzer): (token: Tok
   };
 }
 
-/** Windows of `words` tokens that do not overlap, by how many different found terms they have, then by where they are. */
+/**
+ * Windows of `words` tokens that do not overlap, by how many different found terms they have, then by where they are.
+ */
 function bestWindows(
   tokens: readonly Token[],
   found: readonly boolean[],

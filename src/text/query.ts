@@ -47,7 +47,10 @@ export function parseTextQuery(text: string, analyzer: Analyzer, operator: Defau
   return new QueryParser(lexemes(text), analyzer, operator).all();
 }
 
-/** Whether the text says which words a document must have or lack, or which stand side by side; not where it only says what is unwanted. */
+/**
+ * Whether the text says which words a document must have or lack, or which stand side by side; not where it only says
+ * what is unwanted.
+ */
 export function demandsWords(text: string): boolean {
   const found = lexemes(text);
   const isWanted = ({ kind }: Lexeme, i: number) =>

@@ -78,7 +78,10 @@ function lexemeOf(word: string, dictionary: Dictionary, stem: Stem): string | nu
   return dictionary === "simple" || word.length > STEMMED_LENGTH_MAX ? word : stem(word);
 }
 
-/** Calls `visit` for each word that is searched by, with its place among the words: 1, 2, …; answers with the last place. */
+/**
+ * Calls `visit` for each word that is searched by, with its place among the words: 1, 2, …; answers with the last
+ * place.
+ */
 export function eachLexeme(
   config: string,
   text: string,

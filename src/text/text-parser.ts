@@ -2,8 +2,8 @@
  * PostgreSQL's default parser (chapter 12.5): from a text to tokens, each with its type. Compound words, host names
  * with paths and the like give the whole first and then their parts. Pure; called by analysis.ts and ts-tables.ts.
  *
- * Letters and digits are Unicode's; marks belong to words. What a token may be is tried longest-meaning first, in the order
- * that the parser of PostgreSQL tries its states.
+ * Letters and digits are Unicode's; marks belong to words. What a token may be is tried longest-meaning first, in the
+ * order that the parser of PostgreSQL tries its states.
  */
 
 export type TokenType =

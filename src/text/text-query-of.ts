@@ -46,8 +46,8 @@ function candidatesOfLexeme(lexeme: string, analyzer: Analyzer): TextQuery | nul
   // A word's lexeme is its stem, as the index has it; a second stemming might give something else.
   if (LETTERS.test(lexeme) && words.length === 1 && words[0] === lexeme) return { kind: "term", term: lexeme };
   if (lexeme.includes("-") && COMPOUND.test(lexeme)) return null;
-  // A lexeme of several words may begin or end within a word of the index: a host name is cut before a letter that it cannot have,
-  // and the last word is stemmed with the rest.
+  // A lexeme of several words may begin or end within a word of the index: a host name is cut before a letter that it
+  // cannot have, and the last word is stemmed with the rest.
   for (const word of words.slice(1, -1)) {
     const term = analyzer.termOf(word);
     if (term !== "") terms.push({ kind: "term", term });

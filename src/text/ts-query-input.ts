@@ -1,6 +1,7 @@
 /**
- * to_tsquery, plainto_tsquery, phraseto_tsquery and websearch_to_tsquery: queries as people write them, their words through
- * a text search configuration. Stop words go at the end, and leave their distance to the phrases they stood in. Pure.
+ * to_tsquery, plainto_tsquery, phraseto_tsquery and websearch_to_tsquery: queries as people write them, their words
+ * through a text search configuration. Stop words go at the end, and leave their distance to the phrases they stood in.
+ * Pure.
  */
 import {
   checkedQuery,

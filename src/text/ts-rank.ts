@@ -114,7 +114,10 @@ interface Cover {
   readonly end: number;
 }
 
-/** ts_rank_cd: by how dense the covers are (Clarke, Cormack, Tudhope: Relevance ranking for one to three term queries, 1999). */
+/**
+ * ts_rank_cd: by how dense the covers are (Clarke, Cormack, Tudhope: Relevance ranking for one to three term queries,
+ * 1999).
+ */
 export function tsRankCoverDensity(
   weights: readonly number[],
   vector: TsVector,

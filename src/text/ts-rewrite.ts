@@ -1,6 +1,7 @@
 /**
- * ts_rewrite (chapter 12.4.2.1): a query with each occurrence of a part replaced. ANDs and ORs of several words count as
- * sets: `a & b` occurs in `c & b & a`. Words of a set are in PostgreSQL's order, so that results read as its do. Pure.
+ * ts_rewrite (chapter 12.4.2.1): a query with each occurrence of a part replaced. ANDs and ORs of several words count
+ * as sets: `a & b` occurs in `c & b & a`. Words of a set are in PostgreSQL's order, so that results read as its do.
+ * Pure.
  */
 import { compareNodes, joined, type TsQuery, type TsQueryNode } from "../values/ts-query.js";
 

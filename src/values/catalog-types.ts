@@ -1,6 +1,6 @@
 /**
- * Types of system catalogs that are another type under a name of their own: OIDs that are written as names (regclass and
- * the like), and the arrays int2vector and oidvector, which count from 0 and are written with blanks.
+ * Types of system catalogs that are another type under a name of their own: OIDs that are written as names (regclass
+ * and the like), and the arrays int2vector and oidvector, which count from 0 and are written with blanks.
  */
 import { INT2, OID, type SqlArray, type SqlType, type Value } from "./values.js";
 

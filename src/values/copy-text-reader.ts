@@ -1,7 +1,7 @@
 /**
- * Reads rows of COPY's text format from bytes as they arrive (PostgreSQL 15's manual on COPY, File Formats): fields between
- * delimiters, one row a line, special characters behind backslashes. A line of `\.` ends the rows. It gives fields as CsvReader
- * does. One per COPY.
+ * Reads rows of COPY's text format from bytes as they arrive (PostgreSQL 15's manual on COPY, File Formats): fields
+ * between delimiters, one row a line, special characters behind backslashes. A line of `\.` ends the rows. It gives
+ * fields as CsvReader does. One per COPY.
  */
 import { sqlError } from "../protocol/errors.js";
 import { FIELD_ESCAPED, FIELD_PLAIN, type RecordReader } from "./csv-reader.js";

@@ -48,8 +48,8 @@ export class CsvReader implements RecordReader {
   private readonly delimiter: number;
   private readonly quote: number;
   /**
-   * Of a record whose end has not arrived: the fields that have, where the one after them begins, how far that was looked
-   * through, what is known of it by then, and the line breaks that were seen.
+   * Of a record whose end has not arrived: the fields that have, where the one after them begins, how far that was
+   * looked through, what is known of it by then, and the line breaks that were seen.
    */
   private fieldsFound = 0;
   private fieldStart = 0;
@@ -96,8 +96,9 @@ export class CsvReader implements RecordReader {
   }
 
   /**
-   * Finds the next record; false when its end has not arrived, or there is none: then the next call goes on where this one
-   * has stopped. With `isEnd` the last record need not end in a line break. Throws 22P04 for quotes that do not fit.
+   * Finds the next record; false when its end has not arrived, or there is none: then the next call goes on where this
+   * one has stopped. With `isEnd` the last record need not end in a line break. Throws 22P04 for quotes that do not
+   * fit.
    */
   next(isEnd: boolean): boolean {
     const { pieces, delimiter, quote, starts, ends, kinds } = this;

@@ -83,8 +83,8 @@ export function splitTimestamp(micros: number): { days: number; micros: number }
 }
 
 /**
- * After the year 2255 (and before 1684) a number holds a timestamp to some microseconds only; it stands for the one with
- * the fewest digits behind its seconds among those that it cannot tell apart.
+ * After the year 2255 (and before 1684) a number holds a timestamp to some microseconds only; it stands for the one
+ * with the fewest digits behind its seconds among those that it cannot tell apart.
  */
 function splitDistant(micros: number): { days: number; micros: number } {
   const exact = BigInt(micros);

@@ -30,9 +30,9 @@ function sixDigits(size: number): number {
 }
 
 /**
- * A single-precision number as the double with the fewest digits that rounds to it: 0.1, not 0.10000000149. In the usual
- * range any six digits survive the way through single precision, so no fewer need be tried: zeros at the end are not
- * printed.
+ * A single-precision number as the double with the fewest digits that rounds to it: 0.1, not 0.10000000149. In the
+ * usual range any six digits survive the way through single precision, so no fewer need be tried: zeros at the end are
+ * not printed.
  */
 export function shortFloat4(x: number): number {
   const size = Math.abs(x);

@@ -1,4 +1,6 @@
-/** Distances, nearest points, intersections and containment of geometric figures, as PostgreSQL's geo_ops.c has them. */
+/**
+ * Distances, nearest points, intersections and containment of geometric figures, as PostgreSQL's geo_ops.c has them.
+ */
 import { spend } from "../protocol/stretch.js";
 import {
   add,
@@ -237,7 +239,9 @@ export const isOnPath = (point: Point, path: Path): boolean =>
 
 const ON_EDGE = Number.MAX_SAFE_INTEGER;
 
-/** Whether the point is in the polygon or on its edge: by how often its edges cross the axis to the right of the point. */
+/**
+ * Whether the point is in the polygon or on its edge: by how often its edges cross the axis to the right of the point.
+ */
 export function isInside(point: Point, points: Polygon): boolean {
   const moved = points.map(({ x, y }) => ({ x: subtract(x, point.x), y: subtract(y, point.y) }));
   let total = 0;

@@ -1,6 +1,6 @@
 /**
- * Points and figures of the plane as numbers, out of the text that geometric values are held as (geometric.ts) and back,
- * and what a figure alone says. Numbers that differ by no more than EPSILON count as equal, as in PostgreSQL's
+ * Points and figures of the plane as numbers, out of the text that geometric values are held as (geometric.ts) and
+ * back, and what a figure alone says. Numbers that differ by no more than EPSILON count as equal, as in PostgreSQL's
  * geo_ops.c. Called by geometry-relations.ts and the functions of expressions.
  */
 import { sqlError } from "../protocol/errors.js";

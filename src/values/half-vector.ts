@@ -1,4 +1,7 @@
-/** Numbers of half precision (IEEE 754 binary16), as pgvector's type halfvec has them: a Float32Array of values that a half can be. */
+/**
+ * Numbers of half precision (IEEE 754 binary16), as pgvector's type halfvec has them: a Float32Array of values that a
+ * half can be.
+ */
 import { sqlError } from "../protocol/errors.js";
 
 const FLOAT = new Float32Array(1);

@@ -1,6 +1,6 @@
 /**
- * hstore, a map of texts, which is held as PostgreSQL prints it: `"a"=>"1", "bb"=>NULL`, shorter keys first, then by their
- * bytes. Equal maps have equal texts. Called by the formats and the functions of expressions.
+ * hstore, a map of texts, which is held as PostgreSQL prints it: `"a"=>"1", "bb"=>NULL`, shorter keys first, then by
+ * their bytes. Equal maps have equal texts. Called by the formats and the functions of expressions.
  */
 import { sqlError } from "../protocol/errors.js";
 

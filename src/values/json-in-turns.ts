@@ -1,6 +1,6 @@
 /**
- * Large JSON values, parsed and written with turns in between. Called where values come out of storage, go into it, or come
- * from another process.
+ * Large JSON values, parsed and written with turns in between. Called where values come out of storage, go into it, or
+ * come from another process.
  */
 import type { Turns } from "../protocol/turns.js";
 import { readJsonInPieces } from "./json-pieces.js";

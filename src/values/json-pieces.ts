@@ -36,7 +36,9 @@ export class JsonFault extends Error {
 export interface ReadJsonOptions {
   /** Reads a piece, which is a list or an object. Throws SyntaxError. */
   readonly parse: (text: string) => unknown;
-  /** Reads elements of the list that is the body's member of that name, commas between them; undefined: `parse` shall. */
+  /**
+   * Reads elements of the list that is the body's member of that name, commas between them; undefined: `parse` shall.
+   */
   readonly parseElements?: (member: string, elements: Buffer) => readonly unknown[] | undefined;
   /** Bytes that are parsed at once, unless one text is longer. */
   readonly pieceBytes?: number;

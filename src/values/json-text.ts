@@ -54,7 +54,9 @@ function plainJson(text: string): unknown {
   return JSON.parse(text);
 }
 
-/** The value of a JSON text, whose whole numbers are BigInts where a double would be another number. Throws SyntaxError. */
+/**
+ * The value of a JSON text, whose whole numbers are BigInts where a double would be another number. Throws SyntaxError.
+ */
 export function parseKeepingIntegers(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return LONG_INTEGER.test(text) ? parseExactly(text, integerOf) : value;

@@ -18,8 +18,8 @@ const PIECE_CHARACTERS = 64 * 1024;
 type Pieces = Iterable<string>;
 
 /**
- * The piece as one string: V8 keeps what was put together as a tree, and makes one string of a tree with millions of leaves
- * in tenths of a second, when somebody asks for its characters.
+ * The piece as one string: V8 keeps what was put together as a tree, and makes one string of a tree with millions of
+ * leaves in tenths of a second, when somebody asks for its characters.
  */
 export function flattened(piece: string): string {
   piece.charCodeAt(piece.length - 1);

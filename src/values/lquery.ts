@@ -1,6 +1,6 @@
 /**
- * lquery, a pattern of paths: `Top.*{1,2}.!pdf|txt@.Astro*%`. The value is the text as PostgreSQL prints it. A level says which
- * labels it takes and how many; `*` takes any. Called by the formats and by the functions of ltree.
+ * lquery, a pattern of paths: `Top.*{1,2}.!pdf|txt@.Astro*%`. The value is the text as PostgreSQL prints it. A level
+ * says which labels it takes and how many; `*` takes any. Called by the formats and by the functions of ltree.
  */
 import { sqlError } from "../protocol/errors.js";
 import { checkLabel, isLabelCharacter, LTREE_LABELS_MAX } from "./ltree.js";

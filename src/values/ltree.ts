@@ -1,7 +1,7 @@
 /**
- * ltree, the path of a node in a tree of labels: `Top.Science.Astronomy`. The value is the text. Paths have the order of their
- * texts, because the dot comes before all characters of labels. Called by the formats and the functions of expressions;
- * lquery.ts and ltxtquery.ts have the patterns.
+ * ltree, the path of a node in a tree of labels: `Top.Science.Astronomy`. The value is the text. Paths have the order
+ * of their texts, because the dot comes before all characters of labels. Called by the formats and the functions of
+ * expressions; lquery.ts and ltxtquery.ts have the patterns.
  */
 import { sqlError } from "../protocol/errors.js";
 

@@ -1,6 +1,6 @@
 /**
- * ltxtquery, words that a path has in any order: `Europe & Russia*@ & !Transportation`. The value is the text as PostgreSQL prints
- * it. Called by the formats and by the functions of ltree.
+ * ltxtquery, words that a path has in any order: `Europe & Russia*@ & !Transportation`. The value is the text as
+ * PostgreSQL prints it. Called by the formats and by the functions of ltree.
  */
 import { sqlError } from "../protocol/errors.js";
 import { flagsText, type LabelPattern, matchesLabel } from "./lquery.js";

@@ -54,7 +54,10 @@ class MsgpackScan {
   at = 0;
   depth = 0;
   ended = false;
-  /** By depth: the list or map's first byte, the items that are missing (of a map names and values), whether it is a map. */
+  /**
+   * By depth: the list or map's first byte, the items that are missing (of a map names and values), whether it is a
+   * map.
+   */
   readonly starts: number[] = [];
   readonly missing: number[] = [];
   readonly isMap: boolean[] = [];

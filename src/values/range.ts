@@ -1,7 +1,8 @@
 /**
- * Ranges and multiranges, which are held as PostgreSQL prints them (rangetypes.c, multirangetypes.c): `[1,10)`, `empty`,
- * `{[1,3),[5,7)}`; those of timestamptz in UTC. Discrete ones are in their canonical form, which includes the lower
- * bound and not the upper one. Called by the formats, the codecs, the comparisons and the functions of expressions.
+ * Ranges and multiranges, which are held as PostgreSQL prints them (rangetypes.c, multirangetypes.c): `[1,10)`,
+ * `empty`, `{[1,3),[5,7)}`; those of timestamptz in UTC. Discrete ones are in their canonical form, which includes the
+ * lower bound and not the upper one. Called by the formats, the codecs, the comparisons and the functions of
+ * expressions.
  */
 import { sqlError } from "../protocol/errors.js";
 import type { Turns } from "../protocol/turns.js";

@@ -1,4 +1,7 @@
-/** Vectors most of whose members are zero, as pgvector's type sparsevec has them: text like `{1:0.5,7:2}/10`, places from 1. */
+/**
+ * Vectors most of whose members are zero, as pgvector's type sparsevec has them: text like `{1:0.5,7:2}/10`, places
+ * from 1.
+ */
 import { sqlError } from "../protocol/errors.js";
 import { SPARSE_DIMENSIONS_MAX, SPARSE_MEMBERS_MAX, VECTOR_DIMENSIONS_MAX } from "../protocol/limits.js";
 import { float4ToText } from "./float-text.js";
@@ -118,7 +121,10 @@ export function sparseOf(vector: Float32Array): string {
   );
 }
 
-/** Member by member, zeros too; of those alike the shorter one is first. Reads no more than the first members that differ. */
+/**
+ * Member by member, zeros too; of those alike the shorter one is first. Reads no more than the first members that
+ * differ.
+ */
 export function compareSparse(x: string, y: string): number {
   if (x === y) return 0;
   let same = 0;

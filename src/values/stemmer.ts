@@ -1,6 +1,6 @@
 /**
- * Snowball's stemmers and the lists of words that say nothing. The two packages are a megabyte of source, which takes each thread a
- * twentieth of its start: they are loaded when the first word asks for them.
+ * Snowball's stemmers and the lists of words that say nothing. The two packages are a megabyte of source, which takes
+ * each thread a twentieth of its start: they are loaded when the first word asks for them.
  */
 import { createRequire } from "node:module";
 

@@ -1,6 +1,6 @@
 /**
- * The order of Cypher's temporal values (openCypher 9, "Temporal types": comparing, ORDER BY) and what makes two of them
- * the same: a total order, in which only values that print alike are equal.
+ * The order of Cypher's temporal values (openCypher 9, "Temporal types": comparing, ORDER BY) and what makes two of
+ * them the same: a total order, in which only values that print alike are equal.
  */
 import {
   CypherDate,

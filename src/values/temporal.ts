@@ -1,6 +1,6 @@
 /**
- * Cypher's temporal values (openCypher 9, "Temporal types"): nanoseconds, and zones that have names. Values of type variant
- * hold them; SQL's dates and times are others (values.ts).
+ * Cypher's temporal values (openCypher 9, "Temporal types"): nanoseconds, and zones that have names. Values of type
+ * variant hold them; SQL's dates and times are others (values.ts).
  */
 
 /** Days since 1970-01-01, proleptic Gregorian, years −999,999,999 to 999,999,999. */
@@ -29,7 +29,9 @@ export class LocalDateTime {
   ) {}
 }
 
-/** DATETIME: local days and nanoseconds, seconds east of UTC, and the zone's name ("Europe/Stockholm") if it has one. */
+/**
+ * DATETIME: local days and nanoseconds, seconds east of UTC, and the zone's name ("Europe/Stockholm") if it has one.
+ */
 export class ZonedDateTime {
   constructor(
     readonly days: number,

@@ -60,7 +60,10 @@ export function numericModifier(modifier: number): { precision: number; scale: n
   return { precision: (modifier - scale) / 2048, scale };
 }
 
-/** The text of a non-null value. `timeZone` is that of the session, for timestamptz; `style` its DateStyle and IntervalStyle. */
+/**
+ * The text of a non-null value. `timeZone` is that of the session, for timestamptz; `style` its DateStyle and
+ * IntervalStyle.
+ */
 export function toText(type: SqlType, value: Value, timeZone = "UTC", style?: TextStyle): string {
   if (style !== undefined && style !== PLAIN_STYLE && STYLED.has(type.name)) {
     return styledText(type, value, timeZone, style);

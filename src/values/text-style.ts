@@ -1,6 +1,7 @@
 /**
- * Dates, times and intervals as DateStyle and IntervalStyle have them written, besides ISO and postgres, which datetime.ts and
- * interval.ts write. After EncodeDateOnly, EncodeDateTime and EncodeInterval of PostgreSQL 15 (datetime.c).
+ * Dates, times and intervals as DateStyle and IntervalStyle have them written, besides ISO and postgres, which
+ * datetime.ts and interval.ts write. After EncodeDateOnly, EncodeDateTime and EncodeInterval of PostgreSQL 15
+ * (datetime.c).
  */
 import {
   civilFromDays,

@@ -1,7 +1,8 @@
 /**
  * Trigrams as an index of them has them: three characters side by side, of words in which case makes no difference. A
  * word counts with two blanks before it and one behind it. What an index has of a text holds whatever LIKE, ILIKE and
- * the operators of pg_trgm find in it. Called by src/text, which indexes them, and by the expressions that ask for them.
+ * the operators of pg_trgm find in it. Called by src/text, which indexes them, and by the expressions that ask for
+ * them.
  */
 
 /** Stands where a text index has its language. No configuration has the name. */

@@ -1,6 +1,6 @@
 /**
- * Values of type tsquery: words joined by & (and), | (or), ! (not) and <N> (followed by, N words further). In batches and
- * records they are text as PostgreSQL prints it; functions of chapter 12 read that into trees. Pure.
+ * Values of type tsquery: words joined by & (and), | (or), ! (not) and <N> (followed by, N words further). In batches
+ * and records they are text as PostgreSQL prints it; functions of chapter 12 read that into trees. Pure.
  */
 import { sqlError } from "../protocol/errors.js";
 import { checkedLexeme, compareLexemes, POSITION_MAX, quotedLexeme, readWord, type WordSource } from "./ts-vector.js";

@@ -7,7 +7,9 @@ import { sqlError } from "../protocol/errors.js";
 
 export interface Lexeme {
   readonly word: string;
-  /** Ascending; each is position | weight << 14, weights 0 (D) to 3 (A). Null: it is not known where the word stands. */
+  /**
+   * Ascending; each is position | weight << 14, weights 0 (D) to 3 (A). Null: it is not known where the word stands.
+   */
   readonly positions: readonly number[] | null;
 }
 

@@ -119,7 +119,10 @@ export type SystemTypeName = "tid" | "xid" | "int2vector" | "oidvector" | "char"
 /** Interned: two equal types are the same object, so `===` compares types. Make them with the functions below. */
 export interface SqlType {
   readonly name: TypeName;
-  /** varchar/bpchar/bit/varbit: length; time types: fractional digits; vector: dimensions; numeric: precision * 2048 + scale. */
+  /**
+   * varchar/bpchar/bit/varbit: length; time types: fractional digits; vector: dimensions; numeric: precision * 2048 +
+   * scale.
+   */
   readonly modifier: number | null;
   /** Of an array: its element type. */
   readonly element: SqlType | null;
@@ -194,7 +197,9 @@ export class Json {
     return json;
   }
 
-  /** Numbers are `number`, bigint or, where those are not exact, Numeric. Throws 22P02 where the stored text is damaged. */
+  /**
+   * Numbers are `number`, bigint or, where those are not exact, Numeric. Throws 22P02 where the stored text is damaged.
+   */
   get value(): unknown {
     return this.isParsed ? this.parsed : this.take((this.text === undefined ? parseJson : checkJson)(this.unparsed!));
   }

@@ -1,9 +1,10 @@
 /**
- * Variants in and out: JSON for answers (a node is `{"id", "labels", "properties"}`, a relationship `{"id", "type", "src",
- * "dst", "properties"}`, a path `{"nodes", "relationships", "length"}`), what MessagePack makes the same of, text, and
- * parameters. Called by json-format.ts and text-format.ts.
+ * Variants in and out: JSON for answers (a node is `{"id", "labels", "properties"}`, a relationship `{"id", "type",
+ * "src", "dst", "properties"}`, a path `{"nodes", "relationships", "length"}`), what MessagePack makes the same of,
+ * text, and parameters. Called by json-format.ts and text-format.ts.
  *
- * Numbers are as in SQL's answers, but a FLOAT always looks like one (1.0), since nothing else tells it from an INTEGER.
+ * Numbers are as in SQL's answers, but a FLOAT always looks like one (1.0), since nothing else tells it from an
+ * INTEGER.
  */
 import { sqlError } from "../protocol/errors.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
@@ -27,8 +28,8 @@ export const VARIANT_DEPTH_MAX = 1000;
 const NEEDS_ESCAPE = /["\\\p{Cc}\p{Cs}]/u;
 
 /**
- * Throws 54000 for what would be longer than a result may be, before it has been written without end: parts that a value
- * shares are written each time.
+ * Throws 54000 for what would be longer than a result may be, before it has been written without end: parts that a
+ * value shares are written each time.
  */
 export function variantToJson(value: Value): string {
   partsLeft = PARTS_MAX;
@@ -192,8 +193,8 @@ export function isTemporal(value: unknown): value is Temporal {
 }
 
 /**
- * The variant that a parameter means: whole numbers within 64 bits are INTEGER, lists and objects LIST and MAP. Floats and
- * temporal values may have come as variants. Throws 22P02 for bytes, 54001 for what is nested too deeply.
+ * The variant that a parameter means: whole numbers within 64 bits are INTEGER, lists and objects LIST and MAP. Floats
+ * and temporal values may have come as variants. Throws 22P02 for bytes, 54001 for what is nested too deeply.
  */
 export function variantFromJson(json: unknown): Variant {
   return fromJson(json, 0);

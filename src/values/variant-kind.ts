@@ -1,6 +1,7 @@
 /**
- * The kinds of variants in the ascending order that openCypher gives them. The order of values (query/expr/variant-order.ts) and
- * that of keys (storage/key-variant.ts, where the numbers are stored) are both by these.
+ * The kinds of variants in the ascending order that openCypher gives them. The order of values
+ * (query/expr/variant-order.ts) and that of keys (storage/key-variant.ts, where the numbers are stored) are both by
+ * these.
  */
 export const KIND = {
   map: 1,

@@ -1,6 +1,6 @@
 /**
- * Values of type variant: each carries its own type, as Cypher's do. Properties of nodes and relationships hold them, and
- * Cypher's expressions give them. A variant is one of
+ * Values of type variant: each carries its own type, as Cypher's do. Properties of nodes and relationships hold them,
+ * and Cypher's expressions give them. A variant is one of
  *
  * | Cypher                  | JavaScript value                                                                     |
  * |-------------------------|--------------------------------------------------------------------------------------|

@@ -27,8 +27,8 @@ const ZERO = 0x30;
 let scratch = Buffer.allocUnsafeSlow(1024 * MEMBER_BYTES_MAX);
 
 /**
- * Members of embeddings are fractions with up to nine digits. Those are written digit by digit, which costs a quarter of
- * making text of each; `textOf` is for all other numbers.
+ * Members of embeddings are fractions with up to nine digits. Those are written digit by digit, which costs a quarter
+ * of making text of each; `textOf` is for all other numbers.
  */
 function listOf(vector: Float32Array, textOf: (x: number) => string): string {
   const room = vector.length * MEMBER_BYTES_MAX + 2;
@@ -53,8 +53,8 @@ const POWERS = Float64Array.of(1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12);
 const PAIRS = Uint16Array.from({ length: 100 }, (_, n) => ZERO + ((n / 10) | 0) + ((ZERO + (n % 10)) << 8));
 
 /**
- * Digits after the point as `shortFloat4` finds them; answers by where they end, 0 when nine are not enough. Most numbers
- * need eight, so that is tried first: what is enough stays enough with more.
+ * Digits after the point as `shortFloat4` finds them; answers by where they end, 0 when nine are not enough. Most
+ * numbers need eight, so that is tried first: what is enough stays enough with more.
  */
 function writeFraction(out: Buffer, x: number, size: number, start: number): number {
   const sixth = size < 1e-2 ? (size < 1e-3 ? 9 : 8) : size < 1e-1 ? 7 : 6;

@@ -27,8 +27,8 @@ export class DamagedGraphError extends Error {
 }
 
 /**
- * Header, then blocks: the graph as it is now. Until the last was taken vectors may be added and removed, as while other
- * threads link, but no links may change.
+ * Header, then blocks: the graph as it is now. Until the last was taken vectors may be added and removed, as while
+ * other threads link, but no links may change.
  */
 export function saveGraph(graph: GraphParameters, module: GraphModule): Generator<Uint8Array> {
   module.freeze();
@@ -60,8 +60,8 @@ function blockOf(module: GraphModule, number: number, length: number): Uint8Arra
 }
 
 /**
- * Reads what `saveGraph` wrote into the graph that `make` makes, with a pause after half a megabyte. @throws DamagedGraphError,
- * and what `make` throws.
+ * Reads what `saveGraph` wrote into the graph that `make` makes, with a pause after half a megabyte. @throws
+ * DamagedGraphError, and what `make` throws.
  */
 export function* loadGraph<Graph extends { readonly keepsOriginals: boolean }>(
   pieces: Iterable<Uint8Array>,

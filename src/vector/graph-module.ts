@@ -1,6 +1,6 @@
 /**
- * Loads hnsw.wasm (src/vector/wasm, compiled by `npm run build`): compiled once per thread when the first graph is made,
- * instantiated once per graph and thread, over the graph's memory. Called by vector-graph.ts.
+ * Loads hnsw.wasm (src/vector/wasm, compiled by `npm run build`): compiled once per thread when the first graph is
+ * made, instantiated once per graph and thread, over the graph's memory. Called by vector-graph.ts.
  */
 import { readFileSync } from "node:fs";
 import { PROJECT } from "../protocol/places.js";

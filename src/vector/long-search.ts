@@ -1,8 +1,8 @@
 /**
- * A search that measures so many vectors that it takes several turns: those that wait to be linked, or all of them. In each
- * turn it measures a part and remembers the nearest of it. At last the graph is searched in one go, and measures what is
- * remembered and what was added meanwhile. So the answer is of one state of the graph, however much that changed between
- * turns. Owned by an operator; vector-graph.ts asks it whenever many are to be measured.
+ * A search that measures so many vectors that it takes several turns: those that wait to be linked, or all of them. In
+ * each turn it measures a part and remembers the nearest of it. At last the graph is searched in one go, and measures
+ * what is remembered and what was added meanwhile. So the answer is of one state of the graph, however much that
+ * changed between turns. Owned by an operator; vector-graph.ts asks it whenever many are to be measured.
  */
 import { type AT_LEAST, type BY_CODE, floatsAt, type GraphModule, wordsAt } from "./graph-module.js";
 import type { Ranked } from "./rank-originals.js";
@@ -107,8 +107,8 @@ export class LongSearch {
   }
 
   /**
-   * Slots to be measured in the place of those given, and the distance below which there are no others. Called within `run`,
-   * which ends if they are not known yet.
+   * Slots to be measured in the place of those given, and the distance below which there are no others. Called within
+   * `run`, which ends if they are not known yet.
    */
   known(slots: Slots, how: MeasuredHow, most: number): { readonly slots: number[]; readonly bound: number } {
     let task = this.tasks.get(how);

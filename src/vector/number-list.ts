@@ -1,7 +1,7 @@
 /**
- * Reads JSON lists of numbers into single precision by numbers.wasm (src/vector/wasm/numbers.ts): a vector of 384 numbers
- * in a quarter of the time that JavaScript takes. Called by vector/vector-json.ts. One instance per thread, whose memory
- * holds nothing between calls.
+ * Reads JSON lists of numbers into single precision by numbers.wasm (src/vector/wasm/numbers.ts): a vector of 384
+ * numbers in a quarter of the time that JavaScript takes. Called by vector/vector-json.ts. One instance per thread,
+ * whose memory holds nothing between calls.
  */
 import { readFileSync } from "node:fs";
 import { PROJECT } from "../protocol/places.js";
@@ -34,8 +34,8 @@ function reader(): Reader {
 }
 
 /**
- * The numbers of `[…]` in `bytes`: `from` is behind the opening bracket, `end` behind the closing one, with no bracket in
- * between. Null for a list that is not plain: malformed, too long, or with numbers of more than 19 digits.
+ * The numbers of `[…]` in `bytes`: `from` is behind the opening bracket, `end` behind the closing one, with no bracket
+ * in between. Null for a list that is not plain: malformed, too long, or with numbers of more than 19 digits.
  */
 export function readNumberList(bytes: Uint8Array, from: number, end: number): Float32Array | null {
   const { module, input, output } = reader();

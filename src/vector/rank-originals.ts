@@ -70,8 +70,8 @@ export function rankOriginals(
 }
 
 /**
- * How many to ask for at first: `k`, and those of the next few that may be nearer than the furthest of these can be, so that
- * most searches read once.
+ * How many to ask for at first: `k`, and those of the next few that may be nearer than the furthest of these can be, so
+ * that most searches read once.
  */
 function firstGroup(
   module: GraphModule,

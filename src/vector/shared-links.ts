@@ -1,6 +1,7 @@
 /**
- * The times in which nobody may change a graph's links but other threads, which link, or nobody at all, while its memory is
- * copied. The owner goes on searching, adding and removing; what it removes leaves the graph later. Owned by the graph.
+ * The times in which nobody may change a graph's links but other threads, which link, or nobody at all, while its
+ * memory is copied. The owner goes on searching, adding and removing; what it removes leaves the graph later. Owned by
+ * the graph.
  */
 import type { GraphModule } from "./graph-module.js";
 import type { GraphParameters } from "./graph-parameters.js";
@@ -24,7 +25,10 @@ export class SharedLinks {
     return this.shared;
   }
 
-  /** Of a graph with a node: so many other threads link what waits from slot `from` on, each with its job (link-graph.ts). */
+  /**
+   * Of a graph with a node: so many other threads link what waits from slot `from` on, each with its job
+   * (link-graph.ts).
+   */
   begin(threads: number, from: number): readonly LinkJob[] {
     if (this.shared) throw new Error("other threads link already");
     this.module.beginSharing(from);

@@ -1,4 +1,7 @@
-/** Measures many slots of a graph, in one go or, for a search that may take turns (long-search.ts), in several. Owned by the graph. */
+/**
+ * Measures many slots of a graph, in one go or, for a search that may take turns (long-search.ts), in several. Owned by
+ * the graph.
+ */
 import type { AT_LEAST, BY_CODE, GraphModule } from "./graph-module.js";
 import { LongSearch, type MeasuredHow, type Measuring, offerSlots, passes, type Slots } from "./long-search.js";
 
@@ -48,7 +51,10 @@ export class SlotMeasures implements Measuring {
     return asked === null || asked.isShort(slots.count, how) ? null : asked.known(slots, how, most);
   }
 
-  /** Offers slots to the pool, which is of `most`: how many it holds then; those that were not offered are not nearer than `bound`. */
+  /**
+   * Offers slots to the pool, which is of `most`: how many it holds then; those that were not offered are not nearer
+   * than `bound`.
+   */
   offer(
     slots: Slots,
     how: typeof BY_CODE | typeof AT_LEAST,

@@ -6,8 +6,8 @@
  * The graph is a cache of records: it knows vectors by slot and nothing else. Its memory is one WebAssembly memory, at
  * most 4 GiB (some 2.4 million float32 vectors of 384 dimensions at m = 16); a process has room for some 13,000.
  *
- * Zero vectors under cosine have no direction, so no distance (pgvector: NaN, and its indexes leave them out, too): they
- * are stored and counted, and no search finds them; a zero query finds nothing.
+ * Zero vectors under cosine have no direction, so no distance (pgvector: NaN, and its indexes leave them out, too):
+ * they are stored and counted, and no search finds them; a zero query finds nothing.
  */
 
 import { sqlError } from "../protocol/errors.js";
@@ -29,8 +29,8 @@ export const EF_MAX = 16_384;
 export const DIMENSIONS_MAX = 16_000;
 const BYTES_MAX = 2 ** 32;
 /**
- * The largest error of a code happens where all that was lost points to the query. What is lost points anywhere, so that
- * errors have a deviation of that divided by the root of the dimensions: walks reckon with as many deviations.
+ * The largest error of a code happens where all that was lost points to the query. What is lost points anywhere, so
+ * that errors have a deviation of that divided by the root of the dimensions: walks reckon with as many deviations.
  */
 const DEVIATIONS = 4;
 /** Pools of exact searches by codes, per vector that is wanted. */
@@ -38,7 +38,7 @@ const BOUNDED_FACTOR = 4;
 const BOUNDED_MIN = 64;
 /** Of more vectors only those that wait are measured. */
 const MEASURED_MAX = 20_000;
-/** Searches that may take turns measure all rather than walk with a longer list, where removed vectors are in the way. */
+/** Searches that may take turns measure all rather than walk with a longer list, if removed vectors are in the way. */
 const WIDENED_MAX = 1024;
 const ONCE_NUMBERS = 4_000_000;
 
@@ -119,8 +119,8 @@ export class VectorGraph {
   }
 
   /**
-   * The graph as it is now as bytes, in pieces, for `load`. It may change before the last was taken between `links.hold` and
-   * `links.release` only.
+   * The graph as it is now as bytes, in pieces, for `load`. It may change before the last was taken between
+   * `links.hold` and `links.release` only.
    */
   save(): Generator<Uint8Array> {
     if (this.links.isShared) throw new Error("other threads change the graph");
@@ -175,8 +175,8 @@ export class VectorGraph {
   }
 
   /**
-   * Adds a vector that waits for `linkOne`: searches find it, by measuring it. Takes microseconds, where linking takes a
-   * good part of a millisecond. @throws as `add`.
+   * Adds a vector that waits for `linkOne`: searches find it, by measuring it. Takes microseconds, where linking takes
+   * a good part of a millisecond. @throws as `add`.
    */
   append(vector: Float32Array): number {
     this.writeInput(vector);
@@ -237,7 +237,7 @@ export class VectorGraph {
     return this.module.inputHasCodeOf(slot) === 1;
   }
 
-  /** A copy of the vector as kept: normalised under cosine. Undefined for a free slot, or if the owner does not know. */
+  /** A copy of the vector as kept: normalised under cosine. Undefined for a free slot, or if its owner has none. */
   vector(slot: number): Float32Array | undefined {
     if (!this.has(slot)) return undefined;
     const at = this.module.vectorAt(slot) >>> 0;
@@ -403,8 +403,8 @@ export class VectorGraph {
   }
 
   /**
-   * Removed vectors that are still in the graph take places in a walk's list: if few others have one, another walk keeps
-   * a longer list. At last all are measured.
+   * Removed vectors that are still in the graph take places in a walk's list: if few others have one, another walk
+   * keeps a longer list. At last all are measured.
    */
   private walk(wanted: number, ef: number, possible: number, allowed: Uint32Array | undefined): number {
     const least = Math.min(possible, Math.max(wanted, ef / 2));
@@ -439,7 +439,9 @@ export class VectorGraph {
     return this.count <= MEASURED_MAX && this.waiting.count * 2 > this.count;
   }
 
-  /** Before a walk: what is to be done after it with the size of its pool, so that those that wait now are in it, too. */
+  /**
+   * Before a walk: what is to be done after it with the size of its pool, so that those that wait now are in it, too.
+   */
   private offerOfWaiting(width: number, allowed: Uint32Array | undefined, possible: number): OfferMore | null {
     if (!this.waiting.prepare()) return null;
     const { module } = this;

@@ -1,4 +1,7 @@
-/** An answer that has seen a commit which the disk refused afterwards: a reader's request is done again, a writer's is told. */
+/**
+ * An answer that has seen a commit which the disk refused afterwards: a reader's request is done again, a writer's is
+ * told.
+ */
 import t, { type Test } from "tap";
 import { Answers } from "../../src/actor/answers.js";
 import type { Handler } from "../../src/actor/handler.js";

@@ -1,4 +1,7 @@
-/** A whole actor that lets go of one of its partitions: what follows it ends, orders are refused, and its last commits reach the disk. */
+/**
+ * A whole actor that lets go of one of its partitions: what follows it ends, orders are refused, and its last commits
+ * reach the disk.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { Actor } from "../../src/actor/actor.js";

@@ -1,4 +1,6 @@
-/** TRUNCATE and DROP of many rows leave them to the background: rollback, older snapshots, restarts, and nothing stays. */
+/**
+ * TRUNCATE and DROP of many rows leave them to the background: rollback, older snapshots, restarts, and nothing stays.
+ */
 import t, { type Test } from "tap";
 import { removeRetired } from "../../src/actor/remove-retired.js";
 import { TenantCopy } from "../../src/features/placement/tenant-copy.js";

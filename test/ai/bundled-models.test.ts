@@ -1,4 +1,6 @@
-/** The classifier and the decoder that come with the program: what their cards say of them, on the smallest examples. */
+/**
+ * The classifier and the decoder that come with the program: what their cards say of them, on the smallest examples.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

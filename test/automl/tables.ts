@@ -12,7 +12,9 @@ export const job = (columns: readonly ColumnData[], target: string | null, more:
   ...more,
 });
 
-/** Two numbers, one with holes, a category of few and one of many values, a key; the answer follows from four of them. */
+/**
+ * Two numbers, one with holes, a category of few and one of many values, a key; the answer follows from four of them.
+ */
 export function customers(rows: number, seed = 1): ColumnData[] {
   const random = new Random(seed, "customers");
   const age = new Float64Array(rows);

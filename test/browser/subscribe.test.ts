@@ -1,6 +1,7 @@
 /**
- * A page in a real browser that subscribes over the WebSocket and as server-sent events, each by a ticket. Chromium comes
- * from the system (CHROMIUM names another one); without one the test is skipped. It is driven by its own protocol.
+ * A page in a real browser that subscribes over the WebSocket and as server-sent events, each by a ticket. Chromium
+ * comes from the system (CHROMIUM names another one); without one the test is skipped. It is driven by its own
+ * protocol.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";

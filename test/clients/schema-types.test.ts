@@ -1,4 +1,7 @@
-/** `tessera types`, and the client with what it writes: `tsc --strict` finds what is wrong, and the types are those of the values. */
+/**
+ * `tessera types`, and the client with what it writes: `tsc --strict` finds what is wrong, and the types are those of
+ * the values.
+ */
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** The client for TypeScript while its server is killed and started again: nothing is lost, nothing happens twice, nothing hangs. */
+/**
+ * The client for TypeScript while its server is killed and started again: nothing is lost, nothing happens twice,
+ * nothing hangs.
+ */
 import t from "tap";
 import { WebSocket } from "ws";
 import { type Client, ConnectionError, connect, type SocketClass } from "../../clients/typescript/src/index.js";

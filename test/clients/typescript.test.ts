@@ -1,4 +1,7 @@
-/** The client for TypeScript against a server: SQL, transactions, streams, errors, collections, graph, chats, live changes. */
+/**
+ * The client for TypeScript against a server: SQL, transactions, streams, errors, collections, graph, chats, live
+ * changes.
+ */
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import t from "tap";

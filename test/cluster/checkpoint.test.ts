@@ -1,4 +1,6 @@
-/** A partition's files go to another node while the partition is written to, and take the place of what that node had. */
+/**
+ * A partition's files go to another node while the partition is written to, and take the place of what that node had.
+ */
 import { randomBytes } from "node:crypto";
 import fs, { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import type { Server } from "node:net";

@@ -1,4 +1,7 @@
-/** Gateways' routes of three nodes on the model of the log service, with real links between them and actors that are played. */
+/**
+ * Gateways' routes of three nodes on the model of the log service, with real links between them and actors that are
+ * played.
+ */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";

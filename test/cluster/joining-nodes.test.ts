@@ -1,4 +1,7 @@
-/** Real nodes that lack what etcd does not have: one that joins an installation with data, and one that has lost its disk. */
+/**
+ * Real nodes that lack what etcd does not have: one that joins an installation with data, and one that has lost its
+ * disk.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { ClusterProcesses, type NodeProcess } from "../torture/cluster/cluster-processes.js";

@@ -1,4 +1,6 @@
-/** When a node believes that it owns its partitions, when others may take them, and what becomes of replies in between. */
+/**
+ * When a node believes that it owns its partitions, when others may take them, and what becomes of replies in between.
+ */
 import t from "tap";
 import { Lease, type LeaseOptions, type NodeClock } from "../../src/cluster/lease.js";
 import type { MemberState, Revision } from "../../src/cluster/log-service.js";

@@ -1,6 +1,6 @@
 /**
- * What every log service must do. A case gets a service that others use at the same time, and partitions and nodes of its own; it
- * rejects where the service does otherwise.
+ * What every log service must do. A case gets a service that others use at the same time, and partitions and nodes of
+ * its own; it rejects where the service does otherwise.
  */
 import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
 import type { LogService, MemberState, Position, Revision } from "../../src/cluster/log-service.js";

@@ -1,4 +1,7 @@
-/** Both log services pass the same cases; one whose compare-and-set has a gap does not. What etcd does when it fails or is full. */
+/**
+ * Both log services pass the same cases; one whose compare-and-set has a gap does not. What etcd does when it fails or
+ * is full.
+ */
 import t, { type Test } from "tap";
 import { CellRoom } from "../../src/cluster/cell-room.js";
 import { EtcdLogService } from "../../src/cluster/etcd-log-service.js";

@@ -1,4 +1,7 @@
-/** A shard on the replicated log: what is acknowledged, where it stands by then, and what follows from every kind of failure. */
+/**
+ * A shard on the replicated log: what is acknowledged, where it stands by then, and what follows from every kind of
+ * failure.
+ */
 import t from "tap";
 import { EtcdLogService } from "../../src/cluster/etcd-log-service.js";
 import { DbError } from "../../src/protocol/errors.js";

@@ -1,4 +1,7 @@
-/** Keys that seal the installation's secret: changed, dropped, and a process killed before each of its steps on the disk. */
+/**
+ * Keys that seal the installation's secret: changed, dropped, and a process killed before each of its steps on the
+ * disk.
+ */
 import fs, {
   chmodSync,
   cpSync,
@@ -155,7 +158,10 @@ t.test("a file that cannot be written is said so, with the way around it", (t) =
 
 const CHANGING = ["openSync", "writeSync", "fsyncSync", "renameSync", "unlinkSync", "linkSync", "rmSync"] as const;
 
-/** Works until before the n-th call that changes something on the disk; from there on nothing reaches it, as after a kill. */
+/**
+ * Works until before the n-th call that changes something on the disk; from there on nothing reaches it, as after a
+ * kill.
+ */
 function killedAfter(steps: number, work: () => unknown): boolean {
   const real = Object.fromEntries(CHANGING.map((name) => [name, fs[name]]));
   let left = steps;

@@ -1,6 +1,6 @@
 /**
- * A tenant on memory storage with the graph of LDBC SNB in both forms: as tables, loaded by INSERT, and as a graph, loaded
- * by CREATE in batches. The data lies beside the checkout and is no part of the project.
+ * A tenant on memory storage with the graph of LDBC SNB in both forms: as tables, loaded by INSERT, and as a graph,
+ * loaded by CREATE in batches. The data lies beside the checkout and is no part of the project.
  */
 import "../../src/features/features.js";
 import { readdirSync, readFileSync } from "node:fs";

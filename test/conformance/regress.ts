@@ -1,7 +1,7 @@
 /**
- * PostgreSQL's own regression scripts (src/test/regress/sql), run by psql against a server of ours and against PostgreSQL. What
- * is compared is which statements end in an error, by the script's line: psql says it for each error. Every script has a tenant
- * (there: a database) of its own, with the tables of test_setup.sql.
+ * PostgreSQL's own regression scripts (src/test/regress/sql), run by psql against a server of ours and against
+ * PostgreSQL. What is compared is which statements end in an error, by the script's line: psql says it for each error.
+ * Every script has a tenant (there: a database) of its own, with the tables of test_setup.sql.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";

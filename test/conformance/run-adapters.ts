@@ -1,6 +1,6 @@
 /**
- * `make conformance-adapters`: clients/adapters with the frameworks that they are for, against a server whose provider is scripted on
- * loopback. Installs the frameworks from npm into dist.
+ * `make conformance-adapters`: clients/adapters with the frameworks that they are for, against a server whose provider
+ * is scripted on loopback. Installs the frameworks from npm into dist.
  */
 import { FakeProvider, openaiPieces } from "../ai/fake-provider.js";
 import { TestServer } from "../e2e/server.js";

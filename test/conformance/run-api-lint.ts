@@ -1,6 +1,6 @@
 /**
- * `make lint-api`: Redocly's linter with its recommended rules over the OpenAPI document of a server that is started for it.
- * Fails for errors; warnings are printed.
+ * `make lint-api`: Redocly's linter with its recommended rules over the OpenAPI document of a server that is started
+ * for it. Fails for errors; warnings are printed.
  */
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";

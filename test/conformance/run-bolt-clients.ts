@@ -1,6 +1,6 @@
 /**
- * `make conformance-bolt`: packages that speak Bolt, each with its own quick start, against a server and a tenant of its own.
- * Installs the packages from npm into dist.
+ * `make conformance-bolt`: packages that speak Bolt, each with its own quick start, against a server and a tenant of
+ * its own. Installs the packages from npm into dist.
  */
 import { boltPort, WITH_BOLT } from "../e2e/bolt-client.js";
 import { passwordOf, TestServer } from "../e2e/server.js";

@@ -1,6 +1,7 @@
 /**
- * `make conformance-clients`: programs that people have for PostgreSQL, each with its own quick start, against a server that is
- * started for them. Installs what they need: npm's packages into dist, Debian's with apt-get where this runs as root.
+ * `make conformance-clients`: programs that people have for PostgreSQL, each with its own quick start, against a server
+ * that is started for them. Installs what they need: npm's packages into dist, Debian's with apt-get where this runs as
+ * root.
  */
 
 import { ClientRuns } from "./client-runs.js";

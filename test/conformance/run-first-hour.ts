@@ -1,6 +1,7 @@
 /**
- * `make first-hour`: what one who has just come does, timed, with the packages as npm installs them: an empty folder, the program and
- * the clients, a CSV that is loaded, searched and chatted with from the shell, Node.js, Python, OpenAI's package and the AI SDK.
+ * `make first-hour`: what one who has just come does, timed, with the packages as npm installs them: an empty folder,
+ * the program and the clients, a CSV that is loaded, searched and chatted with from the shell, Node.js, Python,
+ * OpenAI's package and the AI SDK.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * `make conformance-mcp`: the Model Context Protocol's own conformance tests against a server that is started for them. What
- * each revision requires is run; known/mcp-….yaml list what is expected to fail: scenarios whose tools, resources and
- * prompts of fixed names only a server made for the tests has, and what this server does not offer.
+ * `make conformance-mcp`: the Model Context Protocol's own conformance tests against a server that is started for them.
+ * What each revision requires is run; known/mcp-….yaml list what is expected to fail: scenarios whose tools, resources
+ * and prompts of fixed names only a server made for the tests has, and what this server does not offer.
  */
 import { spawn } from "node:child_process";
 import { createServer, request } from "node:http";

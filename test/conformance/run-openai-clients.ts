@@ -1,6 +1,6 @@
 /**
- * `make conformance-openai`: packages that people use with OpenAI's interface, each with its own quick start, against a server whose
- * provider is scripted on loopback. Installs the packages from npm into dist.
+ * `make conformance-openai`: packages that people use with OpenAI's interface, each with its own quick start, against a
+ * server whose provider is scripted on loopback. Installs the packages from npm into dist.
  */
 import { type Asked, FakeProvider, openaiPieces, type Part } from "../ai/fake-provider.js";
 import { TestServer } from "../e2e/server.js";

@@ -1,6 +1,6 @@
 /**
- * `make conformance-openapi`: openapi-typescript makes types from the OpenAPI document that a server gives, a program over
- * openapi-fetch is checked against them with `tsc --strict`, and runs. Installs the packages from npm into dist.
+ * `make conformance-openapi`: openapi-typescript makes types from the OpenAPI document that a server gives, a program
+ * over openapi-fetch is checked against them with `tsc --strict`, and runs. Installs the packages from npm into dist.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, writeFileSync } from "node:fs";

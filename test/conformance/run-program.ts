@@ -1,4 +1,7 @@
-/** Runs programs that use a client and print what they did, line by line; installs their packages. Called by make's conformance targets. */
+/**
+ * Runs programs that use a client and print what they did, line by line; installs their packages. Called by make's
+ * conformance targets.
+ */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * `make conformance-regress`: PostgreSQL's regression scripts by psql, all or those named; for each the statements that fail
- * here and not in PostgreSQL, and at the end what they fail with, the most frequent first. WHY=1 prints each of them.
+ * `make conformance-regress`: PostgreSQL's regression scripts by psql, all or those named; for each the statements that
+ * fail here and not in PostgreSQL, and at the end what they fail with, the most frequent first. WHY=1 prints each of
+ * them.
  */
 import { Regress, regressFolder, type ScriptResult, scriptsOf } from "./regress.js";
 

@@ -1,6 +1,6 @@
 /**
- * `make conformance-cypher`: the whole TCK, or the folders named, by Bolt with DOOR=bolt; prints a line per folder and what is
- * not as the list says.
+ * `make conformance-cypher`: the whole TCK, or the folders named, by Bolt with DOOR=bolt; prints a line per folder and
+ * what is not as the list says.
  */
 import { runTck, TCK, tckPresent } from "./tck.js";
 import { knownScenarios, writeKnownScenarios } from "./tck-known.js";

@@ -73,8 +73,8 @@ function statementsOf(sql: string): ReturnType<typeof parseSql> {
 }
 
 /**
- * `storage`: what an earlier one left, as after a restart; it must have ended. `inTurns`: every statement is run as those that
- * took long without giving way are run again (src/session/overrun.ts).
+ * `storage`: what an earlier one left, as after a restart; it must have ended. `inTurns`: every statement is run as
+ * those that took long without giving way are run again (src/session/overrun.ts).
  */
 /** `columnsIn`: the folder of a shard on disk; tables of a few rows keep their columns in files there. */
 export async function open(

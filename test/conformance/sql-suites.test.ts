@@ -26,7 +26,9 @@ for (const [folder, chosen] of Object.entries(SAMPLE)) {
   });
 }
 
-/** Numbers are taken from a sequence though the statement fails later: before or after other values, which is as good. */
+/**
+ * Numbers are taken from a sequence though the statement fails later: before or after other values, which is as good.
+ */
 const GAPS = /^sequence\.slt:/;
 /** In turns some statements of the others take half a minute. */
 const IN_TURNS: Readonly<Record<string, (name: string, i: number) => boolean>> = {
@@ -51,7 +53,9 @@ t.test(
   },
 );
 
-/** Of each folder a few files: what differs between the doors is how values, errors and several statements go through. */
+/**
+ * Of each folder a few files: what differs between the doors is how values, errors and several statements go through.
+ */
 const BY_PROTOCOL: Readonly<Record<string, (name: string, i: number) => boolean>> = {
   duckdb: (_, i) => i % sized(60, 10) === 0,
   risingwave: (_, i) => i % sized(40, 5) === 0,

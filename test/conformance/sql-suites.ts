@@ -1,7 +1,7 @@
 /**
- * Runs sqllogictest suites against the engine in process, or against a server by PostgreSQL's protocol, and holds the failures
- * against the committed lists in test/conformance/known. Both doors have the same lists. `make conformance-sql` runs all of
- * them (UPDATE=1 rewrites the lists, DOOR=postgres takes the protocol), the test a sample.
+ * Runs sqllogictest suites against the engine in process, or against a server by PostgreSQL's protocol, and holds the
+ * failures against the committed lists in test/conformance/known. Both doors have the same lists. `make
+ * conformance-sql` runs all of them (UPDATE=1 rewrites the lists, DOOR=postgres takes the protocol), the test a sample.
  * The suites lie beside the checkout (or where TESSERA_SUITES says) and are not part of the project.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

@@ -82,7 +82,9 @@ class TckRows implements Rows {
   }
 }
 
-/** `inTurns`: every statement is run as those that took long without giving way are run again (src/session/overrun.ts). */
+/**
+ * `inTurns`: every statement is run as those that took long without giving way are run again (src/session/overrun.ts).
+ */
 export async function open(inTurns = false) {
   await loadParser();
   const shard = await Shard.open({ engine: new MemoryEngine(), log: new MemoryCommitLog() });

@@ -1,6 +1,7 @@
 /**
- * Lets the runner of openCypher's TCK drive a real server by Bolt, with Neo4j's driver: `open` starts one, and each scenario
- * begins with an empty graph. Scenarios with procedures of their own are skipped, because a server takes none from clients.
+ * Lets the runner of openCypher's TCK drive a real server by Bolt, with Neo4j's driver: `open` starts one, and each
+ * scenario begins with an empty graph. Scenarios with procedures of their own are skipped, because a server takes none
+ * from clients.
  */
 import neo4j, { type Driver, type Node, type Path, type Relationship } from "neo4j-driver";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../../src/values/temporal.js";

@@ -1,4 +1,6 @@
-/** A procedure of the TCK: a signature, and a table whose first columns are the inputs and whose others are the outputs. */
+/**
+ * A procedure of the TCK: a signature, and a table whose first columns are the inputs and whose others are the outputs.
+ */
 import { type Procedure, tableProcedure } from "../../src/cypher/bind/procedure.js";
 import { ANY, FLOAT, INTEGER, NUMBER, STRING, type StaticType } from "../../src/cypher/bind/static-type.js";
 import { recordRows, tableFn } from "../../src/query/expr/table-function.js";

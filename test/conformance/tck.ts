@@ -1,6 +1,6 @@
 /**
- * Runs openCypher's TCK against the engine in process, or a server by Bolt (DOOR=bolt), and holds the failures against the committed list
- * (test/conformance/known/tck.txt). The TCK lies beside the checkout and is no part of the project.
+ * Runs openCypher's TCK against the engine in process, or a server by Bolt (DOOR=bolt), and holds the failures against
+ * the committed list (test/conformance/known/tck.txt). The TCK lies beside the checkout and is no part of the project.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * Lets a sqllogictest runner drive a real server by its port for PostgreSQL's protocol, with the driver `pg` and results as
- * text: `open` gives a session of a new tenant, which is an empty database. A text goes as it is, so that the server cuts it.
+ * Lets a sqllogictest runner drive a real server by its port for PostgreSQL's protocol, with the driver `pg` and
+ * results as text: `open` gives a session of a new tenant, which is an empty database. A text goes as it is, so that
+ * the server cuts it.
  */
 import pg from "pg";
 import { pgOidOf } from "../../src/query/expr/types.js";

@@ -1,4 +1,7 @@
-/** Statements with tokens taken out, put in and exchanged: each is bound, optimized and compiled, or refused by a DbError. */
+/**
+ * Statements with tokens taken out, put in and exchanged: each is bound, optimized and compiled, or refused by a
+ * DbError.
+ */
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { bindCypher } from "../../src/cypher/bind/bind-cypher.js";

@@ -1,4 +1,7 @@
-/** Random trees and mutated statements: whatever comes, the answer is a tree that can be printed and read again, or a DbError. */
+/**
+ * Random trees and mutated statements: whatever comes, the answer is a tree that can be printed and read again, or a
+ * DbError.
+ */
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import t from "tap";

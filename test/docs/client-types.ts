@@ -1,4 +1,7 @@
-/** The types of the client's `call`: of every route what is sent and what is answered, from the declarations of endpoints. */
+/**
+ * The types of the client's `call`: of every route what is sent and what is answered, from the declarations of
+ * endpoints.
+ */
 import type { TSchema } from "typebox";
 import type { Endpoint } from "../../src/protocol/endpoint.js";
 import { UNUSED } from "../../src/protocol/endpoints/schemas.js";

@@ -1,4 +1,7 @@
-/** docs/reference/configuration.md: config/tessera.toml with what the schema allows. Written by scripts/reference-docs.mjs. */
+/**
+ * docs/reference/configuration.md: config/tessera.toml with what the schema allows. Written by
+ * scripts/reference-docs.mjs.
+ */
 import { readFileSync } from "node:fs";
 import { allowedValues, SETTING_BY_KEY, SETTINGS } from "../../src/config/settings.js";
 import { code, table } from "./markdown.js";

@@ -1,11 +1,12 @@
 /**
- * Finds the examples of a page of the documents. A fenced block is an example when its language is bash, sql or cypher; it runs
- * unless its info string says `not-run: REASON`. A comment that begins with an arrow says what the block must print:
+ * Finds the examples of a page of the documents. A fenced block is an example when its language is bash, sql or cypher;
+ * it runs unless its info string says `not-run: REASON`. A comment that begins with an arrow says what the block must
+ * print:
  *
  *     SELECT 1 + 1;   -- → 2
  *
- * Several texts may follow the arrow, with ` … ` between them. An error that a block answers has to be announced in this way
- * by its code. `setup` in the info string marks the block that signs in and defines the helpers. Pure.
+ * Several texts may follow the arrow, with ` … ` between them. An error that a block answers has to be announced in
+ * this way by its code. `setup` in the info string marks the block that signs in and defines the helpers. Pure.
  */
 const LANGUAGES = ["bash", "sql", "cypher"] as const;
 type Language = (typeof LANGUAGES)[number];

@@ -1,4 +1,7 @@
-/** Every relative link of the documents leads to a file or folder of the repository. Anchors: test/e2e/documents-site.test.ts. */
+/**
+ * Every relative link of the documents leads to a file or folder of the repository. Anchors:
+ * test/e2e/documents-site.test.ts.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import t from "tap";

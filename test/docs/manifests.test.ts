@@ -1,4 +1,7 @@
-/** Kubernetes' manifests and the compose file have the fields that Kubernetes and Compose have, with values of their types. */
+/**
+ * Kubernetes' manifests and the compose file have the fields that Kubernetes and Compose have, with values of their
+ * types.
+ */
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

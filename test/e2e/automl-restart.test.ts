@@ -1,4 +1,7 @@
-/** Trainings and webhooks that a crash cut off: finished trials are used again, deliveries are made up for, all can be stopped. */
+/**
+ * Trainings and webhooks that a crash cut off: finished trials are used again, deliveries are made up for, all can be
+ * stopped.
+ */
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -217,7 +217,9 @@ t.test("whose backups they are", async (t) => {
   t.equal((await server.call("POST", "/v1/backups", { passphrase: "short" }, as)).status, 400);
 });
 
-/** A restore that is at work when this returns; a machine that is too fast for the polling gets a tenant twice as large. */
+/**
+ * A restore that is at work when this returns; a machine that is too fast for the polling gets a tenant twice as large.
+ */
 async function restoreUnderWay(): Promise<{ tenant: string; backup: string; rows: number }> {
   for (let rows = 25_000; ; rows *= 2) {
     const tenant = `crashed_${rows}`;

@@ -1,6 +1,6 @@
 /**
- * Messages of Bolt that are cut, changed and mixed: the server answers in the protocol or closes the connection, and goes on.
- * SEED replays one run; TEST_LENGTH makes more of them (test/lengths.ts).
+ * Messages of Bolt that are cut, changed and mixed: the server answers in the protocol or closes the connection, and
+ * goes on. SEED replays one run; TEST_LENGTH makes more of them (test/lengths.ts).
  */
 import t from "tap";
 import { Random } from "../fuzz/random.js";

@@ -1,4 +1,6 @@
-/** Messages of Bolt one by one: the handshake, the states of a session, rows in parts, what interrupts and what ends. */
+/**
+ * Messages of Bolt one by one: the handshake, the states of a session, rows in parts, what interrupts and what ends.
+ */
 import t from "tap";
 import {
   BoltClient,

@@ -1,4 +1,6 @@
-/** The past of a tenant and its branches, over HTTP: AS OF, forks of forks, differences, merges, and a kill in between. */
+/**
+ * The past of a tenant and its branches, over HTTP: AS OF, forks of forks, differences, merges, and a kill in between.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { sized } from "../lengths.js";

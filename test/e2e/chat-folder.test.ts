@@ -1,4 +1,7 @@
-/** Chats over a folder on a server without a provider: sentences of the files answer, with their places, or nothing does. */
+/**
+ * Chats over a folder on a server without a provider: sentences of the files answer, with their places, or nothing
+ * does.
+ */
 import t from "tap";
 import { ROUTE, ready, TestFolder } from "./filesystem-folder.js";
 import { TestServer } from "./server.js";

@@ -1,4 +1,7 @@
-/** Chats as a client has them, with a provider on loopback: whole answers, streams, failures, retrieval, and who sees what. */
+/**
+ * Chats as a client has them, with a provider on loopback: whole answers, streams, failures, retrieval, and who sees
+ * what.
+ */
 import t from "tap";
 import { FakeProvider, openaiPieces } from "../ai/fake-provider.js";
 import { TestServer } from "./server.js";

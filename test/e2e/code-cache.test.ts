@@ -1,6 +1,6 @@
 /**
- * The compiled code that the build made (workers/load-program.ts): threads use it, and do without it where it is not what it should be.
- * V8 would end the process.
+ * The compiled code that the build made (workers/load-program.ts): threads use it, and do without it where it is not
+ * what it should be. V8 would end the process.
  */
 import {
   copyFileSync,

@@ -1,4 +1,6 @@
-/** A long table's columns are kept in files: the server makes them by itself, and answers rightly after it was killed. */
+/**
+ * A long table's columns are kept in files: the server makes them by itself, and answers rightly after it was killed.
+ */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";

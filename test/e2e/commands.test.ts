@@ -1,4 +1,6 @@
-/** Commands that ask a running server, as a user types them: the shell, files of rows, accounts, types, search and chat. */
+/**
+ * Commands that ask a running server, as a user types them: the shell, files of rows, accounts, types, search and chat.
+ */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

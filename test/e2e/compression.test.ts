@@ -1,4 +1,7 @@
-/** Answers that are compressed: which, how, and that they are the same; how streams come through and slow readers are waited for. */
+/**
+ * Answers that are compressed: which, how, and that they are the same; how streams come through and slow readers are
+ * waited for.
+ */
 import { once } from "node:events";
 import http from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,6 +1,7 @@
 /**
- * Bytes change on the disk: in a file of RocksDB, its manifest, the commit log. It is found out and told, with the file and what to
- * do; nothing of it is given out as data; other partitions go on, also those of the same actor; and a backup brings it back.
+ * Bytes change on the disk: in a file of RocksDB, its manifest, the commit log. It is found out and told, with the file
+ * and what to do; nothing of it is given out as data; other partitions go on, also those of the same actor; and a
+ * backup brings it back.
  */
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Data directories that earlier releases wrote (test/fixtures/releases) are opened by this build: what they hold is what it was, it can be
- * changed, and there is a way back to the old form.
+ * Data directories that earlier releases wrote (test/fixtures/releases) are opened by this build: what they hold is
+ * what it was, it can be changed, and there is a way back to the old form.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

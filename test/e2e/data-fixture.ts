@@ -1,6 +1,6 @@
 /**
- * What the data directories in test/fixtures/releases hold: requests that fill a server with something of every model, and
- * requests whose answers are kept beside the directory and have to stay the same in every later release. Used by
+ * What the data directories in test/fixtures/releases hold: requests that fill a server with something of every model,
+ * and requests whose answers are kept beside the directory and have to stay the same in every later release. Used by
  * scripts/make-data-fixture.mjs, which makes a fixture, and by data-fixture.test.ts, which opens them all.
  */
 import { TOTP } from "otpauth";
@@ -150,7 +150,10 @@ const READS: Readonly<Record<string, Ask>> = {
   keys: get("/v1/api-keys"),
 };
 
-/** How long an answer took, how far an index in memory is, and numbers that another way of computing may round differently. */
+/**
+ * How long an answer took, how far an index in memory is, and numbers that another way of computing may round
+ * differently.
+ */
 const PASSING =
   /^(execution_time_ms|meta|request_id|took_ms|elapsed_ms|processing_time_ms|duration_ms|micros|last_used|usage_count|last_login|relevance|similarity|score|distance|progress|state|items|items_waiting)$/;
 

@@ -1,6 +1,6 @@
 /**
- * Random documents, filters and bodies. No answer is a 5xx; a filter finds the same with indexes as without; a filter and
- * its negation part the documents between them. DOCUMENT_FILTERS sets how many.
+ * Random documents, filters and bodies. No answer is a 5xx; a filter finds the same with indexes as without; a filter
+ * and its negation part the documents between them. DOCUMENT_FILTERS sets how many.
  */
 import t from "tap";
 import { randomFrom } from "../fuzz/random.js";

@@ -1,7 +1,7 @@
 /**
- * SIGKILL while documents are written one by one and in bulks, and removed: after the restart every acknowledged document
- * is found by its id, by a filter, by its words and by its vector, each bulk is there as a whole or not at all, and what was removed
- * is found by none of them. KILL_ROUNDS makes it longer.
+ * SIGKILL while documents are written one by one and in bulks, and removed: after the restart every acknowledged
+ * document is found by its id, by a filter, by its words and by its vector, each bulk is there as a whole or not at
+ * all, and what was removed is found by none of them. KILL_ROUNDS makes it longer.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";

@@ -1,6 +1,7 @@
 /**
- * Every example of the README and the guide is run by bash, as a reader would paste it, one page after the other against one
- * new server, so no two pages may make a table of the same name. test/docs/document-examples.ts says what an example is.
+ * Every example of the README and the guide is run by bash, as a reader would paste it, one page after the other
+ * against one new server, so no two pages may make a table of the same name. test/docs/document-examples.ts says what
+ * an example is.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";

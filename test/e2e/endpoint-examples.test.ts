@@ -1,4 +1,7 @@
-/** The examples of the OpenAPI document, sent one after the other as a newcomer would who goes through the page of the API. */
+/**
+ * The examples of the OpenAPI document, sent one after the other as a newcomer would who goes through the page of the
+ * API.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

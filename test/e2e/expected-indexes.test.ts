@@ -1,4 +1,6 @@
-/** A vector index of a table without rows is made with the first rows, however they come: no search has to ask for it. */
+/**
+ * A vector index of a table without rows is made with the first rows, however they come: no search has to ask for it.
+ */
 import t from "tap";
 import { TestServer } from "./server.js";
 

@@ -1,4 +1,6 @@
-/** Filesystem collections over a real socket: a folder becomes a collection, is searched, followed, paused and deleted. */
+/**
+ * Filesystem collections over a real socket: a folder becomes a collection, is searched, followed, paused and deleted.
+ */
 import t from "tap";
 import { sized } from "../lengths.js";
 import { filesOf, ROUTE, ready, TestFolder, until, untilEqual } from "./filesystem-folder.js";

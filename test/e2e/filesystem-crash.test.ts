@@ -1,6 +1,6 @@
 /**
- * A folder that is edited at random while it is read, and a server that is killed meanwhile: at last the collection equals the
- * folder, and what had been finished was not read again. FILES_CHANGES makes it longer.
+ * A folder that is edited at random while it is read, and a server that is killed meanwhile: at last the collection
+ * equals the folder, and what had been finished was not read again. FILES_CHANGES makes it longer.
  */
 import t from "tap";
 import { randomFrom } from "../fuzz/random.js";

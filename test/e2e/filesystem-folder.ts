@@ -85,8 +85,8 @@ export async function ready(server: TestServer, id: string): Promise<void> {
 }
 
 /**
- * What differs between the folder and the collection; nothing, once it has caught up. Of text files of one passage the text
- * is compared, too.
+ * What differs between the folder and the collection; nothing, once it has caught up. Of text files of one passage the
+ * text is compared, too.
  */
 export async function differences(server: TestServer, id: string, name: string, folder: TestFolder): Promise<string[]> {
   const faults: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * What a folder may hold to harm whoever reads it: each is refused or set aside with its error, the others are read, and the
- * server's memory stays bounded.
+ * What a folder may hold to harm whoever reads it: each is refused or set aside with its error, the others are read,
+ * and the server's memory stays bounded.
  */
 import { execFileSync } from "node:child_process";
 import { closeSync, openSync, readFileSync, symlinkSync, truncateSync } from "node:fs";
@@ -11,7 +11,9 @@ import yazl from "yazl";
 import { filesOf, ROUTE, ready, TestFolder } from "./filesystem-folder.js";
 import { TestServer } from "./server.js";
 
-/** MiB that reading a folder may add to the server at its peak: a thread with its heap, and what parsers take beside. */
+/**
+ * MiB that reading a folder may add to the server at its peak: a thread with its heap, and what parsers take beside.
+ */
 const GROWTH_MIB_MAX = 900;
 
 async function archive(entries: Readonly<Record<string, Buffer>>): Promise<Buffer> {

@@ -9,7 +9,10 @@ import { type Reply, TestServer } from "./server.js";
 const FREEZES = Number(process.env.FREEZES ?? 3);
 const WRITERS = 3;
 const READERS = 2;
-/** Between two requests of a client. Only the wait of those that meet a freeze matters, not how many there are between two freezes. */
+/**
+ * Between two requests of a client. Only the wait of those that meet a freeze matters, not how many there are between
+ * two freezes.
+ */
 const PAUSE_MS = sized(50, 0);
 const TENANTS = ["red", "green", "blue"];
 
@@ -135,7 +138,8 @@ t.test("freezes under load", async (t) => {
   over = true;
   await Promise.all([...load, watching]);
   t.strictSame(strange, [], "every read was answered, and every write that was not had a reason");
-  // The first statement of a batch may have been committed in the turn that froze: then it is gone, and was not acknowledged.
+  // The first statement of a batch may have been committed in the turn that froze: then it is gone, and was not
+  // acknowledged.
   const [[left]] = (await server.rows("SELECT count(*) FROM own", [], attacker)) as [[number]];
   t.ok(left === 1 || (left === 2 && FREEZES > 2), "before it, a batch goes as far as it goes");
   let written = 0;

@@ -1,6 +1,7 @@
 /**
- * Another process fills the disk to the last byte: reads are answered throughout, what needs room is refused, deletions work, nothing that
- * was acknowledged is lost, and after a kill the server starts. On a small file system of its own; ROUNDS=20 for more.
+ * Another process fills the disk to the last byte: reads are answered throughout, what needs room is refused, deletions
+ * work, nothing that was acknowledged is lost, and after a kill the server starts. On a small file system of its own;
+ * ROUNDS=20 for more.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,7 @@
-/** graph/extract with a provider on loopback: what is asked, what is stored, what is refused, and no rights for the text. */
+/**
+ * graph/extract with a provider on loopback: what is asked, what is stored, what is refused, and no rights for the
+ * text.
+ */
 import t from "tap";
 import { FakeProvider, openaiPieces } from "../ai/fake-provider.js";
 import { TestServer } from "./server.js";

@@ -1,4 +1,6 @@
-/** CREATE INDEX and CREATE CONSTRAINT of Cypher over HTTP: over rows that are there, for rows that come, and dropped. */
+/**
+ * CREATE INDEX and CREATE CONSTRAINT of Cypher over HTTP: over rows that are there, for rows that come, and dropped.
+ */
 import t from "tap";
 import { TestServer } from "./server.js";
 

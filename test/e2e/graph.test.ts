@@ -1,4 +1,6 @@
-/** The property graph over HTTP: Cypher, nodes, edges, graphs, indexes, transactions, what is refused, other tenants. */
+/**
+ * The property graph over HTTP: Cypher, nodes, edges, graphs, indexes, transactions, what is refused, other tenants.
+ */
 import t from "tap";
 import { TestServer } from "./server.js";
 

@@ -1,4 +1,6 @@
-/** Import of files over a real socket: what is stored, what is refused and how, and that nothing is stored in halves. */
+/**
+ * Import of files over a real socket: what is stored, what is refused and how, and that nothing is stored in halves.
+ */
 import { readFileSync } from "node:fs";
 import http from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,6 +1,6 @@
 /**
- * Backups of the whole installation, restored into an empty one; schedules; moments beyond the last backup; backups that are
- * carried from one installation to another. Two installations with a folder of backups between them.
+ * Backups of the whole installation, restored into an empty one; schedules; moments beyond the last backup; backups
+ * that are carried from one installation to another. Two installations with a folder of backups between them.
  */
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

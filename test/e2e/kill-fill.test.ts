@@ -1,6 +1,6 @@
 /**
- * CREATE TABLE AS of more rows than are stored at once, and SIGKILL in the middle: afterwards there is no such table, what was stored of
- * it goes, and the statement can be run again.
+ * CREATE TABLE AS of more rows than are stored at once, and SIGKILL in the middle: afterwards there is no such table,
+ * what was stored of it goes, and the statement can be run again.
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";

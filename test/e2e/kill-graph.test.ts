@@ -1,7 +1,7 @@
 /**
- * Durability of a graph: pairs of nodes with a relationship are merged, and some are deleted again, while the server is killed
- * with SIGKILL at random moments. What was acknowledged is there afterwards, no relationship has lost an end, and no MERGE is
- * there by half. GRAPH_PAIRS and GRAPH_KILLS make it larger.
+ * Durability of a graph: pairs of nodes with a relationship are merged, and some are deleted again, while the server is
+ * killed with SIGKILL at random moments. What was acknowledged is there afterwards, no relationship has lost an end,
+ * and no MERGE is there by half. GRAPH_PAIRS and GRAPH_KILLS make it larger.
  */
 import t from "tap";
 import { sized } from "../lengths.js";

@@ -43,7 +43,10 @@ export const WAYS: Readonly<Record<string, { is(value: Json): boolean; readonly 
   },
 };
 
-/** Makes the body with every part of the kind enlarged; null when there is none. The body itself counts only where `atTop`. */
+/**
+ * Makes the body with every part of the kind enlarged; null when there is none. The body itself counts only where
+ * `atTop`.
+ */
 export function enlarger(
   body: Json,
   { is, enlarge }: (typeof WAYS)[string],

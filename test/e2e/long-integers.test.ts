@@ -1,4 +1,7 @@
-/** Whole numbers beyond 2^53 in bodies: kept to the digit as values of columns and properties, refused where a number is a double. */
+/**
+ * Whole numbers beyond 2^53 in bodies: kept to the digit as values of columns and properties, refused where a number is
+ * a double.
+ */
 import { pack } from "msgpackr";
 import t from "tap";
 import { TestServer } from "./server.js";

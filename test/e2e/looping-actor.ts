@@ -1,6 +1,7 @@
 /**
- * An actor's thread that also has functions which do not give way: one loops for so many milliseconds, or for ever where they are
- * negative; one fills the memory. Only programs of tests start it (looping-server.ts); the functions are nowhere in the server.
+ * An actor's thread that also has functions which do not give way: one loops for so many milliseconds, or for ever
+ * where they are negative; one fills the memory. Only programs of tests start it (looping-server.ts); the functions are
+ * nowhere in the server.
  */
 
 import { fn } from "../../src/query/expr/functions/define.js";

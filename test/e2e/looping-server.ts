@@ -1,6 +1,6 @@
 /**
- * The server as it is, with actors of looping-actor.ts, whose threads have LOOPING_HEAP_MIB of memory where that is set. Run
- * by node, with the arguments of `tessera`.
+ * The server as it is, with actors of looping-actor.ts, whose threads have LOOPING_HEAP_MIB of memory where that is
+ * set. Run by node, with the arguments of `tessera`.
  */
 import { Worker } from "node:worker_threads";
 import { runCommandLine } from "../../src/command-line.js";

@@ -1,4 +1,6 @@
-/** The directory of a partition is deleted while the server is down: it is missed, told, and made anew only by an order. */
+/**
+ * The directory of a partition is deleted while the server is down: it is missed, told, and made anew only by an order.
+ */
 import { spawnSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,6 @@
-/** What a definition keeps is looked up when it is made: models that its expressions and bodies name, tools of an agent. */
+/**
+ * What a definition keeps is looked up when it is made: models that its expressions and bodies name, tools of an agent.
+ */
 import t from "tap";
 import { TestServer } from "./server.js";
 

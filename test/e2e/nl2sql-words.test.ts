@@ -1,7 +1,7 @@
 /**
- * Every word of a question has a place in its SQL, or the answer is 422 and names those without one. Questions over schemas with
- * prefixes, short names and names in quotes (test/golden/nl2sql-words.json); `sql` null: no SELECT of these tables answers it
- * that the rules can write.
+ * Every word of a question has a place in its SQL, or the answer is 422 and names those without one. Questions over
+ * schemas with prefixes, short names and names in quotes (test/golden/nl2sql-words.json); `sql` null: no SELECT of
+ * these tables answers it that the rules can write.
  */
 import { readFileSync } from "node:fs";
 import t from "tap";

@@ -1,4 +1,6 @@
-/** What an operator relies on: readiness, the level of the log, slow statements, and no writes when there is no room. */
+/**
+ * What an operator relies on: readiness, the level of the log, slow statements, and no writes when there is no room.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { TestServer } from "./server.js";

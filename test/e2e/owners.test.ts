@@ -1,4 +1,7 @@
-/** What somebody made is theirs: nobody else of the tenant writes through it, changes what its name means, or gets its answers. */
+/**
+ * What somebody made is theirs: nobody else of the tenant writes through it, changes what its name means, or gets its
+ * answers.
+ */
 import t from "tap";
 import { TestServer } from "./server.js";
 

@@ -1,4 +1,6 @@
-/** The driver `pg` against the server of PostgreSQL's protocol: values of many types, transactions that wait, tenants. */
+/**
+ * The driver `pg` against the server of PostgreSQL's protocol: values of many types, transactions that wait, tenants.
+ */
 import type { Socket } from "node:net";
 import pg from "pg";
 import t from "tap";

@@ -1,4 +1,6 @@
-/** Subscriptions to queries: the answer, and what is added, removed and changed in it, in any way that it is found out. */
+/**
+ * Subscriptions to queries: the answer, and what is added, removed and changed in it, in any way that it is found out.
+ */
 import t from "tap";
 import { TestServer } from "./server.js";
 import { SocketClient } from "./socket-client.js";

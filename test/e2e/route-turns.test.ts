@@ -1,7 +1,8 @@
 /**
- * No large body holds the actor's thread for long, whichever endpoint it is sent to: long texts, many items, many keys and deep nesting,
- * in the place of every part of the endpoint's example. Nor does a large document, or a large input of a procedure of Cypher. None is
- * answered by an error that the server did not foresee. A new endpoint that takes a body needs an example.
+ * No large body holds the actor's thread for long, whichever endpoint it is sent to: long texts, many items, many keys
+ * and deep nesting, in the place of every part of the endpoint's example. Nor does a large document, or a large input
+ * of a procedure of Cypher. None is answered by an error that the server did not foresee. A new endpoint that takes a
+ * body needs an example.
  *
  *   node dist/test/e2e/route-turns.test.js [name]
  */

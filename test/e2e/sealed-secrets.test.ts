@@ -1,4 +1,7 @@
-/** A key file: what lay in the open is sealed by the next start, nothing new is written in the open, and without the key nothing starts. */
+/**
+ * A key file: what lay in the open is sealed by the next start, nothing new is written in the open, and without the key
+ * nothing starts.
+ */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import {

@@ -28,8 +28,8 @@ export interface CallOptions {
 }
 
 /**
- * Variables of the tests' own (TESSERA_SUITES …) would be settings that the server does not know. With further certificates node
- * reads all that it trusts at its start, which takes longer than the rest of its own start.
+ * Variables of the tests' own (TESSERA_SUITES …) would be settings that the server does not know. With further
+ * certificates node reads all that it trusts at its start, which takes longer than the rest of its own start.
  */
 const SURROUNDINGS = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith("TESSERA_") && name !== "NODE_EXTRA_CA_CERTS"),
@@ -52,7 +52,10 @@ export class TestServer {
     readonly lines: string[] = [],
   ) {}
 
-  /** The rate limit is off unless the environment says otherwise; the data lies in a folder of its own unless one is given. */
+  /**
+   * The rate limit is off unless the environment says otherwise; the data lies in a folder of its own unless one is
+   * given.
+   */
   static async start(
     environment: Readonly<Record<string, string>> = {},
     directory = mkdtempSync(join(tmpdir(), "tessera-test-")),
@@ -64,8 +67,8 @@ export class TestServer {
   }
 
   /**
-   * A tenant of its own on a server that the test files of this process share; `token` is its administrator's. For tests that need
-   * no settings, no administrator of the installation, and neither kill nor restart the server.
+   * A tenant of its own on a server that the test files of this process share; `token` is its administrator's. For
+   * tests that need no settings, no administrator of the installation, and neither kill nor restart the server.
    */
   static async shared(): Promise<TestServer> {
     sharedServer ??= TestServer.startShared();
@@ -211,8 +214,8 @@ export class TestServer {
   }
 
   /**
-   * Kills the process, if it runs, and removes its data. An end in order takes a fifth of what a start does; those that share a
-   * server and those that call `terminate` see how it ends.
+   * Kills the process, if it runs, and removes its data. An end in order takes a fifth of what a start does; those that
+   * share a server and those that call `terminate` see how it ends.
    */
   async stop(): Promise<void> {
     if (this.isRunning()) await this.kill();

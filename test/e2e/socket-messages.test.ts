@@ -1,4 +1,7 @@
-/** Messages of the WebSocket: MessagePack with columns as typed arrays, credits, transactions, what is too long, tickets. */
+/**
+ * Messages of the WebSocket: MessagePack with columns as typed arrays, credits, transactions, what is too long,
+ * tickets.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { pack } from "msgpackr";
 import t from "tap";

@@ -1,6 +1,6 @@
 /**
- * HTTPS, WSS, PostgreSQL's protocol and Bolt with a certificate that openssl makes, its renewal by SIGHUP, and what is said of
- * files that are none.
+ * HTTPS, WSS, PostgreSQL's protocol and Bolt with a certificate that openssl makes, its renewal by SIGHUP, and what is
+ * said of files that are none.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { type EventEmitter, once } from "node:events";

@@ -1,4 +1,7 @@
-/** Traces of requests, as a collector on loopback gets them: parents, parts, statements without values; and one that is not there. */
+/**
+ * Traces of requests, as a collector on loopback gets them: parents, parts, statements without values; and one that is
+ * not there.
+ */
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -29,7 +29,10 @@ export function initial(mechanism: string, first: string): Buffer {
   return message("p", mechanism, int32(Buffer.byteLength(first)), Buffer.from(first));
 }
 
-/** Proves the password after the server's offer was received; throws where the server does not prove that it knows it, too. */
+/**
+ * Proves the password after the server's offer was received; throws where the server does not prove that it knows it,
+ * too.
+ */
 export async function prove(client: WireClient, password: string, how: Proving = {}): Promise<Challenged | Received> {
   const { mechanism = "SCRAM-SHA-256", header = "n,,", binding = Buffer.alloc(0), spoil = (final) => final } = how;
   const nonce = randomBytes(12).toString("base64");

@@ -1,7 +1,7 @@
 /**
- * Sends hostile inputs to a running server and sees to it that it stays one: no 5xx but those that say that something is
- * not there, an answer in time, /health, another tenant served meanwhile, and nothing of that tenant's in any answer.
- * Called by fuzz.test.ts for seconds and by run-fuzz.ts for hours.
+ * Sends hostile inputs to a running server and sees to it that it stays one: no 5xx but those that say that something
+ * is not there, an answer in time, /health, another tenant served meanwhile, and nothing of that tenant's in any
+ * answer. Called by fuzz.test.ts for seconds and by run-fuzz.ts for hours.
  */
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,7 @@
-/** Makes parts of an input large: texts, lists, keys and depth of JSON, and the numbers within statements. Called by fuzzer.ts; pure. */
+/**
+ * Makes parts of an input large: texts, lists, keys and depth of JSON, and the numbers within statements. Called by
+ * fuzzer.ts; pure.
+ */
 import type { Input } from "./inputs.js";
 import type { Random } from "./random.js";
 

@@ -1,6 +1,6 @@
 /**
- * An actor's thread that runs out of memory, at work or while it starts, several times in a row: the partition says so, everything
- * acknowledged is there when it is up again, and it always comes up again.
+ * An actor's thread that runs out of memory, at work or while it starts, several times in a row: the partition says so,
+ * everything acknowledged is there when it is up again, and it always comes up again.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

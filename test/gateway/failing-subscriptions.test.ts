@@ -1,4 +1,7 @@
-/** Subscriptions when the actor of their partition ends: each is told with what it has seen, those of other partitions go on. */
+/**
+ * Subscriptions when the actor of their partition ends: each is told with what it has seen, those of other partitions
+ * go on.
+ */
 import t from "tap";
 import { MESSAGES } from "../../src/protocol/endpoints.js";
 import { LIVE, REPLY_LIVE } from "../../src/protocol/frames.js";

@@ -1,4 +1,6 @@
-/** An actor's thread as the gateway sees it, without the thread: a message channel with a test's behaviour behind it. */
+/**
+ * An actor's thread as the gateway sees it, without the thread: a message channel with a test's behaviour behind it.
+ */
 import { EventEmitter, once } from "node:events";
 import { MessageChannel } from "node:worker_threads";
 import type { ActorPort } from "../../src/gateway/actor-link.js";

@@ -1,4 +1,6 @@
-/** Images in the forms that models and services want, those of requests, and what the classical feature makes of them. */
+/**
+ * Images in the forms that models and services want, those of requests, and what the classical feature makes of them.
+ */
 import sharp, { type Sharp } from "sharp";
 import { test } from "tap";
 import { fitImage, plainImage } from "../../src/ingest/image/fit-image.js";

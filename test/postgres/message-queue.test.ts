@@ -1,4 +1,7 @@
-/** What a connection has received, cut into groups of messages: wherever the pieces end, and at a cost that grows with the bytes. */
+/**
+ * What a connection has received, cut into groups of messages: wherever the pieces end, and at a cost that grows with
+ * the bytes.
+ */
 import t from "tap";
 import { MessageQueue } from "../../src/postgres/message-queue.js";
 import { bind, execute, message, parse, query, sync } from "../e2e/wire-client.js";

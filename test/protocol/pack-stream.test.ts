@@ -1,4 +1,7 @@
-/** Our PackStream against that of Neo4j's driver, and against itself; bytes that are none. TEST_LENGTH makes more of them. */
+/**
+ * Our PackStream against that of Neo4j's driver, and against itself; bytes that are none. TEST_LENGTH makes more of
+ * them.
+ */
 
 import { createRequire } from "node:module";
 import fc from "fast-check";

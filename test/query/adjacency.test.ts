@@ -1,6 +1,6 @@
 /**
- * The adjacency in memory gives what the edge table's indexes do, whatever was committed, saved and opened again meanwhile,
- * for transactions with old snapshots and with writes of their own.
+ * The adjacency in memory gives what the edge table's indexes do, whatever was committed, saved and opened again
+ * meanwhile, for transactions with old snapshots and with writes of their own.
  */
 import t, { type Test } from "tap";
 import type { DerivedIndexes } from "../../src/derived/derived-indexes.js";

@@ -63,7 +63,10 @@ function instancesOf<F>({ name, form, instantiate }: Family<F>): readonly F[] {
   return instances;
 }
 
-/** Over types that a tenant has made, or that only a statement has: enums are short, records are compared value by value. */
+/**
+ * Over types that a tenant has made, or that only a statement has: enums are short, records are compared value by
+ * value.
+ */
 const OF_TENANTS_TYPES = /anyenum|record|anycompositetype/;
 
 /** Some families throw what the statement is told when the types do not fit. */

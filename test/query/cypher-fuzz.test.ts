@@ -1,4 +1,7 @@
-/** Whatever values Cypher's functions, operators and aggregates get, they answer with a value or a DbError; and their laws. */
+/**
+ * Whatever values Cypher's functions, operators and aggregates get, they answer with a value or a DbError; and their
+ * laws.
+ */
 import { ok } from "node:assert";
 import fc from "fast-check";
 import t from "tap";

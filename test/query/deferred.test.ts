@@ -1,7 +1,7 @@
 /**
- * Functions whose values have to be waited for, wherever a statement may call them: how often they are computed, in which
- * batches, in which rows, and where they cannot be called. `later(text)` gives its text in capitals, `next(text)`, which
- * is volatile, a number behind it, `refuse(text)` an error.
+ * Functions whose values have to be waited for, wherever a statement may call them: how often they are computed, in
+ * which batches, in which rows, and where they cannot be called. `later(text)` gives its text in capitals,
+ * `next(text)`, which is volatile, a number behind it, `refuse(text)` an error.
  */
 import t, { type Test } from "tap";
 import { DbError } from "../../src/protocol/errors.js";

@@ -1,7 +1,7 @@
 /**
- * No call of a function holds its thread for long, however large its arguments are: every function, operator, aggregate and function
- * that returns rows of the tables, with large values in each place and in all places. A new one comes by itself; a new type needs values
- * (large-values.ts).
+ * No call of a function holds its thread for long, however large its arguments are: every function, operator, aggregate
+ * and function that returns rows of the tables, with large values in each place and in all places. A new one comes by
+ * itself; a new type needs values (large-values.ts).
  *
  *   TURN_UNITS=400000 node dist/test/query/function-turns.test.js [name]
  *

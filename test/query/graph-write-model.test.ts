@@ -1,6 +1,7 @@
 /**
  * Random statements that write a graph, against a model in memory: the tables and all their indexes say the same as the
- * model, whatever is rolled back, and no relationship is ever without its nodes, also when two transactions write at once.
+ * model, whatever is rolled back, and no relationship is ever without its nodes, also when two transactions write at
+ * once.
  */
 import fc from "fast-check";
 import t from "tap";

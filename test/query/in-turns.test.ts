@@ -1,4 +1,6 @@
-/** Statements that are run again because they took long without giving way (src/session/overrun.ts) give the same rows. */
+/**
+ * Statements that are run again because they took long without giving way (src/session/overrun.ts) give the same rows.
+ */
 import t from "tap";
 import { open as openSql } from "../conformance/sql-adapter.js";
 import { open as openCypher } from "../conformance/tck-adapter.js";

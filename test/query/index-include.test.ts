@@ -1,4 +1,6 @@
-/** INCLUDE columns stored in index entries: scans that need no rows, changes of every kind, uniqueness, old definitions. */
+/**
+ * INCLUDE columns stored in index entries: scans that need no rows, changes of every kind, uniqueness, old definitions.
+ */
 import t, { type Test } from "tap";
 import { catalogPrefix, prefixRange } from "../../src/storage/keys.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";

@@ -1,4 +1,6 @@
-/** Index scans that read nothing but the index: the same values as the rows have, of every type whose keys are exact. */
+/**
+ * Index scans that read nothing but the index: the same values as the rows have, of every type whose keys are exact.
+ */
 import t from "tap";
 import { open } from "../conformance/sql-adapter.js";
 

@@ -1,6 +1,7 @@
 /**
- * Entries of indexes made in threads from columns in files: they are those that the statement makes by itself, whatever is in
- * files, in gaps, newer, in the transaction or committed meanwhile. The threads' work is done in this thread, of copies.
+ * Entries of indexes made in threads from columns in files: they are those that the statement makes by itself, whatever
+ * is in files, in gaps, newer, in the transaction or committed meanwhile. The threads' work is done in this thread, of
+ * copies.
  */
 import t, { type Test } from "tap";
 import { storageOf } from "../../src/catalog/table.js";

@@ -1,4 +1,7 @@
-/** Hostile patterns are answered, or end with an error where only a bounded engine can run them; all engines say the same. */
+/**
+ * Hostile patterns are answered, or end with an error where only a bounded engine can run them; all engines say the
+ * same.
+ */
 import { RE2JS } from "re2js";
 import t from "tap";
 import { linearRegExp } from "../../src/query/expr/functions/linear-regexp.js";

@@ -1,6 +1,6 @@
 /**
- * Rows of a load become columns from the commit log, while the engine takes them: what is read before, meanwhile and afterwards
- * must be the same as without columns. Over a shard on disk.
+ * Rows of a load become columns from the commit log, while the engine takes them: what is read before, meanwhile and
+ * afterwards must be the same as without columns. Over a shard on disk.
  */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

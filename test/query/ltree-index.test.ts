@@ -1,4 +1,7 @@
-/** Conditions on paths by an ordered index: the rows that reading all gives, for constants, parameters and other columns. */
+/**
+ * Conditions on paths by an ordered index: the rows that reading all gives, for constants, parameters and other
+ * columns.
+ */
 import t from "tap";
 import { open } from "../conformance/sql-adapter.js";
 

@@ -1,4 +1,6 @@
-/** The same plan must give the same rows whatever the rules make of it, and however it is cut into batches and turns. */
+/**
+ * The same plan must give the same rows whatever the rules make of it, and however it is cut into batches and turns.
+ */
 import fc from "fast-check";
 import t from "tap";
 import { optimize, RULES } from "../../src/query/optimize/optimize.js";

@@ -1,4 +1,6 @@
-/** Searches by a vector index that measure or ask many rows go on in later turns, and find what reading all rows finds. */
+/**
+ * Searches by a vector index that measure or ask many rows go on in later turns, and find what reading all rows finds.
+ */
 import t from "tap";
 import { open } from "../conformance/sql-adapter.js";
 

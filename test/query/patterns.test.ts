@@ -1,6 +1,6 @@
 /**
- * What patterns of graphs find, compared with trying everything: random small graphs, with loops and parallel relationships,
- * random patterns, optimized and not, with turns given up at every chance.
+ * What patterns of graphs find, compared with trying everything: random small graphs, with loops and parallel
+ * relationships, random patterns, optimized and not, with turns given up at every chance.
  */
 import fc from "fast-check";
 import t, { type Test } from "tap";

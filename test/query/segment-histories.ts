@@ -1,4 +1,7 @@
-/** Random histories of writes and queries, and sessions to run them in: the same rows are expected with and without column segments. */
+/**
+ * Random histories of writes and queries, and sessions to run them in: the same rows are expected with and without
+ * column segments.
+ */
 import type { Test } from "tap";
 import { type ActorShared, sharedByNobody } from "../../src/actor/actor-shared.js";
 import { Partition } from "../../src/actor/partition.js";

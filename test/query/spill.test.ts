@@ -1,4 +1,7 @@
-/** Statements that need more than their memory sort, join and group on disk, with the same rows, and leave nothing there. */
+/**
+ * Statements that need more than their memory sort, join and group on disk, with the same rows, and leave nothing
+ * there.
+ */
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +18,10 @@ import { loadParser } from "../../src/sql/parse/parse.js";
 import { sized } from "../lengths.js";
 import { directory, openShard } from "../storage/shards.js";
 
-/** In a whole run of the tests each query gets one of the sides with little memory, another one than the query before it. */
+/**
+ * In a whole run of the tests each query gets one of the sides with little memory, another one than the query before
+ * it.
+ */
 const sidesOf = <T>(sides: readonly T[], place: number): readonly T[] => sized([sides[place % sides.length]!], sides);
 
 const MIB = 1024 * 1024;

@@ -1,9 +1,11 @@
 /**
- * What single rules make of SQL. test/golden/plan/sql-<rule>.txt holds a rule's statements, and for each the plan as the rules
- * before it leave it, and the plan after it. Each statement also gives the same rows with the optimizer on and off.
+ * What single rules make of SQL. test/golden/plan/sql-<rule>.txt holds a rule's statements, and for each the plan as
+ * the rules before it leave it, and the plan after it. Each statement also gives the same rows with the optimizer on
+ * and off.
  *
  * To add a statement, write it on a line of its own, with an empty line before it, and run this file with
- * TESSERA_GOLDEN=update, which writes the plans. A statement that its rule must leave alone begins with a comment that says why.
+ * TESSERA_GOLDEN=update, which writes the plans. A statement that its rule must leave alone begins with a comment that
+ * says why.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * Columns in files are a cache, too: whatever is written, and whenever files are made, saved, lost or damaged, and the partition
- * is opened again, every statement must give the same rows as without them. Over a shard on disk, with tiny sizes.
+ * Columns in files are a cache, too: whatever is written, and whenever files are made, saved, lost or damaged, and the
+ * partition is opened again, every statement must give the same rows as without them. Over a shard on disk, with tiny
+ * sizes.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +18,10 @@ import { CREATE, query, SIZES, Side, write } from "./segment-histories.js";
 import { ThreadsHere } from "./threads-here.js";
 
 const STORED = { ...SIZES, storedRowsMin: 16 };
-/** In this thread: who makes the files is no part of what is tested. Half of the partitions have other threads read them. */
+/**
+ * In this thread: who makes the files is no part of what is tested. Half of the partitions have other threads read
+ * them.
+ */
 const alone = { buildColumns } as unknown as LongTasks;
 const helped = { buildColumns, readThreads: new ThreadsHere(2) } as unknown as LongTasks;
 let opened = 0;

@@ -1,4 +1,6 @@
-/** MATCH … AGAINST by a text index: the rows and scores of its words, with filters, in transactions, after any change. */
+/**
+ * MATCH … AGAINST by a text index: the rows and scores of its words, with filters, in transactions, after any change.
+ */
 import t from "tap";
 import { open } from "../conformance/sql-adapter.js";
 import { sized } from "../lengths.js";

@@ -1,6 +1,7 @@
 /**
- * Reads whose segments other threads read: they give what the statement gives by itself, in the same order, whatever is in files, in
- * gaps, newer, in the transaction or committed meanwhile; and errors, damage and threads that die change nothing.
+ * Reads whose segments other threads read: they give what the statement gives by itself, in the same order, whatever is
+ * in files, in gaps, newer, in the transaction or committed meanwhile; and errors, damage and threads that die change
+ * nothing.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import t, { type Test } from "tap";

@@ -1,4 +1,7 @@
-/** An index of trigrams names every row that LIKE, ILIKE or an operator of pg_trgm finds, whatever the transaction changed. */
+/**
+ * An index of trigrams names every row that LIKE, ILIKE or an operator of pg_trgm finds, whatever the transaction
+ * changed.
+ */
 import fc from "fast-check";
 import t, { type Test } from "tap";
 import { likeMatcher, likeParts } from "../../src/query/expr/functions/like.js";

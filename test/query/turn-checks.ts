@@ -64,7 +64,10 @@ export async function shortest(measure: () => Promise<TurnLengths>): Promise<Tur
   return best;
 }
 
-/** Fails for each wanted list of arguments, the first of which are small, with which the call has a turn that is too long. */
+/**
+ * Fails for each wanted list of arguments, the first of which are small, with which the call has a turn that is too
+ * long.
+ */
 export async function checkTurns(
   t: Test,
   fn: ScalarFunction | AggregateFunction | TableFunction | WindowFunction,

@@ -1,7 +1,7 @@
 /**
- * How long a call holds its thread, in CPU time, which other processes do not lengthen: once as statements are run at first, and,
- * where that overruns, as they are run in turns.
- * Where a call is computed in another process, that process's time does not count, but what is sent there does.
+ * How long a call holds its thread, in CPU time, which other processes do not lengthen: once as statements are run at
+ * first, and, where that overruns, as they are run in turns. Where a call is computed in another process, that
+ * process's time does not count, but what is sent there does.
  */
 import { serialize } from "node:v8";
 import { beginStretch, endStretch, Overrun } from "../../src/protocol/stretch.js";

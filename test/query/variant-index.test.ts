@@ -1,4 +1,7 @@
-/** A property index changes no answer: random properties and conditions, asked for by a label with an index and by one without. */
+/**
+ * A property index changes no answer: random properties and conditions, asked for by a label with an index and by one
+ * without.
+ */
 import { deepStrictEqual } from "node:assert";
 import fc from "fast-check";
 import t from "tap";

@@ -1,6 +1,7 @@
 /**
- * No window holds its thread for long: window functions and aggregates of the tables over frames of each kind, with many rows and with
- * large values, and windows whose keys are large. New functions come by themselves, as in function-turns.test.ts, which has the settings.
+ * No window holds its thread for long: window functions and aggregates of the tables over frames of each kind, with
+ * many rows and with large values, and windows whose keys are large. New functions come by themselves, as in
+ * function-turns.test.ts, which has the settings.
  */
 import t from "tap";
 import { arrayOf, INT4, JSONB, NUMERIC, TEXT, VARIANT } from "../../src/values/values.js";

@@ -1,4 +1,6 @@
-/** How long a window holds its thread between two looks at the clock, in CPU time: its calls over frames, and its keys. */
+/**
+ * How long a window holds its thread between two looks at the clock, in CPU time: its calls over frames, and its keys.
+ */
 import { BATCH_ROWS } from "../../src/protocol/limits.js";
 import { endStretch } from "../../src/protocol/stretch.js";
 import { type ContextInit, createContext } from "../../src/query/exec/create-context.js";

@@ -1,4 +1,7 @@
-/** What a case of the matrix of authorization.test.ts is: a request that names objects of a tenant, and how it is answered. */
+/**
+ * What a case of the matrix of authorization.test.ts is: a request that names objects of a tenant, and how it is
+ * answered.
+ */
 
 /** What one tenant has; all names and ids differ from other tenants'. */
 export interface World {

@@ -2,8 +2,8 @@
  * For each endpoint a request that names objects, given the ids of those of a tenant: the matrix sends it with the
  * caller's own ids, which must succeed where the caller may, and with another tenant's, which must find nothing.
  *
- * An endpoint needs a case here only if derived-request.ts cannot work its request out from its path and example, or if it is
- * answered in another way: a request that is worked out succeeds, and with another tenant's objects gets 404.
+ * An endpoint needs a case here only if derived-request.ts cannot work its request out from its path and example, or if
+ * it is answered in another way: a request that is worked out succeeds, and with another tenant's objects gets 404.
  */
 import type { EndpointSpec } from "../../src/protocol/endpoint.js";
 import { wav } from "../ingest/wav-writer.js";
@@ -12,8 +12,9 @@ import { DATA_CASES } from "./authorization-data-cases.js";
 import { derivedRequest } from "./derived-request.js";
 
 /**
- * What belongs to who made it: what another user of the same tenant is answered with who names it by its id, administrators aside.
- * All else that has an id is the tenant's: every member may name it, which the matrix tries with what a super_admin made.
+ * What belongs to who made it: what another user of the same tenant is answered with who names it by its id,
+ * administrators aside. All else that has an id is the tenant's: every member may name it, which the matrix tries with
+ * what a super_admin made.
  */
 export const OWNED: Readonly<Record<string, string>> = {
   "query.exec": "404",

@@ -1,4 +1,6 @@
-/** Every endpoint × who asks × whose objects, on a running server; and docs/reference/authorization.md says the same. */
+/**
+ * Every endpoint × who asks × whose objects, on a running server; and docs/reference/authorization.md says the same.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import t from "tap";

@@ -1,6 +1,6 @@
 /**
- * What callers may do by Bolt: the rows of the table in docs/reference/authorization.md, and what bolt-authorization.test.ts
- * sends for each.
+ * What callers may do by Bolt: the rows of the table in docs/reference/authorization.md, and what
+ * bolt-authorization.test.ts sends for each.
  */
 import type { PrincipalName } from "./authorization-table.js";
 

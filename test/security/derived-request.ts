@@ -1,6 +1,7 @@
 /**
- * A request to an endpoint, worked out from its declaration: the endpoint's path and example, with a tenant's own objects where
- * these name some. authorization-cases.ts and leak-hunt.test.ts send it where they have no case of their own. Pure.
+ * A request to an endpoint, worked out from its declaration: the endpoint's path and example, with a tenant's own
+ * objects where these name some. authorization-cases.ts and leak-hunt.test.ts send it where they have no case of their
+ * own. Pure.
  */
 import type { EndpointSpec } from "../../src/protocol/endpoint.js";
 
@@ -41,7 +42,9 @@ export interface DerivedRequest {
   readonly namesObjects: boolean;
 }
 
-/** Null: its declaration does not tell how to ask it, so that it needs a case. One that deletes an object always does. */
+/**
+ * Null: its declaration does not tell how to ask it, so that it needs a case. One that deletes an object always does.
+ */
 export function derivedRequest(endpoint: EndpointSpec, objects = ANY_OBJECTS): DerivedRequest | null {
   const { method, path, example, streamedBody } = endpoint;
   if (method === "MESSAGE" || method === "WIRE") return null;

@@ -4,7 +4,10 @@ import { type Reply, TestServer } from "../e2e/server.js";
 
 /** Seconds that a statement may run. */
 const STATEMENT_SECONDS = 3;
-/** For those that would run into that bound on any machine: they ask for this one, so as not to spend processor time in vain. */
+/**
+ * For those that would run into that bound on any machine: they ask for this one, so as not to spend processor time in
+ * vain.
+ */
 const ENDLESS_SECONDS = 0.5;
 
 const server = await TestServer.start({

@@ -1,6 +1,7 @@
 /**
- * Two tenants with the same visible rows; in one of them there are hidden ones, too, with a secret. A user who may not see
- * them asks every door that filters, in both: the answers are the same, to the last score and count, and have no secret.
+ * Two tenants with the same visible rows; in one of them there are hidden ones, too, with a secret. A user who may not
+ * see them asks every door that filters, in both: the answers are the same, to the last score and count, and have no
+ * secret.
  */
 import t from "tap";
 import { TOOLS } from "../../src/features/tools/toolbox.js";

@@ -1,4 +1,7 @@
-/** What each kind of caller may do by PostgreSQL's protocol, and whose connections end when a user, a key or a tenant goes. */
+/**
+ * What each kind of caller may do by PostgreSQL's protocol, and whose connections end when a user, a key or a tenant
+ * goes.
+ */
 import t, { type Test } from "tap";
 import { passwordOf, TestServer } from "../e2e/server.js";
 import {

@@ -1,6 +1,6 @@
 /**
- * What clients of PostgreSQL ask of the catalog, as they sent it (test/fixtures/clients): every query runs, and those of
- * test/golden/client-catalog.txt answer as PostgreSQL 15 did over the same sample schema.
+ * What clients of PostgreSQL ask of the catalog, as they sent it (test/fixtures/clients): every query runs, and those
+ * of test/golden/client-catalog.txt answer as PostgreSQL 15 did over the same sample schema.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import t from "tap";

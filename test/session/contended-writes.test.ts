@@ -1,4 +1,7 @@
-/** Statements that all want the same rows and give way to each other get through: each loses, and then has a longer turn. */
+/**
+ * Statements that all want the same rows and give way to each other get through: each loses, and then has a longer
+ * turn.
+ */
 import t from "tap";
 import { Partition } from "../../src/actor/partition.js";
 import { loadConfig } from "../../src/config/load-config.js";

@@ -1,4 +1,6 @@
-/** Cursors: FETCH and MOVE in all directions, what ends with transactions and savepoints. Checked against PostgreSQL 15. */
+/**
+ * Cursors: FETCH and MOVE in all directions, what ends with transactions and savepoints. Checked against PostgreSQL 15.
+ */
 import t from "tap";
 import { checkStatements } from "../sql/run-sql.js";
 

@@ -1,4 +1,7 @@
-/** DateStyle and IntervalStyle of a session: casts, functions, literals, stored values, plans. Checked against PostgreSQL 15. */
+/**
+ * DateStyle and IntervalStyle of a session: casts, functions, literals, stored values, plans. Checked against
+ * PostgreSQL 15.
+ */
 import t from "tap";
 import { checkStatements } from "../sql/run-sql.js";
 

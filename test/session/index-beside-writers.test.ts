@@ -1,4 +1,6 @@
-/** Definitions that read a table while others write it: an index has all rows, and a constraint holds for all of them. */
+/**
+ * Definitions that read a table while others write it: an index has all rows, and a constraint holds for all of them.
+ */
 import t, { type Test } from "tap";
 import { Partition } from "../../src/actor/partition.js";
 import { loadConfig } from "../../src/config/load-config.js";

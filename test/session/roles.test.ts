@@ -1,4 +1,6 @@
-/** Roles, privileges and row security in SQL. test/sql/roles-differential.test.ts compares random ones with PostgreSQL. */
+/**
+ * Roles, privileges and row security in SQL. test/sql/roles-differential.test.ts compares random ones with PostgreSQL.
+ */
 import t from "tap";
 import { checkStatements } from "../sql/run-sql.js";
 

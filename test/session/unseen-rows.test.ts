@@ -1,4 +1,6 @@
-/** Rows of CREATE TABLE AS and REFRESH that are stored ahead of the commit: nobody sees them, and none stays without it. */
+/**
+ * Rows of CREATE TABLE AS and REFRESH that are stored ahead of the commit: nobody sees them, and none stays without it.
+ */
 import t, { type Test } from "tap";
 import { removeRetired } from "../../src/actor/remove-retired.js";
 import { DbError } from "../../src/protocol/errors.js";

@@ -1,7 +1,8 @@
 /**
- * One who backs a tenant up between the transactions of its clients, and restores what was backed up, as of any moment, into a copy of the
- * tenant, over and over. What the copy then has is a read of all lists that happened at that moment, so the checker of histories says
- * whether it can have been. A copy whose restore was cut short is refused, or has what it had before or what was being restored.
+ * One who backs a tenant up between the transactions of its clients, and restores what was backed up, as of any moment,
+ * into a copy of the tenant, over and over. What the copy then has is a read of all lists that happened at that moment,
+ * so the checker of histories says whether it can have been. A copy whose restore was cut short is refused, or has what
+ * it had before or what was being restored.
  */
 import type { Transaction } from "./history.js";
 import type { SeededRandom } from "./seeded-random.js";

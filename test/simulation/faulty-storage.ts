@@ -1,7 +1,7 @@
 /**
- * A partition's disk and engine with faults, for a simulated node. The disk outlives the threads that use it; a power cut leaves what
- * was synced and some pages of what was not. The engine behaves as RocksDB does here: batches are atomic, a killed process loses
- * none of them, a power cut all but a prefix.
+ * A partition's disk and engine with faults, for a simulated node. The disk outlives the threads that use it; a power
+ * cut leaves what was synced and some pages of what was not. The engine behaves as RocksDB does here: batches are
+ * atomic, a killed process loses none of them, a power cut all but a prefix.
  */
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import type { Operation } from "../../src/storage/operation.js";

@@ -1,4 +1,7 @@
-/** The same history gives the same answers, however it is run. METAMORPHIC_SEEDS makes it longer, METAMORPHIC_FROM begins elsewhere. */
+/**
+ * The same history gives the same answers, however it is run. METAMORPHIC_SEEDS makes it longer, METAMORPHIC_FROM
+ * begins elsewhere.
+ */
 import t from "tap";
 import { answersOf, differenceOf, historyOf, WAYS } from "./metamorphic.js";
 import { answersOnNode } from "./partitions.js";

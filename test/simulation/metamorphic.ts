@@ -1,6 +1,7 @@
 /**
- * Random histories of changes and queries over tables and a graph, and ways of running one: on memory or RocksDB, with the
- * optimizer's rules or none, in batches of one row, with restarts, in one of several partitions. The answers must be the same.
+ * Random histories of changes and queries over tables and a graph, and ways of running one: on memory or RocksDB, with
+ * the optimizer's rules or none, in batches of one row, with restarts, in one of several partitions. The answers must
+ * be the same.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

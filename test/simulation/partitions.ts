@@ -6,7 +6,9 @@ import { VirtualLoop } from "./virtual-loop.js";
 
 const TENANTS = 4;
 
-/** Each tenant's answers; all run at the same time. `restarts`: the power is cut now and then, between two statements. */
+/**
+ * Each tenant's answers; all run at the same time. `restarts`: the power is cut now and then, between two statements.
+ */
 export async function answersOnNode(
   seed: number,
   histories: readonly (readonly string[])[],

@@ -1,6 +1,6 @@
 /**
- * `make sim SEEDS=1000 [FROM=1]`: runs seeds and prints each that fails with its problems. `SEED=17` runs that one, twice, and tells
- * whether both runs were the same.
+ * `make sim SEEDS=1000 [FROM=1]`: runs seeds and prints each that fails with its problems. `SEED=17` runs that one,
+ * twice, and tells whether both runs were the same.
  */
 import { simulate } from "./simulate.js";
 

@@ -1,8 +1,8 @@
 /**
- * Whether a history of appends to lists and reads of whole lists is strictly serializable, after Elle (Kingsbury and Alvaro,
- * VLDB 2020): every value is appended once, so a list tells the order of its writers, and reads tell which of them they saw.
- * From that follows which transaction must come before which; so must one that ended before the other began. A cycle is a
- * contradiction. Lists as they are at the end must be given for every key.
+ * Whether a history of appends to lists and reads of whole lists is strictly serializable, after Elle (Kingsbury and
+ * Alvaro, VLDB 2020): every value is appended once, so a list tells the order of its writers, and reads tell which of
+ * them they saw. From that follows which transaction must come before which; so must one that ended before the other
+ * began. A cycle is a contradiction. Lists as they are at the end must be given for every key.
  */
 import type { Transaction } from "./history.js";
 

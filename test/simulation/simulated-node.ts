@@ -1,8 +1,8 @@
 /**
- * A whole node in one thread and in virtual time: the gateway's pool and links with their supervisor, and actors with their
- * partitions on simulated disks. Between "threads" messages are copied and take a while, in order; a thread that ends loses what it
- * had said last. Missing are sockets, HTTP and what is not of a partition: files of saved indexes, models, task
- * threads. Backups have virtual files.
+ * A whole node in one thread and in virtual time: the gateway's pool and links with their supervisor, and actors with
+ * their partitions on simulated disks. Between "threads" messages are copied and take a while, in order; a thread that
+ * ends loses what it had said last. Missing are sockets, HTTP and what is not of a partition: files of saved indexes,
+ * models, task threads. Backups have virtual files.
  */
 
 import { basename } from "node:path";

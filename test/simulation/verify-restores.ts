@@ -1,6 +1,6 @@
 /**
- * Restores when nothing is broken any more: they must succeed. A copy must have all that the tenant has, with its indexes; the tenant
- * itself is taken back to a moment, also with a crash on the way, and from there forward again.
+ * Restores when nothing is broken any more: they must succeed. A copy must have all that the tenant has, with its
+ * indexes; the tenant itself is taken back to a moment, also with a crash on the way, and from there forward again.
  */
 import { BackupWork, type Content, textOf, type View } from "./backup-work.js";
 import type { SeededRandom } from "./seeded-random.js";

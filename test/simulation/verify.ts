@@ -1,4 +1,6 @@
-/** Holds a tenant's data at the end of a simulation against what its clients know, and its indexes against its records. */
+/**
+ * Holds a tenant's data at the end of a simulation against what its clients know, and its indexes against its records.
+ */
 import { problemsOf } from "./serializability.js";
 import { BULK_ROWS, LISTS, listName, readOf, type TenantWork, valuesOf } from "./workload.js";
 

@@ -1,6 +1,7 @@
 /**
- * Files in memory and in virtual time, for backups: what the process does below `root` with node:fs, node:fs/promises and node:zlib while a
- * simulation runs. They outlive the threads that use them. A power cut leaves what was synced, and of the rest some pages and some names.
+ * Files in memory and in virtual time, for backups: what the process does below `root` with node:fs, node:fs/promises
+ * and node:zlib while a simulation runs. They outlive the threads that use them. A power cut leaves what was synced,
+ * and of the rest some pages and some names.
  */
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { dirname } from "node:path";

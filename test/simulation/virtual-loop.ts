@@ -1,10 +1,10 @@
 /**
- * Time and the event loop under a simulation's control: while installed, timers, immediates, clocks and sources of chance of this
- * process are these, so that a run follows from its seed alone, and a minute passes in a moment.
+ * Time and the event loop under a simulation's control: while installed, timers, immediates, clocks and sources of
+ * chance of this process are these, so that a run follows from its seed alone, and a minute passes in a moment.
  *
- * Everything belongs to an owner (a thread of the simulated node, or the clients), that of the task that made it. When an owner
- * dies, what it still had to do never happens, as when a thread ends: at any point where it waits for anything.
- * What runs must wait for nothing real (files, sockets, threads, modules that were not loaded yet).
+ * Everything belongs to an owner (a thread of the simulated node, or the clients), that of the task that made it. When
+ * an owner dies, what it still had to do never happens, as when a thread ends: at any point where it waits for
+ * anything. What runs must wait for nothing real (files, sockets, threads, modules that were not loaded yet).
  */
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import type { SeededRandom } from "./seeded-random.js";

@@ -1,7 +1,7 @@
 /**
- * What clients do to one tenant: lists that are kept as rows, documents, rows with vectors and nodes with relationships, to which
- * transactions append values and which they read. Each value is also a row of a journal, a word in a text and a number in a
- * count, so that models and their indexes can be held against each other.
+ * What clients do to one tenant: lists that are kept as rows, documents, rows with vectors and nodes with
+ * relationships, to which transactions append values and which they read. Each value is also a row of a journal, a word
+ * in a text and a number in a count, so that models and their indexes can be held against each other.
  */
 import type { Identity } from "../../src/protocol/identity.js";
 import type { Ending, Operation, Transaction } from "./history.js";

@@ -1,4 +1,7 @@
-/** The type "char", number pictures of to_char, SUBSTRING … SIMILAR and empty sub-arrays. Expectations are PostgreSQL 15's. */
+/**
+ * The type "char", number pictures of to_char, SUBSTRING … SIMILAR and empty sub-arrays. Expectations are PostgreSQL
+ * 15's.
+ */
 import t from "tap";
 import { checkStatements } from "./run-sql.js";
 

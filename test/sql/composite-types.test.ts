@@ -1,4 +1,7 @@
-/** Columns of composite types and of tables' rows, ALTER TYPE of their fields, domains over them. Expectations are PostgreSQL 15's. */
+/**
+ * Columns of composite types and of tables' rows, ALTER TYPE of their fields, domains over them. Expectations are
+ * PostgreSQL 15's.
+ */
 import t from "tap";
 import { checkStatements } from "./run-sql.js";
 

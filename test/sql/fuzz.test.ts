@@ -1,4 +1,6 @@
-/** Random and mutated statements: whatever comes, the answer is statements or a DbError, and the parser stays usable. */
+/**
+ * Random and mutated statements: whatever comes, the answer is statements or a DbError, and the parser stays usable.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import t from "tap";

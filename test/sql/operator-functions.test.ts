@@ -1,4 +1,7 @@
-/** Functions behind operators and aggregates, bit strings' aggregates, intervals through to_char. Expectations are PostgreSQL 15's. */
+/**
+ * Functions behind operators and aggregates, bit strings' aggregates, intervals through to_char. Expectations are
+ * PostgreSQL 15's.
+ */
 import t from "tap";
 import { checkStatements } from "./run-sql.js";
 

@@ -1,4 +1,6 @@
-/** What is found wrong with a PL/pgSQL body when its function is made, and cursors. Expectations are PostgreSQL 15's. */
+/**
+ * What is found wrong with a PL/pgSQL body when its function is made, and cursors. Expectations are PostgreSQL 15's.
+ */
 import t from "tap";
 import { checkStatements } from "./run-sql.js";
 

@@ -1,8 +1,8 @@
 /**
  * Scripts of test/golden/postgres with PostgreSQL's answers, taken from a server. A case is a statement after `> ` and
- * its rows, fields parted by `|`, or `!`, a SQLSTATE and a message. A case after the comment `# Ours` has an answer of our
- * own, because PostgreSQL has no such statement or another way. With TESSERA_GOLDEN=update and PostgreSQL installed the
- * server writes the answers anew, all but those. GOLDEN_FILE runs one file.
+ * its rows, fields parted by `|`, or `!`, a SQLSTATE and a message. A case after the comment `# Ours` has an answer of
+ * our own, because PostgreSQL has no such statement or another way. With TESSERA_GOLDEN=update and PostgreSQL installed
+ * the server writes the answers anew, all but those. GOLDEN_FILE runs one file.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import t, { type Test } from "tap";

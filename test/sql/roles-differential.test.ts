@@ -1,4 +1,6 @@
-/** Random roles, grants and policies × random statements, here and in PostgreSQL: the same rows and the same refusals. */
+/**
+ * Random roles, grants and policies × random statements, here and in PostgreSQL: the same rows and the same refusals.
+ */
 import pg from "pg";
 import t from "tap";
 import { type Oracle, startPostgres } from "../conformance/postgres.js";

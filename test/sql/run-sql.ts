@@ -1,8 +1,12 @@
-/** Statements run end to end on an empty database in memory: rows as PostgreSQL's text, or the error with its SQLSTATE. */
+/**
+ * Statements run end to end on an empty database in memory: rows as PostgreSQL's text, or the error with its SQLSTATE.
+ */
 import type { Test } from "tap";
 import { open } from "../conformance/sql-adapter.js";
 
-/** A statement, and its rows as `a|b` lines (NULL is ∅) or its error as "SQLSTATE message"; without either it must run. */
+/**
+ * A statement, and its rows as `a|b` lines (NULL is ∅) or its error as "SQLSTATE message"; without either it must run.
+ */
 export type Case = readonly [sql: string, expected?: readonly string[] | string];
 
 export async function checkStatements(t: Test, cases: readonly Case[]): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Text search against PostgreSQL 15: test/golden/oracle/text-search.txt holds statements with what it answered (rows with `|`
- * between columns, or its error).
+ * Text search against PostgreSQL 15: test/golden/oracle/text-search.txt holds statements with what it answered (rows
+ * with `|` between columns, or its error).
  */
 import { readFileSync } from "node:fs";
 import t from "tap";

@@ -1,6 +1,6 @@
 /**
- * Triggers and rules. test/golden/oracle/triggers.txt holds scripts with what PostgreSQL 15 answered to each statement: rows with
- * `|` between columns, or the error; each part begins with an empty database.
+ * Triggers and rules. test/golden/oracle/triggers.txt holds scripts with what PostgreSQL 15 answered to each statement:
+ * rows with `|` between columns, or the error; each part begins with an empty database.
  */
 import { readFileSync } from "node:fs";
 import t from "tap";

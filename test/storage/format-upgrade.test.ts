@@ -1,6 +1,6 @@
 /**
- * An upgrade that ends at any of its file operations, and a rollback that does: the next start has all of the data in the new
- * form, or the rollback all of it in the old one.
+ * An upgrade that ends at any of its file operations, and a rollback that does: the next start has all of the data in
+ * the new form, or the rollback all of it in the old one.
  */
 import fs, {
   cpSync,

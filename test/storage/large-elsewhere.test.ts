@@ -1,4 +1,7 @@
-/** Large commits that RocksDB takes on a thread of its own: what readers see meanwhile, and what an end in between leaves. */
+/**
+ * Large commits that RocksDB takes on a thread of its own: what readers see meanwhile, and what an end in between
+ * leaves.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** A process that replaces all rows by large commits and says how far it is, until it is killed. Run by large-elsewhere.test.ts. */
+/**
+ * A process that replaces all rows by large commits and says how far it is, until it is killed. Run by
+ * large-elsewhere.test.ts.
+ */
 import { join } from "node:path";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { inSteps } from "../../src/storage/in-steps.js";

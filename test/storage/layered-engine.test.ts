@@ -1,6 +1,6 @@
 /**
- * Random histories, forks of forks, reads of the past, range deletes and crashes against a plain model: a map per tenant, copied at
- * every commit. Commits of three writes and more are large, and the engine takes them in parts.
+ * Random histories, forks of forks, reads of the past, range deletes and crashes against a plain model: a map per
+ * tenant, copied at every commit. Commits of three writes and more are large, and the engine takes them in parts.
  */
 import t, { type Test } from "tap";
 import { boundOf } from "../../src/storage/cursor-bound.js";

@@ -10,8 +10,8 @@ export interface File {
   /** Content at the last sync. */
   synced: Buffer;
   /**
-   * Pages that a failed sync gave up: they are still read as they were written, but no later sync writes them, unless they are
-   * written again. This is what Linux does.
+   * Pages that a failed sync gave up: they are still read as they were written, but no later sync writes them, unless
+   * they are written again. This is what Linux does.
    */
   readonly given: Set<number>;
 }

@@ -1,4 +1,6 @@
-/** The inverted index against counting by hand, under additions and removals; queries as people write them; highlights. */
+/**
+ * The inverted index against counting by hand, under additions and removals; queries as people write them; highlights.
+ */
 import fc from "fast-check";
 import t from "tap";
 import { analyzerOf } from "../../src/text/analysis.js";

@@ -20,8 +20,9 @@ const text = fc
   .map((parts) => parts.flat().join(""));
 
 /**
- * A host name, an address or a path is cut before a letter that is not ASCII, in the middle of a word of the index: "fin.Cétait" has the
- * lexemes "fin.c" and "était". The index does not find the second one. Ideographs are words of their own.
+ * A host name, an address or a path is cut before a letter that is not ASCII, in the middle of a word of the index:
+ * "fin.Cétait" has the lexemes "fin.c" and "était". The index does not find the second one. Ideographs are words of
+ * their own.
  */
 const CUT_WITHIN =
   /[./@][\w./@-]*(?![\p{ASCII}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{M}\p{N}]/u;

@@ -1,6 +1,7 @@
 /**
- * The real server under mixed load, killed and started again, round after round: with SIGKILL at any moment, also while it starts,
- * and, where a small file system can be mounted, after its disk was full. Run by `make torture` and, a few rounds, by torture.test.ts.
+ * The real server under mixed load, killed and started again, round after round: with SIGKILL at any moment, also while
+ * it starts, and, where a small file system can be mounted, after its disk was full. Run by `make torture` and, a few
+ * rounds, by torture.test.ts.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * What the torture loads a server with: works over all models. Each writes items with numbers of their own, whole or not at all, and can
- * list what is stored. What was acknowledged must be there after every restart, what was refused never; of what was not
- * answered the first look afterwards decides.
+ * What the torture loads a server with: works over all models. Each writes items with numbers of their own, whole or
+ * not at all, and can list what is stored. What was acknowledged must be there after every restart, what was refused
+ * never; of what was not answered the first look afterwards decides.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Reply, TestServer } from "../e2e/server.js";
@@ -103,7 +103,10 @@ class Rows extends Work {
   }
 }
 
-/** One transaction over several requests that writes a row, a document, a node with a relationship, and a row with a vector. */
+/**
+ * One transaction over several requests that writes a row, a document, a node with a relationship, and a row with a
+ * vector.
+ */
 class Everything extends Work {
   readonly name = "transactions over all models";
   readonly parts = 4;
@@ -331,8 +334,8 @@ class Imports extends Work {
 const PAUSE_MS = 200;
 
 /**
- * Backups beside the other works: those that were acknowledged are whole, and the newest restores a state in which what commits
- * together is there together.
+ * Backups beside the other works: those that were acknowledged are whole, and the newest restores a state in which what
+ * commits together is there together.
  */
 class TakenBackups extends Work {
   readonly name = "backups";

@@ -1,4 +1,6 @@
-/** Large bodies in pieces: the same values and the same refusals as when they are read at once, wherever the pieces end. */
+/**
+ * Large bodies in pieces: the same values and the same refusals as when they are read at once, wherever the pieces end.
+ */
 import fc from "fast-check";
 import { Packr } from "msgpackr";
 import t from "tap";

@@ -1,4 +1,6 @@
-/** Vectors as text and as JSON: round trips, what pgvector refuses, shortest digits, and distances against plain sums. */
+/**
+ * Vectors as text and as JSON: round trips, what pgvector refuses, shortest digits, and distances against plain sums.
+ */
 import fc from "fast-check";
 import t from "tap";
 import { DbError } from "../../src/protocol/errors.js";

@@ -1,6 +1,6 @@
 /**
- * hnswlib as an oracle: its exact search finds the same vectors, and its graph with the same parameters finds no more of them.
- * The package is one of the bench's peers (`make vector-peers`); without it these tests are skipped.
+ * hnswlib as an oracle: its exact search finds the same vectors, and its graph with the same parameters finds no more
+ * of them. The package is one of the bench's peers (`make vector-peers`); without it these tests are skipped.
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";

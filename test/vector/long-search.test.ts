@@ -1,4 +1,6 @@
-/** Searches that take turns: what they find is of the moment at which they answer, whatever changed between their turns. */
+/**
+ * Searches that take turns: what they find is of the moment at which they answer, whatever changed between their turns.
+ */
 import t from "tap";
 import type { Found } from "../../src/vector/found.js";
 import type { LongSearch } from "../../src/vector/long-search.js";

@@ -1,4 +1,6 @@
-/** Vectors are removed while a graph is saved or linked by other threads: none comes back, none takes another's place. */
+/**
+ * Vectors are removed while a graph is saved or linked by other threads: none comes back, none takes another's place.
+ */
 import { setTimeout } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import t from "tap";

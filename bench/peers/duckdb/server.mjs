@@ -1,7 +1,7 @@
 /**
- * DuckDB in a process of its own (`node server.mjs FILE THREADS`), which bench/contenders/duckdb-process.ts starts. It prints a
- * line of JSON when the file is open, {version}, and then one for each line {sql} of its input: {milliseconds, rows} or {error}.
- * Cells are texts or null. The end of the input closes the file, which writes a checkpoint.
+ * DuckDB in a process of its own (`node server.mjs FILE THREADS`), which bench/contenders/duckdb-process.ts starts. It
+ * prints a line of JSON when the file is open, {version}, and then one for each line {sql} of its input: {milliseconds,
+ * rows} or {error}. Cells are texts or null. The end of the input closes the file, which writes a checkpoint.
  */
 import { createInterface } from "node:readline";
 import { DuckDBInstance, version } from "@duckdb/node-api";

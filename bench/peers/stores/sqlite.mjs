@@ -1,6 +1,6 @@
 /**
- * better-sqlite3: WAL, synchronous=FULL (each commit is fsynced before the answer), statements prepared once. Every call
- * is synchronous, which is this library's point. The other stores answer the same functions:
+ * better-sqlite3: WAL, synchronous=FULL (each commit is fsynced before the answer), statements prepared once. Every
+ * call is synchronous, which is this library's point. The other stores answer the same functions:
  *
  *   prepare({accounts, tenants, rowsPerTenant})   tables and rows, before the measurements
  *   read(id), readOf(tenant, id)                  one row or null

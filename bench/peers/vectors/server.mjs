@@ -1,8 +1,9 @@
 /**
  * The peers of bench/vector: fastify in front of one vector store (`node server.mjs usearch DIRECTORY`), with a cached
  * JWT check and compiled schemas. Started by bench/vector/contenders.ts. Prints one line of JSON when it listens:
- * {port, token, versions}. A store is {versions, load(vectors), build(), setEf(ef), search(vector, k) → [{id, distance}]};
- * all but `versions` may answer promises. Ids are the numbers of the vectors in the order in which they were loaded.
+ * {port, token, versions}. A store is {versions, load(vectors), build(), setEf(ef), search(vector, k) → [{id,
+ * distance}]}; all but `versions` may answer promises. Ids are the numbers of the vectors in the order in which they
+ * were loaded.
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";

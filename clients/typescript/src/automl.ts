@@ -62,8 +62,8 @@ export class AutoMl {
   }
 
   /**
-   * Trains, and gives the model. `onProgress` hears of each change. Throws what the training failed with. A signal that fires
-   * stops the training, too.
+   * Trains, and gives the model. `onProgress` hears of each change. Throws what the training failed with. A signal that
+   * fires stops the training, too.
    */
   async fit(
     options: TrainOptions,

@@ -1,4 +1,6 @@
-/** Waits between attempts: they double, and half of each is left to chance, so that clients do not come back together. */
+/**
+ * Waits between attempts: they double, and half of each is left to chance, so that clients do not come back together.
+ */
 
 /** Milliseconds before attempt `attempt` + 1. */
 export function backoffMs(attempt: number, firstMs: number, mostMs: number): number {

@@ -40,7 +40,10 @@ export function connect<S extends Schema = AnySchema>(options: ConnectOptions): 
   return new Client<S>(options);
 }
 
-/** Signs in once. Gives the token that `connect` takes as `apiKey`, for programs that keep it, such as pages in a browser. */
+/**
+ * Signs in once. Gives the token that `connect` takes as `apiKey`, for programs that keep it, such as pages in a
+ * browser.
+ */
 export function signIn(options: PasswordOptions): Promise<AccessToken> {
   return new Transport(options).signIn.tokenOf(options);
 }
@@ -87,7 +90,9 @@ export class Client<S extends Schema = AnySchema> extends Statements {
     return streamRows<R>(this.transport, this.link, text, parameters, options);
   }
 
-  /** A statement's answer as it comes over the WebSocket: columns, rows as lists, and the end. Leaving the loop ends it. */
+  /**
+   * A statement's answer as it comes over the WebSocket: columns, rows as lists, and the end. Leaving the loop ends it.
+   */
   parts(text: string, parameters: Parameters = [], options: StreamOptions = {}): AsyncGenerator<ResultPart, void> {
     return streamParts(this.link, text, parameters, options);
   }
@@ -109,8 +114,8 @@ export class Client<S extends Schema = AnySchema> extends Statements {
   }
 
   /**
-   * Does the work in a transaction and commits it. When a concurrent transaction was faster the work is done again, so it
-   * should change nothing but through its argument. An error of the work rolls back.
+   * Does the work in a transaction and commits it. When a concurrent transaction was faster the work is done again, so
+   * it should change nothing but through its argument. An error of the work rolls back.
    */
   tx<T>(work: (transaction: Transaction) => T | Promise<T>, options: TransactionOptions = {}): Promise<T> {
     return runTransaction(this.transport, work, options);
@@ -121,7 +126,9 @@ export class Client<S extends Schema = AnySchema> extends Statements {
     return new Table(this, name);
   }
 
-  /** The rows of a function's result; a function that gives one value has one row, whose column has the function's name. */
+  /**
+   * The rows of a function's result; a function that gives one value has one row, whose column has the function's name.
+   */
   callFunction<F extends FunctionName<S>>(name: F, ...args: ArgumentsOf<S, F>): Promise<Result<FunctionRow<S, F>>> {
     const { text, parameters } = statementOf(fragment`SELECT * FROM ${named(name)}(${joined(args, ", ")})`);
     return this.query<FunctionRow<S, F>>(text, parameters);
@@ -190,8 +197,8 @@ export class Client<S extends Schema = AnySchema> extends Statements {
   }
 
   /**
-   * Any route, typed as the server declares it: `db.call("GET /v1/collections/{name}", { params: { name } })`. Gives the payload of its
-   * answer. A POST or PUT gets an Idempotency-Key.
+   * Any route, typed as the server declares it: `db.call("GET /v1/collections/{name}", { params: { name } })`. Gives
+   * the payload of its answer. A POST or PUT gets an Idempotency-Key.
    */
   call<R extends Route>(route: R, ...sent: CallArguments<R>): Promise<AnswerOf<R>> {
     return callRoute(this.transport, route, ...sent);

@@ -72,7 +72,9 @@ export class Files {
     return this.transport.open("GET", "/v1/data/export", { query: asked, signal, accept: "*/*" });
   }
 
-  /** Has a folder of the server read into the collection `name`, and followed. The operator says which folders may be. */
+  /**
+   * Has a folder of the server read into the collection `name`, and followed. The operator says which folders may be.
+   */
   follow(name: string, folder: string, options: FolderOptions & WriteOptions = {}): Promise<Folder> {
     const { signal, idempotencyKey, ...rest } = options;
     const body = { name, watch_dir: folder, ...rest };

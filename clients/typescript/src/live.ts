@@ -67,7 +67,10 @@ export async function* follow<D>(transport: Transport, followed: Followed): Asyn
   }
 }
 
-/** Within a stream `unauthorized` asks to connect again, as after a change of the user; then the answer's status decides. */
+/**
+ * Within a stream `unauthorized` asks to connect again, as after a change of the user; then the answer's status
+ * decides.
+ */
 function mayGoOn({ code, status }: TesseraError): boolean {
   return PASSING.includes(code) || (code === "unauthorized" && status === WITHIN);
 }

@@ -25,8 +25,8 @@ interface Address {
   /** Attempts of a request that can be repeated; 5 unless said. */
   readonly attempts?: number;
   /**
-   * Milliseconds until a request without a stream is given up, also at the server. Unless said, the client gives it up after
-   * 120,000, and the server by its own limits.
+   * Milliseconds until a request without a stream is given up, also at the server. Unless said, the client gives it up
+   * after 120,000, and the server by its own limits.
    */
   readonly timeoutMs?: number;
 }
@@ -56,8 +56,8 @@ export interface CallOptions {
 /** Of one call that may change something. */
 export interface WriteOptions extends CallOptions {
   /**
-   * Repetitions with this key are answered as the first time. The client makes one up for each call. "": none, which is a little
-   * faster; then the call is not repeated after a broken connection.
+   * Repetitions with this key are answered as the first time. The client makes one up for each call. "": none, which is
+   * a little faster; then the call is not repeated after a broken connection.
    */
   readonly idempotencyKey?: string | undefined;
 }

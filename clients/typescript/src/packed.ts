@@ -1,6 +1,6 @@
 /**
- * MessagePack, as the server writes it on a WebSocket: messages, and their rows by columns. Values are those of the server's JSON:
- * bytes and whole numbers that a number cannot hold are text. Pure.
+ * MessagePack, as the server writes it on a WebSocket: messages, and their rows by columns. Values are those of the
+ * server's JSON: bytes and whole numbers that a number cannot hold are text. Pure.
  */
 
 /** The values of a column, one for each row. */
@@ -186,7 +186,9 @@ class Reader {
     return length === 2 ? this.view.getUint16(at) : this.view.getUint32(at);
   }
 
-  /** Bytes of a column of numbers, `{columns: [{data}]}`, as they are; those that are a value, or within one, as text. */
+  /**
+   * Bytes of a column of numbers, `{columns: [{data}]}`, as they are; those that are a value, or within one, as text.
+   */
   private binary(length: number): Uint8Array | string {
     const at = this.skip(length);
     const bytes = this.bytes.subarray(at, at + length);

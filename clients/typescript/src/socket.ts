@@ -1,6 +1,6 @@
 /**
- * The WebSocket of a client: made by a ticket for the first stream, shared by all that run, and closed a moment after the last. A
- * stream whose connection breaks ends with ConnectionError; the next one connects anew. One per client.
+ * The WebSocket of a client: made by a ticket for the first stream, shared by all that run, and closed a moment after
+ * the last. A stream whose connection breaks ends with ConnectionError; the next one connects anew. One per client.
  */
 import { ConnectionError, errorOf, TesseraError } from "./errors.js";
 import type { SocketClass, SocketLike } from "./options.js";
@@ -89,7 +89,9 @@ export class SocketLink {
     private readonly make: SocketClass | undefined,
   ) {}
 
-  /** All rows of a query, as many at a time as a message has. `body`: the statement as POST /v1/query/execute takes it. */
+  /**
+   * All rows of a query, as many at a time as a message has. `body`: the statement as POST /v1/query/execute takes it.
+   */
   async *batches<R>(body: object, signal: AbortSignal | undefined): AsyncGenerator<Batch<R>, void> {
     let make = rowMaker<R>([]);
     let makeOfColumns = columnRowMaker<R>([]);
@@ -118,7 +120,9 @@ export class SocketLink {
     }
   }
 
-  /** The messages of an answer. The server sends as far ahead as there are credits, one for each message that was read. */
+  /**
+   * The messages of an answer. The server sends as far ahead as there are credits, one for each message that was read.
+   */
   private async *messages(body: object, signal: AbortSignal | undefined): AsyncGenerator<Message, void> {
     signal?.throwIfAborted();
     const id = ++this.lastId;

@@ -87,7 +87,10 @@ export function streamRows<R>(
   return new RowIterator(link.batches<R>(body, signal));
 }
 
-/** The same as the server's messages have it: lists, with their columns before them and the statement's facts after them. */
+/**
+ * The same as the server's messages have it: lists, with their columns before them and the statement's facts after
+ * them.
+ */
 export function streamParts(
   link: SocketLink,
   text: string,

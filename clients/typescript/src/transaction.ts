@@ -51,8 +51,8 @@ export async function runTransaction<T>(
 }
 
 /**
- * What was not committed can be done again; of a commit without an answer nobody knows. A transaction that the server does not
- * know has not been committed: the answer to a commit is kept with what it wrote.
+ * What was not committed can be done again; of a commit without an answer nobody knows. A transaction that the server
+ * does not know has not been committed: the answer to a commit is kept with what it wrote.
  */
 function mayRepeat(error: unknown, isCommitting: boolean): boolean {
   if (error instanceof SerializationError) return true;

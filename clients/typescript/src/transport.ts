@@ -1,9 +1,9 @@
 /**
- * Requests over HTTP: the credential, repetitions, cancellation, and errors as classes. One per client; it keeps no state but the
- * credential's.
+ * Requests over HTTP: the credential, repetitions, cancellation, and errors as classes. One per client; it keeps no
+ * state but the credential's.
  *
- * A request is repeated when the server asks for it (429 and 503 with Retry-After), and after a broken connection only if it
- * cannot do its work twice: because it only reads, or because it has an Idempotency-Key.
+ * A request is repeated when the server asks for it (429 and 503 with Retry-After), and after a broken connection only
+ * if it cannot do its work twice: because it only reads, or because it has an Idempotency-Key.
  */
 import { backoffMs, pause } from "./backoff.js";
 import { ConnectionError, errorOf, TesseraError, TimeoutError } from "./errors.js";

@@ -1,4 +1,7 @@
-/** What the tenant has, for completion, the palette and the lists beside pages. Loaded once, and again after definitions changed. */
+/**
+ * What the tenant has, for completion, the palette and the lists beside pages. Loaded once, and again after definitions
+ * changed.
+ */
 import { client } from "./session.js";
 import { createStore } from "./store.js";
 

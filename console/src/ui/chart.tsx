@@ -1,4 +1,6 @@
-/** A chart on a canvas: lines, bars or points over numbers, times or names. The pointer, or arrows, read single values. */
+/**
+ * A chart on a canvas: lines, bars or points over numbers, times or names. The pointer, or arrows, read single values.
+ */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useStore } from "../lib/store.js";
 import { theme } from "../lib/theme.js";

@@ -1,6 +1,6 @@
 /**
- * A table of a result's rows, up to millions: only the rows and columns in sight are drawn. Browsers limit how high an element can
- * be, so beyond some 600,000 rows a step of the scroll bar is more than a pixel of the table.
+ * A table of a result's rows, up to millions: only the rows and columns in sight are drawn. Browsers limit how high an
+ * element can be, so beyond some 600,000 rows a step of the scroll bar is more than a pixel of the table.
  *
  * The keyboard moves a cell, as in a spreadsheet; the row and column in sight follow it.
  */

@@ -1,4 +1,6 @@
-/** Draws a graph, which can be moved, enlarged and taken apart by the pointer. Colours are of labels, sizes of degrees. */
+/**
+ * Draws a graph, which can be moved, enlarged and taken apart by the pointer. Colours are of labels, sizes of degrees.
+ */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useStore } from "../lib/store.js";
 import { theme } from "../lib/theme.js";

@@ -1,7 +1,7 @@
 /**
  * A decoder's graph in the usual layout of small instruct models: input_ids, attention_mask, position_ids and
- * past_key_values.{i}.key/value of [batch, heads, past, numbers] give logits and present.{i}.key/value. Made and owned by
- * decoder.ts.
+ * past_key_values.{i}.key/value of [batch, heads, past, numbers] give logits and present.{i}.key/value. Made and owned
+ * by decoder.ts.
  */
 import { type InferenceSession, Tensor } from "onnxruntime-node";
 import { BundleError, type Manifest } from "../manifest.js";

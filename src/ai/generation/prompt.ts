@@ -1,12 +1,12 @@
 /**
- * Messages as a prompt's token ids, by the bundle's chat template (Jinja, as in Hugging Face's tokenizer_config.json). Made
- * and owned by decoder.ts.
+ * Messages as a prompt's token ids, by the bundle's chat template (Jinja, as in Hugging Face's tokenizer_config.json).
+ * Made and owned by decoder.ts.
  *
  * A prompt must leave room for the answer. When it does not, the oldest messages go first, but system messages and the
  * last one stay; then the longest message that is left loses its middle.
  *
- * A text never says the model's special tokens: in messages they get a blank behind their first character, so nobody's text
- * can end its message and begin one of the system.
+ * A text never says the model's special tokens: in messages they get a blank behind their first character, so nobody's
+ * text can end its message and begin one of the system.
  */
 import { Template } from "@huggingface/jinja";
 import { Tokenizer } from "@huggingface/tokenizers";

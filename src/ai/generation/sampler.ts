@@ -1,7 +1,7 @@
 /**
  * Chooses the next token by the model's logits: temperature, then the k most likely, then the least set of most likely
- * tokens whose probabilities reach `topP` (Holtzman et al., The Curious Case of Neural Text Degeneration, 2020). One per
- * generation; it owns the state of its random numbers.
+ * tokens whose probabilities reach `topP` (Holtzman et al., The Curious Case of Neural Text Degeneration, 2020). One
+ * per generation; it owns the state of its random numbers.
  */
 
 export interface SamplingOptions {
@@ -73,8 +73,8 @@ interface Kept {
 }
 
 /**
- * The most likely until their mass is `enough` or they are `most`. Only the bin in which that happens is sorted. Equals of
- * the last one are kept as well.
+ * The most likely until their mass is `enough` or they are `most`. Only the bin in which that happens is sorted. Equals
+ * of the last one are kept as well.
  */
 function kept(weights: Float64Array, counts: Uint32Array, masses: Float64Array, enough: number, most: number): Kept {
   let bin = 0;

@@ -28,8 +28,8 @@ export class HttpSource implements ModelSource {
 }
 
 /**
- * A file's bytes from that one on. `validator`: an ETag, with which the server is asked for the rest only if the file is
- * still the same.
+ * A file's bytes from that one on. `validator`: an ETag, with which the server is asked for the rest only if the file
+ * is still the same.
  */
 export async function openUrl(
   client: HttpClient,

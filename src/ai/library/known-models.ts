@@ -230,7 +230,10 @@ const ORIGINALS: Readonly<Record<string, string>> = {
   "openai/whisper-base": "whisper-base",
 };
 
-/** The name of the model that a repository of a hub (`org/name`) has, or that its files were made of; null: none is known. */
+/**
+ * The name of the model that a repository of a hub (`org/name`) has, or that its files were made of; null: none is
+ * known.
+ */
 export function modelOfRepository(repository: string): string | null {
   const wanted = repository.toLowerCase();
   const isIt = (one: KnownModel) => Object.values(one.tags).some((tag) => tag.repository.toLowerCase() === wanted);

@@ -85,7 +85,9 @@ export class ModelLibrary {
     return factsOf(job);
   }
 
-  /** Resolves when the pull has ended. `report` is told now and then how it gets on; stopped by the returned function. */
+  /**
+   * Resolves when the pull has ended. `report` is told now and then how it gets on; stopped by the returned function.
+   */
   follow(
     id: string,
     report: (facts: PullFacts) => void,

@@ -1,4 +1,6 @@
-/** How clients name a model that is to be pulled or deleted: `name:tag`. Called by the library and by sources; constant. */
+/**
+ * How clients name a model that is to be pulled or deleted: `name:tag`. Called by the library and by sources; constant.
+ */
 import { DbError } from "../../protocol/errors.js";
 import { KNOWN_MODELS, modelOfRepository } from "./known-models.js";
 
@@ -16,8 +18,8 @@ const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/;
 const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 /**
- * Upper case in the name is made lower case. A name may be that of a hub's repository, `org/name`, which a known model is made of.
- * Throws `invalid_request`, and `model_not_found` for another repository.
+ * Upper case in the name is made lower case. A name may be that of a hub's repository, `org/name`, which a known model
+ * is made of. Throws `invalid_request`, and `model_not_found` for another repository.
  */
 export function parseModelReference(text: string): ModelReference {
   const colon = text.indexOf(":");

@@ -23,7 +23,10 @@ export interface OfferedFile {
   /** Null: not known before it is here. */
   readonly bytes: number | null;
   readonly digest: FileDigest | null;
-  /** Two files with the same are the same to the byte, so a download may go on with a part of the other; null: nobody knows. */
+  /**
+   * Two files with the same are the same to the byte, so a download may go on with a part of the other; null: nobody
+   * knows.
+   */
   readonly identity: string | null;
   /** Rejects with SourceError, and whatever aborts the signal. */
   open(from: number, signal: AbortSignal): Promise<FileBytes>;

@@ -82,8 +82,8 @@ export async function freeBytes(folder: string): Promise<number> {
 }
 
 /**
- * Makes a bundle of the files, `texts` (by file name) among them, and puts it into the root in one step; a bundle that was
- * there by that name goes.
+ * Makes a bundle of the files, `texts` (by file name) among them, and puts it into the root in one step; a bundle that
+ * was there by that name goes.
  */
 export async function install(
   root: string,

@@ -1,4 +1,7 @@
-/** Questions answered with SQL by a language model that has the tenant's tables in its prompt. Called by /v1/nl2sql/query. */
+/**
+ * Questions answered with SQL by a language model that has the tenant's tables in its prompt. Called by
+ * /v1/nl2sql/query.
+ */
 import { type ChatMessage, type Provider, wholeReply } from "../providers/provider.js";
 import type { SchemaFacts } from "./schema-facts.js";
 import { identifier } from "./sql-names.js";

@@ -1,6 +1,7 @@
 /**
- * Which of several foreign keys between two tables a question means: flights have an origin and a destination, matches a home
- * team and a guest. The words of the question say it, or it is not said. Called by `match-question.ts`; stateless.
+ * Which of several foreign keys between two tables a question means: flights have an origin and a destination, matches
+ * a home team and a guest. The words of the question say it, or it is not said. Called by `match-question.ts`;
+ * stateless.
  */
 import { wordsOfName } from "./bare-names.js";
 import { wordScore } from "./name-mentions.js";

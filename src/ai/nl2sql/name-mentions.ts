@@ -125,8 +125,8 @@ const WRITTEN_WORDS_MAX = 4;
 const WRITTEN_LETTERS_MIN = 5;
 
 /**
- * A name whose words are divided otherwise than in the schema: `unit_price`, "unitprice" or "unitPrice" for unit_price, "order
- * lines" for orderlines. Null: the question does not say it here.
+ * A name whose words are divided otherwise than in the schema: `unit_price`, "unitprice" or "unitPrice" for unit_price,
+ * "order lines" for orderlines. Null: the question does not say it here.
  */
 function writtenTogether(question: Question, from: number, words: readonly string[]): Match | null {
   const name = words.join("");

@@ -1,6 +1,7 @@
 /**
- * Phrases that shape a query, found in the question's words: groups ("per X"), the first of an order ("top 3", "cheapest"),
- * orders ("sorted by"), negations. They point at mentions; `read-question.ts` decides which columns are meant.
+ * Phrases that shape a query, found in the question's words: groups ("per X"), the first of an order ("top 3",
+ * "cheapest"), orders ("sorted by"), negations. They point at mentions; `read-question.ts` decides which columns are
+ * meant.
  */
 import { adjectiveOf } from "./conditions.js";
 import { numberOf } from "./date-phrases.js";

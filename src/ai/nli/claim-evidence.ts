@@ -20,7 +20,10 @@ export interface Evidence {
   readonly contradicts: boolean;
   /** All of the claim is said, and nothing stands against it. */
   readonly entails: boolean;
-  /** The sentence says it of a wish, a plan or a possibility, of another quantity, or in other roles: it entails nothing. */
+  /**
+   * The sentence says it of a wish, a plan or a possibility, of another quantity, or in other roles: it entails
+   * nothing.
+   */
   readonly isOpen: boolean;
   /** The claim has a quantity or a date. */
   readonly isMeasured: boolean;
@@ -217,7 +220,10 @@ function isNarrowerBefore(said: Sentence, pairings: readonly Pairing[]): boolean
 
 interface Held {
   readonly claimed: Quantity;
-  /** `again`: another time of what may happen more than once. `earlier`, `later`: the claim's date, beside that of the evidence. */
+  /**
+   * `again`: another time of what may happen more than once. `earlier`, `later`: the claim's date, beside that of the
+   * evidence.
+   */
   readonly relation: "within" | "apart" | "earlier" | "later" | "open" | "again" | null;
 }
 

@@ -1,4 +1,7 @@
-/** Reads a sentence for claim-evidence.ts: its words of content, clauses, denials, quantities, hedges and order of events. Pure. */
+/**
+ * Reads a sentence for claim-evidence.ts: its words of content, clauses, denials, quantities, hedges and order of
+ * events. Pure.
+ */
 
 import { type Word, wordsOf } from "./claim-words.js";
 import { DENIED_BEFORE_THAT, DENIED_BEFORE_TO, DENYING_WORDS } from "./opposites.js";

@@ -29,7 +29,10 @@ export interface Word {
   readonly isContent: boolean;
 }
 
-/** A sign of money or percent is a word of its own; a minus before a number and the marks of "C++" and "C#" belong to theirs. */
+/**
+ * A sign of money or percent is a word of its own; a minus before a number and the marks of "C++" and "C#" belong to
+ * theirs.
+ */
 const WORD = /(?<![^\s(])[-−]?\d+(?:[.,:]\d+)*|\d+(?:[.,:]\d+)*|\p{Sc}|%|[\p{L}\p{M}]+(?:\+\+|#)?/gu;
 
 export function wordsOf(text: string): Word[] {

@@ -18,7 +18,10 @@ export type Comparison = "same" | "opposite" | "other" | "related" | "distant" |
 
 /** Sentences of the premise that are read together: a pronoun's noun often stands in the one before. */
 const SENTENCES_TOGETHER = 2;
-/** Of the hypothesis's words of content, the share that the premise must have: more than that, or so many and little else. */
+/**
+ * Of the hypothesis's words of content, the share that the premise must have: more than that, or so many and little
+ * else.
+ */
 const SHARE_MIN = 1 / 2;
 const REST_MAX = 1;
 

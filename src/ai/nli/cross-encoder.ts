@@ -13,7 +13,9 @@ import type { BatchOutput, BatchRunner } from "../runner.js";
 import { labelPlaces, NLI_LABELS } from "./labels.js";
 import { type EncodedPair, PairTokenizer } from "./pair-tokenizer.js";
 
-/** Tokens, padding included, of one run: eight pairs that fill a window of 512. Attention takes memory by their squares. */
+/**
+ * Tokens, padding included, of one run: eight pairs that fill a window of 512. Attention takes memory by their squares.
+ */
 const RUN_TOKENS_MAX = 4096;
 /** A pair joins a run whose longest has at most this many times its tokens. */
 const PADDING_MAX = 1.5;

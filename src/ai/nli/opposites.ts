@@ -1,4 +1,6 @@
-/** Words with opposite meanings, and words that deny; the comparisons of claims use them. For English. Holds no state. */
+/**
+ * Words with opposite meanings, and words that deny; the comparisons of claims use them. For English. Holds no state.
+ */
 import { englishStem } from "../../values/stemmer.js";
 
 /** Each pair of a line, in both directions. */

@@ -37,7 +37,10 @@ function halfOfDay(words: readonly Word[], at: number): { isAfternoon: boolean; 
   return three === "afternoon" || three === "evening" ? { isAfternoon: true, end: at + 3 } : null;
 }
 
-/** Of a time that may be either of two, the earlier; "until" and "from" make no interval of it: they are compared as words. */
+/**
+ * Of a time that may be either of two, the earlier; "until" and "from" make no interval of it: they are compared as
+ * words.
+ */
 function timeOf(minutes: readonly number[], start: number, end: number, words: readonly Word[]): Quantity {
   const [first, last] = [minutes[0]! % (DAY_MINUTES + 1), minutes.at(-1)! % (DAY_MINUTES + 1)];
   const isEither = first !== last;

@@ -23,7 +23,9 @@ const NEUTRAL: NliScores = [0, 0, 1];
 const OPPOSED: NliScores = [0.95, 0, 0.05];
 const SUPPORTED: NliScores = [0, 0.95, 0.05];
 
-/** Of the hypothesis's words by weight, words that are alike in part: with less, the texts are about different things. */
+/**
+ * Of the hypothesis's words by weight, words that are alike in part: with less, the texts are about different things.
+ */
 const RELATED_MIN = 0.25;
 /** As much has to be said before a model's own judgement counts. */
 const SAID_FOR_CONTRADICTION = 0.5;

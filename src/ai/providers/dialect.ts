@@ -1,6 +1,7 @@
 /**
- * A provider's wire format, by its own client library. <name>-dialect.ts exports one and needs no line elsewhere: scripts/discover.mjs
- * finds it, and its name is then one that the configuration and the routes accept. Called by remote-provider.ts.
+ * A provider's wire format, by its own client library. <name>-dialect.ts exports one and needs no line elsewhere:
+ * scripts/discover.mjs finds it, and its name is then one that the configuration and the routes accept. Called by
+ * remote-provider.ts.
  */
 import type { ChatEvent, ChatRequest, ToolCall } from "./provider.js";
 

@@ -1,6 +1,6 @@
 /**
- * The bundled model, or another bundle that generates text, as a provider: run by the actor's inference thread. It cannot
- * call tools. Made by the actor's TenantProviders; holds no state.
+ * The bundled model, or another bundle that generates text, as a provider: run by the actor's inference thread. It
+ * cannot call tools. Made by the actor's TenantProviders; holds no state.
  */
 import type { GenerationRequest } from "../inference-messages.js";
 import type { Manifest } from "../manifest.js";

@@ -1,6 +1,6 @@
 /**
- * A tenant's provider as it is stored: sealed under a key that is derived from the installation's secret, and bound to its tenant.
- * Called by the actor's TenantProviders; no state.
+ * A tenant's provider as it is stored: sealed under a key that is derived from the installation's secret, and bound to
+ * its tenant. Called by the actor's TenantProviders; no state.
  */
 
 import type { ProviderKind } from "../../protocol/provider-kinds.js";

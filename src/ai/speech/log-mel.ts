@@ -35,8 +35,8 @@ export class LogMel {
   }
 
   /**
-   * `samples`: -1 to 1 at RATE, at most WINDOW_SAMPLES; what is missing is silence. Answers [bands, WINDOW_FRAMES], a band's
-   * frames one after the other.
+   * `samples`: -1 to 1 at RATE, at most WINDOW_SAMPLES; what is missing is silence. Answers [bands, WINDOW_FRAMES], a
+   * band's frames one after the other.
    */
   of(samples: Float32Array): Float32Array {
     const { count, fourier, powers } = this;
@@ -75,9 +75,9 @@ export class LogMel {
 }
 
 /**
- * The spectrum of two real frames at once, as one complex one. Their 400 samples are no power of two, so they are convolved
- * with a chirp, by transforms of SIZE: Bluestein, "A linear filtering approach to the computation of the discrete Fourier
- * transform", IEEE Trans. Audio 18, 1970.
+ * The spectrum of two real frames at once, as one complex one. Their 400 samples are no power of two, so they are
+ * convolved with a chirp, by transforms of SIZE: Bluestein, "A linear filtering approach to the computation of the
+ * discrete Fourier transform", IEEE Trans. Audio 18, 1970.
  */
 class FrameFourier {
   readonly first = new Float64Array(FRAME);
@@ -120,7 +120,8 @@ class FrameFourier {
       turned[i + 1] = re * spectrum[i + 1]! + im * spectrum[i]!;
     }
     fft.inverseTransform(time, turned);
-    // Its last turn by the chirp's angle is left out where it changes no magnitude: here it is needed, since two are mixed.
+    // Its last turn by the chirp's angle is left out where it changes no magnitude: here it is needed, since two are
+    // mixed.
     const re = (k: number) => time[2 * k]! * cos[k]! + time[2 * k + 1]! * sin[k]!;
     const im = (k: number) => time[2 * k + 1]! * cos[k]! - time[2 * k]! * sin[k]!;
     for (let k = 0; k < BINS; k++) {

@@ -1,7 +1,8 @@
 /**
- * The graph that writes what an encoder heard, a token after the other: input_ids and encoder_hidden_states to logits. One
- * that has a cache (the "merged" form of Hugging Face's Optimum: use_cache_branch, past_key_values.{i}.{decoder,encoder}.*
- * to present.*) reads each token once; without one a text is read anew for each token. Made and owned by transcriber.ts.
+ * The graph that writes what an encoder heard, a token after the other: input_ids and encoder_hidden_states to logits.
+ * One that has a cache (the "merged" form of Hugging Face's Optimum: use_cache_branch,
+ * past_key_values.{i}.{decoder,encoder}.* to present.*) reads each token once; without one a text is read anew for each
+ * token. Made and owned by transcriber.ts.
  */
 import { type InferenceSession, Tensor } from "onnxruntime-node";
 import { BundleError, type Manifest } from "../manifest.js";

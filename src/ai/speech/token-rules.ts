@@ -39,7 +39,9 @@ export function nextToken(logits: Float32Array, said: readonly number[], rules: 
   return { id, log: logits[id]! - logOfSum(logits, 0, logits.length) };
 }
 
-/** Times come in pairs, of an end and the beginning of what follows, but for the first and the last; they never go back. */
+/**
+ * Times come in pairs, of an end and the beginning of what follows, but for the first and the last; they never go back.
+ */
 function keepTimesInOrder(logits: Float32Array, said: readonly number[], firstTime: number, end: number): void {
   const isTime = (id: number | undefined) => id !== undefined && id >= firstTime;
   if (said.length === 0) {

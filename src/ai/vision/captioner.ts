@@ -1,8 +1,8 @@
 /**
- * Runs a model that describes images by ONNX Runtime, in an inference thread (runners.ts): a bundle of kind `vision` has a
- * graph that makes vectors of an image's patches and one that writes a text while it looks at them. Vinyals et al., "Show
- * and tell", CVPR 2015; Li et al., "TrOCR", AAAI 2023 (the form of Hugging Face's VisionEncoderDecoder). Texts are short,
- * so each token reads the text again and no cache is kept.
+ * Runs a model that describes images by ONNX Runtime, in an inference thread (runners.ts): a bundle of kind `vision`
+ * has a graph that makes vectors of an image's patches and one that writes a text while it looks at them. Vinyals et
+ * al., "Show and tell", CVPR 2015; Li et al., "TrOCR", AAAI 2023 (the form of Hugging Face's VisionEncoderDecoder).
+ * Texts are short, so each token reads the text again and no cache is kept.
  */
 import { Tokenizer } from "@huggingface/tokenizers";
 import { type InferenceSession, Tensor } from "onnxruntime-node";

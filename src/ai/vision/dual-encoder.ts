@@ -1,6 +1,6 @@
 /**
- * Runs a dual encoder by ONNX Runtime, in an inference thread (runners.ts): a bundle of kind `dual_encoder` has a graph for
- * texts and one for images, whose vectors are in one space, so that a text's are near those of the images that it
+ * Runs a dual encoder by ONNX Runtime, in an inference thread (runners.ts): a bundle of kind `dual_encoder` has a graph
+ * for texts and one for images, whose vectors are in one space, so that a text's are near those of the images that it
  * describes. Radford et al., "Learning transferable visual models from natural language supervision" (CLIP), ICML 2021;
  * models of the same form (SigLIP, …) will do.
  */

@@ -1,4 +1,7 @@
-/** Training of a clustering: prepared columns around zero, k-means for each number of clusters, the best silhouette. Called by train.ts. */
+/**
+ * Training of a clustering: prepared columns around zero, k-means for each number of clusters, the best silhouette.
+ * Called by train.ts.
+ */
 import { DbError } from "../../protocol/errors.js";
 import type { ModelCard, TrainedModel, TrainJob, TrialRecord } from "../contract.js";
 import { encode } from "../features/encode.js";

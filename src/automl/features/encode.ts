@@ -1,6 +1,6 @@
 /**
- * Turns read columns into the numbers that a plan says. First the columns that need no target, in the order of the plan;
- * then those of target encodings. Called for training and prediction alike. No state.
+ * Turns read columns into the numbers that a plan says. First the columns that need no target, in the order of the
+ * plan; then those of target encodings. Called for training and prediction alike. No state.
  */
 import { partOf } from "./moment-parts.js";
 import type { PlannedFeature } from "./plan.js";

@@ -1,6 +1,6 @@
 /**
- * Features that know the target: equal to it, one to one with it, or telling it nearly perfectly alone. Such features are
- * seldom there when a prediction is wanted. Called by training; no state.
+ * Features that know the target: equal to it, one to one with it, or telling it nearly perfectly alone. Such features
+ * are seldom there when a prediction is wanted. Called by training; no state.
  */
 import { areaUnderCurve, regressionScores } from "../metrics.js";
 import { binColumn } from "../tree/bins.js";

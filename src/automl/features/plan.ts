@@ -1,6 +1,7 @@
 /**
- * Decides what becomes of each column: dropped with a reason, or turned into numbers in a certain way. Looks at features
- * only, never at the target (leakage.ts does). Called by training; the plan is written into the model. No state.
+ * Decides what becomes of each column: dropped with a reason, or turned into numbers in a certain way. Looks at
+ * features only, never at the target (leakage.ts does). Called by training; the plan is written into the model. No
+ * state.
  */
 import type { Feature } from "../contract.js";
 import type { Random } from "../random.js";

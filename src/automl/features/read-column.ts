@@ -1,6 +1,7 @@
 /**
- * Columns as they are given, read as what they hold: text of numbers, dates or truths is these; other text is a category
- * with a code per label. Called for training (kinds are found out) and for prediction (kinds are known). No state.
+ * Columns as they are given, read as what they hold: text of numbers, dates or truths is these; other text is a
+ * category with a code per label. Called for training (kinds are found out) and for prediction (kinds are known). No
+ * state.
  */
 import { DbError } from "../../protocol/errors.js";
 import { momentOfText, numberOfText } from "../cell-text.js";

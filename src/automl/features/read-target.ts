@@ -1,4 +1,7 @@
-/** The target of a job: which task it asks for, its rows that can be learned from, its classes. Called by train.ts; no state. */
+/**
+ * The target of a job: which task it asks for, its rows that can be learned from, its classes. Called by train.ts; no
+ * state.
+ */
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_CLASSES_MAX, AUTOML_KNOWN_ROWS_MIN } from "../../protocol/limits.js";
 import type { Task, TrainJob } from "../contract.js";

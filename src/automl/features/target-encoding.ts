@@ -1,6 +1,6 @@
 /**
- * Categories as the mean of the target over their rows, drawn towards the mean of all (Micci-Barreca 2001). Rows that are
- * learned from get the mean of others of them, five ways crossed, so that no row sees its own target. No state.
+ * Categories as the mean of the target over their rows, drawn towards the mean of all (Micci-Barreca 2001). Rows that
+ * are learned from get the mean of others of them, five ways crossed, so that no row sees its own target. No state.
  */
 import type { Random } from "../random.js";
 

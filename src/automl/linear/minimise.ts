@@ -1,4 +1,7 @@
-/** Minimum of a smooth convex function by limited-memory BFGS (Nocedal and Wright, "Numerical Optimization", algorithm 7.5). No state. */
+/**
+ * Minimum of a smooth convex function by limited-memory BFGS (Nocedal and Wright, "Numerical Optimization", algorithm
+ * 7.5). No state.
+ */
 
 const MEMORY = 10;
 

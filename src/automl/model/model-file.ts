@@ -1,6 +1,6 @@
 /**
- * The bytes of a model: "TSML", version, length of the JSON part, the JSON part, arrays (each on an 8-byte boundary), and a
- * SHA-256 digest of all before it. Little-endian. Data only: reading runs nothing. No state.
+ * The bytes of a model: "TSML", version, length of the JSON part, the JSON part, arrays (each on an 8-byte boundary),
+ * and a SHA-256 digest of all before it. Little-endian. Data only: reading runs nothing. No state.
  */
 import { createHash } from "node:crypto";
 import { DbError } from "../../protocol/errors.js";

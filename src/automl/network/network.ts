@@ -1,7 +1,7 @@
 /**
- * A small multilayer perceptron: rectified units (Glorot et al. 2011), weights started as He et al. 2015, Adam (Kingma and
- * Ba 2015) with decoupled weight decay (Loshchilov and Hutter 2019), early stopping on a tenth of its own training rows.
- * Called by model/learners.ts; no state.
+ * A small multilayer perceptron: rectified units (Glorot et al. 2011), weights started as He et al. 2015, Adam (Kingma
+ * and Ba 2015) with decoupled weight decay (Loshchilov and Hutter 2019), early stopping on a tenth of its own training
+ * rows. Called by model/learners.ts; no state.
  */
 import { type Scaling, scalingOf, standardised } from "../linear/standardise.js";
 import type { ArraySink, FittedModel, Sample, SavedModel, StoredArray } from "../model/learner.js";

@@ -1,6 +1,6 @@
 /**
- * Finished pieces of a search as bytes: written as they come, and read when the same job runs again. Pieces of another job
- * or of a damaged file are not used. A JSON line, then the predictions as 32-bit numbers. No state.
+ * Finished pieces of a search as bytes: written as they come, and read when the same job runs again. Pieces of another
+ * job or of a damaged file are not used. A JSON line, then the predictions as 32-bit numbers. No state.
  */
 import { createHash } from "node:crypto";
 import type { TrainJob } from "../contract.js";

@@ -1,7 +1,7 @@
 /**
  * Looks for good configurations: all are seen on a part of one fold, the better third is validated on all folds
- * (successive halving, Jamieson and Talwalkar 2016, in two steps). Random search over the ranges in learners.ts (Bergstra
- * and Bengio 2012), each algorithm's defaults first. Called by train-rows.ts; owns the state of one search.
+ * (successive halving, Jamieson and Talwalkar 2016, in two steps). Random search over the ranges in learners.ts
+ * (Bergstra and Bengio 2012), each algorithm's defaults first. Called by train-rows.ts; owns the state of one search.
  */
 import { type Algorithm, higherIsBetter, type Metric, type TrialRecord } from "../contract.js";
 import type { FittedModel, Parameters } from "../model/learner.js";

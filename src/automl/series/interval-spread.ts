@@ -1,9 +1,9 @@
 /** Measures how far values are from their forecast, by step. Called by train-series.ts; no state. */
 
 /**
- * Half the width of the interval that holds `coverage` of the values: the errors of the validated stretches, as shares of
- * the mean error at their step (which never falls from step to step), give the share to multiply it with. A split-conformal
- * interval (Lei et al. 2018) with the step's mean error as the scale.
+ * Half the width of the interval that holds `coverage` of the values: the errors of the validated stretches, as shares
+ * of the mean error at their step (which never falls from step to step), give the share to multiply it with. A
+ * split-conformal interval (Lei et al. 2018) with the step's mean error as the scale.
  */
 export function intervalSpread(
   values: Float64Array,

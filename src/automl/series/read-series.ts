@@ -143,7 +143,9 @@ function filled(grid: Float64Array): Float64Array {
 const CLEAR = 0.25;
 const SEARCHED_MAX = 400;
 
-/** Steps of a season; 1: there is none. The one of the calendar's with the greatest autocorrelation, when it is clear. */
+/**
+ * Steps of a season; 1: there is none. The one of the calendar's with the greatest autocorrelation, when it is clear.
+ */
 export function seasonOf(series: Series): number {
   const { values } = series;
   const candidates = calendarSeasons(series).filter((season) => season >= 2 && season <= values.length / 3);

@@ -1,4 +1,7 @@
-/** The split of a node that gains most, found by one pass over each feature's histogram. Called by grow-tree.ts; no state. */
+/**
+ * The split of a node that gains most, found by one pass over each feature's histogram. Called by grow-tree.ts; no
+ * state.
+ */
 import type { BinnedColumn } from "./bins.js";
 
 export interface Split {

@@ -1,7 +1,7 @@
 /**
- * Gradient-boosted trees: Friedman 2001 with the second-order gains, shrinkage and sampling of rows and columns of XGBoost
- * (Chen and Guestrin 2016) over histograms (LightGBM, Ke et al. 2017). Losses: squared error, log-loss of two classes,
- * softmax with a tree per class and round. Called by model/learners.ts; no state.
+ * Gradient-boosted trees: Friedman 2001 with the second-order gains, shrinkage and sampling of rows and columns of
+ * XGBoost (Chen and Guestrin 2016) over histograms (LightGBM, Ke et al. 2017). Losses: squared error, log-loss of two
+ * classes, softmax with a tree per class and round. Called by model/learners.ts; no state.
  */
 import type { ArraySink, ColumnContributions, FittedModel, Sample, SavedModel, StoredArray } from "../model/learner.js";
 import { outputsOf } from "../model/learner.js";

@@ -1,7 +1,7 @@
 /**
  * Grows one decision tree from histograms of binned columns. Boosting grows best-first with regularised gains (Chen and
- * Guestrin 2016, equations 5 to 7; leaf-wise as Ke et al. 2017), forests depth-first with few features by chance at each
- * node (Breiman 2001). Called by boosting.ts and forest.ts; a grower owns its buffers and serves one training.
+ * Guestrin 2016, equations 5 to 7; leaf-wise as Ke et al. 2017), forests depth-first with few features by chance at
+ * each node (Breiman 2001). Called by boosting.ts and forest.ts; a grower owns its buffers and serves one training.
  */
 import type { Random } from "../random.js";
 import { bestSplit, type Split } from "./best-split.js";

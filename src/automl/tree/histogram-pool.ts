@@ -8,7 +8,10 @@ export class HistogramPool {
   private readonly free: number[] = [];
   private readonly keepMax: number;
 
-  /** `size`: numbers of one; `wanted`: nodes that are open at once, 0 to keep none. Slot 0 is shared by all that find no other. */
+  /**
+   * `size`: numbers of one; `wanted`: nodes that are open at once, 0 to keep none. Slot 0 is shared by all that find no
+   * other.
+   */
   constructor(
     private readonly size: number,
     wanted: number,

@@ -14,8 +14,9 @@ export function loadTrees(numbers: readonly number[], arrays: readonly StoredArr
 }
 
 /**
- * Contributions along the path of each tree: what the expected value changes by at each node belongs to the column asked
- * there (Saabas 2014, "Interpreting random forests"). Base and contributions add up to the sum of the trees' values.
+ * Contributions along the path of each tree: what the expected value changes by at each node belongs to the column
+ * asked there (Saabas 2014, "Interpreting random forests"). Base and contributions add up to the sum of the trees'
+ * values.
  */
 export function explainTrees(
   trees: TreeArrays,

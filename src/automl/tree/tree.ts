@@ -1,4 +1,7 @@
-/** Decision trees as flat arrays: made by grow-tree.ts, kept together in a TreeSet, which predicts and is written to models. */
+/**
+ * Decision trees as flat arrays: made by grow-tree.ts, kept together in a TreeSet, which predicts and is written to
+ * models.
+ */
 
 /** One tree. Node 0 is its root; a node's children come after it. */
 export interface Tree {

@@ -1,5 +1,6 @@
 /**
- * The statements of a shell on a running server. BEGIN opens a transaction that lasts until COMMIT or ROLLBACK. One per shell.
+ * The statements of a shell on a running server. BEGIN opens a transaction that lasts until COMMIT or ROLLBACK. One per
+ * shell.
  */
 import { type ApiClient, CommandError, EXIT } from "../api-client.js";
 import type { ResultTable } from "../output-formats.js";

@@ -1,6 +1,6 @@
 /**
- * The shell of `tessera sql`: statements end with a semicolon and may have several lines; commands begin with a backslash and
- * are one line. Reads from a terminal, or whatever is given in its place.
+ * The shell of `tessera sql`: statements end with a semicolon and may have several lines; commands begin with a
+ * backslash and are one line. Reads from a terminal, or whatever is given in its place.
  */
 import { createWriteStream, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

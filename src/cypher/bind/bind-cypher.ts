@@ -1,6 +1,7 @@
 /**
- * From a parsed Cypher statement to what the session runs. The life of a statement: parse (cypher/parse) → check (names,
- * types, what may stand where) → bind (here) → optimize → execute. Binding makes the plan of the shared algebra:
+ * From a parsed Cypher statement to what the session runs. The life of a statement: parse (cypher/parse) → check
+ * (names, types, what may stand where) → bind (here) → optimize → execute. Binding makes the plan of the shared
+ * algebra:
  *
  *   bind-query         clauses in order, UNION            bind-expr          expressions, conditions
  *   bind-match         patterns → MatchPlan               bind-call          functions
@@ -24,8 +25,8 @@ import { NO_VARIABLES } from "./variables.js";
 const BINDERS: Binders = { expr: bindExpr, query: bindQuery, match: bindMatch };
 
 /**
- * `text` is what was parsed. Throws openCypher's errors of compile time with their positions (cypher/parse/syntax-error.ts),
- * 0A000 for what is not supported yet, 54001 for a statement that nests too deeply.
+ * `text` is what was parsed. Throws openCypher's errors of compile time with their positions
+ * (cypher/parse/syntax-error.ts), 0A000 for what is not supported yet, 54001 for a statement that nests too deeply.
  */
 export function bindCypher(statement: Statement, text: string, context: CypherContext): BoundCypher {
   try {

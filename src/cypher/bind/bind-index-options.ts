@@ -1,4 +1,6 @@
-/** OPTIONS of CREATE VECTOR INDEX and CREATE FULLTEXT INDEX: Neo4j's names, with or without `indexConfig` around them. */
+/**
+ * OPTIONS of CREATE VECTOR INDEX and CREATE FULLTEXT INDEX: Neo4j's names, with or without `indexConfig` around them.
+ */
 import type { TextIndexDef, VectorIndexDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { VECTOR_DIMENSIONS_MAX } from "../../protocol/limits.js";
@@ -10,7 +12,9 @@ type Option = { readonly name: string; readonly value: Expr };
 
 const STORAGES: readonly VectorIndexDef["storage"][] = ["f32", "int8", "binary"];
 
-/** `dimensions`, `similarity_function`, `m`, `ef_construction`, `storage`. Throws 22023 for what is not one of these. */
+/**
+ * `dimensions`, `similarity_function`, `m`, `ef_construction`, `storage`. Throws 22023 for what is not one of these.
+ */
 export function vectorOptions(
   options: Expr | null,
   position: number,

@@ -1,6 +1,6 @@
 /**
- * WITH and RETURN: what they compute becomes columns and variables, then come DISTINCT, ORDER BY, SKIP, LIMIT and WHERE.
- * Entities stay columns until the result itself, where they become values.
+ * WITH and RETURN: what they compute becomes columns and variables, then come DISTINCT, ORDER BY, SKIP, LIMIT and
+ * WHERE. Entities stay columns until the result itself, where they become values.
  */
 
 import { LIMIT_ROWS, SKIP_ROWS } from "../../query/expr/cypher/clause-functions.js";
@@ -122,7 +122,10 @@ function sharing(keys: readonly SortKey[], made: readonly Made[], columns: reado
   });
 }
 
-/** The keys over the projection's input, so that it is computed only for rows that are kept; null when that is not possible. */
+/**
+ * The keys over the projection's input, so that it is computed only for rows that are kept; null when that is not
+ * possible.
+ */
 function keysBelow(
   keys: readonly SortKey[],
   made: readonly Made[],

@@ -1,6 +1,6 @@
 /**
- * The state of binding one statement: numbers of columns, parameters, tables of clauses that write, and the way from one
- * binder to another (they call each other in circles). Made by bind-cypher.ts.
+ * The state of binding one statement: numbers of columns, parameters, tables of clauses that write, and the way from
+ * one binder to another (they call each other in circles). Made by bind-cypher.ts.
  */
 import type { GraphTables } from "../../catalog/graph.js";
 import type { DbError } from "../../protocol/errors.js";

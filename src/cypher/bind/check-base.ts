@@ -1,4 +1,6 @@
-/** The mistakes that Cypher's checker reports, and what is known of the statement. Extended by `check-expressions.ts`. */
+/**
+ * The mistakes that Cypher's checker reports, and what is known of the statement. Extended by `check-expressions.ts`.
+ */
 
 import type { DbError } from "../../protocol/errors.js";
 import type { CypherErrorType } from "../../values/cypher-error.js";

@@ -8,9 +8,9 @@ import type { ProcedureCatalog } from "./procedure-catalog.js";
 import { Scope } from "./scope.js";
 
 /**
- * Raises the first mistake of a statement as a `syntax_error` with openCypher's type, detail and phase and the position in
- * `text`. `parameters`: names of those that came with it, where they are known; a lone CALL without parentheses takes its
- * arguments from them.
+ * Raises the first mistake of a statement as a `syntax_error` with openCypher's type, detail and phase and the position
+ * in `text`. `parameters`: names of those that came with it, where they are known; a lone CALL without parentheses
+ * takes its arguments from them.
  */
 export function checkStatement(
   statement: Statement,

@@ -1,6 +1,6 @@
 /**
- * Procedures about databases and users, with the columns that tools of Neo4j read. A database is a graph of the tenant. `SHOW
- * DATABASES` and `SHOW CURRENT USER` call them.
+ * Procedures about databases and users, with the columns that tools of Neo4j read. A database is a graph of the tenant.
+ * `SHOW DATABASES` and `SHOW CURRENT USER` call them.
  */
 import { DEFAULT_GRAPH } from "../../catalog/graph.js";
 import { LIST_OF } from "../../query/expr/cypher/registry.js";

@@ -13,8 +13,8 @@ export function aggregateIn(expr: Expr): boolean {
 }
 
 /**
- * The expressions that an expression is made of, without the variables that it brings itself. Of patterns and subqueries:
- * their variables that are in `scope` (null: none of them).
+ * The expressions that an expression is made of, without the variables that it brings itself. Of patterns and
+ * subqueries: their variables that are in `scope` (null: none of them).
  */
 export function directParts(expr: Expr, scope: Scope | null): readonly Expr[] {
   switch (expr.kind) {

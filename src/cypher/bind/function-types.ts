@@ -1,7 +1,7 @@
 /**
- * Static types of Cypher's functions, as far as mistakes show before a query runs; used by check-calls.ts. Which functions
- * there are, and how many arguments they take, is the business of query/expr/cypher/registry.ts: one that is not listed
- * here takes and gives anything. Names are lower case.
+ * Static types of Cypher's functions, as far as mistakes show before a query runs; used by check-calls.ts. Which
+ * functions there are, and how many arguments they take, is the business of query/expr/cypher/registry.ts: one that is
+ * not listed here takes and gives anything. Names are lower case.
  */
 import {
   ANY,

@@ -1,6 +1,6 @@
 /**
- * Procedures as CALL binds them: a signature, and a plan of their rows. Rooms above add theirs with `registerProcedure` when
- * the process starts.
+ * Procedures as CALL binds them: a signature, and a plan of their rows. Rooms above add theirs with `registerProcedure`
+ * when the process starts.
  */
 import type { GraphTables } from "../../catalog/graph.js";
 import type { Expr } from "../../query/expr/expr.js";

@@ -1,6 +1,6 @@
 /**
- * Procedures that tell what a graph holds, with the names and columns of Neo4j: `db.constraints`, `db.schema.…`. Those about
- * rows are queries of Cypher over the graph.
+ * Procedures that tell what a graph holds, with the names and columns of Neo4j: `db.constraints`, `db.schema.…`. Those
+ * about rows are queries of Cypher over the graph.
  */
 import { type GraphTables, graphDefOf } from "../../catalog/graph.js";
 import type { GraphConstraintDef } from "../../catalog/table.js";

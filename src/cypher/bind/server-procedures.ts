@@ -1,4 +1,6 @@
-/** Procedures about the server and about procedures themselves, with the columns of Neo4j that there is something for. */
+/**
+ * Procedures about the server and about procedures themselves, with the columns of Neo4j that there is something for.
+ */
 import { VERSION } from "../../protocol/version.js";
 import { cypherFunctionList, LIST_OF } from "../../query/expr/cypher/registry.js";
 import type { Expr } from "../../query/expr/expr.js";
@@ -19,7 +21,9 @@ function rowsOf(
   return Object.freeze({ kind: "values", rows, columns: fields.map(({ name }) => statement.newColumn(name, VARIANT)) });
 }
 
-/** Clients compare it with versions of Neo4j to learn what they may send. Bolt tells the same (src/bolt/connection.ts). */
+/**
+ * Clients compare it with versions of Neo4j to learn what they may send. Bolt tells the same (src/bolt/connection.ts).
+ */
 const NEO4J_VERSION = "5.26.0";
 const CYPHER_VERSION = "5";
 

@@ -360,7 +360,10 @@ export interface CallClause extends Node {
 /** `CALL (a, b) { … }`: the query's rows for each row. */
 export interface SubqueryCallClause extends Node {
   readonly kind: "subquery-call";
-  /** What the query sees of those around it; `*`: all. Without parentheses it is what the WITHs name that it begins with. */
+  /**
+   * What the query sees of those around it; `*`: all. Without parentheses it is what the WITHs name that it begins
+   * with.
+   */
   readonly imports: readonly Variable[] | "*";
   readonly query: Query;
 }

@@ -1,6 +1,6 @@
 /**
- * SHOW INDEXES, CONSTRAINTS, PROCEDURES, FUNCTIONS, DATABASES and CURRENT USER, as queries that call the procedure with the
- * same rows. Extended by parser.ts.
+ * SHOW INDEXES, CONSTRAINTS, PROCEDURES, FUNCTIONS, DATABASES and CURRENT USER, as queries that call the procedure with
+ * the same rows. Extended by parser.ts.
  *
  *   SHOW VECTOR INDEXES YIELD name WHERE name = $n       CALL db.indexes('VECTOR') YIELD name WHERE name = $n
  *   SHOW CONSTRAINTS YIELD * ORDER BY name RETURN name   CALL db.constraints() YIELD * WITH * ORDER BY name RETURN name

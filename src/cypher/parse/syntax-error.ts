@@ -42,9 +42,9 @@ export type SemanticErrorDetail =
   | "MissingParameter";
 
 /**
- * A `syntax_error` that says `what at offset N (line L, column C)` and then what was `found`, or what to do instead. Its
- * details carry `type` (openCypher's kind of error), `detail`, `phase`, `offset` (0-based, UTF-16), `line` and `column`
- * (1-based), and `position` (1-based) as SQL errors do.
+ * A `syntax_error` that says `what at offset N (line L, column C)` and then what was `found`, or what to do instead.
+ * Its details carry `type` (openCypher's kind of error), `detail`, `phase`, `offset` (0-based, UTF-16), `line` and
+ * `column` (1-based), and `position` (1-based) as SQL errors do.
  */
 export function syntaxError(
   text: string,

@@ -1,4 +1,7 @@
-/** Steps through the tokens of one text: looking, taking, and saying what was expected. The base of the parser's classes. */
+/**
+ * Steps through the tokens of one text: looking, taking, and saying what was expected. The base of the parser's
+ * classes.
+ */
 import { DbError } from "../../protocol/errors.js";
 import { CYPHER_DEPTH_MAX } from "../../protocol/limits.js";
 import type { Variable } from "./ast.js";

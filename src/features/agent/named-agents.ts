@@ -40,7 +40,10 @@ export async function findAgent(request: Request, name: string): Promise<NamedAg
   return { name, instructions, options };
 }
 
-/** `more`: in place of the agent's own options. Throws what a run throws, and `not_supported` within another agent's run. */
+/**
+ * `more`: in place of the agent's own options. Throws what a run throws, and `not_supported` within another agent's
+ * run.
+ */
 export async function runNamedAgent(
   request: Request,
   { instructions, options }: NamedAgent,

@@ -1,6 +1,6 @@
 /**
- * The tools of an agent: those of features/tools that fit a model, called with the tenant and the rights of the request whose
- * statement runs the agent, and within the agent's own bounds.
+ * The tools of an agent: those of features/tools that fit a model, called with the tenant and the rights of the request
+ * whose statement runs the agent, and within the agent's own bounds.
  */
 
 import { mayCall, requireTool } from "../../actor/key-lead.js";
@@ -101,7 +101,9 @@ async function callTool(request: Request, name: string, given: unknown, bounds: 
   });
 }
 
-/** Runs `work` with a request that has the agent's deadline and ends when its signal fires, as it does with `request`. */
+/**
+ * Runs `work` with a request that has the agent's deadline and ends when its signal fires, as it does with `request`.
+ */
 async function within<T>(
   request: Request,
   { signal, deadlineMs }: ToolBounds,

@@ -1,4 +1,7 @@
-/** Data sets that a tenant has named: a table, collection or query, or rows that were uploaded. Called by the handlers; holds no state. */
+/**
+ * Data sets that a tenant has named: a table, collection or query, or rows that were uploaded. Called by the handlers;
+ * holds no state.
+ */
 import { randomUUID } from "node:crypto";
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";

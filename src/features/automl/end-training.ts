@@ -21,8 +21,8 @@ export function topicOf(id: string): string {
 }
 
 /**
- * `decide` answers how it ends, and may write what belongs to that. Answers false when it had ended before: then nothing was
- * written.
+ * `decide` answers how it ends, and may write what belongs to that. Answers false when it had ended before: then
+ * nothing was written.
  */
 export async function endTraining(
   request: Request,

@@ -1,4 +1,6 @@
-/** Experiments: trainings that CREATE EXPERIMENT has named. Called by sql-functions.ts; each change is one transaction. */
+/**
+ * Experiments: trainings that CREATE EXPERIMENT has named. Called by sql-functions.ts; each change is one transaction.
+ */
 
 import type { Request } from "../../actor/request.js";
 import { experimentFields } from "../../protocol/endpoints/automl.js";

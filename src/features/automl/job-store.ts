@@ -1,6 +1,6 @@
 /**
- * Trainings as they are stored: a row each, with checkpoints beside it until it has ended. Called by the handlers and by
- * train-job.ts; holds no state.
+ * Trainings as they are stored: a row each, with checkpoints beside it until it has ended. Called by the handlers and
+ * by train-job.ts; holds no state.
  */
 
 import type { Request } from "../../actor/request.js";

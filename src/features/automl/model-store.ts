@@ -1,6 +1,7 @@
 /**
- * Models as they are stored: what is known of each in one row, its bytes in another. Training a name again makes its next
- * version; the newest is the one that the name means. Called by the handlers, train-job.ts and SQL; holds no state.
+ * Models as they are stored: what is known of each in one row, its bytes in another. Training a name again makes its
+ * next version; the newest is the one that the name means. Called by the handlers, train-job.ts and SQL; holds no
+ * state.
  */
 import { createHash, randomUUID } from "node:crypto";
 import type { Request } from "../../actor/request.js";

@@ -1,6 +1,6 @@
 /**
- * Predictions by a tenant's models: rows become columns in pieces between the tenant's turns, texts are embedded as they were
- * for the training, and a task thread computes. Called by the handlers, the tools and SQL.
+ * Predictions by a tenant's models: rows become columns in pieces between the tenant's turns, texts are embedded as
+ * they were for the training, and a task thread computes. Called by the handlers, the tools and SQL.
  */
 
 import type { Request } from "../../actor/request.js";

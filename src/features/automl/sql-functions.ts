@@ -1,6 +1,6 @@
 /**
- * AutoML in SQL: the functions that its statements are rewritten to (sql/parse/automl-dialect.ts), and AUTOML.PREDICT. They
- * work through the request whose statement calls them: each training is a transaction of its own.
+ * AutoML in SQL: the functions that its statements are rewritten to (sql/parse/automl-dialect.ts), and AUTOML.PREDICT.
+ * They work through the request whose statement calls them: each training is a transaction of its own.
  */
 
 import { CALLER, type Request, callerOf as requestBehind } from "../../actor/request.js";
@@ -215,7 +215,10 @@ async function predict(
   return values;
 }
 
-/** A number that rows can be put in order by: the value, or of two classes the probability of the second (of false and true: of true). */
+/**
+ * A number that rows can be put in order by: the value, or of two classes the probability of the second (of false and
+ * true: of true).
+ */
 function scoreOf({ predictions, probabilities }: PredictedRows, row: number, { name, classes }: StoredModel): number {
   if (classes === null) return predictions[row] as number;
   if (classes.length === 2) return probabilities![row]![classes[1]!]!;

@@ -2,8 +2,8 @@
  * A training in the background, from its beginning or from where a restart cut it off:
  *
  *  1. It waits for a free training thread, and only then reads its data (read-columns.ts).
- *  2. If the data are the same as before a restart, it continues with the checkpoints of the finished trials; otherwise it
- *     begins again.
+ *  2. If the data are the same as before a restart, it continues with the checkpoints of the finished trials; otherwise
+ *     it begins again.
  *  3. The thread trains; progress and checkpoints are written at most once a second, and reported to followers.
  *  4. The model and the end of the job are written in one transaction (end-training.ts).
  */

@@ -299,7 +299,9 @@ function checkTarget(field: string, target: string, known: number, isConstant: b
   if (isConstant) throw invalid(field, `the column "${target}" has the same value in all rows`);
 }
 
-/** Names of the statement's columns. It runs as it stands, for one row, so that positions in errors are the client's. */
+/**
+ * Names of the statement's columns. It runs as it stands, for one row, so that positions in errors are the client's.
+ */
 async function columnsOf(request: Request, source: Source): Promise<readonly string[]> {
   const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
   const run = { sql: source.sql, params: source.params, maxRows: 1, collector: plainRows, request };

@@ -284,7 +284,9 @@ export class Backups {
     else if (this.latest.get(name) === latest) this.latest.delete(name);
   }
 
-  /** Reads the backup and those that it continues. Throws backup_damaged, and invalid_request for a wrong passphrase. */
+  /**
+   * Reads the backup and those that it continues. Throws backup_damaged, and invalid_request for a wrong passphrase.
+   */
   verify(tenantId: string, id: string, passphrase: string | null, turn: () => Promise<void>): Promise<Verified> {
     const folder = this.host.folders.tenant;
     return this.verified(folder, folder.chainOf(folder.get(tenantId, id)), passphrase, turn);

@@ -121,8 +121,8 @@ export class Restores {
   }
 
   /**
-   * The disk refused commits of the partition, which are undone. Those of a restore that runs there may be among them: it ends, and its
-   * tenant stays refused until it is restored again.
+   * The disk refused commits of the partition, which are undone. Those of a restore that runs there may be among them:
+   * it ends, and its tenant stays refused until it is restored again.
    */
   undone(partition: Partition, error: DbError): void {
     for (const running of this.running.values()) if (running.partition === partition) running.undone ??= error;

@@ -18,8 +18,8 @@ export interface Retention {
 const DAY_MS = 86_400_000;
 
 /**
- * The newest `keep` stay that are not older than `keepDays`, in any case the newest one, and whatever those need. Answers the
- * others, in an order in which they can be deleted. `backups`: newest first.
+ * The newest `keep` stay that are not older than `keepDays`, in any case the newest one, and whatever those need.
+ * Answers the others, in an order in which they can be deleted. `backups`: newest first.
  */
 export function expired<B extends Kept>(backups: readonly B[], { keep, keepDays }: Retention, nowMs: number): B[] {
   const byId = new Map(backups.map((backup) => [backup.id, backup]));

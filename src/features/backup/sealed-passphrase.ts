@@ -1,6 +1,6 @@
 /**
- * The passphrase of a schedule as it is stored: AES-256-GCM (NIST SP 800-38D) under a key that is derived (HKDF, RFC 5869) from the
- * installation's key file, and bound to its schedule. No state.
+ * The passphrase of a schedule as it is stored: AES-256-GCM (NIST SP 800-38D) under a key that is derived (HKDF,
+ * RFC 5869) from the installation's key file, and bound to its schedule. No state.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 

@@ -1,6 +1,6 @@
 /**
- * One session of Bolt: takes its client's messages in order and writes the answers. What it runs it gives to a Session as
- * HTTP's routes do. Owned by bolt-sessions.ts; one request at a time.
+ * One session of Bolt: takes its client's messages in order and writes the answers. What it runs it gives to a Session
+ * as HTTP's routes do. Owned by bolt-sessions.ts; one request at a time.
  */
 import type { Request } from "../../actor/request.js";
 import { graphOf } from "../../catalog/graph.js";
@@ -362,7 +362,9 @@ export class BoltSession implements RowSink {
     this.client.cancel(terminated("The client has reset the connection."));
   }
 
-  /** Ends a transaction whose time is over. Where the client was silent for too long, rows that it did not pull go, too. */
+  /**
+   * Ends a transaction whose time is over. Where the client was silent for too long, rows that it did not pull go, too.
+   */
   sweep(nowMs: number): void {
     if (this.client.isAtWork) return;
     const { inTransaction } = this.session;

@@ -1,6 +1,7 @@
 /**
- * Bookmarks: a client that shows one sees what was committed until then. A partition has one writer, so whatever a session
- * reads is newer than any bookmark of that partition; only one of a data directory that has since been put back is not.
+ * Bookmarks: a client that shows one sees what was committed until then. A partition has one writer, so whatever a
+ * session reads is newer than any bookmark of that partition; only one of a data directory that has since been put back
+ * is not.
  */
 import { boltError } from "../../protocol/bolt/failure-message.js";
 

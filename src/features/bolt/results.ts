@@ -1,6 +1,6 @@
 /**
- * The rows of a statement that ran, until the client has pulled or discarded them. Those of a query that changes nothing are
- * read from a cursor as they are asked for; others were made when the statement ran.
+ * The rows of a statement that ran, until the client has pulled or discarded them. Those of a query that changes
+ * nothing are read from a cursor as they are asked for; others were made when the statement ran.
  */
 import { PackWriter } from "../../protocol/bolt/pack-writer.js";
 import { RESULT_BYTES_MAX } from "../../protocol/limits.js";

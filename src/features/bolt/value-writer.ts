@@ -108,7 +108,10 @@ function writeRelationship(writer: PackWriter, relationship: GraphRelationship, 
   writer.string(elementId(dst));
 }
 
-/** Each node and relationship once, and the way through them: numbers of relationships, negative against their direction. */
+/**
+ * Each node and relationship once, and the way through them: numbers of relationships, negative against their
+ * direction.
+ */
 function writePath(writer: PackWriter, { nodes, relationships }: GraphPath, dialect: Dialect, depth: number): void {
   const places = new Map<number, number>();
   const distinct: GraphNode[] = [];

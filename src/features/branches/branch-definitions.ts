@@ -1,6 +1,7 @@
 /**
- * The part of a merge that is about definitions. What only the branch has changed is taken as it stands: records of the catalog, and
- * of the tables that they are about all rows and index entries. So the origin must not have touched those since the fork.
+ * The part of a merge that is about definitions. What only the branch has changed is taken as it stands: records of the
+ * catalog, and of the tables that they are about all rows and index entries. So the origin must not have touched those
+ * since the fork.
  */
 import { NEXT_ID_RECORD, VERSION_RECORD } from "../../catalog/catalog-editor.js";
 import { STATISTICS_RECORD } from "../../catalog/statistics.js";
@@ -37,7 +38,9 @@ export interface DefinitionMerge {
   readonly yieldTurn: () => Promise<void>;
 }
 
-/** Takes over the definitions that the branch has changed. Answers the storage ids of tables whose rows go with them. */
+/**
+ * Takes over the definitions that the branch has changed. Answers the storage ids of tables whose rows go with them.
+ */
 export async function mergeDefinitions(
   merge: DefinitionMerge,
   { changed }: BranchTables,

@@ -1,7 +1,7 @@
 /**
- * POST /v1/branches/{name}/merge: writes what a branch has changed into its origin. A three-way merge by row: the row as it was at the
- * fork, as the origin has it (ours) and as the branch has it (theirs). One serializable transaction of the origin, in which rows go
- * through the same writer as those of statements: all constraints hold as always.
+ * POST /v1/branches/{name}/merge: writes what a branch has changed into its origin. A three-way merge by row: the row
+ * as it was at the fork, as the origin has it (ours) and as the branch has it (theirs). One serializable transaction of
+ * the origin, in which rows go through the same writer as those of statements: all constraints hold as always.
  */
 
 import type { Request } from "../../actor/request.js";
@@ -173,7 +173,10 @@ export class RowMerge {
     this.conflicts.push({ table: shownName(table), base: shown(base), ours: shown(ours), theirs: shown(theirs) });
   }
 
-  /** What goes makes room for unique values first, in all tables. Throws what a statement that writes the rows would throw. */
+  /**
+   * What goes makes room for unique values first, in all tables. Throws what a statement that writes the rows would
+   * throw.
+   */
   async write(yieldTurn: () => Promise<void>): Promise<void> {
     let count = 0;
     const step = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * Makes branches and finds them. A branch is a tenant number of its own in its root's partition, with the root's users; the engine lays
- * it over its origin (storage/layered-engine.ts).
+ * Makes branches and finds them. A branch is a tenant number of its own in its root's partition, with the root's users;
+ * the engine lays it over its origin (storage/layered-engine.ts).
  */
 import type { Partition } from "../../actor/partition.js";
 import type { Request } from "../../actor/request.js";

@@ -1,4 +1,7 @@
-/** What a branch has changed since it was forked: rows of tables, and definitions. Asked by branch-diff.ts and branch-merge.ts. */
+/**
+ * What a branch has changed since it was forked: rows of tables, and definitions. Asked by branch-diff.ts and
+ * branch-merge.ts.
+ */
 import type { Request } from "../../actor/request.js";
 import { encodeTable } from "../../catalog/definition-codec.js";
 import { storageOf, type TableDef } from "../../catalog/table.js";

@@ -1,6 +1,6 @@
 /**
- * POST /v1/history/undo: makes a table's rows what they were at an earlier moment. The differences are written in one serializable
- * transaction, through the same writers as those of statements: all constraints hold as always.
+ * POST /v1/history/undo: makes a table's rows what they were at an earlier moment. The differences are written in one
+ * serializable transaction, through the same writers as those of statements: all constraints hold as always.
  */
 
 import type { Request } from "../../actor/request.js";

@@ -1,6 +1,6 @@
 /**
- * An answer as it grows: as server-sent events (every frame begins with `data:`), or as messages on a WebSocket. Made by
- * the handlers of chats, one per answer; frame-stream.ts writes the reply.
+ * An answer as it grows: as server-sent events (every frame begins with `data:`), or as messages on a WebSocket. Made
+ * by the handlers of chats, one per answer; frame-stream.ts writes the reply.
  */
 import { packedMessage } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";

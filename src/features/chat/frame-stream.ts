@@ -1,6 +1,6 @@
 /**
- * A reply that grows frame by frame, opened by the first frame, or by a sign of life when that takes long. What fails before
- * is an error like any other. Made by those who stream answers of models, one per answer.
+ * A reply that grows frame by frame, opened by the first frame, or by a sign of life when that takes long. What fails
+ * before is an error like any other. Made by those who stream answers of models, one per answer.
  */
 import type { ReplySink } from "../../actor/reply-sink.js";
 import type { Request } from "../../actor/request.js";

@@ -1,4 +1,7 @@
-/** How much of a prompt passages may take, and which models only quote them. Called by all that answer from passages; no state. */
+/**
+ * How much of a prompt passages may take, and which models only quote them. Called by all that answer from passages; no
+ * state.
+ */
 import type { Request } from "../../actor/request.js";
 import type { Provider } from "../../ai/providers/provider.js";
 

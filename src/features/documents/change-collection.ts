@@ -1,4 +1,7 @@
-/** Changes a document collection's schema in a transaction that is open. Called by whoever changes them: by request, or for a folder. */
+/**
+ * Changes a document collection's schema in a transaction that is open. Called by whoever changes them: by request, or
+ * for a folder.
+ */
 
 import type { Request } from "../../actor/request.js";
 import type { TableDef } from "../../catalog/table.js";
@@ -12,8 +15,8 @@ import { embeddingDimensions } from "./create-collection.js";
 import type { RunStatement } from "./document-session.js";
 
 /**
- * The collection as it is afterwards; `run` works in the transaction `tx`. Throws invalid_request for what cannot be changed
- * so, constraint_violation for a document that does not fit.
+ * The collection as it is afterwards; `run` works in the transaction `tx`. Throws invalid_request for what cannot be
+ * changed so, constraint_violation for a document that does not fit.
  */
 export async function changeCollectionIn(
   request: Request,

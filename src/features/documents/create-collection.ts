@@ -1,4 +1,7 @@
-/** Makes a document collection in a transaction that is open. Called by whoever makes collections: by request, or for a folder. */
+/**
+ * Makes a document collection in a transaction that is open. Called by whoever makes collections: by request, or for a
+ * folder.
+ */
 
 import type { Request } from "../../actor/request.js";
 import { type Collection, collectionOf } from "../../document/collection.js";

@@ -161,8 +161,8 @@ function noVectors({ name }: Collection): DbError {
 }
 
 /**
- * The field that the request names; else for words the embedded ones, for a vector the one field with vectors of its length,
- * one that is of vectors before one that is embedded; else the only vector field there is.
+ * The field that the request names; else for words the embedded ones, for a vector the one field with vectors of its
+ * length, one that is of vectors before one that is embedded; else the only vector field there is.
  */
 function vectorFieldsOf(collection: Collection, { vector_field: name, vector }: DocumentSearch): readonly Field[] {
   const all = [...collection.columns.values()].filter(({ type, embedding }) => type === "vector" || embedding !== null);

@@ -133,7 +133,8 @@ export class AggregateDelta implements AnswerDelta {
 
   apply(rows: readonly ChangedRow[], answer: AnswerRows, context: ExecContext, write: WriteRow): Difference | null {
     const touched = new Map<string, Group>();
-    // What comes is stepped before anything is taken back, so that fewer states are lost: a larger maximum replaces one.
+    // What comes is stepped before anything is taken back, so that fewer states are lost: a larger maximum replaces
+    // one.
     for (const { after } of rows) {
       const input = after && this.readInput(after, context);
       if (input === null) continue;

@@ -18,8 +18,8 @@ export interface AnswerDelta {
   /** The answer; of one that has more rows than `rowsMax` perhaps not all of them. */
   whole(context: ExecContext, rowsMax: number, write: WriteRow): Promise<AnswerRows>;
   /**
-   * Brings `answer` up to date with these changes, which come after all that it has. Null: the answer does not follow from
-   * them, and is as it was; nothing can be applied until `whole` has run again.
+   * Brings `answer` up to date with these changes, which come after all that it has. Null: the answer does not follow
+   * from them, and is as it was; nothing can be applied until `whole` has run again.
    */
   apply(rows: readonly ChangedRow[], answer: AnswerRows, context: ExecContext, write: WriteRow): Difference | null;
 }

@@ -117,7 +117,9 @@ export class ChangeFeed implements CommitWatcher {
     return watch;
   }
 
-  /** Of watches from before the start nothing is known but their records, until something is asked for of the tenant. */
+  /**
+   * Of watches from before the start nothing is known but their records, until something is asked for of the tenant.
+   */
   private readRecords(tenant: number, now = this.host.shard.lastMicros): void {
     const records = this.unread.filter((record) => record.tenant === tenant);
     if (records.length === 0) return;

@@ -1,6 +1,6 @@
 /**
- * Subscriptions to the same changes in the same form: each change is looked at once, and one message for all goes to the
- * gateway. Made by subscriptions.ts with its first member; follows its table while it has members.
+ * Subscriptions to the same changes in the same form: each change is looked at once, and one message for all goes to
+ * the gateway. Made by subscriptions.ts with its first member; follows its table while it has members.
  */
 import { DbError } from "../../protocol/errors.js";
 import type { ExecContext } from "../../query/exec/context.js";

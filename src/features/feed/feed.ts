@@ -1,4 +1,7 @@
-/** Changes of a partition as they are committed, and who follows them: the part that this feature keeps beside each partition. */
+/**
+ * Changes of a partition as they are committed, and who follows them: the part that this feature keeps beside each
+ * partition.
+ */
 import { type PartitionOfPart, type PartitionPart, PartitionPartKind } from "../../actor/partition-part.js";
 import type { PartitionMetrics } from "../../protocol/messages.js";
 import type { Tenant } from "../../session/tenant.js";

@@ -1,6 +1,6 @@
 /**
- * Subscriptions to queries: finds or makes the group of a query, sends its answer to whoever subscribes, and has them join.
- * Called by subscriptions.ts; owns the groups.
+ * Subscriptions to queries: finds or makes the group of a query, sends its answer to whoever subscribes, and has them
+ * join. Called by subscriptions.ts; owns the groups.
  */
 
 import { isAdministrator } from "../../actor/caller-rights.js";
@@ -61,7 +61,10 @@ export class QuerySubscriptions {
     private readonly turnsOf: (tenant: number) => Client,
   ) {}
 
-  /** The group of those that began by the same roles, with a first answer. Throws an error that says what is wrong with the query. */
+  /**
+   * The group of those that began by the same roles, with a first answer. Throws an error that says what is wrong with
+   * the query.
+   */
   async groupOf(
     request: FollowingRequest,
     query: QueryRequest,

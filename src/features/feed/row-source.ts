@@ -1,6 +1,6 @@
 /**
- * Plans over one table that can run over a single row of it: the row stands in the table's place as VALUES of parameters.
- * Called by query-delta.ts and aggregate-delta.ts.
+ * Plans over one table that can run over a single row of it: the row stands in the table's place as VALUES of
+ * parameters. Called by query-delta.ts and aggregate-delta.ts.
  */
 
 import { compilePlan } from "../../query/exec/compile-plan.js";
@@ -38,8 +38,8 @@ export class SingleRow {
 }
 
 /**
- * The scan below nothing but projections and filters that depend on their row alone; null: the plan is not like that, or
- * the table has others below it.
+ * The scan below nothing but projections and filters that depend on their row alone; null: the plan is not like that,
+ * or the table has others below it.
  */
 export function scanBelow(plan: Plan): ScanPlan | null {
   if (plan.kind === "scan") {

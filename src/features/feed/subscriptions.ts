@@ -4,8 +4,8 @@
  *  1. `follow` finds the table and has it watched, within a request like any other.
  *  2. The first message says `subscribed` and the sequence from which changes follow.
  *  3. A client that comes back gets what it missed, at its own pace: from memory, or from the commit log.
- *  4. At a moment when nothing is missing it joins the channel of its group (change-group.ts). The request ends, and the
- *     subscription lives on until the client leaves, the table or the tenant goes, or the actor ends.
+ *  4. At a moment when nothing is missing it joins the channel of its group (change-group.ts). The request ends, and
+ *     the subscription lives on until the client leaves, the table or the tenant goes, or the actor ends.
  *
  * Owned by the partition; the actor gives it the way out.
  */
@@ -58,7 +58,9 @@ export class Subscriptions {
   private readonly counts = new Map<number, Set<Subscription>>();
   private logReaders = 0;
   private readonly logWaiters: (() => void)[] = [];
-  /** By tenant: how often all of its subscriptions were ended. What began before does not join those that began after. */
+  /**
+   * By tenant: how often all of its subscriptions were ended. What began before does not join those that began after.
+   */
   private readonly ends = new Map<number, number>();
   /** The partition gets another owner. */
   private isLeft = false;
@@ -154,8 +156,8 @@ export class Subscriptions {
   }
 
   /**
-   * Subscribes to messages that do not come from commits, which nobody can ask for again. `about`: what `subscribed` tells. `join` gets
-   * what sends a message, and gives what ends that.
+   * Subscribes to messages that do not come from commits, which nobody can ask for again. `about`: what `subscribed`
+   * tells. `join` gets what sends a message, and gives what ends that.
    */
   async followMessages(
     request: FollowingRequest,

@@ -1,6 +1,6 @@
 /**
- * A tenant's filesystem collections, and the files in them, as they are stored: in tables of the tenant, by statements like a
- * client's. Called by the handlers and by the work on folders; holds no state.
+ * A tenant's filesystem collections, and the files in them, as they are stored: in tables of the tenant, by statements
+ * like a client's. Called by the handlers and by the work on folders; holds no state.
  */
 import { randomBytes } from "node:crypto";
 import type { Request } from "../../actor/request.js";
@@ -220,7 +220,10 @@ export async function nextDueMs(request: Request, folderId: string): Promise<num
   return rows.length === 0 ? null : Date.parse(rows[0]![0] as string);
 }
 
-/** Those that have gone from the folder, but for such whose size a file has that nobody has read yet: it may be the same. */
+/**
+ * Those that have gone from the folder, but for such whose size a file has that nobody has read yet: it may be the
+ * same.
+ */
 export async function removableFiles(request: Request, folderId: string, max: number): Promise<FileRecord[]> {
   const gone = await rowsOf(request, {
     sql: `SELECT ${FILE_COLUMNS} FROM ${FILES} WHERE folder_id = $1::text AND status = 'gone' ORDER BY due_at LIMIT $2::int8`,
@@ -368,7 +371,10 @@ export type FilesConcerned =
   | { readonly kind: "all" }
   /** By its id or its path. */
   | { readonly kind: "one"; readonly file: string }
-  /** Those that were read, of these kinds (null: of any) or set aside with one of these errors; and those that are to be. */
+  /**
+   * Those that were read, of these kinds (null: of any) or set aside with one of these errors; and those that are to
+   * be.
+   */
   | { readonly kind: "read"; readonly kinds: readonly string[] | null; readonly errors: readonly string[] };
 
 function concernedBy(concerned: FilesConcerned): { readonly sql: string; readonly params: readonly unknown[] } {

@@ -1,6 +1,6 @@
 /**
- * The tables in which a tenant's filesystem collections and the files in them are recorded, made with the first collection.
- * Their passages are in a collection of documents of their own. Called by file-store.ts.
+ * The tables in which a tenant's filesystem collections and the files in them are recorded, made with the first
+ * collection. Their passages are in a collection of documents of their own. Called by file-store.ts.
  */
 
 export const FOLDERS = `"_file_collections"`;

@@ -1,7 +1,7 @@
 /**
- * Filesystem collections in SQL. CREATE COLLECTION … FROM FILESYSTEM and DROP COLLECTION (sql/parse/collection-statements.ts)
- * are calls of these functions, which work in the transaction of the statement; the job begins, or ends, with the commit,
- * which changes definitions (Partition.definitionsChanged).
+ * Filesystem collections in SQL. CREATE COLLECTION … FROM FILESYSTEM and DROP COLLECTION
+ * (sql/parse/collection-statements.ts) are calls of these functions, which work in the transaction of the statement;
+ * the job begins, or ends, with the commit, which changes definitions (Partition.definitionsChanged).
  */
 
 import { CALLER, type Request } from "../../actor/request.js";

@@ -47,7 +47,10 @@ export class FolderScan {
     return this.leftOut;
   }
 
-  /** Answers how many differences there were. Rejects when the folder cannot be read; then nothing is known to have gone. */
+  /**
+   * Answers how many differences there were. Rejects when the folder cannot be read; then nothing is known to have
+   * gone.
+   */
   async all(signal: AbortSignal): Promise<number> {
     const { recursive, include, exclude } = this.folder.options;
     const { root } = this.folder;

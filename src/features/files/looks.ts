@@ -1,8 +1,8 @@
 /**
  * Images and videos of a folder by their looks: the vectors that the first passage of each has, in fields like those of
- * /v1/multimodal/images, so that a search by an image finds them, too. Called when a folder's collection is made, when its
- * files are to be read anew (which gives a collection of before such fields, and one for a model that came later), and by
- * file-reader.ts.
+ * /v1/multimodal/images, so that a search by an image finds them, too. Called when a folder's collection is made, when
+ * its files are to be read anew (which gives a collection of before such fields, and one for a model that came later),
+ * and by file-reader.ts.
  */
 
 import type { Request } from "../../actor/request.js";
@@ -42,7 +42,9 @@ export interface LooksVectors {
   readonly notes: readonly string[];
 }
 
-/** Those that the collection has fields for. Throws model_unavailable, overloaded and the like: another try may succeed. */
+/**
+ * Those that the collection has fields for. Throws model_unavailable, overloaded and the like: another try may succeed.
+ */
 export async function vectorsOf(
   request: Request,
   collection: Collection,
@@ -70,8 +72,8 @@ export async function vectorsOf(
 }
 
 /**
- * The fields for what sees now, where the collection lacks them; `run` works in the transaction `tx`. They come behind the
- * others: the first vector index of a table is that of its texts, which words are compared with.
+ * The fields for what sees now, where the collection lacks them; `run` works in the transaction `tx`. They come behind
+ * the others: the first vector index of a table is that of its texts, which words are compared with.
  */
 export async function addLooksFields(request: Request, tx: Transaction, run: RunStatement, name: string) {
   const table = request.tenant.catalog.view(tx).table(null, name);

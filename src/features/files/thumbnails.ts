@@ -1,7 +1,7 @@
 /**
- * Thumbnails of a tenant's files, in a table of their own, so that lists of files do not carry them; made with the first
- * collection, or by the first thumbnail where collections were there before. Called by file-reader.ts, file-store.ts and the
- * handlers; holds no state.
+ * Thumbnails of a tenant's files, in a table of their own, so that lists of files do not carry them; made with the
+ * first collection, or by the first thumbnail where collections were there before. Called by file-reader.ts,
+ * file-store.ts and the handlers; holds no state.
  */
 
 import type { Request } from "../../actor/request.js";

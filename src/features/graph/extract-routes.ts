@@ -1,7 +1,7 @@
 /**
- * POST /v1/graph/extract: names and relations of a text as nodes and edges, by rules or by a language model's provider; with
- * `store` they are merged into the graph, by name and type. What a model answers is data: it is bound or quoted, and has
- * no say in what is done with it.
+ * POST /v1/graph/extract: names and relations of a text as nodes and edges, by rules or by a language model's provider;
+ * with `store` they are merged into the graph, by name and type. What a model answers is data: it is bound or quoted,
+ * and has no say in what is done with it.
  */
 
 import type { Handlers } from "../../actor/handler.js";

@@ -142,8 +142,8 @@ async function* transcoded(raw: AsyncIterable<Uint8Array>, decoder: TextDecoder)
 }
 
 /**
- * Checks the bytes that have come since the last time. Throws 22021 with the line when there is a NUL or what is not UTF-8;
- * a character that has not wholly arrived waits for its rest.
+ * Checks the bytes that have come since the last time. Throws 22021 with the line when there is a NUL or what is not
+ * UTF-8; a character that has not wholly arrived waits for its rest.
  */
 export function checkText(reader: { readonly pieces: PieceBuffer; readonly unreadLine: number }, isEnd: boolean): void {
   const { fresh } = reader.pieces;

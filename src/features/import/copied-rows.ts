@@ -1,4 +1,6 @@
-/** Rows of COPY … FROM stdin in PostgreSQL's text format, as dumps have them, stored by INSERT. Called by run-script.ts. */
+/**
+ * Rows of COPY … FROM stdin in PostgreSQL's text format, as dumps have them, stored by INSERT. Called by run-script.ts.
+ */
 import { sqlError } from "../../protocol/errors.js";
 
 /** Rows and parameters of one INSERT. */

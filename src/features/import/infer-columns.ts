@@ -105,7 +105,10 @@ export interface CsvForm {
   readonly header: boolean;
 }
 
-/** `isWhole`: the sample is all of the file; else its last row may be cut. `names`: of the columns, where the request says them. */
+/**
+ * `isWhole`: the sample is all of the file; else its last row may be cut. `names`: of the columns, where the request
+ * says them.
+ */
 export function columnsOfCsv(
   sample: Uint8Array,
   isWhole: boolean,

@@ -1,4 +1,7 @@
-/** One line of a file with a JSON value per line, and what is said to a client whose file is one JSON value instead. No state. */
+/**
+ * One line of a file with a JSON value per line, and what is said to a client whose file is one JSON value instead. No
+ * state.
+ */
 import { DbError } from "../../protocol/errors.js";
 import { jsonFaultOf } from "../../protocol/json-fault.js";
 import { parseKeepingIntegers } from "../../values/json-text.js";
@@ -27,7 +30,10 @@ export function jsonRow(value: unknown, line: number): JsonRow {
   throw new DbError("invalid_json", `Line ${line} is neither an object nor an array.`, { line });
 }
 
-/** Throws invalid_json for a first line that is the whole file as an array of rows. An array is a row's fields otherwise. */
+/**
+ * Throws invalid_json for a first line that is the whole file as an array of rows. An array is a row's fields
+ * otherwise.
+ */
 export function refuseArrayOfRows(value: JsonRow, line: number): void {
   if (line !== 1 || !Array.isArray(value) || value.length === 0) return;
   const isRow = (item: unknown) => typeof item === "object" && item !== null && !Array.isArray(item);

@@ -1,6 +1,7 @@
 /**
- * read_csv, read_json and read_parquet in FROM: rows of a file of the server, under the folders that the operator allows
- * for filesystem collections. Task threads read it piece by piece, as rows are pulled, and only columns that are wanted.
+ * read_csv, read_json and read_parquet in FROM: rows of a file of the server, under the folders that the operator
+ * allows for filesystem collections. Task threads read it piece by piece, as rows are pulled, and only columns that are
+ * wanted.
  */
 import { randomUUID } from "node:crypto";
 import { close } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * Runs a script of SQL as it arrives, statement by statement in one session: each in a transaction of its own unless the script
- * begins one, or all in one. Called by the route of scripts.
+ * Runs a script of SQL as it arrives, statement by statement in one session: each in a transaction of its own unless
+ * the script begins one, or all in one. Called by the route of scripts.
  */
 
 import { errorBody } from "../../actor/reply.js";
@@ -36,7 +36,9 @@ const SHOWN_ROWS_MAX = 10_000;
 /** Commands of psql that mean nothing here. */
 const PASSED_OVER = /^\\(restrict|unrestrict|echo|timing|pset|set)\b/;
 
-/** Throws the error of the first statement that fails, with its number and line, unless the script goes on after errors. */
+/**
+ * Throws the error of the first statement that fails, with its number and line, unless the script goes on after errors.
+ */
 export async function runScript(
   request: Request,
   pieces: AsyncIterable<Uint8Array>,

@@ -20,7 +20,9 @@ export interface ConflictRule {
 
 const PARAMETERS_PER_STATEMENT = 4096;
 const ROWS_PER_STATEMENT_MAX = 256;
-/** Memory of a transaction's write beside its bytes, roughly: in the transaction, its commit and the recent versions. */
+/**
+ * Memory of a transaction's write beside its bytes, roughly: in the transaction, its commit and the recent versions.
+ */
 const ENTRY_BYTES = 400;
 const SAVEPOINT = "import";
 
@@ -85,7 +87,9 @@ export class StatementImport {
     session.release(SAVEPOINT);
   }
 
-  /** Finds the row that fails; of rows that only fail together (two with the key of one stored row) the last one counts. */
+  /**
+   * Finds the row that fails; of rows that only fail together (two with the key of one stored row) the last one counts.
+   */
   private async insertSingly(rows: readonly unknown[][], lines: readonly number[]): Promise<void> {
     for (let i = 0; i < rows.length; i++) {
       try {

@@ -5,8 +5,9 @@
  *     `start` after the commit.
  *  2. Once that is on disk, the job runs when its tenant has room for one more of its kind; others wait in order.
  *  3. The job removes its record (`deleteJob`) in the transaction that ends it, and its run resolves.
- *  4. If something stops it before (the tenant moves, the actor closes or is killed), the record stays, and the job runs
- *     again from where it had got: here after a restart, or in the partition to which the tenant went with its records.
+ *  4. If something stops it before (the tenant moves, the actor closes or is killed), the record stays, and the job
+ *     runs again from where it had got: here after a restart, or in the partition to which the tenant went with its
+ *     records.
  *
  * Made and owned by the partition; actor.ts says with `begin` how kinds are run.
  */

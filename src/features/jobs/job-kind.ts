@@ -27,13 +27,13 @@ export interface JobKind {
   /** Jobs of one tenant that run at the same time, and that may wait. */
   bounds(config: Config): { readonly runningMax: number; readonly waitingMax: number };
   /**
-   * Resolves when the job was ended (its record is removed in the same transaction), or after `signal` has fired. What it
-   * throws otherwise is a fault of ours: the record stays, and the next start of the actor runs the job again.
+   * Resolves when the job was ended (its record is removed in the same transaction), or after `signal` has fired. What
+   * it throws otherwise is a fault of ours: the record stays, and the next start of the actor runs the job again.
    */
   run(job: Job): Promise<void>;
   /**
-   * Ends the job for good, as failed by `error`, whether it runs or waits; resolves when its record is gone. The run, if any, is
-   * stopped afterwards. Absent: such jobs belong to the tenant, and go on without their maker.
+   * Ends the job for good, as failed by `error`, whether it runs or waits; resolves when its record is gone. The run,
+   * if any, is stopped afterwards. Absent: such jobs belong to the tenant, and go on without their maker.
    */
   fail?(job: Job, error: DbError): Promise<void>;
 }

@@ -1,4 +1,6 @@
-/** /v1/ai/sentiment, entities, summarize, classify, qa: by libraries and models of the installation, or by a provider. */
+/**
+ * /v1/ai/sentiment, entities, summarize, classify, qa: by libraries and models of the installation, or by a provider.
+ */
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";

@@ -1,6 +1,6 @@
 /**
- * One message of MCP and its answer, whatever the transport: reads it, decides its revision, runs its method, and writes the
- * answer; what goes wrong becomes a JSON-RPC error. Called by mcp-routes.ts.
+ * One message of MCP and its answer, whatever the transport: reads it, decides its revision, runs its method, and
+ * writes the answer; what goes wrong becomes a JSON-RPC error. Called by mcp-routes.ts.
  */
 
 import type { Request } from "../../actor/request.js";

@@ -1,4 +1,7 @@
-/** /v1/mcp… and messages on /mcp: the Model Context Protocol. Answers are JSON-RPC, without the envelope of other routes. */
+/**
+ * /v1/mcp… and messages on /mcp: the Model Context Protocol. Answers are JSON-RPC, without the envelope of other
+ * routes.
+ */
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";

@@ -43,7 +43,9 @@ export function namespaceOfTable({ schema, name }: TableDef): string | null {
   return NAMESPACE.test(namespace) ? namespace : null;
 }
 
-/** The namespace's table; null: nothing was stored in it yet. Throws 42809 where a table of that name is no such table. */
+/**
+ * The namespace's table; null: nothing was stored in it yet. Throws 42809 where a table of that name is no such table.
+ */
 export function findTable(catalog: CatalogView, namespace: string): MemoryTable | null {
   const name = tableNameOf(namespace);
   const table = catalog.table(null, name);

@@ -3,8 +3,8 @@
  *
  * The nearest by the cosine of the embeddings are ranked again by
  *   (1 − recency) · similarity + recency · 2^(−age / half-life)
- * so of memories that are about as alike the newer comes first. `recency` is .1 and the half-life 30 days unless options
- * say otherwise; recency 0 is the order of similarity. The column `similarity` is the cosine alone.
+ * so of memories that are about as alike the newer comes first. `recency` is .1 and the half-life 30 days unless
+ * options say otherwise; recency 0 is the order of similarity. The column `similarity` is the cosine alone.
  */
 
 import { sqlError } from "../../protocol/errors.js";

@@ -1,4 +1,6 @@
-/** Vectors of texts, images, sounds and videos: by a dual encoder where one is installed, else by classical features. */
+/**
+ * Vectors of texts, images, sounds and videos: by a dual encoder where one is installed, else by classical features.
+ */
 
 import type { Request } from "../../actor/request.js";
 import { RUN_ITEMS_MAX } from "../../ai/inference-lane.js";

@@ -42,7 +42,10 @@ function bytesOfDataUrl(address: string, field: string): string {
   return content;
 }
 
-/** Exactly one of these. `where`: the object that has them, for messages ("input."). Throws invalid_request, fetch_failed. */
+/**
+ * Exactly one of these. `where`: the object that has them, for messages ("input."). Throws invalid_request,
+ * fetch_failed.
+ */
 export async function sourceOf(
   request: Request,
   members: MediaMembers,

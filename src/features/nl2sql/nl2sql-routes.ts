@@ -1,6 +1,6 @@
 /**
- * POST /v1/nl2sql/…: questions in plain language. Whoever writes the SQL, a provider or rules, only a SELECT that plans is
- * run: in a read-only session of the caller, within the caller's row cap and deadline.
+ * POST /v1/nl2sql/…: questions in plain language. Whoever writes the SQL, a provider or rules, only a SELECT that plans
+ * is run: in a read-only session of the caller, within the caller's row cap and deadline.
  */
 
 import type { Handlers } from "../../actor/handler.js";

@@ -1,6 +1,6 @@
 /**
- * Who answers under a model's name: a chat model, a collection (an answer from its passages), or an agent. The names are those of
- * model-list.ts. Called by the routes of completions and responses; holds no state.
+ * Who answers under a model's name: a chat model, a collection (an answer from its passages), or an agent. The names
+ * are those of model-list.ts. Called by the routes of completions and responses; holds no state.
  */
 import type { Request } from "../../actor/request.js";
 import type { ChatEvent, ChatMessage, ChatRequest, Provider } from "../../ai/providers/provider.js";

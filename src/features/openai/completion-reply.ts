@@ -1,4 +1,7 @@
-/** The answers of POST /v1/chat/completions: a whole one, and chunks of a growing one. Called by the routes; holds no state. */
+/**
+ * The answers of POST /v1/chat/completions: a whole one, and chunks of a growing one. Called by the routes; holds no
+ * state.
+ */
 import type { Request } from "../../actor/request.js";
 import type { DoneReason, ToolCall } from "../../ai/providers/provider.js";
 import { type Answer, STREAMED } from "../../session/answer.js";

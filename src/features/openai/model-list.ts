@@ -1,4 +1,7 @@
-/** The models of OpenAI's interface: installed models, those of the provider, collections and agents. Called by the routes; no state. */
+/**
+ * The models of OpenAI's interface: installed models, those of the provider, collections and agents. Called by the
+ * routes; no state.
+ */
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
 import { agentNames } from "../agent/named-agents.js";

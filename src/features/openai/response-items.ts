@@ -1,6 +1,7 @@
 /**
- * Items of POST /v1/responses as messages for a provider. Each kind has fields of its own, and clients send back items as they got
- * them, with fields that only answers have; so the items are read one by one. Called by response-request.ts; pure.
+ * Items of POST /v1/responses as messages for a provider. Each kind has fields of its own, and clients send back items
+ * as they got them, with fields that only answers have; so the items are read one by one. Called by
+ * response-request.ts; pure.
  */
 import type { ChatImage, ChatMessage } from "../../ai/providers/provider.js";
 import { DbError } from "../../protocol/errors.js";

@@ -1,6 +1,6 @@
 /**
- * A response as it grows: its items, and the events that a client of a stream is told of them. Made by the routes, one per
- * response.
+ * A response as it grows: its items, and the events that a client of a stream is told of them. Made by the routes, one
+ * per response.
  */
 import type { DoneReason, ToolCall } from "../../ai/providers/provider.js";
 import type { Citation } from "../chat/chat-store.js";

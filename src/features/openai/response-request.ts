@@ -1,4 +1,7 @@
-/** The body of POST /v1/responses as a request for an answer, with what earlier responses said. Called by the routes; no state. */
+/**
+ * The body of POST /v1/responses as a request for an answer, with what earlier responses said. Called by the routes; no
+ * state.
+ */
 import type { Request } from "../../actor/request.js";
 import type { BodyOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";

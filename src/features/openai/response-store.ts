@@ -1,6 +1,6 @@
 /**
- * Responses that are kept, so that later ones can follow them: rows of a table of the tenant, each user's own. The oldest are
- * removed above RESPONSES_KEPT. Called by the routes and response-request.ts; holds no state.
+ * Responses that are kept, so that later ones can follow them: rows of a table of the tenant, each user's own. The
+ * oldest are removed above RESPONSES_KEPT. Called by the routes and response-request.ts; holds no state.
  */
 import { randomBytes } from "node:crypto";
 import type { Request } from "../../actor/request.js";

@@ -9,8 +9,9 @@ import type { Operation } from "../../storage/operation.js";
 const WRITTEN_AT_ONCE = 256;
 
 /**
- * An order to remove a range ends its commit, and the engine takes it before anything else is written: the end of its record, in the
- * same commit or in one that reaches the engine together with it, would take its place, and what it removes would stay.
+ * An order to remove a range ends its commit, and the engine takes it before anything else is written: the end of its
+ * record, in the same commit or in one that reaches the engine together with it, would take its place, and what it
+ * removes would stay.
  */
 export async function writeEntries(
   partition: Partition,

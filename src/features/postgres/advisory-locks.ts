@@ -1,6 +1,6 @@
 /**
- * Locks that mean what their clients agree on (PostgreSQL 15's manual, chapter 13.3.5), of one tenant. A session may take one more
- * than once, and gives it back as often. Owned by wire-sessions.ts.
+ * Locks that mean what their clients agree on (PostgreSQL 15's manual, chapter 13.3.5), of one tenant. A session may
+ * take one more than once, and gives it back as often. Owned by wire-sessions.ts.
  */
 
 /** A session, as far as locks know it. */

@@ -1,6 +1,7 @@
 /**
- * Binary forms of types whose values the engine keeps as the text that PostgreSQL prints, and whose bytes say more than the text:
- * tsvector, tsquery, hstore, ltree, jsonpath, tid, int2vector, oidvector (the send and receive functions of PostgreSQL 15).
+ * Binary forms of types whose values the engine keeps as the text that PostgreSQL prints, and whose bytes say more than
+ * the text: tsvector, tsquery, hstore, ltree, jsonpath, tid, int2vector, oidvector (the send and receive functions of
+ * PostgreSQL 15).
  */
 import { sqlError } from "../../protocol/errors.js";
 import type { MessageFields } from "../../protocol/postgres/message-reader.js";

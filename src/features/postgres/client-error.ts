@@ -5,7 +5,9 @@ const AT_END = "syntax error at end of input";
 /** Clients show the place themselves. */
 const PLACE = / \(line \d+, column \d+\)$/;
 
-/** `sent`: the text that the client sent; `shift`: characters in it before the statement, which has lost its semicolon. */
+/**
+ * `sent`: the text that the client sent; `shift`: characters in it before the statement, which has lost its semicolon.
+ */
 export function asSent(error: DbError, sent: string, shift: number): DbError {
   const { details, code } = error;
   if (details?.sqlstate !== "42601" || details.position === undefined) return error;

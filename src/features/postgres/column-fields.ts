@@ -1,6 +1,6 @@
 /**
- * A batch's columns as fields of messages, row by row. Numbers and texts that a scan hands out as columns go into the message as
- * they are: no value is made of them in between.
+ * A batch's columns as fields of messages, row by row. Numbers and texts that a scan hands out as columns go into the
+ * message as they are: no value is made of them in between.
  */
 import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import { Chunk, type Selection } from "../../query/exec/segments/chunk.js";

@@ -1,6 +1,6 @@
 /**
- * COPY … FROM STDIN: the import of rows that come as messages. It runs beside the messages that bring them, each of which
- * waits until the import has read what it brought. One per COPY; owned by the session.
+ * COPY … FROM STDIN: the import of rows that come as messages. It runs beside the messages that bring them, each of
+ * which waits until the import has read what it brought. One per COPY; owned by the session.
  */
 import type { ColumnDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";

@@ -1,4 +1,7 @@
-/** The locks of one tenant's sessions, for pg_locks: rows that transactions hold, transactions that are waited for, advisory locks. */
+/**
+ * The locks of one tenant's sessions, for pg_locks: rows that transactions hold, transactions that are waited for,
+ * advisory locks.
+ */
 import type { LiveLock } from "../../sql/bind/system/system-view.js";
 import type { KeyHolder, KeyLocks } from "../../storage/key-locks.js";
 import type { AdvisoryLocks } from "./advisory-locks.js";

@@ -1,6 +1,6 @@
 /**
- * LISTEN and NOTIFY among the sessions of one tenant: what was notified is kept with the transaction, and told to listeners when
- * the transaction has committed. Owned by wire-sessions.ts.
+ * LISTEN and NOTIFY among the sessions of one tenant: what was notified is kept with the transaction, and told to
+ * listeners when the transaction has committed. Owned by wire-sessions.ts.
  */
 import { BACK } from "../../protocol/postgres/message-types.js";
 import { MessageWriter } from "../../protocol/postgres/message-writer.js";
@@ -47,8 +47,8 @@ export class Notifications {
   }
 
   /**
-   * Tells everybody who listens. `sender`: the number of the session; null: a request of HTTP. Equal ones of a transaction are told
-   * once.
+   * Tells everybody who listens. `sender`: the number of the session; null: a request of HTTP. Equal ones of a
+   * transaction are told once.
    */
   tell(sender: number | null, all: readonly Notification[]): void {
     const seen = new Set<string>();

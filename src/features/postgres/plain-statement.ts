@@ -1,6 +1,6 @@
 /**
- * Statements that learn nothing but what their transaction reads by keys and ranges: what it has seen is what they have. Asked by
- * statement-runs.ts.
+ * Statements that learn nothing but what their transaction reads by keys and ranges: what it has seen is what they
+ * have. Asked by statement-runs.ts.
  */
 import type { Expr } from "../../query/expr/expr.js";
 import { someExpr } from "../../query/expr/walk.js";

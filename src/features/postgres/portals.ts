@@ -1,6 +1,6 @@
 /**
- * The extended protocol of one session: its prepared statements and portals by name, and the messages about them. A statement
- * whose rows are fetched in parts is a cursor of the session.
+ * The extended protocol of one session: its prepared statements and portals by name, and the messages about them. A
+ * statement whose rows are fetched in parts is a cursor of the session.
  */
 import { sqlError } from "../../protocol/errors.js";
 import { PREPARED_STATEMENTS_MAX } from "../../protocol/limits.js";

@@ -1,6 +1,6 @@
 /**
- * Rows as DataRow messages, written where the session writes all its messages. Rows of a query leave when there are many; all
- * others stay until the statement has ended. One per statement.
+ * Rows as DataRow messages, written where the session writes all its messages. Rows of a query leave when there are
+ * many; all others stay until the statement has ended. One per statement.
  */
 import { RESULT_BYTES_MAX } from "../../protocol/limits.js";
 import { BACK } from "../../protocol/postgres/message-types.js";

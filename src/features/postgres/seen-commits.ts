@@ -1,6 +1,6 @@
 /**
- * Which commits the answer to messages has seen. Inside a transaction that goes on, it is what the transaction has read: then the
- * answer need not wait until others' commits are on disk. One per session.
+ * Which commits the answer to messages has seen. Inside a transaction that goes on, it is what the transaction has
+ * read: then the answer need not wait until others' commits are on disk. One per session.
  */
 import type { Request } from "../../actor/request.js";
 import type { Session } from "../../session/session.js";

@@ -12,8 +12,8 @@ export interface SentStatement {
 const BLANK = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/)*$/;
 
 /**
- * Statements without their semicolons; none of white space and comments alone. Each is looked for when it is asked for: a text
- * may be long. Where a quote is open, what is left is the last one: the parser says what is wrong with it.
+ * Statements without their semicolons; none of white space and comments alone. Each is looked for when it is asked for:
+ * a text may be long. Where a quote is open, what is left is the last one: the parser says what is wrong with it.
  */
 export function* statementsIn(text: string): Generator<SentStatement, undefined> {
   const first = text.indexOf(";");

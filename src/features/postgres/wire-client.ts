@@ -1,6 +1,7 @@
 /**
- * On whose behalf a session's statements run: the request that brought the messages, which is another one each time, with what
- * the session adds: its client may cancel the statement alone, and SET statement_timeout bounds it. One per session.
+ * On whose behalf a session's statements run: the request that brought the messages, which is another one each time,
+ * with what the session adds: its client may cancel the statement alone, and SET statement_timeout bounds it. One per
+ * session.
  */
 import type { Request } from "../../actor/request.js";
 import { sqlError } from "../../protocol/errors.js";

@@ -1,6 +1,7 @@
 /**
- * One session of PostgreSQL's protocol: takes its client's messages in order and writes the answers (chapter 55 of PostgreSQL
- * 15's manual). What it runs it gives to a Session as HTTP's routes do. Owned by wire-sessions.ts; one request at a time.
+ * One session of PostgreSQL's protocol: takes its client's messages in order and writes the answers (chapter 55 of
+ * PostgreSQL 15's manual). What it runs it gives to a Session as HTTP's routes do. Owned by wire-sessions.ts; one
+ * request at a time.
  */
 import type { Request } from "../../actor/request.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";

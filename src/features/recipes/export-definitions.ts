@@ -1,6 +1,7 @@
 /**
- * What a tenant defined beside its tables, as statements of a recipe: types, sequences, functions, procedures and views; and
- * the order in which they, and the tables, are made. Called by export-recipe.ts within its snapshot; holds no state.
+ * What a tenant defined beside its tables, as statements of a recipe: types, sequences, functions, procedures and
+ * views; and the order in which they, and the tables, are made. Called by export-recipe.ts within its snapshot; holds
+ * no state.
  */
 import { type CatalogView, DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
 import type { SequenceDef } from "../../catalog/sequence.js";
@@ -189,7 +190,10 @@ function wordsOf(text: string, known: ReadonlySet<string>): ReadonlySet<string> 
 const isSequenceName = (token: Token, before: Token | undefined): boolean =>
   token.kind === "string" && token.text.startsWith("'public.") && /^(nextval|currval|setval)$/.test(before?.text ?? "");
 
-/** Without the name of the usual schema: a recipe makes what it makes where its tenant's, or its certification's, things are. */
+/**
+ * Without the name of the usual schema: a recipe makes what it makes where its tenant's, or its certification's, things
+ * are.
+ */
 export function unqualified(sql: string): string {
   const tokens = tokenize(sql);
   const isSchema = (token: Token, next: Token | undefined) =>

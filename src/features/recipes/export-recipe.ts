@@ -228,7 +228,10 @@ class Export {
     else this.seed.push({ sql });
   }
 
-  /** With what the tables need; without a list of tables, all there is. Answers the tables in the order in which they are made. */
+  /**
+   * With what the tables need; without a list of tables, all there is. Answers the tables in the order in which they
+   * are made.
+   */
   private async addDefinitions(tables: readonly Table[]): Promise<readonly Table[]> {
     const ask = this.ask.bind(this);
     const { catalog } = this.session;

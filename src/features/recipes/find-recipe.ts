@@ -1,6 +1,6 @@
 /**
- * Recipes by their ids: the tenant's own and those that come with the server, which every tenant has. Of several versions
- * the newest is meant unless one is named. Called by the handlers of recipes and by the tools.
+ * Recipes by their ids: the tenant's own and those that come with the server, which every tenant has. Of several
+ * versions the newest is meant unless one is named. Called by the handlers of recipes and by the tools.
  */
 
 import type { Request } from "../../actor/request.js";
@@ -49,7 +49,9 @@ export async function readSource(
   return (await import("../../recipe/read-recipe.js")).readRecipe(source);
 }
 
-/** As text, because a value of many parts takes its thread long when it is sent to another. Throws payload_too_large. */
+/**
+ * As text, because a value of many parts takes its thread long when it is sent to another. Throws payload_too_large.
+ */
 async function jsonInTurns(request: Request, value: unknown): Promise<string> {
   let json = "";
   for (const piece of plainPieces(value)) {

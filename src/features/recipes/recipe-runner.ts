@@ -1,7 +1,7 @@
 /**
- * Runs the parts of a recipe in a session's open transaction: its definitions, its seeds, the steps of its workflow. Made
- * by execute-recipe.ts and certify-recipe.ts, which decide what becomes of the transaction. Errors keep their code and say
- * which part failed and where it stands.
+ * Runs the parts of a recipe in a session's open transaction: its definitions, its seeds, the steps of its workflow.
+ * Made by execute-recipe.ts and certify-recipe.ts, which decide what becomes of the transaction. Errors keep their code
+ * and say which part failed and where it stands.
  */
 
 import type { Request } from "../../actor/request.js";

@@ -1,6 +1,6 @@
 /**
- * Recipes and their executions as they are stored: in tables of the tenant, through statements like a client's. Called by
- * the handlers of recipes; holds no state.
+ * Recipes and their executions as they are stored: in tables of the tenant, through statements like a client's. Called
+ * by the handlers of recipes; holds no state.
  */
 
 import { randomBytes } from "node:crypto";
@@ -292,7 +292,9 @@ function entryOf(row: Row): RecipeEntry {
   };
 }
 
-/** Of each partition: executions that are under way in it. What is recorded as running and is not among them has ended. */
+/**
+ * Of each partition: executions that are under way in it. What is recorded as running and is not among them has ended.
+ */
 const underWay = new WeakMap<Partition, Set<string>>();
 
 export function executionsUnderWay({ partition }: Request): Set<string> {

@@ -1,7 +1,7 @@
 /**
- * Rows by columns for MessagePack: a column of numbers is `{dtype, data, nulls?}`, whose data are the bytes of a typed array
- * (little-endian) and whose nulls are a byte per row, 1 where the value is NULL; any other column is a list of values.
- * Called by message-rows.ts; stateless.
+ * Rows by columns for MessagePack: a column of numbers is `{dtype, data, nulls?}`, whose data are the bytes of a typed
+ * array (little-endian) and whose nulls are a byte per row, 1 where the value is NULL; any other column is a list of
+ * values. Called by message-rows.ts; stateless.
  */
 
 import type { Batch } from "../../query/expr/expr.js";

@@ -46,7 +46,10 @@ export async function together<T>(
   }
 }
 
-/** The error with the place of the statement, or of its set of parameters, that failed; an end that is the whole's stays as it is. */
+/**
+ * The error with the place of the statement, or of its set of parameters, that failed; an end that is the whole's stays
+ * as it is.
+ */
 export function errorAt(
   error: unknown,
   place: { readonly statement: number } | { readonly parameter_set: number },

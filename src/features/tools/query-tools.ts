@@ -101,7 +101,9 @@ function cypherTool(name: string, wrap: (call: Tool["call"]) => Tool["call"] = (
   };
 }
 
-/** Clients of `graph_query` know a `$name` without any parameters as an error of the parser, which says where it stands. */
+/**
+ * Clients of `graph_query` know a `$name` without any parameters as an error of the parser, which says where it stands.
+ */
 function tellingWhere(call: Tool["call"]): Tool["call"] {
   return async (context, args) => {
     try {

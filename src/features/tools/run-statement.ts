@@ -1,6 +1,6 @@
 /**
- * Runs a statement for a tool, in a transaction of its own. Whether it may write is decided by its plan, not by its text. A
- * dry run does everything but the commit.
+ * Runs a statement for a tool, in a transaction of its own. Whether it may write is decided by its plan, not by its
+ * text. A dry run does everything but the commit.
  */
 import Type from "typebox";
 import type { Request } from "../../actor/request.js";

@@ -1,6 +1,6 @@
 /**
- * All tools, by name, with the check of their arguments. Compiled when the first one is asked for; shared by all tenants
- * of the thread.
+ * All tools, by name, with the check of their arguments. Compiled when the first one is asked for; shared by all
+ * tenants of the thread.
  */
 import type { TObject, TProperties } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
@@ -40,7 +40,10 @@ export function findTool(name: string): Tool | null {
   return byName.get(name) ?? null;
 }
 
-/** The arguments, without those that are null in place of being left out. Throws invalid_request that names the argument. */
+/**
+ * The arguments, without those that are null in place of being left out. Throws invalid_request that names the
+ * argument.
+ */
 export function checkedArguments<T>(tool: Tool, args: T): T {
   let check = checks.get(tool.name);
   if (check === undefined) {

@@ -24,7 +24,10 @@ import { toActor } from "./messages/to-actor.js";
 import { unsubscribe } from "./messages/unsubscribe.js";
 import { type TokenKind, upgrade } from "./upgrade.js";
 
-/** What is read of a message that is too long before the connection is cut without a word; at least as much as of a body. */
+/**
+ * What is read of a message that is too long before the connection is cut without a word; at least as much as of a
+ * body.
+ */
 const OVERLONG_RATIO_MAX = 4;
 
 export class Sockets implements ConnectionSet {

@@ -26,8 +26,8 @@ const MCP_PROTOCOL = "mcp";
 const MSGPACK_PROTOCOL = "msgpack";
 
 /**
- * What `?token=` holds: a ticket, or the credential itself, which clients of MCP know no other way to send. The latter's
- * connections speak MCP. `progress` is a ticket, too, for what one filesystem collection has to tell.
+ * What `?token=` holds: a ticket, or the credential itself, which clients of MCP know no other way to send. The
+ * latter's connections speak MCP. `progress` is a ticket, too, for what one filesystem collection has to tell.
  */
 export type TokenKind = "ticket" | "bearer" | "progress";
 

@@ -1,7 +1,7 @@
 /**
  * Shortest paths through each node (Brandes, "A Faster Algorithm for Betweenness Centrality", 2001), as networkx's
- * `betweenness_centrality`: all relationships count one, parallel ones once. With `samples`, estimated from so many nodes
- * that follow from the seed.
+ * `betweenness_centrality`: all relationships count one, parallel ones once. With `samples`, estimated from so many
+ * nodes that follow from the seed.
  */
 import { type Algorithm, indexes, randomFrom, SEED, shuffled } from "./algorithm.js";
 import { outgoing, simple, sorted, withoutRepeats } from "./csr.js";

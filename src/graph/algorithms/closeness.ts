@@ -1,6 +1,7 @@
 /**
- * How near each node is to those that reach it, as networkx's `closeness_centrality`: the inverse of the mean distance to it,
- * scaled by the part of the graph from which it is reached (Wasserman and Faust, 1994) unless `wf_improved` is false.
+ * How near each node is to those that reach it, as networkx's `closeness_centrality`: the inverse of the mean distance
+ * to it, scaled by the part of the graph from which it is reached (Wasserman and Faust, 1994) unless `wf_improved` is
+ * false.
  */
 import { type Algorithm, indexes } from "./algorithm.js";
 import { incoming, undirected } from "./csr.js";

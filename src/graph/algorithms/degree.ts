@@ -1,4 +1,7 @@
-/** How many relationships each node has; a loop counts at both of its ends. networkx's `degree`, `in_degree`, `out_degree`. */
+/**
+ * How many relationships each node has; a loop counts at both of its ends. networkx's `degree`, `in_degree`,
+ * `out_degree`.
+ */
 import { type Algorithm, indexes } from "./algorithm.js";
 
 export const degree: Algorithm = {

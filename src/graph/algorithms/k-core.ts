@@ -1,6 +1,6 @@
 /**
- * The greatest k for which a node is in a part of the graph where all have k neighbours (networkx's `core_number`), in the
- * undirected graph without loops and parallel relationships; by buckets of degrees (Batagelj and Zaveršnik, 2003).
+ * The greatest k for which a node is in a part of the graph where all have k neighbours (networkx's `core_number`), in
+ * the undirected graph without loops and parallel relationships; by buckets of degrees (Batagelj and Zaveršnik, 2003).
  */
 import { type Algorithm, indexes } from "./algorithm.js";
 import { simple } from "./csr.js";

@@ -1,7 +1,7 @@
 /**
- * Communities by labels that spread (Raghavan, Albert and Kumara, 2007): each node in turn takes the label that weighs most
- * among its neighbours, keeping its own where that is one of them; ties and the order follow from the seed. Directions do
- * not count.
+ * Communities by labels that spread (Raghavan, Albert and Kumara, 2007): each node in turn takes the label that weighs
+ * most among its neighbours, keeping its own where that is one of them; ties and the order follow from the seed.
+ * Directions do not count.
  */
 import { type Algorithm, indexes, numbered, randomFrom, SEED, shuffled } from "./algorithm.js";
 import { undirected } from "./csr.js";

@@ -1,6 +1,7 @@
 /**
- * Communities by modularity (Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in large networks",
- * 2008). Directions do not count; parallel relationships add up. Nodes are moved in an order that follows from the seed.
+ * Communities by modularity (Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in large
+ * networks", 2008). Directions do not count; parallel relationships add up. Nodes are moved in an order that follows
+ * from the seed.
  */
 import {
   type Algorithm,
@@ -86,9 +87,9 @@ function strengths({ count, offsets, weights }: Csr): { readonly of: Float64Arra
 }
 
 /**
- * Moves each node to the neighbouring community where modularity gains most, until none gains; a node is looked at again
- * when a neighbour has left for another community (the fast local move of Traag, Waltman and van Eck, "From Louvain to
- * Leiden", 2019). Null: none ever moved.
+ * Moves each node to the neighbouring community where modularity gains most, until none gains; a node is looked at
+ * again when a neighbour has left for another community (the fast local move of Traag, Waltman and van Eck, "From
+ * Louvain to Leiden", 2019). Null: none ever moved.
  */
 function moveNodes(graph: Csr, resolution: number, random: () => number, progress: Progress): Uint32Array | null {
   const { count, offsets, targets, weights } = graph;

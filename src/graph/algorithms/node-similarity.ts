@@ -1,6 +1,6 @@
 /**
- * Pairs of nodes that point to the same nodes: the part of all that either points to (Jaccard, 1901), of which each node's
- * `top_k` best are given.
+ * Pairs of nodes that point to the same nodes: the part of all that either points to (Jaccard, 1901), of which each
+ * node's `top_k` best are given.
  */
 import type { Algorithm } from "./algorithm.js";
 import { incoming, outgoing, sorted, withoutRepeats } from "./csr.js";

@@ -1,7 +1,7 @@
 /**
- * PageRank by power iteration (Page, Brin, Motwani and Winograd, "The PageRank Citation Ranking", 1999), as networkx defines
- * it: ranks sum up to 1, what nodes without relationships have goes to all alike, parallel relationships count each, and
- * it ends when the ranks change by less than `tolerance` per node.
+ * PageRank by power iteration (Page, Brin, Motwani and Winograd, "The PageRank Citation Ranking", 1999), as networkx
+ * defines it: ranks sum up to 1, what nodes without relationships have goes to all alike, parallel relationships count
+ * each, and it ends when the ranks change by less than `tolerance` per node.
  */
 import type { Algorithm, AlgorithmGraph, Options, Progress } from "./algorithm.js";
 import { incoming } from "./csr.js";

@@ -1,6 +1,6 @@
 /**
- * Shortest paths from one node: breadth first, or by weights (Dijkstra, 1959) with a binary heap. A row per node that is
- * reached, the target alone when one is named. Of several shortest paths the one found first.
+ * Shortest paths from one node: breadth first, or by weights (Dijkstra, 1959) with a binary heap. A row per node that
+ * is reached, the target alone when one is named. Of several shortest paths the one found first.
  */
 import { DbError } from "../../protocol/errors.js";
 import type { Algorithm, AlgorithmGraph, OptionDef, Options, Progress } from "./algorithm.js";

@@ -1,6 +1,6 @@
 /**
- * The words of a sentence in groups that relations.ts reads: names, phrases of common nouns, groups of verbs, and the small
- * words between them.
+ * The words of a sentence in groups that relations.ts reads: names, phrases of common nouns, groups of verbs, and the
+ * small words between them.
  */
 import type { TaggedSentence, TaggedTerm } from "./tagged-text.js";
 
@@ -77,8 +77,9 @@ export function chunksOf(sentence: TaggedSentence, text: string): Chunk[] {
 }
 
 /**
- * A name right before a common noun makes one concept with it ("Manchester computers", but no person: "gave Bob money"), and
- * a common noun right before a name says little ("southern England"), unless it is a role ("physicist Marie Curie").
+ * A name right before a common noun makes one concept with it ("Manchester computers", but no person: "gave Bob
+ * money"), and a common noun right before a name says little ("southern England"), unless it is a role ("physicist
+ * Marie Curie").
  */
 function withoutModifiers(chunks: readonly Chunk[], text: string): Chunk[] {
   const kept: Chunk[] = [];

@@ -42,8 +42,8 @@ export interface ExtractedGraph {
 }
 
 /**
- * Nodes in the order in which the text first names them, edges in that of their spans. Concepts (common nouns) and dates
- * are nodes only where an edge needs them. Throws `invalid_request` for a text beyond EXTRACT_CHARACTERS_MAX.
+ * Nodes in the order in which the text first names them, edges in that of their spans. Concepts (common nouns) and
+ * dates are nodes only where an edge needs them. Throws `invalid_request` for a text beyond EXTRACT_CHARACTERS_MAX.
  */
 export function extractGraph(text: string): ExtractedGraph {
   if (text.length > EXTRACT_CHARACTERS_MAX) {
@@ -75,7 +75,9 @@ const ALWAYS_NODES: ReadonlySet<EntityType> = new Set(["Person", "Organization",
 const MORE_MENTIONS_CONFIDENCE = 0.03;
 const CONFIDENCE_MAX = 0.99;
 
-/** Brings the mentions of one name together: by the name without case, and persons by their first or last name alone. */
+/**
+ * Brings the mentions of one name together: by the name without case, and persons by their first or last name alone.
+ */
 class NodeMerger {
   private readonly nodes = new Map<string, SeenNode>();
   /** A part of a person's name → the key of the whole, last seen. */

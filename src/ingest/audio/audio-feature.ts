@@ -1,13 +1,14 @@
 /**
- * What a sound sounds like, as a vector of fixed length that needs no model: near vectors, by their cosine, are sounds of
- * like timbre, whatever their loudness. It does not know what is said. Called in task threads by src/ingest/media; pure.
+ * What a sound sounds like, as a vector of fixed length that needs no model: near vectors, by their cosine, are sounds
+ * of like timbre, whatever their loudness. It does not know what is said. Called in task threads by src/ingest/media;
+ * pure.
  *
  * 64 numbers, made of frames of 25 ms every 10 ms at 16 kHz: of each of the mel-frequency cepstral coefficients 1 to 20
  * (40 mel bands, HTK's scale, liftered by 22; the 0th is the loudness) the mean, the deviation and the mean change from
  * frame to frame; and mean and deviation of the spectrum's centroid and of the rate of zero crossings. Davis and
- * Mermelstein, "Comparison of parametric representations for monosyllabic word recognition", IEEE ASSP 1980; Young et al.,
- * "The HTK Book", section 5; statistics over frames as in Tzanetakis and Cook, "Musical genre classification of audio
- * signals", IEEE SAP 2002.
+ * Mermelstein, "Comparison of parametric representations for monosyllabic word recognition", IEEE ASSP 1980; Young et
+ * al., "The HTK Book", section 5; statistics over frames as in Tzanetakis and Cook, "Musical genre classification of
+ * audio signals", IEEE SAP 2002.
  */
 import type { Sound } from "./wav.js";
 

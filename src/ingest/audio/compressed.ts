@@ -1,6 +1,6 @@
 /**
- * Blocks of sound out of MP3, FLAC, Ogg Vorbis and Opus, by decoders in WebAssembly (mpg123, libFLAC, libvorbis, libopus), each
- * loaded with the first sound of its kind. Called in task threads by src/ingest/media.
+ * Blocks of sound out of MP3, FLAC, Ogg Vorbis and Opus, by decoders in WebAssembly (mpg123, libFLAC, libvorbis,
+ * libopus), each loaded with the first sound of its kind. Called in task threads by src/ingest/media.
  */
 import { SoundError } from "./wav.js";
 

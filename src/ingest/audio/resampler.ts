@@ -1,7 +1,8 @@
 /**
- * A sound at another rate, as it comes: windowed-sinc interpolation, a filter per place between two samples (polyphase). Where
- * the rate falls, what the new one cannot hold is filtered out. Smith, "Digital audio resampling", CCRMA Stanford; Kaiser
- * windows: Oppenheim and Schafer, "Discrete-time signal processing", 7.6. One per sound, which owns it; pure.
+ * A sound at another rate, as it comes: windowed-sinc interpolation, a filter per place between two samples
+ * (polyphase). Where the rate falls, what the new one cannot hold is filtered out. Smith, "Digital audio resampling",
+ * CCRMA Stanford; Kaiser windows: Oppenheim and Schafer, "Discrete-time signal processing", 7.6. One per sound, which
+ * owns it; pure.
  */
 
 /** Zero crossings of the sinc at each side. */

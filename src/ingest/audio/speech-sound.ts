@@ -1,6 +1,6 @@
 /**
- * A sound as models of speech want it: 16 kHz, one channel, 16 bits, in memory that threads share, so that it is handed on
- * without a copy. Filled by decoders, block after block; no more than so many seconds are kept.
+ * A sound as models of speech want it: 16 kHz, one channel, 16 bits, in memory that threads share, so that it is handed
+ * on without a copy. Filled by decoders, block after block; no more than so many seconds are kept.
  */
 import { Resampler } from "./resampler.js";
 import { SoundError } from "./wav.js";

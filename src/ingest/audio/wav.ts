@@ -1,7 +1,7 @@
 /**
- * Sound as numbers, of WAV files (RIFF/WAVE): PCM of 8 to 32 bits and floating point, any number of channels. Microsoft and
- * IBM, "Multimedia Programming Interface and Data Specifications 1.0", 1991, and WAVEFORMATEXTENSIBLE. Called in task
- * threads by src/ingest/media; pure.
+ * Sound as numbers, of WAV files (RIFF/WAVE): PCM of 8 to 32 bits and floating point, any number of channels. Microsoft
+ * and IBM, "Multimedia Programming Interface and Data Specifications 1.0", 1991, and WAVEFORMATEXTENSIBLE. Called in
+ * task threads by src/ingest/media; pure.
  */
 import { AUDIO_SECONDS_MAX } from "../../protocol/limits.js";
 

@@ -1,8 +1,8 @@
 /**
  * Cuts an extracted text into chunks of a bounded size by its structure: never across a page or a heading (but that a
  * heading without text of its own goes with what follows), at the end of a paragraph where that leaves a chunk at least
- * half full, else between sentences or lines, and within one of those only when it alone is larger than a chunk. A chunk
- * repeats the last whole sentences of the one before it. Called by parse-file.ts.
+ * half full, else between sentences or lines, and within one of those only when it alone is larger than a chunk. A
+ * chunk repeats the last whole sentences of the one before it. Called by parse-file.ts.
  */
 import { DbError } from "../../protocol/errors.js";
 import { FILE_CHUNKS_MAX } from "../../protocol/limits.js";
@@ -33,7 +33,9 @@ interface Span {
 }
 
 const segmenter = new Intl.Segmenter("en", { granularity: "sentence" });
-/** Code units that are given to the segmenter at once: after each point it looks ahead without bound for a small letter. */
+/**
+ * Code units that are given to the segmenter at once: after each point it looks ahead without bound for a small letter.
+ */
 const WINDOW_CHARACTERS = 2048;
 /** A point after these ends no sentence. */
 const ABBREVIATION = /(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|jr|sr|inc|ltd|corp|vs|no|fig|e\.g|i\.e|approx|\p{Lu})\.\s*$/iu;

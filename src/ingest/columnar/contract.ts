@@ -1,6 +1,7 @@
 /**
  * Rows by columns as they go to and come from task threads, which write and read Arrow and Parquet. The layout of a
- * column is Arrow's: nulls, data, offsets and children. Pure types; the packages for the formats are in the files beside.
+ * column is Arrow's: nulls, data, offsets and children. Pure types; the packages for the formats are in the files
+ * beside.
  */
 
 import type { CsvStyle } from "../../values/csv-format.js";
@@ -159,9 +160,9 @@ export interface RowPiece {
 }
 
 /**
- * The work on such files that is done on task threads. Files are read in threads with a bound of memory, until the signal fires:
- * rejects with `invalid_request` for a file that cannot be read, `file_too_large` for one that needs too much memory, and
- * `file_timeout` after a piece's time.
+ * The work on such files that is done on task threads. Files are read in threads with a bound of memory, until the
+ * signal fires: rejects with `invalid_request` for a file that cannot be read, `file_too_large` for one that needs too
+ * much memory, and `file_timeout` after a piece's time.
  */
 export interface ColumnarTasks {
   arrow(job: ArrowJob): Promise<Uint8Array>;

@@ -1,4 +1,7 @@
-/** Checks what the pages of a Parquet file say of themselves, before the package makes room for it. Runs in task threads. */
+/**
+ * Checks what the pages of a Parquet file say of themselves, before the package makes room for it. Runs in task
+ * threads.
+ */
 import type { ColumnMetaData } from "hyparquet";
 
 /** Values of a page; writers put some ten thousand in one. */

@@ -1,4 +1,6 @@
-/** Pixels of an image, upright, within bounds. Used for features of images, for thumbnails and for reading their text. */
+/**
+ * Pixels of an image, upright, within bounds. Used for features of images, for thumbnails and for reading their text.
+ */
 import type { Sharp } from "sharp";
 import { IMAGE_PIXELS_MAX, THUMBNAIL_PIXELS } from "../../protocol/limits.js";
 import { corruptImage, type ImageFacts, inspectImage } from "./inspect-image.js";

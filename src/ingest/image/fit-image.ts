@@ -1,4 +1,7 @@
-/** An image in the size or form that somebody else wants: pixels for models and features, files for services. In task threads. */
+/**
+ * An image in the size or form that somebody else wants: pixels for models and features, files for services. In task
+ * threads.
+ */
 import type { Sharp } from "sharp";
 import { IMAGE_PIXELS_MAX } from "../../protocol/limits.js";
 import type { DecodedImage } from "./decode-image.js";

@@ -18,7 +18,9 @@ export interface ImageFacts {
 
 export type ImageFormat = "png" | "jpeg" | "gif" | "webp" | "tiff" | "avif";
 
-/** Starts of the formats that are decoded: offset, bytes in Latin-1. SVG is not among them: it is a program, not pixels. */
+/**
+ * Starts of the formats that are decoded: offset, bytes in Latin-1. SVG is not among them: it is a program, not pixels.
+ */
 const STARTS: readonly (readonly [ImageFormat, number, string])[] = [
   ["png", 0, "\x89PNG\r\n\x1a\n"],
   ["jpeg", 0, "\xff\xd8\xff"],

@@ -1,4 +1,7 @@
-/** One vector for several of one space: of the frames of a video, say. Pure; called where features are taken and by the work on media. */
+/**
+ * One vector for several of one space: of the frames of a video, say. Pure; called where features are taken and by the
+ * work on media.
+ */
 
 /** The mean of vectors, of length 1. */
 export function meanDirection(vectors: readonly Float32Array[]): Float32Array {

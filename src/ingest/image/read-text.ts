@@ -1,7 +1,7 @@
 /**
- * The words in an image, by Tesseract's LSTM engine (tesseract.js), from files of this installation only: it never reaches
- * for the network. Its engine is a thread of its own below the caller's, started with the first image, used by one image
- * after the other, and let go when idle. It ends with the thread that it was started in.
+ * The words in an image, by Tesseract's LSTM engine (tesseract.js), from files of this installation only: it never
+ * reaches for the network. Its engine is a thread of its own below the caller's, started with the first image, used by
+ * one image after the other, and let go when idle. It ends with the thread that it was started in.
  */
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";

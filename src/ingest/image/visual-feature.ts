@@ -9,8 +9,8 @@
  *    (without its quantisation).
  *  - 37, which colours there are: a histogram of hue (8) by saturation (2) by value (2), and 5 bins of what has no hue.
  *    Swain and Ballard, "Color indexing", IJCV 1991. Square roots of the shares, so that their product is Hellinger's.
- *  - 128, where which edges are: 8 unsigned orientations in each of 4 × 4 cells, weighted by the gradient, clipped at 0.2
- *    and normalised again. Dalal and Triggs, "Histograms of oriented gradients for human detection", CVPR 2005.
+ *  - 128, where which edges are: 8 unsigned orientations in each of 4 × 4 cells, weighted by the gradient, clipped at
+ *    0.2 and normalised again. Dalal and Triggs, "Histograms of oriented gradients for human detection", CVPR 2005.
  */
 import type { DecodedImage } from "./decode-image.js";
 

@@ -21,7 +21,8 @@ export interface FfmpegRun {
 }
 
 /**
- * What it writes. Throws `program_not_installed`, and file_corrupt or file_timeout for what it cannot read or not in time.
+ * What it writes. Throws `program_not_installed`, and file_corrupt or file_timeout for what it cannot read or not in
+ * time.
  */
 export async function runFfmpeg({ program, bytes, options, outputBytesMax }: FfmpegRun): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), "tessera-media-"));

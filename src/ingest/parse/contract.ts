@@ -1,18 +1,20 @@
 /**
- * What a file becomes: the job, the answer and the words for kinds of files. Types only, so that plans and the owner of a
- * filesystem collection load no parser; `parseFile` itself is parse-file.ts, run in a task thread as workers/task.ts
+ * What a file becomes: the job, the answer and the words for kinds of files. Types only, so that plans and the owner of
+ * a filesystem collection load no parser; `parseFile` itself is parse-file.ts, run in a task thread as workers/task.ts
  * `parseFile`.
  *
  * What the caller owes a parse:
  * - **A pool of its own** for files, so that a poison file ends no other task: `taskPool({ threads, waitingMax,
- *   resourceLimits: PARSE_THREAD_LIMITS })`. A thread out of memory rejects with ERR_WORKER_OUT_OF_MEMORY: quarantine the
- *   file as `file_too_large`. Memory outside the heap is bounded here: the file's bytes (`bytesMax`), what its archive
- *   inflates to, the pixels of an image, and some 150 MiB of the reader of pictures' texts while that is in use.
- * - **The end of a parse that overruns.** A parser may loop without giving way, which nothing in its thread can stop: give
- *   the pool an `AbortSignal.timeout(job.timeoutMs)`. Piscina then ends that thread (and whatever it started) and rejects
- *   with an AbortError: quarantine the file as `file_timeout`. Work that does give way ends by itself with that code.
- * - **Retry** only `file_changed` and `not_found` (and `overloaded`): all other codes come from what the file holds, so the
- *   same bytes fail again.
+ *   resourceLimits: PARSE_THREAD_LIMITS })`. A thread out of memory rejects with ERR_WORKER_OUT_OF_MEMORY: quarantine
+ *   the file as `file_too_large`. Memory outside the heap is bounded here: the file's bytes (`bytesMax`), what its
+ *   archive inflates to, the pixels of an image, and some 150 MiB of the reader of pictures' texts while that is in
+ *   use.
+ * - **The end of a parse that overruns.** A parser may loop without giving way, which nothing in its thread can stop:
+ *   give the pool an `AbortSignal.timeout(job.timeoutMs)`. Piscina then ends that thread (and whatever it started) and
+ *   rejects with an AbortError: quarantine the file as `file_timeout`. Work that does give way ends by itself with that
+ *   code.
+ * - **Retry** only `file_changed` and `not_found` (and `overloaded`): all other codes come from what the file holds, so
+ *   the same bytes fail again.
  */
 import type { DbError } from "../../protocol/errors.js";
 import type { SpeechSound } from "../audio/speech-sound.js";

@@ -13,8 +13,8 @@ export interface DecodedText {
 const SAMPLE_BYTES = 64 * 1024;
 
 /**
- * By its byte order mark, else UTF-8, else `declared` (of HTML or MIME), else Windows-1252, which has a character for nearly
- * every byte. Throws DbError `file_corrupt` for what is no text, and `file_too_large` beyond
+ * By its byte order mark, else UTF-8, else `declared` (of HTML or MIME), else Windows-1252, which has a character for
+ * nearly every byte. Throws DbError `file_corrupt` for what is no text, and `file_too_large` beyond
  * `FILE_CHARACTERS_MAX`.
  */
 export function decodeText(bytes: Uint8Array, declared?: string | null): DecodedText {

@@ -1,7 +1,7 @@
 /**
- * HTML to text by structure: headings make sections, block elements paragraphs, rows of tables and preformatted text lines.
- * Nothing that is not shown is taken: scripts, styles, templates, drawings. Also writes what others turn into HTML (DOCX,
- * messages, chapters of books).
+ * HTML to text by structure: headings make sections, block elements paragraphs, rows of tables and preformatted text
+ * lines. Nothing that is not shown is taken: scripts, styles, templates, drawings. Also writes what others turn into
+ * HTML (DOCX, messages, chapters of books).
  */
 import { Parser } from "htmlparser2";
 import { MARKUP_NESTING_MAX } from "../../protocol/limits.js";

@@ -1,4 +1,7 @@
-/** Files that gzip packed: their content, within the bounds of archives. Called by parse-file.ts; synchronous, for task threads. */
+/**
+ * Files that gzip packed: their content, within the bounds of archives. Called by parse-file.ts; synchronous, for task
+ * threads.
+ */
 import { gunzipSync } from "node:zlib";
 import { DbError } from "../../protocol/errors.js";
 import { ARCHIVE_BYTES_MAX, ARCHIVE_RATIO_MAX } from "../../protocol/limits.js";

@@ -1,6 +1,6 @@
 /**
- * JSON as lines "path: value" in blocks, one for each element of a list, so that a value is found with the names above it.
- * JSON Lines have a document per line.
+ * JSON as lines "path: value" in blocks, one for each element of a list, so that a value is found with the names above
+ * it. JSON Lines have a document per line.
  */
 import { DbError } from "../../protocol/errors.js";
 import { FILE_NESTING_MAX } from "../../protocol/limits.js";

@@ -9,11 +9,13 @@ const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 const PNG_START = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 
 /**
- * PNG, at most `FRAMES_MAX`; null when there is no ffmpeg on PATH. It may open this file only: no network, no playlists' other
- * files. A text says why ffmpeg cannot read the video. Throws DbError `file_timeout`; when that time is over, ffmpeg is killed.
+ * PNG, at most `FRAMES_MAX`; null when there is no ffmpeg on PATH. It may open this file only: no network, no
+ * playlists' other files. A text says why ffmpeg cannot read the video. Throws DbError `file_timeout`; when that time
+ * is over, ffmpeg is killed.
  */
 export async function keyFrames(path: string, timeoutMs: number): Promise<Uint8Array[] | string | null> {
-  // Frames at an even pace, so that none is repeated to fill the time between two; the options for that differ by version.
+  // Frames at an even pace, so that none is repeated to fill the time between two; the options for that differ by
+  // version.
   const filter = `setpts=N/25/TB,scale='min(${SIDE_PIXELS},iw)':-2`;
   const only = ["-nostdin", "-v", "error", "-protocol_whitelist", "file", "-threads", "1", "-skip_frame", "nokey"];
   const out = ["-frames:v", String(FRAMES_MAX), "-vf", filter, "-r", "25", "-an", "-sn", "-dn"];

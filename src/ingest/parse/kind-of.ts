@@ -1,6 +1,6 @@
 /**
- * The kind of a file from its name and first bytes, without reading the rest. Used for plans; a parse looks at the whole
- * content too (detect-kind.ts), since the archives that office documents are cannot be told apart by their start.
+ * The kind of a file from its name and first bytes, without reading the rest. Used for plans; a parse looks at the
+ * whole content too (detect-kind.ts), since the archives that office documents are cannot be told apart by their start.
  */
 import type { FileKind } from "./contract.js";
 

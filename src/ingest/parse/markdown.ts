@@ -1,6 +1,6 @@
 /**
- * Markdown, CommonMark with GitHub's tables by marked's lexer. The text keeps its marks, since a model reads them; headings
- * make the sections, and front matter in YAML gives the title and metadata.
+ * Markdown, CommonMark with GitHub's tables by marked's lexer. The text keeps its marks, since a model reads them;
+ * headings make the sections, and front matter in YAML gives the title and metadata.
  */
 import { Lexer, type Token, type Tokens } from "marked";
 import { parse as parseYaml } from "yaml";

@@ -35,8 +35,9 @@ const PARSERS: Readonly<Record<Exclude<FileKind, "other">, () => Promise<Parser>
 };
 
 /**
- * Throws DbError: `file_unsupported`, `file_too_large`, `file_encrypted`, `file_corrupt`, `file_timeout`, `file_changed`,
- * `forbidden` (outside of its root, or not readable), `not_found`; `invalid_request` for sizes of chunks that make no sense.
+ * Throws DbError: `file_unsupported`, `file_too_large`, `file_encrypted`, `file_corrupt`, `file_timeout`,
+ * `file_changed`, `forbidden` (outside of its root, or not readable), `not_found`; `invalid_request` for sizes of
+ * chunks that make no sense.
  */
 export async function parseFile(job: ParseJob): Promise<ParsedFile> {
   checkSizes(job);

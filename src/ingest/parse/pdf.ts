@@ -1,6 +1,7 @@
 /**
- * PDF by pdf.js: text page by page, with lines and paragraphs by where they stand; pages without text are read as images
- * when asked for, if this installation has the canvas that pdf.js draws them with. Nothing in the file is run or fetched.
+ * PDF by pdf.js: text page by page, with lines and paragraphs by where they stand; pages without text are read as
+ * images when asked for, if this installation has the canvas that pdf.js draws them with. Nothing in the file is run or
+ * fetched.
  */
 import { createRequire } from "node:module";
 import { dirname, join, sep } from "node:path";

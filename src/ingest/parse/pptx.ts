@@ -1,4 +1,6 @@
-/** PPTX: a page for each slide, in the order they are shown, with its title as the heading, tables and speaker's notes. */
+/**
+ * PPTX: a page for each slide, in the order they are shown, with its title as the heading, tables and speaker's notes.
+ */
 import { DbError } from "../../protocol/errors.js";
 import { FILE_PAGES_MAX } from "../../protocol/limits.js";
 import { type Archive, openArchive } from "./archive.js";
@@ -55,7 +57,10 @@ async function notesOf(archive: Archive, slide: string): Promise<string[]> {
   return xml === null ? [] : readSlide(xml).paragraphs;
 }
 
-/** DrawingML: shapes (`p:sp`) of paragraphs (`a:p`) of runs (`a:t`); tables (`a:tbl`) of rows and cells that hold the same. */
+/**
+ * DrawingML: shapes (`p:sp`) of paragraphs (`a:p`) of runs (`a:t`); tables (`a:tbl`) of rows and cells that hold the
+ * same.
+ */
 function readSlide(xml: string): SlideText {
   const slide: SlideText = { title: "", paragraphs: [] };
   let placeholder = "";

@@ -1,6 +1,6 @@
 /**
- * XML as events, by htmlparser2, which expands no entities but the five of XML and character references, and loads nothing.
- * Used by the parsers of office documents and books.
+ * XML as events, by htmlparser2, which expands no entities but the five of XML and character references, and loads
+ * nothing. Used by the parsers of office documents and books.
  */
 import { Parser } from "htmlparser2";
 import { DbError } from "../../protocol/errors.js";
@@ -16,7 +16,9 @@ export interface XmlHandler {
 
 const PIECE_CHARACTERS = 256 * 1024;
 
-/** Names keep their prefixes. `between` is called from time to time. Throws DbError `file_corrupt` for too deep nesting. */
+/**
+ * Names keep their prefixes. `between` is called from time to time. Throws DbError `file_corrupt` for too deep nesting.
+ */
 export function readXml(xml: string, handler: XmlHandler, between: () => void = () => undefined): void {
   let depth = 0;
   const parser = new Parser(

@@ -1,6 +1,6 @@
 /**
- * Rows of a table as lines that can be searched one by one: each value beside its column's name when the first row names the
- * columns. Used by the parsers of CSV and XLSX.
+ * Rows of a table as lines that can be searched one by one: each value beside its column's name when the first row
+ * names the columns. Used by the parsers of CSV and XLSX.
  */
 import type { ParsedContent } from "./parsed-content.js";
 

@@ -1,6 +1,6 @@
 /**
- * XLSX: a page for each sheet, its rows as lines. Values as they are stored, with dates by the number format of their cell
- * (ECMA-376 part 1, 18.8.30 and 18.17.4); formulas by the value that was saved with them.
+ * XLSX: a page for each sheet, its rows as lines. Values as they are stored, with dates by the number format of their
+ * cell (ECMA-376 part 1, 18.8.30 and 18.17.4); formulas by the value that was saved with them.
  */
 import { DbError } from "../../protocol/errors.js";
 import { FILE_PAGES_MAX } from "../../protocol/limits.js";

@@ -5,7 +5,9 @@ export interface FoundFile {
   readonly path: string;
   /** Bytes. */
   readonly size: number;
-  /** Differs when the file was written, replaced or renamed since; equal stamps tell nothing of files that are `fresh`. */
+  /**
+   * Differs when the file was written, replaced or renamed since; equal stamps tell nothing of files that are `fresh`.
+   */
   readonly stamp: string;
 }
 
@@ -39,8 +41,8 @@ interface Stats {
 const TICK_NS = 50_000_000n;
 
 /**
- * `nowNs`: when it was looked at. A file that changed just now may change again within the same tick of the clock, which
- * the stamp would not show; so its stamp is one that no later look agrees with, and its content is compared then.
+ * `nowNs`: when it was looked at. A file that changed just now may change again within the same tick of the clock,
+ * which the stamp would not show; so its stamp is one that no later look agrees with, and its content is compared then.
  */
 export function stampOf({ mtimeNs, ctimeNs, ino, size }: Stats, nowNs: bigint): string {
   const isFresh = nowNs - ctimeNs < TICK_NS;

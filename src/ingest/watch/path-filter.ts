@@ -1,7 +1,7 @@
 /**
- * Globs over paths: `*` and `?` stay within a name, `**` goes over folders, `[a-z]` and `{a,b}` choose. They become regular
- * expressions that are matched in linear time (RE2), since patterns come from clients. Called by scans, the watcher and
- * whoever checks a request.
+ * Globs over paths: `*` and `?` stay within a name, `**` goes over folders, `[a-z]` and `{a,b}` choose. They become
+ * regular expressions that are matched in linear time (RE2), since patterns come from clients. Called by scans, the
+ * watcher and whoever checks a request.
  */
 import { RE2JS } from "re2js";
 import { DbError } from "../../protocol/errors.js";

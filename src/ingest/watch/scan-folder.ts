@@ -1,7 +1,7 @@
 /**
- * The files of a folder, a page at a time in the order of their paths, so that neither a scan nor its reader ever holds all.
- * Links are not followed, so nothing outside is seen and no loop is walked. Runs in a task thread (workers/task.ts), stateless:
- * the next page begins behind the path where the last one ended.
+ * The files of a folder, a page at a time in the order of their paths, so that neither a scan nor its reader ever holds
+ * all. Links are not followed, so nothing outside is seen and no loop is walked. Runs in a task thread
+ * (workers/task.ts), stateless: the next page begins behind the path where the last one ended.
  */
 import type { BigIntStats, Dirent } from "node:fs";
 import { lstat, readdir, realpath } from "node:fs/promises";

@@ -1,4 +1,6 @@
-/** Errors as Bolt's FAILURE: Neo4j's code for each, which tells drivers what to run again, and since 5.7 GQL's status. */
+/**
+ * Errors as Bolt's FAILURE: Neo4j's code for each, which tells drivers what to run again, and since 5.7 GQL's status.
+ */
 import { DbError, ERRORS, type ErrorCode } from "../errors.js";
 import { type BoltVersion, isSince, TELL } from "./message-tags.js";
 import type { PackValue, PackWriter } from "./pack-writer.js";

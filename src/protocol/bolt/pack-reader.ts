@@ -1,6 +1,7 @@
 /**
- * Reads values in PackStream out of one message. What a structure, a float and bytes are made of is for the reader's user, so
- * that sessions get the engine's values at once. Everything is checked: lengths against what is there, depth, texts.
+ * Reads values in PackStream out of one message. What a structure, a float and bytes are made of is for the reader's
+ * user, so that sessions get the engine's values at once. Everything is checked: lengths against what is there, depth,
+ * texts.
  */
 import { DbError } from "../errors.js";
 

@@ -1,6 +1,6 @@
 /**
- * Writes Bolt's messages: values in PackStream, cut into chunks, each with its length in two bytes, and an empty chunk at the
- * end of each message. The memory grows. Used by the gateway's side and by sessions.
+ * Writes Bolt's messages: values in PackStream, cut into chunks, each with its length in two bytes, and an empty chunk
+ * at the end of each message. The memory grows. Used by the gateway's side and by sessions.
  */
 
 const FIRST_BYTES = 4 * 1024;
@@ -218,7 +218,10 @@ export class PackWriter {
     this.buffer[this.at++] = value;
   }
 
-  /** `tiny`: the marker of sizes below 16, which is in it; -1: there is none. `marker`: of sizes in a byte, two and four. */
+  /**
+   * `tiny`: the marker of sizes below 16, which is in it; -1: there is none. `marker`: of sizes in a byte, two and
+   * four.
+   */
   private size(size: number, tiny: number, marker: number): void {
     this.ensure(5);
     const { buffer } = this;

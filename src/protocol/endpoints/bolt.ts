@@ -1,6 +1,6 @@
 /**
- * What the server of Bolt asks of actors. As with PostgreSQL's protocol, the body begins with the number that the gateway gave
- * the connection (u32, little endian).
+ * What the server of Bolt asks of actors. As with PostgreSQL's protocol, the body begins with the number that the
+ * gateway gave the connection (u32, little endian).
  */
 import type { EndpointSpec } from "../endpoint.js";
 

@@ -1,6 +1,6 @@
 /**
- * OpenAI's interface: models, embeddings, chat completions and responses, for the many programs that speak it. Answers and errors
- * have that interface's form. Collections and agents are models there.
+ * OpenAI's interface: models, embeddings, chat completions and responses, for the many programs that speak it. Answers
+ * and errors have that interface's form. Collections and agents are models there.
  */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";

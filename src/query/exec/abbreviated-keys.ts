@@ -1,7 +1,7 @@
 /**
  * Abbreviated sort keys: a number per row that tells most rows apart, so that the values themselves are compared only
- * where the numbers are too close (PostgreSQL's tuplesort.c has them under this name). Made for the first key, while rows
- * come; used by Sort.
+ * where the numbers are too close (PostgreSQL's tuplesort.c has them under this name). Made for the first key, while
+ * rows come; used by Sort.
  */
 import type { Numeric } from "../../values/numeric.js";
 import type { SqlType, Value } from "../../values/values.js";

@@ -15,7 +15,10 @@ import type { TableWork } from "./table-data.js";
 
 const COMMON_MAX = 50;
 const HISTOGRAM_BOUNDS = 65;
-/** Different texts, about, that make a histogram: they are compared one by one, and some hundred for each bound are enough. */
+/**
+ * Different texts, about, that make a histogram: they are compared one by one, and some hundred for each bound are
+ * enough.
+ */
 const SORTED_TEXTS = 8192;
 
 export async function analyzeTable(work: SampleWork, table: TableDef): Promise<TableStatistics> {
@@ -43,9 +46,9 @@ async function ofColumn(work: TableWork, column: SampledColumn, sample: TableSam
 }
 
 /**
- * Of a sample in two stages. Where equal values are spread over the segments, it is like one of all rows. Where they are
- * neighbours, too many of them are in it: then the segments that were drawn are a population of their own, and the others are
- * estimated from them. What lies between the two is weighed by how the values of the sample are spread.
+ * Of a sample in two stages. Where equal values are spread over the segments, it is like one of all rows. Where they
+ * are neighbours, too many of them are in it: then the segments that were drawn are a population of their own, and the
+ * others are estimated from them. What lies between the two is weighed by how the values of the sample are spread.
  * @param share part of the rows that the sample is of.
  */
 function distinctOf(counted: Counted, total: number, share: number, segments: number): number {
@@ -64,7 +67,9 @@ function distinctOf(counted: Counted, total: number, share: number, segments: nu
   return bounded(ofSpread ** (1 - weight) * ofNeighbours ** weight);
 }
 
-/** d·n / (n − f₁ + f₁·q) of d different values in n rows, f₁ of them seen once, where the n rows are the part q of all. */
+/**
+ * d·n / (n − f₁ + f₁·q) of d different values in n rows, f₁ of them seen once, where the n rows are the part q of all.
+ */
 function duj1(different: number, rows: number, once: number, part: number): number {
   return (different * rows) / (rows - once + once * part);
 }

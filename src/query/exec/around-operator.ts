@@ -1,4 +1,7 @@
-/** An operator around another, which it asks for everything: measure-operators.ts and operator-marks.ts look at its calls. */
+/**
+ * An operator around another, which it asks for everything: measure-operators.ts and operator-marks.ts look at its
+ * calls.
+ */
 import type { Operator, Pulled, SegmentBound } from "./operator.js";
 import type { ThreadWork } from "./threads/read-threads.js";
 

@@ -2,7 +2,8 @@
  * Fills a new index: makes the entries of all rows as a load, sorted and checked as a whole. Rows come from a scan of
  * the columns that the entries need, which reads column segments where the table has them. Called by the session
  * within the statement's transaction. Writers go on meanwhile: what they commit is made up for before the transaction's
- * own commit (`Transaction.follow`). Of a long table whose columns are in files, task threads make them (index-runs.ts).
+ * own commit (`Transaction.follow`). Of a long table whose columns are in files, task threads make them
+ * (index-runs.ts).
  */
 import type { IndexBuild } from "../../catalog/index-build.js";
 import { forbidsOverlap, type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";

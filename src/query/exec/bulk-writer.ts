@@ -117,7 +117,10 @@ export class BulkWriter {
     return this.stored + this.rows.size;
   }
 
-  /** Where there are many rows that may be stored ahead of the commit, stores them, and goes on with none. Throws as `finish` does. */
+  /**
+   * Where there are many rows that may be stored ahead of the commit, stores them, and goes on with none. Throws as
+   * `finish` does.
+   */
   storeIfFull(): void | Promise<void> {
     const { unseen } = this;
     if (unseen !== null && this.load.bytes >= unseen.bytes) return this.store(unseen);

@@ -6,7 +6,9 @@ import type { GraphTables } from "../../catalog/graph.js";
 import type { RecordDecoder } from "../../storage/record-codec.js";
 import type { KeyLayout, TableLayout } from "./table-layout.js";
 
-/** Relationships of one node that have one type and lead the same way, side by side in arrays of other nodes and of ids. */
+/**
+ * Relationships of one node that have one type and lead the same way, side by side in arrays of other nodes and of ids.
+ */
 export interface Span {
   readonly others: ArrayLike<number>;
   readonly edges: ArrayLike<number>;

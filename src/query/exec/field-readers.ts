@@ -30,8 +30,8 @@ export function readInteger(bytes: Uint8Array, start: number, end: number): numb
 }
 
 /**
- * `-?[0-9]*[.]?[0-9]*` with 1 to 15 digits: both the digits as an integer and the power of ten are exact, so the quotient is
- * the nearest double (Clinger 1990, the fast path).
+ * `-?[0-9]*[.]?[0-9]*` with 1 to 15 digits: both the digits as an integer and the power of ten are exact, so the
+ * quotient is the nearest double (Clinger 1990, the fast path).
  */
 export function readDecimal(bytes: Uint8Array, start: number, end: number): number | undefined {
   let at = start;
@@ -80,7 +80,10 @@ export function readDate(bytes: Uint8Array, start: number, end: number): number 
   return end - start === 10 ? daysAt(bytes, start) : undefined;
 }
 
-/** `YYYY-MM-DD[ T]HH:MM:SS[.f{1,6}]`, as microseconds since 1970; with `isUtc` also a final `Z`, which then must be there. */
+/**
+ * `YYYY-MM-DD[ T]HH:MM:SS[.f{1,6}]`, as microseconds since 1970; with `isUtc` also a final `Z`, which then must be
+ * there.
+ */
 export function readTimestamp(bytes: Uint8Array, start: number, end: number, isUtc: boolean): number | undefined {
   let last = end;
   if (isUtc) {

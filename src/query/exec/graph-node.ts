@@ -1,4 +1,6 @@
-/** Reads a node of a graph by its id, for expressions that make paths and ends of relationships. The session calls it. */
+/**
+ * Reads a node of a graph by its id, for expressions that make paths and ends of relationships. The session calls it.
+ */
 
 import { type GraphTables, NODE_COLUMN } from "../../catalog/graph.js";
 import { encodeKey } from "../../storage/key-codec.js";

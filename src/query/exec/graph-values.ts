@@ -1,4 +1,6 @@
-/** Values as graphs store them, and entities inside of values. Called by the operator and the writer of graph writes. */
+/**
+ * Values as graphs store them, and entities inside of values. Called by the operator and the writer of graph writes.
+ */
 import { cypherError } from "../../values/cypher-error.js";
 import type { Value } from "../../values/values.js";
 import { GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../values/variant.js";

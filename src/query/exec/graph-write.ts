@@ -1,7 +1,7 @@
 /**
- * Writing clauses of Cypher (GraphWritePlan). All rows of the input are read, then the steps run for each row in turn; a
- * row's expressions see what was changed before, and so do the rows that come out. graph-write-steps.ts runs the steps,
- * graph-writer.ts writes.
+ * Writing clauses of Cypher (GraphWritePlan). All rows of the input are read, then the steps run for each row in turn;
+ * a row's expressions see what was changed before, and so do the rows that come out. graph-write-steps.ts runs the
+ * steps, graph-writer.ts writes.
  */
 
 import type { Value } from "../../values/values.js";

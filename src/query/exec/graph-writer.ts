@@ -249,7 +249,9 @@ export class GraphWriter {
     return in_.add(state);
   }
 
-  /** Another transaction that deletes the node and this one cannot both commit: the read counts whatever the isolation. */
+  /**
+   * Another transaction that deletes the node and this one cannot both commit: the read counts whatever the isolation.
+   */
   private requireNode(id: number): void {
     const { nodes, context, present } = this;
     const known = nodes.states.get(id);

@@ -1,7 +1,7 @@
 /**
- * Keys of groups in typed arrays: numbers and truth values, or texts as their bytes. Rows are loaded some thousand at a time, from
- * columns of segments or from ordinary values; each can then be hashed, compared with the key of a group, and become
- * one. Owned by a KeyGroups (key-groups.ts).
+ * Keys of groups in typed arrays: numbers and truth values, or texts as their bytes. Rows are loaded some thousand at a
+ * time, from columns of segments or from ordinary values; each can then be hashed, compared with the key of a group,
+ * and become one. Owned by a KeyGroups (key-groups.ts).
  */
 import type { SqlType, Value } from "../../values/values.js";
 import { areNumbers, loadKeys, mixNumbers } from "./number-keys.js";

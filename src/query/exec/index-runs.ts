@@ -1,7 +1,7 @@
 /**
- * The entries of a new index, made in task threads of what column files have (index-run.ts). The transaction's own view is
- * merged over that as in a scan: rows that it sees otherwise are left out there and made here, as are rows in gaps. Used by
- * backfill-index.ts, once per build; the actor only waits in turns.
+ * The entries of a new index, made in task threads of what column files have (index-run.ts). The transaction's own view
+ * is merged over that as in a scan: rows that it sees otherwise are left out there and made here, as are rows in gaps.
+ * Used by backfill-index.ts, once per build; the actor only waits in turns.
  */
 import { DbError } from "../../protocol/errors.js";
 import { prefixRange } from "../../storage/keys.js";
@@ -91,7 +91,9 @@ export class IndexRuns {
     return Atomics.load(this.counted, 0) + this.ownEntries.size;
   }
 
-  /** Fills `entries`, sorted. False: it cannot be done so, and nothing was added. Throws what a scan would have thrown. */
+  /**
+   * Fills `entries`, sorted. False: it cannot be done so, and nothing was added. Throws what a scan would have thrown.
+   */
   async fill(entries: LoadRun, showRows: () => void): Promise<boolean> {
     const { context, table, layout } = this;
     const range = prefixRange(layout.rowPrefixOf(context.tenantNumber));

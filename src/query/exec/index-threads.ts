@@ -1,4 +1,7 @@
-/** What threads that make entries of indexes are asked for, and what they give. index-run.ts works there, index-runs.ts asks. */
+/**
+ * What threads that make entries of indexes are asked for, and what they give. index-run.ts works there, index-runs.ts
+ * asks.
+ */
 import type { DbError } from "../../protocol/errors.js";
 import type { PackedRun } from "../../storage/packed-run.js";
 import type { SqlType } from "../../values/values.js";

@@ -70,7 +70,9 @@ export class NumberTable implements JoinTable {
   private heads = new Int32Array(0);
   private first = 0;
   private isIndexed = false;
-  /** Rows that are not in the table yet: it is filled from the last to the first, so that chains begin with the first. */
+  /**
+   * Rows that are not in the table yet: it is filled from the last to the first, so that chains begin with the first.
+   */
   private left = -1;
 
   constructor(
@@ -133,7 +135,9 @@ export class NumberTable implements JoinTable {
     this.bytes = 0;
   }
 
-  /** Writes the chunk's keys into `out`, NaN for NULL. False: there are values that are no numbers; NaN for them, too. */
+  /**
+   * Writes the chunk's keys into `out`, NaN for NULL. False: there are values that are no numbers; NaN for them, too.
+   */
   private load(key: JoinKey, chunk: Chunk, out: Float64Array): boolean {
     const { length } = chunk;
     const column = chunk.vectors[key.slot];

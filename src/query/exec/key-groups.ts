@@ -92,7 +92,9 @@ export class KeyGroups {
     return group >= 0 || this.former === null ? group : this.groupAt(this.former, row);
   }
 
-  /** Writes the groups of the first `count` loaded rows into `out`, made if need be. Answers the bytes of those made. */
+  /**
+   * Writes the groups of the first `count` loaded rows into `out`, made if need be. Answers the bytes of those made.
+   */
   assign(count: number, out: Int32Array): number {
     if (this.made.length < count) this.made = new Int32Array(count);
     this.madeCount = 0;

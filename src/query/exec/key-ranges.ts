@@ -123,7 +123,9 @@ function keyValues({ fits }: KeyRangesProgram, keySets: readonly Evaluate[], con
   return arrays.length === 1 ? arrays[0]! : arrays.flat();
 }
 
-/** Makes ranges of many values for the column after the prefix: encodes, sorts and drops what is there twice, in turns. */
+/**
+ * Makes ranges of many values for the column after the prefix: encodes, sorts and drops what is there twice, in turns.
+ */
 class KeySet {
   private readonly starts: Uint8Array[] = [];
   private readonly ends: Uint8Array[] | null;

@@ -1,6 +1,7 @@
 /**
- * Large JSON values on their way out of tables and into them. Storage gives them as text; here they are parsed in turns before an
- * expression asks for them, and made text in turns before they are stored. Each takes a tenth of a second for a document of 5 MB.
+ * Large JSON values on their way out of tables and into them. Storage gives them as text; here they are parsed in turns
+ * before an expression asks for them, and made text in turns before they are stored. Each takes a tenth of a second for
+ * a document of 5 MB.
  */
 import { isUnwritten, parseInTurns, writeInTurns } from "../../values/json-in-turns.js";
 import { Json } from "../../values/values.js";

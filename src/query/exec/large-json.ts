@@ -1,7 +1,7 @@
 /**
- * JSON of large values, made in turns before an aggregate asks for it: json_agg and its like make the JSON of each value in one step,
- * which takes a tenth of a second for a document with a million parts. Values are told by their identity, so only arguments that are
- * columns are made ahead.
+ * JSON of large values, made in turns before an aggregate asks for it: json_agg and its like make the JSON of each
+ * value in one step, which takes a tenth of a second for a document with a million parts. Values are told by their
+ * identity, so only arguments that are columns are made ahead.
  */
 import type { Turns } from "../../protocol/turns.js";
 import { flattened, jsonPieces } from "../../values/json-value-pieces.js";

@@ -1,4 +1,6 @@
-/** FETCH FIRST n ROWS WITH TIES: the rows of a limit, and after them those that the sort keys do not tell from the last. */
+/**
+ * FETCH FIRST n ROWS WITH TIES: the rows of a limit, and after them those that the sort keys do not tell from the last.
+ */
 import type { Value } from "../../values/values.js";
 import type { HashKey } from "../expr/compare.js";
 import type { Batch } from "../expr/expr.js";

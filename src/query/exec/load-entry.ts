@@ -59,7 +59,10 @@ export function loadEntryOfPart(
   return load.addBuilt(run, mark, isWhole(index, values, places));
 }
 
-/** As `loadEntryOfPart`, for an index over one column of texts (`isKeyOfText`), of one that is there: it is not made a string. */
+/**
+ * As `loadEntryOfPart`, for an index over one column of texts (`isKeyOfText`), of one that is there: it is not made a
+ * string.
+ */
 export function loadEntryOfText(
   load: Load,
   run: LoadRun,

@@ -1,6 +1,7 @@
 /**
- * FOR UPDATE and FOR SHARE: holds the rows that come by against other transactions until this one ends, where transactions wait
- * for each other (storage/key-locks.ts). Elsewhere reads are validated at the commit, and rows simply pass.
+ * FOR UPDATE and FOR SHARE: holds the rows that come by against other transactions until this one ends, where
+ * transactions wait for each other (storage/key-locks.ts). Elsewhere reads are validated at the commit, and rows simply
+ * pass.
  */
 import { sqlError } from "../../protocol/errors.js";
 import { KeyConflict } from "../../storage/key-locks.js";
@@ -59,7 +60,10 @@ class LockRows implements Operator {
     return { columns: batch.columns.map((values) => rows.map((r) => values[r]!)), length: rows.length };
   }
 
-  /** False: another transaction holds the row, which is to be skipped. The side of an outer join without a row has no key. */
+  /**
+   * False: another transaction holds the row, which is to be skipped. The side of an outer join without a row has no
+   * key.
+   */
   private lock({ columns }: Batch, row: number): boolean {
     const { strength, wait } = this.plan;
     for (const slot of this.slots) {

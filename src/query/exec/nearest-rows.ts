@@ -1,6 +1,7 @@
 /**
- * The rows that a search by a vector index found, as batches. Where the distance is the scan's last column, it is what the
- * index measured, and rows whose columns are all in the primary key are not read. Made by nearest-scan.ts, one per run.
+ * The rows that a search by a vector index found, as batches. Where the distance is the scan's last column, it is what
+ * the index measured, and rows whose columns are all in the primary key are not read. Made by nearest-scan.ts, one per
+ * run.
  */
 
 import { decodeKey } from "../../storage/key-codec.js";

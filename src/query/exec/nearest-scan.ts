@@ -229,8 +229,8 @@ class NearestScanOperator implements Operator {
   }
 
   /**
-   * In one go: what it finds is of one state of the index. Null: the transaction sees too many other rows. later: more is to be
-   * measured or asked before, in turns.
+   * In one go: what it finds is of one state of the index. Null: the transaction sees too many other rows. later: more
+   * is to be measured or asked before, in turns.
    */
   private search(index: VectorIndex, query: Float32Array, count: number): FoundRows | null | "later" {
     const { context, program } = this;

@@ -128,7 +128,9 @@ class NestedLoopJoinOperator implements Operator {
     if (this.leftRow < this.leftBatch!.length) this.candidate = this.following(-1);
   }
 
-  /** True when all rows of the left batch are done; false when the output is full or it is time to look at the clock. */
+  /**
+   * True when all rows of the left batch are done; false when the output is full or it is time to look at the clock.
+   */
   private joinBatch(): boolean {
     const left = this.leftBatch!;
     const { batchRows } = this.context;

@@ -1,12 +1,14 @@
 /**
- * Keys that are numbers, in typed arrays: which types have such keys, and their hash. Used by hash joins, which use Maps
- * for other types, and by group-keys.ts.
+ * Keys that are numbers, in typed arrays: which types have such keys, and their hash. Used by hash joins, which use
+ * Maps for other types, and by group-keys.ts.
  */
 import type { SqlType, Value } from "../../values/values.js";
 
 const NUMBERS = new Set(["int2", "int4", "int8", "oid", "date", "time", "timestamp", "timestamptz"]);
 
-/** Whether values of these types are numbers and never NaN, which stands for NULL here (but int8 beyond 2^53 is not). */
+/**
+ * Whether values of these types are numbers and never NaN, which stands for NULL here (but int8 beyond 2^53 is not).
+ */
 export function areNumbers(types: readonly SqlType[]): boolean {
   return types.every(({ name }) => NUMBERS.has(name));
 }

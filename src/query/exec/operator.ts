@@ -16,9 +16,13 @@ export type Pulled = Batch | null | Promise<Batch | null>;
 /** Which segments have no row that the consumer has a use for, by their columns in a slot. */
 export interface SegmentBound {
   readonly slot: number;
-  /** Asked before the segment's other columns are read. `rows` 0: only what stands beside the column's numbers is known. */
+  /**
+   * Asked before the segment's other columns are read. `rows` 0: only what stands beside the column's numbers is known.
+   */
   excludes(column: Column, rows: number): boolean;
-  /** Learns from the column of a segment all of whose rows will come, before any does. False: it has no use for more. */
+  /**
+   * Learns from the column of a segment all of whose rows will come, before any does. False: it has no use for more.
+   */
   foresee(column: Column, rows: number): boolean;
 }
 
@@ -34,13 +38,13 @@ export interface Operator {
   /** The consumer has no use for some rows. Called before the first `next`. Absent: they come all the same. */
   acceptBound?(bound: SegmentBound): void;
   /**
-   * Other threads may do what the consumer does with the rows of whole segments: their results come in the place of those rows, as
-   * a FromThread (threads/read-threads.ts). Called before the first `next`. Absent: all rows come.
+   * Other threads may do what the consumer does with the rows of whole segments: their results come in the place of
+   * those rows, as a FromThread (threads/read-threads.ts). Called before the first `next`. Absent: all rows come.
    */
   acceptThreads?(work: ThreadWork): void;
   /**
-   * The consumer only wants the least and the greatest value of each column: other rows than those with them need not come, and
-   * values of different rows may come as one. Called before the first `next`. Absent: all rows come.
+   * The consumer only wants the least and the greatest value of each column: other rows than those with them need not
+   * come, and values of different rows may come as one. Called before the first `next`. Absent: all rows come.
    */
   acceptExtremes?(): void;
   /** Threads that have taken part, for EXPLAIN ANALYZE. */

@@ -1,8 +1,8 @@
 /**
- * EXCLUDE (…, range WITH &&): rows with equal values in the other columns must not have ranges that overlap. The ranges of
- * such rows lie side by side in the constraint's index, by their lower bounds. While none overlap, a new one overlaps any
- * only if it overlaps the one before it or the one behind it. And if several new ones overlap others, two neighbours do,
- * one of which is new. Called by table-writer.ts.
+ * EXCLUDE (…, range WITH &&): rows with equal values in the other columns must not have ranges that overlap. The ranges
+ * of such rows lie side by side in the constraint's index, by their lower bounds. While none overlap, a new one
+ * overlaps any only if it overlaps the one before it or the one behind it. And if several new ones overlap others, two
+ * neighbours do, one of which is new. Called by table-writer.ts.
  */
 import { decodeKey, encodeKey } from "../../storage/key-codec.js";
 import { prefixEnd } from "../../storage/keys.js";
@@ -26,8 +26,8 @@ export function canOverlap(values: readonly Value[] | null): values is readonly 
 }
 
 /**
- * The entry beside these values that overlaps them; null: none does. `suffix`: of the row that has the values, if it has
- * an entry, which does not count. What is read counts as read whatever the isolation.
+ * The entry beside these values that overlaps them; null: none does. `suffix`: of the row that has the values, if it
+ * has an entry, which does not count. What is read counts as read whatever the isolation.
  */
 export function overlappingNeighbour(
   tx: Transaction,

@@ -1,7 +1,7 @@
 /**
- * Rows of column files in the order of an index over columns of numbers, so that its entries are made in their order: the
- * numbers are sorted in a tenth of the time that keys take, and what follows reads memory from one end to the other. Used by
- * index-run.ts, in a task thread.
+ * Rows of column files in the order of an index over columns of numbers, so that its entries are made in their order:
+ * the numbers are sorted in a tenth of the time that keys take, and what follows reads memory from one end to the
+ * other. Used by index-run.ts, in a task thread.
  */
 import type { Value } from "../../values/values.js";
 import type { NumberColumn } from "./segments/column.js";

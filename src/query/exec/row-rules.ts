@@ -1,6 +1,6 @@
 /**
- * Checks rows that no statement has bound checks for, as INSERT and UPDATE check theirs: NOT NULL, CHECK, domains and the bounds of
- * partitions. One per run over one table.
+ * Checks rows that no statement has bound checks for, as INSERT and UPDATE check theirs: NOT NULL, CHECK, domains and
+ * the bounds of partitions. One per run over one table.
  */
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";

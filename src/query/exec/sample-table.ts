@@ -1,8 +1,8 @@
 /**
  * A random sample of a table's rows, for ANALYZE: the values of columns as marks (catalog/statistics.ts). Where the
  * table has column segments, rows are drawn by their numbers. Of a long table this is done in two stages (Cochran,
- * Sampling Techniques, chapter 11): some segments are drawn, one of each group of neighbours, and then rows of these. So
- * the time does not grow with the table. Rows that are only in records are all read. Called by analyze-table.ts.
+ * Sampling Techniques, chapter 11): some segments are drawn, one of each group of neighbours, and then rows of these.
+ * So the time does not grow with the table. Rows that are only in records are all read. Called by analyze-table.ts.
  *
  * Of many row numbers they are drawn until all are different; of fewer, by selection sampling (Knuth, The Art of
  * Computer Programming 2, §3.4.2, algorithm S). The sample of a stream is Vitter's algorithm R ("Random Sampling with a

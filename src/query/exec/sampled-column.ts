@@ -1,6 +1,7 @@
 /**
- * What ANALYZE knows of one column of its sample: the marks of the rows that were drawn (catalog/statistics.ts), numbers in
- * typed arrays. A column's marks are all of one kind. Filled by sample-table.ts, counted by analyze-table.ts.
+ * What ANALYZE knows of one column of its sample: the marks of the rows that were drawn (catalog/statistics.ts),
+ * numbers in typed arrays. A column's marks are all of one kind. Filled by sample-table.ts, counted by
+ * analyze-table.ts.
  */
 import { type Mark, markOf } from "../../catalog/statistics.js";
 import type { ColumnDef } from "../../catalog/table.js";
@@ -73,7 +74,10 @@ export class SampledColumn {
     this.texts.length = 0;
   }
 
-  /** Of the first so many rows. `starts`: where those of the next segment begin; null: it is not asked how values are spread. */
+  /**
+   * Of the first so many rows. `starts`: where those of the next segment begin; null: it is not asked how values are
+   * spread.
+   */
   count(work: CheckedTurns, length: number, starts: readonly number[] | null): Promise<Counted> {
     this.reserve(length);
     return this.texts.length > 0 ? this.countTexts(work, length, starts) : this.countNumbers(work, length, starts);
@@ -194,7 +198,10 @@ export class SampledColumn {
   }
 }
 
-/** Sorts the numbers, natively: three milliseconds for all of a sample; and leaves each different one once, at the beginning. */
+/**
+ * Sorts the numbers, natively: three milliseconds for all of a sample; and leaves each different one once, at the
+ * beginning.
+ */
 function countSorted(numbers: Float64Array): { readonly different: number; readonly counts: Uint32Array } {
   numbers.sort();
   const counts = new Uint32Array(numbers.length);

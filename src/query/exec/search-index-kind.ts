@@ -42,7 +42,9 @@ export function findSearchIndex<Item, Body extends IndexBody<Item>>(
   return derived === null ? null : derived.find(searchIndexPlace(tenantNumber, table, index), kind);
 }
 
-/** Resolves when the index is ready or turns out not to fit: to read all rows takes as long. Null: it is not being made. */
+/**
+ * Resolves when the index is ready or turns out not to fit: to read all rows takes as long. Null: it is not being made.
+ */
 export function whileOpening(context: ExecContext, index: SearchIndexDef): Promise<void> | null {
   const { derived, tenantNumber } = context;
   const opening = derived?.opening({ tenantNumber, indexId: index.id }) ?? null;

@@ -39,7 +39,9 @@ export function compileCondition(expr: Expr | null, slotOf: SlotOf): Predicate |
   return expr === null ? null : compilePredicate(expr, slotOf);
 }
 
-/** The expression's values for all rows of a batch: the batch's own array for a plain column, else filled into `out`. */
+/**
+ * The expression's values for all rows of a batch: the batch's own array for a plain column, else filled into `out`.
+ */
 export type EvaluateAll = (batch: Batch, context: EvalContext, out: Value[]) => ArrayLike<Value>;
 
 export function compileAll(expr: Expr, slotOf: SlotOf): EvaluateAll {

@@ -1,7 +1,7 @@
 /**
- * Sorts row numbers by numbers of the rows, by radix, least significant digit first (Knuth, The Art of Computer Programming 3,
- * §5.2.5): stable, and without a look at anything but typed arrays. Numbers are made words whose order as unsigned integers
- * is theirs. Used by presorted-rows.ts; pure.
+ * Sorts row numbers by numbers of the rows, by radix, least significant digit first (Knuth, The Art of Computer
+ * Programming 3, §5.2.5): stable, and without a look at anything but typed arrays. Numbers are made words whose order
+ * as unsigned integers is theirs. Used by presorted-rows.ts; pure.
  */
 
 /** A word is sorted as digits of 11, 11 and 10 bits: their counters fit into the processor's first cache. */
@@ -21,8 +21,8 @@ export interface NumberOrder {
 }
 
 /**
- * Row numbers in the order of the columns' numbers; of equal ones in that of the rows. −0 equals 0, and NaN is the greatest. Null:
- * it was to stop, which is asked a few times.
+ * Row numbers in the order of the columns' numbers; of equal ones in that of the rows. −0 equals 0, and NaN is the
+ * greatest. Null: it was to stop, which is asked a few times.
  */
 export function sortByNumbers(
   rows: number,

@@ -34,7 +34,9 @@ export function rowOrderOf(keys: readonly SortKey[]): RowOrderOf {
 /** Rows sorted without a pause: half a millisecond of comparisons or so. */
 const RUN_ROWS = 1024;
 
-/** Rows whose keys are looked at to tell how long comparisons take, and units of a key that count as another comparison. */
+/**
+ * Rows whose keys are looked at to tell how long comparisons take, and units of a key that count as another comparison.
+ */
 const SAMPLED_ROWS = 16;
 const UNITS_PER_COMPARISON = 64;
 

@@ -67,8 +67,8 @@ export function subqueryValue(expr: SubqueryExpr, values: readonly Value[]): Val
 }
 
 /**
- * Runs uncorrelated subqueries ahead of the operator whose expressions need them. `tables`: the WITH tables that they may
- * read and that the operator, once it is open, frees.
+ * Runs uncorrelated subqueries ahead of the operator whose expressions need them. `tables`: the WITH tables that they
+ * may read and that the operator, once it is open, frees.
  */
 export function runningFirst(subqueries: readonly SubqueryExpr[], tables: readonly CommonTable[], open: Open): Open {
   return (context) => new SubqueriesFirstOperator(subqueries, tables, open, context);

@@ -25,7 +25,9 @@ export interface RowTriggers {
   readonly after: readonly TriggerDef[];
 }
 
-/** @param assigned ids of the columns that an update assigns; null: UPDATE OF does not matter. Null: no trigger fires. */
+/**
+ * @param assigned ids of the columns that an update assigns; null: UPDATE OF does not matter. Null: no trigger fires.
+ */
 export function rowTriggers(
   table: TableDef,
   event: TriggerEvent,

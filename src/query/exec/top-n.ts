@@ -58,7 +58,9 @@ const SLOT_BYTES = 16;
 class TopNOperator implements Operator {
   private readonly offset: number;
   private readonly capacity: number;
-  /** Kept rows by slot, their keys and their numbers in the input. The last slot beyond the kept ones is the next row's. */
+  /**
+   * Kept rows by slot, their keys and their numbers in the input. The last slot beyond the kept ones is the next row's.
+   */
   private readonly columns: Value[][];
   private readonly keys: Value[][];
   private readonly numbers: number[] = [];

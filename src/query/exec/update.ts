@@ -154,7 +154,10 @@ class Updater {
     );
   }
 
-  /** At once while the turn lasts. Few rows may have used it up: the step before takes milliseconds for a large document. */
+  /**
+   * At once while the turn lasts. Few rows may have used it up: the step before takes milliseconds for a large
+   * document.
+   */
   private inNextTurn(next: () => ChangedRows | Promise<ChangedRows>): ChangedRows | Promise<ChangedRows> {
     const { context } = this;
     return context.shouldYield() ? context.yieldTurn().then(next) : next();

@@ -17,7 +17,8 @@ export function compileValues(plan: ValuesPlan): (context: ExecContext) => Value
 
 /**
  * Places of a row's expressions in the order in which they are computed; null: as they stand. What a volatile function
- * does (`nextval`) should not happen for a row whose literals are wrong, which PostgreSQL finds before it runs anything.
+ * does (`nextval`) should not happen for a row whose literals are wrong, which PostgreSQL finds before it runs
+ * anything.
  */
 function evaluationOrder(row: readonly Expr[]): readonly number[] | null {
   const places = row.map((_, place) => place);

@@ -32,7 +32,9 @@ export const VERIFY_RECORD_COLUMNS: readonly OutputColumn[] = [
   column(6, "hash", TEXT, true),
 ];
 
-/** The values of VERIFY_RECORD_COLUMNS. @param key the primary key's values, as texts. Throws what reading them throws. */
+/**
+ * The values of VERIFY_RECORD_COLUMNS. @param key the primary key's values, as texts. Throws what reading them throws.
+ */
 export function verifyRecord(
   context: ExecContext,
   table: TableDef,

@@ -125,7 +125,9 @@ function sliding({ fn, frame, work }: WindowAggregateInput, rows: ArgumentRows, 
   };
 }
 
-/** min and max: rows that a later one outlasts are dropped from the end of the queue, those that left from its front. */
+/**
+ * min and max: rows that a later one outlasts are dropped from the end of the queue, those that left from its front.
+ */
 function extremes(
   { frame, work }: WindowAggregateInput,
   rows: ArgumentRows,

@@ -132,7 +132,9 @@ class WithinScanOperator implements Operator {
     return this.finish(index, query, radius);
   }
 
-  /** In one go: what it finds is of one state of the index. Null: too many rows. later: more is to be measured before. */
+  /**
+   * In one go: what it finds is of one state of the index. Null: too many rows. later: more is to be measured before.
+   */
   private search(index: VectorIndex, query: Float32Array, radius: number): FoundRows | null | "later" {
     const { program, context } = this;
     const corrections = vectorCorrections(index, program.layout, context);

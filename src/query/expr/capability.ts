@@ -1,7 +1,7 @@
 /**
- * What the functions of one feature need beyond their arguments: models, the request, another thread. The file that declares the
- * functions declares the capability; the feature registers who provides it (session/capabilities.ts). So this room
- * needs to know no feature.
+ * What the functions of one feature need beyond their arguments: models, the request, another thread. The file that
+ * declares the functions declares the capability; the feature registers who provides it (session/capabilities.ts). So
+ * this room needs to know no feature.
  */
 import { DbError } from "../../protocol/errors.js";
 

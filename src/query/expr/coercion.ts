@@ -1,6 +1,6 @@
 /**
- * Which type becomes which, and when, as PostgreSQL's pg_cast has it and chapter 10 of its manual uses it. Pure data and functions:
- * binders, the resolver of overloads and the optimizer call it. cast.ts says how a value is converted.
+ * Which type becomes which, and when, as PostgreSQL's pg_cast has it and chapter 10 of its manual uses it. Pure data
+ * and functions: binders, the resolver of overloads and the optimizer call it. cast.ts says how a value is converted.
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { isNamedOid } from "../../values/catalog-types.js";

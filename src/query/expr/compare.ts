@@ -452,7 +452,9 @@ export function jsonKey(value: unknown): string {
   return `{${jsonKeys(object).map((key) => `${JSON.stringify(key)}:${jsonKey(object[key])}`)}}`;
 }
 
-/** A key of a value by its representation: members of arrays, records and vectors. Another one makes it in turns, too. */
+/**
+ * A key of a value by its representation: members of arrays, records and vectors. Another one makes it in turns, too.
+ */
 export function untypedKey(value: Value): string {
   if (value === null) return "~";
   if (typeof value === "string") return JSON.stringify(value);

@@ -1,7 +1,7 @@
 /**
  * Bound expressions into closures that may wait: the same values as compile.ts gives, with turns for others between the
- * elements of lists, and calls over large values in another thread. Slower than compile.ts, so only statements that have overrun
- * use it (optimize/wait-in-expressions.ts). Parts that cannot take long are compiled as usual.
+ * elements of lists, and calls over large values in another thread. Slower than compile.ts, so only statements that
+ * have overrun use it (optimize/wait-in-expressions.ts). Parts that cannot take long are compiled as usual.
  */
 
 import { Overrun } from "../../protocol/stretch.js";

@@ -131,8 +131,8 @@ export interface SubqueryExpr {
 }
 
 /**
- * Cypher's expressions over the elements of a list (a variant; NULL gives NULL): `variable` is each in turn, a local variable
- * that the parts inside read as a column of an enclosing query (`context.outer`).
+ * Cypher's expressions over the elements of a list (a variant; NULL gives NULL): `variable` is each in turn, a local
+ * variable that the parts inside read as a column of an enclosing query (`context.outer`).
  *   map                    [variable IN list WHERE where | result], a list
  *   all any none single    the quantifiers over `where`, three-valued
  *   reduce                 `result` with `accumulator`, from `initial` on
@@ -181,7 +181,10 @@ export interface EvalContext {
   readonly services: EvalServices;
 }
 
-/** What a statement offers its expressions. Features offer more: see capability.ts. Outside of statements: no-services.ts. */
+/**
+ * What a statement offers its expressions. Features offer more: see capability.ts. Outside of statements:
+ * no-services.ts.
+ */
 export interface EvalServices {
   /** A setting's value; null: there is no such setting. */
   setting(name: string): string | null;
@@ -193,8 +196,8 @@ export interface EvalServices {
    */
   runSubquery(expr: SubqueryExpr, context: EvalContext): Value;
   /**
-   * Runs a function that a statement made and answers with its value. With `canWait` it gives the actor's loop its turns
-   * and then answers with a promise.
+   * Runs a function that a statement made and answers with its value. With `canWait` it gives the actor's loop its
+   * turns and then answers with a promise.
    */
   callRoutine(
     routine: RoutineCall,
@@ -212,8 +215,8 @@ export interface EvalServices {
   /** A node of the graph that the statement is about, as the statement sees it now. */
   graphNode(id: number): GraphNode;
   /**
-   * Computes an expression over these values in another process. Undefined: it has to be computed here, since it asks for more
-   * than values, or these cannot be sent.
+   * Computes an expression over these values in another process. Undefined: it has to be computed here, since it asks
+   * for more than values, or these cannot be sent.
    */
   computeElsewhere(expr: SentExpr, values: readonly Value[], context: DeferredContext): Promise<Value | undefined>;
   /** Runs a statement in the transaction of the context, as a function of PL/pgSQL would. */
@@ -256,7 +259,10 @@ export interface ScalarFunction {
   readonly needsContext?: true;
   /** A call takes long, so others get their turns between the rows; it is not folded. */
   readonly slow?: true;
-  /** The same as `apply`, with turns for others in between: of functions that make long lists, which cannot be sent between processes. */
+  /**
+   * The same as `apply`, with turns for others in between: of functions that make long lists, which cannot be sent
+   * between processes.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: as for apply
   readonly applyInTurns?: (context: DeferredContext, ...args: any[]) => Promise<Value>;
   /** About how many nanoseconds it takes per character, byte or element of its arguments; absent: NANOS_PER_UNIT. */
@@ -279,11 +285,13 @@ export interface DeferredContext extends EvalContext {
   /** Fires when the statement is cancelled or ran past its deadline: nobody waits for the values any more. */
   readonly signal: AbortSignal;
   /**
-   * Runs a statement of SQL in the same transaction, after those that it runs already. `params` as clients send them. Of the
-   * rows the first `maxRows`. Rejects with the statement's error, and once `signal` has fired.
+   * Runs a statement of SQL in the same transaction, after those that it runs already. `params` as clients send them.
+   * Of the rows the first `maxRows`. Rejects with the statement's error, and once `signal` has fired.
    */
   run(sql: string, params: readonly unknown[], maxRows: number): Promise<InnerResult>;
-  /** The row's writer applies the function to the same arguments, where it cannot wait: then the values must be at hand. */
+  /**
+   * The row's writer applies the function to the same arguments, where it cannot wait: then the values must be at hand.
+   */
   readonly keeps: boolean;
   /** As in ExecContext: for work between waits. */
   shouldYield(): boolean;
@@ -301,11 +309,14 @@ export interface InnerResult {
 /** How a deferred function gets its values. */
 export interface DeferredEvaluation {
   /**
-   * The values of `count` (≥ 1) calls, in their order: `args[a][i]` is argument a of call i. Of a strict function none is
-   * NULL; of one that is not volatile no two calls are the same. Rejects with a DbError when any of them fails.
+   * The values of `count` (≥ 1) calls, in their order: `args[a][i]` is argument a of call i. Of a strict function none
+   * is NULL; of one that is not volatile no two calls are the same. Rejects with a DbError when any of them fails.
    */
   evaluate(args: readonly (readonly Value[])[], count: number, context: DeferredContext): Promise<readonly Value[]>;
-  /** Calls that are computed together at most; absent: DEFERRED_ROWS_MAX. Fewer where each takes long, so that a LIMIT stops early. */
+  /**
+   * Calls that are computed together at most; absent: DEFERRED_ROWS_MAX. Fewer where each takes long, so that a LIMIT
+   * stops early.
+   */
   readonly rowsMax?: number;
   /**
    * Throws or rejects with what is wrong with a call before there are rows: `args[a]` is argument a, undefined where it
@@ -313,8 +324,8 @@ export interface DeferredEvaluation {
    */
   check?(args: readonly (Value | undefined)[], context: EvalContext): Promise<void> | void;
   /**
-   * The function can be `apply`ed as any other, unless the arguments of the call (as OptimizeOptions.answersAtOnce knows)
-   * say that it has to be waited for.
+   * The function can be `apply`ed as any other, unless the arguments of the call (as OptimizeOptions.answersAtOnce
+   * knows) say that it has to be waited for.
    */
   readonly mayBeApplied?: true;
 }

@@ -28,8 +28,9 @@ const NEUTRAL: EvalContext = {
 };
 
 /**
- * The expression with all that is constant evaluated, and with decided branches of AND, OR and CASE dropped. `timeZone`: dates
- * and times without a zone are read in it, for good; absent: they stay, since the session's zone may be another one later.
+ * The expression with all that is constant evaluated, and with decided branches of AND, OR and CASE dropped.
+ * `timeZone`: dates and times without a zone are read in it, for good; absent: they stay, since the session's zone may
+ * be another one later.
  */
 export function foldExpr(expr: Expr, timeZone: string | null = null): Expr {
   return mapExpr(expr, (node) => foldNode(node, timeZone));
@@ -63,7 +64,10 @@ function foldNode(expr: Expr, timeZone: string | null): Expr {
   }
 }
 
-/** More parts than literals in a statement's text can have. Values that have more are computed when needed: plans are kept, and printed. */
+/**
+ * More parts than literals in a statement's text can have. Values that have more are computed when needed: plans are
+ * kept, and printed.
+ */
 const FOLDED_PARTS_MAX = 64 * 1024;
 
 const isConst = (expr: Expr): expr is ConstExpr => expr.kind === "const";
@@ -87,7 +91,10 @@ function evaluated(expr: Expr, timeZone: string | null = null): Expr {
 const FIXED_TEXT = /^\s*\d[\d\s:.T/-]*$/;
 const FIXED_ZONED_TEXT = /^\s*\d{4}-\d\d-\d\d[ T]\d\d:\d\d[\d:.]*(?:Z|[+-]\d\d(?::?\d\d)?)\s*$/;
 
-/** The text of an interval that every IntervalStyle reads alike: `sql_standard` takes a sign at the beginning for all parts. */
+/**
+ * The text of an interval that every IntervalStyle reads alike: `sql_standard` takes a sign at the beginning for all
+ * parts.
+ */
 function isPlainInterval({ input, type }: Expr & { kind: "cast" }): boolean {
   return type.name === "interval" && !isReadByStyle(String((input as ConstExpr).value), type);
 }

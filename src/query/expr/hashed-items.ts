@@ -15,7 +15,10 @@ const ITEMS_MIN = 8;
 
 const INTEGERS: ReadonlySet<string> = new Set(["int2", "int4", "int8"]);
 
-/** Whether equality (`operator` "<>": inequality) by this overload is equality of the hash keys of its left argument's type. */
+/**
+ * Whether equality (`operator` "<>": inequality) by this overload is equality of the hash keys of its left argument's
+ * type.
+ */
 export function comparesByHash(equals: ScalarFunction, operator: "=" | "<>" = "="): boolean {
   const [a, b] = equals.args;
   if (equals.operator !== operator || !equals.strict || a === undefined || b === undefined) return false;

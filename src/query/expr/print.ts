@@ -9,8 +9,8 @@ import { displayName } from "./types.js";
 import { walkExpr } from "./walk.js";
 
 /**
- * The expression as text; `subqueryName` names a subquery's plan as EXPLAIN lists it ("SubPlan 1"); `constant` prints the
- * constants, in full unless given.
+ * The expression as text; `subqueryName` names a subquery's plan as EXPLAIN lists it ("SubPlan 1"); `constant` prints
+ * the constants, in full unless given.
  */
 export function printExpr(
   expr: Expr,

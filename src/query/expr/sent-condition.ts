@@ -1,7 +1,8 @@
 /**
- * Expressions on their way to a thread that evaluates them over rows of its own: conditions and CASE, too, with their columns and
- * constants in them. What is not certain to give the same there has no such form: calls that are not immutable or ask for
- * the statement's context, functions that statements made, subqueries, values of classes that only one thread knows.
+ * Expressions on their way to a thread that evaluates them over rows of its own: conditions and CASE, too, with their
+ * columns and constants in them. What is not certain to give the same there has no such form: calls that are not
+ * immutable or ask for the statement's context, functions that statements made, subqueries, values of classes that only
+ * one thread knows.
  */
 import { Numeric } from "../../values/numeric.js";
 import type { SqlArray, Value } from "../../values/values.js";

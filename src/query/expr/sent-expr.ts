@@ -1,6 +1,6 @@
 /**
- * Expressions on their way to another process, where a function cannot be sent. A function is the table that has it and its
- * place there, or its family and the types that it was made for: each side builds the tables from the same program.
+ * Expressions on their way to another process, where a function cannot be sent. A function is the table that has it and
+ * its place there, or its family and the types that it was made for: each side builds the tables from the same program.
  */
 import { arrayOf, type SqlType, typeOf } from "../../values/values.js";
 import { CYPHER_FUNCTIONS, cypherOperators } from "./cypher/registry.js";

@@ -1,4 +1,7 @@
-/** Expressions as they are sent to another process: plain values, whose functions are named by their places in the tables. */
+/**
+ * Expressions as they are sent to another process: plain values, whose functions are named by their places in the
+ * tables.
+ */
 import type { TypeName } from "../../values/values.js";
 
 /** Of a built-in type; others mean nothing in another process. */

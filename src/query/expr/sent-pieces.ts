@@ -1,7 +1,7 @@
 /**
- * Large messages between processes, as several small ones: a channel takes or gives a message in one go, during which its thread
- * does nothing else. Texts and bytes of some length leave their message, travel before it in slices, and are put back.
- * Called by both ends of workers/compute-processes.ts.
+ * Large messages between processes, as several small ones: a channel takes or gives a message in one go, during which
+ * its thread does nothing else. Texts and bytes of some length leave their message, travel before it in slices, and are
+ * put back. Called by both ends of workers/compute-processes.ts.
  */
 
 /** What one message carries of texts and bytes: writing or reading it takes under a millisecond. */

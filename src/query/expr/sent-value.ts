@@ -1,6 +1,6 @@
 /**
- * Values on their way to another process and back. A process that has to give way meanwhile sends and receives large ones in
- * parts: JSON as its text, lists as runs of items in V8's own format. Called by compute-elsewhere.ts.
+ * Values on their way to another process and back. A process that has to give way meanwhile sends and receives large
+ * ones in parts: JSON as its text, lists as runs of items in V8's own format. Called by compute-elsewhere.ts.
  */
 
 import { deserialize, serialize } from "node:v8";

@@ -1,4 +1,7 @@
-/** How the names of types may be written, in PostgreSQL's way and in that of other dialects, and the type that a name means. */
+/**
+ * How the names of types may be written, in PostgreSQL's way and in that of other dialects, and the type that a name
+ * means.
+ */
 import { sqlError } from "../../protocol/errors.js";
 import { SPARSE_DIMENSIONS_MAX, VECTOR_DIMENSIONS_MAX } from "../../protocol/limits.js";
 import { nearestName } from "../../protocol/nearest-name.js";

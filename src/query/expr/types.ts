@@ -1,6 +1,6 @@
 /**
- * Facts about types as PostgreSQL's catalog pg_type has them: categories, names and OIDs. coercion.ts says which type becomes which;
- * type-spellings.ts reads the names of types.
+ * Facts about types as PostgreSQL's catalog pg_type has them: categories, names and OIDs. coercion.ts says which type
+ * becomes which; type-spellings.ts reads the names of types.
  */
 import { catalogTypeOids, isCatalogVector, isNamedOid } from "../../values/catalog-types.js";
 import { numericModifier } from "../../values/text-format.js";

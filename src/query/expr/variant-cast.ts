@@ -1,4 +1,7 @@
-/** Variants out of SQL's values and back: what casts to and from the type variant do, and JSON of variants. Called by cast.ts. */
+/**
+ * Variants out of SQL's values and back: what casts to and from the type variant do, and JSON of variants. Called by
+ * cast.ts.
+ */
 
 import { sqlError } from "../../protocol/errors.js";
 import { DAY_MICROS, splitTimestamp } from "../../values/datetime.js";
@@ -113,7 +116,9 @@ function recordToVariant({ fields = [] }: SqlType): ((value: Value) => Variant) 
     );
 }
 
-/** A variant as a value of the SQL type that is nearest to its kind; of lists, maps and entities jsonb. Not for null. */
+/**
+ * A variant as a value of the SQL type that is nearest to its kind; of lists, maps and entities jsonb. Not for null.
+ */
 export function sqlForm(value: Variant): { readonly type: SqlType; readonly value: Value } {
   if (typeof value === "string") return { type: TEXT, value };
   if (typeof value === "boolean") return { type: BOOL, value };

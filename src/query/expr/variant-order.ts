@@ -1,7 +1,7 @@
 /**
- * Order and equivalence of variants (openCypher 9, "Comparability, equality, orderability and equivalence"): what ORDER BY,
- * DISTINCT, grouping and indexes go by. Unlike Cypher's `=` and `<` they hold between any two values, and null and NaN are
- * equal to themselves. Called by compare.ts; Cypher's operators use the comparisons of single kinds.
+ * Order and equivalence of variants (openCypher 9, "Comparability, equality, orderability and equivalence"): what ORDER
+ * BY, DISTINCT, grouping and indexes go by. Unlike Cypher's `=` and `<` they hold between any two values, and null and
+ * NaN are equal to themselves. Called by compare.ts; Cypher's operators use the comparisons of single kinds.
  */
 import {
   CypherDate,

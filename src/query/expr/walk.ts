@@ -95,7 +95,9 @@ export function someExpr(expr: Expr, test: (expr: Expr) => boolean): boolean {
   return test(expr) || inputsOf(expr).some((input) => someExpr(input, test));
 }
 
-/** Columns that the expression reads, those that its subqueries take from outside included; no local variables of lists. */
+/**
+ * Columns that the expression reads, those that its subqueries take from outside included; no local variables of lists.
+ */
 export function columnsOf(expr: Expr): Set<ColumnId> {
   const columns = new Set<ColumnId>();
   const locals: ColumnId[] = [];
@@ -125,7 +127,10 @@ export function isVolatile(expr: Expr): boolean {
   return someExpr(expr, (node) => node.kind === "call" && node.fn.volatility === "volatile");
 }
 
-/** Evaluating it for one row may take so long that turns are due between rows: correlated subqueries, statements' functions. */
+/**
+ * Evaluating it for one row may take so long that turns are due between rows: correlated subqueries, statements'
+ * functions.
+ */
 export function takesLong(expr: Expr): boolean {
   return someExpr(expr, (node) => {
     if (node.kind === "subquery") return node.outer.length > 0;

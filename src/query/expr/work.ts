@@ -60,7 +60,10 @@ export function spendOn(fn: Pick<ScalarFunction, "nanosPerUnit">, args: readonly
   if (units > UNITS_MIN) spend(units * (fn.nanosPerUnit ?? NANOS_PER_UNIT));
 }
 
-/** `fn.apply`, which first says what it is about to do. For functions that take large values; the context does not count. */
+/**
+ * `fn.apply`, which first says what it is about to do. For functions that take large values; the context does not
+ * count.
+ */
 export function measured(fn: ScalarFunction): ScalarFunction["apply"] {
   const { apply, nanosPerUnit = NANOS_PER_UNIT, args, variadic } = fn;
   const say = (units: number): void => {

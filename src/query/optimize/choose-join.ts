@@ -1,10 +1,10 @@
 /**
  * How a join finds its pairs. Conditions `left = right` become keys of a hash join, the rest its residual. When the
  * right side has an index on the join's columns and looking up each left row there costs less than reading it whole
- * (join-cost.ts), that is done (index nested loop: a lateral join over a point get or an index scan). A join's sides are
- * exchanged where that serves: to look up the left side of an inner join, or to build the hash table of the smaller one
- * (a semi or anti join then gives its left rows at the end, see hash-join.ts). Inputs that both come in the order of the
- * keys are merged, when that costs less than a hash table.
+ * (join-cost.ts), that is done (index nested loop: a lateral join over a point get or an index scan). A join's sides
+ * are exchanged where that serves: to look up the left side of an inner join, or to build the hash table of the smaller
+ * one (a semi or anti join then gives its left rows at the end, see hash-join.ts). Inputs that both come in the order
+ * of the keys are merged, when that costs less than a hash table.
  *
  *   Join (o.cid = c.id AND o.x > c.y)        Hash Join, Hash Cond: (o.cid = c.id)
  *                                      ⇒       Join Filter: (o.x > c.y)

@@ -41,7 +41,9 @@ function indexFor(scan: ScanPlan, { args }: CallExpr): SearchIndexDef | null {
   return scan.table.searchIndexes?.find(fits) ?? null;
 }
 
-/** The columns that a text is put together of, with blanks in between; null: it may have words that are in none of them. */
+/**
+ * The columns that a text is put together of, with blanks in between; null: it may have words that are in none of them.
+ */
 function columnsOfText(scan: ScanPlan, text: Expr): readonly number[] | null {
   const parts: (number | null)[] = [];
   if (!addParts(scan, text, parts)) return null;

@@ -29,7 +29,9 @@ export const factorConditions: Rule = {
     }),
 };
 
-/** Most conditions have no OR: then nobody asks what they tie together, which takes as long as there are joins below. */
+/**
+ * Most conditions have no OR: then nobody asks what they tie together, which takes as long as there are joins below.
+ */
 const hasOr = (predicate: Expr): boolean => conjuncts(predicate).some(({ kind }) => kind === "or");
 
 function factorFilter(plan: FilterPlan): Plan {

@@ -1,7 +1,7 @@
 /**
- * What a join costs by each method, in microseconds as measured on this engine, rounded. Used for the order of joins and
- * for the method of each, so that both see the same prices. What matters is their proportion: a row of a column segment
- * costs little, a row fetched by its key some hundred times as much.
+ * What a join costs by each method, in microseconds as measured on this engine, rounded. Used for the order of joins
+ * and for the method of each, so that both see the same prices. What matters is their proportion: a row of a column
+ * segment costs little, a row fetched by its key some hundred times as much.
  */
 import type { SqlType } from "../../values/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";

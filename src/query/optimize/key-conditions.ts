@@ -107,7 +107,9 @@ interface Subject {
   readonly type: SqlType;
 }
 
-/** The key columns that an expression over the scan is: one for a plain column, those of indexes that have it as key. */
+/**
+ * The key columns that an expression over the scan is: one for a plain column, those of indexes that have it as key.
+ */
 function subjectsOf(scan: ScanPlan): (expr: Expr) => readonly Subject[] {
   const { table } = scan;
   const tableColumns = new Map<ColumnId, number>(scan.source.map((id, i) => [scan.columns[i]!.id, id]));
@@ -212,8 +214,8 @@ function keyOfVariant(columnType: SqlType, op: KeyCondition["op"], value: Expr):
 }
 
 /**
- * Whether a key of variants finds just what Cypher's comparison does. Keys are equal for values that are equivalent, such
- * as NaN and NaN, and their order goes on where that of `<` ends.
+ * Whether a key of variants finds just what Cypher's comparison does. Keys are equal for values that are equivalent,
+ * such as NaN and NaN, and their order goes on where that of `<` ends.
  */
 function isExactKey(op: KeyCondition["op"], values: readonly Expr[]): boolean {
   if (op === "null") return true;
@@ -221,7 +223,9 @@ function isExactKey(op: KeyCondition["op"], values: readonly Expr[]): boolean {
   return (op === "=" || op === "in") && values.every(isPlain);
 }
 
-/** The same for an array of values; of integers those that keys cannot hold are passed over when the ranges are made. */
+/**
+ * The same for an array of values; of integers those that keys cannot hold are passed over when the ranges are made.
+ */
 function keyArray(columnType: SqlType, comparedAs: SqlType, array: Expr): Expr | null {
   const { element } = array.type;
   if (array.type === VARIANT) {

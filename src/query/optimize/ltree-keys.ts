@@ -1,4 +1,7 @@
-/** Keys for conditions of ltree: the paths below one lie together in an ordered index, and those above it are a few known ones. */
+/**
+ * Keys for conditions of ltree: the paths below one lie together in an ordered index, and those above it are a few
+ * known ones.
+ */
 import { lqueryPrefix } from "../../values/lquery.js";
 import { labelsOf } from "../../values/ltree.js";
 import { sqlArray } from "../../values/text-format-array.js";
@@ -34,7 +37,9 @@ const ANCESTORS = keyFunction("ltree_ancestors", arrayOf(LTREE), (path) => {
   return sqlArray(Array.from({ length: labels.length + 1 }, (_, i) => labels.slice(0, i).join(".")));
 });
 
-/** `path ~ 'Top.Science.*'`, either way round; null: the pattern is not known yet, or says nothing of the first labels. */
+/**
+ * `path ~ 'Top.Science.*'`, either way round; null: the pattern is not known yet, or says nothing of the first labels.
+ */
 function patternRange(left: Expr, right: Expr): readonly PathRange[] | null {
   const [subject, pattern] = left.type === LTREE ? [left, right] : [right, left];
   if (subject.type !== LTREE || pattern.type !== LQUERY || pattern.kind !== "const" || pattern.value === null)

@@ -20,7 +20,10 @@ import { factored } from "./factor-conditions.js";
 import { newColumnId } from "./new-column-id.js";
 import { filtered } from "./rule.js";
 
-/** A node that is looked up by an index and found so seldom more than once is bound before a path of many steps leads to it. */
+/**
+ * A node that is looked up by an index and found so seldom more than once is bound before a path of many steps leads to
+ * it.
+ */
 const BOUND_FIRST_ROWS = 4;
 /** The same for a shortest path, which is searched from both ends. */
 const SHORTEST_BOUND_ROWS = 100;
@@ -229,7 +232,9 @@ class PatternPlanner {
     return true;
   }
 
-  /** To the one new node that has to be similar to what is there; similar-by-index.ts and exec/similar-join.ts find it. */
+  /**
+   * To the one new node that has to be similar to what is there; similar-by-index.ts and exec/similar-join.ts find it.
+   */
   private stepToSimilar(condition: Expr): Step | null {
     const similar = similarityCondition(condition);
     if (similar === null) return null;

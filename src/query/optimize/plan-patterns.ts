@@ -27,8 +27,8 @@ export function withPlannedPatterns(plan: Plan): Plan {
 }
 
 /**
- * Subqueries, too: other rules may take plans out of them before they have their own turn. `byPlace`: whoever reads the rows
- * knows columns by their places.
+ * Subqueries, too: other rules may take plans out of them before they have their own turn. `byPlace`: whoever reads the
+ * rows knows columns by their places.
  */
 function planned(plan: Plan, cardinality: Cardinality, byPlace = true): Plan {
   const inputByPlace = READS_BY_ID.has(plan.kind) ? false : HANDS_ON.has(plan.kind) ? byPlace : true;

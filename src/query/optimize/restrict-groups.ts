@@ -27,7 +27,9 @@ export const restrictGroups: Rule = {
   apply: (plan, cardinality) => visit(plan, null, cardinality),
 };
 
-/** What every row that a tree of joins gives in the end has in it: rows of these scans, equal values in these columns. */
+/**
+ * What every row that a tree of joins gives in the end has in it: rows of these scans, equal values in these columns.
+ */
 interface Given {
   readonly scans: ScanPlan[];
   readonly equal: (readonly ColumnId[])[];

@@ -1,6 +1,6 @@
 /**
- * The interface of a rule. Each rule is in a file of its own, and needs no line elsewhere: scripts/discover.mjs finds every
- * exported constant of this type.
+ * The interface of a rule. Each rule is in a file of its own, and needs no line elsewhere: scripts/discover.mjs finds
+ * every exported constant of this type.
  */
 import type { Expr } from "../expr/expr.js";
 import { andOf } from "../expr/walk.js";
@@ -13,7 +13,8 @@ export interface Rule {
    * Where it runs among the rules, lowest first; two places, if it runs twice. No two rules share one.
    *
    * - 100: patterns of graphs become nodes that the other rules know.
-   * - 200: subqueries become joins, so that what comes out of them goes through all other rules. Filters go down to the scans.
+   * - 200: subqueries become joins, so that what comes out of them goes through all other rules. Filters go down to the
+   *   scans.
    * - 300: what need not be read goes: columns, too, because prices depend on whether an index has all that is read.
    * - 400: joins and accesses, chosen by price, once the filters are at the scans.
    * - 500: sorts, which may go once the access is chosen.

@@ -171,7 +171,10 @@ export class Selectivity {
   }
 }
 
-/** The share of the known common values that pass, and of the others a guess that is weighed against the bounds, a small sample. */
+/**
+ * The share of the known common values that pass, and of the others a guess that is weighed against the bounds, a small
+ * sample.
+ */
 function sampled(
   { common, histogram, nullFraction }: ColumnStatistics,
   test: (value: Value) => boolean,

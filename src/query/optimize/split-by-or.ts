@@ -1,6 +1,7 @@
 /**
- * A pattern with `this node is such OR that node is such` is two patterns, each of which begins where its condition leaves
- * few nodes; as one it would begin anywhere and go everywhere. Called by plan-patterns.ts before a pattern is planned.
+ * A pattern with `this node is such OR that node is such` is two patterns, each of which begins where its condition
+ * leaves few nodes; as one it would begin anywhere and go everywhere. Called by plan-patterns.ts before a pattern is
+ * planned.
  *
  *   Match (a)-->(b)                        Append
  *     Filter: a.name = $1 OR b.name = $1  ⇒   Match (a)-->(b), Filter: a.name = $1

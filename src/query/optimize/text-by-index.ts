@@ -1,7 +1,7 @@
 /**
- * MATCH … AGAINST is a text index's business: a scan with such a condition becomes a search, whose scores take the place
- * of the same MATCH everywhere above, as far as the search's rows are handed on. A MATCH that is no condition by itself
- * (under OR, under NOT, in the select list) has its scores joined to the scan (text-scores.ts).
+ * MATCH … AGAINST is a text index's business: a scan with such a condition becomes a search, whose scores take the
+ * place of the same MATCH everywhere above, as far as the search's rows are handed on. A MATCH that is no condition by
+ * itself (under OR, under NOT, in the select list) has its scores joined to the scan (text-scores.ts).
  *
  *   Sort (MATCH …) DESC                        Sort score DESC
  *     Seq Scan on t, Filter MATCH … > 0   ⇒       Text Search using t_idx on t
@@ -226,7 +226,10 @@ function searchOf(scan: ScanPlan, query: Expr, mode: Expr, index: SearchIndexDef
   return Object.freeze({ kind: "textsearch", table, alias, source, filter, rowKey, ...found, columns });
 }
 
-/** The policy, as far as it decides. Null: a part of it is not in the filter, so nobody knows the rows that it lets through. */
+/**
+ * The policy, as far as it decides. Null: a part of it is not in the filter, so nobody knows the rows that it lets
+ * through.
+ */
 function visibleUnder(policy: Expr, filter: Expr | null): Expr | null {
   const has = conjuncts(filter);
   const parts = conjuncts(policy).filter((part) => !isTrue(part));

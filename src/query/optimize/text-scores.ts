@@ -1,6 +1,6 @@
 /**
- * Scores of MATCH … AGAINST for rows that need not match: the scan joined with the searches by their rows' storage keys. A
- * row that a search does not find scores 0, NULL for a query that is NULL. Called by text-by-index.ts.
+ * Scores of MATCH … AGAINST for rows that need not match: the scan joined with the searches by their rows' storage
+ * keys. A row that a search does not find scores 0, NULL for a query that is NULL. Called by text-by-index.ts.
  *
  *   Seq Scan on t                                 Filter: (score > 0) OR (id = 1)
  *     Filter: (MATCH … > 0) OR (id = 1)     ⇒       Left Join on the rows' keys
@@ -68,8 +68,8 @@ function withColumnsFor(expr: Expr, scores: readonly Score[]): Expr {
 }
 
 /**
- * The rows that `open` makes of the scan, with the scores of these calls; `main` is the call whose score its last column
- * has. Conditions of the scan that ask for a score come after the joins.
+ * The rows that `open` makes of the scan, with the scores of these calls; `main` is the call whose score its last
+ * column has. Conditions of the scan that ask for a score come after the joins.
  */
 export function withScores(
   scan: ScanPlan,

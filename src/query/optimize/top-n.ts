@@ -1,6 +1,7 @@
 /**
  * A limit over a sort needs only the first rows: one operator that keeps no more than those. A limit moves below a
- * projection on the way, and below values that have to be waited for: nothing is computed for the rows that are dropped.
+ * projection on the way, and below values that have to be waited for: nothing is computed for the rows that are
+ * dropped.
  *
  *   Limit 10                        Project
  *     Project                ⇒        Top-N Sort (Limit 10)

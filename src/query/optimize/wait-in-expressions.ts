@@ -1,12 +1,13 @@
 /**
- * The same plan with its expressions as calls that can be waited for: for a statement that has overrun (protocol/stretch.ts), because
- * one of its expressions takes long for a row. Such an expression becomes the call of a function of its own, which
- * lift-deferred.ts then moves into a `deferred` node, where compile-waiting.ts computes it.
+ * The same plan with its expressions as calls that can be waited for: for a statement that has overrun
+ * (protocol/stretch.ts), because one of its expressions takes long for a row. Such an expression becomes the call of a
+ * function of its own, which lift-deferred.ts then moves into a `deferred` node, where compile-waiting.ts computes it.
  *
  *   Project: reduce(…)        Project: #-1
  *                        ⇒      Deferred: reduce(…) AS #-1
  *
- * Plans of other nodes' expressions stay as they are: there a statement may take a long turn, and ends when that is not enough.
+ * Plans of other nodes' expressions stay as they are: there a statement may take a long turn, and ends when that is not
+ * enough.
  */
 import type { Value } from "../../values/values.js";
 import { compileExpr, type SlotOf } from "../expr/compile.js";
@@ -53,7 +54,10 @@ export function waitInExpressions(plan: Plan): Plan {
   }
 }
 
-/** Whether the expression has the same value before any step is taken. What rows hold may be changed by steps of earlier ones. */
+/**
+ * Whether the expression has the same value before any step is taken. What rows hold may be changed by steps of earlier
+ * ones.
+ */
 function isSameBefore({ steps }: GraphWritePlan, expr: Expr): boolean {
   const made = new Set([...variablesOf(steps), ...columnsMadeBy(steps).map(({ id }) => id)]);
   const read = [...columnsOf(expr)];
@@ -100,7 +104,10 @@ function withColumnsFor(expr: Expr, given: Map<ColumnId, Expr>): Expr {
 /** No plan has columns of these numbers. */
 const GIVEN_FROM = -1_000_000_000;
 
-/** The expression as the call of a function that takes the columns that it reads; those in `given` are other expressions. */
+/**
+ * The expression as the call of a function that takes the columns that it reads; those in `given` are other
+ * expressions.
+ */
 function callOf(expr: Expr, given: ReadonlyMap<ColumnId, Expr>): CallExpr {
   const columns = new Map<ColumnId, ColumnExpr>();
   const read = columnsOf(expr);

@@ -1,6 +1,6 @@
 /**
- * Nodes of the algebra that are about graphs. Cypher's binder makes `match` and `graphwrite`; the rule that plans patterns
- * turns a `match` into scans, joins, `expand` and `shortestpath`.
+ * Nodes of the algebra that are about graphs. Cypher's binder makes `match` and `graphwrite`; the rule that plans
+ * patterns turns a `match` into scans, joins, `expand` and `shortestpath`.
  *
  * What a variable of Cypher is in columns:
  *   node          id int8, labels text (LABEL_MARK), properties variant (a map)
@@ -65,8 +65,9 @@ export interface VariableLength {
 }
 
 /**
- * Rows of the input, each once per match of the pattern. No relationship is bound twice in a match. `optional`: a row without
- * a match comes once, with NULLs. Columns: the input's, then those of new nodes and of edges, in the order of the pattern.
+ * Rows of the input, each once per match of the pattern. No relationship is bound twice in a match. `optional`: a row
+ * without a match comes once, with NULLs. Columns: the input's, then those of new nodes and of edges, in the order of
+ * the pattern.
  */
 export interface MatchPlan {
   readonly kind: "match";
@@ -95,8 +96,8 @@ interface Walk {
 }
 
 /**
- * Each input row once per relationship of a node, by the graph's adjacency. Columns: the input's, then those of `edge` that
- * anybody reads, then the id of the node at the other end.
+ * Each input row once per relationship of a node, by the graph's adjacency. Columns: the input's, then those of `edge`
+ * that anybody reads, then the id of the node at the other end.
  */
 export interface ExpandPlan extends Walk {
   readonly kind: "expand";
@@ -108,8 +109,8 @@ export interface ExpandPlan extends Walk {
 }
 
 /**
- * The same along paths (depth first, none of whose relationships come twice; or the shortest, breadth first). Columns: the
- * input's, then the list of relationships and the node at the other end, as far as anybody reads them.
+ * The same along paths (depth first, none of whose relationships come twice; or the shortest, breadth first). Columns:
+ * the input's, then the list of relationships and the node at the other end, as far as anybody reads them.
  */
 export interface ExpandPathPlan extends Walk {
   readonly kind: "expandpath";
@@ -138,8 +139,8 @@ export interface WalkStep {
 }
 
 /**
- * Expands that are only counted: each input row once, with the number of rows that the steps would make of it, if that is
- * not 0. Columns: the input's, then `count` (int8).
+ * Expands that are only counted: each input row once, with the number of rows that the steps would make of it, if that
+ * is not 0. Columns: the input's, then `count` (int8).
  */
 export interface CountWalksPlan {
   readonly kind: "countwalks";

@@ -71,7 +71,9 @@ interface Node {
   readonly columns: readonly OutputColumn[];
 }
 
-/** All rows of a table; `columns[i]` is table column `source[i]` (a ColumnDef id). `filter` is applied while scanning. */
+/**
+ * All rows of a table; `columns[i]` is table column `source[i]` (a ColumnDef id). `filter` is applied while scanning.
+ */
 export interface ScanPlan extends Node {
   readonly kind: "scan";
   readonly table: TableDef;
@@ -87,7 +89,10 @@ export interface ScanPlan extends Node {
   readonly membership?: readonly PartitionMembership[];
   /** Above, only the rows nearest to a vector are wanted: the scan need not give others (nearest-by-index.ts). */
   readonly nearest?: NearestSearch;
-  /** The rows' policy as it was bound, which the filter has or a node above: what is told of all rows tells of none it hides. */
+  /**
+   * The rows' policy as it was bound, which the filter has or a node above: what is told of all rows tells of none it
+   * hides.
+   */
   readonly policy?: Expr;
 }
 
@@ -99,8 +104,8 @@ export interface NearestSearch {
   /** How many rows are wanted: the sum of these. */
   readonly counts: readonly Expr[];
   /**
-   * Instead of so many rows: all within this distance (float8; NULL: none), and perhaps some more, which the filter sorts
-   * out; `counts` is empty. Columns of queries around may be in this one and in `query`.
+   * Instead of so many rows: all within this distance (float8; NULL: none), and perhaps some more, which the filter
+   * sorts out; `counts` is empty. Columns of queries around may be in this one and in `query`.
    */
   readonly within?: Expr;
   /** Rows without a vector come before all others, not after them. */
@@ -119,8 +124,8 @@ export interface NearestDistance {
 }
 
 /**
- * Rows of a table that answer a text search, best first, by a text index. `columns[i]` is table column `source[i]`; after
- * them come the storage key, if it is wanted, and the score (float8).
+ * Rows of a table that answer a text search, best first, by a text index. `columns[i]` is table column `source[i]`;
+ * after them come the storage key, if it is wanted, and the score (float8).
  */
 export interface TextSearchPlan extends Node {
   readonly kind: "textsearch";
@@ -181,8 +186,8 @@ export interface ProjectSetPlan extends Node {
 }
 
 /**
- * Values that have to be waited for, computed for some rows at a time. Columns: the input's, then one per call. Rows keep
- * their order.
+ * Values that have to be waited for, computed for some rows at a time. Columns: the input's, then one per call. Rows
+ * keep their order.
  */
 export interface DeferredPlan extends Node {
   readonly kind: "deferred";
@@ -193,7 +198,9 @@ export interface DeferredPlan extends Node {
 }
 
 export interface DeferredCall {
-  /** A call of a deferred function, over columns of the input; or a correlated subquery in which there are such calls. */
+  /**
+   * A call of a deferred function, over columns of the input; or a correlated subquery in which there are such calls.
+   */
   readonly expr: CallExpr | SubqueryExpr;
   /** The condition under which it is computed; other rows get NULL. Null: it is computed for all rows. */
   readonly when: Expr | null;
@@ -353,7 +360,9 @@ export interface AppendPlan extends Node {
   readonly oids: readonly number[];
   /** The id of an extra last column that holds the OID of the row's table; null: nobody asks. */
   readonly tableOid: ColumnId | null;
-  /** Set by prune-partitions, parallel to `inputs`: an input that one of its tests fails when the plan runs is empty. */
+  /**
+   * Set by prune-partitions, parallel to `inputs`: an input that one of its tests fails when the plan runs is empty.
+   */
   readonly tests?: readonly (readonly PruningTest[])[];
   /** Set by eliminate-sort: the inputs come in this order, and so do the rows of all of them. */
   readonly mergeKeys?: readonly SortKey[];
@@ -500,8 +509,8 @@ export interface CommonTable {
 export interface WithPlan extends Node {
   readonly kind: "with";
   /**
-   * The clauses of a Cypher statement that writes: each table runs to its end before the next begins, and what follows sees
-   * what it wrote. Absent: all parts read one snapshot.
+   * The clauses of a Cypher statement that writes: each table runs to its end before the next begins, and what follows
+   * sees what it wrote. Absent: all parts read one snapshot.
    */
   readonly sequential?: true;
   /** Each may read those before it. One that changes data runs to its end exactly once, read or not. */
@@ -512,7 +521,10 @@ export interface WithPlan extends Node {
 export interface CommonTableDefinition {
   readonly table: CommonTable;
   readonly plan: Plan;
-  /** Contains INSERT, UPDATE, DELETE, MERGE or a graph's writes: then all parts of the statement read the snapshot from before it. */
+  /**
+   * Contains INSERT, UPDATE, DELETE, MERGE or a graph's writes: then all parts of the statement read the snapshot from
+   * before it.
+   */
   readonly modifies: boolean;
 }
 
@@ -570,7 +582,10 @@ export interface IndexScanPlan extends Node {
   readonly upper: { readonly expr: Expr; readonly inclusive: boolean } | null;
   /** The key column after the prefix is NULL; without sets and bounds. */
   readonly isNull?: boolean;
-  /** By the index on labels of a graph's nodes, without all of those: the nodes that have these labels (label-ranges.ts). */
+  /**
+   * By the index on labels of a graph's nodes, without all of those: the nodes that have these labels
+   * (label-ranges.ts).
+   */
   readonly labels?: readonly string[];
   readonly filter: Expr | null;
   readonly reverse: boolean;

@@ -95,8 +95,8 @@ const ARITHMETIC: ReadonlySet<string> = new Set(["+", "-", "*", "/", "%"]);
 const COMPARISONS: ReadonlySet<string> = new Set(["=", "<>", "!=", "<", "<=", ">", ">="]);
 
 /**
- * Operands that clients of other dialects compare: a boolean with 0 or 1, what JSON_EXTRACT gives with a text, a number or a
- * boolean. Null for all others.
+ * Operands that clients of other dialects compare: a boolean with 0 or 1, what JSON_EXTRACT gives with a text, a number
+ * or a boolean. Null for all others.
  */
 function comparedAs(name: string, left: Expr, right: Expr, binding: Binding): readonly [Expr, Expr] | null {
   const isComparison = COMPARISONS.has(name);

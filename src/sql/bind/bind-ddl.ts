@@ -141,7 +141,9 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
   };
 }
 
-/** The indexes that other dialects' definitions of tables have: `KEY k (a)`, `FULLTEXT INDEX i (a, b)`. Throws 0A000. */
+/**
+ * The indexes that other dialects' definitions of tables have: `KEY k (a)`, `FULLTEXT INDEX i (a, b)`. Throws 0A000.
+ */
 function declaredIndexes(
   { position, partitionBy }: CreateTableStatement,
   all: readonly { readonly constraint: ConstraintNode }[],

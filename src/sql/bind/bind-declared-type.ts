@@ -12,7 +12,9 @@ import { bindRoutineType, rowTypeNamed, typeNow, typeOfColumn } from "./routine-
 
 const PERCENT = /^\s*([\s\S]*?)\s*%\s*(type|rowtype)\s*((?:\[\s*\d*\s*\])*|array)\s*$/i;
 
-/** null: of type record, without fields of its own. `variable`: the type of a variable of that path, if there is one. */
+/**
+ * null: of type record, without fields of its own. `variable`: the type of a variable of that path, if there is one.
+ */
 export function bindDeclaredType(
   text: string,
   env: BindEnvironment,

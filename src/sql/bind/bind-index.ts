@@ -1,4 +1,6 @@
-/** Keys and predicates of indexes, and EXCLUDE constraints, which are indexes. Called for CREATE INDEX and for tables. */
+/**
+ * Keys and predicates of indexes, and EXCLUDE constraints, which are indexes. Called for CREATE INDEX and for tables.
+ */
 import type { CreateIndexCommand, NewIndexColumn } from "../../catalog/ddl-command.js";
 import { missingColumn } from "../../catalog/did-you-mean.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";

@@ -1,7 +1,7 @@
 /**
- * FOR UPDATE and FOR SHARE. Rows of tables that the query itself names are held until the transaction ends, where transactions
- * wait for each other; elsewhere transactions are validated when they commit. Wrong uses of the clause are refused as in
- * PostgreSQL. Called for SELECT.
+ * FOR UPDATE and FOR SHARE. Rows of tables that the query itself names are held until the transaction ends, where
+ * transactions wait for each other; elsewhere transactions are validated when they commit. Wrong uses of the clause are
+ * refused as in PostgreSQL. Called for SELECT.
  */
 
 import { sqlError } from "../../protocol/errors.js";

@@ -99,7 +99,9 @@ function generatedKey(name: string, position: number): Error {
   });
 }
 
-/** Throws 42704 for a type without an order (or hash), and for an operator class that is not one of PostgreSQL's own. */
+/**
+ * Throws 42704 for a type without an order (or hash), and for an operator class that is not one of PostgreSQL's own.
+ */
 function checkKeyType(type: SqlType, { operatorClass, collation, position }: PartitionElement, method: string): void {
   if (!isPartitionKeyType(type)) {
     throw sqlError("42704", `data type ${typeName(type)} has no default operator class for access method "${method}"`, {

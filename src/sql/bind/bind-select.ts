@@ -120,8 +120,8 @@ interface Rows {
 }
 
 /**
- * Set-returning calls are expanded after the rows are sorted (and made distinct by ON), unless the order or ON needs what
- * they give; LIMIT counts the expanded rows.
+ * Set-returning calls are expanded after the rows are sorted (and made distinct by ON), unless the order or ON needs
+ * what they give; LIMIT counts the expanded rows.
  */
 function withSets(sets: SetCollector, rows: Rows, body: SelectBody, query: QueryNode, binding: Binding): Source {
   const { input, targets, keys, on, limits } = rows;

@@ -6,7 +6,9 @@ import { INT2, INT4, INT8 } from "../../values/values.js";
 import type { OptionNode } from "../parse/ast-definitions.js";
 import { withPosition } from "./coerce.js";
 
-/** Options that say something about the numbers; OWNED BY and SEQUENCE NAME are the statement's. Throws 42601, 22023. */
+/**
+ * Options that say something about the numbers; OWNED BY and SEQUENCE NAME are the statement's. Throws 42601, 22023.
+ */
 export function bindSequenceOptions(options: readonly OptionNode[]): SequenceOptions {
   const found: { -readonly [K in keyof SequenceOptions]: SequenceOptions[K] } = { ...PLAIN_SEQUENCE };
   const seen = new Set<string>();

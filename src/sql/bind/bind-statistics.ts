@@ -1,4 +1,7 @@
-/** CREATE, DROP, ALTER STATISTICS: names to schemas, columns to ids, expressions proven to bind. Called by bind-statement.ts. */
+/**
+ * CREATE, DROP, ALTER STATISTICS: names to schemas, columns to ids, expressions proven to bind. Called by
+ * bind-statement.ts.
+ */
 import type { StatisticsCommand } from "../../catalog/ddl-command.js";
 import { findStatistics } from "../../catalog/extended-statistics.js";
 import { sqlError } from "../../protocol/errors.js";

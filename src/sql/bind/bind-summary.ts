@@ -1,6 +1,6 @@
 /**
- * SUMMARIZE: what each column of a table or query holds, as a query over it that is put together of its columns. Each column is
- * read by itself, so memory is needed for one at a time. Called by bind-list.ts.
+ * SUMMARIZE: what each column of a table or query holds, as a query over it that is put together of its columns. Each
+ * column is read by itself, so memory is needed for one at a time. Called by bind-list.ts.
  */
 import { quotedIdentifier } from "../../catalog/relation-names.js";
 import { sqlError } from "../../protocol/errors.js";

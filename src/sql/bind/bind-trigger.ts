@@ -1,6 +1,6 @@
 /**
- * CREATE TRIGGER and what renames, drops or comments on triggers; WHEN conditions over the rows `old` and `new`. What is
- * refused, and how, is PostgreSQL's (src/backend/commands/trigger.c).
+ * CREATE TRIGGER and what renames, drops or comments on triggers; WHEN conditions over the rows `old` and `new`. What
+ * is refused, and how, is PostgreSQL's (src/backend/commands/trigger.c).
  */
 import type { RelationName, TriggerCommand } from "../../catalog/ddl-command.js";
 import type { TableDef } from "../../catalog/table.js";

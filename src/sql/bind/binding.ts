@@ -74,7 +74,10 @@ export class Binding {
 
   readonly commonTables = new CommonTableRegistry();
 
-  /** The rows that stored expressions of tables are over (stored-expression.ts): made once for all expressions of a table. */
+  /**
+   * The rows that stored expressions of tables are over (stored-expression.ts): made once for all expressions of a
+   * table.
+   */
   readonly storedRows = new WeakMap<TableDef, ScopeItem>();
 
   addCommonTable(node: CommonTableNode, facts: CommonTableFacts): BoundCommonTable {

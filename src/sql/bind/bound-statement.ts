@@ -45,7 +45,9 @@ export interface BindEnvironment {
   readonly variables?: Variables;
   /** Of a statement inside a function: what its rows have to be. */
   readonly expected?: ExpectedResult;
-  /** Of a statement inside a trigger's function: tables of the rows that were changed; only their columns count here. */
+  /**
+   * Of a statement inside a trigger's function: tables of the rows that were changed; only their columns count here.
+   */
   readonly transitions?: ReadonlyMap<string, TransitionTable>;
 }
 

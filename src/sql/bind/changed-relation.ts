@@ -169,7 +169,10 @@ function withDefault(column: ColumnDef, defaultSql: string | undefined): ColumnD
   return defaultSql === undefined || column.generatedSql ? column : { ...column, defaultSql };
 }
 
-/** Per column of the view the id of the table's; null: it is computed. Collects the defaults of this view and those below. */
+/**
+ * Per column of the view the id of the table's; null: it is computed. Collects the defaults of this view and those
+ * below.
+ */
 function baseColumns(
   level: Level,
   table: TableDef,

@@ -134,8 +134,9 @@ export function matchedRows(
 }
 
 /**
- * What the actions of MERGE ask of the old row and of the new one; null: no policy decides. As in PostgreSQL a row that is
- * inserted need only be seen where RETURNING shows it, and the role may do what all policies do, whichever action there is.
+ * What the actions of MERGE ask of the old row and of the new one; null: no policy decides. As in PostgreSQL a row that
+ * is inserted need only be seen where RETURNING shows it, and the role may do what all policies do, whichever action
+ * there is.
  */
 export function actionPolicies(
   relation: ChangedRelation,

@@ -50,7 +50,9 @@ export function checkedAs(expr: Expr, type: SqlType, binding: Binding): Expr {
 
 const checkers = new WeakSet<ScalarFunction>();
 
-/** What a check is put around, of whole expressions; others are themselves. A value set part by part is checked at last. */
+/**
+ * What a check is put around, of whole expressions; others are themselves. A value set part by part is checked at last.
+ */
 export function uncheckedOf(expr: Expr): Expr {
   return expr.kind === "call" && checkers.has(expr.fn) ? expr.args[0]! : expr;
 }
@@ -104,7 +106,10 @@ function parsedOf(check: CheckDef): QueryNode {
   return query;
 }
 
-/** A condition over VALUE as a function of the value. It is bound as a query's only column, inside of a scope with VALUE. */
+/**
+ * A condition over VALUE as a function of the value. It is bound as a query's only column, inside of a scope with
+ * VALUE.
+ */
 function conditionOf(
   check: CheckDef,
   { base }: DomainDef,

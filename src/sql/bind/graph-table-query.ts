@@ -1,7 +1,7 @@
 /**
- * GRAPH_TABLE as a query over the graph's tables: each vertex and edge of the pattern is a subquery over one table, edges
- * meet vertices by their keys, and where several tables fit, every way to choose them is a part of a UNION ALL. Called by
- * bind-from.ts, which binds the result like any other query.
+ * GRAPH_TABLE as a query over the graph's tables: each vertex and edge of the pattern is a subquery over one table,
+ * edges meet vertices by their keys, and where several tables fit, every way to choose them is a part of a UNION ALL.
+ * Called by bind-from.ts, which binds the result like any other query.
  */
 import type { EdgeEnd, EdgeTable, ElementProperty, ElementTable } from "../../catalog/property-graph.js";
 import type { PropertyGraphDef } from "../../catalog/view.js";

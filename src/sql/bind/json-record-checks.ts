@@ -1,7 +1,7 @@
 /**
  * Records out of JSON whose fields are of domains: their conditions are checked like those of any other conversion.
- * Called by the binders of calls, which know the domains; the functions themselves (query/expr/functions/json-record.ts)
- * know only the types below.
+ * Called by the binders of calls, which know the domains; the functions themselves
+ * (query/expr/functions/json-record.ts) know only the types below.
  */
 
 import type { EvalContext, Expr } from "../../query/expr/expr.js";
@@ -56,7 +56,9 @@ export function checkedRows(call: SetCall, given: readonly Expr[], binding: Bind
   return { ...call, fn };
 }
 
-/** `jsonb_populate_record(null::record, x) AS (a int)`: the columns come from the call alone, as with jsonb_to_record. */
+/**
+ * `jsonb_populate_record(null::record, x) AS (a int)`: the columns come from the call alone, as with jsonb_to_record.
+ */
 export function asToRecord(node: CallNode, name: string, base: SqlType): CallNode | null {
   if (!ONE.test(name) || node.args.length !== 2 || base.name !== "record" || base.fields !== undefined) return null;
   return { ...node, path: [name.replace("populate", "to")], args: [node.args[1]!] };

@@ -51,7 +51,9 @@ export function existingSchema(qualifier: string, env: BindEnvironment, position
   throw sqlError("3F000", `schema "${qualifier}" does not exist`, { position });
 }
 
-/** Schema and name of something to be made. Throws 3F000, 42501 for a system schema, 42P16 for a misplaced temporary. */
+/**
+ * Schema and name of something to be made. Throws 3F000, 42501 for a system schema, 42P16 for a misplaced temporary.
+ */
 export function newName(node: NameNode, env: BindEnvironment, persistence: Persistence = "permanent"): QualifiedName {
   const { schema: qualifier, name } = relationOf(node);
   const { position } = node;

@@ -54,7 +54,8 @@ export function routinesNamed(path: readonly string[], env: BindEnvironment): re
 const NONE: readonly FunctionDef[] = [];
 
 /**
- * The function, or "built in" when one of the system's is meant. `spread`: the call says VARIADIC. Throws 42883 and 42725.
+ * The function, or "built in" when one of the system's is meant. `spread`: the call says VARIADIC. Throws 42883
+ * and 42725.
  */
 export function resolveRoutine(
   path: readonly string[],

@@ -1,4 +1,6 @@
-/** Types as functions declare them: pseudo-types, rows of relations, `column%TYPE`. Called by the binders of functions. */
+/**
+ * Types as functions declare them: pseudo-types, rows of relations, `column%TYPE`. Called by the binders of functions.
+ */
 import { type FunctionDef, inputsOf, type Polymorphic, type RoutineType } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";
 import { commonType } from "../../query/expr/coercion.js";

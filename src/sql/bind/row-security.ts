@@ -1,6 +1,7 @@
 /**
  * Policies of tables as conditions of a statement. The rows that a statement finds go through a filter right above the
- * table; a row that it stores is checked. Which policies count is PostgreSQL's rule (src/backend/rewrite/rowsecurity.c).
+ * table; a row that it stores is checked. Which policies count is PostgreSQL's rule
+ * (src/backend/rewrite/rowsecurity.c).
  */
 import type { PolicyCommand, Rights } from "../../catalog/rights.js";
 import type { PolicyCondition, PolicyDef } from "../../catalog/role.js";
@@ -74,8 +75,8 @@ export function policyChecks(
 }
 
 /**
- * Checks of a stored row that is about to be changed. ON CONFLICT DO UPDATE has to see it, too; MERGE sees only rows that
- * policies let through.
+ * Checks of a stored row that is about to be changed. ON CONFLICT DO UPDATE has to see it, too; MERGE sees only rows
+ * that policies let through.
  */
 export function existingChecks(
   table: TableDef,

@@ -1,4 +1,6 @@
-/** Types of parameters that were known only after the statement was bound. Called where a statement's plan is finished. */
+/**
+ * Types of parameters that were known only after the statement was bound. Called where a statement's plan is finished.
+ */
 import type { Expr } from "../../query/expr/expr.js";
 import { mapExpr } from "../../query/expr/walk.js";
 import type { Plan } from "../../query/plan/plan.js";

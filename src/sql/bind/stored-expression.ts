@@ -35,7 +35,10 @@ export function readsColumn(name: string): (sql: string) => boolean {
   return (sql) => columnsRead(parseExpression(sql)).includes(name);
 }
 
-/** A stored expression with a column under another name; WHEN of triggers says whether it is the old row's or the new one's. */
+/**
+ * A stored expression with a column under another name; WHEN of triggers says whether it is the old row's or the new
+ * one's.
+ */
 export function renamesColumn(from: string, to: string): (sql: string) => string {
   return (sql) =>
     printExpr(

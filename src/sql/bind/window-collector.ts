@@ -1,6 +1,6 @@
 /**
- * The windows of one query and the calls over them, gathered while its expressions are bound. Each distinct call becomes
- * a column of a WindowPlan (window-plan.ts); the expression that held it refers to that column.
+ * The windows of one query and the calls over them, gathered while its expressions are bound. Each distinct call
+ * becomes a column of a WindowPlan (window-plan.ts); the expression that held it refers to that column.
  */
 
 import type { ColumnExpr, ColumnId, Expr } from "../../query/expr/expr.js";

@@ -1,6 +1,6 @@
 /**
- * The plan of a query's windows: one node per distinct window, each over the sort that it needs and does not find. Windows
- * whose order another one's order begins with come right above it and share its sort. bind-select.ts calls it.
+ * The plan of a query's windows: one node per distinct window, each over the sort that it needs and does not find.
+ * Windows whose order another one's order begins with come right above it and share its sort. bind-select.ts calls it.
  */
 import type { Expr } from "../../query/expr/expr.js";
 import { exprEquals } from "../../query/expr/walk.js";

@@ -1,6 +1,6 @@
 /**
- * The syntax tree of statements that define things: tables, indexes, views, types, sequences, and what changes, renames or
- * drops them. Made by from-pg-ddl.ts and its neighbours; ast.ts has the other statements.
+ * The syntax tree of statements that define things: tables, indexes, views, types, sequences, and what changes, renames
+ * or drops them. Made by from-pg-ddl.ts and its neighbours; ast.ts has the other statements.
  */
 
 import type { PartitionBoundNode, PartitionByNode } from "./ast-partition.js";

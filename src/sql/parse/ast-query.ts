@@ -120,8 +120,8 @@ export interface ArgumentNode {
 }
 
 /**
- * A function, aggregate or window call, also where it is written as syntax (`EXTRACT(year FROM x)`, `x AT TIME ZONE y`).
- * `count(*)` has `star` and no arguments.
+ * A function, aggregate or window call, also where it is written as syntax (`EXTRACT(year FROM x)`, `x AT TIME ZONE
+ * y`). `count(*)` has `star` and no arguments.
  */
 export interface CallNode extends At {
   readonly kind: "call";

@@ -231,7 +231,10 @@ export function automlCalls(statement: Statement): void {
   }
 }
 
-/** Where the class in `PREDICT_PROBA('m', 'yes', …)` stands; null: none is named. A parameter is one before columns and names. */
+/**
+ * Where the class in `PREDICT_PROBA('m', 'yes', …)` stands; null: none is named. A parameter is one before columns and
+ * names.
+ */
 function classArgument(tokens: readonly Token[], from: number, close: number, depth: number): number | null {
   const commas = commasOf(tokens, from, close, depth);
   const [first, second] = commas;

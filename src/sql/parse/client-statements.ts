@@ -1,6 +1,6 @@
 /**
- * Statements of this interface's clients that PostgreSQL's grammar does not know, as calls of functions that it does. Called by
- * dialect.ts; edits keep the client's positions. Stateless.
+ * Statements of this interface's clients that PostgreSQL's grammar does not know, as calls of functions that it does.
+ * Called by dialect.ts; edits keep the client's positions. Stateless.
  *
  *   CREATE [OR REPLACE] AGENT [IF NOT EXISTS] a WITH (…)   SELECT create_agent(…) AS result
  *   EXECUTE AGENT a 'task', DROP AGENT [IF EXISTS] a        SELECT execute_agent(…) AS answer, SELECT drop_agent(…)

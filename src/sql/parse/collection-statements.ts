@@ -1,7 +1,7 @@
 /**
- * CREATE COLLECTION name FROM FILESYSTEM 'path' [WITH (option = value, …)] and DROP COLLECTION [IF EXISTS] name [KEEP DATA],
- * which PostgreSQL's grammar does not know: they become calls of functions (features/files/folder-functions.ts). Called by
- * dialect.ts; stateless.
+ * CREATE COLLECTION name FROM FILESYSTEM 'path' [WITH (option = value, …)] and DROP COLLECTION [IF EXISTS] name [KEEP
+ * DATA], which PostgreSQL's grammar does not know: they become calls of functions (features/files/folder-functions.ts).
+ * Called by dialect.ts; stateless.
  */
 import { sqlError } from "../../protocol/errors.js";
 import { isName, isSymbol, isWord, nameOf, type Token } from "./tokens.js";

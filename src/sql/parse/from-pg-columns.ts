@@ -1,4 +1,7 @@
-/** Columns, constraints, elements of indexes and options as definitions have them. Called by from-pg-ddl.ts and from-pg-alter.ts. */
+/**
+ * Columns, constraints, elements of indexes and options as definitions have them. Called by from-pg-ddl.ts and
+ * from-pg-alter.ts.
+ */
 import type { ColumnDef, Constraint, DefElem, IndexElem, Node } from "@pgsql/types";
 import type { ColumnDefNode, ConstraintNode, ForeignKeyAction, IndexElement, OptionNode } from "./ast-definitions.js";
 import { type Conversion, notSupported, only, pathOf, strings } from "./conversion.js";

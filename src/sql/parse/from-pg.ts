@@ -415,7 +415,10 @@ function setVariable(node: VariableSetStmt, position: number): SetStatement {
   }
 }
 
-/** SET TIME ZONE INTERVAL '+02:00' HOUR TO MINUTE: the zone that is so far from UTC all year. Its name has the other sign. */
+/**
+ * SET TIME ZONE INTERVAL '+02:00' HOUR TO MINUTE: the zone that is so far from UTC all year. Its name has the other
+ * sign.
+ */
 function zoneOfOffset(text: string, position: number): string {
   const match = /^([+-]?)(\d{1,2})(?::00)*$/.exec(text);
   if (match === null) throw notSupported(`a time zone of INTERVAL '${text}'`, position);

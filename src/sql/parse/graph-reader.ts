@@ -1,4 +1,6 @@
-/** Reads tokens of SQL/PGQ, which PostgreSQL's grammar does not know. Extended by graph-table.ts and property-graph.ts. */
+/**
+ * Reads tokens of SQL/PGQ, which PostgreSQL's grammar does not know. Extended by graph-table.ts and property-graph.ts.
+ */
 import { sqlError } from "../../protocol/errors.js";
 import type { NameNode, TargetNode } from "./ast-query.js";
 import { nameOf, type Token } from "./tokens.js";

@@ -75,7 +75,9 @@ export class PlReader {
     return stringValue(token.text);
   }
 
-  /** Index of the first token from here that ends a piece of SQL: a word of those, or the semicolon, in no parentheses. */
+  /**
+   * Index of the first token from here that ends a piece of SQL: a word of those, or the semicolon, in no parentheses.
+   */
   protected endOf(words: readonly string[], symbols: readonly string[] = [";"], from = this.at): number {
     const depth = this.tokens[from]?.depth ?? 0;
     const opens = this.isSymbol("(", this.tokens[from]) || this.isSymbol("[", this.tokens[from]);

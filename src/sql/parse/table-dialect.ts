@@ -69,7 +69,10 @@ function autoIncrement({ tokens, edits }: Statement): void {
 /** Words after which the column has a value of its own, or has to be given one. */
 const OWN_VALUE = ["default", "generated", "not", "references", "autoincrement", "auto_increment"];
 
-/** `id INTEGER PRIMARY KEY`, spelt so: `INT PRIMARY KEY` and `INTEGER PRIMARY KEY NOT NULL` want a value, as in PostgreSQL. */
+/**
+ * `id INTEGER PRIMARY KEY`, spelt so: `INT PRIMARY KEY` and `INTEGER PRIMARY KEY NOT NULL` want a value, as in
+ * PostgreSQL.
+ */
 function integerKey({ tokens, edits }: Statement, at: number): void {
   const [name, type, primary, key] = tokens.slice(at, at + 4);
   if (!isName(name) || !isWord(type, "integer") || !isWord(primary, "primary") || !isWord(key, "key")) return;

@@ -2,7 +2,10 @@
 import type { VerifyKey, VerifyStatement } from "./ast.js";
 import { isName, isSymbol, isWord, nameOf, stringValue, type Token, tableName } from "./tokens.js";
 
-/** `VERIFY RECORD key {IN | FROM | OF} [TABLE] t`, `VERIFY RECORD {IN | FROM | OF} t WHERE column = key [AND …]`, `VERIFY RECORD t key` */
+/**
+ * `VERIFY RECORD key {IN | FROM | OF} [TABLE] t`, `VERIFY RECORD {IN | FROM | OF} t WHERE column = key [AND …]`,
+ * `VERIFY RECORD t key`
+ */
 export function verifyRecord(tokens: readonly Token[]): Omit<VerifyStatement, "position"> | null {
   const isOf = (token: Token | undefined) => isWord(token, "in", "from", "of");
   const tableFrom = (at: number) => tableName(tokens, isWord(tokens[at], "table") ? at + 1 : at);

@@ -60,11 +60,13 @@ export interface RoutineHost {
   finish(plan: RoutinePlan, context: ExecContext): void | Promise<void>;
   /** Throws 42501 and 25006 when the plan writes and the session may not. */
   requireWritable(plan: RoutinePlan): void;
-  /** Applies settings; the returned function restores the earlier ones. Throws as SET does, and has then set nothing. */
+  /**
+   * Applies settings; the returned function restores the earlier ones. Throws as SET does, and has then set nothing.
+   */
   withSettings(settings: readonly (readonly [name: string, value: string])[], context: ExecContext): () => void;
   /**
-   * Gives what follows the rights that the function (or the relation of a rule) runs with. Null: they are the session's.
-   * `user`: its current_user. `lentIn`: the number of the session's statement.
+   * Gives what follows the rights that the function (or the relation of a rule) runs with. Null: they are the
+   * session's. `user`: its current_user. `lentIn`: the number of the session's statement.
    */
   withRights(
     of: { readonly id: number; readonly securityDefiner?: boolean },

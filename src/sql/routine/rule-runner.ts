@@ -12,7 +12,9 @@ import type { Invocation } from "./prepared-routine.js";
 /** By the rule's definition. */
 const planned = new WeakMap<RuleActions, { readonly epoch: string; readonly plans: readonly RoutinePlan[] }>();
 
-/** The row that RETURNING gave, else the row at hand; null: a conditional rule stands in for what happens to the row. */
+/**
+ * The row that RETURNING gave, else the row at hand; null: a conditional rule stands in for what happens to the row.
+ */
 export function runRule(
   rule: RuleActions,
   firing: TriggerFiring,

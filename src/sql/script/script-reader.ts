@@ -1,7 +1,7 @@
 /**
- * The statements of a script as it arrives: cut at the semicolons that end them, as psql does. Quotes, dollar quotes, comments,
- * parentheses and bodies of BEGIN ATOMIC are looked through no further than to find their ends. Rows that follow COPY … FROM stdin
- * come one by one. One per script; the route of scripts drives it.
+ * The statements of a script as it arrives: cut at the semicolons that end them, as psql does. Quotes, dollar quotes,
+ * comments, parentheses and bodies of BEGIN ATOMIC are looked through no further than to find their ends. Rows that
+ * follow COPY … FROM stdin come one by one. One per script; the route of scripts drives it.
  */
 import { sqlError } from "../../protocol/errors.js";
 
@@ -248,7 +248,10 @@ function tooLong(line: number): Error {
   );
 }
 
-/** Where the first word stands: behind blanks and comments, which are closed. Cypher's comments count: no statement begins with them. */
+/**
+ * Where the first word stands: behind blanks and comments, which are closed. Cypher's comments count: no statement
+ * begins with them.
+ */
 function startOf(text: string): number {
   const blank = /\s*/y;
   const mark = /\/\*|\*\//g;

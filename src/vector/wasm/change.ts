@@ -1,4 +1,6 @@
-/** Adding a slot to the graph (INSERT, Malkov & Yashunin 2016, Algorithm 1) and taking one out, with its links repaired. */
+/**
+ * Adding a slot to the graph (INSERT, Malkov & Yashunin 2016, Algorithm 1) and taking one out, with its links repaired.
+ */
 
 import { prepareStored } from "./distance";
 import {
@@ -135,7 +137,10 @@ function linkFromNeighbour(to: u32, gone: u32): void {
   }
 }
 
-/** Has one of those that the node links to link to it: other threads, each for itself, may both have dropped a last link. */
+/**
+ * Has one of those that the node links to link to it: other threads, each for itself, may both have dropped a last
+ * link.
+ */
 export function linkBack(slot: u32): void {
   const links = linksOf(slot, 0);
   const count = load<u32>(links);

@@ -331,8 +331,8 @@ function quantise<T>(vector: usize, to: usize, levels: f64): void {
 
 /**
  * int8: the most by which the distance measured from the query to the slot may be wrong. A product of two vectors of
- * which parts were lost is wrong by no more than the products of lengths with what was lost. A sum of gaps is wrong by the
- * sum of what was lost, which is no more than its length times the root of the dimensions.
+ * which parts were lost is wrong by no more than the products of lengths with what was lost. A sum of gaps is wrong by
+ * the sum of what was lost, which is no more than its length times the root of the dimensions.
  */
 export function errorMax(slot: u32): f32 {
   const q = query + ((<usize>padded) << 1);

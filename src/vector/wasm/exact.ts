@@ -1,6 +1,6 @@
 /**
- * Search by measuring every vector: exactly, which needs the originals in this memory, by codes, as the walk does, or by
- * the least distance that a code of int8 allows.
+ * Search by measuring every vector: exactly, which needs the originals in this memory, by codes, as the walk does, or
+ * by the least distance that a code of int8 allows.
  */
 
 import { errorMax, exactDistance, measure } from "./distance";

@@ -291,7 +291,9 @@ export function linkNext(): i32 {
   return 1;
 }
 
-/** All others have ended: makes of the slots from `from` up to `to` what they would be if one thread had linked them. */
+/**
+ * All others have ended: makes of the slots from `from` up to `to` what they would be if one thread had linked them.
+ */
 export function settle(from: u32, to: u32): void {
   const end = min(to, slots());
   markTwins(from, end);
@@ -319,8 +321,8 @@ export function waiting(): u32 {
 }
 
 /**
- * Offers the (allowed) slots from `from` on that wait, after a walk. While other threads link, those that they have linked
- * meanwhile, too, which the walk may have met or not; returns how many the pool holds.
+ * Offers the (allowed) slots from `from` on that wait, after a walk. While other threads link, those that they have
+ * linked meanwhile, too, which the walk may have met or not; returns how many the pool holds.
  */
 export function offerWaiting(from: u32, filtered: bool): i32 {
   const end = slots();
@@ -451,8 +453,8 @@ export function thaw(): void {
 }
 
 /**
- * The next slot from `from` up to `to` that was gone when the image was to be copied; `to` if there is none. What was removed
- * later is there again.
+ * The next slot from `from` up to `to` that was gone when the image was to be copied; `to` if there is none. What was
+ * removed later is there again.
  */
 export function nextGone(from: u32, to: u32): u32 {
   const end = min(to, slots());

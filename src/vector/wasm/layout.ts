@@ -6,9 +6,10 @@
  *   [IMAGE, top)    the image, which is what a saved graph holds: state, chunk table, scratch, chunks and upper links
  *                   in the order in which they were taken. No address in it is outside, so copying it is loading it.
  *
- * A chunk holds 2^chunkShift slots as four arrays: codes (what the walk measures), level-0 links, slot infos, originals.
- * Memory is only ever taken at `top`; what is given back (upper links) goes into lists by size. All functions that
- * take memory answer 0 when `memoryMax` or the module's 4 GiB would be exceeded, and nothing has changed then.
+ * A chunk holds 2^chunkShift slots as four arrays: codes (what the walk measures), level-0 links, slot infos,
+ * originals. Memory is only ever taken at `top`; what is given back (upper links) goes into lists by size. All
+ * functions that take memory answer 0 when `memoryMax` or the module's 4 GiB would be exceeded, and nothing has changed
+ * then.
  */
 
 export const IMAGE: usize = 65536;

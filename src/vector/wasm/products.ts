@@ -19,8 +19,8 @@ export function reserve(bytes: usize): bool {
 }
 
 /**
- * Of the first `count` vectors of the block at `block` those whose product is at least `least`: their numbers, and after
- * each its product, at `found`. How many there are.
+ * Of the first `count` vectors of the block at `block` those whose product is at least `least`: their numbers, and
+ * after each its product, at `found`. How many there are.
  */
 export function above(block: usize, found: usize, count: i32, padded: i32, least: f32): i32 {
   const bytes = (<usize>padded) << 2;

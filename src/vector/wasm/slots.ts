@@ -1,4 +1,6 @@
-/** What is known of a slot beside its code and links: its state, its place among twins, how many link to it. Free slots. */
+/**
+ * What is known of a slot beside its code and links: its state, its place among twins, how many link to it. Free slots.
+ */
 
 import { FREE_SLOT, freeUpper, hasFreeSlot, infoOf, isShared, LIVE, m, SLOTS, STOP, take } from "./layout";
 // States of a slot.
@@ -126,13 +128,16 @@ export function setBusy(slot: u32, busy: bool): void {
   atomic.store<u8>(infoOf(slot) + 10, busy ? 1 : 0);
 }
 
-/** Tries to lock between two looks at STOP; and looks, all of which say stop, until the lock counts as left behind: a second. */
+/**
+ * Tries to lock between two looks at STOP; and looks, all of which say stop, until the lock counts as left behind: a
+ * second.
+ */
 const TRIES: u32 = 4096;
 const LOOKS_MAX: u32 = 32768;
 
 /**
- * Waits until no other thread changes the node's links or its ring. One at a time; nothing else is waited for meanwhile. A
- * thread that ended in the middle leaves its lock: then the owner has others stop, and they trap.
+ * Waits until no other thread changes the node's links or its ring. One at a time; nothing else is waited for
+ * meanwhile. A thread that ended in the middle leaves its lock: then the owner has others stop, and they trap.
  */
 export function lock(slot: u32): void {
   if (!isShared()) return;

@@ -48,7 +48,10 @@ export function nextShared(): u32 {
   return slot < marked ? slot : NONE;
 }
 
-/** Gives this instance, that of a thread, its scratch: what a thread of the same number had, or new. 0: there is no room. */
+/**
+ * Gives this instance, that of a thread, its scratch: what a thread of the same number had, or new. 0: there is no
+ * room.
+ */
 export function takePlace(thread: u32): bool {
   loadState();
   marked = atomic.load<u32>(LIMIT);

@@ -52,8 +52,8 @@ export function offerBatch(q: usize, count: i32): void {
 }
 
 /**
- * Goes down from the entry, greedily; leaves in the pool where to start in the layer. Of the layer above it those are a few:
- * with one, a group of near vectors is lost once removals have cut it off from others in the layers below.
+ * Goes down from the entry, greedily; leaves in the pool where to start in the layer. Of the layer above it those are a
+ * few: with one, a group of near vectors is lost once removals have cut it off from others in the layers below.
  */
 export function enter(q: usize, level: i32): void {
   reset(1);

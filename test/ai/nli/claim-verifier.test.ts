@@ -1,4 +1,6 @@
-/** Models of claims and their states, without a server: bundles that are whole, broken, renamed, replaced, pulled late. */
+/**
+ * Models of claims and their states, without a server: bundles that are whole, broken, renamed, replaced, pulled late.
+ */
 import { appendFileSync, cpSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";

@@ -1,7 +1,7 @@
 /**
- * A model that hears, so small that tests can build it, and yet real: ONNX graphs of the form that Whisper's exports have. It
- * knows three tones. The graph that hears says of each of six stretches of 5 s how loud each tone is; the one that writes
- * says of one stretch after the other when it begins, which tone it has, and when it ends.
+ * A model that hears, so small that tests can build it, and yet real: ONNX graphs of the form that Whisper's exports
+ * have. It knows three tones. The graph that hears says of each of six stretches of 5 s how loud each tone is; the one
+ * that writes says of one stretch after the other when it begins, which tone it has, and when it ends.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -125,8 +125,8 @@ function mouth(stretches: number, hasCache: boolean): Buffer {
 }
 
 /**
- * The decoder's part of the cache has a 1 for each token, so that their sum is the place of the next; the encoder's what was
- * heard, which is given anew by the first run alone, as the merged graphs of exports do.
+ * The decoder's part of the cache has a 1 for each token, so that their sum is the place of the next; the encoder's
+ * what was heard, which is given anew by the first run alone, as the merged graphs of exports do.
  */
 const CACHE = {
   inputs: [

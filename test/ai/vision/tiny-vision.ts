@@ -1,7 +1,7 @@
 /**
  * Models that see, so small that tests can build them, and yet real: ONNX graphs of the form that large ones have. They
- * know colours. The dual encoder puts words and images by their colours into one space; the captioner says which colour an
- * image mostly has.
+ * know colours. The dual encoder puts words and images by their colours into one space; the captioner says which colour
+ * an image mostly has.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

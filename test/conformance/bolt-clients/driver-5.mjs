@@ -1,4 +1,7 @@
-/** Neo4j's driver 5: what its manual shows, with Bolt 5 and, by a server's address alone, 4.4's kind of sign-in in one message. */
+/**
+ * Neo4j's driver 5: what its manual shows, with Bolt 5 and, by a server's address alone, 4.4's kind of sign-in in one
+ * message.
+ */
 import neo4j from "neo4j-driver";
 import { equal, fails, matches, step } from "./steps.mjs";
 

@@ -1,4 +1,7 @@
-/** ogr2ogr: a CSV file into a table (PGDump's COPY and inserts), the table's description, and out again as GeoJSON and CSV. */
+/**
+ * ogr2ogr: a CSV file into a table (PGDump's COPY and inserts), the table's description, and out again as GeoJSON and
+ * CSV.
+ */
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * Backups against a model: seeds decide what is written, deleted and undone between any two steps of a backup, and where one is cut
- * short. Whatever a backup restores, whole or up to a moment, is the tenant as it was after one of its commits.
+ * Backups against a model: seeds decide what is written, deleted and undone between any two steps of a backup, and
+ * where one is cut short. Whatever a backup restores, whole or up to a moment, is the tenant as it was after one of its
+ * commits.
  */
 
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -106,7 +107,10 @@ class World {
     if (tenant === TENANT) this.committed(sequence, content);
   }
 
-  /** The next step of what actor/remove-retired.ts does: rows, the record that nobody needs them, the order, the record's end. */
+  /**
+   * The next step of what actor/remove-retired.ts does: rows, the record that nobody needs them, the order, the
+   * record's end.
+   */
   private dropSome(): void {
     const { random, partition, dropping } = this;
     if (dropping.step === 3 && partition.shard.appliedSequence < dropping.orderedAt) return;

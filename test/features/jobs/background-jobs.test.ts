@@ -1,4 +1,7 @@
-/** Jobs that no client waits for: they outlive restarts, crashes and moves of their tenant, and end when they are cancelled. */
+/**
+ * Jobs that no client waits for: they outlive restarts, crashes and moves of their tenant, and end when they are
+ * cancelled.
+ */
 
 import { setImmediate as turn } from "node:timers/promises";
 import t from "tap";

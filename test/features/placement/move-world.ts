@@ -1,7 +1,7 @@
 /**
  * Three actors without threads, each with one partition whose commit log keeps, at a power cut, only what was synced;
- * and the gateway's part between them. Actor 0 has the directory. Messages are delivered one at a time, in order, so that a
- * test can stop the world between any two.
+ * and the gateway's part between them. Actor 0 has the directory. Messages are delivered one at a time, in order, so
+ * that a test can stop the world between any two.
  */
 
 import { setImmediate as turn } from "node:timers/promises";

@@ -1,4 +1,6 @@
-/** Clients of a simulated cluster: they append numbers to lists and read lists, and note what they saw for the checker. */
+/**
+ * Clients of a simulated cluster: they append numbers to lists and read lists, and note what they saw for the checker.
+ */
 
 import { DbError } from "../../../src/protocol/errors.js";
 import type { CheckedTurns } from "../../../src/protocol/turns.js";
@@ -141,7 +143,8 @@ export class ClusterClient {
   async ask(partition: number, work: Work): Promise<readonly Operation[] | null | "unknown" | "nobody"> {
     const { loop } = this.cluster;
     for (let tries = 0; tries < 60 && !(this.isStopped && tries > 3); tries++) {
-      // Now and then another than the last owner, so that some clients see a new owner while others still ask the old one.
+      // Now and then another than the last owner, so that some clients see a new owner while others still ask the old
+      // one.
       const node = this.random.chance(0.5) ? this.random.between(0, NODES - 1) : this.owners[partition]!;
       const answer = await this.callWithPatience(node, partition, work);
       const isDone = answer !== null && answer.kind === "done";

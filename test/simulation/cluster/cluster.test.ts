@@ -1,4 +1,6 @@
-/** A few seeds of the simulated cluster (`make sim-cluster` runs many), and whether it would notice what it looks for. */
+/**
+ * A few seeds of the simulated cluster (`make sim-cluster` runs many), and whether it would notice what it looks for.
+ */
 import t from "tap";
 import { tries } from "../../lengths.js";
 import { simulateCluster } from "./simulate-cluster.js";

@@ -1,7 +1,8 @@
 /**
- * Very many nodes and partitions in virtual time, without any data: who owns what, from the real leases, tenures and placement, on the
- * model of the log service behind a slow network. `make sim-control-plane NODES=300 PARTITIONS=2048`. A partition is served while a
- * node has it open and its lease holds; nothing is copied, so each node may take each partition.
+ * Very many nodes and partitions in virtual time, without any data: who owns what, from the real leases, tenures and
+ * placement, on the model of the log service behind a slow network. `make sim-control-plane NODES=300 PARTITIONS=2048`.
+ * A partition is served while a node has it open and its lease holds; nothing is copied, so each node may take each
+ * partition.
  */
 import { Lease } from "../../../src/cluster/lease.js";
 import { LeaseMemory, newLeaseMemory } from "../../../src/cluster/lease-memory.js";

@@ -1,7 +1,7 @@
 /**
- * `make sim-cluster SEEDS=2000 [FROM=1]`: runs seeds of the cluster and prints each that fails with its problems. `SEED=17` runs that
- * one twice, and tells whether both runs were the same. `SABOTAGE=all` (or the name of one) tells how many seeds it takes to find
- * out each sabotage, up to SEEDS.
+ * `make sim-cluster SEEDS=2000 [FROM=1]`: runs seeds of the cluster and prints each that fails with its problems.
+ * `SEED=17` runs that one twice, and tells whether both runs were the same. `SABOTAGE=all` (or the name of one) tells
+ * how many seeds it takes to find out each sabotage, up to SEEDS.
  */
 import { simulateCluster } from "./simulate-cluster.js";
 import { SABOTAGES, type Sabotage } from "./simulated-log.js";

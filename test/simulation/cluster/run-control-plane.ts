@@ -1,4 +1,7 @@
-/** `make sim-control-plane NODES=300 PARTITIONS=2048 [SEED=1] [FAIL=10]`: start, failure of some at once, and their return. */
+/**
+ * `make sim-control-plane NODES=300 PARTITIONS=2048 [SEED=1] [FAIL=10]`: start, failure of some at once, and their
+ * return.
+ */
 import { simulateControlPlane } from "./simulate-control-plane.js";
 
 const { NODES, PARTITIONS, SEED, FAIL } = process.env;

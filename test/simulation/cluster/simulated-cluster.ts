@@ -1,7 +1,7 @@
 /**
- * Three nodes with two actors each and six partitions, in virtual time: every actor runs real shards on the replicated log, with this
- * node's own log and engine on simulated disks; every node has a lease and clocks of its own. There is no gateway between nodes yet:
- * clients ask the nodes in turn for the one that owns a partition.
+ * Three nodes with two actors each and six partitions, in virtual time: every actor runs real shards on the replicated
+ * log, with this node's own log and engine on simulated disks; every node has a lease and clocks of its own. There is
+ * no gateway between nodes yet: clients ask the nodes in turn for the one that owns a partition.
  */
 import { OutputGate } from "../../../src/actor/output-gate.js";
 import { Lease, type NodeClock } from "../../../src/cluster/lease.js";

@@ -1,6 +1,7 @@
 /**
- * Lets go of a partition of a simulated node as an actor does (src/actor/let-go.ts), which is the real code here. What is around it is
- * simulated: transactions in place of requests, a gateway that hears a moment later that nothing more is to be sent.
+ * Lets go of a partition of a simulated node as an actor does (src/actor/let-go.ts), which is the real code here. What
+ * is around it is simulated: transactions in place of requests, a gateway that hears a moment later that nothing more
+ * is to be sent.
  */
 import { type LetGoHost, letGo } from "../../../src/actor/let-go.js";
 import type { OutputGate } from "../../../src/actor/output-gate.js";

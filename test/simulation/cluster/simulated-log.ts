@@ -1,7 +1,7 @@
 /**
- * The log service as nodes of a simulated cluster reach it: one truth in memory behind a network that delays, loses and repeats
- * requests, loses answers, and delivers what a node that has died meanwhile had sent. The truth can be sabotaged, to see that the
- * checker would notice.
+ * The log service as nodes of a simulated cluster reach it: one truth in memory behind a network that delays, loses and
+ * repeats requests, loses answers, and delivers what a node that has died meanwhile had sent. The truth can be
+ * sabotaged, to see that the checker would notice.
  */
 import type {
   AppendOutcome,

@@ -1,6 +1,6 @@
 /**
- * Lists to which clients append numbers through all nodes of a cluster while nodes are killed, stopped and ended. The tables are
- * list (k, n) with a sequence of each append, so a read of a list is what was appended so far, in order.
+ * Lists to which clients append numbers through all nodes of a cluster while nodes are killed, stopped and ended. The
+ * tables are list (k, n) with a sequence of each append, so a read of a list is what was appended so far, in order.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { SeededRandom } from "../../simulation/seeded-random.js";

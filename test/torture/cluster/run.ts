@@ -1,6 +1,6 @@
 /**
- * `make torture-cluster ROUNDS=20 [SEED=1] [FAULTS=kill,stop]`: prints what was found; ends with 1 when there was anything. Faults are
- * made in turn.
+ * `make torture-cluster ROUNDS=20 [SEED=1] [FAULTS=kill,stop]`: prints what was found; ends with 1 when there was
+ * anything. Faults are made in turn.
  */
 import { NO_ETCD } from "../../cluster/etcd.js";
 import { ClusterTorture, FAULTS, type Gap } from "./cluster-torture.js";

@@ -1,4 +1,6 @@
-/** LanceDB on files: one HNSW graph over scalar-quantised vectors, whose nearest are ranked again by the whole vectors. */
+/**
+ * LanceDB on files: one HNSW graph over scalar-quantised vectors, whose nearest are ranked again by the whole vectors.
+ */
 import { connect, Index } from "@lancedb/lancedb";
 
 /** Candidates whose whole vectors are compared, for each one wanted. */

@@ -1,4 +1,6 @@
-/** Changes of rows. The statement is shown before it runs, and it runs in a transaction that changes one row or none. */
+/**
+ * Changes of rows. The statement is shown before it runs, and it runs in a transaction that changes one row or none.
+ */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { cellText } from "../../lib/format.js";

@@ -1,4 +1,6 @@
-/** A model's card: how good it is and beside what, what it looked at, what it left out, and a form to predict with it. */
+/**
+ * A model's card: how good it is and beside what, what it looked at, what it left out, and a form to predict with it.
+ */
 import { useState } from "preact/hooks";
 import { cellText, countText, durationText, roundedText, timeText } from "../../lib/format.js";
 import { useGet } from "../../lib/load.js";

@@ -76,8 +76,8 @@ const COLOURS = HighlightStyle.define([
 ]);
 
 /**
- * Where text takes the place of a selection, browsers put elements with inline styles into the page before CodeMirror sees it, and
- * the Content-Security-Policy would report them. So the text is put there by CodeMirror.
+ * Where text takes the place of a selection, browsers put elements with inline styles into the page before CodeMirror
+ * sees it, and the Content-Security-Policy would report them. So the text is put there by CodeMirror.
  */
 const REPLACEMENT = EditorView.domEventHandlers({
   beforeinput(event, view) {

@@ -1,6 +1,7 @@
 /**
- * The editor of statements. CodeMirror styles itself by sheets that are made at run time. Inside a shadow root it makes them as
- * objects, which a strict Content-Security-Policy allows, where in the page it would add style elements, which it does not.
+ * The editor of statements. CodeMirror styles itself by sheets that are made at run time. Inside a shadow root it makes
+ * them as objects, which a strict Content-Security-Policy allows, where in the page it would add style elements, which
+ * it does not.
  */
 
 import { setDiagnostics } from "@codemirror/lint";

@@ -1,4 +1,6 @@
-/** Runs statements for a tab: rows as they come over the WebSocket, cancellation, open transactions, and live queries. */
+/**
+ * Runs statements for a tab: rows as they come over the WebSocket, cancellation, open transactions, and live queries.
+ */
 import type { Column } from "../../../../clients/typescript/src/index.js";
 import { loadCatalog } from "../../lib/catalog.js";
 import { isAbort } from "../../lib/errors.js";

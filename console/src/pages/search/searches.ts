@@ -37,8 +37,8 @@ const LIMIT = 30;
 const LIMIT_OF_PARTS = 200;
 
 /**
- * The order is that of words and meaning together. Two more searches, by words and by meaning alone, tell what each hit scores by
- * them. A collection that has only one of the two is searched by that.
+ * The order is that of words and meaning together. Two more searches, by words and by meaning alone, tell what each hit
+ * scores by them. A collection that has only one of the two is searched by that.
  */
 export async function searchDocuments(
   name: string,

@@ -1,7 +1,7 @@
 /**
- * Rows held in memory in the form that segments have: numbers, dictionary codes and texts in typed arrays that grow, and
- * an ordinary array for a column that turns out to be none of them. The built side of a hash join; owned by one run of it, the
- * memory is counted against the statement.
+ * Rows held in memory in the form that segments have: numbers, dictionary codes and texts in typed arrays that grow,
+ * and an ordinary array for a column that turns out to be none of them. The built side of a hash join; owned by one run
+ * of it, the memory is counted against the statement.
  */
 import type { SqlType, Value } from "../../../values/values.js";
 import type { OutputColumn } from "../../plan/plan.js";

@@ -1,7 +1,7 @@
 /**
  * Rows of a segment that have corrections, as columns of their own: corrected rows are decoded and put in their places
- * among the others, so that kernels see all of them at once. Made and stepped by segment-scan.ts, a piece of a segment at
- * a time.
+ * among the others, so that kernels see all of them at once. Made and stepped by segment-scan.ts, a piece of a segment
+ * at a time.
  */
 import type { RecordDecoder } from "../../../storage/record-codec.js";
 import type { Corrections } from "../../../storage/store.js";

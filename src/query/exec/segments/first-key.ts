@@ -40,7 +40,9 @@ export class FirstKey {
   /** By code: 0 for not asked yet, 1 for rows that stay, 2 for others. */
   private answers = new Uint8Array(0);
   private numbers = new Float64Array(0);
-  /** The first numbers of rows that will come, with the sign that puts them into ascending order, and the last of them. */
+  /**
+   * The first numbers of rows that will come, with the sign that puts them into ascending order, and the last of them.
+   */
   private foreseen: { numbers: Float64Array; count: number; limit: number | null; readonly scale: number } | null =
     null;
 
@@ -64,8 +66,8 @@ export class FirstKey {
   }
 
   /**
-   * Takes the numbers of rows that will come, so that rows behind `wanted` of them are none from the start. False: there
-   * is no use in more.
+   * Takes the numbers of rows that will come, so that rows behind `wanted` of them are none from the start. False:
+   * there is no use in more.
    */
   foresee(column: Column, rows: number, wanted: number): boolean {
     if (column.kind !== "number" || column.hasNaN || wanted > FORESEEN_MAX) return false;
@@ -182,7 +184,9 @@ export class FirstKey {
     return found;
   }
 
-  /** Of the rows that are left, those that are among the first `wanted`, and others that are equal to the last of them. */
+  /**
+   * Of the rows that are left, those that are among the first `wanted`, and others that are equal to the last of them.
+   */
   private thinned({ data }: NumberColumn, { rows, from }: Selection, count: number, wanted: number): number {
     const { places } = this;
     const sign = this.program.descending ? -1 : 1;

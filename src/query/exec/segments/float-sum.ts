@@ -1,7 +1,7 @@
 /**
- * sum and avg of floats over chunks of segments, in the order of the rows, as the functions add them: another order would round
- * otherwise. So threads add up only what no order rounds, and send other numbers as they are: the sums are the same, bit by bit,
- * however many threads there are. Made by vector-accumulator.ts, one per run.
+ * sum and avg of floats over chunks of segments, in the order of the rows, as the functions add them: another order
+ * would round otherwise. So threads add up only what no order rounds, and send other numbers as they are: the sums are
+ * the same, bit by bit, however many threads there are. Made by vector-accumulator.ts, one per run.
  */
 import type { Value } from "../../../values/values.js";
 import type { AggregateFunction, Batch } from "../../expr/expr.js";
@@ -76,8 +76,8 @@ export class FloatSum implements Accumulator {
   }
 
   /**
-   * What a thread has added up is what adding up here would give: all sums in between are multiples of one step, and so small that
-   * doubles hold each of them exactly.
+   * What a thread has added up is what adding up here would give: all sums in between are multiples of one step, and so
+   * small that doubles hold each of them exactly.
    */
   canMerge(state: SentState): boolean {
     if (state.kind !== "numbers" || state.total === 0) return state.kind === "numbers";
@@ -134,8 +134,8 @@ class ExactSums {
 }
 
 /**
- * In a thread: sums of numbers that are added up exactly in any order, until one comes that is not; and all numbers from there on,
- * with their groups, which the sum adds up where it is.
+ * In a thread: sums of numbers that are added up exactly in any order, until one comes that is not; and all numbers
+ * from there on, with their groups, which the sum adds up where it is.
  */
 export class FloatParts implements Accumulator {
   readonly stateBytes = 2 * GroupNumbers.BYTES;

@@ -1,7 +1,7 @@
 /**
- * A typed array that grows row by row without a long turn. Up to a size it is one array, which is copied when it is full. Further
- * rows come into blocks, which are put together when all have come: at once, or in steps between which others have their turn. Used by
- * column-buffer.ts and join-table.ts.
+ * A typed array that grows row by row without a long turn. Up to a size it is one array, which is copied when it is
+ * full. Further rows come into blocks, which are put together when all have come: at once, or in steps between which
+ * others have their turn. Used by column-buffer.ts and join-table.ts.
  */
 
 type Numbers = Int32Array | Float64Array | Uint16Array | Uint8Array;

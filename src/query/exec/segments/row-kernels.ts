@@ -1,7 +1,7 @@
 /**
- * Kernels for conjuncts that vector-filter.ts has none for: comparisons of two number columns, or of what is computed from
- * them (vector-expr.ts), and any condition on one column that has few different values in the segment, which is asked once
- * for each of them. Used by segment-scan.ts.
+ * Kernels for conjuncts that vector-filter.ts has none for: comparisons of two number columns, or of what is computed
+ * from them (vector-expr.ts), and any condition on one column that has few different values in the segment, which is
+ * asked once for each of them. Used by segment-scan.ts.
  */
 import type { Value } from "../../../values/values.js";
 import type { Predicate, SlotOf } from "../../expr/compile.js";

@@ -172,7 +172,9 @@ export class SegmentBuilder {
     if (segment !== undefined && this.row === segment.rows) this.finishAdded(segment);
   }
 
-  /** Passes over rows that the engine has no more, up to the key or the end of a segment; true when the key is there. */
+  /**
+   * Passes over rows that the engine has no more, up to the key or the end of a segment; true when the key is there.
+   */
   private skipTo(key: Uint8Array | null): boolean {
     for (;;) {
       const segment = this.table.segments[this.added.length];

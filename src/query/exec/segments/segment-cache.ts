@@ -22,7 +22,9 @@ const SCANS_BEFORE_RETRY = 64;
 /** Newer entries a table may have for each of its rows before its segments are not worth their memory. */
 const NEWER_SHARE_MAX = 1;
 const NEWER_MIN = 100_000;
-/** Of all the memory, what newer entries of one table in files may take, and rows of it that may have one in a segment. */
+/**
+ * Of all the memory, what newer entries of one table in files may take, and rows of it that may have one in a segment.
+ */
 const NEWER_BYTES_SHARE = 0.75;
 const CHANGES_SHARE_MAX = 0.25;
 /** Of all the memory, what the pages of a table may take that is read by keys. */
@@ -66,17 +68,24 @@ export interface SegmentSizes {
   readonly changesMax: number;
   /** Lookups of joins in a table's records, at least, before segments are made for them. */
   readonly lookupsBefore: number;
-  /** Rows of a table that is kept in files, at least, where there are files; scans make no segments in memory of longer ones. */
+  /**
+   * Rows of a table that is kept in files, at least, where there are files; scans make no segments in memory of longer
+   * ones.
+   */
   readonly storedRowsMin: number;
   /** Segments that one build of files makes: what it has made is kept if the next one is cut off. */
   readonly buildSegments: number;
   /** Corrections in a segment, at most, that are handed out one by one. */
   readonly correctionsFew: number;
-  /** Corrections that are put in their places at a time: before the first row of them is handed out, all are decoded. */
+  /**
+   * Corrections that are put in their places at a time: before the first row of them is handed out, all are decoded.
+   */
   readonly correctionsMax: number;
   /** Rows of which segments are being made, at least, that a scan waits for instead of reading them from records. */
   readonly awaitedRowsMin: number;
-  /** Rows in files, at least, of which index entries are made in other threads; each thread has half as many at least. */
+  /**
+   * Rows in files, at least, of which index entries are made in other threads; each thread has half as many at least.
+   */
   readonly threadRowsMin: number;
   /** Nanoseconds, about, of a scan that threads read for, at least. */
   readonly readNanosMin: number;
@@ -104,13 +113,17 @@ export class SegmentCache {
   private readonly tenants = new Map<number, Map<number, TableSegments>>();
   /** All tables, the one that was used longest ago first. */
   private readonly uses = new Set<TableSegments>();
-  /** Scans until a table that was too large is tried again, by "tenant/table"; its vectors, by "tenant/table/vectors". */
+  /**
+   * Scans until a table that was too large is tried again, by "tenant/table"; its vectors, by "tenant/table/vectors".
+   */
   private readonly tooLarge = new Map<string, number>();
   /** Records that scans of short tables have read to the end, by "tenant/table". */
   private readonly short = new Map<string, number>();
   /** Lookups of joins in the records of tables, and the lookups that a table was found to be too long for. */
   private readonly lookups = new Map<string, { count: number; tooFew: number }>();
-  /** Long tables that scans had to read from records, by "tenant/table"; whoever keeps tables in files takes them out. */
+  /**
+   * Long tables that scans had to read from records, by "tenant/table"; whoever keeps tables in files takes them out.
+   */
   readonly wanted = new Map<string, { readonly tenantNumber: number; readonly storageId: number }>();
   /** Of tables whose files are being opened, by "tenant/table": resolves when they are. */
   readonly opening = new Map<string, Promise<void>>();

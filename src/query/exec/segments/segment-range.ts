@@ -19,8 +19,8 @@ interface RangePart {
 }
 
 /**
- * Null when the range is to be read from records: no segments have all of it, or they are in files and reading pages would
- * cost more. `source`: column ids by slot; the table holds them all.
+ * Null when the range is to be read from records: no segments have all of it, or they are in files and reading pages
+ * would cost more. `source`: column ids by slot; the table holds them all.
  */
 export function openSegmentRange(
   table: TableSegments,

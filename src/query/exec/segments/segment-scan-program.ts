@@ -1,4 +1,7 @@
-/** What a scan of segments needs once per plan: its filter as tests of columns. Made for scan.ts, and in threads that read for it. */
+/**
+ * What a scan of segments needs once per plan: its filter as tests of columns. Made for scan.ts, and in threads that
+ * read for it.
+ */
 import type { RecordDecoder } from "../../../storage/record-codec.js";
 import type { SqlType } from "../../../values/values.js";
 import { compilePredicate, type Predicate } from "../../expr/compile.js";

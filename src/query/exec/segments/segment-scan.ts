@@ -1,8 +1,7 @@
 /**
  * A scan of a table's segments in key order, with the corrections of its transaction merged in. Rows are filtered by
- * kernels and handed out as chunks. Where there are many corrections, columns are made of corrected and other rows together
- * (corrected-piece.ts); few are decoded and handed out by themselves.
- * Used by scan.ts, one per run.
+ * kernels and handed out as chunks. Where there are many corrections, columns are made of corrected and other rows
+ * together (corrected-piece.ts); few are decoded and handed out by themselves. Used by scan.ts, one per run.
  */
 
 import { prefixEnd } from "../../../storage/keys.js";
@@ -128,8 +127,9 @@ export class SegmentScan {
   }
 
   /**
-   * The next rows: a chunk of at most `rowsMax` (no more than the constructor was told) or, for corrected rows, a batch; or
-   * a gap, whose rows the caller reads before the next step. Undefined: none of some rows passed. Null: the end.
+   * The next rows: a chunk of at most `rowsMax` (no more than the constructor was told) or, for corrected rows, a
+   * batch; or a gap, whose rows the caller reads before the next step. Undefined: none of some rows passed. Null: the
+   * end.
    */
   step(rowsMax: number): Chunk | Batch | Gap | Handed | null | undefined {
     const { segment, piece } = this;
@@ -236,8 +236,8 @@ export class SegmentScan {
   }
 
   /**
-   * Another thread has read these. Corrections there have come since the scan opened, when there were none: of commits that it does
-   * not see, which say what the file says.
+   * Another thread has read these. Corrections there have come since the scan opened, when there were none: of commits
+   * that it does not see, which say what the file says.
    */
   skip({ from, count }: Handed): void {
     this.number = from + count;
@@ -351,7 +351,9 @@ export class SegmentScan {
     this.filter = undefined;
   }
 
-  /** Reads the columns that no test wants. A gap: a page is damaged, and the segment's rows are to be read from records. */
+  /**
+   * Reads the columns that no test wants. A gap: a page is damaged, and the segment's rows are to be read from records.
+   */
   private readRest(segment: Segment): Gap | null {
     this.isPartlyRead = false;
     try {

@@ -1,6 +1,7 @@
 /**
  * A segment: some ten thousand neighbouring rows of a table as columns, with the rows' keys. In memory, made by
- * segment-builder.ts, or in a file, whose pages are read when they are wanted (stored/). Only columns are ever added to one.
+ * segment-builder.ts, or in a file, whose pages are read when they are wanted (stored/). Only columns are ever added to
+ * one.
  */
 
 import { keyText } from "../../../storage/ordered-map.js";
@@ -19,7 +20,9 @@ export interface StoredPages {
   isResident(columnIds: readonly number[]): boolean;
   /** Bytes of its keys and these columns. */
   bytesOf(columnIds: readonly number[]): number;
-  /** A column of numbers without the numbers: its least and greatest, and whether there are NULLs. Null: it has none. */
+  /**
+   * A column of numbers without the numbers: its least and greatest, and whether there are NULLs. Null: it has none.
+   */
   known(columnId: number): NumberColumn | null;
 }
 

@@ -1,8 +1,8 @@
 /**
  * The segments of one table, and the entries that the engine has taken since they were built: together they are always
- * what the engine holds in the segments' ranges. Between segments there may be gaps, whose rows are only in records. Owned by
- * the cache (segment-cache.ts), which reports every write of the engine. A scan takes the list of segments and the newer
- * entries when it opens; neither is changed in place after that.
+ * what the engine holds in the segments' ranges. Between segments there may be gaps, whose rows are only in records.
+ * Owned by the cache (segment-cache.ts), which reports every write of the engine. A scan takes the list of segments and
+ * the newer entries when it opens; neither is changed in place after that.
  */
 
 import { prefixEnd } from "../../../storage/keys.js";

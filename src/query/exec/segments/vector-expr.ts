@@ -39,7 +39,10 @@ const COLUMNS = new Set([...INTEGERS, "numeric", "float8", "float4"]);
 
 const OPERATORS: ReadonlySet<string> = new Set(["+", "-", "*", "%"]);
 
-/** Null for expressions of other kinds than columns, constants, +, −, ×, %, lengths of texts and casts that keep the number. */
+/**
+ * Null for expressions of other kinds than columns, constants, +, −, ×, %, lengths of texts and casts that keep the
+ * number.
+ */
 export function vectorExprOf(expr: Expr, slotOf: SlotOf): VectorExpr | null {
   switch (expr.kind) {
     case "column":

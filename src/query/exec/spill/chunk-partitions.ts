@@ -24,7 +24,9 @@ interface StoredChunk {
   readonly columns: readonly { readonly head: PageHead; readonly length: number }[];
 }
 
-/** Bytes that a partition collects, at least and at most: all partitions together a sixteenth of the statement's memory. */
+/**
+ * Bytes that a partition collects, at least and at most: all partitions together a sixteenth of the statement's memory.
+ */
 const COLLECTED_MIN = 2 * 1024;
 const COLLECTED_MAX = 64 * 1024;
 const COLLECTED_SHARE = 1 / 16;

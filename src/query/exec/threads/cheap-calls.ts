@@ -1,6 +1,7 @@
 /**
- * Which expressions threads compute: those whose calls cost little for each row. Others, such as regular expressions and
- * similarity, take a thousand times as long as the rest of a scan: a few of them would hold all threads, for everybody.
+ * Which expressions threads compute: those whose calls cost little for each row. Others, such as regular expressions
+ * and similarity, take a thousand times as long as the rest of a scan: a few of them would hold all threads, for
+ * everybody.
  */
 import type { SentCondition } from "../../expr/sent-condition.js";
 import type { FunctionKey } from "../../expr/sent-form.js";

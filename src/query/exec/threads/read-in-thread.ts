@@ -1,7 +1,7 @@
 /**
- * Reads segments for a statement in another thread: the same scan, projection and operator as in the statement, compiled of the
- * same expressions, over the columns of some segments. What cannot be done here, and rows that end in an error, are
- * left to the statement, which then reads the segments by itself.
+ * Reads segments for a statement in another thread: the same scan, projection and operator as in the statement,
+ * compiled of the same expressions, over the columns of some segments. What cannot be done here, and rows that end in
+ * an error, are left to the statement, which then reads the segments by itself.
  */
 import { threadId } from "node:worker_threads";
 import { DbError } from "../../../protocol/errors.js";

@@ -1,6 +1,6 @@
 /**
- * About how long reading a segment takes, from measurements of one core: enough to tell reads that are worth a thread's while from
- * others. Sending a job to a thread and taking its result costs some hundred microseconds.
+ * About how long reading a segment takes, from measurements of one core: enough to tell reads that are worth a thread's
+ * while from others. Sending a job to a thread and taking its result costs some hundred microseconds.
  */
 import type { SentCondition } from "../../expr/sent-condition.js";
 import type { TypeKey } from "../../expr/sent-form.js";

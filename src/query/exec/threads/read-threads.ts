@@ -1,6 +1,6 @@
 /**
- * What threads that read segments for a statement are asked for, and what they give. thread-reads.ts asks, read-in-thread.ts
- * works there; aggregate.ts, top-n.ts and distinct.ts take what they give.
+ * What threads that read segments for a statement are asked for, and what they give. thread-reads.ts asks,
+ * read-in-thread.ts works there; aggregate.ts, top-n.ts and distinct.ts take what they give.
  */
 import type { ErrorCode } from "../../../protocol/errors.js";
 import type { Value } from "../../../values/values.js";
@@ -113,8 +113,8 @@ export type SentState =
       readonly rests: readonly { readonly group: number; readonly total: SentValue; readonly count: number }[];
     }
   /**
-   * Sums by group of the first numbers, `total` without their signs, and then numbers themselves with their groups, in the order of
-   * the rows: whoever adds them up rounds as if it had read them.
+   * Sums by group of the first numbers, `total` without their signs, and then numbers themselves with their groups, in
+   * the order of the rows: whoever adds them up rounds as if it had read them.
    */
   | {
       readonly kind: "numbers";

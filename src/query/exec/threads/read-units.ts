@@ -1,6 +1,6 @@
 /**
- * What jobs for threads are made of: segments whose rows the transaction sees as the files have them, and runs of them. Used by
- * thread-reads.ts.
+ * What jobs for threads are made of: segments whose rows the transaction sees as the files have them, and runs of them.
+ * Used by thread-reads.ts.
  */
 import type { ExecContext } from "../context.js";
 import type { Segment } from "../segments/segment.js";

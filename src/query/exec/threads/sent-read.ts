@@ -1,6 +1,6 @@
 /**
- * Plans of scans and what is above them as plain values for threads, and as plans again there. Called by aggregate.ts, top-n.ts
- * and distinct.ts, once per plan, and by read-in-thread.ts.
+ * Plans of scans and what is above them as plain values for threads, and as plans again there. Called by aggregate.ts,
+ * top-n.ts and distinct.ts, once per plan, and by read-in-thread.ts.
  */
 import { INT8 } from "../../../values/values.js";
 import { receivedCondition, Sender } from "../../expr/sent-condition.js";

@@ -1,7 +1,7 @@
 /**
- * Segments of one scan that other threads read: runs of neighbours whose rows the transaction sees as the files have them. The scan
- * goes on in the order of keys: it takes their results in the place of those rows, and reads all other segments, gaps and
- * corrected rows by itself. What threads cannot do, it does. Owned by scan.ts, one per run.
+ * Segments of one scan that other threads read: runs of neighbours whose rows the transaction sees as the files have
+ * them. The scan goes on in the order of keys: it takes their results in the place of those rows, and reads all other
+ * segments, gaps and corrected rows by itself. What threads cannot do, it does. Owned by scan.ts, one per run.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { DbError } from "../../../protocol/errors.js";
@@ -28,7 +28,9 @@ import { type Part, PartFinder, type ThreadUnit, unitsOf } from "./read-units.js
 const JOBS_PER_THREAD = 2;
 /** How often the statement looks whether it is to end while it waits. */
 const LOOK_MS = 20;
-/** A job is no longer, so that a statement that ends early has not much of it done in vain, and others have their turn. */
+/**
+ * A job is no longer, so that a statement that ends early has not much of it done in vain, and others have their turn.
+ */
 const UNIT_NANOS_MAX = 20e6;
 /** However long it was thought to take. */
 const JOB_MS_MAX = 100;

@@ -83,7 +83,10 @@ export const INTEGER_OF: ScalarFunction = Object.freeze({
   },
 });
 
-/** The entries of maps and entities (after the first argument, which, when it is null, makes all null), later ones first. */
+/**
+ * The entries of maps and entities (after the first argument, which, when it is null, makes all null), later ones
+ * first.
+ */
 export const MERGE_MAPS: ScalarFunction = Object.freeze({
   ...immutable,
   name: "merge_maps",

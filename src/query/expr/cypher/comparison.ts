@@ -1,6 +1,7 @@
 /**
  * Cypher's comparisons (openCypher 9, "Comparability and equality"): three-valued, so that null is also the answer for
- * values that cannot be compared. Equality never fails; values of different kinds are not equal, except numbers by value.
+ * values that cannot be compared. Equality never fails; values of different kinds are not equal, except numbers by
+ * value.
  */
 
 import { cypherError } from "../../../values/cypher-error.js";

@@ -98,7 +98,9 @@ function booleanOf(value: Variant): boolean | null | undefined {
 
 type Convert = (value: Variant) => Variant | undefined;
 
-/** `name()`, which refuses other kinds, and the forms that give null for them, of a value and of each item of a list. */
+/**
+ * `name()`, which refuses other kinds, and the forms that give null for them, of a value and of each item of a list.
+ */
 function conversions(name: string, wanted: string, convert: Convert): ScalarFunction[] {
   const orNull: Convert = (value) => (value === null ? null : (convert(value) ?? null));
   return [

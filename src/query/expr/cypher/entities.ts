@@ -1,6 +1,6 @@
 /**
- * Makes variants of columns (what a graph's variables are in plans, see query/plan/graph-plans.ts) and literals, and tests
- * labels. Cypher's binder calls these functions by themselves; `has_label` and `property` are also SQL's.
+ * Makes variants of columns (what a graph's variables are in plans, see query/plan/graph-plans.ts) and literals, and
+ * tests labels. Cypher's binder calls these functions by themselves; `has_label` and `property` are also SQL's.
  */
 import { decodeLabels, includesLabel } from "../../../values/labels.js";
 import { BOOL, INT8, TEXT, VARIANT } from "../../../values/values.js";

@@ -1,4 +1,6 @@
-/** Cypher's operators as functions of the algebra, by symbol. Comparisons and predicates give bool, others a variant. */
+/**
+ * Cypher's operators as functions of the algebra, by symbol. Comparisons and predicates give bool, others a variant.
+ */
 import { BOOL, VARIANT } from "../../../values/values.js";
 import type { ScalarFunction } from "../expr.js";
 import { fn, op } from "../functions/define.js";

@@ -1,6 +1,6 @@
 /**
- * Functions, operators and aggregates of Cypher by name. Called by cypher/bind, which makes calls of the algebra of them;
- * SQL's are in functions/registry.ts. Names of functions are compared without case.
+ * Functions, operators and aggregates of Cypher by name. Called by cypher/bind, which makes calls of the algebra of
+ * them; SQL's are in functions/registry.ts. Names of functions are compared without case.
  */
 import type { ScalarFunction } from "../expr.js";
 import { AGGREGATES, type CypherAggregate } from "./aggregates.js";

@@ -15,8 +15,8 @@ import { carried, checkedDays, DAY_SECONDS, SECOND_NANOS } from "./temporal-rang
 import { zonedAtInstant, zonedOfLocal, zoneOf } from "./temporal-zone.js";
 
 /**
- * `value` + sign · duration. A day that the month does not have becomes its last one. Dates pass over what is less than a
- * whole day of the clock, times over months and days. Throws ArithmeticError outside of the years that dates have.
+ * `value` + sign · duration. A day that the month does not have becomes its last one. Dates pass over what is less than
+ * a whole day of the clock, times over months and days. Throws ArithmeticError outside of the years that dates have.
  */
 export function addDuration(value: Temporal, duration: Duration, sign: 1 | -1): Temporal {
   if (value instanceof CypherDate) {

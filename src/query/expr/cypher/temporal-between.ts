@@ -47,7 +47,9 @@ function partsOf(value: Temporal) {
   };
 }
 
-/** duration.between(): from + duration is `to`, and its parts have one sign where the clock is not changed in between. */
+/**
+ * duration.between(): from + duration is `to`, and its parts have one sign where the clock is not changed in between.
+ */
 export function durationBetween(from: Temporal, to: Temporal): Duration {
   const pair = pairOf(from, to);
   if (!pair.dated) return clockDifference(pair.from, pair.to, 0, 0);

@@ -1,6 +1,6 @@
 /**
- * Makes Cypher's temporal instants: what date(), localtime(), time(), localdatetime() and datetime() give for nothing (the
- * present), for text, for a map of fields and for another temporal value.
+ * Makes Cypher's temporal instants: what date(), localtime(), time(), localdatetime() and datetime() give for nothing
+ * (the present), for text, for a map of fields and for another temporal value.
  */
 import { cypherError } from "../../../values/cypher-error.js";
 import { splitTimestamp } from "../../../values/datetime.js";

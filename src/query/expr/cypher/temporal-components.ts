@@ -89,7 +89,8 @@ const DURATION: Table<Duration> = {
 };
 
 /**
- * The component of that name, whatever the case of its letters. Throws ArgumentError for one that the value does not have.
+ * The component of that name, whatever the case of its letters. Throws ArgumentError for one that the value does not
+ * have.
  */
 export function temporalComponent(value: Temporal, name: string): Variant {
   const component = componentOf(value, name.toLowerCase());

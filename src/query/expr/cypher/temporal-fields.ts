@@ -1,6 +1,6 @@
 /**
- * Fields of Cypher's temporal instants as maps give them ({year: 1984, week: 10, hour: 12, timezone: "+01:00"}), and the
- * dates and times that they make, alone or over a value whose other fields stay.
+ * Fields of Cypher's temporal instants as maps give them ({year: 1984, week: 10, hour: 12, timezone: "+01:00"}), and
+ * the dates and times that they make, alone or over a value whose other fields stay.
  */
 import { civilFromDays, daysInMonth, isoWeek } from "../../../values/datetime.js";
 import { CypherDate, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../../../values/temporal.js";
@@ -102,8 +102,8 @@ const WAYS: readonly (readonly IntegerField[])[] = [
 ];
 
 /**
- * Days since the epoch of the date that the fields name; `base` gives those that they leave out, and without it they must
- * be complete down to the smallest one. Throws ArgumentError.
+ * Days since the epoch of the date that the fields name; `base` gives those that they leave out, and without it they
+ * must be complete down to the smallest one. Throws ArgumentError.
  */
 export function dateOfFields(fields: TemporalFields, base: number | null): number {
   const used = WAYS.filter((way) => fields.has(...way));
@@ -178,7 +178,9 @@ function requireDown(fields: TemporalFields, names: readonly IntegerField[]): vo
   if (after || missing === names[0]) throw invalidArgument(`${missing} must be given`);
 }
 
-/** Nanoseconds since midnight; as dateOfFields. A fraction of a second that is given replaces the whole one of `base`. */
+/**
+ * Nanoseconds since midnight; as dateOfFields. A fraction of a second that is given replaces the whole one of `base`.
+ */
 export function timeOfFields(fields: TemporalFields, base: number | null): number {
   const given = fields.integers;
   if (base === null) {

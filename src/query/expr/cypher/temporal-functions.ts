@@ -1,7 +1,7 @@
 /**
- * Cypher's functions of temporal values, by lower-case name and number of arguments, for registry.ts: constructors (with the
- * clocks .transaction, .statement and .realtime), .truncate, duration and the durations between instants. The present is that
- * of the statement's start unless a clock is named.
+ * Cypher's functions of temporal values, by lower-case name and number of arguments, for registry.ts: constructors
+ * (with the clocks .transaction, .statement and .realtime), .truncate, duration and the durations between instants. The
+ * present is that of the statement's start unless a clock is named.
  */
 import { cypherError } from "../../../values/cypher-error.js";
 import {

@@ -1,4 +1,6 @@
-/** Cypher's operators where an operand is a temporal value (openCypher 9, "Temporal types"). Called by arithmetic.ts. */
+/**
+ * Cypher's operators where an operand is a temporal value (openCypher 9, "Temporal types"). Called by arithmetic.ts.
+ */
 
 import type { DbError } from "../../../protocol/errors.js";
 import { cypherError } from "../../../values/cypher-error.js";

@@ -1,7 +1,7 @@
 /**
- * Reading Cypher's temporal instants from text: ISO 8601's calendar, week, quarter and ordinal dates, times and offsets,
- * in their basic and extended forms, and zones by name in brackets. Durations are read in temporal-duration.ts. Parts that
- * are left out have their least value. Each function throws ArgumentError.
+ * Reading Cypher's temporal instants from text: ISO 8601's calendar, week, quarter and ordinal dates, times and
+ * offsets, in their basic and extended forms, and zones by name in brackets. Durations are read in
+ * temporal-duration.ts. Parts that are left out have their least value. Each function throws ArgumentError.
  */
 import { CypherDate, LocalDateTime, LocalTime, type ZonedDateTime, ZonedTime } from "../../../values/temporal.js";
 import { calendarDate, ordinalDate, quarterDate, weekDate } from "./temporal-calendar.js";

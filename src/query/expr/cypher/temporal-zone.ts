@@ -33,7 +33,10 @@ export function parseZone(text: string): Zone {
 
 export const zoneOf = (value: ZonedDateTime): Zone => value.zone ?? value.offset;
 
-/** What the session keeps its time by. A zone of PostgreSQL's that has no IANA name is its offset at the statement's start. */
+/**
+ * What the session keeps its time by. A zone of PostgreSQL's that has no IANA name is its offset at the statement's
+ * start.
+ */
 export function sessionZone(context: EvalContext): Zone {
   const name = context.timeZone;
   if (name === "UTC" || name === "Etc/UTC" || name === "GMT") return 0;
@@ -54,8 +57,8 @@ export function zonedAtInstant(days: number, nanos: number, zone: Zone): ZonedDa
 }
 
 /**
- * What a clock in `zone` reads. A reading that occurs twice is the one at the offset `preferred`, else the first; one that
- * the clock skips is as much later as it skipped (as java.time's ZonedDateTime.ofLocal has it).
+ * What a clock in `zone` reads. A reading that occurs twice is the one at the offset `preferred`, else the first; one
+ * that the clock skips is as much later as it skipped (as java.time's ZonedDateTime.ofLocal has it).
  */
 export function zonedOfLocal(days: number, nanos: number, zone: Zone, preferred: number | null = null): ZonedDateTime {
   checkedDays(days);

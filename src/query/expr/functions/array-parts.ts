@@ -45,7 +45,9 @@ export interface SliceBounds {
   readonly upper: number | null;
 }
 
-/** Numbers of the elements within offsets `from[d]` to `from[d] + count[d] − 1` of each dimension, in row-major order. */
+/**
+ * Numbers of the elements within offsets `from[d]` to `from[d] + count[d] − 1` of each dimension, in row-major order.
+ */
 function* slotsWithin(dimensions: readonly number[], from: readonly number[], count: readonly number[]) {
   const at = count.map(() => 0);
   const total = count.reduce((product, size) => product * size, 1);
@@ -78,7 +80,9 @@ export function arraySlice(array: SqlArray, bounds: readonly SliceBounds[]): Sql
   return { elements, dimensions: count, lowerBounds: count.map(() => 1) };
 }
 
-/** The array with one element replaced. Throws 2202E for a wrong number of subscripts or, beyond one dimension, range. */
+/**
+ * The array with one element replaced. Throws 2202E for a wrong number of subscripts or, beyond one dimension, range.
+ */
 export function withElement(array: SqlArray | null, indexes: readonly number[], value: Value): SqlArray {
   if (array === null || array.dimensions.length === 0) {
     return { elements: [value], dimensions: indexes.map(() => 1), lowerBounds: indexes };

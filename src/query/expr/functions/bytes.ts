@@ -1,4 +1,6 @@
-/** Functions of binary strings (chapter 9.5): hashes, encodings, bytes and bits. What text has as well is in text.ts. */
+/**
+ * Functions of binary strings (chapter 9.5): hashes, encodings, bytes and bits. What text has as well is in text.ts.
+ */
 import { createHash } from "node:crypto";
 import { sqlError } from "../../../protocol/errors.js";
 import { BYTEA, INT4, INT8, TEXT } from "../../../values/values.js";

@@ -17,8 +17,8 @@ const like = (text: string, pattern: string) => likeMatcher(pattern, true)(text)
 const matches = (text: string, pattern: string) => regexOf(pattern, "i").test(text);
 
 /**
- * A pattern operator, which is called `symbol` and says `meaning`: the one of text in which case makes no difference. So
- * nobody takes it for one that an ordered index answers.
+ * A pattern operator, which is called `symbol` and says `meaning`: the one of text in which case makes no difference.
+ * So nobody takes it for one that an ordered index answers.
  */
 function pattern(symbol: string, meaning: string, test: (text: string, pattern: string) => boolean): ScalarFunction[] {
   return [CITEXT, TEXT].map((type) => Object.freeze({ ...op(meaning, [CITEXT, type], BOOL, test), name: symbol }));

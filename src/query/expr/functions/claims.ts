@@ -1,6 +1,6 @@
 /**
- * Functions that verify claims: NLI_CLASSIFY, NLI_VERIFY and the aggregate NLI_ANCHORS. The models are behind the capability
- * CLAIMS, which also checks the arguments. Nothing is kept from one statement to the next.
+ * Functions that verify claims: NLI_CLASSIFY, NLI_VERIFY and the aggregate NLI_ANCHORS. The models are behind the
+ * capability CLAIMS, which also checks the arguments. Nothing is kept from one statement to the next.
  */
 import { NLI_ANCHORS_MAX } from "../../../protocol/limits.js";
 import { JSONB, Json, type SqlArray, type SqlType, TEXT, type Value } from "../../../values/values.js";
@@ -15,7 +15,9 @@ export interface Claims {
   checkModel(model: string): void;
   /** Scores for rows of model (or null), premise, hypothesis: JSON objects. Checks them. */
   readonly classify: Ask;
-  /** Verdicts for rows of model (or null), statement, anchors (parsed, or JSON text) and perhaps options. Checks them. */
+  /**
+   * Verdicts for rows of model (or null), statement, anchors (parsed, or JSON text) and perhaps options. Checks them.
+   */
   readonly verify: Ask;
 }
 
@@ -62,8 +64,8 @@ export const CLAIM_FUNCTIONS: readonly ScalarFunction[] = [
 ];
 
 /**
- * JSON comes as json, as jsonb or as a text; anchors also as an array of texts. What has no type yet is jsonb, so that a
- * parameter may be a list.
+ * JSON comes as json, as jsonb or as a text; anchors also as an array of texts. What has no type yet is jsonb, so that
+ * a parameter may be a list.
  */
 export const CLAIM_FAMILIES: readonly FunctionFamily[] = [
   family("nli_verify", "(text, text, json or text[] [, json]) → jsonb", (types) => {

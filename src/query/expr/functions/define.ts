@@ -52,8 +52,8 @@ export function contextFn(
 }
 
 /**
- * A function whose values have to be waited for, computed for several calls at a time; volatile unless told otherwise. See
- * DeferredEvaluation.
+ * A function whose values have to be waited for, computed for several calls at a time; volatile unless told otherwise.
+ * See DeferredEvaluation.
  */
 export function deferredFn(
   name: string,
@@ -167,8 +167,8 @@ export type Pattern = SqlType | "anyelement" | "anyarray" | "anynonarray" | "any
 
 /**
  * Replaces pseudo-types: all anyelement and anyarray agree on one element type, the common type of what was given
- * (PostgreSQL's anycompatible). Null when the types do not fit. `whenUnknown`: the element type where nothing but unknown was
- * given; absent: null, too.
+ * (PostgreSQL's anycompatible). Null when the types do not fit. `whenUnknown`: the element type where nothing but
+ * unknown was given; absent: null, too.
  */
 export function matchPatterns(
   patterns: readonly Pattern[],

@@ -1,4 +1,7 @@
-/** Functions that have texts written: GENERATE and AGENT_RUN. Who writes them is behind the capabilities GENERATION and AGENTS. */
+/**
+ * Functions that have texts written: GENERATE and AGENT_RUN. Who writes them is behind the capabilities GENERATION and
+ * AGENTS.
+ */
 import { JSONB, Json, TEXT, type Value } from "../../../values/values.js";
 import { Capability, need } from "../capability.js";
 import type { DeferredContext, EvalContext, ScalarFunction } from "../expr.js";

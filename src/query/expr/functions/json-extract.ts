@@ -1,6 +1,6 @@
 /**
- * JSON as MySQL's and SQLite's clients ask for it: paths such as `$.a.b[0]` in `->`, `->>` and JSON_EXTRACT, JSON_CONTAINS,
- * JSON_UNQUOTE. A path names members; filters and methods are SQL/JSON's (json-path-functions.ts).
+ * JSON as MySQL's and SQLite's clients ask for it: paths such as `$.a.b[0]` in `->`, `->>` and JSON_EXTRACT,
+ * JSON_CONTAINS, JSON_UNQUOTE. A path names members; filters and methods are SQL/JSON's (json-path-functions.ts).
  */
 import { sqlError } from "../../../protocol/errors.js";
 import { spend } from "../../../protocol/stretch.js";

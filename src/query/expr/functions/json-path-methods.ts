@@ -1,4 +1,6 @@
-/** The item methods of SQL/JSON paths: .size(), .double(), .datetime('…') and the others. Called by json-path-exec.ts. */
+/**
+ * The item methods of SQL/JSON paths: .size(), .double(), .datetime('…') and the others. Called by json-path-exec.ts.
+ */
 
 import { DbError } from "../../../protocol/errors.js";
 import type { PathItem } from "../../../values/json-path.js";

@@ -86,7 +86,9 @@ function arrayOfJson(element: SqlType, value: unknown, place: Place, context: Ev
   return { elements, dimensions, lowerBounds: dimensions.map(() => 1) };
 }
 
-/** `jsonb_populate_record(base, object)`: the base's type names the fields; its values stay where a member is missing. */
+/**
+ * `jsonb_populate_record(base, object)`: the base's type names the fields; its values stay where a member is missing.
+ */
 function populating(name: string, json: SqlType): FunctionFamily {
   return family(name, `(anyrecord, ${json.name}) → anyrecord`, ([base, given, ...rest]) => {
     if (base === undefined || given === undefined || rest.length > 0) return null;

@@ -1,6 +1,7 @@
 /**
  * Reading and replacing parts of jsonb values by subscripts: `j['key'][0]`, and the same on the left of an assignment
- * (chapter 8.14.5). The binder makes calls of these; one object per shape, so that equal calls have identical functions.
+ * (chapter 8.14.5). The binder makes calls of these; one object per shape, so that equal calls have identical
+ * functions.
  */
 import { sqlError } from "../../../protocol/errors.js";
 import { setMember } from "../../../values/json-text.js";

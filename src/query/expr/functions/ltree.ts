@@ -82,7 +82,10 @@ function matchesSome(path: string, queries: SqlArray): boolean {
   return pathsIn(queries).some((query) => matchesLquery(labels, query));
 }
 
-/** Of the path or of one in an array, and the other way round; with `^` the index is left aside, which changes no answer. */
+/**
+ * Of the path or of one in an array, and the other way round; with `^` the index is left aside, which changes no
+ * answer.
+ */
 function tests(symbol: string, what: SqlType, test: Test, flipped = symbol): ScalarFunction[] {
   const some = (paths: SqlArray, other: string) => pathsIn(paths).some((path) => test(path, other));
   return ["", "^"].flatMap((mark) => [

@@ -1,4 +1,7 @@
-/** Functions, operators and aggregates of range and multirange types (chapter 9.20): the algebra is in values/range-algebra.ts. */
+/**
+ * Functions, operators and aggregates of range and multirange types (chapter 9.20): the algebra is in
+ * values/range-algebra.ts.
+ */
 import { sqlError } from "../../../protocol/errors.js";
 import type { Turns } from "../../../protocol/turns.js";
 import {

@@ -28,7 +28,9 @@ interface Part {
   isAmbiguous: boolean;
   hasGroups: boolean;
   canBeEmpty: boolean;
-  /** A lazy quantifier, or one of several alternatives can be empty: JavaScript takes no empty round of a repetition. */
+  /**
+   * A lazy quantifier, or one of several alternatives can be empty: JavaScript takes no empty round of a repetition.
+   */
   isOdd: boolean;
   hasOwnGroups: boolean;
   unfolded: number;

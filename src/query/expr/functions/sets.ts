@@ -1,4 +1,7 @@
-/** Functions that return rows out of a value: arrays, text, regular expressions and JSON (chapters 9.4, 9.7, 9.16, 9.19). */
+/**
+ * Functions that return rows out of a value: arrays, text, regular expressions and JSON (chapters 9.4, 9.7, 9.16,
+ * 9.19).
+ */
 import { sqlError } from "../../../protocol/errors.js";
 import {
   arrayOf,

@@ -1,4 +1,7 @@
-/** Text search functions that return rows: the words of a tsvector, and what the parser and dictionaries do (chapter 12.8). */
+/**
+ * Text search functions that return rows: the words of a tsvector, and what the parser and dictionaries do (chapter
+ * 12.8).
+ */
 import { sqlError } from "../../../protocol/errors.js";
 import { analyzeText, dictionaryName } from "../../../text/text-config.js";
 import { parseText, TOKEN_TYPES } from "../../../text/text-parser.js";

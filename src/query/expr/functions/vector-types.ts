@@ -1,6 +1,6 @@
 /**
- * Operators and functions of pgvector's types halfvec and sparsevec. They are families that ask for one argument of the type, so
- * that calls with literals alone stay those of vectors.
+ * Operators and functions of pgvector's types halfvec and sparsevec. They are families that ask for one argument of the
+ * type, so that calls with literals alone stay those of vectors.
  */
 import { sqlError } from "../../../protocol/errors.js";
 import { asHalves } from "../../../values/half-vector.js";

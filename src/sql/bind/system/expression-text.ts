@@ -1,4 +1,6 @@
-/** Expressions of definitions as PostgreSQL shows them: pg_get_expr, information_schema and the texts of constraints. */
+/**
+ * Expressions of definitions as PostgreSQL shows them: pg_get_expr, information_schema and the texts of constraints.
+ */
 import { displayName, typeOfModifier } from "../../../query/expr/types.js";
 import type { SqlType } from "../../../values/values.js";
 import { relationNamed, relationText } from "./object-names.js";

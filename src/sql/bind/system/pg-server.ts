@@ -1,4 +1,6 @@
-/** pg_catalog's relations about the server and who uses it: databases, roles, methods, languages, extensions, settings. */
+/**
+ * pg_catalog's relations about the server and who uses it: databases, roles, methods, languages, extensions, settings.
+ */
 
 import { AVAILABLE_EXTENSIONS, BUILT_IN_EXTENSION } from "../../../catalog/extension.js";
 import { registerTableFunction } from "../../../query/expr/functions/table-registry.js";
@@ -236,7 +238,10 @@ const pgSettings = liveRelation("pg_catalog", "pg_settings", ({ settings }) =>
 
 const WAIT_EVENTS: Readonly<Record<string, string>> = { transaction: "transactionid", advisory: "advisory" };
 
-/** Whether the asker may see what the user's sessions do: its own, those of roles that it has, and all if it is a superuser. */
+/**
+ * Whether the asker may see what the user's sessions do: its own, those of roles that it has, and all if it is a
+ * superuser.
+ */
 function maySee(user: string, { catalog, rights }: Pick<SystemView, "catalog" | "rights">): boolean {
   if (!rights.matter || rights.isSuperuser || rights.acting.name === user) return true;
   const role = catalog.role(user);
@@ -323,7 +328,9 @@ const pgTsDict = definedRelation("pg_catalog", "pg_ts_dict", none, () =>
   })),
 );
 
-/** Kinds of words (ts_token_type) that are not written in ASCII letters alone, or that are no words, stay as they are. */
+/**
+ * Kinds of words (ts_token_type) that are not written in ASCII letters alone, or that are no words, stay as they are.
+ */
 const STEMMED_TOKENS = new Set([1, 2, 10, 11, 16, 17]);
 const TOKENS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 15, 16, 17, 18, 19, 20, 21, 22];
 

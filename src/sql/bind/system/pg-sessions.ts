@@ -1,4 +1,7 @@
-/** What pg_catalog tells of sessions' locks and prepared statements. Rows that a transaction holds are one lock on their table. */
+/**
+ * What pg_catalog tells of sessions' locks and prepared statements. Rows that a transaction holds are one lock on their
+ * table.
+ */
 import { storageOf } from "../../../catalog/table.js";
 import type { ScalarFunction } from "../../../query/expr/expr.js";
 import { oidOfId } from "../../../query/expr/types.js";

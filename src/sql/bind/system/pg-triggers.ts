@@ -1,4 +1,6 @@
-/** pg_trigger, information_schema.triggers, pg_rules, and the CREATE TRIGGER statement that pg_get_triggerdef prints. */
+/**
+ * pg_trigger, information_schema.triggers, pg_rules, and the CREATE TRIGGER statement that pg_get_triggerdef prints.
+ */
 
 import type { TableDef } from "../../../catalog/table.js";
 import type { TriggerDef } from "../../../catalog/trigger.js";

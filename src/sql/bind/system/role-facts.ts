@@ -1,6 +1,6 @@
 /**
- * Roles, owners and lists of privileges as the system's relations and functions show them. Where no statement has made use
- * of roles, the session's user is the only one and owns everything.
+ * Roles, owners and lists of privileges as the system's relations and functions show them. Where no statement has made
+ * use of roles, the session's user is the only one and owns everything.
  */
 import type { CatalogView } from "../../../catalog/catalog-view.js";
 import { actingAs, actingAsRole, type Rights, rightsOf } from "../../../catalog/rights.js";

@@ -1,6 +1,6 @@
 /**
- * Functions about the server and the sizes of relations, and whether names find objects. Sizes are estimates: the rows that
- * the optimizer expects times the width of their types.
+ * Functions about the server and the sizes of relations, and whether names find objects. Sizes are estimates: the rows
+ * that the optimizer expects times the width of their types.
  */
 import type { SequenceDef } from "../../../catalog/sequence.js";
 import type { TableDef } from "../../../catalog/table.js";

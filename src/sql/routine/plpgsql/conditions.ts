@@ -1,4 +1,7 @@
-/** Names of PostgreSQL's error conditions (appendix A of its manual) and their SQLSTATEs, as EXCEPTION and RAISE use them. */
+/**
+ * Names of PostgreSQL's error conditions (appendix A of its manual) and their SQLSTATEs, as EXCEPTION and RAISE use
+ * them.
+ */
 import { DbError, sqlError } from "../../../protocol/errors.js";
 import { sizeError } from "../../../protocol/size-errors.js";
 

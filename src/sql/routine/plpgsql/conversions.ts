@@ -1,4 +1,6 @@
-/** Values as other types, as assignments of PL/pgSQL convert them: also through text, and with conditions of domains. */
+/**
+ * Values as other types, as assignments of PL/pgSQL convert them: also through text, and with conditions of domains.
+ */
 
 import { NO_SLOTS } from "../../../query/exec/slots.js";
 import { compileExpr } from "../../../query/expr/compile.js";

@@ -1,6 +1,6 @@
 /**
- * Expressions of a body. Each is bound when it is first needed, with the types that records have then, and kept. One that
- * is plain is a closure over the variables; only one with a subquery runs as a statement.
+ * Expressions of a body. Each is bound when it is first needed, with the types that records have then, and kept. One
+ * that is plain is a closure over the variables; only one with a subquery runs as a statement.
  */
 import { sqlError } from "../../../protocol/errors.js";
 import type { ExecContext } from "../../../query/exec/context.js";

@@ -1,7 +1,8 @@
 /**
- * Writes column files from the records of a table, in a task thread, so neither the actor nor any query waits for it. It reads a
- * copy of the engine's directory (storage/engine-copy.ts) or, of rows that have just been loaded, the commit log
- * (storage/commit-parts.ts), which takes half the time. table-builds.ts says what is to be made, and takes the files over.
+ * Writes column files from the records of a table, in a task thread, so neither the actor nor any query waits for it.
+ * It reads a copy of the engine's directory (storage/engine-copy.ts) or, of rows that have just been loaded, the commit
+ * log (storage/commit-parts.ts), which takes half the time. table-builds.ts says what is to be made, and takes the
+ * files over.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -199,7 +200,10 @@ class FileBuilder {
     this.begins = span.from;
   }
 
-  /** A row; key null: it is made of the record. False: no more segments are to be made, and the span has ended before the row. */
+  /**
+   * A row; key null: it is made of the record. False: no more segments are to be made, and the span has ended before
+   * the row.
+   */
   add(key: Uint8Array | null, record: Uint8Array): boolean {
     const { job, keys } = this;
     if (keys.length === job.segmentRows || this.recordBytes > SEGMENT_BYTES) {

@@ -1,7 +1,7 @@
 /**
  * A file of column segments: pages of columns and keys, and a footer that says where they are. Immutable: written by
- * build-columns.ts under another name, synced, and renamed; read a page at a time, on demand. Each page and the footer carry
- * a CRC-32, so what is damaged is noticed before anything of it is used.
+ * build-columns.ts under another name, synced, and renamed; read a page at a time, on demand. Each page and the footer
+ * carry a CRC-32, so what is damaged is noticed before anything of it is used.
  *
  *   "TESSCOL2" · pages, each at a multiple of 8 · footer (JSON) · its length u32 · its CRC-32 u32 · "TESSCOL2"
  *   (little-endian)

@@ -1,8 +1,9 @@
 /**
  * The stored form of one column of one segment: a head, which the file's footer keeps with the zone map (least and
- * greatest value, NULLs), and a body of arrays. Numbers are stored as multiples of a step above a base, in the fewest bytes
- * that hold the largest (frame of reference: Goldstein, Ramakrishnan, Shaft 1998); texts that repeat as a dictionary and
- * codes; other texts as UTF-8 end to end. A body is read in place where its arrays have their form in memory.
+ * greatest value, NULLs), and a body of arrays. Numbers are stored as multiples of a step above a base, in the fewest
+ * bytes that hold the largest (frame of reference: Goldstein, Ramakrishnan, Shaft 1998); texts that repeat as a
+ * dictionary and codes; other texts as UTF-8 end to end. A body is read in place where its arrays have their form in
+ * memory.
  */
 import { encodeRecord, recordDecoder } from "../../../../storage/record-codec.js";
 import type { SqlType, Value } from "../../../../values/values.js";
@@ -53,7 +54,9 @@ export interface EncodedPage {
   readonly body: Uint8Array;
 }
 
-/** Types whose columns have a stored form. Vectors and JSON values stay in records: their columns are made in memory. */
+/**
+ * Types whose columns have a stored form. Vectors and JSON values stay in records: their columns are made in memory.
+ */
 export function isStorable(type: SqlType): boolean {
   return isSegmentable(type) && type.name !== "vector" && type.name !== "variant" && type.user === undefined;
 }

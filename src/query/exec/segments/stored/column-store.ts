@@ -39,7 +39,10 @@ import { WriteCounts } from "./write-counts.js";
 const SAVE_EVERY_BYTES = 64 * 1024 * 1024;
 /** Keys counted at a time, to see whether a table is long. */
 const COUNT_STEP = 1024;
-/** Builds that failed before one succeeded, after which columns are only in memory: this file system may have no hard links. */
+/**
+ * Builds that failed before one succeeded, after which columns are only in memory: this file system may have no hard
+ * links.
+ */
 const FAILURES_MAX = 3;
 /** How long a table is left alone after a build of it failed; twice as long each time. */
 const RETRY_MS = 10_000;
@@ -47,7 +50,9 @@ const RETRY_MS = 10_000;
 const PUT_OFF_MS_MAX = 60_000;
 
 export interface ColumnStoreOptions extends BuildOptions {
-  /** What the engine had when it was opened: files that stand at later commits were made of some that a power cut took. */
+  /**
+   * What the engine had when it was opened: files that stand at later commits were made of some that a power cut took.
+   */
   readonly openedSequence: number;
   /** Of all files together. */
   readonly bytesMax: number;
@@ -65,8 +70,8 @@ export interface ColumnStoreOptions extends BuildOptions {
 
 export class ColumnStore implements TableBuildsHost {
   /**
-   * By "tenant/table": one object for each folder, from before its first segments are made, because two would give two files one
-   * name. It goes when its table is dropped.
+   * By "tenant/table": one object for each folder, from before its first segments are made, because two would give two
+   * files one name. It goes when its table is dropped.
    */
   private readonly tables = new Map<string, StoredTable>();
   private readonly counts = new WriteCounts();
@@ -154,7 +159,10 @@ export class ColumnStore implements TableBuildsHost {
     return null;
   }
 
-  /** The table's one object. A new one is in the cache before the thread gives way, or else nobody else may claim the table. */
+  /**
+   * The table's one object. A new one is in the cache before the thread gives way, or else nobody else may claim the
+   * table.
+   */
   private storedOf(tenantNumber: number, storageId: number): StoredTable {
     const { cache } = this.options;
     const name = nameOf(tenantNumber, storageId);
@@ -258,7 +266,9 @@ export class ColumnStore implements TableBuildsHost {
     return bytes;
   }
 
-  /** Looks whether something is to be made or saved; call it now and then. `isBusy`: what can wait waits for a while. */
+  /**
+   * Looks whether something is to be made or saved; call it now and then. `isBusy`: what can wait waits for a while.
+   */
   sweep(isBusy = false): void {
     // Where no files can be made, scans make segments in memory again.
     this.options.cache.hasFiles = this.failures < FAILURES_MAX && this.options.mayGrow();

@@ -1,6 +1,7 @@
 /**
- * Opens the tables whose segments are in files, after a start: manifests and footers are read, and what the engine took after the
- * commits that they stand at is found in the commit log. Until a table is ready its scans wait. Called by column-store.ts.
+ * Opens the tables whose segments are in files, after a start: manifests and footers are read, and what the engine took
+ * after the commits that they stand at is found in the commit log. Until a table is ready its scans wait. Called by
+ * column-store.ts.
  */
 
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Pages of column files in memory, the one that was used longest ago goes first. Owned by the actor's segment cache, which
- * bounds it; a scan keeps the pages that it has.
+ * Pages of column files in memory, the one that was used longest ago goes first. Owned by the actor's segment cache,
+ * which bounds it; a scan keeps the pages that it has.
  */
 
 import type { SqlType } from "../../../../values/values.js";

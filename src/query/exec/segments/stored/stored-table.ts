@@ -1,4 +1,7 @@
-/** One table whose segments are in files: its folder, and what stands in it. Made and owned by column-store.ts, one for a folder. */
+/**
+ * One table whose segments are in files: its folder, and what stands in it. Made and owned by column-store.ts, one for
+ * a folder.
+ */
 import { readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";

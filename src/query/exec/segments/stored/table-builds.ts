@@ -1,6 +1,6 @@
 /**
- * Has segments of a table made by a thread, and puts them in their place: of gaps and changed ranges, from the engine; of rows
- * that a load has just brought, from the commit log. One at a time. Owned by column-store.ts.
+ * Has segments of a table made by a thread, and puts them in their place: of gaps and changed ranges, from the engine;
+ * of rows that a load has just brought, from the commit log. One at a time. Owned by column-store.ts.
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -223,8 +223,8 @@ export class TableBuilds {
   }
 
   /**
-   * Makes what is missing; `all`: also where there are segments, with the columns that the table has now. `rows`: that have no
-   * segments yet, about.
+   * Makes what is missing; `all`: also where there are segments, with the columns that the table has now. `rows`: that
+   * have no segments yet, about.
    */
   async renew(stored: StoredTable, layout: TableLayout, all: boolean, rows: number): Promise<void> {
     const { cache, engineDirectory } = this.host.options;

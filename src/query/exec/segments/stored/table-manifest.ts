@@ -1,7 +1,7 @@
 /**
- * What is kept of one table's segments in files: which files, which of their segments are of use, the commit that they stand at, and
- * the keys that were changed since a segment was made. Written under another name and then renamed, so there is the old
- * one or the new one. A damaged one is refused, and the table's files are made again.
+ * What is kept of one table's segments in files: which files, which of their segments are of use, the commit that they
+ * stand at, and the keys that were changed since a segment was made. Written under another name and then renamed, so
+ * there is the old one or the new one. A damaged one is refused, and the table's files are made again.
  *
  *   "TESSCOLM" · head length u32 · head (JSON) · keys (length u16, bytes) · CRC-32 of all before it, u32
  *   (little-endian)

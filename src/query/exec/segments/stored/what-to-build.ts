@@ -1,4 +1,6 @@
-/** Decides when segments of a table are made, of which of its ranges, and with which columns. Called by column-store.ts. */
+/**
+ * Decides when segments of a table are made, of which of its ranges, and with which columns. Called by column-store.ts.
+ */
 import type { TableLayout } from "../../table-layout.js";
 import type { SegmentCache, SegmentSizes } from "../segment-cache.js";
 import { heldColumnOf, type KeyTextSpan, type TableSegments } from "../table-segments.js";
