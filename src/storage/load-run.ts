@@ -106,7 +106,7 @@ export class LoadRun {
   }
 
   /**
-   * The same with the key that is being built, alone. Its bytes from `mark` on are the value. `isWhole`: of the key, too.
+   * The same with the key that is being built. Its bytes from `mark` on are the value; with `isWhole`, also the key's.
    */
   addBuilt(mark: number, isWhole: boolean): number {
     const end = keyLength();
