@@ -38,18 +38,20 @@ function headersOf({ form }: Endpoint, error: DbError): string {
   return form === "openai" ? openAiErrorHeaders(error.code, headers) : headers;
 }
 
-/** Takes the answer's bytes from the key's budget. What was committed is told in any case. */
-function overBudget({ budget, committed }: Request, { json, bytes, plain, packed }: Answer): DbError | null {
-  if (budget === null) return null;
+/** Takes the answer's bytes from the key's budget; not null: it may not leave. What was committed is told in any case. */
+function overBudget({ budget, committed, endpoint }: Request, { json, bytes, plain, packed }: Answer): DbError | null {
+  if (budget === null || endpoint.ends === true) return null;
   const text = json ?? (plain === undefined ? "" : JSON.stringify(plain));
   const count = bytes?.length ?? packed?.bytes.reduce((sum, { length }) => sum + length, 0) ?? Buffer.byteLength(text);
-  try {
-    budget.takeBytes(count);
-    return null;
-  } catch (error) {
-    if (!(error instanceof DbError) || committed) return null;
-    return error;
-  }
+  if (committed) budget.takeBytesAnyway(count);
+  else
+    try {
+      budget.takeBytes(count);
+    } catch (error) {
+      if (error instanceof DbError) return error;
+      throw error;
+    }
+  return null;
 }
 
 export class Answers {

@@ -4,7 +4,7 @@
  * second.
  */
 import { DbError } from "../protocol/errors.js";
-import type { Lead } from "../protocol/lead.js";
+import { hasBudget, type Lead } from "../protocol/lead.js";
 import type { RowBudget } from "../session/statement-run.js";
 import type { Tenant } from "../session/tenant.js";
 import { keyBudgetKey } from "../storage/keys.js";
@@ -30,12 +30,15 @@ interface Used {
   bytes: number;
 }
 
-export class KeyBudget implements RowBudget {
+type What = "rows" | "bytes";
+
+/** A key's, of all its requests. */
+class KeyBudget {
   isChanged = false;
 
   constructor(
     private readonly used: Used,
-    private readonly lead: Lead,
+    readonly lead: Lead,
     readonly owner: { readonly tenant: number; readonly keyId: string },
     private readonly now: () => number,
   ) {}
@@ -44,39 +47,62 @@ export class KeyBudget implements RowBudget {
     return JSON.stringify(this.used);
   }
 
-  /** Throws budget_exhausted where nothing is left. */
-  requireLeft(): void {
-    this.take("rows", 0);
-    this.take("bytes", 0);
-  }
-
-  takeRows(count: number): void {
-    this.take("rows", count);
-  }
-
-  takeBytes(count: number): void {
-    this.take("bytes", count);
-  }
-
-  /** Throws, and takes nothing, where less is left. */
-  private take(what: "rows" | "bytes", count: number): void {
+  /** Throws budget_exhausted where less than `count` is left. */
+  require(what: What, count: number): void {
     const most = this.lead[`${what}_per_day`];
     if (most === undefined) return;
     const { used } = this;
-    const day = Math.floor(this.now() / DAY_MS);
-    if (day !== used.day) Object.assign(used, { day, rows: 0, bytes: 0 });
-    if (count === 0 ? used[what] >= most : used[what] + count > most) throw this.exhausted(what, most);
-    used[what] += count;
-    this.isChanged = true;
-  }
-
-  private exhausted(what: "rows" | "bytes", most: number): DbError {
-    const left = Math.max(0, most - this.used[what]);
     const now = this.now();
-    return new DbError("budget_exhausted", `The API key may read ${most} ${what} a day; ${left} are left today.`, {
+    const day = Math.floor(now / DAY_MS);
+    if (day !== used.day) Object.assign(used, { day, rows: 0, bytes: 0 });
+    if (used[what] + count <= most) return;
+    const left = Math.max(0, most - used[what]);
+    throw new DbError("budget_exhausted", `The API key may read ${most} ${what} a day; ${left} are left today.`, {
       retry_after_seconds: Math.ceil((DAY_MS - (now % DAY_MS)) / 1000),
       hint: "The day ends at midnight, UTC. A key with a larger budget, or none, may go on.",
     });
+  }
+
+  add(what: What, count: number): void {
+    this.used[what] += count;
+    this.isChanged = true;
+  }
+}
+
+/** One request's part. */
+export class RequestBudget implements RowBudget {
+  private owed = 0;
+
+  constructor(private readonly key: KeyBudget) {}
+
+  /** Throws budget_exhausted where nothing is left. */
+  requireLeft(): void {
+    this.key.require("rows", 1);
+    this.key.require("bytes", 1);
+  }
+
+  takeRows(count: number): void {
+    if (count === 0) return;
+    this.key.require("rows", count);
+    this.key.add("rows", count);
+  }
+
+  owe(bytes: number): void {
+    this.owed += bytes;
+    this.key.require("bytes", this.owed);
+  }
+
+  /** Throws, and takes nothing, where less is left. */
+  takeBytes(count: number): void {
+    this.key.require("bytes", count);
+    this.key.add("bytes", count);
+  }
+
+  /** Of an answer that has to leave: what was committed is told. */
+  takeBytesAnyway(count: number): void {
+    // Begins a new day where one is due.
+    this.key.require("bytes", Number.NEGATIVE_INFINITY);
+    this.key.add("bytes", count);
   }
 }
 
@@ -89,9 +115,12 @@ export class KeyBudgets {
   ) {}
 
   /** Null: the key has none. `tenant`: the number of the key's own, not of a branch. */
-  of(tenant: number, lead: Lead): KeyBudget | null {
+  forRequest(tenant: number, lead: Lead): RequestBudget | null {
     const { key } = lead;
-    if (key === undefined || (lead.rows_per_day === undefined && lead.bytes_per_day === undefined)) return null;
+    return key === undefined || !hasBudget(lead) ? null : new RequestBudget(this.of(tenant, lead, key));
+  }
+
+  private of(tenant: number, lead: Lead, key: string): KeyBudget {
     const name = `${tenant}/${key}`;
     let budget = this.budgets.get(name);
     if (budget === undefined) {

@@ -17,7 +17,7 @@ import type { Client } from "../session/statement-run.js";
 import type { Tenant } from "../session/tenant.js";
 import type { Trace } from "../session/trace.js";
 import type { Transaction } from "../storage/store.js";
-import type { KeyBudget } from "./key-budgets.js";
+import type { RequestBudget } from "./key-budgets.js";
 import type { Partition } from "./partition.js";
 import type { ReplySink } from "./reply-sink.js";
 import { RequestStop } from "./request-stop.js";
@@ -75,7 +75,7 @@ export class Request {
   warnings: readonly string[] = NO_WARNINGS;
 
   /** Of the API key; null: it has none. */
-  budget: KeyBudget | null = null;
+  budget: RequestBudget | null = null;
 
   /** An agent has worked on its behalf. */
   hasActed = false;

@@ -188,7 +188,7 @@ export class Requests {
     if (error !== null) request.end(error);
     const { lead } = frame.head;
     if (lead !== undefined && endpoint.home === "tenant")
-      request.budget = partition.keyBudgets.of(tenant, leadOf(lead));
+      request.budget = partition.keyBudgets.forRequest(tenant, leadOf(lead));
     if (this.traces.size > 0) this.trace(request);
     return request;
   }
@@ -291,13 +291,19 @@ export class Requests {
   private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
     if (this.host.isClosing()) throw new DbError("shutting_down");
     if (!this.host.stopped.isEmpty) this.host.stopped.refuseRequest(request.tenant.number, frame);
-    requireWithinLead(request);
-    request.budget?.requireLeft();
-    if (route.endpoint.home === "tenant") requireOwnRoles(request);
-    if (route.isWhole) requireWhole(request);
+    this.requireAllowed(route, request);
     const input = route.validate(frame, request);
     if (input instanceof Promise) return input.then((read) => this.answer(route, request, frame, read));
     return this.answer(route, request, frame, input);
+  }
+
+  private requireAllowed({ endpoint, isWhole }: Route, request: Request): void {
+    if (endpoint.ends === true) return;
+    requireWithinLead(request);
+    // Statements ask when they have rows: COMMIT has none.
+    if (endpoint.door !== "statements") request.budget?.requireLeft();
+    if (endpoint.home === "tenant") requireOwnRoles(request);
+    if (isWhole) requireWhole(request);
   }
 
   private answer(route: Route, request: Request, frame: RequestFrame, input: Input): Answer | Promise<Answer> {

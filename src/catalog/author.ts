@@ -19,10 +19,6 @@ export interface Author {
 /** Tables of features, and their sequences: whose request first needs one makes it. */
 const OF_FEATURES = /^_(?:agents?|automl|chat|file|memory|recipes?|responses)(?:_|$)/;
 
-export function isNameOfFeature(table: string): boolean {
-  return OF_FEATURES.test(table);
-}
-
 interface Named {
   readonly id: number;
   readonly name: string;
@@ -79,7 +75,7 @@ export function accessOfNew(
 ): AccessDef | null {
   const maker = author?.maker ?? null;
   // What features keep for all callers belongs to none of them.
-  if (maker === null || (schema === DEFAULT_SCHEMA && kind !== "function" && isNameOfFeature(name))) return null;
+  if (maker === null || (schema === DEFAULT_SCHEMA && kind !== "function" && OF_FEATURES.test(name))) return null;
   const { defaults = [] } = view.roleById(maker)!;
   const of = (where: string | null) => defaults.find((each) => each.kind === kind && each.schema === where)?.grants;
   const inSchema = schema === null ? undefined : of(schema);

@@ -241,9 +241,20 @@ export interface Login {
  * takes the name of another role for a username gets nothing by it.
  */
 export function actingAs(catalog: CatalogView, login: Login): Acting {
-  const acting = actingFreely(catalog, login);
-  // A key on a lead never administers, whoever made it.
-  return login.lead === undefined ? acting : onLead({ ...acting, superuser: false }, login.lead);
+  return login.lead === undefined ? actingFreely(catalog, login) : actingByKey(catalog, login, login.lead);
+}
+
+/**
+ * A key on a lead never administers, whoever made it. Throws forbidden where its role is not one that its user may take
+ * by SET ROLE.
+ */
+function actingByKey(catalog: CatalogView, login: Login, text: string): Acting {
+  const { role, administrator = false } = leadOf(text);
+  const own = actingFreely(catalog, { user: login.user, administrator });
+  const acting = role === undefined ? own : actingFreely(catalog, login);
+  const isOwn = role === undefined || own.superuser || membershipsOf(own.role, catalog).has(acting.role!.id);
+  if (!isOwn) throw new DbError("forbidden", `The API key acts as the role "${role}", which its user is no member of.`);
+  return onLead({ ...acting, superuser: false }, text);
 }
 
 /** The same on the lead of the key with which it began. */

@@ -13,8 +13,10 @@ function claimedOf({ memberOf, claims }: Pick<FederatedRecord, "memberOf" | "cla
 }
 
 /** A key on a lead administers nothing, whoever made it. */
-function boundsOfLead(lead: Lead): Pick<Identity, "roles" | "memberOf" | "lead"> {
-  return { roles: ["user"], ...(lead.role !== undefined && { memberOf: [lead.role] }), lead: JSON.stringify(lead) };
+function boundsOfLead(lead: Lead, key: string, { roles }: Identity): Pick<Identity, "roles" | "memberOf" | "lead"> {
+  const administrator = roles.includes("admin") || roles.includes("super_admin");
+  const text = JSON.stringify({ ...lead, key, administrator } satisfies Lead);
+  return { roles: ["user"], ...(lead.role !== undefined && { memberOf: [lead.role] }), lead: text };
 }
 
 export function identityOfUser(context: DirectoryContext, userId: string): Identity | null {
@@ -34,7 +36,7 @@ export function identityOfKeyHash(context: DirectoryContext, hash: string): Iden
       ...owner,
       keyId: key.id,
       permission: key.permission,
-      ...(key.lead !== undefined && boundsOfLead({ ...key.lead, key: key.id })),
+      ...(key.lead !== undefined && boundsOfLead(key.lead, key.id, owner)),
       active: owner.active && key.isActive,
       expiresAtMs: key.expiresAt,
     };

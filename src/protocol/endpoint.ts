@@ -115,6 +115,8 @@ export interface EndpointSpec {
   readonly keeps?: "memory";
   /** The audit trail keeps who asked; so it does of all that changes something under `admin` and `system`. */
   readonly audited?: true;
+  /** It ends what its caller has begun, so it is refused to nobody who may call it: locks would stay. */
+  readonly ends?: true;
   /** Gets the long request timeout (training, import). */
   readonly slow?: true;
 }

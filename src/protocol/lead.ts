@@ -21,8 +21,9 @@ export interface Lead {
   /** Rows of results, and bytes of answers, that it may read in a day of UTC. */
   readonly rows_per_day?: number;
   readonly bytes_per_day?: number;
-  /** The key's id; only in identities. */
+  /** The key's id, and whether its user administers the tenant; only in identities. */
   readonly key?: string;
+  readonly administrator?: boolean;
 }
 
 const parsed = new Map<string, Lead>();
@@ -37,6 +38,11 @@ export function leadOf(text: string): Lead {
     parsed.set(text, lead);
   }
   return lead;
+}
+
+/** Whether what it reads is counted. */
+export function hasBudget({ rows_per_day, bytes_per_day }: Lead): boolean {
+  return rows_per_day !== undefined || bytes_per_day !== undefined;
 }
 
 /** Whether it may run such statements. */

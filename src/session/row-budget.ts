@@ -16,7 +16,9 @@ export function withinBudget(run: StatementRun): StatementRun {
       const append = rows.append.bind(rows);
       rows.append = (batch, count) => {
         budget.takeRows(count);
-        return append(batch, count);
+        const bytes = append(batch, count);
+        budget.owe(bytes);
+        return bytes;
       };
       return rows;
     },

@@ -2,8 +2,6 @@
  * Runs statements that change definitions or statistics, in the transaction of the statement. Called by
  * statement-runner.ts.
  */
-import { isNameOfFeature } from "../catalog/author.js";
-import type { DdlCommand } from "../catalog/ddl-command.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";
 import { type BoundAnalyze, type BoundDdl, type BoundDdlSteps, LOCK_TABLE } from "../sql/bind/bound-statement.js";
 import type { ShardTransaction } from "../storage/transaction.js";
@@ -49,7 +47,7 @@ export async function runDefinitions(
     const context = scope.contextFor(tx, run.request, []);
     if (block.isOpen) block.constraints?.refusePending(bound.command, catalog.view(tx));
     if (isTemporary(bound.command)) await openTemporaries(names, tx, run.request);
-    else if (!isOfFeature(bound.command)) names.rights(catalog.view(tx)).requireDefining();
+    else names.rights(catalog.view(tx)).requireDefining();
     const query = bound.stored ?? bound.rows;
     await checkCalls(query ? callsToCheck(query) : calls, bound.parameters ?? [], context);
     const done = await runDdl(
@@ -70,12 +68,6 @@ export async function runDefinitions(
   }
   const outcome = textOutcome("result", [lastTag ?? ""], run.collector, told);
   return rowsFilled === undefined ? outcome : { ...outcome, rowsFilled };
-}
-
-/** What features keep is theirs to make, whose request ever first needs it. */
-function isOfFeature(command: DdlCommand): boolean {
-  if (command.kind === "create table") return isNameOfFeature(command.name);
-  return command.kind === "create index" && isNameOfFeature(command.table.name);
 }
 
 export async function analyze(

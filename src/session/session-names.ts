@@ -174,7 +174,9 @@ export class SessionNames implements SessionMemory {
 
   /** Who its statements run as. A role that it may not be, or that is gone, has what everybody has. */
   acting(catalog: CatalogView): Acting {
-    return onLead(this.actingFreely(catalog), this.login.lead);
+    const acting = this.actingFreely(catalog);
+    // A role that is taken later makes no superuser of a key; a function's owner may be one.
+    return onLead(this.isLed && this.definer === null ? { ...acting, superuser: false } : acting, this.login.lead);
   }
 
   private actingFreely(catalog: CatalogView): Acting {

@@ -9,10 +9,11 @@ import type { RowCollector } from "./sql-result.js";
 import type { Trace } from "./trace.js";
 
 /** On whose behalf a statement runs: a Request. */
-/** How many rows a client may still get. */
+/** How much a client may still get. Its methods throw budget_exhausted where less is left. */
 export interface RowBudget {
-  /** Throws budget_exhausted where less is left. */
   takeRows(count: number): void;
+  /** The answer gets longer by about so many bytes: asked before a statement commits, and taken when the answer leaves. */
+  owe(bytes: number): void;
 }
 
 export interface Client {

@@ -63,6 +63,7 @@ t.test("a key that may name some tables", async (t) => {
     "DO $$ BEGIN PERFORM note FROM board; END $$",
     "PREPARE p AS SELECT * FROM board",
     "CREATE TABLE mine (id int)",
+    "CREATE TABLE _agents (id int)",
     "CREATE VIEW v AS SELECT * FROM common",
     "DROP TABLE common",
     "ALTER TABLE common ADD COLUMN x int",
@@ -172,10 +173,21 @@ t.test("a key with a budget", async (t) => {
   t.equal(written.body.error?.code, "budget_exhausted", "a statement that would tell too much does nothing");
   t.same((await sql("SELECT count(*) FROM many")).body.data.rows, [[100]]);
   t.equal((await sql("SELECT i FROM many LIMIT 4", led)).status, 200, "what was refused did not count");
-  t.equal((await sql("DELETE FROM many WHERE i = 1", led)).status, 429, "then nothing is left");
+  t.equal((await sql("SELECT i FROM many LIMIT 1", led)).status, 429, "then nothing is left");
+  t.equal((await sql("DELETE FROM many WHERE i = 1", led)).status, 200, "a statement without rows takes none");
   const bytes = await key({ bytes_per_day: 600, tables: ["many"] });
   t.equal((await sql("SELECT i FROM many LIMIT 1", bytes)).status, 200);
   t.equal((await sql("SELECT i FROM many", bytes)).status, 429);
+  const changed = await sql("UPDATE many SET i = i RETURNING i, repeat('x', 100)", bytes);
+  t.equal(changed.body.error?.code, "budget_exhausted", "what changes something does not get more");
+  const batch = {
+    statements: [{ sql: "UPDATE many SET i = i WHERE i = 2" }, { sql: "SELECT i, repeat('x', 99) FROM many" }],
+  };
+  const batched = await server.call("POST", "/v1/query/batch", batch, { token: bytes });
+  t.notMatch(JSON.stringify(batched.body), /x{99}/);
+  for (const path of ["/v1/subscribe?table=many", "/v1/subscribe?sql=SELECT%201", "/v1/listen?channel=x"]) {
+    t.equal((await server.call("GET", path, undefined, { token: bytes })).status, 403, path);
+  }
   const exported = await server.call("GET", "/v1/data/export?table=many", undefined, {
     token: await key({ rows_per_day: 50 }),
   });
@@ -185,6 +197,45 @@ t.test("a key with a budget", async (t) => {
   await server.boot();
   t.equal((await sql("SELECT i FROM many LIMIT 1", led)).status, 429, "a restart forgets nothing");
   await must("DROP TABLE many");
+});
+
+t.test("what a key has begun it can end when nothing is left", async (t) => {
+  await must("CREATE TABLE held AS SELECT 1 AS i");
+  const led = await key({ rows_per_day: 1, tables: ["held"] });
+  const begun = await server.expect(201, "POST", "/v1/transactions", {}, { token: led });
+  const at = `/v1/transactions/${begun.body.data.transaction_id ?? begun.body.data.id}`;
+  const inside = (text: string) => server.call("POST", `${at}/execute`, { sql: text }, { token: led });
+  t.equal((await inside("UPDATE held SET i = 2")).status, 200);
+  t.equal((await inside("SELECT i FROM held")).status, 200);
+  t.equal((await inside("SELECT i FROM held")).status, 429);
+  t.equal((await server.call("POST", `${at}/rollback`, {}, { token: led })).status < 300, true);
+  t.same((await sql("SELECT i FROM held")).body.data.rows, [[1]]);
+  t.same((await server.expect(200, "GET", "/v1/users/me", undefined, { token: led })).body.data.username, "admin");
+  await must("DROP TABLE held");
+});
+
+t.test("a lead gives nobody a role", async (t) => {
+  const path = "/admin/tenants/system/users";
+  await server.expect(201, "POST", path, { username: "ann", password: "password of ann" });
+  const ann = await server.login("ann", "password of ann");
+  await must("CREATE ROLE chief");
+  await must("CREATE ROLE su SUPERUSER");
+  await must("CREATE TABLE pay (id int)");
+  await must("REVOKE ALL ON pay FROM member");
+  await must("GRANT SELECT ON pay TO chief");
+  const keyOfAnn = async (role: string) =>
+    (await server.expect(201, "POST", "/v1/api-keys", { name: role, lead: { role } }, { token: ann })).body.data
+      .raw_key;
+  for (const role of ["chief", "su"]) {
+    const led = await keyOfAnn(role);
+    t.match((await sql("SELECT * FROM pay", led)).body.error, { code: "forbidden", message: /no member/ }, role);
+  }
+  await must("CREATE USER ann IN ROLE chief");
+  t.equal((await sql("SELECT * FROM pay", await keyOfAnn("chief"))).status, 200, "a member may");
+  const led = await key({ role: "su" });
+  const taking = "DO $$ BEGIN SET LOCAL ROLE su; GRANT ALL ON pay TO PUBLIC; END $$";
+  t.equal((await sql(taking, led)).status, 403, "no key on a lead is a superuser");
+  await must("DROP TABLE pay");
 });
 
 t.test("leads that mean nothing are refused, with the field", async (t) => {

@@ -31,6 +31,7 @@ export const boltEndpoints = [
   {
     name: "bolt.cancel",
     door: "none",
+    ends: true,
     ...shared,
     summary:
       "The client has sent its n-th RESET (u32, little endian): what runs ends, and what is before it is ignored.",
@@ -38,6 +39,7 @@ export const boltEndpoints = [
   {
     name: "bolt.close",
     door: "none",
+    ends: true,
     ...shared,
     summary: "End the session: its transaction is rolled back.",
   },

@@ -36,6 +36,7 @@ export const postgresEndpoints = [
   {
     name: "postgres.cancel",
     door: "none",
+    ends: true,
     ...shared,
     summary: "Cancel the statement that the session runs.",
   },
@@ -49,6 +50,7 @@ export const postgresEndpoints = [
   {
     name: "postgres.close",
     door: "none",
+    ends: true,
     ...shared,
     summary: "End the session: its transaction is rolled back and its temporary relations go.",
   },

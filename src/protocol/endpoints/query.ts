@@ -228,6 +228,7 @@ export const queryEndpoints = [
   {
     name: "query.close",
     door: "statements",
+    ends: true,
     method: "POST",
     path: "/v1/query/close",
     summary: "Close a prepared statement.",
@@ -312,6 +313,7 @@ export const queryEndpoints = [
   {
     name: "transactions.rollback",
     door: "statements",
+    ends: true,
     method: "POST",
     path: "/v1/transactions/{id}/rollback",
     summary: "Discard the transaction's changes.",

@@ -130,6 +130,7 @@ export const socketEndpoints = [
   {
     name: "socket.transaction.rollback",
     door: "statements",
+    ends: true,
     method: "MESSAGE",
     path: "/ws",
     messages: ["transaction.rollback"],
