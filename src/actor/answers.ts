@@ -38,7 +38,7 @@ function headersOf({ form }: Endpoint, error: DbError): string {
   return form === "openai" ? openAiErrorHeaders(error.code, headers) : headers;
 }
 
-/** Takes the answer's bytes from the key's budget; not null: it may not leave. What was committed is told in any case. */
+/** Takes the answer's bytes from the key's budget; not null: it may not leave. What was committed is told anyway. */
 function overBudget({ budget, committed, endpoint }: Request, { json, bytes, plain, packed }: Answer): DbError | null {
   if (budget === null || endpoint.ends === true) return null;
   const text = json ?? (plain === undefined ? "" : JSON.stringify(plain));

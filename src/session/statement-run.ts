@@ -12,7 +12,7 @@ import type { Trace } from "./trace.js";
 /** How much a client may still get. Its methods throw budget_exhausted where less is left. */
 export interface RowBudget {
   takeRows(count: number): void;
-  /** The answer gets longer by about so many bytes: asked before a statement commits, and taken when the answer leaves. */
+  /** The answer gets longer by about so many bytes; asked before a statement commits, taken when the answer leaves. */
   owe(bytes: number): void;
 }
 
