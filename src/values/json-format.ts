@@ -235,7 +235,7 @@ const same: PlainWriter = (value) => value;
 
 /**
  * A function that makes cells of MessagePack answers: bytea stays bytes, int8 beyond 2^53 a bigint, numeric a number
- * when that is exact and else text, JSON its value; the rest as in JSON.
+ * when that is exact and else text (a whole one beyond 2^53 always), JSON its value; the rest as in JSON.
  */
 export function plainWriter(type: SqlType, timeZone = "UTC"): PlainWriter {
   switch (type.name) {
@@ -267,6 +267,8 @@ export function plainWriter(type: SqlType, timeZone = "UTC"): PlainWriter {
       return printed((value: number) => timestampTzToText(value, timeZone, "T"));
     case "jsonpath":
       return printed(String);
+    case "char":
+      return printed(charToText);
     case "variant":
       return variantToPlain;
     case "inet":
@@ -295,6 +297,8 @@ export function toPlain(type: SqlType, value: Value, timeZone = "UTC"): unknown 
 }
 
 function plainNumeric(x: Numeric): number | string {
+  // Nothing else tells a client that it was whole.
+  if (x.scale === 0 && isUnsafe(x.unscaled)) return x.toString();
   const number = x.toNumber();
   return Number.isFinite(number) && Numeric.fromNumber(number).equals(x) ? number : x.toString();
 }

@@ -8,6 +8,18 @@ import { TestServer } from "../e2e/server.js";
 
 const server = await TestServer.start({ TESSERA_ACTORS: "1" });
 t.teardown(() => server.stop());
+for (const sql of [
+  "CREATE DOMAIN price AS numeric",
+  "CREATE DOMAIN prices AS numeric[]",
+  "CREATE DOMAIN numericish AS text",
+  "CREATE TYPE numerics AS ENUM ('1.50', '2.50')",
+  'CREATE TYPE inner_parts AS (a numeric, b bigint, c bytea, "__proto__" numeric)',
+  "CREATE TYPE parts AS (x inner_parts, y price, z float8, w jsonb, u float4[], v inner_parts[])",
+  "CREATE TABLE priced (a numeric, b price, c text)",
+  "INSERT INTO priced VALUES (12345678901234567890.5, 12345678901234567890.5, '12345678901234567890.5')",
+]) {
+  await server.expect(200, "POST", "/v1/query/execute", { sql });
+}
 const { raw_key: apiKey } = (await server.expect(201, "POST", "/v1/api-keys", { name: "client" })).body.data;
 
 /** Counts what comes as bytes and as text. */
@@ -37,6 +49,8 @@ async function rowsOf<R>(rows: AsyncIterable<R>): Promise<R[]> {
   for await (const row of rows) all.push(row);
   return all;
 }
+
+const INNER = "ROW(12345678901234567890.5, 9007199254740993, '\\x00ff', 12345678901234567890.5)::inner_parts";
 
 const TYPES = [
   "(n - 2)::int2",
@@ -79,7 +93,48 @@ const TYPES = [
   "ROW(n, 'a', decode('ff', 'hex'))",
   "n::oid",
   "NULL",
+  "chr(65279) || 'text ' || n",
+  "chr(65279) || repeat('long ', 20)",
+  'chr(233)::"char"',
+  // Whole numbers beyond 2^53 are text, those with digits behind the point are rounded.
+  "(n + 9007199254740990)::numeric",
+  "(n + 9007199254740990)::numeric(30, 1)",
+  "ARRAY[1e30, 9007199254740992, -9007199254740993, 9007199254740992.0]::numeric[]",
+  "(SELECT sum(9007199254740993::bigint + x) FROM generate_series(0, n) x)",
+  // A type's name does not say what it is.
+  "(n || '2345678901234567890.5')::price",
+  "ARRAY[(n || '2345678901234567890.5')::price]",
+  "ARRAY[12345678901234567890.5, n]::prices",
+  "'1.50'::numericish",
+  "'1.50'::numerics",
+  "ARRAY['1.50'::numerics]",
+  INNER,
+  `ARRAY[${INNER}, NULL]`,
+  `ROW(${INNER}, 12345678901234567890.5, 'Infinity', '{"y": 1e400, "x": "1.50"}', '{NaN, 1, NULL}', ARRAY[${INNER}])::parts`,
+  "ROW(12345678901234567890.5, '12345678901234567890.5', 'NaN'::float8, ROW(1e30, 1.5))",
+  "(SELECT priced FROM priced)",
+  "(SELECT array_agg(priced) FROM priced)",
+  "(SELECT to_jsonb(priced) FROM priced)",
+  // Larger than a number can be, in JSON and elsewhere.
+  '\'{"list": [1e400, -1e400, "Infinity"]}\'::jsonb',
+  "'-1e400'::json",
+  "ARRAY['1e400'::jsonb, NULL]",
+  "ARRAY['NaN', 'Infinity', -0, n]::float8[]",
+  "ARRAY['NaN', '-Infinity', -0, n]::float4[]",
+  // The smallest and largest ones of single precision, and those with the most digits.
+  "CASE n WHEN 0 THEN '1e-40' WHEN 1 THEN '1e-45' WHEN 2 THEN '9.8765435e-39' WHEN 3 THEN '1.17549435e-38' ELSE '-7e-42' END::float4",
+  "CASE n WHEN 0 THEN '16777217' WHEN 1 THEN '3.4028235e38' WHEN 2 THEN '8388608.5' WHEN 3 THEN '1.00000012' ELSE '2.00000024' END::float4",
+  "(n * -0.0::float8)::float4",
+  "n * '-0'::float8",
+  "'[-0, 1]'::vector",
 ];
+
+/** Also what JSON does not tell apart. */
+const exactly = (row: unknown): string =>
+  JSON.stringify(row, (_, value) => {
+    if (Object.is(value, -0)) return "the number -0";
+    return typeof value === "number" && !Number.isFinite(value) ? `the number ${value}` : value;
+  });
 
 t.test("a column of every type, with and without NULL", async (t) => {
   for (const type of TYPES) {
@@ -90,12 +145,8 @@ t.test("a column of every type, with and without NULL", async (t) => {
     ]);
     t.equal(json.length, 5, type);
     t.same(bytes, json, type);
-    t.same(
-      bytes.map((row) => JSON.stringify(row)),
-      json.map((row) => JSON.stringify(row)),
-      `${type}: also in the order of members`,
-    );
-    t.same(json, await rowsOf(packed.stream(text)), `${type}: as over HTTP`);
+    t.same(bytes.map(exactly), json.map(exactly), `${type}: also in the order of members`);
+    t.same(bytes.map(exactly), (await rowsOf(packed.stream(text))).map(exactly), `${type}: as over HTTP`);
   }
   t.ok(came.bytes >= TYPES.length * 3 && came.texts >= TYPES.length * 3, `${came.bytes} of bytes, ${came.texts} texts`);
 });
@@ -126,6 +177,23 @@ t.test("many rows, many columns, none, and names that objects have", async (t) =
   ]);
 });
 
+t.test("values of Cypher", async (t) => {
+  const text =
+    "UNWIND [1.5, 9007199254740993, 0.0 / 0, 1.0 / 0, [1.0 / 0, {a: -1.0 / 0, b: '1.50'}], null] AS x RETURN x, {x: x} AS y";
+  const rows = await rowsOf(packed.stream(text, [], { over }));
+  t.equal(rows.length, 6);
+  t.same(rows.map(exactly), (await rowsOf(packed.stream(text))).map(exactly));
+});
+
+t.test("values that are nested as deeply as a request can have them", async (t) => {
+  const depth = 1000;
+  const value = "[".repeat(depth) + "]".repeat(depth);
+  const [row] = await rowsOf(packed.stream("SELECT $1::jsonb AS x", [value], { over }));
+  t.equal(JSON.stringify(row), `{"x":${value}}`);
+  const deepest = new Uint8Array(300_000).fill(0x91);
+  t.throws(() => unpacked(deepest), { message: "The message is nested deeper than 1100 levels." });
+});
+
 t.test("errors come in MessagePack, too", async (t) => {
   await t.rejects(packed.stream("SELECT nme FROM pg_class", [], { over }).next(), {
     name: "QueryError",
@@ -153,6 +221,7 @@ t.test("what other programs pack", (t) => {
       "a".repeat(31),
       "a".repeat(32),
     ],
+    ...["\ufeffabc", `\ufeff${"a".repeat(100)}`, Number.POSITIVE_INFINITY],
     ...["a".repeat(300), "a".repeat(70_000), "ü".repeat(12), Array.from({ length: 20 }, (_, i) => i)],
     ...[
       Array.from({ length: 70_000 }, () => 1),

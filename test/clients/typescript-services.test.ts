@@ -27,6 +27,13 @@ t.test("a call of any route, with its variables, query and body", async (t) => {
   t.equal(await db.call("DELETE /v1/ai/sessions/{id}", { params: { id: session.session_id } }), undefined);
   await t.rejects(db.call("GET /v1/ai/sessions/{id}", { params: { id: "a/b c" } }), NotFoundError);
   await t.rejects(async () => db.call("GET /v1/ai/sessions/{id}", {} as never), { message: /params\.id/ });
+  // A URL would drop the last two parts, and the call would remove the collection.
+  for (const id of ["..", "."]) {
+    const params = { name: "books", id };
+    await t.rejects(async () => db.call("DELETE /v1/collections/{name}/documents/{id}", { params }), TypeError);
+  }
+  t.throws(() => db.collection(".."), TypeError);
+  await t.rejects(async () => db.admin.backups.download(".."), TypeError);
   const stop = AbortSignal.abort(new Error("enough"));
   await t.rejects(db.call("GET /v1/users/me", { signal: stop }), { message: "enough" });
   const body = { name: "same" };

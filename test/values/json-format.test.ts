@@ -80,6 +80,9 @@ t.test("MessagePack cells", async (t) => {
   const plain = (type: SqlType, text: string) => toPlain(type, fromText(type, text));
   t.equal(plain(NUMERIC, "1.50"), 1.5);
   t.equal(plain(NUMERIC, "12345678901234567890.1"), "12345678901234567890.1");
+  t.equal(plain(NUMERIC, "9007199254740991"), 9007199254740991);
+  t.equal(plain(NUMERIC, "9007199254740992"), "9007199254740992");
+  t.equal(plain(NUMERIC, "9007199254740992.0"), 9007199254740992);
   t.equal(plain(INT8, "9223372036854775807"), 9223372036854775807n);
   t.same(plain(BYTEA, "\\x01ff"), new Uint8Array([1, 255]));
   t.same(plain(VECTOR, "[0.1,2]"), [0.1, 2]);

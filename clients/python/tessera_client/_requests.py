@@ -49,7 +49,10 @@ def write(method: str, path: str, body: Any = None, then: Callable[[Any], Any] =
 
 
 def path(*parts: str, query: Optional[Mapping[str, Any]] = None) -> str:
-    """A path of parts; each is escaped."""
+    """A path of parts; each is escaped. ValueError: "." and ".." lead to another path and cannot be escaped."""
+    for part in parts:
+        if part in (".", ".."):
+            raise ValueError(f"a part of a path cannot be {part!r}")
     given = {name: _text(value) for name, value in (query or {}).items() if value is not None}
     return "/" + "/".join(quote(part, safe="") for part in parts) + (f"?{urlencode(given)}" if given else "")
 

@@ -57,6 +57,9 @@ class ClientTest(unittest.TestCase):
             Client("http://127.0.0.1:9", password="x" * 8)._exchange(self.client._credential.sign_in())
         with self.assertRaises(ValueError):
             Client("localhost:8080", api_key="x")
+        for part in (".", ".."):
+            with self.assertRaises(ValueError):
+                self.client.document("py_nowhere", part)
 
     def test_transactions(self) -> None:
         client = self.client

@@ -3,7 +3,7 @@ import { pause } from "./backoff.js";
 import { errorOf } from "./errors.js";
 import type { CallOptions, WriteOptions } from "./options.js";
 import { type AnswerOf, callRoute, type SentTo } from "./routes.js";
-import type { Transport } from "./transport.js";
+import { pathPart, type Transport } from "./transport.js";
 
 /** A tenant. */
 export type Tenant = AnswerOf<"GET /admin/tenants/{tenant}">;
@@ -207,7 +207,7 @@ export class Backups {
 
   /** A backup, with those that it continues, as a file for another installation. Its body comes as it is read. */
   download(id: string, { signal }: CallOptions = {}): Promise<Response> {
-    return this.transport.open("GET", `/v1/backups/${encodeURIComponent(id)}/download`, { signal, accept: "*/*" });
+    return this.transport.open("GET", `/v1/backups/${pathPart(id)}/download`, { signal, accept: "*/*" });
   }
 
   /** Puts a backup in the place of a tenant's content; waits for its end. Throws what it failed with. */

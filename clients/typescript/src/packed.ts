@@ -1,10 +1,13 @@
 /**
  * MessagePack, as the server writes it on a WebSocket: messages, and their rows by columns. Values are those of the
- * server's JSON: bytes and whole numbers that a number cannot hold are text. Pure.
+ * server's JSON: bytes, whole numbers that a number cannot hold, NaN and infinities are text. Pure.
  */
 
 /** The values of a column, one for each row. */
 export type ColumnValues = ArrayLike<unknown>;
+
+/** What values of a type are made of: the type's name in SQL, or of a composite type those of its fields. */
+export type BaseType = string | { readonly [field: string]: BaseType };
 
 /** A column of numbers: the bytes of a typed array, little-endian. */
 interface PackedNumbers {
@@ -16,15 +19,18 @@ interface PackedNumbers {
 
 /** A message. Its columns are still as they were sent. */
 export function unpacked(bytes: Uint8Array): unknown {
-  const reader = new Reader(bytes);
+  const reader = new MessageReader(bytes);
   const value = reader.value();
   if (!reader.isAtEnd()) throw new Error("There are bytes behind the message.");
   return value;
 }
 
-/** The values of a column as it was sent. `type`: in SQL. */
-export function columnValues(sent: ColumnValues | PackedNumbers, type: string): ColumnValues {
-  if (!("dtype" in sent)) return type.startsWith("numeric") ? Array.from(sent, rounded) : sent;
+/** The values of a column as it was sent. */
+export function columnValues(sent: ColumnValues | PackedNumbers, type: BaseType): ColumnValues {
+  if (!("dtype" in sent)) {
+    const read = readerOf(type);
+    return read === null ? sent : Array.from(sent, (value) => read(value));
+  }
   const { dtype, data, nulls } = sent;
   const values = numbersOf(dtype, new DataView(data.buffer, data.byteOffset, data.byteLength));
   if (nulls === undefined) return values;
@@ -65,23 +71,74 @@ function longOf(view: DataView, at: number): number | string {
   return String(view.getBigInt64(at, true));
 }
 
-/** Those of `numeric` with more digits than a number has come as text; a reader of JSON rounds them. */
-function rounded(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(rounded);
-  return typeof value === "string" && /^-?\d/.test(value) ? Number(value) : value;
+/** Makes of a value that came the one that JSON has. */
+type Reader = (value: unknown) => unknown;
+
+/** By the name of the type. Values of all others are the same; those of JSON may be larger than a number can be. */
+const READERS: ReadonlyMap<string, Reader> = new Map([
+  ["numeric", rounded],
+  ["real", finite],
+  ["double precision", finite],
+  ["variant", finite],
+  ["record", finite],
+]);
+
+/** null: the values are the same. */
+function readerOf(type: BaseType): Reader | null {
+  if (typeof type === "string") {
+    const read = READERS.get(/^[a-z ]*/.exec(type)![0]);
+    return read === undefined ? null : throughLists(read);
+  }
+  const fields = Object.entries(type).flatMap(([name, inner]) => {
+    const read = readerOf(inner);
+    return read === null ? [] : [{ name, read }];
+  });
+  if (fields.length === 0) return null;
+  return throughLists((value) => {
+    for (const { name, read } of fields) put(value as Members, name, read((value as Members)[name]));
+    return value;
+  });
 }
 
-/** JSON has no such numbers. */
-const plainDouble = (value: number): number | string => (Number.isFinite(value) ? value : String(value));
+function throughLists(read: Reader): Reader {
+  const each: Reader = (value) => {
+    if (value === null) return null;
+    return Array.isArray(value) ? value.map(each) : read(value);
+  };
+  return each;
+}
+
+/** A `numeric` with more digits than a number has comes as text. Of JSON's, a whole one stays text. */
+function rounded(value: unknown): unknown {
+  return typeof value === "string" && /^-?\d+\./.test(value) ? Number(value) : value;
+}
+
+/** NaN and infinities, also in lists and maps, are text. */
+function finite(value: unknown): unknown {
+  if (typeof value === "number") return plainDouble(value);
+  if (typeof value !== "object" || value === null) return value;
+  const members = value as Members;
+  for (const name of Object.keys(members)) {
+    const plain = finite(members[name]);
+    if (plain !== members[name]) put(members, name, plain);
+  }
+  return value;
+}
+
+/** JSON has no such numbers, and no zero below zero. */
+const plainDouble = (value: number): number | string => (Number.isFinite(value) ? value + 0 : String(value));
+
+/** Below it a number of single precision has fewer than six digits. */
+const SIX_DIGITS_MIN = 1.2e-38;
 
 /** The shortest decimal number that is this one in single precision. */
 function shortest(value: number): number | string {
   if (!Number.isFinite(value)) return String(value);
-  for (let digits = 6; digits < 9; digits++) {
+  for (let digits = Math.abs(value) < SIX_DIGITS_MIN ? 1 : 6; digits < 9; digits++) {
     const short = Number(value.toPrecision(digits));
     if (Math.fround(short) === value) return short;
   }
-  return value;
+  return Number(value.toPrecision(9));
 }
 
 function plainInteger(value: bigint): number | string {
@@ -96,9 +153,12 @@ const hex = (bytes: Uint8Array): string =>
 const SHORT = 12;
 /** Longer ones go to the decoder, which takes a while to begin. */
 const MEDIUM = 64;
-const decoder = new TextDecoder();
+/** A text may begin with U+FEFF. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+/** The server takes JSON of 1024 levels; of a message some more. */
+const DEPTH_MAX = 1_100;
 
-class Reader {
+class MessageReader {
   private at = 0;
   /** How many maps and lists the value lies in. */
   private maps = 0;
@@ -129,9 +189,9 @@ class Reader {
       case 0xc3:
         return true;
       case 0xca:
-        return plainDouble(view.getFloat32(this.skip(4)));
+        return view.getFloat32(this.skip(4));
       case 0xcb:
-        return plainDouble(view.getFloat64(this.skip(8)));
+        return view.getFloat64(this.skip(8));
       case 0xcc:
       case 0xcd:
       case 0xce:
@@ -209,29 +269,36 @@ class Reader {
     return text;
   }
 
+  private checkDepth(): void {
+    if (this.maps + this.lists > DEPTH_MAX) throw new Error(`The message is nested deeper than ${DEPTH_MAX} levels.`);
+  }
+
   private list(length: number): unknown[] {
     const list: unknown[] = [];
     this.lists++;
+    this.checkDepth();
     for (let i = 0; i < length; i++) list.push(this.value());
     this.lists--;
     return list;
   }
 
-  private map(length: number): Record<string, unknown> {
-    const map: Record<string, unknown> = {};
+  private map(length: number): Members {
+    const map: Members = {};
     this.maps++;
+    this.checkDepth();
     for (let i = 0; i < length; i++) {
       const name = String(this.value());
-      const value = this.value();
-      // A plain assignment would set the object's prototype.
-      if (name === "__proto__") setOwn(map, name, value);
-      else map[name] = value;
+      put(map, name, this.value());
     }
     this.maps--;
     return map;
   }
 }
 
-function setOwn(map: object, name: string, value: unknown): void {
-  Object.defineProperty(map, name, { value, enumerable: true, configurable: true, writable: true });
+type Members = Record<string, unknown>;
+
+function put(map: Members, name: string, value: unknown): void {
+  // A plain assignment would set the object's prototype.
+  if (name !== "__proto__") map[name] = value;
+  else Object.defineProperty(map, name, { value, enumerable: true, configurable: true, writable: true });
 }

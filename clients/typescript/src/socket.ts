@@ -4,16 +4,21 @@
  */
 import { ConnectionError, errorOf, TesseraError } from "./errors.js";
 import type { SocketClass, SocketLike } from "./options.js";
-import { type ColumnValues, columnValues, unpacked } from "./packed.js";
+import { type BaseType, type ColumnValues, columnValues, unpacked } from "./packed.js";
 import { type Column, columnRowMaker, rowMaker } from "./result.js";
 import type { Batch } from "./row-iterator.js";
 import type { Transport } from "./transport.js";
+
+interface SentColumn extends Column {
+  /** Of MessagePack, where the type was made by a statement. */
+  readonly base_type?: BaseType;
+}
 
 interface Message {
   readonly type: string;
   readonly id?: number;
   /** Of sql.columns; of sql.rows in MessagePack the values, column by column. */
-  readonly columns?: readonly Column[];
+  readonly columns?: readonly SentColumn[];
   readonly rows?: readonly (readonly unknown[])[];
   /** Rows by columns: how many. */
   readonly count?: number;
@@ -95,7 +100,7 @@ export class SocketLink {
   async *batches<R>(body: object, signal: AbortSignal | undefined): AsyncGenerator<Batch<R>, void> {
     let make = rowMaker<R>([]);
     let makeOfColumns = columnRowMaker<R>([]);
-    let types: readonly string[] = [];
+    let types: readonly BaseType[] = [];
     for await (const { type, columns = [], rows = [], count } of this.messages(body, signal)) {
       if (type === "sql.columns") {
         make = rowMaker<R>(columns);
@@ -109,7 +114,7 @@ export class SocketLink {
 
   /** The answer of a statement as it comes: its columns, some rows at a time, and its end. */
   async *parts(body: object, signal: AbortSignal | undefined): AsyncGenerator<ResultPart, void> {
-    let types: readonly string[] = [];
+    let types: readonly BaseType[] = [];
     for await (const message of this.messages(body, signal)) {
       const { columns = [] } = message;
       if (message.type === "sql.columns") {
@@ -179,15 +184,19 @@ export class SocketLink {
       socket.addEventListener("close", ({ reason }) => {
         const error = new ConnectionError(`The WebSocket was closed. ${reason ?? ""}`.trim());
         reject(error);
-        if (this.current !== socket) return;
-        this.leave();
-        for (const inbox of this.inboxes.values()) inbox.put(error);
+        this.lose(socket, error);
       });
       // A close follows each error.
       socket.addEventListener("error", () => undefined);
       socket.addEventListener("message", ({ data }) => {
-        const message = messageOf(data);
-        this.inboxes.get(message.id ?? 0)?.put(message);
+        try {
+          const message = messageOf(data);
+          this.inboxes.get(message.id ?? 0)?.put(message);
+        } catch (error) {
+          // What it was for is not known.
+          this.lose(socket, new ConnectionError("A message of the server could not be read.", error));
+          socket.close();
+        }
       });
     });
     return socket;
@@ -203,6 +212,13 @@ export class SocketLink {
     }, IDLE_MS);
   }
 
+  /** Ends all streams of the socket. */
+  private lose(socket: SocketLike, error: ConnectionError): void {
+    if (this.current !== socket) return;
+    this.leave();
+    for (const inbox of this.inboxes.values()) inbox.put(error);
+  }
+
   /** The next stream connects anew. */
   private leave(): void {
     this.socket = null;
@@ -216,16 +232,17 @@ function messageOf(data: unknown): Message {
   return JSON.parse(String(data)) as Message;
 }
 
-const typesOf = (columns: readonly Column[]): readonly string[] => columns.map(({ data_type: type }) => type);
+const typesOf = (columns: readonly SentColumn[]): readonly BaseType[] =>
+  columns.map(({ data_type, base_type = data_type }) => base_type);
 
 /** The values of sql.rows, column by column. */
-const valuesOf = (columns: readonly unknown[], types: readonly string[]): ColumnValues[] =>
+const valuesOf = (columns: readonly unknown[], types: readonly BaseType[]): ColumnValues[] =>
   columns.map((column, c) => columnValues(column as ColumnValues, types[c]!));
 
 /** The rows of sql.rows as lists. */
 function listsOf(
   { rows = [], count, columns = [] }: Message,
-  types: readonly string[],
+  types: readonly BaseType[],
 ): readonly (readonly unknown[])[] {
   if (count === undefined) return rows;
   const values = valuesOf(columns, types);

@@ -178,8 +178,11 @@ export function newKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** A variable of a path. */
-export const pathPart = (value: string | number): string => encodeURIComponent(value);
+/** A variable of a path. Throws TypeError for "." and "..", which would lead to another path and cannot be escaped. */
+export function pathPart(value: string | number): string {
+  if (value === "." || value === "..") throw new TypeError(`A part of a path cannot be "${value}".`);
+  return encodeURIComponent(value);
+}
 
 /** Where the same request may succeed after a moment. */
 function isPassing({ status, code }: TesseraError): boolean {

@@ -5,7 +5,7 @@
  */
 import { Packr } from "msgpackr";
 import { packedMessage } from "../../actor/reply.js";
-import { packedColumns } from "./packed-columns.js";
+import { packedColumns, withBaseTypes } from "./packed-columns.js";
 import { type RowFormat, rowLists } from "./row-stream.js";
 
 const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true, variableMapSize: true });
@@ -39,7 +39,7 @@ function packedRows(idJson: string, kind: "sql" | "graph"): RowFormat {
   const packed = (message: object): Uint8Array => new Uint8Array(packr.pack(message));
   return {
     contentType: "application/msgpack",
-    head: ({ columns }) => packed({ type: `${kind}.columns`, id, columns }),
+    head: (shape) => packed({ type: `${kind}.columns`, id, columns: withBaseTypes(shape) }),
     rowsAtOnce: ROWS_AT_ONCE,
     rows: (shape) => {
       const columnsOf = packedColumns(shape.outputs.map(({ type }) => type));

@@ -1,16 +1,41 @@
 /**
  * Rows by columns for MessagePack: a column of numbers is `{dtype, data, nulls?}`, whose data are the bytes of a typed
  * array (little-endian) and whose nulls are a byte per row, 1 where the value is NULL; any other column is a list of
- * values. Called by message-rows.ts; stateless.
+ * values. Clients who round numbers as readers of JSON do must know where they are, so columns of types that statements
+ * made say what these are made of. Called by message-rows.ts; stateless.
  */
 
 import type { Batch } from "../../query/expr/expr.js";
+import { displayName } from "../../query/expr/types.js";
+import type { ResultShape } from "../../session/sql-result.js";
 import { plainWriter } from "../../values/json-format.js";
-import type { SqlType, Value } from "../../values/values.js";
+import { type SqlType, typeOf, type Value } from "../../values/values.js";
 
 export type PackedColumn =
   | { readonly dtype: string; readonly data: Uint8Array; readonly nulls?: Uint8Array }
   | readonly unknown[];
+
+/** A type's name, or of a composite type its fields'; of an array of composite values those of an element. */
+type BaseType = string | { readonly [field: string]: BaseType };
+
+/** A shape's columns, with the `base_type` of those whose type's name does not tell what its values are. */
+export function withBaseTypes({ columns, outputs }: ResultShape): readonly object[] {
+  return columns.map((column, c) => {
+    const { type } = outputs[c]!;
+    return isNamed(type) ? { ...column, base_type: baseType(type) } : column;
+  });
+}
+
+function isNamed({ user, typeName, fields, element }: SqlType): boolean {
+  return user !== undefined || typeName !== undefined || fields !== undefined || (element !== null && isNamed(element));
+}
+
+function baseType({ name, fields, element }: SqlType): BaseType {
+  if (fields !== undefined) return Object.fromEntries(fields.map((field) => [field.name, baseType(field.type)]));
+  if (element === null) return displayName(typeOf(name));
+  const base = baseType(element);
+  return typeof base === "string" ? `${base}[]` : base;
+}
 
 type Writer = (values: ArrayLike<Value>, from: number, to: number) => PackedColumn;
 

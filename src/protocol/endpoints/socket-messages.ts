@@ -27,6 +27,16 @@ const warnings = Type.Optional(
   Type.Array(Type.String(), { description: "Fields of the request that were accepted but not used." }),
 );
 
+const SentColumn = Type.Object({
+  ...ColumnMeta.properties,
+  base_type: Type.Optional(
+    Type.Unknown({
+      description:
+        "Of MessagePack, where a statement made the type: the name of the type below a domain, or an object with those of a composite type's fields.",
+    }),
+  ),
+});
+
 /** A column of numbers in MessagePack. */
 const PackedColumn = Type.Union([
   Type.Object({
@@ -127,7 +137,7 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
   {
     type: "sql.columns",
     summary: "The columns of the rows that follow.",
-    payload: answer("sql.columns", { columns: Type.Array(ColumnMeta) }),
+    payload: answer("sql.columns", { columns: Type.Array(SentColumn) }),
     example: { type: "sql.columns", id: "report", columns: [{ name: "n", data_type: "integer", nullable: true }] },
   },
   {
