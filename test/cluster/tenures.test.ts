@@ -101,6 +101,7 @@ class Node {
     });
     this.tenures = new Tenures({
       node: name,
+      actor: 0,
       map: world,
       service: world.service as LogService,
       lease: this.lease,
