@@ -46,3 +46,24 @@ export function newestIn(reports: ReadonlyMap<string, number> = new Map()): numb
   for (const sequence of reports.values()) if (sequence > newest) newest = sequence;
   return newest;
 }
+
+/** All partitions are gone through this often, even if nothing has changed. */
+const SCAN_MS = 1000;
+
+/** Whether all of a node's partitions must be gone through after a look, or only those that it owns. */
+export class Scans {
+  private owners: unknown = null;
+  private orderOf: unknown = null;
+  private unseen = "";
+  private scannedMs = Number.NEGATIVE_INFINITY;
+
+  /** `isWaiting`: something of the last scan is under way. */
+  isDue({ view, orderOf, unseen }: Look, isWaiting: boolean): boolean {
+    const silent = [...unseen].flatMap(([node, since]) => (since === null ? [] : [node])).join();
+    const isSame = view.owners === this.owners && orderOf === this.orderOf && silent === this.unseen;
+    const now = performance.now();
+    if (isSame && !isWaiting && now - this.scannedMs < SCAN_MS) return false;
+    [this.owners, this.orderOf, this.unseen, this.scannedMs] = [view.owners, orderOf, silent, now];
+    return true;
+  }
+}

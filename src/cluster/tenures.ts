@@ -18,7 +18,7 @@ import type { NodeClock } from "./lease.js";
 import { type LeaseMemory, SYSTEM_CLOCK } from "./lease-memory.js";
 import { CopyBehind } from "./log-follower.js";
 import type { Claim, LogService } from "./log-service.js";
-import { type Look, newestIn, rankOf, richerThan, successorOf } from "./look.js";
+import { type Look, newestIn, rankOf, richerThan, Scans, successorOf } from "./look.js";
 import { NodeWatch } from "./node-watch.js";
 import { OwnerCopies, type OwnerCopiesOptions, type Source, sourceIn } from "./owner-copies.js";
 import type { PartitionCopy } from "./partition-copy.js";
@@ -87,6 +87,7 @@ export class Tenures {
   private readonly options: TenuresOptions;
   private readonly watch: NodeWatch;
   private readonly readiness: ReadinessWatch;
+  private readonly scans = new Scans();
   private readonly room: CellRoom;
   private readonly placement: Pick<Placement, "place">;
   private byLease: LeaseConfirmations;
@@ -246,10 +247,12 @@ export class Tenures {
     this.state = state;
     const { draining, wants } = view;
     const orderOf = await this.placement.place({ nodes: this.nodes, draining, wants });
-    this.isExpecting = false;
     const look: Look = { view, orderOf, unseen };
+    const isWaiting = this.isExpecting || this.freeSince.size > 0 || this.working.size > 0;
+    const partitions = this.scans.isDue(look, isWaiting) ? mine : [...this.tenures.keys()];
+    this.isExpecting &&= partitions !== mine;
     const turns = new Turns();
-    for (const partition of mine) {
+    for (const partition of partitions) {
       if (turns.isOver) await turns.next();
       if (this.isStopped || !lease.holdsIn(this.life)) return;
       if (this.working.has(partition)) continue;

@@ -5,6 +5,7 @@
  */
 import { Lease, type NodeClock } from "../../../src/cluster/lease.js";
 import { LeaseMemory, newLeaseMemory } from "../../../src/cluster/lease-memory.js";
+import type { Claim, Owner, Revision } from "../../../src/cluster/log-service.js";
 import type { PartitionCopy } from "../../../src/cluster/partition-copy.js";
 import { type OrderOf, Placement, type PlacementInput } from "../../../src/cluster/placement.js";
 import { Tenures } from "../../../src/cluster/tenures.js";
@@ -23,12 +24,24 @@ const RESTART_MS = 300;
 /** What may be wrong with the nodes. */
 export type ControlSabotage = "records do not tell which actors are ready";
 
+const NO_WANTS = new Map<number, string>();
+const NOBODY = new Set<string>();
+const NO_REPORTS = new Map<number, ReadonlyMap<string, number>>();
+
 /** All of it at one moment. */
 class ControlLog extends TrueLog {
+  private known: ReadonlyMap<number, Owner> | null = null;
+
+  override async claim(claim: Claim): Promise<Revision | null> {
+    this.known = null;
+    return super.claim(claim);
+  }
+
+  /** The same map of owners while they are the same. */
   view() {
-    const { owners, members } = this;
-    const none = { wants: new Map(), draining: new Set<string>(), durable: new Map() };
-    return { owners: new Map(owners), members: new Map(members), ...none };
+    this.known ??= new Map(this.owners);
+    const none = { wants: NO_WANTS, draining: NOBODY, durable: NO_REPORTS };
+    return { owners: this.known, members: new Map(this.members), ...none };
   }
 }
 

@@ -67,7 +67,7 @@ export async function simulateControlPlane(options: ControlPlaneOptions): Promis
     });
     // Others must take what these owned, and nobody gives them anything before they are ready.
     const slowStarts = await phase(() => {
-      for (const node of victims) node.crashActor(SLOW_START_MS);
+      for (const node of plane.nodes.slice(failing, 2 * failing)) node.crashActor(SLOW_START_MS);
     });
     const { restarts, problems } = plane;
     return { start, failure: ended, comeback, slowStarts, restarts, problems };
