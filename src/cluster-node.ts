@@ -103,7 +103,7 @@ export async function startNode(
   const { url, node, advertise, listen, reads, copies } = config.cluster;
   const { endpoints, name } = readClusterUrl(url);
   const tls = readEtcdTls(config.cluster);
-  const memory = newLeaseMemory();
+  const memory = newLeaseMemory(config.actors.count);
   const map = new ClusterMap(endpoints, name, tls);
   const key = peerKey(secret);
   const log = (level: "warn" | "info", message: string, fields: object): void => logger[level](fields, message);

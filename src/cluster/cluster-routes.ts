@@ -142,6 +142,10 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     void this.look();
   }
 
+  threadEnded([partition]: readonly number[]): void {
+    if (partition !== undefined) this.options.lease.actorOfDown(partition);
+  }
+
   mayCache(): boolean {
     return this.here.has(DIRECTORY) && this.options.lease.holds;
   }
@@ -231,7 +235,8 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
 
   private async lookNow(): Promise<void> {
     try {
-      this.view = await this.options.map.view();
+      // Nobody asks here what nodes have on disk.
+      this.view = await this.options.map.view(Number.POSITIVE_INFINITY);
     } catch (error) {
       if (error instanceof DbError && error.code === "log_unavailable") return;
       throw error;

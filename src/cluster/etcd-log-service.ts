@@ -256,8 +256,8 @@ export function ownerOf([found]: readonly KeyValue[]): Owner | null {
   return { ...(JSON.parse(text(found.value)) as Omit<Owner, "epoch">), epoch: Number(found.modRevision) };
 }
 
-function memberText({ incarnation, counter, isFenced, address }: MemberState): string {
-  return JSON.stringify({ incarnation, counter, isFenced, address });
+function memberText({ incarnation, counter, isFenced, address, actors }: MemberState): string {
+  return JSON.stringify({ incarnation, counter, isFenced, address, actors });
 }
 
 function revisionAfter({ succeeded, header }: TxnResponse): Revision | null {

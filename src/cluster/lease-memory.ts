@@ -2,9 +2,12 @@
  * What this node may believe (lease.ts), in memory that all of its threads share: the thread of the lease writes it,
  * everybody else reads it.
  */
+import { ACTOR_DOWN, ACTOR_READY } from "./actor-readiness.js";
 import { APART_MS, type Believed, type NodeClock } from "./lease.js";
 
 const BYTES = 64;
+/** After those, for each actor: the life in which it is ready, plus one; 0: it is down or starts. */
+const ACTORS = BYTES / 4;
 /** Words: of the writer's progress (odd while it writes), and of the node's life. */
 const WRITING = 0;
 const LIFE = 1;
@@ -22,8 +25,8 @@ export const SYSTEM_CLOCK: NodeClock = {
   wallMs: Date.now,
 };
 
-export function newLeaseMemory(): SharedArrayBuffer {
-  return new SharedArrayBuffer(BYTES);
+export function newLeaseMemory(actors = 1): SharedArrayBuffer {
+  return new SharedArrayBuffer(BYTES + 4 * actors);
 }
 
 export class LeaseMemory {
@@ -35,7 +38,7 @@ export class LeaseMemory {
     private readonly clock: NodeClock = SYSTEM_CLOCK,
   ) {
     this.words = new Int32Array(memory);
-    this.numbers = new Float64Array(memory);
+    this.numbers = new Float64Array(memory, 0, BYTES / 8);
   }
 
   /** Changes when the node has lost all that it owned: what began before is void. */
@@ -67,6 +70,32 @@ export class LeaseMemory {
       const apart = this.clock.wallMs() - wall - (now - monotonic);
       return Math.abs(apart) > APART_MS ? 0 : Math.max(0, until - now);
     }
+  }
+
+  /** Which actors are ready in this life of the node: those of the last one own nothing any more, and are about to end. */
+  get actors(): string {
+    const now = this.life + 1;
+    const states = Array.from({ length: this.actorCount }, (_, actor) => Atomics.load(this.words, ACTORS + actor));
+    return states.map((life) => (life === now ? ACTOR_READY : ACTOR_DOWN)).join("");
+  }
+
+  private get actorCount(): number {
+    return this.words.length - ACTORS;
+  }
+
+  /** The actor takes partitions from now on, for as long as the node has this life. */
+  actorReady(actor: number, life: number): void {
+    Atomics.store(this.words, ACTORS + actor, life + 1);
+  }
+
+  /** Its thread is no more. */
+  actorDown(actor: number): void {
+    Atomics.store(this.words, ACTORS + actor, 0);
+  }
+
+  /** Of the actor whose the partition is where this node owns it. */
+  actorOfDown(partition: number): void {
+    this.actorDown(partition % this.actorCount);
   }
 
   renewed({ untilMs, monotonicMs, wallMs }: Believed): void {

@@ -8,7 +8,7 @@
  * Owned by one thread of the node that does nothing else and calls `renew` every fifth of `ttlMs`.
  */
 import { DbError } from "../protocol/errors.js";
-import type { LogService, Revision } from "./log-service.js";
+import type { LogService, MemberState, Revision } from "./log-service.js";
 
 export interface NodeClock {
   /** Never goes back; may stand still while the machine is suspended. */
@@ -26,6 +26,8 @@ export interface LeaseOptions {
   readonly ttlMs?: number;
   /** Where other nodes reach this one. */
   readonly address?: string;
+  /** Which of its actors are ready, for its record (actor-readiness.ts). */
+  readonly actors?: () => string;
   /** All that this node owned it owns no more, or must claim anew. */
   readonly onLost: () => void;
   /** Replies that waited may leave. */
@@ -108,15 +110,10 @@ export class Lease {
 
   /** A new life, after the node's start or after it was given up or fenced. */
   private async join(): Promise<void> {
-    const { service, node, newIncarnation, address } = this.options;
+    const { service, node, newIncarnation } = this.options;
     const revision = (await service.member(node))?.revision ?? 0;
     const incarnation = newIncarnation();
-    const renewed = await service.renew(node, revision, {
-      incarnation,
-      counter: 1,
-      isFenced: false,
-      ...(address && { address }),
-    });
+    const renewed = await service.renew(node, revision, this.stateOf(incarnation, 1));
     if (renewed === null) return;
     // When that began is not counted: nothing is believed before the first renewal of this life.
     this.incarnation = incarnation;
@@ -125,14 +122,11 @@ export class Lease {
   }
 
   private async goOn(incarnation: string): Promise<void> {
-    const { service, node, address, ttlMs = TTL_MS } = this.options;
+    const { service, node, ttlMs = TTL_MS } = this.options;
     const began = this.now(ttlMs * BELIEVED);
     const counter = ++this.counter;
     this.unanswered.set(counter, began);
-    const renewed = await service.renew(node, this.revision, {
-      ...{ incarnation, counter, isFenced: false },
-      ...(address && { address }),
-    });
+    const renewed = await service.renew(node, this.revision, this.stateOf(incarnation, counter));
     if (this.incarnation !== incarnation) return;
     if (renewed !== null) {
       this.renewed(renewed, began);
@@ -145,6 +139,15 @@ export class Lease {
       member?.incarnation === incarnation && !member.isFenced ? this.unanswered.get(member.counter) : undefined;
     if (own === undefined) this.lose();
     else this.renewed(member!.revision, own);
+  }
+
+  private stateOf(incarnation: string, counter: number): MemberState {
+    const { address, actors } = this.options;
+    return {
+      ...{ incarnation, counter, isFenced: false },
+      ...(address && { address }),
+      ...(actors !== undefined && { actors: actors() }),
+    };
   }
 
   private renewed(revision: Revision, began: Believed): void {

@@ -66,6 +66,8 @@ export interface MemberState {
   readonly isFenced: boolean;
   /** Where other nodes reach it, host:port. */
   readonly address?: string;
+  /** Which of its actors are ready (actor-readiness.ts): a character for each. */
+  readonly actors?: string;
 }
 
 export interface Member extends MemberState {

@@ -17,7 +17,7 @@ export function openTenures(settings: ActorSettings, output: TenuresOutput): Ten
   const service = new EtcdLogService({ endpoints, tls, installation: name });
   const { failed, log } = output;
   return new Tenures({
-    ...{ node, service, reads, copies, log },
+    ...{ node, service, reads, copies, log, actor: settings.actor },
     map: new ClusterMap(endpoints, name, tls),
     lease: new LeaseMemory(lease),
     partitions: settings.partitionCount,

@@ -7,7 +7,7 @@
  * what the answer rests on; and the work gives way, since partitions and nodes may be many.
  */
 import { createHash } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { Turns } from "./turns.js";
 
 export interface PlacementInput {
   /** Those that are alive. */
@@ -20,8 +20,6 @@ export interface PlacementInput {
 /** The nodes in the order in which they shall try to own the partition; empty when none is alive. */
 export type OrderOf = (partition: number) => readonly string[];
 
-/** That is worked on in one turn. */
-const SLICE_MS = 2;
 /** Of a digest that orders nodes; what they leave open the name decides. */
 const WEIGHT_BYTES = 6;
 
@@ -100,16 +98,6 @@ export class Placement {
       found.set(partition, all);
       return all;
     };
-  }
-}
-
-class Turns {
-  private began = performance.now();
-
-  async next(): Promise<void> {
-    if (performance.now() - this.began < SLICE_MS) return;
-    await nextTurn();
-    this.began = performance.now();
   }
 }
 

@@ -10,6 +10,7 @@ import { randomUUID } from "node:crypto";
 import { DbError } from "../protocol/errors.js";
 import type { ClusterMetrics } from "../protocol/messages.js";
 import type { CommitLog } from "../storage/commit-log.js";
+import { isReadyFor, ReadinessWatch } from "./actor-readiness.js";
 import { CellRoom } from "./cell-room.js";
 import type { ClusterMap, ClusterView } from "./cluster-map.js";
 import { type Confirmations, LeaseConfirmations, QuorumConfirmations } from "./confirmations.js";
@@ -17,14 +18,18 @@ import type { NodeClock } from "./lease.js";
 import { type LeaseMemory, SYSTEM_CLOCK } from "./lease-memory.js";
 import { CopyBehind } from "./log-follower.js";
 import type { Claim, LogService } from "./log-service.js";
+import { type Look, newestIn, rankOf, richerThan, Scans, successorOf } from "./look.js";
 import { NodeWatch } from "./node-watch.js";
 import { OwnerCopies, type OwnerCopiesOptions, type Source, sourceIn } from "./owner-copies.js";
 import type { PartitionCopy } from "./partition-copy.js";
 import { Placement } from "./placement.js";
 import { ReplicatedCommitLog } from "./replicated-commit-log.js";
+import { Turns } from "./turns.js";
 
 export interface TenuresOptions {
   readonly node: string;
+  /** Its number in the node. */
+  readonly actor: number;
   readonly map: Pick<ClusterMap, "view">;
   readonly service: LogService;
   readonly lease: LeaseMemory;
@@ -60,6 +65,8 @@ interface Tenure {
 }
 
 const LOOK_MS = 200;
+/** What other nodes have on disk may be so old. */
+const DURABLE_AGE_MS = 1000;
 /** While a partition is on its way here. */
 const LOOK_SOON_MS = 40;
 /** Between two nodes that could take the same partition. */
@@ -79,6 +86,8 @@ const LAG_MAX = 1000;
 export class Tenures {
   private readonly options: TenuresOptions;
   private readonly watch: NodeWatch;
+  private readonly readiness: ReadinessWatch;
+  private readonly scans = new Scans();
   private readonly room: CellRoom;
   private readonly placement: Pick<Placement, "place">;
   private byLease: LeaseConfirmations;
@@ -99,8 +108,10 @@ export class Tenures {
   /** Another node is about to give a partition to this one. */
   private isExpecting = false;
   private lookedMs = 0;
-  private nodes = "";
-  private nodesSince = 0;
+  private nodes: readonly string[] = [];
+  /** Those, and which of their actors are ready. */
+  private state = "";
+  private stateSince = 0;
   /** In this life of the node. */
   private readonly reported = new Map<number, number>();
   private host: Host | null = null;
@@ -112,9 +123,11 @@ export class Tenures {
 
   constructor(options: TenuresOptions) {
     this.options = options;
-    this.watch = new NodeWatch(options.service, options.clock ?? SYSTEM_CLOCK);
+    const { service, clock = SYSTEM_CLOCK } = options;
+    this.watch = new NodeWatch(service, clock);
+    this.readiness = new ReadinessWatch(clock);
     this.placement = options.placement ?? new Placement(options.partitions);
-    this.room = new CellRoom({ service: options.service });
+    this.room = new CellRoom({ service });
     this.ownerCopies = new OwnerCopies(options);
     this.life = options.lease.life;
     this.byLease = new LeaseConfirmations(options.lease, this.life);
@@ -122,6 +135,7 @@ export class Tenures {
 
   begin(host: Host): void {
     this.host = host;
+    this.options.lease.actorReady(this.options.actor, this.life);
     const every = (ms: number, work: () => void): void => {
       this.timers.push(setInterval(work, ms));
     };
@@ -172,13 +186,14 @@ export class Tenures {
    */
   private goOn(): void {
     if (this.isStopped || this.working.size > 0 || this.looking !== null || this.reporting !== null) return;
-    const { lease, log } = this.options;
+    const { lease, log, actor } = this.options;
     this.life = lease.life;
     this.byLease = new LeaseConfirmations(lease, this.life);
     // What was seen before is old: the node may have stood still.
     this.freeSince.clear();
-    this.nodes = "";
+    this.state = "";
     this.reported.clear();
+    lease.actorReady(actor, this.life);
     log("warn", "the node lost its lease; this actor owned no partition and goes on", {});
   }
 
@@ -207,7 +222,7 @@ export class Tenures {
       owned: [...tenures].map(([partition, { epoch, log }]) => ({ partition, epoch, ...log.metrics })),
       copies: [...copies].map(([partition, copy]) => ({
         partition,
-        lagCommits: Math.max(0, (view === null ? 0 : newestIn(view, partition)) - Math.max(0, copy.durable)),
+        lagCommits: Math.max(0, newestIn(view?.durable.get(partition)) - Math.max(0, copy.durable)),
       })),
     };
   }
@@ -217,41 +232,48 @@ export class Tenures {
     if (this.isStopped || !lease.holdsIn(this.life)) return;
     let view: ClusterView;
     try {
-      view = await map.view();
+      view = await map.view(this.isExpecting ? LOOK_MS : DURABLE_AGE_MS);
     } catch (error) {
       this.options.log("warn", "etcd does not answer", { error: (error as Error).message });
       return;
     }
     if (this.isStopped || !lease.holdsIn(this.life)) return;
     this.newest = view;
-    const nodes = [...view.members]
-      .filter(([name, member]) => this.watch.saw(name, member) === null || name === node)
-      .map(([name]) => name)
-      .sort();
-    const now = performance.now();
-    if (nodes.join() !== this.nodes) this.nodesSince = now;
-    this.nodes = nodes.join();
-    const orderOf = await this.placement.place({ nodes, draining: view.draining, wants: view.wants });
-    if (this.isStopped || !lease.holdsIn(this.life)) return;
-    this.isExpecting = false;
-    for (const partition of mine) {
+    const unseen = new Map([...view.members].map(([name, member]) => [name, this.watch.saw(name, member)] as const));
+    for (const [name, member] of view.members) this.readiness.saw(name, member);
+    this.nodes = [...view.members.keys()].filter((name) => name === node || unseen.get(name) === null).sort();
+    const state = this.nodes.map((name) => `${name} ${view.members.get(name)!.actors}`).join();
+    if (state !== this.state) this.stateSince = performance.now();
+    this.state = state;
+    const { draining, wants } = view;
+    const orderOf = await this.placement.place({ nodes: this.nodes, draining, wants });
+    const look: Look = { view, orderOf, unseen };
+    const isWaiting = this.isExpecting || this.freeSince.size > 0 || this.working.size > 0;
+    const partitions = this.scans.isDue(look, isWaiting) ? mine : [...this.tenures.keys()];
+    this.isExpecting &&= partitions !== mine;
+    const turns = new Turns();
+    for (const partition of partitions) {
+      if (turns.isOver) await turns.next();
+      if (this.isStopped || !lease.holdsIn(this.life)) return;
       if (this.working.has(partition)) continue;
-      if (this.tenures.has(partition)) this.keep(partition, view, orderOf(partition));
-      else this.work(partition, view, orderOf(partition));
+      if (this.tenures.has(partition)) this.keep(partition, look);
+      else this.work(partition, look);
     }
   }
 
-  private keep(partition: number, view: ClusterView, [first]: readonly string[]): void {
+  private keep(partition: number, look: Look): void {
+    const { view } = look;
     const { epoch, log } = this.tenures.get(partition)!;
     const owner = view.owners.get(partition);
     if (owner !== undefined && owner.epoch > epoch) {
       this.options.failed(new DbError("partition_unavailable", `Partition ${partition} has another owner now.`));
       return;
     }
-    if (first === undefined || first === this.options.node) return;
-    const isSteady = performance.now() - this.nodesSince >= STEADY_MS;
-    const copied = view.durable.get(partition)?.get(first) ?? -1;
-    if (isSteady && copied >= log.durableHere - LAG_MAX) this.start(partition, this.giveAway(partition, first, epoch));
+    const next = successorOf(this.options.node, partition, look);
+    if (next === null) return;
+    const isSteady = performance.now() - this.stateSince >= STEADY_MS;
+    const copied = view.durable.get(partition)?.get(next) ?? -1;
+    if (isSteady && copied >= log.durableHere - LAG_MAX) this.start(partition, this.giveAway(partition, next, epoch));
   }
 
   /** Nothing of the partition is in use here any more when the successor is named. */
@@ -285,26 +307,32 @@ export class Tenures {
   }
 
   /** Takes the partition, if nobody has it, or follows it. */
-  private work(partition: number, view: ClusterView, order: readonly string[]): void {
+  private work(partition: number, look: Look): void {
     const { node } = this.options;
+    const { view } = look;
     const owner = view.owners.get(partition) ?? null;
-    const claim = { partition, node, tenure: randomUUID(), epoch: owner?.epoch ?? 0 };
+    const claimed = (): Claim => ({ partition, node, tenure: randomUUID(), epoch: owner?.epoch ?? 0 });
     if (owner?.node === node) {
-      this.start(partition, this.take(claim, view));
+      this.start(partition, this.take(claimed(), view));
       return;
     }
-    const unseen = owner === null ? null : this.watch.saw(owner.node, view.members.get(owner.node) ?? null);
-    const isFree = owner === null || unseen !== null;
+    const unseen = owner === null ? null : (look.unseen.get(owner.node) ?? this.absent(owner.node, view));
+    const isFree = owner === null || unseen !== null || this.readiness.isDown(owner.node, partition);
     if (isFree && !this.isBehind(partition)) {
-      if (this.isMyTurn(partition, order.indexOf(node)))
-        this.start(partition, this.take(unseen === null ? claim : { ...claim, unseen }, view));
+      if (this.isMyTurn(partition, rankOf(node, partition, look)))
+        this.start(partition, this.take(unseen === null ? claimed() : { ...claimed(), unseen }, view));
       return;
     }
     this.freeSince.delete(partition);
-    if (order[0] === node) this.isExpecting = true;
-    const there = newestIn(view, partition);
+    if (look.orderOf(partition)[0] === node) this.isExpecting = true;
+    const there = newestIn(view.durable.get(partition));
     if (there > this.copyOf(partition).durable && !this.isBehind(partition))
       this.start(partition, this.followOwner(partition, there, sourceIn(view, partition)));
+  }
+
+  /** Of a node that has no record. */
+  private absent(node: string, { members }: ClusterView): NonNullable<Claim["unseen"]> | null {
+    return members.has(node) ? null : this.watch.saw(node, null);
   }
 
   /** Where the log does not have what this copy lacks any more, the owner's state takes its place. */
@@ -364,6 +392,8 @@ export class Tenures {
 
   private async take(claim: Claim, view: ClusterView): Promise<void> {
     const { partition } = claim;
+    // Before the log is read: an owner that is deposed by this claim may write and report for a while yet.
+    const there = newestIn(await this.options.service.reports(partition));
     if (this.isBehind(partition) || (await this.follow(partition)) !== null) {
       await this.giveUp(claim, view);
       return;
@@ -371,7 +401,6 @@ export class Tenures {
     const copy = this.copyOf(partition);
     // All that any node has reported was acknowledged before, so it is in the log that was read, unless that was
     // trimmed.
-    const there = newestIn(view, partition);
     if (copy.durable < there) {
       this.behind.set(partition, performance.now());
       const why = `it ends at commit ${copy.durable}, and another node has ${there}`;
@@ -399,15 +428,12 @@ export class Tenures {
     const { node, log } = this.options;
     const { partition } = claim;
     if (view.owners.get(partition)?.node !== node) return;
-    const { durable } = this.copyOf(partition);
-    const [next] = [...(view.durable.get(partition) ?? [])]
-      .filter(([name, has]) => name !== node && has > durable && view.members.get(name)?.isFenced === false)
-      .sort(([, a], [, b]) => b - a);
-    if (next === undefined) return;
-    const epoch = await this.options.service.claim({ ...claim, node: next[0] });
+    const next = richerThan(node, this.copyOf(partition).durable, partition, view);
+    if (next === null) return;
+    const epoch = await this.options.service.claim({ ...claim, node: next });
     log("warn", "the partition was given to a node that has more of it", {
       partition,
-      to: next[0],
+      to: next,
       done: epoch !== null,
     });
   }
@@ -465,18 +491,14 @@ export class Tenures {
     const { node, service } = this.options;
     for (const copy of this.copies.values()) await copy.close();
     if (this.isLost) return;
-    const others = this.nodes.split(",").filter((name) => name !== node && name !== "");
+    const others = this.nodes.filter((name) => name !== node);
     for (const [partition, { epoch }] of this.tenures) {
       const reports = this.newest?.durable.get(partition);
-      const next = others.find((name) => reports?.has(name));
+      const isReady = (name: string): boolean => isReadyFor(this.newest?.members.get(name), partition);
+      const next = others.find((name) => reports?.has(name) && isReady(name));
       if (next === undefined) continue;
       // What is not known to be done is seen to by those who look for free partitions.
       await service.claim({ partition, node: next, tenure: randomUUID(), epoch }).catch(() => null);
     }
   }
-}
-
-/** That any node has on its disk. */
-function newestIn({ durable }: ClusterView, partition: number): number {
-  return Math.max(0, ...(durable.get(partition)?.values() ?? []));
 }

@@ -119,7 +119,10 @@ export class ActorPool {
         for (const partition of partitions) this.damaged.delete(partition);
       },
       ownsNothing: ({ link, partitions }) => this.ownsNothing(link, partitions),
-      ended: ({ link: { actor } }) => this.actorEnded(actor),
+      ended: ({ link: { actor }, partitions }) => {
+        this.routes?.threadEnded(partitions);
+        this.actorEnded(actor);
+      },
       isBack: ({ link }) => this.perhapsDirectoryIsBack(link),
       tellStopped: () => this.tellAll({ kind: "stopped-statements", stopped: this.stopped.list() }),
     };

@@ -23,8 +23,10 @@ export interface PartitionRoutes {
   linkOf(partition: number): ActorLink;
   /** This node serves the partition from now on. */
   opened(partition: number): void;
-  /** The thread of that actor has ended: it serves nothing. */
+  /** The thread of that actor serves nothing any more: it has ended, or is about to. */
   ended(partitions: readonly number[]): void;
+  /** That thread has ended while the server runs on; the next one is started. */
+  threadEnded(partitions: readonly number[]): void;
   /** Whether what the directory said may be used again: it is here, and this node may believe so. */
   mayCache(): boolean;
   /**

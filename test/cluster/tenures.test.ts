@@ -90,6 +90,8 @@ class Node {
   /** Its actor cannot let go of anything. */
   isTied = false;
   closes = 0;
+  /** As its record tells. */
+  actors = "1";
 
   constructor(
     readonly world: World,
@@ -101,6 +103,7 @@ class Node {
     });
     this.tenures = new Tenures({
       node: name,
+      actor: 0,
       map: world,
       service: world.service as LogService,
       lease: this.lease,
@@ -145,7 +148,8 @@ class Node {
   }
 
   async renew(): Promise<void> {
-    const state = { incarnation: this.name, counter: ++this.counter, isFenced: false };
+    const { actors } = this;
+    const state = { incarnation: this.name, counter: ++this.counter, isFenced: false, actors };
     const revision = await this.world.service.renew(this.name, this.revision, state);
     if (revision === null) {
       this.isAlive = false;
@@ -397,4 +401,37 @@ t.test("an owner that lacks commits gives the partition only to a node that has 
   await world.service.report("b", new Map([[1, 3]]));
   await world.until("a gives it to b", () => claims > 0);
   t.equal((await world.service.owner(1))!.node, "b");
+});
+
+t.test("nothing is given to a node whose actor is down, and what it owns is taken after a while", async (t) => {
+  const world = new World(t.testdir());
+  const a = await world.node(t, "a");
+  await world.until("a owns both", () => a.owned.size === 2);
+  await a.write(0, 1);
+  const b = await world.node(t, "b");
+  b.actors = "0";
+  world.wants.set(0, "b");
+  world.wants.set(1, "a");
+  // Longer than nodes must have been the same.
+  for (let i = 0; i < 80; i++) await world.until("a moment passes", () => true).then(() => sleep(1));
+  t.equal(a.closes, 0, "b is wished for, and not ready");
+  b.actors = "1";
+  await world.until("b owns it", () => b.owned.has(0));
+  t.equal(a.failures + b.failures, 0);
+
+  // As if its thread had ended: it renews, and does nothing.
+  await b.tenures.stop();
+  b.actors = "0";
+  await b.renew();
+  await sleep(500);
+  t.equal((await world.service.owner(0))!.node, "b", "it may be back soon");
+  for (let i = 0; i < 6; i++) {
+    world.monotonicMs += 1000;
+    for (const node of [a, b]) await node.renew();
+    await sleep(60);
+  }
+  await world.until("a owns both again", () => a.owned.size === 2);
+  t.equal(a.owned.get(0)!.lastSequence, 1);
+  t.equal((await world.service.member("b"))!.isFenced, false, "the node goes on with its other actors");
+  await t.rejects(b.write(0, 2), { code: "partition_unavailable" }, "an owner before writes nothing");
 });

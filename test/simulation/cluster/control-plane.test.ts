@@ -6,10 +6,17 @@ t.test("partitions find owners when nodes start, fail at once, and come back", a
   for (const seed of [1, 2]) {
     const outcome = await simulateControlPlane({ seed, nodes: 12, partitions: 48, failing: 3 });
     t.same(outcome.problems, []);
-    const { start, failure, comeback } = outcome;
+    const { start, failure, comeback, slowStarts } = outcome;
     t.ok(start.openings >= 48, `${start.openings} openings at the start`);
     t.ok(failure.openings >= 12, `${failure.openings} takeovers`);
     t.ok(failure.servedMs > 4000 && failure.servedMs < 10_000, `served after ${failure.servedMs} ms`);
     t.ok(comeback.openings >= 12, `${comeback.openings} hand-overs to those that came back`);
+    t.ok(slowStarts.servedMs < 8000, `served ${slowStarts.servedMs} ms after actors crashed that take 15 s to start`);
   }
+});
+
+t.test("found out: records that do not tell which actors are ready", async (t) => {
+  const sabotage = "records do not tell which actors are ready";
+  const { slowStarts } = await simulateControlPlane({ seed: 1, nodes: 12, partitions: 48, failing: 3, sabotage });
+  t.ok(slowStarts.servedMs > 14_000, `served after ${slowStarts.servedMs} ms`);
 });

@@ -4,8 +4,9 @@
  * A partition is served while a node has it open and its lease holds; nothing is copied, so each node may take each
  * partition.
  */
-import { Lease } from "../../../src/cluster/lease.js";
+import { Lease, type NodeClock } from "../../../src/cluster/lease.js";
 import { LeaseMemory, newLeaseMemory } from "../../../src/cluster/lease-memory.js";
+import type { Claim, Owner, Revision } from "../../../src/cluster/log-service.js";
 import type { PartitionCopy } from "../../../src/cluster/partition-copy.js";
 import { type OrderOf, Placement, type PlacementInput } from "../../../src/cluster/placement.js";
 import { Tenures } from "../../../src/cluster/tenures.js";
@@ -15,17 +16,33 @@ import { Owner as Thread, type VirtualLoop } from "../virtual-loop.js";
 import { NodeLink, SimulatedLog, TrueLog } from "./simulated-log.js";
 
 const RENEW_MS = 1000;
+const ACTORS_LOOK_MS = 50;
 /** To read a partition's log and open its files, and to close them. */
 const OPEN_MS_MAX = 300;
 const CLOSE_MS_MAX = 50;
 const RESTART_MS = 300;
 
+/** What may be wrong with the nodes. */
+export type ControlSabotage = "records do not tell which actors are ready";
+
+const NO_WANTS = new Map<number, string>();
+const NOBODY = new Set<string>();
+const NO_REPORTS = new Map<number, ReadonlyMap<string, number>>();
+
 /** All of it at one moment. */
 class ControlLog extends TrueLog {
+  private known: ReadonlyMap<number, Owner> | null = null;
+
+  override async claim(claim: Claim): Promise<Revision | null> {
+    this.known = null;
+    return super.claim(claim);
+  }
+
+  /** The same map of owners while they are the same. */
   view() {
-    const { owners, members } = this;
-    const none = { wants: new Map(), draining: new Set<string>(), durable: new Map() };
-    return { owners: new Map(owners), members: new Map(members), ...none };
+    this.known ??= new Map(this.owners);
+    const none = { wants: NO_WANTS, draining: NOBODY, durable: NO_REPORTS };
+    return { owners: this.known, members: new Map(this.members), ...none };
   }
 }
 
@@ -52,6 +69,9 @@ class ControlNode {
   private readonly link = new NodeLink();
   private threads: Thread[] = [];
   private lease!: LeaseMemory;
+  private clock!: NodeClock;
+  private service!: SimulatedLog;
+  private stopActor: () => void = () => undefined;
   private lives = 0;
 
   constructor(
@@ -73,31 +93,40 @@ class ControlNode {
     this.threads = [keeper, actor];
     const clock = { monotonicMs: () => loop.now, wallMs: () => loop.epochMs + loop.now };
     this.lease = new LeaseMemory(newLeaseMemory(), clock);
+    this.clock = clock;
     const shared = this.lease;
+    const isMute = this.plane.sabotage === "records do not tell which actors are ready";
     const service = new SimulatedLog(loop, random, truth, this.link, quorum);
     const lease = new Lease({
       ...{ service, node: this.name, clock, address: `${this.name}:1` },
       newIncarnation: () => `${this.name}.${life}.${random.next()}`,
+      ...(!isMute && { actors: () => shared.actors }),
       onLost: () => shared.lost(),
       onRenewed: (believed) => shared.renewed(believed),
     });
+    let told = "";
+    let toldMs = 0;
+    // As lease-thread.ts does.
     const renew = (): void => {
+      loop.after(ACTORS_LOOK_MS, renew);
+      if (loop.now - toldMs < RENEW_MS && shared.actors === told) return;
+      [told, toldMs] = [shared.actors, loop.now];
       void lease.renew();
-      loop.after(RENEW_MS, renew);
     };
+    this.service = service;
     // Nodes do not start in step.
     loop.after(random.next() * RENEW_MS, renew, keeper);
-    loop.after(random.next() * RENEW_MS, () => this.startActor(service, clock), actor);
+    loop.after(random.next() * RENEW_MS, () => this.startActor(), actor);
   }
 
-  private startActor(service: SimulatedLog, clock: { monotonicMs(): number; wallMs(): number }): void {
-    const { plane, lease } = this;
+  private startActor(): void {
+    const { plane, lease, service, clock } = this;
     const { loop, partitions } = plane;
     const copy = { durable: 0, catchUp: async () => undefined, close: async () => undefined };
     const map = { view: () => loop.sleep(1 + plane.random.next() * 4).then(() => plane.truth.view()) };
     let isOver = false;
     const tenures = new Tenures({
-      ...{ node: this.name, map, service, lease, partitions, reads: "lease", copies: 1, clock },
+      ...{ node: this.name, actor: 0, map, service, lease, partitions, reads: "lease", copies: 1, clock },
       mine: Array.from({ length: partitions }, (_, partition) => partition),
       placement: plane.placement,
       copyOf: () => copy as unknown as PartitionCopy,
@@ -105,15 +134,17 @@ class ControlNode {
       failed: () => {
         if (isOver) return;
         isOver = true;
-        plane.restarts++;
         this.open.clear();
         void tenures.stop();
-        loop.after(RESTART_MS, () => this.startActor(service, clock));
+        this.crashActor(RESTART_MS);
       },
       log: (level, message, fields) => {
         if (level === "error") plane.problems.push(`${this.name}: ${message} ${JSON.stringify(fields)}`);
       },
     });
+    this.stopActor = () => {
+      isOver = true;
+    };
     tenures.begin({
       open: async (partition) => {
         await tenures.replicate(partition, new MemoryCommitLog());
@@ -129,6 +160,19 @@ class ControlNode {
       },
       armTurn: () => undefined,
     });
+  }
+
+  /** The actor's thread ends in the middle of whatever it did; the next one is ready after so long. */
+  crashActor(startMs: number): void {
+    const { plane, threads } = this;
+    plane.restarts++;
+    this.stopActor();
+    this.open.clear();
+    threads[1]!.alive = false;
+    this.lease.actorDown(0);
+    const actor = new Thread(`${threads[1]!.name}'`);
+    this.threads = [threads[0]!, actor];
+    plane.loop.after(startMs, () => this.startActor(), actor);
   }
 
   kill(): void {
@@ -152,6 +196,7 @@ export class ControlPlane {
     readonly random: SeededRandom,
     readonly partitions: number,
     nodes: number,
+    readonly sabotage: ControlSabotage | null = null,
   ) {
     this.truth = new ControlLog(null, random);
     this.placement = new SharedPlacement(partitions);

@@ -1,7 +1,13 @@
-/** One run of many nodes in virtual time: all start, some fail at once, these come back. */
+/**
+ * One run of many nodes in virtual time: all start, some fail at once, these come back, and then the actors of as many crash and take
+ * long to start.
+ */
 import { SeededRandom } from "../seeded-random.js";
 import { VirtualLoop } from "../virtual-loop.js";
-import { ControlPlane } from "./control-plane.js";
+import { ControlPlane, type ControlSabotage } from "./control-plane.js";
+
+/** Of an actor, on a machine that is busy. */
+const SLOW_START_MS = 15_000;
 
 export interface ControlPlaneOptions {
   readonly seed: number;
@@ -9,6 +15,7 @@ export interface ControlPlaneOptions {
   readonly partitions: number;
   /** That are killed at once. */
   readonly failing: number;
+  readonly sabotage?: ControlSabotage;
 }
 
 /** Virtual milliseconds. */
@@ -25,19 +32,20 @@ export interface ControlPlaneOutcome {
   readonly start: Phase;
   readonly failure: Phase;
   readonly comeback: Phase;
+  readonly slowStarts: Phase;
   /** Of actors. */
   readonly restarts: number;
   readonly problems: readonly string[];
 }
 
 export async function simulateControlPlane(options: ControlPlaneOptions): Promise<ControlPlaneOutcome> {
-  const { seed, nodes, partitions, failing } = options;
+  const { seed, nodes, partitions, failing, sabotage = null } = options;
   const random = new SeededRandom(seed);
   const loop = new VirtualLoop(seed, random.fork());
   loop.install();
   // What a turn costs is not simulated: all nodes share this one thread.
   loop.replace(performance as never, "now", () => loop.now);
-  const plane = new ControlPlane(loop, random.fork(), partitions, nodes);
+  const plane = new ControlPlane(loop, random.fork(), partitions, nodes, sabotage);
   let outcome: ControlPlaneOutcome | null = null;
   let failure: unknown = null;
   const story = async (): Promise<ControlPlaneOutcome> => {
@@ -57,8 +65,12 @@ export async function simulateControlPlane(options: ControlPlaneOptions): Promis
     const comeback = await phase(() => {
       for (const node of victims) node.start();
     });
+    // Others must take what these owned, and nobody gives them anything before they are ready.
+    const slowStarts = await phase(() => {
+      for (const node of plane.nodes.slice(failing, 2 * failing)) node.crashActor(SLOW_START_MS);
+    });
     const { restarts, problems } = plane;
-    return { start, failure: ended, comeback, restarts, problems };
+    return { start, failure: ended, comeback, slowStarts, restarts, problems };
   };
   try {
     loop.soon(() => {

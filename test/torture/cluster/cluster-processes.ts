@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,6 +14,7 @@ import { LinkProxy } from "./link-proxy.js";
 const PASSWORD = "correct-horse";
 const PARTITIONS = 4;
 const ETCD_MEMBERS = 3;
+const ACTOR_FAULTS = new URL("actor-faults.js", import.meta.url).pathname;
 
 export interface NodeProcess {
   readonly name: string;
@@ -151,7 +152,20 @@ export class ClusterProcesses {
       ...{ TESSERA_SECRETS_KEY_FILE: join(this.folder, "key"), TESSERA_ADMIN_PASSWORD: PASSWORD, TESSERA_ACTORS: "1" },
       ...{ TESSERA_DATA_DIR: join(this.folder, name), TESSERA_PORT: String(port), TESSERA_POSTGRES_PORT: "0" },
       ...{ TESSERA_RATE_LIMIT_PER_SECOND: "100000", SQL_MAX_ROW_COUNT: "1000000" },
+      TESSERA_NODE_FLAGS: `--import ${ACTOR_FAULTS}`,
     };
+  }
+
+  /** The thread of its actor ends, and the next one does not start. */
+  async crashActor(node: NodeProcess): Promise<void> {
+    const place = join(this.folder, node.name);
+    writeFileSync(`${place}.hold`, "");
+    writeFileSync(`${place}.crash`, "");
+    while (existsSync(`${place}.crash`)) await sleep(20);
+  }
+
+  letActorStart(node: NodeProcess): void {
+    rmSync(join(this.folder, `${node.name}.hold`), { force: true });
   }
 
   run(node: NodeProcess): void {

@@ -14,6 +14,7 @@ const READ = "SELECT n FROM list WHERE k = $1 ORDER BY at";
 const ASKED_MS = 2000;
 export const FAULTS = [
   ...(["hand-over", "kill", "stop", "end", "cut-from-etcd", "cut-from-nodes", "cut-off", "slow", "etcd-kill"] as const),
+  "actor-down" as const,
 ];
 export type Fault = (typeof FAULTS)[number];
 /** Of each link, each way. */
@@ -173,6 +174,10 @@ export class ClusterTorture {
       await this.cluster.end(node, fault === "kill" ? "SIGKILL" : "SIGTERM");
       await sleep(this.random.next() * 4000);
       this.cluster.run(node);
+    } else if (fault === "actor-down") {
+      await this.cluster.crashActor(node);
+      await sleep(during);
+      this.cluster.letActorStart(node);
     } else if (fault === "etcd-kill") {
       await this.cluster.killEtcd(Math.floor(this.random.next() * 3), during);
     } else {
