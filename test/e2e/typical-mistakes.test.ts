@@ -80,7 +80,7 @@ const MISTAKES: Readonly<Record<string, readonly Mistake[]>> = {
   documents: [
     ["POST", "/v1/collections/boks/documents", { title: "x" }, 404, /"boks" does not exist/, "Did you mean books?"],
     ["POST", "/v1/collections/elsewhere/documents", { title: "x" }, 404, /does not exist/, /GET \/v1\/collections/],
-    ["POST", "/v1/collections/books/documents", { title: 5 }, 400, /title: expected string, not number/],
+    ["POST", "/v1/collections/books/documents", { title: 5 }, 400, /title: must be a string, not a number/],
     ["GET", "/v1/collections/books/documents?limit=many", undefined, 400, /"limit" must be a whole number/],
     ["POST", "/v1/collections/books/search", { query: "x", limit: 0 }, 400, /"limit" must be from 1 to \d+, not 0/],
     ["POST", "/v1/collections/books/search", { query: "x", filtr: {} }, 400, /"filtr"/, /Did you mean "filters?"/],
