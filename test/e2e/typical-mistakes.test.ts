@@ -142,7 +142,7 @@ const MISTAKES: Readonly<Record<string, readonly Mistake[]>> = {
     sql("SELECT NLI_VERIFY('x', '[]')", /nli_verify/, /^There is nli_verify\(text, text, json or text\[\]/),
   ],
   chat: [
-    ["POST", "/v1/ai/chat", {}, 400, /content: expected a text/],
+    ["POST", "/v1/ai/chat", {}, 400, /content: must be a text/],
     ["POST", "/v1/ai/chat", { session_id: "nope", content: "x" }, 404, /"nope" does not exist/, /ai\/sessions/],
     ["POST", "/v1/ai/chat", { content: "x", temperature: 9 }, 400, /"temperature" must be from 0 to 2, not 9/],
     ["POST", "/v1/ai/sessions", { model: "gpt-4o" }, 404, /no model "gpt-4o"/],
