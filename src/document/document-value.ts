@@ -1,6 +1,6 @@
 /**
- * Checks documents against their collection's schema. Every fault is reported with its path: "address.zip: expected
- * string, not number". Called by document-rows.ts.
+ * Checks documents against their collection's schema. Every fault is reported with its path: "address.zip: must be
+ * a string, not a number". Called by document-rows.ts.
  */
 import type { FieldType } from "../catalog/document-collection.js";
 import { DbError } from "../protocol/errors.js";
@@ -128,7 +128,7 @@ function checkField(field: Field, document: JsonObject, tell: (path: string, mes
   const last = field.path.at(-1)!;
   const value = Object.hasOwn(parent, last) ? parent[last] : undefined;
   if (value === undefined || value === null) {
-    if (field.required) tell(field.name, value === null ? `expected ${field.type}, not null` : "is required");
+    if (field.required) tell(field.name, value === null ? mustBe(field.type, value) : "is required");
     return;
   }
   const fault = faultOf(field.type, value, field.dimensions);
@@ -147,37 +147,50 @@ export function faultOf(type: FieldType, value: unknown, dimensions: number | nu
     case "string":
     case "number":
     case "boolean":
-      return typeof value === type ? null : expected(type, value);
+      return typeof value === type ? null : mustBe(type, value);
     case "integer":
-      return Number.isSafeInteger(value) ? null : expected("integer", value);
+      return Number.isSafeInteger(value) ? null : mustBe("integer", value);
     case "date":
-      return dateMsOf(value) === null ? expected("date (RFC 3339 text or milliseconds)", value) : null;
+      return dateMsOf(value) === null ? mustBe("date", value) : null;
     case "object":
-      return isObject(value) ? null : expected("object", value);
+      return isObject(value) ? null : mustBe("object", value);
     case "array":
-      return Array.isArray(value) ? null : expected("array", value);
+      return Array.isArray(value) ? null : mustBe("array", value);
     case "vector":
       return vectorFault(value, dimensions);
   }
 }
 
 function vectorFault(value: unknown, dimensions: number | null): string | null {
-  if (!Array.isArray(value)) return expected("vector (a list of numbers)", value);
+  if (!Array.isArray(value)) return mustBe("vector", value);
   if (dimensions !== null && value.length !== dimensions) {
-    return `expected ${dimensions} dimensions, not ${value.length}`;
+    return `must have ${dimensions} dimensions, not ${value.length}`;
   }
   const wrong = value.findIndex((number) => typeof number !== "number" || !Number.isFinite(Math.fround(number)));
-  return wrong < 0 ? null : `expected numbers, not ${kindOf(value[wrong])} at ${wrong}`;
+  return wrong < 0 ? null : `must hold numbers only; item ${wrong} is ${kindOf(value[wrong])}`;
 }
 
-function expected(what: string, value: unknown): string {
-  return `expected ${what}, not ${kindOf(value)}`;
+const TYPES_IN_WORDS: Readonly<Record<FieldType, string>> = {
+  string: "a string",
+  number: "a number",
+  boolean: "true or false",
+  integer: "a whole number",
+  date: "a date (RFC 3339 text or milliseconds)",
+  object: "an object",
+  array: "an array",
+  vector: "a list of numbers",
+};
+
+function mustBe(type: FieldType, value: unknown): string {
+  const sent = type === "integer" && typeof value === "number" ? String(value) : kindOf(value);
+  return `must be ${TYPES_IN_WORDS[type]}, not ${sent}`;
 }
 
 function kindOf(value: unknown): string {
   if (value === null) return "null";
-  if (Array.isArray(value)) return "array";
-  return typeof value;
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "boolean") return String(value);
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 /** Documents have numbers as JSON's: doubles. */
@@ -214,7 +227,7 @@ export function idOf(id: unknown, where = "id"): string | null {
   if (typeof id === "number" && Number.isSafeInteger(id)) return String(id);
   const fits = typeof id === "string" && id !== "" && id.length <= ID_CHARACTERS_MAX && !UNSTORABLE.test(id);
   if (fits) return id;
-  throw new DbError("invalid_request", `${where}: expected a string of 1 to ${ID_CHARACTERS_MAX} characters`, {
+  throw new DbError("invalid_request", `${where}: must be a string of 1 to ${ID_CHARACTERS_MAX} characters`, {
     field: where,
   });
 }

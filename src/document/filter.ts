@@ -86,7 +86,7 @@ class FilterCompiler {
   ) {}
 
   all(filter: unknown, where: string, depth: number): string {
-    if (!isObject(filter)) throw invalid(where, "expected an object");
+    if (!isObject(filter)) throw invalid(where, "must be an object");
     if (depth > FILTER_DEPTH_MAX) throw invalid("filters", `conditions lie deeper than ${FILTER_DEPTH_MAX} levels`);
     const parts = Object.entries(filter).map(([name, operand]) => {
       const at = `${where}.${name.slice(0, 200)}`;
@@ -104,7 +104,7 @@ class FilterCompiler {
     if (name !== "$and" && name !== "$or" && name !== "$nor") {
       throw invalid(where, `unknown operator. Known here: ${LOGICAL.join(", ")}`);
     }
-    if (!Array.isArray(operand) || operand.length === 0) throw invalid(where, "expected a list of conditions");
+    if (!Array.isArray(operand) || operand.length === 0) throw invalid(where, "must be a list of conditions");
     const parts = operand.map((part, i) => this.all(part, `${where}[${i}]`, depth));
     if (name === "$and") return joined(parts, " AND ", "true");
     const either = joined(parts, " OR ", "false");
@@ -157,7 +157,7 @@ class FilterCompiler {
       case "$nin":
         return not(this.among(place, value, where));
       case "$exists":
-        if (typeof value !== "boolean") throw invalid(where, "expected boolean");
+        if (typeof value !== "boolean") throw invalid(where, "must be true or false");
         return value ? exists(place) : not(exists(place));
       case "$not":
         return not(this.field(place, value, where, depth));
@@ -201,7 +201,7 @@ class FilterCompiler {
     if (place.kind === "vector") throw notOfVectors(where);
     if (place.kind === "column") return `${place.column} ${symbol} ${this.scalar(place.type, value, where)}`;
     if (typeof value !== "number" && typeof value !== "string" && typeof value !== "boolean") {
-      throw invalid(where, "expected number or string");
+      throw invalid(where, "must be a number or a string");
     }
     checkOperand(place, value, where);
     const condition = pathExists(place, ` ? (@ ${symbol} $v)`, this.vars(value));
@@ -216,7 +216,7 @@ class FilterCompiler {
   }
 
   private among(place: Place, list: unknown, where: string): string {
-    if (!Array.isArray(list)) throw invalid(where, "expected a list");
+    if (!Array.isArray(list)) throw invalid(where, "must be a list");
     if (list.length > FILTER_LIST_MAX) throw invalid(where, `a list has at most ${FILTER_LIST_MAX} values`);
     if (place.kind === "vector") throw notOfVectors(where);
     const values = list.filter((value) => value !== null);
@@ -244,14 +244,14 @@ class FilterCompiler {
   }
 
   private contains(place: Place, operator: "$contains" | "$all", value: unknown, where: string): string {
-    if (operator === "$all" && !Array.isArray(value)) throw invalid(where, "expected a list");
+    if (operator === "$all" && !Array.isArray(value)) throw invalid(where, "must be a list");
     if (Array.isArray(value) && value.length > FILTER_LIST_MAX) {
       throw invalid(where, `a list has at most ${FILTER_LIST_MAX} values`);
     }
     if (place.kind === "vector") throw notOfVectors(where);
     if (place.kind === "column") {
       if (place.type !== "string" || typeof value !== "string") {
-        throw invalid(where, place.type === "string" ? "expected string" : `is not for a field of type ${place.type}`);
+        throw invalid(where, place.type === "string" ? "must be a string" : `is not for a field of type ${place.type}`);
       }
       return `strpos(${place.column}, ${this.text(value, where)}) > 0`;
     }
@@ -263,7 +263,7 @@ class FilterCompiler {
   }
 
   private size(place: Place, value: unknown, where: string): string {
-    if (!Number.isSafeInteger(value) || (value as number) < 0) throw invalid(where, "expected a whole number");
+    if (!Number.isSafeInteger(value) || (value as number) < 0) throw invalid(where, "must be a whole number");
     if (place.kind !== "json") throw invalid(where, "is for arrays only");
     const length = `jsonb_array_length(${place.value}) = ${this.params.add(value, "int8")}`;
     return `CASE jsonb_typeof(${place.value}) WHEN 'array' THEN ${length} ELSE false END`;
@@ -271,7 +271,7 @@ class FilterCompiler {
 
   private elementMatches(place: Place, value: unknown, where: string, depth: number): string {
     if (place.kind !== "json") throw invalid(where, "is for arrays only");
-    if (!isObject(value)) throw invalid(where, "expected an object");
+    if (!isObject(value)) throw invalid(where, "must be an object");
     const isOfElement = Object.keys(value).every((name) => name.startsWith("$") && !LOGICAL.includes(name as "$and"));
     const target: FilterTarget = { ...NOTHING_DECLARED, rest: "v" };
     const inner = new FilterCompiler(target, this.params);
@@ -284,7 +284,7 @@ class FilterCompiler {
   }
 
   private pattern(place: Place, operator: string, value: unknown, where: string): string {
-    if (typeof value !== "string") throw invalid(where, "expected string");
+    if (typeof value !== "string") throw invalid(where, "must be a string");
     if (value.length > PATTERN_CHARACTERS_MAX) {
       throw invalid(where, `a pattern has at most ${PATTERN_CHARACTERS_MAX} characters`);
     }
@@ -350,7 +350,7 @@ function exists(place: Place): string {
 function optionsOf(options: unknown, where: string): string {
   if (options === undefined || options === "") return "~";
   if (options === "i") return "~*";
-  throw invalid(where, '$options: expected "i" or nothing');
+  throw invalid(where, '$options: must be "i" or nothing');
 }
 
 function notOfVectors(where: string): Error {

@@ -93,7 +93,7 @@ const OWN_COLUMNS: ReadonlySet<string> = new Set([
 /** Throws invalid_request with the place in the request. */
 export function readSchema(schema: unknown, where = "schema"): SchemaRequest {
   if (schema === undefined || schema === null) return { fields: [], indexes: [] };
-  if (!isObject(schema)) throw invalid(where, "expected an object");
+  if (!isObject(schema)) throw invalid(where, "must be an object");
   const { fields, indexes } = isStructured(schema) ? schema : { fields: schema, indexes: undefined };
   const reader = new SchemaReader();
   if (fields !== undefined) reader.readFields(fields, [], isStructured(schema) ? `${where}.fields` : where);
@@ -121,18 +121,18 @@ class SchemaReader {
     if (Array.isArray(list)) {
       for (const [i, field] of list.entries()) {
         const at = `${where}[${i}]`;
-        if (!isObject(field)) throw invalid(at, "expected an object");
-        if (typeof field.name !== "string") throw invalid(`${at}.name`, "expected string");
+        if (!isObject(field)) throw invalid(at, "must be an object");
+        if (typeof field.name !== "string") throw invalid(`${at}.name`, "must be a string");
         this.readField(field.name, field, parent, at);
       }
     } else if (isObject(list)) {
       for (const [name, field] of Object.entries(list)) {
         const at = `${where}.${name}`;
         const options = typeof field === "string" ? { type: field } : field;
-        if (!isObject(options)) throw invalid(at, "expected the name of a type, or an object");
+        if (!isObject(options)) throw invalid(at, "must be the name of a type, or an object");
         this.readField(name, options, parent, at);
       }
-    } else throw invalid(where, "expected a list or an object");
+    } else throw invalid(where, "must be a list or an object");
   }
 
   private readField(name: string, options: JsonObject, parent: readonly string[], where: string): void {
@@ -176,10 +176,10 @@ class SchemaReader {
   }
 
   readIndexes(list: unknown, where: string): void {
-    if (!Array.isArray(list)) throw invalid(where, "expected a list");
+    if (!Array.isArray(list)) throw invalid(where, "must be a list");
     for (const [i, index] of list.entries()) {
       const at = `${where}[${i}]`;
-      if (!isObject(index)) throw invalid(at, "expected an object");
+      if (!isObject(index)) throw invalid(at, "must be an object");
       checkOptions(index, INDEX_OPTIONS, at);
       this.addIndex(readIndex(index, at), at);
     }
@@ -193,12 +193,12 @@ class SchemaReader {
 
 function readIndex(index: JsonObject, where: string): NewCollectionIndex {
   const names = index.fields ?? (index.field === undefined ? undefined : [index.field]);
-  if (!Array.isArray(names) || names.length === 0) throw invalid(`${where}.fields`, "expected a list of field names");
+  if (!Array.isArray(names) || names.length === 0) throw invalid(`${where}.fields`, "must be a list of field names");
   if (names.length > INDEX_FIELDS_MAX) {
     throw invalid(`${where}.fields`, `an index has at most ${INDEX_FIELDS_MAX} fields`);
   }
   const paths = names.map((name, i) => {
-    if (typeof name !== "string") throw invalid(`${where}.fields[${i}]`, "expected string");
+    if (typeof name !== "string") throw invalid(`${where}.fields[${i}]`, "must be a string");
     return pathOf(name, `${where}.fields[${i}]`);
   });
   const given = index.type ?? "btree";
@@ -208,7 +208,7 @@ function readIndex(index: JsonObject, where: string): NewCollectionIndex {
   }
   const { name = null } = index;
   if (name !== null && (typeof name !== "string" || name === "" || Buffer.byteLength(name) > IDENTIFIER_BYTES_MAX)) {
-    throw invalid(`${where}.name`, `expected a string of 1 to ${IDENTIFIER_BYTES_MAX} bytes`);
+    throw invalid(`${where}.name`, `must be a string of 1 to ${IDENTIFIER_BYTES_MAX} bytes`);
   }
   if (name !== null && /[\p{Cc}\p{Cs}]/u.test(name)) throw invalid(`${where}.name`, "holds characters that it cannot");
   const unique = flagOf(index, "unique", where) ?? false;
@@ -241,7 +241,7 @@ function optionsOf(index: JsonObject, type: CollectionIndexDef["type"], where: s
     if (option === undefined) throw invalid(`${where}.${name}`, `an index of the type ${type} has no such option`);
     const isNumber = option === "m" || option.startsWith("ef_");
     if (isNumber ? !Number.isSafeInteger(value) : typeof value !== "string" || !/^\w+$/.test(value)) {
-      throw invalid(`${where}.${name}`, isNumber ? "expected integer" : "expected a word");
+      throw invalid(`${where}.${name}`, isNumber ? "must be a whole number" : "must be a word");
     }
     found.set(option, value as string | number);
   }
@@ -257,7 +257,7 @@ function dimensionsOf(options: JsonObject, type: FieldType, where: string): numb
   }
   if (dimensions === undefined) return DIMENSIONS_DEFAULT;
   if (!Number.isInteger(dimensions) || (dimensions as number) < 1 || (dimensions as number) > VECTOR_DIMENSIONS_MAX) {
-    throw invalid(`${where}.${name}`, `expected an integer from 1 to ${VECTOR_DIMENSIONS_MAX}`);
+    throw invalid(`${where}.${name}`, `must be a whole number from 1 to ${VECTOR_DIMENSIONS_MAX}`);
   }
   return dimensions as number;
 }
@@ -276,14 +276,14 @@ function typeAndSize(name: unknown, where: string): { readonly type: FieldType; 
 function typeNamed(name: unknown, where: string): FieldType {
   const type = typeof name === "string" ? own(TYPES, name.toLowerCase()) : undefined;
   if (type !== undefined) return type;
-  const shown = typeof name === "string" ? `unknown type "${name.slice(0, 40)}"` : "expected the name of a type";
+  const shown = typeof name === "string" ? `unknown type "${name.slice(0, 40)}"` : "must be the name of a type";
   throw invalid(where, `${shown}. Known: ${[...new Set(Object.values(TYPES))].join(", ")}`);
 }
 
 function flagOf(options: JsonObject, name: string, where: string): boolean | undefined {
   const value = options[name];
   if (value === undefined || typeof value === "boolean") return value;
-  throw invalid(`${where}.${name}`, "expected boolean");
+  throw invalid(`${where}.${name}`, "must be true or false");
 }
 
 function checkOptions(options: JsonObject, known: readonly string[], where: string): void {

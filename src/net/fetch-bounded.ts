@@ -166,7 +166,7 @@ async function take(response: Dispatcher.ResponseData, at: URL, request: FetchRe
     types !== undefined &&
     !types.some((one) => one === type || (one.endsWith("/*") && type.startsWith(one.slice(0, -1))))
   ) {
-    throw refused(request, `is ${type || "of no media type"}; expected ${types.join(", ")}`);
+    throw refused(request, `is ${type || "of no media type"}, and must be ${types.join(", ")}`);
   }
   const tooLong = () => refused(request, `is larger than ${bytesMax} bytes`);
   if (Number(headers["content-length"] ?? 0) > bytesMax) throw tooLong();

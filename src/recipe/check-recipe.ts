@@ -161,7 +161,7 @@ class RecipeCheck {
       names.add(step.name);
       const { sql, cypher, train, predict } = step;
       if ([sql, cypher, train, predict].filter((part) => part !== undefined).length !== 1) {
-        this.fail("expected one of sql, cypher, train and predict", path);
+        this.fail("must have one of sql, cypher, train and predict", path);
       }
       if (step.graph !== undefined && cypher === undefined) this.fail("only cypher has a graph", [...path, "graph"]);
       const action = actionOf(step);
@@ -192,7 +192,7 @@ class RecipeCheck {
     added = 0,
   ): void {
     const { sql, cypher, graph } = statement;
-    if ((sql === undefined) === (cypher === undefined)) this.fail("expected one of sql and cypher", path);
+    if ((sql === undefined) === (cypher === undefined)) this.fail("must have one of sql and cypher", path);
     if (graph !== undefined && cypher === undefined) this.fail("only cypher has a graph", [...path, "graph"]);
     this.keepPlace(textPath);
     // The text that was put around a condition is not part of the document.
@@ -231,7 +231,7 @@ class RecipeCheck {
   }
 
   private requireAllowed(statements: ReturnType<typeof parseSql>, path: Path): void {
-    if (statements.length !== 1) this.fail(`expected one statement, found ${statements.length}`, path);
+    if (statements.length !== 1) this.fail(`must be one statement, not ${statements.length}`, path);
     const { node } = statements[0]!;
     if (REFUSED.has(node.kind)) {
       this.fail(`${node.kind} statements are not allowed: the recipe runs in one transaction of its own`, path);

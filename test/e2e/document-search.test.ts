@@ -109,8 +109,8 @@ t.test("filters that cannot be are refused with their place", async (t) => {
   };
   await refused({ price: { $near: 1 } }, /^filters\.price\.\$near: unknown operator\. Known: \$eq/);
   await refused({ $xor: [] }, /^filters\.\$xor: unknown operator/);
-  await refused({ price: "5" }, /^filters\.price: expected number, not string/);
-  await refused({ $or: [{ price: { $in: [1, "2"] } }] }, /^filters\.\$or\[0\]\.price\.\$in\[1\]: expected number/);
+  await refused({ price: "5" }, /^filters\.price: must be a number, not a string/);
+  await refused({ $or: [{ price: { $in: [1, "2"] } }] }, /^filters\.\$or\[0\]\.price\.\$in\[1\]: must be a number/);
   await refused({ v: [1, 0] }, /vector/);
   await refused({ title: { $regex: "(" } }, /regular expression/);
   await refused({ tags: { $size: -1 } }, /whole number/);

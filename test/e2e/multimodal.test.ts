@@ -48,7 +48,7 @@ t.test("without models that see", async (t) => {
       [{ image_url: "http://localhost/a.png" }, /^image_url: the address is private/],
       [{ image_url: "http://169.254.169.254/latest" }, /^image_url: the address is private/],
       [{ image_url: `${host}/there` }, /^image_url: the address is private/],
-      [{ image_url: `${host}/words` }, /^image_url: is text\/plain; expected image/],
+      [{ image_url: `${host}/words` }, /^image_url: is text\/plain, and must be image/],
       [{ image_url: "nonsense" }, /^image_url: is no address/],
       [{ image_url: `https://example.com/${"a".repeat(5000)}` }, /^image_url: an address must have at most 4096/],
       [{ image_url: "data:image/png,red" }, /^image_url: a "data:" address must hold base64/],

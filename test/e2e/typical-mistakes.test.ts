@@ -80,7 +80,7 @@ const MISTAKES: Readonly<Record<string, readonly Mistake[]>> = {
   documents: [
     ["POST", "/v1/collections/boks/documents", { title: "x" }, 404, /"boks" does not exist/, "Did you mean books?"],
     ["POST", "/v1/collections/elsewhere/documents", { title: "x" }, 404, /does not exist/, /GET \/v1\/collections/],
-    ["POST", "/v1/collections/books/documents", { title: 5 }, 400, /title: expected string, not number/],
+    ["POST", "/v1/collections/books/documents", { title: 5 }, 400, /title: must be a string, not a number/],
     ["GET", "/v1/collections/books/documents?limit=many", undefined, 400, /"limit" must be a whole number/],
     ["POST", "/v1/collections/books/search", { query: "x", limit: 0 }, 400, /"limit" must be from 1 to \d+, not 0/],
     ["POST", "/v1/collections/books/search", { query: "x", filtr: {} }, 400, /"filtr"/, /Did you mean "filters?"/],
@@ -142,7 +142,7 @@ const MISTAKES: Readonly<Record<string, readonly Mistake[]>> = {
     sql("SELECT NLI_VERIFY('x', '[]')", /nli_verify/, /^There is nli_verify\(text, text, json or text\[\]/),
   ],
   chat: [
-    ["POST", "/v1/ai/chat", {}, 400, /content: expected a text/],
+    ["POST", "/v1/ai/chat", {}, 400, /content: must be a text/],
     ["POST", "/v1/ai/chat", { session_id: "nope", content: "x" }, 404, /"nope" does not exist/, /ai\/sessions/],
     ["POST", "/v1/ai/chat", { content: "x", temperature: 9 }, 400, /"temperature" must be from 0 to 2, not 9/],
     ["POST", "/v1/ai/sessions", { model: "gpt-4o" }, 404, /no model "gpt-4o"/],

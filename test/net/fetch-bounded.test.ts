@@ -207,7 +207,7 @@ test("size, type, compression and status", async (t) => {
   t.match(await failure(at("long")), { code: "invalid_request", message: /larger than 1000 bytes/ });
   t.match((await failure(at("endless"))).message, /larger than 1000 bytes/);
   t.match((await failure(at("zip"))).message, /compressed/);
-  t.match((await failure(at("html"), { types: ["image/*"] })).message, /is text\/html; expected image/);
+  t.match((await failure(at("html"), { types: ["image/*"] })).message, /is text\/html, and must be image/);
   t.match((await failure(at("exact"), { types: ["image/*"] })).message, /of no media type/);
   t.match(await failure(at("404")), { code: "invalid_request", message: /answered 404/ });
   t.match(await failure(at("503")), { code: "fetch_failed", message: /answered 503/ });

@@ -67,7 +67,7 @@ t.test("faults are told with their field and place", async (t) => {
     [step("SELECT $1"), "invalid_recipe workflow[0].sql: write $name instead of $1 (line 10, column 10)"],
     [
       step("SELECT 1; DROP TABLE x"),
-      "invalid_recipe workflow[0].sql: expected one statement, found 2 (line 10, column 10)",
+      "invalid_recipe workflow[0].sql: must be one statement, not 2 (line 10, column 10)",
     ],
     [
       step("COMMIT"),
@@ -83,7 +83,7 @@ t.test("faults are told with their field and place", async (t) => {
     ],
     [
       `${step("SELECT 1")}    cypher: RETURN 1`,
-      "invalid_recipe workflow[0]: expected one of sql, cypher, train and predict (line 9, column 5)",
+      "invalid_recipe workflow[0]: must have one of sql, cypher, train and predict (line 9, column 5)",
     ],
     [`${step("SELECT 1")}    keep: n`, "invalid_recipe workflow[0].keep: n is taken already (line 11, column 11)"],
     [

@@ -53,7 +53,7 @@ export const webhookJobs: JobKind = {
 export function checkCallback(address: string, { automl }: Config, field = "callback_url"): void {
   const { schemes, privateAllowed } = automl.webhook;
   const refuse = (why: string) => new DbError("invalid_request", `${field}: ${why}`, { field });
-  if (!URL.canParse(address)) throw refuse("is no address; expected one such as https://example.com/hook");
+  if (!URL.canParse(address)) throw refuse("must be an address such as https://example.com/hook");
   const url = new URL(address);
   const scheme = url.protocol.slice(0, -1);
   if (!(schemes as readonly string[]).includes(scheme)) {

@@ -34,7 +34,7 @@ export function startRestore(context: RestoreContext, wanted: WantedRestore): Re
   const { tenantId, from, backup, passphrase, until, replaces } = wanted;
   const untilMicros = until === null ? null : Date.parse(until) * 1000;
   if (Number.isNaN(untilMicros)) {
-    throw new DbError("invalid_request", "until: expected a time such as 2026-01-31T12:00:00Z", { field: "until" });
+    throw new DbError("invalid_request", "until: must be a time such as 2026-01-31T12:00:00Z", { field: "until" });
   }
   const place = { tenantId, ...directory.placeOf(tenantId) };
   const order = { from, store: "tenant", passphrase, untilMicros, replaces, isChecked: false } as const;

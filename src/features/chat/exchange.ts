@@ -101,7 +101,7 @@ function contentOf(body: MessageBody): string {
   const text = content ?? message;
   if (text === undefined || text.trim() === "") {
     const field = sentName(body, ["content", "message"]);
-    throw new DbError("invalid_request", `${field}: expected a text that is not empty`, { field });
+    throw new DbError("invalid_request", `${field}: must be a text that is not empty`, { field });
   }
   return text;
 }

@@ -1,10 +1,35 @@
 /**
- * Tells whether the input of UPDATE or DELETE can give a row of the table twice, as joins do; such a row is changed
- * once.
+ * UPDATE and DELETE change a row once, also where their input gives it several times, as joins do. Each run of such a
+ * statement owns one RowsChangedOnce.
  */
+import { keyText } from "../../storage/ordered-map.js";
 import type { Plan } from "../plan/plan.js";
+import type { ExecContext } from "./context.js";
+import { isChangedMeanwhile } from "./statement-snapshot.js";
 
-export function givesRowsOnce(input: Plan): boolean {
+export class RowsChangedOnce {
+  /** Keys of rows that were met; null: each is met once. */
+  private readonly seen: Set<string> | null;
+
+  constructor(
+    input: Plan,
+    private readonly context: ExecContext,
+  ) {
+    this.seen = givesRowsOnce(input) ? null : new Set();
+  }
+
+  /** False: the row was met before, or another part of the statement has changed it. */
+  takes(key: Uint8Array): boolean {
+    if (this.seen !== null) {
+      const text = keyText(key);
+      if (this.seen.has(text)) return false;
+      this.seen.add(text);
+    }
+    return !isChangedMeanwhile(this.context, key);
+  }
+}
+
+function givesRowsOnce(input: Plan): boolean {
   switch (input.kind) {
     case "scan":
       return true;

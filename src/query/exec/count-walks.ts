@@ -4,6 +4,7 @@ import { compileExpr } from "../expr/compile.js";
 import type { Batch, ColumnId, Evaluate, Expr } from "../expr/expr.js";
 import type { CountWalksPlan, WalkStep } from "../plan/graph-plans.js";
 import type { ExecContext } from "./context.js";
+import { TURNED } from "./edge-source.js";
 import { compileEdgeSource } from "./expand-edges.js";
 import { compileExcluded, type ExcludedOf } from "./expand-exclude.js";
 import type { Open, Operator, Pulled } from "./operator.js";
@@ -53,8 +54,6 @@ export function compileCountWalks(plan: CountWalksPlan, input: Open): Open {
   };
   return (context) => new CountWalksOperator(program, input(context), context);
 }
-
-const TURNED = { out: "in", in: "out", either: "either" } as const;
 
 /** Every relationship of the earlier step has a type of the later one. */
 function coversTypes(later: WalkStep, earlier: WalkStep): boolean {

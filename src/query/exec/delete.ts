@@ -3,20 +3,20 @@
  * many rows go into a load as the rows come, because nobody sees a load before it is attached at the end.
  */
 
-import { keyText } from "../../storage/ordered-map.js";
 import type { SlotOf } from "../expr/compile.js";
 import type { Batch } from "../expr/expr.js";
 import type { DeletePlan, OutputColumn } from "../plan/plan.js";
 import { BULK_ROWS } from "./bulk-writer.js";
-import { givesRowsOnce } from "./changed-once.js";
+import { RowsChangedOnce } from "./changed-once.js";
 import type { ExecContext } from "./context.js";
 import { compileFamily, Family, type FamilyProgram } from "./family.js";
 import { compileInsteadOf } from "./instead-of.js";
 import { after, drain, inTurns, type Open, type Operator } from "./operator.js";
 import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
+import { RowsForLoad } from "./rows-for-load.js";
 import { slotsOf } from "./slots.js";
-import { isChangedMeanwhile, writingContext } from "./statement-snapshot.js";
+import { writingContext } from "./statement-snapshot.js";
 import { emptyRow, type Row, TableWriter } from "./table-writer.js";
 import { compileTriggeredDelete } from "./triggered-delete.js";
 import { isTriggered } from "./triggered-rows.js";
@@ -62,11 +62,8 @@ class Deleter {
   private readonly family: Family | null;
   private readonly row: Row;
   private readonly changed: number[] = [];
-  /** Keys of rows that were met; null: each is met once. */
-  private readonly seen: Set<string> | null;
-  /** Rows whose keys went into a load; null: the rows are kept until all have come. */
-  private loaded: number | null = null;
-  private mayLoad: boolean;
+  private readonly once: RowsChangedOnce;
+  private readonly incoming: RowsForLoad;
 
   constructor(
     private readonly program: DeleteProgram,
@@ -78,18 +75,23 @@ class Deleter {
     this.writer = new TableWriter(program.plan.table, writingContext(context));
     this.family = program.family === null ? null : new Family(program.family, context);
     this.row = emptyRow(program.plan.table);
-    this.seen = givesRowsOnce(program.plan.input) ? null : new Set();
-    this.mayLoad = program.plan.returning === null && context.live === undefined && this.family === null;
+    this.once = new RowsChangedOnce(program.plan.input, context);
+    this.incoming = new RowsForLoad(
+      this.rows,
+      program.plan.returning === null && context.live === undefined && this.family === null,
+      () => this.writer.beginRemovals(),
+      (batch) => this.load(batch),
+    );
   }
 
   run(): ChangedRows | Promise<ChangedRows> {
-    const { rows, context } = this;
+    const { rows, context, incoming } = this;
     return drain(
       this.input,
-      (batch) => this.collect(batch),
+      (batch) => incoming.take(batch),
       () => {
-        if (this.loaded !== null) {
-          const result: ChangedRows = { columns: [], rows: [], count: this.loaded };
+        if (incoming.loaded !== null) {
+          const result: ChangedRows = { columns: [], rows: [], count: incoming.loaded };
           return after(this.writer.endChanges(), () => result);
         }
         if (rows.length >= BULK_ROWS && this.family === null) this.writer.beginRemovals();
@@ -100,25 +102,9 @@ class Deleter {
     );
   }
 
-  /** Keeps the rows until there are enough for a load to pay off; from then on passes them on, batch by batch. */
-  private collect(batch: Batch): void | Promise<void> {
-    const { rows } = this;
-    if (this.loaded !== null) return this.load(batch);
-    rows.append(batch);
-    if (!this.mayLoad || rows.length < BULK_ROWS) return;
-    this.mayLoad = this.writer.beginRemovals();
-    if (!this.mayLoad) return;
-    this.loaded = 0;
-    return after(this.load(rows), () => rows.clear());
-  }
-
   private load(batch: Batch): void | Promise<void> {
-    const { context, changed } = this;
     this.source = batch;
-    return inTurns(context, batch.length, this.remove, () => {
-      this.loaded! += changed.length;
-      changed.length = 0;
-    });
+    return inTurns(this.context, batch.length, this.remove, () => this.incoming.count(this.changed));
   }
 
   release(): void {
@@ -129,13 +115,7 @@ class Deleter {
     const { source, row, program } = this;
     const { columnIds, oldSlots } = program;
     const key = source.columns[program.rowKeySlot]![number] as Uint8Array | null;
-    if (key === null) return;
-    if (this.seen !== null) {
-      const text = keyText(key);
-      if (this.seen.has(text)) return;
-      this.seen.add(text);
-    }
-    if (isChangedMeanwhile(this.context, key)) return;
+    if (key === null || !this.once.takes(key)) return;
     this.changed.push(number);
     if (this.family !== null) {
       const { writer } = this.family.of(key);

@@ -30,6 +30,9 @@ export interface EdgeSource {
   maxNode(): number;
 }
 
+/** The direction as seen from the other end. */
+export const TURNED = { out: "in", in: "out", either: "either" } as const;
+
 export interface Walked {
   readonly graph: GraphTables;
   readonly direction: "out" | "in" | "either";

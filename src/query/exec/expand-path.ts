@@ -11,7 +11,7 @@ import type { OutputColumn } from "../plan/plan.js";
 import { AllPaths } from "./all-paths.js";
 import type { ExecContext } from "./context.js";
 import { DistinctEnds } from "./distinct-ends.js";
-import type { EdgeSource } from "./edge-source.js";
+import { type EdgeSource, TURNED } from "./edge-source.js";
 import { compileEdgeSource, openEdgeSource } from "./expand-edges.js";
 import { compileExcluded } from "./expand-exclude.js";
 import { compileEdgeRecords, EdgeRecords } from "./expand-records.js";
@@ -47,8 +47,6 @@ export function compileExpandPath(plan: ExpandPathPlan, input: Open): Open {
   };
   return (context) => new ExpandPathOperator(program, input(context), context);
 }
-
-const TURNED = { out: "in", in: "out", either: "either" } as const;
 
 function columnsOfEdge({ id, type, src, dst, properties }: EdgeColumns): readonly OutputColumn[] {
   return [id, type, src, dst, properties];

@@ -1,13 +1,12 @@
 /** DELETE from tables with triggers: as delete.ts, with each row removed by TriggeredRows. Called by delete.ts. */
-import { keyText } from "../../storage/ordered-map.js";
 import type { DeletePlan } from "../plan/plan.js";
+import { RowsChangedOnce } from "./changed-once.js";
 import type { ExecContext } from "./context.js";
 import { after, drain, inOrder, type Open, type Operator } from "./operator.js";
 import { compileRoutes } from "./partition-router.js";
 import { type ChangedRows, modifying, type ReturningProgram } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
 import { NO_SLOTS, slotsOf } from "./slots.js";
-import { isChangedMeanwhile } from "./statement-snapshot.js";
 import { compileTriggered, type TriggeredProgram, TriggeredRows } from "./triggered-rows.js";
 
 export function compileTriggeredDelete(plan: DeletePlan, returning: ReturningProgram | null, input: Open): Open {
@@ -25,7 +24,7 @@ class TriggeredDeleter {
   private readonly input: RowBuffer;
   private readonly rows: TriggeredRows;
   private readonly changed: number[] = [];
-  private readonly seen = new Set<string>();
+  private readonly once: RowsChangedOnce;
   private records: readonly (Uint8Array | undefined)[] | null = null;
 
   constructor(
@@ -37,6 +36,7 @@ class TriggeredDeleter {
   ) {
     this.input = new RowBuffer(plan.input.columns, context);
     this.rows = new TriggeredRows(program, context);
+    this.once = new RowsChangedOnce(plan.input, context);
   }
 
   run(): ChangedRows | Promise<ChangedRows> {
@@ -59,12 +59,9 @@ class TriggeredDeleter {
   }
 
   private readonly remove = (number: number): void | Promise<void> => {
-    const { input, seen, context } = this;
+    const { input } = this;
     const key = input.columns[this.rowKeySlot]![number] as Uint8Array | null;
-    if (key === null) return;
-    const text = keyText(key);
-    if (seen.has(text) || isChangedMeanwhile(context, key)) return;
-    seen.add(text);
+    if (key === null || !this.once.takes(key)) return;
     const record = this.records === null ? null : this.records[number];
     return after(this.rows.remove(key, record), (goes) => {
       if (goes) this.changed.push(number);

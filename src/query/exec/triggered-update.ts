@@ -1,18 +1,17 @@
 /** UPDATE of tables with triggers: as update.ts, with each row's change made by TriggeredRows. Called by update.ts. */
 
-import { keyText } from "../../storage/ordered-map.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import { oidOfId } from "../expr/types.js";
 import type { UpdatePlan } from "../plan/plan.js";
+import { RowsChangedOnce } from "./changed-once.js";
 import type { ExecContext } from "./context.js";
 import { after, drain, inOrder, type Open, type Operator } from "./operator.js";
 import { compileRoutes } from "./partition-router.js";
 import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { slotsOf } from "./slots.js";
-import { isChangedMeanwhile } from "./statement-snapshot.js";
 import { compileTriggered, type TriggeredProgram, TriggeredRows } from "./triggered-rows.js";
 
 interface TriggeredUpdateProgram {
@@ -49,7 +48,7 @@ class TriggeredUpdater {
   /** New values by column of the named table, parallel to the input's rows. */
   private readonly newColumns: Value[][];
   private readonly changed: number[] = [];
-  private readonly seen = new Set<string>();
+  private readonly once: RowsChangedOnce;
   private records: readonly (Uint8Array | undefined)[] | null = null;
 
   constructor(
@@ -60,6 +59,7 @@ class TriggeredUpdater {
     const { plan } = program;
     this.input = new RowBuffer(plan.input.columns, context);
     this.rows = new TriggeredRows(program.rows, context);
+    this.once = new RowsChangedOnce(plan.input, context);
     this.newColumns = emptyColumns(plan.table.columns.length);
   }
 
@@ -83,13 +83,10 @@ class TriggeredUpdater {
   }
 
   private readonly update = (number: number): void | Promise<void> => {
-    const { program, input, newColumns, context, seen } = this;
+    const { program, input, newColumns, context } = this;
     for (const column of newColumns) column[number] = null;
     const key = input.columns[program.rowKeySlot]![number] as Uint8Array | null;
-    if (key === null) return;
-    const text = keyText(key);
-    if (seen.has(text) || isChangedMeanwhile(context, key)) return;
-    seen.add(text);
+    if (key === null || !this.once.takes(key)) return;
     const record = this.records === null ? null : this.records[number];
     const stored = this.rows.update(key, record, (row, columnIds) => {
       for (const { place, evaluate } of program.assignments) row[columnIds[place]!] = evaluate(input, number, context);

@@ -7,6 +7,7 @@ import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import { oidOfId } from "../expr/types.js";
 import type { HeirTable, UpdatePlan } from "../plan/plan.js";
+import { RowsChangedOnce } from "./changed-once.js";
 import type { ExecContext } from "./context.js";
 import { asRowOf, assignedIn, compileFamily, Family, type FamilyMember, type FamilyProgram } from "./family.js";
 import { drain, inTurns, type Open, type Operator } from "./operator.js";
@@ -14,7 +15,6 @@ import { belongs, compileRoutes, type RouteProgram, routeRow } from "./partition
 import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { slotsOf } from "./slots.js";
-import { isChangedMeanwhile } from "./statement-snapshot.js";
 import { emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
 import { sumOfBytes } from "./value-bytes.js";
 
@@ -77,7 +77,7 @@ class FamilyUpdater {
   private readonly newColumns: Value[][];
   private readonly changed: number[] = [];
   private readonly changes: Change[] = [];
-  private readonly seen = new Set<string>();
+  private readonly once: RowsChangedOnce;
   private bytes = 0;
 
   constructor(
@@ -88,6 +88,7 @@ class FamilyUpdater {
     const { plan } = program;
     this.rows = new RowBuffer(plan.input.columns, context);
     this.family = new Family(program.family, context);
+    this.once = new RowsChangedOnce(plan.input, context);
     this.newColumns = emptyColumns(plan.table.columns.length);
   }
 
@@ -116,10 +117,7 @@ class FamilyUpdater {
     const { program, rows, newColumns, context } = this;
     for (const column of newColumns) column[number] = null;
     const key = rows.columns[program.rowKeySlot]![number] as Uint8Array | null;
-    if (key === null) return;
-    const text = Buffer.from(key).toString("latin1");
-    if (this.seen.has(text) || isChangedMeanwhile(context, key)) return;
-    this.seen.add(text);
+    if (key === null || !this.once.takes(key)) return;
     const member = this.family.of(key);
     const { columnIds } = member.program;
     const before = member.writer.read(key);

@@ -5,13 +5,12 @@
  * A row that the input gives several times (UPDATE … FROM) is changed once, by the first.
  */
 
-import { keyText } from "../../storage/ordered-map.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import type { UpdatePlan } from "../plan/plan.js";
 import { BULK_ROWS } from "./bulk-writer.js";
-import { givesRowsOnce } from "./changed-once.js";
+import { RowsChangedOnce } from "./changed-once.js";
 import type { ExecContext } from "./context.js";
 import { compileInsteadOf } from "./instead-of.js";
 import { after, drain, inTurns, type Open, type Operator } from "./operator.js";
@@ -19,8 +18,9 @@ import { belongs, compileRoutes, type RouteProgram } from "./partition-router.js
 import { type ChangedRows, compileReturning, modifying, type ReturningProgram } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
+import { RowsForLoad } from "./rows-for-load.js";
 import { slotsOf } from "./slots.js";
-import { isChangedMeanwhile, writingContext } from "./statement-snapshot.js";
+import { writingContext } from "./statement-snapshot.js";
 import { assignedColumns, emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
 import { isTriggered } from "./triggered-rows.js";
 import { compileTriggeredUpdate } from "./triggered-update.js";
@@ -79,11 +79,8 @@ class Updater {
   private readonly newColumns: Value[][];
   private readonly changed: number[] = [];
   private readonly moves: Move[] = [];
-  /** Keys of rows that were met; null: each is met once. */
-  private readonly seen: Set<string> | null;
-  /** Rows that went into the loads; null: the rows are kept until all have come. */
-  private loaded: number | null = null;
-  private mayLoad: boolean;
+  private readonly once: RowsChangedOnce;
+  private readonly incoming: RowsForLoad;
   private readonly oldRow: Row;
   private readonly newRow: Row;
 
@@ -99,18 +96,23 @@ class Updater {
     this.newColumns = emptyColumns(program.columnIds.length);
     this.oldRow = emptyRow(plan.table);
     this.newRow = emptyRow(plan.table);
-    this.seen = givesRowsOnce(plan.input) ? null : new Set();
-    this.mayLoad = plan.returning === null && context.live === undefined;
+    this.once = new RowsChangedOnce(plan.input, context);
+    this.incoming = new RowsForLoad(
+      this.rows,
+      plan.returning === null && context.live === undefined,
+      () => this.writer.beginChanges(),
+      (batch) => this.load(batch),
+    );
   }
 
   run(): ChangedRows | Promise<ChangedRows> {
-    const { rows, context, writer, program } = this;
+    const { rows, context, writer, program, incoming } = this;
     return drain(
       this.input,
-      (batch) => this.collect(batch),
+      (batch) => incoming.take(batch),
       () => {
-        if (this.loaded !== null) {
-          const result: ChangedRows = { columns: [], rows: [], count: this.loaded };
+        if (incoming.loaded !== null) {
+          const result: ChangedRows = { columns: [], rows: [], count: incoming.loaded };
           return after(writer.endChanges(program.assigned), () => result);
         }
         const result: ChangedRows = { columns: [...this.newColumns, ...rows.columns], rows: this.changed };
@@ -119,26 +121,11 @@ class Updater {
     );
   }
 
-  /** Keeps the rows until there are enough for loads to pay off; from then on passes them on, batch by batch. */
-  private collect(batch: Batch): void | Promise<void> {
-    const { rows } = this;
-    if (this.loaded !== null) return this.load(batch);
-    rows.append(batch);
-    if (!this.mayLoad || rows.length < BULK_ROWS) return;
-    this.mayLoad = this.writer.beginChanges();
-    if (!this.mayLoad) return;
-    this.loaded = 0;
-    return after(this.load(rows), () => rows.clear());
-  }
-
   private load(batch: Batch): void | Promise<void> {
     const { context, changed } = this;
     this.source = batch;
     return inTurns(context, batch.length, this.evaluate, () =>
-      inTurns(context, changed.length, this.change, () => {
-        this.loaded! += changed.length;
-        changed.length = 0;
-      }),
+      inTurns(context, changed.length, this.change, () => this.incoming.count(changed)),
     );
   }
 
@@ -179,13 +166,7 @@ class Updater {
     }
     // An outer join may give rows of the target without a match of their own: they have no key.
     const key = source.columns[program.rowKeySlot]![number] as Uint8Array | null;
-    if (key === null) return;
-    if (this.seen !== null) {
-      const text = keyText(key);
-      if (this.seen.has(text)) return;
-      this.seen.add(text);
-    }
-    if (isChangedMeanwhile(this.context, key)) return;
+    if (key === null || !this.once.takes(key)) return;
     if (program.generated.length > 0) {
       writer.generate(newRow);
       for (const c of program.generated) newColumns[c]![number] = newRow[columnIds[c]!]!;
