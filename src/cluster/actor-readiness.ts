@@ -1,8 +1,9 @@
 /**
- * Whether the actors of other nodes are ready, as the nodes' records tell. A node's lease is renewed by a thread of its own, so it says
- * nothing of the actors: one that has crashed may take long to start. A partition is given only to a node whose actor for it is ready,
- * and is taken from a node whose actor for it has been down for as long as a node may be silent. Such a partition has no owner that
- * could answer: an actor that starts opens it in a new epoch, so one compare of the epoch decides, and the node is not fenced.
+ * Whether the actors of other nodes are ready, as the nodes' records tell. A node's lease is renewed by a thread of its
+ * own, so it says nothing of the actors: one that has crashed may take long to start. A partition is given only to a
+ * node whose actor for it is ready, and is taken from a node whose actor for it has been down for as long as a node may
+ * be silent. Such a partition has no owner that could answer: an actor that starts opens it in a new epoch, so one
+ * compare of the epoch decides, and the node is not fenced.
  */
 import { type NodeClock, TTL_MS } from "./lease.js";
 

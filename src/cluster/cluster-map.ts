@@ -79,8 +79,8 @@ export class ClusterMap {
   }
 
   /**
-   * Linearizable, in one step; what costs time is only what has changed since the last view. What nodes have on their disks is read
-   * before, unless that was done at most so many milliseconds ago.
+   * Linearizable, in one step; what costs time is only what has changed since the last view. What nodes have on their
+   * disks is read before, unless that was done at most so many milliseconds ago.
    */
   view(durableAgeMsMax = 0): Promise<ClusterView> {
     const view = this.viewing.then(() => this.viewNow(durableAgeMsMax));

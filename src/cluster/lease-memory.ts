@@ -72,7 +72,9 @@ export class LeaseMemory {
     }
   }
 
-  /** Which actors are ready in this life of the node: those of the last one own nothing any more, and are about to end. */
+  /**
+   * Which actors are ready in this life of the node: those of the last one own nothing any more, and are about to end.
+   */
   get actors(): string {
     const now = this.life + 1;
     const states = Array.from({ length: this.actorCount }, (_, actor) => Atomics.load(this.words, ACTORS + actor));

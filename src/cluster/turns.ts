@@ -1,4 +1,7 @@
-/** Long work of an actor of a cluster, in slices between which others have their turn. Used by placement.ts and tenures.ts. */
+/**
+ * Long work of an actor of a cluster, in slices between which others have their turn. Used by placement.ts and
+ * tenures.ts.
+ */
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 /** That is worked on in one turn. */

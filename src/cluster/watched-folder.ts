@@ -1,6 +1,7 @@
 /**
- * What etcd holds below a key, read again and again: each read gives only what has changed since the one before. Deletions show in the
- * number of keys, and then all is read anew. Reads stay linearizable: no watch is trusted. Owned by cluster-map.ts.
+ * What etcd holds below a key, read again and again: each read gives only what has changed since the one before.
+ * Deletions show in the number of keys, and then all is read anew. Reads stay linearizable: no watch is trusted. Owned
+ * by cluster-map.ts.
  */
 import type { KeyValue, RangeResponse } from "./etcd_pb.js";
 import { RangeRequest_SortOrder } from "./etcd_pb.js";
@@ -42,7 +43,10 @@ export class WatchedFolder<T> {
   }
 }
 
-/** The sequences that nodes have reported, by partition and node: so many that they are read in pages, and kept in place. */
+/**
+ * The sequences that nodes have reported, by partition and node: so many that they are read in pages, and kept in
+ * place.
+ */
 export class WatchedReports {
   private of = new Map<number, Map<string, number>>();
   private keys = 0;

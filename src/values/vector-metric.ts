@@ -111,8 +111,8 @@ export const METRICS_BY_NUMBER: readonly VectorMetric[] = ENTRIES.toSorted(([, a
 );
 
 /**
- * Bits are indexed as the numbers 0 and 1. The Euclidean distance of those is the root of how many bits differ, so it ranks as the Hamming
- * distance does.
+ * Bits are indexed as the numbers 0 and 1. The Euclidean distance of those is the root of how many bits differ, so it
+ * ranks as the Hamming distance does.
  */
 export const HAMMING_METRIC: VectorMetric = "l2";
 export const HAMMING_CLASS = "bit_hamming_ops";

@@ -1,7 +1,7 @@
 /**
- * The entries of a new index, made in task threads from the column files (index-run.ts). The transaction's own view is merged
- * over that as in a scan: rows that it sees differently are left out there and made here, as are rows in gaps. Used by
- * backfill-index.ts, once per build; the actor only waits in turns.
+ * The entries of a new index, made in task threads from the column files (index-run.ts). The transaction's own view is
+ * merged over that as in a scan: rows that it sees differently are left out there and made here, as are rows in gaps.
+ * Used by backfill-index.ts, once per build; the actor only waits in turns.
  */
 import { DbError } from "../../protocol/errors.js";
 import { prefixRange } from "../../storage/keys.js";

@@ -1,6 +1,7 @@
 /**
- * The rows that UPDATE and DELETE read. They are kept until there are enough for a load to pay off; from then on each batch
- * goes into the load as it comes. Nobody sees a load before it is attached at the end. Owned by one run of the statement.
+ * The rows that UPDATE and DELETE read. They are kept until there are enough for a load to pay off; from then on each
+ * batch goes into the load as it comes. Nobody sees a load before it is attached at the end. Owned by one run of the
+ * statement.
  */
 import type { Batch } from "../expr/expr.js";
 import { BULK_ROWS } from "./bulk-writer.js";

@@ -1,6 +1,6 @@
 /**
- * One run of many nodes in virtual time: all start, some fail at once, these come back, and then the actors of as many crash and take
- * long to start.
+ * One run of many nodes in virtual time: all start, some fail at once, these come back, and then the actors of as many
+ * crash and take long to start.
  */
 import { SeededRandom } from "../seeded-random.js";
 import { VirtualLoop } from "../virtual-loop.js";

@@ -1,6 +1,6 @@
 /**
- * Loaded into each thread of a node under test (`--import`): an actor's thread ends when the file `crash` beside the node's data appears,
- * and does not start while `hold` is there. cluster-processes.ts makes both.
+ * Loaded into each thread of a node under test (`--import`): an actor's thread ends when the file `crash` beside the
+ * node's data appears, and does not start while `hold` is there. cluster-processes.ts makes both.
  */
 import { existsSync, rmSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
