@@ -44,7 +44,33 @@ readonly created_at: string; readonly last_login: string | null; } };
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly last_login: string | null; } };
 /** Create an API key for the caller's tenant; the key itself is shown only in this answer. */
-"POST /v1/api-keys": { readonly sent: { readonly body: { readonly name: string; readonly permission?: "ReadOnly" | "FullAccess" | undefined; readonly expires_in_days?: number | undefined; }; }; readonly answer: { readonly api_key: { readonly id: string; readonly name: string; readonly key_preview: string; readonly permission: "ReadOnly" | "FullAccess"; readonly is_active: boolean; readonly expires_at: string | null; 
+"POST /v1/api-keys": { readonly sent: { readonly body: { readonly name: string; readonly permission?: "ReadOnly" | "FullAccess" | undefined; readonly expires_in_days?: number | undefined; 
+/** What the key may do less than its user. A key with a lead administers nothing. */
+readonly lead?: { 
+/** A role of the tenant that the key acts as, in place of its user's. */
+readonly role?: string | undefined; 
+/** Tables and views that its statements may name: "orders", or "sales.orders" in a schema of its own. */
+readonly tables?: readonly (string)[] | undefined; 
+/** ["read"], ["read", "write"], or all three. */
+readonly statements?: readonly ("read" | "write" | "definition")[] | undefined; 
+/** Tools that it may call by MCP; then it can do nothing else. */
+readonly tools?: readonly (string)[] | undefined; 
+/** Rows of results that it may read in a day of UTC. */
+readonly rows_per_day?: number | undefined; 
+/** Bytes of answers that it may read in a day of UTC. */
+readonly bytes_per_day?: number | undefined; } | undefined; }; }; readonly answer: { readonly api_key: { readonly id: string; readonly name: string; readonly key_preview: string; readonly permission: "ReadOnly" | "FullAccess"; readonly lead: { 
+/** A role of the tenant that the key acts as, in place of its user's. */
+readonly role?: string | undefined; 
+/** Tables and views that its statements may name: "orders", or "sales.orders" in a schema of its own. */
+readonly tables?: readonly (string)[] | undefined; 
+/** ["read"], ["read", "write"], or all three. */
+readonly statements?: readonly ("read" | "write" | "definition")[] | undefined; 
+/** Tools that it may call by MCP; then it can do nothing else. */
+readonly tools?: readonly (string)[] | undefined; 
+/** Rows of results that it may read in a day of UTC. */
+readonly rows_per_day?: number | undefined; 
+/** Bytes of answers that it may read in a day of UTC. */
+readonly bytes_per_day?: number | undefined; } | null; readonly is_active: boolean; readonly expires_at: string | null; 
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly last_used: string | null; readonly usage_count: number; }; readonly raw_key: string; } };
 /** The tenant's API keys, newest first. */
@@ -54,7 +80,19 @@ readonly page?: string | number | boolean | undefined;
 /** Another name for `limit`. */
 readonly pageSize?: string | number | boolean | undefined; 
 /** Another name for `limit`. */
-readonly page_size?: string | number | boolean | undefined; }; }; readonly answer: { readonly keys: readonly ({ readonly id: string; readonly name: string; readonly key_preview: string; readonly permission: "ReadOnly" | "FullAccess"; readonly is_active: boolean; readonly expires_at: string | null; 
+readonly page_size?: string | number | boolean | undefined; }; }; readonly answer: { readonly keys: readonly ({ readonly id: string; readonly name: string; readonly key_preview: string; readonly permission: "ReadOnly" | "FullAccess"; readonly lead: { 
+/** A role of the tenant that the key acts as, in place of its user's. */
+readonly role?: string | undefined; 
+/** Tables and views that its statements may name: "orders", or "sales.orders" in a schema of its own. */
+readonly tables?: readonly (string)[] | undefined; 
+/** ["read"], ["read", "write"], or all three. */
+readonly statements?: readonly ("read" | "write" | "definition")[] | undefined; 
+/** Tools that it may call by MCP; then it can do nothing else. */
+readonly tools?: readonly (string)[] | undefined; 
+/** Rows of results that it may read in a day of UTC. */
+readonly rows_per_day?: number | undefined; 
+/** Bytes of answers that it may read in a day of UTC. */
+readonly bytes_per_day?: number | undefined; } | null; readonly is_active: boolean; readonly expires_at: string | null; 
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly last_used: string | null; readonly usage_count: number; })[]; readonly total: number; } };
 /** Delete an API key; it stops working at once. */
@@ -902,7 +940,7 @@ readonly store?: boolean | undefined;
 /** provider (or llm): the language model; rules: none; auto: the model if a provider is configured. */
 readonly method?: "auto" | "provider" | "llm" | "rules" | undefined; readonly options?: { 
 /** native: the bundled model. Any other value must name the configured provider. */
-readonly provider?: "native" | "openai" | "anthropic" | "ollama" | undefined; readonly model?: string | undefined; 
+readonly provider?: "native" | "anthropic" | "ollama" | "openai" | undefined; readonly model?: string | undefined; 
 /** The extracted graph has only these. */
 readonly node_types?: readonly (string)[] | undefined; 
 /** The extracted graph has only these. */
@@ -980,7 +1018,7 @@ readonly base_url?: string | undefined; readonly has_key?: boolean | undefined; 
 /** Set the tenant's own provider (its admins only). The key is stored encrypted and never returned. */
 "PUT /v1/ai/provider": { readonly sent: { readonly body: { 
 /** The interface of the address. Many other servers also use `openai`. */
-readonly provider: "openai" | "anthropic" | "ollama"; 
+readonly provider: "anthropic" | "ollama" | "openai"; 
 /** Empty or absent: the provider's default. */
 readonly base_url?: string | undefined; 
 /** Empty or absent: the provider's default. */
@@ -1324,7 +1362,7 @@ readonly image?: string | undefined;
 /** The image's address: a scheme and a host that the configuration allows, at a public address. Or the image itself, as data:image/png;base64,…. */
 readonly image_url?: string | undefined; readonly model?: string | undefined; 
 /** native, or the configured provider. Default: the installed vision model. */
-readonly provider?: "native" | "openai" | "anthropic" | "ollama" | undefined; readonly max_tokens?: number | undefined; readonly temperature?: number | undefined; }; }; readonly answer: { readonly text: string; readonly model: string; readonly provider: string; readonly finish_reason: string; readonly usage: { readonly input_tokens: number; readonly output_tokens: number; readonly total_tokens: number; }; 
+readonly provider?: "native" | "anthropic" | "ollama" | "openai" | undefined; readonly max_tokens?: number | undefined; readonly temperature?: number | undefined; }; }; readonly answer: { readonly text: string; readonly model: string; readonly provider: string; readonly finish_reason: string; readonly usage: { readonly input_tokens: number; readonly output_tokens: number; readonly total_tokens: number; }; 
 /** What can be told without a model. Absent if a model described the image. */
 readonly facts?: { readonly media_type: string; readonly width: number; readonly height: number; readonly bytes: number; readonly colors: readonly ({ readonly name: string; 
 /** The mean of its pixels, #rrggbb. */
