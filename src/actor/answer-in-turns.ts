@@ -4,6 +4,7 @@
  */
 
 import { mapHeader, PackedPieces } from "../bodies/pack-in-turns.js";
+import { pageLinks } from "../bodies/page-links.js";
 import { parseJsonBody } from "../bodies/parse-body.js";
 import { LARGE_BODY_BYTES, RESULT_BYTES_MAX } from "../protocol/limits.js";
 import { resultTooLarge } from "../protocol/size-errors.js";
@@ -22,8 +23,20 @@ const STREAMED_FROM = 1024 * 1024;
 const PIECE_CHARACTERS = 64 * 1024;
 const MSGPACK = "application/msgpack";
 
-export function answerInTurns(request: Request, answer: Answer): Answer | Promise<Answer> {
-  if (answer === STREAMED || request.endpoint.jsonRpc !== undefined) return answer;
+/** Before it is written, its page's links are added. */
+export function answerInTurns(request: Request, given: Answer): Answer | Promise<Answer> {
+  if (given === STREAMED || request.endpoint.jsonRpc !== undefined) return given;
+  return sendable(request, request.endpoint.pages === undefined ? given : withLinks(request, given));
+}
+
+function withLinks({ endpoint, head }: Request, answer: Answer): Answer {
+  if (answer.plain === undefined) return answer;
+  const links = pageLinks(endpoint.pages!, head.query, answer.plain);
+  if (links === "") return answer;
+  return { ...answer, headers: answer.headers === undefined ? links : `${answer.headers}\n${links}` };
+}
+
+function sendable(request: Request, answer: Answer): Answer | Promise<Answer> {
   const { plain, json } = answer;
   if (plain !== undefined) {
     if (costLeft(plain, PARTS_AT_ONCE) >= 0) return answer;
@@ -32,18 +45,20 @@ export function answerInTurns(request: Request, answer: Answer): Answer | Promis
   if (json === undefined || json.length < LARGE_BODY_BYTES) return answer;
   if (request.wantsMsgpack) return unread(request, answer, json);
   return json.length >= STREAMED_FROM && mayStream(request, answer)
-    ? stream(request, textPieces(request, json))
+    ? stream(request, answer, textPieces(request, json))
     : answer;
 }
 
-/** Whether the reply says no more than that it is there. */
-function mayStream({ endpoint, sink }: Request, { status, headers }: Answer): boolean {
-  const isPlain = (status ?? endpoint.status ?? 200) === 200 && (headers ?? "") === "";
-  return isPlain && sink === null && endpoint.messages === undefined && endpoint.home === "tenant";
+function mayStream({ endpoint, sink }: Request, { status }: Answer): boolean {
+  const isUsual = (status ?? endpoint.status ?? 200) === 200;
+  return isUsual && sink === null && endpoint.messages === undefined && endpoint.home === "tenant";
 }
 
-async function stream(request: Request, pieces: Iterable<Uint8Array>): Promise<Answer> {
-  const sink = await request.openReply(request.wantsMsgpack ? MSGPACK : "application/json", []);
+async function stream(request: Request, { headers = "" }: Answer, pieces: Iterable<Uint8Array>): Promise<Answer> {
+  const sink = await request.openReply(
+    request.wantsMsgpack ? MSGPACK : "application/json",
+    headers === "" ? [] : [headers],
+  );
   for (const piece of pieces) {
     request.checkpoint();
     await sink.write(piece);
@@ -87,7 +102,7 @@ async function written(request: Request, answer: Answer, plain: unknown): Promis
     if (json.length > RESULT_BYTES_MAX) throw resultTooLarge();
     if (request.shouldYield()) await request.yieldTurn();
   }
-  return answerInTurns(request, { ...rest, json });
+  return sendable(request, { ...rest, json });
 }
 
 /** A payload that is JSON text already, for a client of MessagePack. */
@@ -111,7 +126,11 @@ async function packed(request: Request, answer: Answer, plain: unknown): Promise
           members: { count: members.length, bytes: pieces.pieces },
         };
   if (pieces.bytes >= STREAMED_FROM && mayStream(request, answer)) {
-    return stream(request, evenPieces(packedEnvelope(request.endpoint, payload, request.requestId, request.warnings)));
+    return stream(
+      request,
+      answer,
+      evenPieces(packedEnvelope(request.endpoint, payload, request.requestId, request.warnings)),
+    );
   }
   return { ...rest, packed: payload };
 }

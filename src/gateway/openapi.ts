@@ -154,8 +154,9 @@ const limitedHeaders: Json = {
 };
 
 function success(endpoint: Endpoint): Json {
-  const { name, status = 200, home } = endpoint;
-  const headers = home === "gateway" ? replyHeaders : limitedHeaders;
+  const { name, status = 200, home, pages } = endpoint;
+  const usual = home === "gateway" ? replyHeaders : limitedHeaders;
+  const headers = pages === undefined ? usual : { ...usual, Link: ref("headers", "Link") };
   // What is no success and no failure of the usual kind has a default beside, as linters want it.
   const otherwise = { default: ref("responses", responseName(500)) };
   if (status === 101) return { 101: { description: "The connection is a WebSocket now." }, ...otherwise };
@@ -297,6 +298,13 @@ function components(paths: string): Json {
       Traceparent: {
         description: "The trace and the span of the request (W3C Trace Context); absent where it is not traced.",
         schema: { type: "string", pattern: "^00-[0-9a-f]{32}-[0-9a-f]{16}-01$" },
+      },
+      Link: {
+        description:
+          "The first, previous, next and last page (RFC 8288), each as a reference relative to the request's URL; those that there are and that are known.",
+        schema: { type: "string" },
+        example:
+          '<?limit=20&offset=0>; rel="first", <?limit=20&offset=20>; rel="next", <?limit=20&offset=40>; rel="last"',
       },
       RateLimitRemaining: {
         description: "Requests left at this moment; absent where no limit applies.",

@@ -42,6 +42,20 @@ export interface RequestExample {
   readonly body?: object | string;
 }
 
+/** What the Link header of a list's page is made of. */
+export interface PagesSpec {
+  /** The answer's member that holds the items; null: the answer is their list. */
+  readonly items: string | null;
+  /** The member that counts those of all pages; absent: nobody has counted them. */
+  readonly total?: string;
+  /** Items of a page whose size is not asked for; LIST_PAGE_DEFAULT unless said. */
+  readonly usual?: number;
+  /** The largest page, which larger ones become; absent: a page is as large as asked, or refused. */
+  readonly most?: number;
+  /** The query parameter that takes what the member of the page before says, instead of an offset. */
+  readonly after?: { readonly parameter: string; readonly member: string };
+}
+
 export interface EndpointSpec {
   /** Unique, dotted: "query.execute". Also the OpenAPI operationId. */
   readonly name: string;
@@ -59,6 +73,8 @@ export interface EndpointSpec {
   /** Path variables and query parameters; all arrive as strings. */
   readonly params?: TObject;
   readonly query?: TObject;
+  /** It lists, page by page. */
+  readonly pages?: PagesSpec;
   readonly body?: TObject;
   /** The body may be left out entirely (an empty object is then assumed). */
   readonly bodyOptional?: true;

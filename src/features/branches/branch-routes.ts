@@ -2,6 +2,8 @@
  * /v1/branches: forks of a tenant, and POST /v1/history/undo. Requests say by a header which branch they are about.
  */
 import type { Handlers } from "../../actor/handler.js";
+import { pageOf } from "../../bodies/paging.js";
+import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
 import { DIFF_ROWS_DEFAULT, diffOf } from "./branch-diff.js";
 import { endBranch } from "./branch-life.js";
 import { mergeBranch } from "./branch-merge.js";
@@ -12,11 +14,11 @@ export const branchHandlers = {
   "history.undo": (request, { body }) => undo(request, body),
   "branches.create": (request, { body }) => createBranch(request, body),
   "branches.list": (request, { query }) => {
-    const { limit = 100, offset = 0 } = query;
+    const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);
     const layers = layersOf(request);
     const all = layers.branchesUnder(rootOf(request)).map(([, branch]) => shownBranch(layers, branch));
     all.sort((a, b) => (a.name < b.name ? -1 : 1));
-    return { plain: { branches: all.slice(Number(offset), Number(offset) + Number(limit)), total: all.length } };
+    return { plain: { branches: all.slice(offset, offset + limit), total: all.length } };
   },
   "branches.get": (request, { params }) => {
     const layers = layersOf(request);

@@ -1,6 +1,7 @@
 /** Tenants and their users, for super administrators. Answered by the directory. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
+import { LIST_PAGE_MAX } from "../limits.js";
 import { MUST_BE } from "../schema-fault.js";
 import { Password, User } from "./auth.js";
 import { Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
@@ -104,6 +105,7 @@ export const adminEndpoints = [
     tag: "admin",
     access: "system",
     home: "directory",
+    pages: { items: "tenants", total: "total", most: LIST_PAGE_MAX },
     query: Strict(PageQuery),
     response: Type.Object({ tenants: Type.Array(Tenant), total: Type.Integer() }),
   },
@@ -231,6 +233,7 @@ export const adminEndpoints = [
     tag: "admin",
     access: "admin",
     home: "directory",
+    pages: { items: "entries", after: { parameter: "before", member: "next_before" } },
     query: AuditQuery,
     response: Type.Object({ entries: Type.Array(AuditEntry), next_before: Nullable(Type.Integer()) }),
   },
@@ -285,6 +288,7 @@ export const adminEndpoints = [
     access: "admin",
     home: "directory",
     params: tenantParam,
+    pages: { items: "users", total: "total", most: LIST_PAGE_MAX },
     query: Strict(PageQuery),
     response: Type.Object({ users: Type.Array(User), total: Type.Integer() }),
   },

@@ -1,6 +1,7 @@
 /** Sign-in, second factor, the caller's own record, API keys. Answered by the directory. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
+import { LIST_PAGE_MAX } from "../limits.js";
 import { MUST_BE } from "../schema-fault.js";
 import { Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
@@ -246,6 +247,7 @@ export const authEndpoints = [
     tag: "auth",
     access: "member",
     home: "directory",
+    pages: { items: "keys", total: "total", most: LIST_PAGE_MAX },
     query: Strict(PageQuery),
     response: Type.Object({ keys: Type.Array(ApiKey), total: Type.Integer() }),
     flat: true,

@@ -6,6 +6,7 @@ import {
   AUTOML_FORECAST_STEPS_MAX,
   AUTOML_PREDICT_ROWS_MAX,
   AUTOML_TRIALS_MAX,
+  LIST_PAGE_MAX,
 } from "../limits.js";
 import { bound, MessageId, Nullable, PageQuery, Strict, Timestamp, Unused } from "./schemas.js";
 
@@ -188,6 +189,7 @@ export const automlEndpoints = [
     tag: "automl",
     access: "member",
     home: "tenant",
+    pages: { items: "jobs", most: LIST_PAGE_MAX },
     query: Strict({ ...PageQuery, status: Type.Optional(Type.String({ pattern: "^[a-z]{1,20}$" })) }),
     response: Type.Object({ jobs: Type.Array(Job), count: Type.Integer() }),
   },
@@ -247,6 +249,7 @@ export const automlEndpoints = [
     tag: "automl",
     access: "member",
     home: "tenant",
+    pages: { items: "datasets", total: "count", most: LIST_PAGE_MAX },
     query: Strict(PageQuery),
     response: Type.Object({ datasets: Type.Array(Dataset), count: InAll }),
   },
@@ -283,6 +286,7 @@ export const automlEndpoints = [
     tag: "automl",
     access: "member",
     home: "tenant",
+    pages: { items: null, most: LIST_PAGE_MAX },
     query: Strict({ ...PageQuery, task: Type.Optional(Type.String({ pattern: "^[a-z_]{1,40}$" })) }),
     response: Type.Array(Model),
   },

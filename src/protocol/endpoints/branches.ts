@@ -177,6 +177,7 @@ export const branchEndpoints = [
     tag: "branches",
     access: "member",
     home: "tenant",
+    pages: { items: "branches", total: "total" },
     query: Strict(PageQuery),
     response: Type.Object({ branches: Type.Array(Branch), total: Type.Integer() }),
   },

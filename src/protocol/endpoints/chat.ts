@@ -1,7 +1,7 @@
 /** Chats: sessions, their messages, and answers, as a whole or streamed. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
-import { CHAT_CHARACTERS_MAX, CHAT_COLLECTIONS_MAX, CHAT_TITLE_CHARACTERS_MAX } from "../limits.js";
+import { CHAT_CHARACTERS_MAX, CHAT_COLLECTIONS_MAX, CHAT_TITLE_CHARACTERS_MAX, LIST_PAGE_MAX } from "../limits.js";
 import { CollectionName, Nullable, otherDatabase, PageQuery, Strict, Timestamp } from "./schemas.js";
 
 const ChatSession = Type.Object({
@@ -128,6 +128,7 @@ export const chatEndpoints = [
     tag: "ai",
     access: "member",
     home: "tenant",
+    pages: { items: "sessions", total: "total", most: LIST_PAGE_MAX },
     query: Type.Object(PageQuery),
     response: Type.Object({ sessions: Type.Array(ChatSession), total: Type.Integer() }),
     flat: true,
@@ -167,6 +168,7 @@ export const chatEndpoints = [
     access: "member",
     home: "tenant",
     params: SessionId,
+    pages: { items: "messages", total: "total", most: LIST_PAGE_MAX },
     query: Type.Object(PageQuery),
     response: Type.Object({ messages: Type.Array(Message), total: Type.Integer() }),
   },

@@ -82,6 +82,7 @@ export const collectionEndpoints = [
     tag,
     access: "member",
     home: "tenant",
+    pages: { items: "items", total: "total" },
     query: Strict(PageQuery),
     response: Type.Object({
       items: Type.Array(Collection),
@@ -217,6 +218,7 @@ export const collectionEndpoints = [
     access: "member",
     home: "tenant",
     params: collectionName,
+    pages: { items: "items", total: "total", after: { parameter: "cursor", member: "next_cursor" } },
     query: Strict({
       ...PageQuery,
       cursor: Type.Optional(Type.String({ description: "`next_cursor` of the previous page." })),

@@ -2,7 +2,7 @@
 
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
-import { EXTRACT_CHARACTERS_MAX } from "../limits.js";
+import { EXTRACT_CHARACTERS_MAX, LIST_PAGE_MAX } from "../limits.js";
 import { WRITER_KINDS } from "../provider-kinds.js";
 import { MUST_BE } from "../schema-fault.js";
 import { FEW_WORDS } from "./examples.js";
@@ -159,6 +159,7 @@ export const graphEndpoints = [
     summary: "Nodes in the order of their ids, of one label if given.",
     access: "member",
     ...whole,
+    pages: { items: "nodes" },
     query: Strict({ ...GraphQuery, ...PageQuery, label: Type.Optional(Label) }),
     response: Type.Object({ nodes: Type.Array(Node), count: Type.Integer() }),
     flat: true,
@@ -213,6 +214,7 @@ export const graphEndpoints = [
     access: "member",
     ...whole,
     params: entityId,
+    pages: { items: "neighbors" },
     query: Strict({
       ...GraphQuery,
       ...PageQuery,
@@ -256,6 +258,7 @@ export const graphEndpoints = [
     summary: "Relationships in the order of their ids, of one type if given.",
     access: "member",
     ...whole,
+    pages: { items: "edges" },
     query: Strict({ ...GraphQuery, ...PageQuery, type: Type.Optional(Label) }),
     response: Type.Object({ edges: Type.Array(Edge), count: Type.Integer() }),
     flat: true,
@@ -408,6 +411,7 @@ export const graphEndpoints = [
     summary: "The tenant's graphs.",
     access: "member",
     ...whole,
+    pages: { items: "graphs", total: "count", most: LIST_PAGE_MAX },
     query: Strict(PageQuery),
     response: Type.Object({ graphs: Type.Array(Graph), count: InAll }),
     flat: true,
@@ -442,6 +446,7 @@ export const graphEndpoints = [
     summary: "Indexes over properties.",
     access: "member",
     ...whole,
+    pages: { items: "indexes", total: "count", most: LIST_PAGE_MAX },
     query: Strict({ ...GraphQuery, ...PageQuery }),
     response: Type.Object({ indexes: Type.Array(Index), count: InAll }),
   },

@@ -1,7 +1,7 @@
 /** Memories of agents, by namespace: the routes beside MEMORY_STORE, MEMORY_RECALL and MEMORY_FORGET of SQL. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
-import { MEMORY_CHARACTERS_MAX, MEMORY_ID_CHARACTERS_MAX, MEMORY_RECALL_MAX } from "../limits.js";
+import { LIST_PAGE_MAX, MEMORY_CHARACTERS_MAX, MEMORY_ID_CHARACTERS_MAX, MEMORY_RECALL_MAX } from "../limits.js";
 import { Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
 const namespace = Type.String({
@@ -61,6 +61,7 @@ export const memoryEndpoints = [
     access: "member",
     home: "tenant",
     params: ofNamespace,
+    pages: { items: "memories", total: "total", most: LIST_PAGE_MAX },
     query: Strict({ ...PageQuery }),
     response: Type.Object({ memories: Type.Array(Type.Object(memory)), total: Type.Integer() }),
   },

@@ -1,7 +1,7 @@
 /** SQL: single statements, batches, prepared statements, interactive transactions, and the schema's description. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
-import { BATCH_STATEMENTS_MAX } from "../limits.js";
+import { BATCH_STATEMENTS_MAX, LIST_PAGE_MAX } from "../limits.js";
 import {
   boundSets,
   limits,
@@ -368,6 +368,7 @@ export const queryEndpoints = [
     tag: "schema",
     access: "member",
     home: "tenant",
+    pages: { items: null, usual: LIST_PAGE_MAX },
     query: Strict({
       include_system: Type.Optional(
         Type.Enum(["true", "false"], {

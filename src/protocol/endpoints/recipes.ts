@@ -1,6 +1,7 @@
 /** Recipes: documents that bundle a schema, data, a workflow of statements, and tests. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
+import { LIST_PAGE_MAX } from "../limits.js";
 import { ColumnMeta, GraphName, GraphStats, Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
 const id = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,99}$" });
@@ -93,6 +94,7 @@ export const recipeEndpoints = [
     tag: "recipes",
     access: "member",
     home: "tenant",
+    pages: { items: "recipes", total: "total", most: LIST_PAGE_MAX },
     query: Strict({
       ...PageQuery,
       category: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
@@ -312,6 +314,7 @@ export const recipeEndpoints = [
     access: "member",
     home: "tenant",
     params: ofRecipe,
+    pages: { items: "executions", total: "total", most: LIST_PAGE_MAX },
     query: Strict(PageQuery),
     response: Type.Object({ executions: Type.Array(PastExecution), total: Type.Integer() }),
   },

@@ -1,7 +1,7 @@
 /** Vector collections: their definitions, their vectors, and search. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
-import { SEARCH_LIMIT_MAX, VECTOR_DIMENSIONS_MAX } from "../limits.js";
+import { LIST_PAGE_MAX, SEARCH_LIMIT_MAX, VECTOR_DIMENSIONS_MAX } from "../limits.js";
 import { CollectionName, Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
 // Numbers are checked where they are copied into a vector: once, and with a message that names the place.
@@ -117,6 +117,7 @@ export const vectorEndpoints = [
     summary: "The tenant's vector collections.",
     access: "member",
     ...shared,
+    pages: { items: null, usual: LIST_PAGE_MAX },
     query: Strict(PageQuery),
     response: Type.Array(Collection),
   },
