@@ -1,7 +1,7 @@
 /**
- * The Link header of a page of a list (RFC 8288), from what the endpoint declares, the request's query and the answer. Each target is
- * a query alone: a reference that clients resolve against the URL that they asked, whatever its host, prefix and version.
- * Called by the actor for each answer of an endpoint with `pages`.
+ * The Link header of a page of a list (RFC 8288), from what the endpoint declares, the request's query and the answer.
+ * Each target is a query alone: a reference that clients resolve against the URL that they asked, whatever its host,
+ * prefix and version. Called by the actor for each answer of an endpoint with `pages`.
  */
 import type { PagesSpec } from "../protocol/endpoint.js";
 import { LIST_PAGE_DEFAULT } from "../protocol/limits.js";

@@ -181,8 +181,8 @@ export class Tenures {
   }
 
   /**
-   * An actor that owns nothing has lost nothing: it goes on in the node's next life. First, all that it began in the
-   * last life must end, because that looks at the life to know whether it may still claim and open a partition.
+   * An actor that owns nothing has lost nothing: it goes on in the node's next life. What it began in the last one must
+   * end before, because that looks at the life to know whether it may still claim and open a partition.
    */
   private goOn(): void {
     if (this.isStopped || this.working.size > 0 || this.looking !== null || this.reporting !== null) return;
@@ -399,8 +399,7 @@ export class Tenures {
       return;
     }
     const copy = this.copyOf(partition);
-    // All that any node has reported was acknowledged before, so it is in the log that was read, unless that was
-    // trimmed.
+    // What any node has reported was acknowledged before, so it is in the log that was read, unless that was trimmed.
     if (copy.durable < there) {
       this.behind.set(partition, performance.now());
       const why = `it ends at commit ${copy.durable}, and another node has ${there}`;
@@ -420,10 +419,7 @@ export class Tenures {
     this.options.log("info", "the partition is owned", { partition, epoch });
   }
 
-  /**
-   * This node has lost what it had of a partition that is still its own: who has most is the owner instead, if it has
-   * more than this.
-   */
+  /** This node has lost what it had of a partition of its own: who has most is the owner instead, if that is more. */
   private async giveUp(claim: Claim, view: ClusterView): Promise<void> {
     const { node, log } = this.options;
     const { partition } = claim;
