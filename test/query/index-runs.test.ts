@@ -207,6 +207,30 @@ t.test("entries over numbers are made in their order, and need no sort", async (
   t.ok(built.inOrder.includes(false), "texts are sorted");
 });
 
+t.test("too many rows are refused before they are read", async (t) => {
+  const built = await filled(t);
+  await built.run("DELETE FROM g WHERE a % 7 = 0");
+  for (const definition of ["INDEX made ON g (b)", "UNIQUE INDEX made ON g (b, a)"]) {
+    await built.run(`CREATE ${definition}`);
+    await built.run("DROP INDEX made");
+    const [job] = built.jobs.splice(0) as [IndexRunJob];
+    t.ok(job.segments.some(({ without }) => without.length > 0));
+    const made = (bytesMax: number) => {
+      const rows = new Int32Array(new SharedArrayBuffer(4));
+      const stop = new Int32Array(new SharedArrayBuffer(4));
+      return makeIndexRun({ ...job, bytesMax, rows, stop }).then((answer) => ({ ...answer, read: rows[0]! }));
+    };
+    const { bytes, read, error } = await made(job.bytesMax);
+    t.equal(error, null);
+    t.ok(read > 0);
+    const exact = await made(bytes);
+    t.same([exact.error, exact.bytes], [null, bytes], "as many as fit are taken");
+    const refused = await made(Math.floor(bytes / 2));
+    t.match(refused.error, { details: { sqlstate: "54000" } });
+    t.equal(refused.read, 0, "nothing was read");
+  }
+});
+
 t.test("a duplicate is found, between threads and against what is newer", async (t) => {
   const built = await filled(t);
   const unique = "CREATE UNIQUE INDEX made ON g (c)";
