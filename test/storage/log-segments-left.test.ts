@@ -1,4 +1,4 @@
-/** Segments of the commit log that stay although they were trimmed: they leave no gap, and cut nothing that is newer. */
+/** Segments of the commit log that stay although they were trimmed leave no gap, and cut nothing that is newer. */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import t from "tap";
