@@ -9,6 +9,7 @@ import { makeIndexRun, mergeIndexRuns } from "../../src/query/exec/index-run.js"
 import type { IndexMergeJob, IndexRunJob } from "../../src/query/exec/index-threads.js";
 import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
 import { buildColumns } from "../../src/query/exec/segments/stored/build-columns.js";
+import { StoredSegment } from "../../src/query/exec/segments/stored/column-file.js";
 import type { LongTasks } from "../../src/session/long-tasks.js";
 import { indexPrefix, prefixRange } from "../../src/storage/keys.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
@@ -229,6 +230,12 @@ t.test("too many rows are refused before they are read", async (t) => {
     t.match(refused.error, { details: { sqlstate: "54000" } });
     t.equal(refused.read, 0, "nothing was read");
   }
+  const { runs } = built;
+  const bytes = Object.getOwnPropertyDescriptor(StoredSegment.prototype, "keyBytes")!;
+  t.teardown(() => Object.defineProperty(StoredSegment.prototype, "keyBytes", bytes));
+  Object.defineProperty(StoredSegment.prototype, "keyBytes", { ...bytes, get: () => 1e9 });
+  t.match(await built.run("CREATE INDEX made ON g (b)"), /54000|exceed/);
+  t.equal(built.runs, runs, "for all threads together: none began");
 });
 
 t.test("a duplicate is found, between threads and against what is newer", async (t) => {

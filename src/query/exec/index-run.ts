@@ -4,12 +4,12 @@
  */
 import { DbError } from "../../protocol/errors.js";
 import { isKeyOfText } from "../../storage/key-codec.js";
-import { LOAD_WRITE_BYTES, Load } from "../../storage/load.js";
+import { Load } from "../../storage/load.js";
 import { LoadRun } from "../../storage/load-run.js";
 import type { PackedRun } from "../../storage/packed-run.js";
 import type { Value } from "../../values/values.js";
 import type { IndexMergeJob, IndexRunAnswer, IndexRunJob } from "./index-threads.js";
-import { entryPlaces, loadEntry, loadEntryOfPart, loadEntryOfText } from "./load-entry.js";
+import { entryBytesMin, entryPlaces, loadEntry, loadEntryOfPart, loadEntryOfText } from "./load-entry.js";
 import { PresortedRows, type TakeRow } from "./presorted-rows.js";
 import { emptyColumns } from "./row-buffer.js";
 import { type Column, type NumberColumn, valuesOf } from "./segments/column.js";
@@ -80,7 +80,9 @@ class RunMaker {
       stored.map(([segment]) => segment),
     );
     if (presorted === null) return null;
-    this.load.requireRoom(this.bytesMin(stored));
+    let bytesMin = 0;
+    for (const [segment, without] of stored) bytesMin += entryBytesMin(job.index, job.prefix, segment, without);
+    this.load.requireRoom(bytesMin);
     for (const [segment, without] of stored) {
       if (this.isStopped) return false;
       const keys = segment.readKeys();
@@ -93,24 +95,6 @@ class RunMaker {
       loadEntryOfPart(load, entries, job.index, row, places, bytes, start, end);
     };
     return presorted.takeEach(() => this.isStopped, take) && this.sort();
-  }
-
-  /**
-   * What the load of the entries takes at least, where a value of the index's key takes one byte: before any memory is
-   * taken for rows of which there are too many.
-   */
-  private bytesMin(stored: readonly [StoredSegment, readonly Uint8Array[]][]): number {
-    const { prefix, index } = this.job;
-    const each = LOAD_WRITE_BYTES + prefix.length + index.columnIds.length;
-    // Other entries have the row's key twice, as their value too.
-    const keys = index.unique ? 1 : 2;
-    let bytes = 0;
-    for (const [{ rows, keyBytes }, without] of stored) {
-      // Some of those may be no rows of the segment.
-      const gone = without.reduce((sum, { length }) => sum + length, 0);
-      bytes += Math.max(0, rows - without.length) * each + keys * Math.max(0, keyBytes - gone);
-    }
-    return bytes;
   }
 
   private makeInOrderOfRows(): boolean {
