@@ -45,6 +45,9 @@ export interface FileCommitLogOptions {
   readonly retentionBytes?: number;
   /** Nothing is appended or trimmed: every attempt is told disk_full. */
   readonly isReadOnly?: boolean;
+  /** The newest commit that the engine has: older segments than needed may be missing. Absent: not known. */
+  readonly applied?: number;
+  readonly warn?: ((message: string) => void) | undefined;
 }
 
 const SEGMENT_BYTES = 16 * 1024 * 1024;
@@ -75,8 +78,10 @@ export class FileCommitLog implements CommitLog {
   private failure: DbError | null = null;
   private running: Promise<void> | null = null;
   private following: Promise<void> | null = null;
-  /** Of segments that have been trimmed: one after the other, so that a crash leaves no gap between segments. */
+  /** Files of segments that have been trimmed, the oldest first. */
+  private readonly trimmed: string[] = [];
   private removing: Promise<void> = Promise.resolve();
+  private isRemovalFailing = false;
   private scratch = Buffer.allocUnsafeSlow(64 * 1024);
   /** Where parts begin (the `first` of a segment) that recovery may need, and the sequence of their commit, if any. */
   private readonly parts = new Map<number, { readonly firstSegment: number; sequence: number }>();
@@ -86,12 +91,15 @@ export class FileCommitLog implements CommitLog {
 
   /** Throws partition_damaged, naming segment and offset, when commits that had been durable are damaged. */
   static async open(options: FileCommitLogOptions): Promise<FileCommitLog> {
-    const log = new FileCommitLog(options, recoverLog(options.disk ?? fileDisk, options.directory));
+    const log = new FileCommitLog(options, recoverLog(options.disk ?? fileDisk, options));
     await log.sync();
     return log;
   }
 
-  private constructor(options: FileCommitLogOptions, found: LogEnd) {
+  private constructor(
+    private readonly options: FileCommitLogOptions,
+    found: LogEnd,
+  ) {
     this.directory = options.directory;
     this.disk = options.disk ?? fileDisk;
     this.segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
@@ -227,6 +235,11 @@ export class FileCommitLog implements CommitLog {
 
   trim(sequence: number): void {
     if (this.isReadOnly) return;
+    this.takeOut(sequence);
+    if (this.trimmed.length > 0) this.removing = this.removing.then(() => this.removeTrimmed());
+  }
+
+  private takeOut(sequence: number): void {
     let neededFrom = Number.POSITIVE_INFINITY;
     for (const [id, parts] of this.parts) {
       if (parts.sequence <= sequence) this.parts.delete(id);
@@ -243,16 +256,34 @@ export class FileCommitLog implements CommitLog {
       if (isKept) return;
       if (kept < this.retentionBytes || this.unsynced.length > 0 || oldest.first >= neededFrom) return;
       this.segments.shift();
-      this.removing = this.removing.then(() => this.removeLater(oldest));
+      this.trimmed.push(oldest.path);
     }
   }
 
-  private async removeLater({ path }: Segment): Promise<void> {
-    try {
-      await this.disk.removeLater(path);
-    } catch (error) {
-      this.failure ??= unusable("Removing an old segment of the commit log failed", error);
+  /**
+   * One after the other, and none behind one that stays: neither a crash nor an error leaves a gap between segments.
+   * The next trim tries again. What has stayed until the log is opened again is part of it then.
+   */
+  private async removeTrimmed(): Promise<void> {
+    for (let path = this.trimmed[0]; path !== undefined; path = this.trimmed[0]) {
+      try {
+        await this.disk.removeLater(path);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT") {
+          this.warnOfRemoval(path, error);
+          return;
+        }
+      }
+      this.trimmed.shift();
+      this.isRemovalFailing = false;
     }
+  }
+
+  private warnOfRemoval(path: string, error: unknown): void {
+    if (this.isRemovalFailing) return;
+    this.isRemovalFailing = true;
+    const why = error instanceof Error ? error.message : String(error);
+    this.options.warn?.(`The old segment ${path} of the commit log stays until it can be removed: ${why}.`);
   }
 
   async close(): Promise<void> {

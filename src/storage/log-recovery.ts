@@ -32,13 +32,26 @@ export interface LogEnd {
   readonly unsynced: number[];
 }
 
+export interface RecoveryOptions {
+  readonly directory: string;
+  /** The newest commit that the engine has. Absent: not known. */
+  readonly applied?: number;
+  readonly warn?: ((message: string) => void) | undefined;
+}
+
 /** Throws partition_damaged, naming segment and offset, when commits that had been durable are damaged. */
-export function recoverLog(disk: Disk, directory: string): LogEnd {
+export function recoverLog(disk: Disk, { directory, applied = 0, warn }: RecoveryOptions): LogEnd {
   disk.makeDirectory(directory);
   const segments = listSegments(disk, directory);
   const log: LogEnd = { segments, last: 0, durable: 0, isMarked: false, lastMicros: 0, unsynced: [] };
-  const from = firstUnsynced(disk, segments);
+  let from = firstUnsynced(disk, segments);
   for (let index = from; index < segments.length; index++) {
+    if (index > from && isBehindTrimmed(disk, segments[index]!, log.last, applied)) {
+      warn?.(`Segments of the commit log before ${segments[index]!.path} are left from a trim, and are removed.`);
+      for (const { path } of segments.splice(0, index)) disk.remove(path);
+      from = 0;
+      index = 0;
+    }
     const expected = index === from ? segments[index]!.first : log.last + 1;
     if (!scan(disk, log, index, expected)) break;
   }
@@ -98,6 +111,21 @@ function attestsEarlier(disk: Disk, segment: Segment): boolean {
     return !isAttested;
   });
   return isAttested;
+}
+
+/**
+ * Whether segments before this one are gone although the log goes on with it, and the engine has all that they had.
+ * Those that are still there are then not needed, and do not end the log.
+ */
+function isBehindTrimmed(disk: Disk, segment: Segment, last: number, applied: number): boolean {
+  const { first } = segment;
+  if (first <= last + 1 || first > applied + 1) return false;
+  let isWhole = false;
+  forEachRecord(disk, segment, (head) => {
+    isWhole = head.kind !== RECORD_KIND.gap && follows(head, first - 1);
+    return false;
+  });
+  return isWhole;
 }
 
 /** Reads a segment, whose first sequence must be at least `expected`; false when the log ends inside or before it. */

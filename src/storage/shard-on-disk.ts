@@ -7,6 +7,7 @@ import { linkElsewhere, removeLeft } from "./engine-elsewhere.js";
 import { FileCommitLog, type FileCommitLogOptions } from "./file-commit-log.js";
 import { checkShardDirectory, markOpened, type ShardIdentity } from "./format.js";
 import { LayeredEngine } from "./layered-engine.js";
+import { appliedBy } from "./recovery.js";
 import { RocksEngine, type RocksEngineOptions } from "./rocksdb-engine.js";
 import { Shard } from "./shard.js";
 import type { ShardOptions } from "./shard-options.js";
@@ -38,7 +39,7 @@ export async function openShardOnDisk(directory: string, options: ShardOnDiskOpt
   const layers = new LayeredEngine(rocks);
   const engine = recordCacheBytes > 0 ? new CachedEngine(layers, recordCacheBytes) : layers;
   try {
-    const log = await openLog(join(directory, "log"), isReadOnly, options);
+    const log = await openLog(join(directory, "log"), { ...options, isReadOnly, applied: appliedBy(engine) });
     const shard = await Shard.open({ ...options, engine, layers, log });
     await markOpened(directory);
     return shard;
@@ -48,8 +49,8 @@ export async function openShardOnDisk(directory: string, options: ShardOnDiskOpt
   }
 }
 
-async function openLog(directory: string, isReadOnly: boolean, options: ShardOnDiskOptions): Promise<CommitLog> {
-  const local = await FileCommitLog.open({ ...options, directory, isReadOnly });
+async function openLog(directory: string, options: ShardOnDiskOptions): Promise<CommitLog> {
+  const local = await FileCommitLog.open({ ...options, directory });
   if (options.replicate === undefined) return local;
   try {
     return await options.replicate(local);

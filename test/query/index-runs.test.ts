@@ -9,6 +9,7 @@ import { makeIndexRun, mergeIndexRuns } from "../../src/query/exec/index-run.js"
 import type { IndexMergeJob, IndexRunJob } from "../../src/query/exec/index-threads.js";
 import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
 import { buildColumns } from "../../src/query/exec/segments/stored/build-columns.js";
+import { StoredSegment } from "../../src/query/exec/segments/stored/column-file.js";
 import type { LongTasks } from "../../src/session/long-tasks.js";
 import { indexPrefix, prefixRange } from "../../src/storage/keys.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
@@ -205,6 +206,36 @@ t.test("entries over numbers are made in their order, and need no sort", async (
   }
   await built.run("CREATE INDEX made ON g (c, b)");
   t.ok(built.inOrder.includes(false), "texts are sorted");
+});
+
+t.test("too many rows are refused before they are read", async (t) => {
+  const built = await filled(t);
+  await built.run("DELETE FROM g WHERE a % 7 = 0");
+  for (const definition of ["INDEX made ON g (b)", "UNIQUE INDEX made ON g (b, a)"]) {
+    await built.run(`CREATE ${definition}`);
+    await built.run("DROP INDEX made");
+    const [job] = built.jobs.splice(0) as [IndexRunJob];
+    t.ok(job.segments.some(({ without }) => without.length > 0));
+    const made = (bytesMax: number) => {
+      const rows = new Int32Array(new SharedArrayBuffer(4));
+      const stop = new Int32Array(new SharedArrayBuffer(4));
+      return makeIndexRun({ ...job, bytesMax, rows, stop }).then((answer) => ({ ...answer, read: rows[0]! }));
+    };
+    const { bytes, read, error } = await made(job.bytesMax);
+    t.equal(error, null);
+    t.ok(read > 0);
+    const exact = await made(bytes);
+    t.same([exact.error, exact.bytes], [null, bytes], "as many as fit are taken");
+    const refused = await made(Math.floor(bytes / 2));
+    t.match(refused.error, { details: { sqlstate: "54000" } });
+    t.equal(refused.read, 0, "nothing was read");
+  }
+  const { runs } = built;
+  const bytes = Object.getOwnPropertyDescriptor(StoredSegment.prototype, "keyBytes")!;
+  t.teardown(() => Object.defineProperty(StoredSegment.prototype, "keyBytes", bytes));
+  Object.defineProperty(StoredSegment.prototype, "keyBytes", { ...bytes, get: () => 1e9 });
+  t.match(await built.run("CREATE INDEX made ON g (b)"), /54000|exceed/);
+  t.equal(built.runs, runs, "for all threads together: none began");
 });
 
 t.test("a duplicate is found, between threads and against what is newer", async (t) => {

@@ -1,14 +1,21 @@
 /** The sample that ANALYZE draws: from column segments without reading the table, and what it estimates from it. */
 import t, { type Test } from "tap";
+import type { ColumnDef } from "../../src/catalog/table.js";
 import { analyzeTable } from "../../src/query/exec/analyze-table.js";
+import { SampledColumn } from "../../src/query/exec/sampled-column.js";
 import { Segment } from "../../src/query/exec/segments/segment.js";
 import { SEGMENT_SIZES, SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
 import type { Transaction } from "../../src/storage/store.js";
+import { TEXT } from "../../src/values/values.js";
 import { open } from "../conformance/sql-adapter.js";
 import { applyBacklog } from "../storage/apply-backlog.js";
 import { Side } from "./segment-histories.js";
 
 const ROWS = 60_000;
+const COLUMN: ColumnDef = {
+  ...{ id: 1, name: "c", type: TEXT, notNull: false },
+  ...{ defaultSql: null, missingSql: null, identity: null },
+};
 
 async function opened(t: { teardown(done: () => unknown): void }) {
   const database = await open();
@@ -39,6 +46,27 @@ async function opened(t: { teardown(done: () => unknown): void }) {
     segments: tenant.partition.segments,
   };
 }
+
+t.test("a segment that lost all its rows that were drawn does not end the count of the others", async (t) => {
+  const work = {
+    checkpoint: () => undefined,
+    shouldYield: () => false,
+    yieldTurn: () => Promise.resolve(),
+  };
+  const spreadOf = async (values: readonly (string | number)[], starts: readonly number[]) => {
+    const column = new SampledColumn(COLUMN);
+    for (const [row, value] of values.entries()) column.put(row, value);
+    return (await column.count(work, values.length, starts)).spread;
+  };
+  // Row 0 is of no segment; the second and the last one have no rows.
+  const rows = [0, 0, 1, 0, 1, 2, 2];
+  const starts = [1, 3, 3, 5, 7];
+  const texts = rows.map((row) => `t${row}`);
+  t.same(await spreadOf(rows, starts), { items: 6, single: 1 }, "numbers");
+  t.same(await spreadOf(texts, starts), { items: 6, single: 1 }, "texts");
+  t.same(await spreadOf(rows, []), { items: 7, single: 0 }, "numbers of no segment");
+  t.same(await spreadOf(texts, []), { items: 7, single: 0 }, "texts of no segment");
+});
 
 type Analyzed = Awaited<ReturnType<Awaited<ReturnType<typeof opened>>["analyze"]>>;
 

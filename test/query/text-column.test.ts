@@ -3,6 +3,7 @@ import t from "tap";
 import { Chunk } from "../../src/query/exec/segments/chunk.js";
 import { type Column, columnOf, valueAt, valuesOf } from "../../src/query/exec/segments/column.js";
 import { ColumnBuffer } from "../../src/query/exec/segments/column-buffer.js";
+import { textsOf as columnOfTexts, GrowingTexts } from "../../src/query/exec/segments/text-column.js";
 import { BOOL, BPCHAR, NAME, TEXT, UUID, VARCHAR, type Value } from "../../src/values/values.js";
 import { Random } from "./random-plans.js";
 import { Database } from "./run-plans.js";
@@ -84,6 +85,33 @@ t.test("what UTF-8 has no form for stays as it is", async (t) => {
     );
   }
   t.equal(columnOf(BOOL, [true, false, null], 3).kind, "plain", "so do truth values, few as they are");
+});
+
+t.test("long texts that come piece by piece are put together in steps", async (t) => {
+  const random = new Random(29);
+  const texts = new GrowingTexts();
+  for (let life = 0; life < 3; life++) {
+    const expected: Value[] = [];
+    for (let piece = 0; piece < 40; piece++) {
+      const count = 1 + random.below(60);
+      const values: Value[] = Array.from({ length: count }, (_, i) => {
+        if (piece > 4 && random.below(9) === 0) return null;
+        return (life + piece + i).toString(36).repeat(random.below(1000)) + textOf(random, life !== 1);
+      });
+      const column = columnOfTexts(values, count)!;
+      const rows = random.below(2) === 0 ? null : numbersBelow(random, count, count);
+      texts.append(column, rows, 0, count);
+      expected.push(...(rows === null ? values : Array.from(rows, (row) => values[row]!)));
+      if (piece !== 20) continue;
+      while (!texts.settle());
+      t.strictSame(valuesOf(texts.column(), null, 0, expected.length, []), expected, "in between");
+    }
+    if (life === 0) t.notOk(texts.settle(), "no step copies all");
+    t.strictSame(valuesOf(texts.column(), null, 0, expected.length, []), expected, `life ${life}`);
+    t.ok(texts.settle());
+    texts.restart();
+    t.strictSame([texts.length, [...texts.column().offsets], texts.column().data.length], [0, [0], 0]);
+  }
 });
 
 t.test("a buffer of rows gives back what came, of whatever kind it is held as", async (t) => {

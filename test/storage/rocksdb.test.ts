@@ -1,12 +1,13 @@
 /** The shard on real files: RocksDB, the commit log and the format version of a directory. */
 import { spawn } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { checkShardDirectory, createShardDirectory, FORMAT_VERSION, markOpened } from "../../src/storage/format.js";
 import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
+import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
 import { commit, content, directory, get, key, openShard, rows } from "./shards.js";
 
 const all = { gte: Buffer.alloc(0), lt: Buffer.of(0xff) };
@@ -32,6 +33,29 @@ t.test("a shard comes back after it was closed", async (t) => {
   t.same(content(reopened), before);
   t.equal(reopened.durableSequence, 50);
   t.ok(readdirSync(join(path, "log")).length > 3);
+});
+
+t.test("segments that a trim left below a gap do not end the log", async (t) => {
+  const path = directory(t);
+  const shard = await openShardOnDisk(path, {});
+  for (let i = 1; i <= 97; i++) {
+    commit(shard, [`k${i}`, "in the engine"]);
+    shard.flush();
+  }
+  await shard.close();
+  const place = join(path, "log");
+  rmSync(place, { recursive: true });
+  const log = await FileCommitLog.open({ directory: place, segmentBytes: 1000 });
+  for (let sequence = 1; sequence <= 100; sequence++) {
+    log.append([{ sequence, micros: sequence, operations: [{ key: key(`k${sequence}`), value: Buffer.alloc(10) }] }]);
+  }
+  await log.sync();
+  const names = readdirSync(place).sort();
+  for (const name of names.slice(2, -1)) rmSync(join(place, name));
+  const reopened = await openShardOnDisk(path, {});
+  t.equal(reopened.committedSequence, 100, "what the engine lacks is replayed");
+  t.same(readdirSync(place), names.slice(-1));
+  await reopened.close();
 });
 
 t.test("a killed process loses no durable commit and splits none", async (t) => {

@@ -56,7 +56,7 @@ function distinctOf(counted: Counted, total: number, share: number, segments: nu
   if (present === 0) return 0;
   const bounded = (estimate: number): number => Math.round(Math.min(Math.max(estimate, counts.length), total));
   const ofSpread = bounded(duj1(counts.length, present, countOnce(counts), present / total));
-  if (spread === null) return ofSpread;
+  if (spread === null || segments === 0) return ofSpread;
   const inDrawn = duj1(counts.length, present, countOnce(counts), Math.min(1, present / (total * share)));
   const ofNeighbours = bounded(inDrawn * (duj1(counts.length, spread.items, spread.single, share) / counts.length));
   // How many items there would be of values without an order.

@@ -9,7 +9,7 @@ import { LoadRun } from "../../storage/load-run.js";
 import type { PackedRun } from "../../storage/packed-run.js";
 import type { Value } from "../../values/values.js";
 import type { IndexMergeJob, IndexRunAnswer, IndexRunJob } from "./index-threads.js";
-import { entryPlaces, loadEntry, loadEntryOfPart, loadEntryOfText } from "./load-entry.js";
+import { entryBytesMin, entryPlaces, loadEntry, loadEntryOfPart, loadEntryOfText } from "./load-entry.js";
 import { PresortedRows, type TakeRow } from "./presorted-rows.js";
 import { emptyColumns } from "./row-buffer.js";
 import { type Column, type NumberColumn, valuesOf } from "./segments/column.js";
@@ -80,6 +80,9 @@ class RunMaker {
       stored.map(([segment]) => segment),
     );
     if (presorted === null) return null;
+    let bytesMin = 0;
+    for (const [segment, without] of stored) bytesMin += entryBytesMin(job.index, job.prefix, segment, without);
+    this.load.requireRoom(bytesMin);
     for (const [segment, without] of stored) {
       if (this.isStopped) return false;
       const keys = segment.readKeys();

@@ -11,6 +11,7 @@ import type { PackedRun } from "../../storage/packed-run.js";
 import { type Corrections, NO_ENTRIES, readSome, type Transaction } from "../../storage/store.js";
 import type { ExecContext } from "./context.js";
 import type { IndexRunAnswer, IndexRunJob, IndexRunSegment, IndexThreads } from "./index-threads.js";
+import { entryBytesMin } from "./load-entry.js";
 import type { Segment } from "./segments/segment.js";
 import { CachedPages } from "./segments/stored/page-cache.js";
 import { gapsBetween, segmentIn, type TableSegments } from "./segments/table-segments.js";
@@ -103,6 +104,7 @@ export class IndexRuns {
       table.end,
     );
     if (!(await this.readCorrections(this.tx.corrections(range, table)))) return false;
+    this.requireRoom();
     try {
       const made = this.jobs().map((job) => this.threads.make(job));
       // Of several that fail, one is told.
@@ -114,6 +116,15 @@ export class IndexRuns {
     } finally {
       Atomics.store(this.stop, 0, 1);
     }
+  }
+
+  /** For all threads together. */
+  private requireRoom(): void {
+    const { key, held, own, load, context } = this;
+    const prefix = key.prefixOf(context.tenantNumber);
+    let bytes = own.bytes;
+    for (const { pages, without } of held) bytes += entryBytesMin(key, prefix, pages.segment, without);
+    load.requireRoom(bytes);
   }
 
   /** Null: there is no room for it in the threads. The statement may be cancelled meanwhile. */

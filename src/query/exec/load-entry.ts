@@ -7,11 +7,12 @@ import {
   beginTextKey,
   encodeKey,
 } from "../../storage/key-codec.js";
-import type { Load } from "../../storage/load.js";
+import { LOAD_WRITE_BYTES, type Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import type { Value } from "../../values/values.js";
 import { entryValue } from "./entry-value.js";
 import type { SegmentKeys } from "./segments/segment.js";
+import type { StoredSegment } from "./segments/stored/column-file.js";
 import type { TextColumn } from "./segments/text-column.js";
 import { type EntryLayout, type KeyLayout, keyValues } from "./table-layout.js";
 
@@ -20,6 +21,24 @@ const NO_PREFIX = new Uint8Array(0);
 /** Where an index's values are among those that are given: a row's by column id, or computed ones in order. */
 export function entryPlaces({ computed, columnIds }: EntryLayout): readonly number[] {
   return computed ? columnIds.map((_, i) => i) : columnIds;
+}
+
+/**
+ * What a load of entries of a segment's rows takes at least, where each value of the index's key takes one byte: before
+ * any memory is taken for rows of which there are too many.
+ * @param without keys of rows that have no entry; some may not be in the segment.
+ */
+export function entryBytesMin(
+  { unique, columnIds }: EntryLayout,
+  prefix: Uint8Array,
+  { rows, keyBytes }: Pick<StoredSegment, "rows" | "keyBytes">,
+  without: readonly Uint8Array[],
+): number {
+  const each = LOAD_WRITE_BYTES + prefix.length + columnIds.length;
+  const gone = without.reduce((sum, { length }) => sum + length, 0);
+  // An entry that need not be unique has the row's key twice, as its value too.
+  const keys = (unique ? 1 : 2) * Math.max(0, keyBytes - gone);
+  return Math.max(0, rows - without.length) * each + keys;
 }
 
 /**

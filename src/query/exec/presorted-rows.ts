@@ -13,6 +13,8 @@ import type { EntryLayout } from "./table-layout.js";
 
 /** Rows between two looks whether it is to stop. */
 const STEP_ROWS = 65_536;
+/** A place in the bytes of all keys is a number of 32 bits. */
+const STARTS_END = 2 ** 32;
 
 /** A column of all rows. */
 interface Gathered {
@@ -26,7 +28,7 @@ export type TakeRow = (row: readonly Value[], bytes: Uint8Array, start: number, 
 export class PresortedRows {
   private readonly columns: readonly Gathered[];
   /** Of each row: where its key begins and how long it is, in bytes of all keys. */
-  private bytes = new Uint8Array(0);
+  private readonly bytes: Uint8Array;
   private bytesUsed = 0;
   private readonly starts: Uint32Array;
   private readonly lengths: Uint16Array;
@@ -37,13 +39,10 @@ export class PresortedRows {
   static of(index: EntryLayout, ids: readonly number[], segments: readonly StoredSegment[]): PresortedRows | null {
     const isPlain = !index.computed && index.included === null && ids.every((id) => index.columnIds.includes(id));
     const areNumbers = isPlain && segments.every((segment) => ids.every((id) => hasNumbers(segment.headOf(id))));
-    return areNumbers
-      ? new PresortedRows(
-          index,
-          ids,
-          segments.reduce((sum, { rows }) => sum + rows, 0),
-        )
-      : null;
+    if (!areNumbers) return null;
+    const rows = segments.reduce((sum, segment) => sum + segment.rows, 0);
+    const keyBytes = segments.reduce((sum, segment) => sum + segment.keyBytes, 0);
+    return keyBytes < STARTS_END ? new PresortedRows(index, ids, rows, keyBytes) : null;
   }
 
   /** @param ids of the columns that the entries need; `rowsMax`: as many rows are added, or fewer. */
@@ -51,7 +50,9 @@ export class PresortedRows {
     private readonly index: EntryLayout,
     private readonly ids: readonly number[],
     rowsMax: number,
+    keyBytes: number,
   ) {
+    this.bytes = new Uint8Array(keyBytes);
     this.columns = ids.map(() => ({ numbers: new Int32Array(rowsMax), nulls: null }));
     this.starts = new Uint32Array(rowsMax);
     this.lengths = new Uint16Array(rowsMax);
@@ -66,11 +67,6 @@ export class PresortedRows {
     for (const [i, column] of columns.entries()) this.addNumbers(this.columns[i]!, column, left);
     const { bytes, offsets } = keys;
     const base = this.bytesUsed;
-    if (base + bytes.length > this.bytes.length) {
-      const longer = new Uint8Array(Math.max(2 * this.bytes.length, base + bytes.length));
-      longer.set(this.bytes);
-      this.bytes = longer;
-    }
     this.bytes.set(bytes, base);
     this.bytesUsed = base + bytes.length;
     for (let row = 0; row < keys.length; row++) {

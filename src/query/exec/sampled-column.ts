@@ -135,13 +135,17 @@ export class SampledColumn {
     let found = 0;
     let items = 0;
     let segment = 0;
+    const first = starts?.[0] ?? length;
+    let next = 0;
     for (let row = 0; row < length; row++) {
       if (row % STEP_TEXTS === STEP_TEXTS - 1) {
         work.checkpoint();
         await giveWay(work);
       }
       // Rows of no segment are each of another one.
-      if (starts !== null && (row < starts[0]! || row === starts[segment - starts[0]!])) segment++;
+      if (row < first) segment++;
+      // A segment may have lost all its rows that were drawn.
+      for (; starts !== null && next < starts.length && starts[next] === row; next++) segment++;
       if (present[row] === 0) continue;
       found++;
       let place = places.get(texts[row]!);

@@ -135,7 +135,7 @@ class GrowingColumn {
 
   /** Puts some rows together; true: all are. */
   settle(): boolean {
-    return this.data.settle() && this.codes.settle() && (this.nulls?.settle() ?? true);
+    return this.data.settle() && this.codes.settle() && (this.nulls?.settle() ?? true) && this.texts.settle();
   }
 
   /** Answers by how many bytes it has grown. */

@@ -1,10 +1,10 @@
 /**
  * A typed array that grows row by row without a long turn. Up to a size it is one array, which is copied when it is
  * full. Further rows come into blocks, which are put together when all have come: at once, or in steps between which
- * others have their turn. Used by column-buffer.ts and join-table.ts.
+ * others have their turn. Used by column-buffer.ts, text-column.ts and join-table.ts.
  */
 
-type Numbers = Int32Array | Float64Array | Uint16Array | Uint8Array;
+type Numbers = Int32Array | Uint32Array | Float64Array | Uint16Array | Uint8Array;
 
 const CAPACITY_MIN = 64;
 /** Rows up to which a full array is copied at once; also those of a block, and of a step. */

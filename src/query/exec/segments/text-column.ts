@@ -3,6 +3,7 @@
  * own until somebody reads it, and kernels compare the bytes. Made by column.ts and column-buffer.ts.
  */
 import type { Value } from "../../../values/values.js";
+import { GrowingArray } from "./growing-array.js";
 
 export interface TextColumn {
   readonly kind: "text";
@@ -99,58 +100,73 @@ export function textValueAt({ data, offsets, isAscii, nulls }: TextColumn, row: 
 /** Texts that come piece by piece. Owned by a column of rows that a statement holds in memory. */
 export class GrowingTexts {
   length = 0;
-  private data = new Uint8Array(0);
-  private offsets = new Uint32Array(1);
-  private nulls: Uint8Array | null = null;
+  private readonly data = new GrowingArray(Uint8Array);
+  /** Where the first text begins, and where each ends. */
+  private readonly offsets = new GrowingArray(Uint32Array);
+  private hasStart = false;
+  private end = 0;
+  private nulls: GrowingArray<Uint8Array> | null = null;
   private isAscii = true;
 
   /** Answers by how many bytes it has grown. */
   append(column: TextColumn, rows: Int32Array | null, from: number, count: number): number {
-    const { length } = this;
-    const before = this.offsets[length]!;
-    this.offsets = withRoom(this.offsets, length + count + 1);
-    const { offsets } = this;
+    const { offsets } = column;
+    this.start();
+    const ends = this.offsets.room(count);
+    const before = this.end;
     let end = before;
     for (let i = 0; i < count; i++) {
       const row = rows === null ? from + i : rows[i]!;
-      end += column.offsets[row + 1]! - column.offsets[row]!;
-      offsets[length + i + 1] = end;
+      end += offsets[row + 1]! - offsets[row]!;
+      ends[i] = end;
     }
-    this.data = withRoom(this.data, end);
-    if (rows === null)
-      this.data.set(column.data.subarray(column.offsets[from]!, column.offsets[from + count]!), before);
-    else copyTexts(column, rows, count, this.data, before);
+    const data = this.data.room(end - before);
+    if (rows === null) data.set(column.data.subarray(offsets[from]!, offsets[from + count]!));
+    else copyTexts(column, rows, count, data);
+    this.end = end;
     this.appendNulls(column.nulls, rows, from, count);
     this.isAscii &&= column.isAscii;
     this.length += count;
-    return end - before + count * offsets.BYTES_PER_ELEMENT;
+    return end - before + count * ends.BYTES_PER_ELEMENT;
   }
 
   /** Forgets the texts, but keeps room for as many. */
   restart(): void {
     this.length = 0;
+    this.end = 0;
+    this.data.restart();
+    this.offsets.restart();
+    this.hasStart = false;
     this.nulls = null;
     this.isAscii = true;
   }
 
+  /** Puts some of them together; true: all are. None may come between two steps. */
+  settle(): boolean {
+    return this.data.settle() && this.offsets.settle() && (this.nulls?.settle() ?? true);
+  }
+
   /** All that came until now. */
   column(): TextColumn {
-    const { data, offsets, isAscii, length } = this;
-    const end = offsets[length]!;
-    return textColumn(
-      data.subarray(0, end),
-      offsets.subarray(0, length + 1),
-      isAscii,
-      this.nulls?.subarray(0, length) ?? null,
-    );
+    this.start();
+    return textColumn(this.data.all(), this.offsets.all(), this.isAscii, this.nulls?.all() ?? null);
+  }
+
+  private start(): void {
+    if (this.hasStart) return;
+    this.offsets.room(1)[0] = 0;
+    this.hasStart = true;
   }
 
   private appendNulls(marks: Uint8Array | null, rows: Int32Array | null, from: number, count: number): void {
     if (marks === null && this.nulls === null) return;
-    const { length } = this;
-    this.nulls = withRoom(this.nulls ?? new Uint8Array(length), length + count);
+    if (this.nulls === null) {
+      this.nulls = new GrowingArray(Uint8Array);
+      this.nulls.room(this.length).fill(0, 0, this.length);
+    }
+    const nulls = this.nulls.room(count);
     for (let i = 0; i < count; i++) {
-      this.nulls[length + i] = marks === null ? 0 : marks[rows === null ? from + i : rows[i]!]!;
+      nulls[i] = marks === null ? 0 : marks[rows === null ? from + i : rows[i]!]!;
     }
   }
 }
@@ -158,14 +174,8 @@ export class GrowingTexts {
 /** Bytes up to which a loop beats `set`. */
 const SHORT_COPY = 32;
 
-function copyTexts(
-  { data, offsets }: TextColumn,
-  rows: Int32Array,
-  count: number,
-  out: Uint8Array,
-  from: number,
-): void {
-  let to = from;
+function copyTexts({ data, offsets }: TextColumn, rows: Int32Array, count: number, out: Uint8Array): void {
+  let to = 0;
   for (let i = 0; i < count; i++) {
     const start = offsets[rows[i]!]!;
     const end = offsets[rows[i]! + 1]!;
@@ -177,13 +187,4 @@ function copyTexts(
 export function copyBytes(data: Uint8Array, start: number, end: number, out: Uint8Array, to: number): void {
   if (end - start > SHORT_COPY) out.set(data.subarray(start, end), to);
   else for (let from = start, at = to; from < end; ) out[at++] = data[from++]!;
-}
-
-const CAPACITY_MIN = 64;
-
-function withRoom<A extends Uint8Array | Uint32Array>(array: A, length: number): A {
-  if (array.length >= length) return array;
-  const grown = new (array.constructor as new (length: number) => A)(Math.max(CAPACITY_MIN, length, 2 * array.length));
-  grown.set(array);
-  return grown;
 }

@@ -247,6 +247,12 @@ export class StoredSegment {
     return columnIds.reduce((sum, id) => sum + (this.pages.get(id)?.length ?? 0), this.entry.keys.length);
   }
 
+  /** Of the keys of its rows. */
+  get keyBytes(): number {
+    const { keys, rows } = this.entry;
+    return keys.keyLength === null ? keys.length - 4 * (rows + 1) : rows * keys.keyLength;
+  }
+
   columnBytes(columnId: number): number {
     return this.pages.get(columnId)?.length ?? 0;
   }
