@@ -73,7 +73,7 @@ export class Partition implements TenantHost {
   private isBusy = false;
   private accountedMs = 0;
   private accountedAt = performance.now();
-  rowNumbers: RowNumbers;
+  readonly rowNumbers: RowNumbers;
   sequences: Sequences;
   private readonly tenants = new Map<number, Tenant>();
   /** All that have been in memory. */
@@ -118,7 +118,7 @@ export class Partition implements TenantHost {
       if (this.places.size === 0) this.columns?.loading(commit);
     };
     this.places = new TenantPlaces(shard, flushSoon);
-    this.rowNumbers = this.freshRowNumbers();
+    // Row numbers stay: those that older transactions have taken are not given out again.
     this.sequences = this.freshSequences();
     this.gate.open(shard.durableSequence);
     this.parts.openAll();
