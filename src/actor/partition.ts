@@ -118,7 +118,7 @@ export class Partition implements TenantHost {
       if (this.places.size === 0) this.columns?.loading(commit);
     };
     this.places = new TenantPlaces(shard, flushSoon);
-    // Row numbers stay: those that older transactions have taken are not given out again.
+    this.rowNumbers = this.freshRowNumbers();
     this.sequences = this.freshSequences();
     this.gate.open(shard.durableSequence);
     this.parts.openAll();
@@ -387,7 +387,7 @@ export class Partition implements TenantHost {
     for (const transactions of this.transactions.values()) transactions.endAll(error.message);
     this.transactions.clear();
     this.tenants.clear();
-    this.rowNumbers = this.freshRowNumbers();
+    // Row numbers stay: those that older transactions have taken are not given out again.
     this.sequences = this.freshSequences();
     this.gate.refuse(first, error);
     for (const part of this.parts.all()) part.undone?.();
