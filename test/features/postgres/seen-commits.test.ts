@@ -116,8 +116,8 @@ t.test("rows that are fetched in parts may be of every commit", async (t) => {
   parseMessage(portals, fields(...text("", "SELECT id FROM account ORDER BY id"), int16(0)));
   bindMessage(portals, fields(...text("", ""), int16(0), int16(0), int16(0)));
   for (const part of ["the first rows", "further rows"]) {
-    seen.begin();
     await execute(other, `INSERT INTO account VALUES (${part.length})`);
+    seen.begin();
     await executeMessage(portals, fields(...text(""), int16(0), int16(2)));
     t.ok(writer.take().includes("s\0\0\0\x04"), "the portal is suspended");
     t.equal(seen.newest(), null, part);
