@@ -1,4 +1,4 @@
-/** What a watcher is told of a large commit: of loads, only runs that it wants are gone through, of many rows or not. */
+/** What a watcher is told of a large commit: of loads only the runs that it wants are gone through. */
 import { mergedOperationsOf } from "./large-commit.js";
 import type { CommitStamp, Operation } from "./operation.js";
 import type { CommitWatcher } from "./shard-options.js";
