@@ -73,7 +73,7 @@ export class Partition implements TenantHost {
   private isBusy = false;
   private accountedMs = 0;
   private accountedAt = performance.now();
-  rowNumbers: RowNumbers;
+  readonly rowNumbers: RowNumbers;
   sequences: Sequences;
   private readonly tenants = new Map<number, Tenant>();
   /** All that have been in memory. */
@@ -387,7 +387,7 @@ export class Partition implements TenantHost {
     for (const transactions of this.transactions.values()) transactions.endAll(error.message);
     this.transactions.clear();
     this.tenants.clear();
-    this.rowNumbers = this.freshRowNumbers();
+    // Row numbers stay: those that older transactions have taken are not given out again.
     this.sequences = this.freshSequences();
     this.gate.refuse(first, error);
     for (const part of this.parts.all()) part.undone?.();

@@ -6,11 +6,12 @@
  * there.
  */
 import { storageOf, type TableDef } from "../catalog/table.js";
+import { LOAD_BYTES_MAX } from "../protocol/limits.js";
 import type { ExecContext, UnseenTable } from "../query/exec/context.js";
 import { prefixesOf } from "../query/exec/table-data.js";
-import { commitUnseen } from "../storage/commit-unseen.js";
+import { commitUnseen, prepareUnseen } from "../storage/commit-unseen.js";
 import { prefixRange, retiredKey, rowPrefix } from "../storage/keys.js";
-import type { Load } from "../storage/load.js";
+import { Load } from "../storage/load.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { Tenant } from "./tenant.js";
 
@@ -37,6 +38,10 @@ export class UnseenRows implements UnseenTable {
     return this.tenant.partition.shard.unseenBytes;
   }
 
+  beginLoad(): Load {
+    return new Load(this.tx.snapshot, LOAD_BYTES_MAX);
+  }
+
   move(): TableDef {
     const { tenant, tx, table, context } = this;
     const storageId = this.freeStorage();
@@ -49,8 +54,13 @@ export class UnseenRows implements UnseenTable {
     tx.whenEnded(() => {
       tenant.unseen.delete(storageId);
       // If it did not commit, there is something to remove that no change of definitions tells of.
-      tenant.retiredUpTo = -1;
-      tenant.rememberedAt = null;
+      const lookAgain = (): void => {
+        tenant.retiredUpTo = -1;
+        tenant.rememberedAt = null;
+      };
+      lookAgain();
+      // The engine may get the marks only now, after somebody has looked.
+      this.last.then(lookAgain, lookAgain);
     });
     this.moved = moved;
     return moved;
@@ -64,7 +74,7 @@ export class UnseenRows implements UnseenTable {
       if (!this.isMarked) for (const key of this.marks()) own.put(key, new Uint8Array(0));
       own.attach(load);
       // Waits until the engine has what was stored before.
-      await own.prepareCommit(context);
+      await prepareUnseen(own, context);
       this.refuseLost();
       // What it stored may be on its way out already if it was ended meanwhile.
       this.tx.requireOpen();

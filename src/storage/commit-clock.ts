@@ -3,6 +3,7 @@
  * clock does.
  */
 import { type Commit, lastMicrosOf } from "./commit-log.js";
+import type { Operation } from "./operation.js";
 
 export class CommitClock {
   /** The time of the newest change; every later one has a greater. */
@@ -25,9 +26,11 @@ export class CommitClock {
     this.newest = Math.max(this.newest, micros);
   }
 
-  /** The commit's changes have times of their own. */
-  followed(commit: Commit): Commit {
-    this.newest = lastMicrosOf(commit);
-    return commit;
+  /** With what followed keys held before (undefined: none is followed): such changes have times of their own. */
+  followed(commit: Commit, before: readonly Operation[] | undefined): Commit {
+    if (before === undefined) return commit;
+    const followed = { ...commit, before };
+    this.newest = lastMicrosOf(followed);
+    return followed;
   }
 }

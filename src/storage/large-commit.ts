@@ -94,12 +94,15 @@ export function* stepsOf(sources: readonly LargeSource[], sizes: LargeCommitSize
   }
 }
 
-/** The same, but of each key only the one that counts. */
-export function* mergedOperationsOf(sources: readonly LargeSource[]): IterableIterator<Operation> {
+/** The same, but of each key only the one that counts. Of loads, only runs whose prefix is wanted. */
+export function* mergedOperationsOf(
+  sources: readonly LargeSource[],
+  wants: (prefix: Uint8Array) => boolean,
+): IterableIterator<Operation> {
   for (const [i, { writes }] of sources.entries()) {
     if (i === 0) yield* writes.values();
     else {
-      for (const operation of writes.operations?.() ?? writes.values()) {
+      for (const operation of writes.operations?.(wants) ?? writes.values()) {
         const text = keyText(operation.key);
         if (!sources.slice(0, i).some((earlier) => earlier.writes.has(text))) yield operation;
       }

@@ -2,6 +2,7 @@
  * The large commits of a shard. The engine takes one at a time: this holds it, and those who wait until the engine has
  * it, until there is something to do for it, or for their turn to make the next one. Owned by the shard.
  */
+import type { DbError } from "../protocol/errors.js";
 import type { CommitParts } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import type { LargeCommitSizes } from "./large-commit.js";
@@ -64,9 +65,9 @@ export class LargeCommits<T> {
     return this.taken === null ? sequence : Math.min(sequence, this.taken.sequence - 1);
   }
 
-  /** Commits from `sequence` on are undone. */
-  undo(sequence: number): void {
-    if (this.taken !== null && this.taken.sequence >= sequence) this.end();
+  /** Commits from `sequence` on are undone, because of `error`. */
+  undo(sequence: number, error: DbError): void {
+    if (this.taken !== null && this.taken.sequence >= sequence) this.end(error);
   }
 
   /**
@@ -91,7 +92,7 @@ export class LargeCommits<T> {
       written: (operations) => host.written(operations),
       wake: () => this.wake(),
       done: () => {
-        this.end(true);
+        this.end(null);
         host.applied();
       },
       fail: (error) => host.fail(error),
@@ -127,11 +128,11 @@ export class LargeCommits<T> {
     while (this.taken !== null) await new Promise<void>((resolve) => this.doneWaiters.push(resolve));
   }
 
-  /** The engine has all of it, or it is given up. */
-  end(isApplied = false): void {
+  /** The engine has all of it (null), or it is given up because of `failure`. */
+  end(failure: DbError | null): void {
     this.taken?.giveUp();
     this.taken = null;
-    this.toldEnd?.(isApplied);
+    this.toldEnd?.(failure);
     this.toldEnd = null;
     callAll([...this.doneWaiters.splice(0), ...this.readyWaiters.splice(0)]);
     this.nextTurn();

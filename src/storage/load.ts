@@ -121,8 +121,12 @@ export class Load implements OrderedEntries<LoadWrite> {
     for (const run of this.runs) yield* run.parts(operationsMax, bytesMax);
   }
 
-  *operations(): IterableIterator<Operation> {
-    for (const run of this.runs) for (let i = 0; i < run.size; i++) yield run.operationAt(i);
+  /** `wants`: tells by its prefix whether a run is of interest. */
+  *operations(wants: (prefix: Uint8Array) => boolean = () => true): IterableIterator<Operation> {
+    for (const run of this.runs) {
+      if (!wants(run.prefix)) continue;
+      for (let i = 0; i < run.size; i++) yield run.operationAt(i);
+    }
   }
 
   find(key: Uint8Array): Operation | undefined {

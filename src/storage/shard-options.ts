@@ -55,6 +55,8 @@ export interface CommitWatcher {
    * it. What it writes cannot be read yet, and may still be undone.
    */
   committing(sequence: number, micros: number, writes: Iterable<Operation>): readonly Operation[] | undefined;
+  /** Whether keys that begin with the prefix, which is longer than a table's, may be of interest; `micros` as there. */
+  watches(prefix: Uint8Array, micros: number): boolean;
   /** The commits from `first` on never came to be. */
   undone(first: number): void;
 }

@@ -18,7 +18,7 @@ import type { Engine } from "./engine.js";
 import { isRecordKey } from "./history-keys.js";
 import { KeyLocks } from "./key-locks.js";
 import { APPLIED_SEQUENCE_KEY, withoutCleared } from "./keys.js";
-import { LARGE_COMMIT_SIZES, type LargeCommitSizes, mergedOperationsOf, textOperationsOf } from "./large-commit.js";
+import { LARGE_COMMIT_SIZES, type LargeCommitSizes, textOperationsOf } from "./large-commit.js";
 import { type LargeCommitMade, LargeCommits, type LargeCommitsHost } from "./large-commits.js";
 import type { LayeredEngine } from "./layered-engine.js";
 import { LoadPart } from "./load-run.js";
@@ -34,6 +34,7 @@ import { ShardTransaction } from "./transaction.js";
 import type { ToldUnseen, TransactionHost } from "./transaction-host.js";
 import { UnsyncedKeys } from "./unsynced-keys.js";
 import { type LargeSource, RecentVersions } from "./versions.js";
+import { largeCommitting } from "./watched-operations.js";
 import type { Write } from "./write-set.js";
 
 export class Shard implements TransactionHost<ShardTransaction> {
@@ -242,8 +243,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     this.versions.add(sequence, writes, micros);
     this.unsynced.add(sequence, writes);
     if (this.layers !== null && writes.some(({ key }) => isRecordKey(key))) this.hasLayerRecord = true;
-    if (before === undefined) this.turn.push({ sequence, micros, operations: writes });
-    else this.turn.push(this.clock.followed({ sequence, micros, operations: writes, before }));
+    this.turn.push(this.clock.followed({ sequence, micros, operations: writes }, before));
     this.counters.commits++;
     return sequence;
   }
@@ -255,15 +255,16 @@ export class Shard implements TransactionHost<ShardTransaction> {
     this.flush();
     this.checkUsable();
     const micros = this.clock.next();
-    const before = this.watcher?.committing(this.committedSequence + 1, micros, mergedOperationsOf(sources));
-    const sequence = ++this.committedSequence;
+    const sequence = this.committedSequence + 1;
+    // A storage that no definition names is not watched.
+    const before = unseen === null ? largeCommitting(this.watcher, { sequence, micros }, sources) : undefined;
+    this.committedSequence = sequence;
     if (unseen !== null || this.large.isEmpty) {
       if (unseen === null) this.versions.addLarge({ sequence, sources });
       this.large.take({ sequence, micros, sources, parts }, unseen);
     } else this.versions.add(sequence, textOperationsOf(sources), micros);
     this.unsynced.addAll(sequence);
-    const commit = { sequence, micros, operations: late, parts };
-    this.turn.push(before === undefined ? commit : this.clock.followed({ ...commit, before }));
+    this.turn.push(this.clock.followed({ sequence, micros, operations: late, parts }, before));
     this.counters.commits++;
     return sequence;
   }
@@ -423,7 +424,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     const first = commits[0]!.sequence;
     const last = this.committedSequence;
     for (const { parts } of commits) if (parts !== undefined) this.log.dropParts(parts);
-    this.large.undo(first);
+    this.large.undo(first, error);
     this.versions.undo(first);
     this.unsynced.undo(first);
     this.watcher?.undone(first);
@@ -492,7 +493,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     const error = cause instanceof DbError ? cause : new DbError("internal_error", `The shard failed: ${cause}`);
     this.failure = error;
     this.turn = [];
-    this.large.end();
+    this.large.end(new DbError("partition_unavailable", error.message));
     for (const transaction of this.open.list()) transaction.abort(new DbError("partition_unavailable", error.message));
     this.options.onFailed?.(error);
   }

@@ -1,4 +1,6 @@
 /** What a transaction asks of its shard. Shard implements it. */
+
+import type { DbError } from "../protocol/errors.js";
 import type { CommitLog, CommitParts } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import type { KeyLocks } from "./key-locks.js";
@@ -7,8 +9,8 @@ import type { UnsyncedKeys } from "./unsynced-keys.js";
 import type { LargeSource, RecentVersions } from "./versions.js";
 import type { Write } from "./write-set.js";
 
-/** Told whether the engine has all of a commit that nobody else can look for. */
-export type ToldUnseen = (isApplied: boolean) => void;
+/** Told that the engine has all of a commit that nobody else can look for (null), or why it never will. */
+export type ToldUnseen = (failure: DbError | null) => void;
 
 /** `T`: the transactions. */
 export interface TransactionHost<T> {

@@ -181,8 +181,9 @@ export class ShardTransaction implements Transaction {
     return this.correctionsIn(range, newer, this.view(), false);
   }
 
-  noteRead(range: KeyRange): boolean {
-    const read = this.reads.noted(this.snapshot)?.addRange(range);
+  noteRead(range: KeyRange, isRead = true): boolean {
+    this.newestSeen = this.host.committedSequence;
+    const read = isRead ? this.reads.noted(this.snapshot)?.addRange(range) : undefined;
     if (read === undefined) return false;
     read.finished = true;
     read.closed = true;
@@ -191,9 +192,8 @@ export class ShardTransaction implements Transaction {
 
   private correctionsIn(range: KeyRange, newer: NewerEntries, view: SnapshotView, isRead = true): Corrections {
     this.checkOpen();
-    this.newestSeen = this.host.committedSequence;
     const corrections = correctionsOf(this.host.versions, view, range, newer);
-    if (isRead) this.noteRead(range);
+    this.noteRead(range, isRead);
     return corrections;
   }
 
@@ -232,7 +232,7 @@ export class ShardTransaction implements Transaction {
       },
       scan: (range) => this.scanRange(range, view, isRead),
       corrections: (range, newer, isNoted) => this.correctionsIn(range, newer, view, isRead && isNoted),
-      noteRead: (range) => isRead && this.noteRead(range),
+      noteRead: (range) => this.noteRead(range, isRead),
       seesEngine: () => writes === null && loads.length === 0 && this.engineIsCurrent(snapshot),
       requireOpen: () => this.checkOpen(),
     });
@@ -348,7 +348,7 @@ export class ShardTransaction implements Transaction {
   /** The commit is large: `prepareCommit` should be awaited before `commit`. */
   get isLarge(): boolean {
     const { operations, bytes } = this.host.largeSizes;
-    return this.prepared === null && this.own?.isLarge(operations, bytes) === true;
+    return this.prepared === null && (this.unseen !== null || this.own?.isLarge(operations, bytes) === true);
   }
 
   /**

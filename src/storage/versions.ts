@@ -49,8 +49,8 @@ export interface WritesByKey<W> {
   get(text: string): W | undefined;
   has(text: string): boolean;
   values(): IterableIterator<W>;
-  /** The same without their texts, where making them costs something. */
-  operations?(): IterableIterator<Operation>;
+  /** Of a load: those of the runs that are wanted. */
+  operations?(wants: (prefix: Uint8Array) => boolean): IterableIterator<Operation>;
   /** Of a load: so many operations and bytes at a time. */
   parts?(operationsMax: number, bytesMax: number): IterableIterator<LoadPart>;
 }

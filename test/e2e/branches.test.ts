@@ -328,3 +328,22 @@ t.test("roles and policies of now hold for the past and for branches", async (t)
   t.notMatch(JSON.stringify(narrow.body), "hidden", "not as another role");
   t.match(JSON.stringify(narrow.body), "permission denied");
 });
+
+t.test("a merge beside an open transaction takes no row of it", async (t) => {
+  const token = await server.tenant("beside", ["super_admin"]);
+  await rows(token, "CREATE TABLE item (id int PRIMARY KEY)");
+  await rows(token, "CREATE TABLE line (n int)");
+  await fork(token, { name: "try" });
+  await rows(token, "INSERT INTO item VALUES (1)", "try");
+  const { id } = (await server.expect(201, "POST", "/v1/transactions", {}, { token })).body.data;
+  const insert = (from: number) => {
+    const sql = `INSERT INTO line SELECT i FROM generate_series(${from}, ${from + 9}) i`;
+    return server.expect(200, "POST", `/v1/transactions/${id}/execute`, { sql }, { token });
+  };
+  await insert(1);
+  const merged = await server.expect(200, "POST", "/v1/branches/try/merge", {}, { token });
+  t.match(merged.body.data, { merged: true, added: 1 });
+  await insert(11);
+  await server.expect(200, "POST", `/v1/transactions/${id}/commit`, {}, { token });
+  t.same(await rows(token, "SELECT count(*), min(n), max(n) FROM line"), [[20, 1, 20]]);
+});

@@ -59,7 +59,7 @@ t.test("undo makes rows what they were", async (t) => {
   t.same(await rows(token, "SELECT id FROM owner WHERE name = 'Ann'"), [[1]], "by its index, too");
   await rows(token, "TRUNCATE log");
   await rows(token, "INSERT INTO log VALUES ('another')");
-  t.match((await undo({ table: "log", as_of })).data, { undone: true, added: 19, changed: 1 });
+  t.match((await undo({ table: "log", as_of })).data, { undone: true, added: 20, removed: 1, changed: 0 });
   t.same(await rows(token, "SELECT count(*), count(DISTINCT line) FROM log"), [[20, 20]]);
   await rows(token, "INSERT INTO log VALUES ('one more')");
   t.same(await rows(token, "SELECT count(*) FROM log"), [[21]], "new rows get new numbers");
@@ -187,4 +187,24 @@ t.test("undo is whole, or refused, when the past is forgotten meanwhile", async 
     }
     await rows(token, "UPDATE item SET v = 0");
   }
+});
+
+t.test("undo beside an open transaction takes no row of it", async (t) => {
+  const token = await server.tenant("beside", ["super_admin"]);
+  await server.call("PUT", "/v1/history", { window_seconds: 3600 }, { token });
+  await rows(token, "CREATE TABLE item (id int PRIMARY KEY)");
+  await rows(token, "CREATE TABLE line (n int)");
+  const as_of = await sequence(token);
+  await rows(token, "INSERT INTO item VALUES (1)");
+  const { id } = (await server.expect(201, "POST", "/v1/transactions", {}, { token })).body.data;
+  const insert = (from: number) => {
+    const sql = `INSERT INTO line SELECT i FROM generate_series(${from}, ${from + 9}) i`;
+    return server.expect(200, "POST", `/v1/transactions/${id}/execute`, { sql }, { token });
+  };
+  await insert(1);
+  const undone = await server.expect(200, "POST", "/v1/history/undo", { table: "item", as_of }, { token });
+  t.match(undone.body.data, { undone: true, removed: 1 });
+  await insert(11);
+  await server.expect(200, "POST", `/v1/transactions/${id}/commit`, {}, { token });
+  t.same(await rows(token, "SELECT count(*), min(n), max(n) FROM line"), [[20, 1, 20]]);
 });

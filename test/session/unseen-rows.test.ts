@@ -8,8 +8,10 @@ import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
 import { type BuildJob, buildColumns } from "../../src/query/exec/segments/stored/build-columns.js";
 import type { LongTasks } from "../../src/session/long-tasks.js";
 import { prefixRange, retiredPrefix, tenantPrefix } from "../../src/storage/keys.js";
+import { Load } from "../../src/storage/load.js";
 import type { Shard } from "../../src/storage/shard.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
+import { ShardTransaction } from "../../src/storage/transaction.js";
 import { SIZES, Side } from "../query/segment-histories.js";
 import { directory } from "../storage/shards.js";
 
@@ -29,6 +31,8 @@ function sumOfRemainders(): number {
 class Unseen {
   side!: Side;
   shard!: Shard;
+  /** The engine takes large commits. */
+  takes = true;
   private timer: NodeJS.Timeout | null = null;
 
   private constructor(
@@ -54,7 +58,7 @@ class Unseen {
     // What the actor does between its turns.
     this.timer = setInterval(() => {
       this.shard.flush();
-      while (this.shard.canApplySome) this.shard.applySome();
+      while (this.takes && this.shard.canApplySome) this.shard.applySome();
     }, 1);
   }
 
@@ -64,7 +68,7 @@ class Unseen {
 
   async settled(): Promise<void> {
     do await new Promise((resolve) => setTimeout(resolve, 5));
-    while (this.shard.hasBacklog);
+    while (this.takes && this.shard.hasBacklog);
     await this.side.partition.columns!.idle();
   }
 
@@ -246,3 +250,69 @@ t.test("unique keys are looked for among rows that were stored before", async (t
   t.equal(rows, ROWS + 1);
   await unseen.close();
 });
+
+t.test("nothing is left of a failed statement of which the engine gets the rows only later", async (t) => {
+  const unseen = await Unseen.open(t);
+  await unseen.run("CREATE TABLE kept (a int)");
+  await unseen.settled();
+  await unseen.removeRetired();
+  unseen.takes = false;
+  // The second part would wait for the engine.
+  const failed = await unseen.run(
+    "CREATE TABLE made AS SELECT i AS a, 1 / (3500 - i) AS b, 'text ' || i AS c FROM generate_series(1, 12000) i",
+  );
+  t.match(failed, /division by zero/);
+  t.same(unseen.keys(), { rows: 0, retired: 0 }, "the engine has nothing");
+  await unseen.removeRetired();
+  unseen.takes = true;
+  await unseen.settled();
+  const { rows, retired } = unseen.keys();
+  t.ok(rows > 1000 && retired === 1, `the engine has ${rows} rows`);
+  await unseen.removeRetired();
+  t.same(unseen.keys(), { rows: 0, retired: 0 });
+  await unseen.close();
+});
+
+t.test("a transaction that takes no further load stores rows ahead, too", async (t) => {
+  const unseen = await Unseen.open(t);
+  await unseen.run("CREATE TABLE loaded (a int)");
+  await unseen.run("BEGIN");
+  for (let i = 0; i < 16; i++) await unseen.run("INSERT INTO loaded SELECT i FROM generate_series(1, 1500) i");
+  const before = unseen.shard.metrics.commits;
+  t.equal(await unseen.run(`CREATE TABLE made AS ${SELECT}`), `["CREATE TABLE AS"]`);
+  t.ok(unseen.shard.metrics.commits - before > 3, `${unseen.shard.metrics.commits - before} commits`);
+  t.equal(await unseen.run(SUMS("made")), ALL);
+  t.equal(await unseen.run("COMMIT"), `["COMMIT"]`);
+  await unseen.settled();
+  t.equal(await unseen.run(SUMS("made"), 1), ALL);
+  t.equal(await unseen.run("SELECT count(*) FROM loaded", 1), "[24000]");
+  await unseen.removeRetired();
+  t.same(unseen.keys(), { rows: ROWS + 24_000, retired: 0 });
+  await unseen.close();
+});
+
+for (const room of [1000, 100_000]) {
+  t.test(`a transaction that has room for ${room} bytes is no bound of rows that are stored ahead`, async (t) => {
+    const unseen = await Unseen.open(t);
+    const { beginLoad } = ShardTransaction.prototype;
+    ShardTransaction.prototype.beginLoad = function (this: ShardTransaction) {
+      return new Load(this.snapshot, room);
+    };
+    t.teardown(() => {
+      ShardTransaction.prototype.beginLoad = beginLoad;
+    });
+    // What is left at the end of 12,000 rows and of 1,100 has more than 1,000 bytes.
+    t.equal(await unseen.run(`CREATE TABLE made AS ${SELECT}`), `["CREATE TABLE AS"]`);
+    t.equal(await unseen.run(SUMS("made")), ALL);
+    t.equal(
+      await unseen.run("CREATE TABLE few AS SELECT i AS a FROM generate_series(1, 1100) i"),
+      `["CREATE TABLE AS"]`,
+    );
+    await unseen.settled();
+    await unseen.removeRetired();
+    t.equal(await unseen.run(SUMS("made")), ALL);
+    t.equal(await unseen.run("SELECT count(*), sum(a) FROM few"), `[1100,${(1100 * 1101) / 2}]`);
+    t.same(unseen.keys(), { rows: ROWS + 1100, retired: 0 });
+    await unseen.close();
+  });
+}

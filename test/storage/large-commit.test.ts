@@ -1,6 +1,8 @@
 /** Commits that go to the log and to the engine in parts: whole or not there at all, whatever ends the process when. */
 import t from "tap";
+import { commitUnseen, prepareUnseen } from "../../src/storage/commit-unseen.js";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
+import { inSteps } from "../../src/storage/in-steps.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import type { Operation } from "../../src/storage/operation.js";
 import { createOrderedMap } from "../../src/storage/ordered-map.js";
@@ -286,3 +288,66 @@ t.test("closing finishes what the engine had not taken", async (t) => {
   t.equal(Buffer.from(engine.get(key("row04"))!).toString(), "1");
   t.equal(Buffer.from(engine.get(key("row03"))!).toString(), "3");
 });
+
+t.test("a commit of rows that nobody looks for tells why it was not made", async (t) => {
+  const disk = new SimulatedDisk();
+  const shard = await openShard(t, { log: await logOf(disk), largeSizes: SIZES });
+  const made = shard.begin();
+  put(made, "a", "1");
+  await prepareUnseen(made, AT_ONCE);
+  const told = commitUnseen(made);
+  disk.spaceBytes = 0;
+  shard.flush();
+  await t.rejects(told, { code: "disk_full" }, "the log's end of it did not fit");
+  disk.spaceBytes = 1e6;
+  const other = shard.begin();
+  put(other, "b", "1");
+  await prepareUnseen(other, AT_ONCE);
+  const stored = commitUnseen(other);
+  shard.flush();
+  await applyBacklog(shard);
+  await stored;
+  t.same(content(shard), ["b=1"], "few writes are a large commit, too");
+});
+
+t.test(
+  "who watches goes through no run that he does not want, and hears of no rows that nobody looks for",
+  async (t) => {
+    const shard = await openShard(t, { log: await logOf(new SimulatedDisk()), largeSizes: SIZES });
+    const asked: string[] = [];
+    const heard: string[] = [];
+    shard.watcher = {
+      committing: (_sequence, _micros, writes) => {
+        for (const each of writes) heard.push(Buffer.from(each.key).toString());
+        return undefined;
+      },
+      watches: (prefix) => {
+        asked.push(Buffer.from(prefix).toString());
+        return prefix[0] === 98;
+      },
+      undone: () => undefined,
+    };
+    const fillRuns = async (isUnseen: boolean) => {
+      const tx = shard.begin();
+      const load = tx.beginLoad()!;
+      for (const prefix of ["a", "b", "c"]) {
+        const run = load.run(key(prefix));
+        for (let i = 0; i < 5; i++) load.add(run, key(`${prefix}${i}`), key("v"));
+      }
+      await inSteps(AT_ONCE, load.sort());
+      tx.attach(load);
+      put(tx, "b1", "later");
+      put(tx, "d", "single");
+      await (isUnseen ? prepareUnseen(tx, AT_ONCE) : tx.prepareCommit(AT_ONCE));
+      if (isUnseen) void commitUnseen(tx);
+      else tx.commit();
+      shard.flush();
+      await applyBacklog(shard);
+    };
+    await fillRuns(true);
+    t.same([asked, heard], [[], []]);
+    await fillRuns(false);
+    t.same(asked, ["a", "b", "c"]);
+    t.same(heard, ["b1", "d", "b0", "b2", "b3", "b4"], "each key once");
+  },
+);

@@ -95,7 +95,7 @@ export async function mergeBranch(
 /** What gives out numbers to new rows goes on after those of the branch. */
 function afterMerge({ partition }: Request, number: number, origin: number): void {
   const { sequences } = partition;
-  partition.rowNumbers.forget(origin);
+  partition.rowNumbers.lookAgain(origin);
   for (const sequence of partition.definitions(origin, (catalog) => catalog.sequences())) {
     const [ours, theirs] = [origin, number].map((tenant) => sequences.position(tenant, sequence));
     const steps = (nextOf(theirs!, sequence) - nextOf(ours!, sequence)) * BigInt(Math.sign(Number(sequence.increment)));

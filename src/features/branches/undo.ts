@@ -71,7 +71,7 @@ export async function undo(
     await session.prepareCommit(request);
     session.commit((own) => commit(own, answer));
     // Rows without primary key may have come back above those that were there.
-    partition.rowNumbers.forget(tenant.number);
+    partition.rowNumbers.lookAgain(tenant.number);
     return answer;
   } finally {
     if (session.inTransaction) session.rollback();

@@ -169,9 +169,7 @@ export class ChangeFeed implements CommitWatcher {
       if (key[4] !== SPACE.rows) continue;
       const owner = tenantOfKey(key);
       if (owner !== tenant) {
-        // The commit has its time already, and its changes come after the one before.
-        if (this.unread.length > 0) this.readRecords(owner, micros - 1);
-        watches = this.tenants.get(owner);
+        watches = this.watchesOf(owner, micros);
         tenant = owner;
       }
       const storageId = storageIdOf(key);
@@ -195,6 +193,17 @@ export class ChangeFeed implements CommitWatcher {
     if (rows === null) return undefined;
     this.pending.push({ sequence, micros: micros + before.length - 1, rows });
     return before;
+  }
+
+  watches(prefix: Uint8Array, micros: number): boolean {
+    if (prefix[4] !== SPACE.rows) return false;
+    return this.watchesOf(tenantOfKey(prefix), micros)?.byStorage.has(storageIdOf(prefix)) === true;
+  }
+
+  /** `micros`: of a commit that is being made. It has its time already, and its changes come after the one before. */
+  private watchesOf(tenant: number, micros: number): Watches | undefined {
+    if (this.unread.length > 0) this.readRecords(tenant, micros - 1);
+    return this.tenants.get(tenant);
   }
 
   /** A commit changes more than can be told. */

@@ -15,6 +15,7 @@ import { nowMicros } from "../../session/transaction-block.js";
 import type { Value } from "../../values/values.js";
 import { fromBinary, parameterFromText } from "./binary-values.js";
 import { type Formats, formatOf, valueWriters, writeRowDescription, writeRows } from "./row-output.js";
+import type { SeenCommits } from "./seen-commits.js";
 import { type SpecialStatement, specialOf } from "./special-statement.js";
 import { timeoutOf } from "./timeouts.js";
 import type { WireHost } from "./wire-host.js";
@@ -140,6 +141,7 @@ export class Portals {
 
 interface PortalHost extends WireHost {
   readonly portals: Portals;
+  readonly seen: Pick<SeenCommits, "isUnknown">;
 }
 
 /** Parse: name, text, types of parameters. */
@@ -231,6 +233,7 @@ function canBeFetched({ plan }: Prepared): boolean {
 }
 
 function openCursor(wire: PortalHost, portal: Portal): void {
+  wire.seen.isUnknown();
   const { statement, values } = portal;
   const plan = statement.plan!;
   const cursor = wire.portals.cursorNameOf(portal.name);
@@ -248,6 +251,8 @@ function openCursor(wire: PortalHost, portal: Portal): void {
 
 async function fetchPart(wire: PortalHost, portal: Portal, plan: StatementPlan, rowsMax: number): Promise<void> {
   const { session, client, writer } = wire;
+  // Its rows are of all that was committed when the cursor was opened.
+  wire.seen.isUnknown();
   client.begin(timeoutOf(session.settings, client.request));
   if (portal.cursor === null) {
     wire.beginImplicit();

@@ -46,7 +46,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   readonly writer = new MessageWriter();
   readonly portals: Portals;
   readonly runs: StatementRuns;
-  private readonly seen: SeenCommits;
+  readonly seen: SeenCommits;
   /** The transaction was begun by the protocol, and ends with the query or at the next Sync. */
   private isImplicit = false;
   /** An error came: messages are left aside up to the next Sync. */

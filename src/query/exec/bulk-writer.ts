@@ -68,39 +68,48 @@ export function requiresSingleRows(table: TableDef, findTable: FindTable): strin
   return null;
 }
 
+/** Who takes the table's rows ahead of the commit; null: nobody does. */
+export function storesAhead(table: TableDef, { unseen }: ExecContext): UnseenTable | null {
+  return unseen?.table === table && (table.foreignKeys ?? []).length === 0 ? unseen : null;
+}
+
 export class BulkWriter {
   /** The row, counted from 0, that `finish` or `add` has found fault with. */
   failing: number | null = null;
   private layout: TableLayout;
   private prefix: Buffer;
-  private load: Load;
+  private load!: Load;
   private rows!: LoadRun;
   private indexes!: readonly IndexRun[];
   private readonly references: readonly Referenced[];
   private readonly expressions: TableExpressions | null;
   /** Takes rows ahead of the commit; null: all wait for it. */
   private readonly unseen: UnseenTable | null;
+  /** Bytes that may still be attached to the transaction. */
+  private readonly room: number;
   /** Rows that it has taken. */
   private stored = 0;
 
-  /** The table is one that `requiresSingleRows` says nothing against. */
+  /**
+   * The table is one that `requiresSingleRows` says nothing against. `load`: null where the transaction takes none, and
+   * the rows are stored ahead.
+   */
   constructor(
     table: TableDef,
     private readonly context: ExecContext,
-    load: Load,
+    load: Load | null,
     findTable: FindTable,
   ) {
     this.layout = layoutOf(table);
     this.prefix = this.layout.rowPrefixOf(context.tenantNumber);
-    this.load = load;
-    this.begin(load);
+    this.unseen = storesAhead(table, context);
+    this.room = load?.bytesMax ?? 0;
+    this.begin(this.unseen?.beginLoad() ?? load!);
     this.references = (table.foreignKeys ?? []).map((foreignKey) => {
       const parent = findTable(foreignKey.tableId)!;
       return { foreignKey, parent, key: referencedKey(parent, table, foreignKey)!, wanted: new Map() };
     });
     this.expressions = this.layout.computed ? new TableExpressions(table, context) : null;
-    const { unseen } = context;
-    this.unseen = unseen?.table === table && this.references.length === 0 ? unseen : null;
   }
 
   private begin(load: Load): void {
@@ -128,15 +137,13 @@ export class BulkWriter {
 
   private async store(unseen: UnseenTable): Promise<void> {
     const { context, load } = this;
-    const next = context.tx.beginLoad();
-    if (next === null) return;
     if (this.stored === 0) await inSteps(context, this.moving(unseen.move()));
     // Keys are looked for among those that were stored before.
     else if (this.hasUniqueKeys) await unseen.stored();
     await inSteps(context, this.checking());
     await unseen.store(load);
     this.stored += this.rows.size;
-    this.begin(next);
+    this.begin(unseen.beginLoad());
   }
 
   private *moving(table: TableDef): Generator<undefined, void> {
@@ -220,12 +227,13 @@ export class BulkWriter {
 
   /** Sorts, checks and attaches. Throws 23505 and 23503, with `failing` set. */
   finish(): void | Promise<void> {
-    if (this.stored > 0) return this.finishStored();
+    if (this.stored > 0 || (this.unseen !== null && this.load.bytes > this.room)) return this.finishStored();
     return this.rows.size === 0 ? undefined : inSteps(this.context, this.finishing());
   }
 
-  /** The rest goes the usual way. */
+  /** The rest goes the usual way, if the transaction has room for it. */
   private async finishStored(): Promise<void> {
+    if (this.load.bytes > this.room) await this.store(this.unseen!);
     await this.unseen!.stored();
     this.unseen!.keep();
     if (this.rows.size > 0) await inSteps(this.context, this.finishing());

@@ -64,6 +64,8 @@ export interface UnseenTable {
   readonly table: TableDef;
   /** Bytes of rows from which on it pays. */
   readonly bytes: number;
+  /** A load that the transaction does not count. */
+  beginLoad(): Load;
   /** Gives it a storage whose rows may stand in the engine before the commit, and answers its definition. */
   move(): TableDef;
   /** Stores rows that are sorted and checked; the engine takes them while the statement goes on. */

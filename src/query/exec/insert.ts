@@ -10,7 +10,7 @@ import { compileExpr, type Predicate } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import { oidOfId } from "../expr/types.js";
 import type { InsertPlan, OnConflict } from "../plan/plan.js";
-import { BULK_ROWS, BulkWriter, type FindTable, requiresSingleRows } from "./bulk-writer.js";
+import { BULK_ROWS, BulkWriter, type FindTable, requiresSingleRows, storesAhead } from "./bulk-writer.js";
 import { ChunkRecords, GROUP_ROWS } from "./chunk-records.js";
 import type { ExecContext } from "./context.js";
 import { compileInsteadOf } from "./instead-of.js";
@@ -268,7 +268,7 @@ export class Inserter {
     if (this.bulk === null) {
       if (rows.length < BULK_ROWS) return;
       const load = context.tx.beginLoad();
-      if (load === null) return;
+      if (load === null && storesAhead(program.plan.table, context) === null) return;
       this.bulk = new BulkWriter(program.plan.table, context, load, this.findTable);
     }
     return after(this.loadRows(rows), () => rows.clear());

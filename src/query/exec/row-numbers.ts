@@ -16,18 +16,27 @@ export interface RowNumbers {
   restart(tenantNumber: number, storageId: number): void;
   /** The table's rows go to another storage, and go on with the numbers that they have. */
   move(tenantNumber: number, storageId: number, to: number): void;
+  /** Rows of the tenant were committed whose numbers are not from here. What is given out never goes down by that. */
+  lookAgain(tenantNumber: number): void;
   /** The tenant has nothing uncommitted, and its rows may change without a report here. */
   forget(tenantNumber: number): void;
 }
 
+interface NextNumber {
+  number: number;
+  /** It, or a greater one, may be a committed row's. */
+  mayBeTaken: boolean;
+}
+
 /**
  * @param begin a read-only transaction on the newest committed state. It is asked once per table: before that,
- * nothing of the table can be uncommitted, because every insert takes its number here.
+ * nothing of the table can be uncommitted, because every insert takes its number here. After `lookAgain` it is asked
+ * once more.
  */
 export function createRowNumbers(begin: () => Transaction): RowNumbers {
   /** By tenant, then by the table's storage id. */
-  const tenants = new Map<number, Map<number, number>>();
-  const tablesOf = (tenantNumber: number): Map<number, number> => {
+  const tenants = new Map<number, Map<number, NextNumber>>();
+  const tablesOf = (tenantNumber: number): Map<number, NextNumber> => {
     let tables = tenants.get(tenantNumber);
     if (tables === undefined) {
       tables = new Map();
@@ -38,17 +47,28 @@ export function createRowNumbers(begin: () => Transaction): RowNumbers {
   return {
     next(tenantNumber, storageId) {
       const tables = tablesOf(tenantNumber);
-      const number = tables.get(storageId) ?? firstUnused(begin, rowPrefix(tenantNumber, storageId));
-      tables.set(storageId, number + 1);
-      return number;
+      let known = tables.get(storageId);
+      if (known === undefined) {
+        known = { number: 1, mayBeTaken: true };
+        tables.set(storageId, known);
+      }
+      if (known.mayBeTaken) {
+        // Open transactions have those below already.
+        known.number = Math.max(known.number, firstUnused(begin, rowPrefix(tenantNumber, storageId)));
+        known.mayBeTaken = false;
+      }
+      return known.number++;
     },
     restart(tenantNumber, storageId) {
-      tablesOf(tenantNumber).set(storageId, 1);
+      tablesOf(tenantNumber).set(storageId, { number: 1, mayBeTaken: false });
     },
     move(tenantNumber, storageId, to) {
       const tables = tablesOf(tenantNumber);
-      const number = tables.get(storageId);
-      if (number !== undefined) tables.set(to, number);
+      const known = tables.get(storageId);
+      if (known !== undefined) tables.set(to, { ...known });
+    },
+    lookAgain(tenantNumber) {
+      for (const known of tenants.get(tenantNumber)?.values() ?? []) known.mayBeTaken = true;
     },
     forget(tenantNumber) {
       tenants.delete(tenantNumber);
@@ -69,6 +89,8 @@ function firstUnused(begin: () => Transaction, prefix: Uint8Array): number {
 }
 
 const ROW_NUMBER_BYTES = 8;
+/** None comes near it. */
+const ROW_NUMBER_MAX = 2 ** 52;
 
 /** Big-endian, so that rows lie in the order of their numbers. Exact up to 2^53. */
 export function rowKeyOfNumber(prefix: Uint8Array, number: number): Buffer {
@@ -86,7 +108,10 @@ export function beginRowKeyOfNumber(prefix: Uint8Array, number: number): void {
   writeUint32(number % 2 ** 32);
 }
 
+/** 0: the row has a primary key still, which the table is losing. */
 function readRowNumber(key: Uint8Array, offset: number): number {
+  if (key.length !== offset + ROW_NUMBER_BYTES) return 0;
   const view = new DataView(key.buffer, key.byteOffset + offset, ROW_NUMBER_BYTES);
-  return view.getUint32(0) * 2 ** 32 + view.getUint32(4);
+  const number = view.getUint32(0) * 2 ** 32 + view.getUint32(4);
+  return number <= ROW_NUMBER_MAX ? number : 0;
 }

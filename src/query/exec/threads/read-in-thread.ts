@@ -172,7 +172,7 @@ function contextOf({ context, parameters, memoryBytesMax, stop }: ReadJob, until
     tx: NO_TRANSACTION,
     tenantNumber: 0,
     params,
-    rowNumbers: { next: noNumbers, restart: noNumbers, move: noNumbers, forget: noNumbers },
+    rowNumbers: { next: noNumbers, restart: noNumbers, move: noNumbers, lookAgain: noNumbers, forget: noNumbers },
     memoryBytesMax,
     checkpoint: () => {
       if (Atomics.load(stop, 0) !== 0) throw new Stopped();
