@@ -2,6 +2,7 @@
 
 import type { Expr } from "../../query/expr/expr.js";
 import { columnsOf, mapExpr } from "../../query/expr/walk.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan, SortKey } from "../../query/plan/plan.js";
 import { VARIANT } from "../../values/values.js";
 import type { Binding } from "./binding.js";
@@ -49,10 +50,7 @@ export function project(input: Plan, made: readonly Made[], passed: readonly Out
     return column.name === name ? column : Object.freeze({ ...column, name });
   });
   const others = passed.filter(({ id }) => given.has(id) && !taken.has(id));
-  const exprs = [
-    ...made.map(({ expr }) => expr),
-    ...others.map(({ id, type, name }): Expr => Object.freeze({ kind: "column", id, type, name })),
-  ];
+  const exprs = [...made.map(({ expr }) => expr), ...others.map(columnExpr)];
   return Object.freeze({ kind: "project", input, exprs, columns: [...columns, ...others] });
 }
 
@@ -60,7 +58,7 @@ export function project(input: Plan, made: readonly Made[], passed: readonly Out
 export function only(input: Plan, columns: readonly OutputColumn[]): Plan {
   if (columns.length === input.columns.length && columns.every((column, i) => column === input.columns[i]))
     return input;
-  const exprs = columns.map(({ id, type, name }): Expr => Object.freeze({ kind: "column", id, type, name }));
+  const exprs = columns.map(columnExpr);
   return Object.freeze({ kind: "project", input, exprs, columns });
 }
 

@@ -5,6 +5,7 @@
 
 import type { Expr, SubqueryExpr } from "../expr/expr.js";
 import { withPlannedPatterns } from "../optimize/plan-patterns.js";
+import { columnExpr } from "../plan/column-expr.js";
 import type {
   AggregatePlan,
   CommonTable,
@@ -128,7 +129,7 @@ function compileParts(plan: WithPlan, tables: CommonPrograms, around: Around | n
 
 /** All columns of a plan, as keys. */
 function allOf({ columns }: Plan): readonly Expr[] {
-  return columns.map(({ id, type, name }) => ({ kind: "column", id, type, name }));
+  return columns.map(columnExpr);
 }
 
 function compileGroups(plan: AggregatePlan, input: Open): Open {

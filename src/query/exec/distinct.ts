@@ -2,6 +2,7 @@
 import type { SqlType, Value } from "../../values/values.js";
 import type { HashKey } from "../expr/compare.js";
 import type { Batch, Expr } from "../expr/expr.js";
+import { columnExpr } from "../plan/column-expr.js";
 import type { DistinctPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { haveGroupKeys } from "./group-keys.js";
@@ -33,8 +34,7 @@ interface DistinctProgram {
 
 export function compileDistinct(plan: DistinctPlan, input: Open): Open {
   const slotOf = slotsOf(plan.input.columns);
-  const on: readonly Expr[] =
-    plan.on ?? plan.input.columns.map(({ id, type, name }) => ({ kind: "column", id, type, name }));
+  const on: readonly Expr[] = plan.on ?? plan.input.columns.map(columnExpr);
   const types = on.map((expr) => expr.type);
   const program: DistinctProgram = {
     sent: sentPlanOf(plan),

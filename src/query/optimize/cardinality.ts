@@ -12,6 +12,7 @@ import type { TableDef } from "../../catalog/table.js";
 import { TEXT } from "../../values/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { conjuncts } from "../expr/walk.js";
+import { columnExpr } from "../plan/column-expr.js";
 import type { CommonScanPlan, CommonTable, JoinType, Plan, SetCall } from "../plan/plan.js";
 import { walkPlan } from "../plan/walk.js";
 import { keyColumnIds, keysOfTable } from "./key-conditions.js";
@@ -254,7 +255,7 @@ export class Cardinality {
         return Math.min(this.limitOf(plan.limit), this.rows(plan.input));
       case "distinct": {
         const input = this.rows(plan.input);
-        const keys = plan.on ?? plan.columns.map(({ id, type, name }): Expr => ({ kind: "column", id, type, name }));
+        const keys = plan.on ?? plan.columns.map(columnExpr);
         return this.distinctRows(keys, input);
       }
       case "setop": {

@@ -8,6 +8,7 @@
  */
 import type { ColumnExpr, Expr } from "../expr/expr.js";
 import { columnsOf, exprEquals, someExpr } from "../expr/walk.js";
+import { columnExpr } from "../plan/column-expr.js";
 import type { OutputColumn, Plan } from "../plan/plan.js";
 import { mapExprsOfPlan, mapPlan, withChildren } from "../plan/walk.js";
 import { newColumnId } from "./new-column-id.js";
@@ -33,7 +34,7 @@ function lifted(plan: Plan): Plan {
   const changed = mapExprsOfPlan(plan, computed) as typeof plan;
   if (calls.length === 0) return plan;
   const { input } = plan;
-  const kept = input.columns.map(({ id, type, name }): Expr => ({ kind: "column", id, type, name }));
+  const kept = input.columns.map(columnExpr);
   const added = calls.map(({ column: { id, type, name } }): OutputColumn => ({ id, type, name, nullable: true }));
   const below: Plan = Object.freeze({
     kind: "project",

@@ -17,6 +17,7 @@
 import { BOOL } from "../../values/values.js";
 import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../expr/expr.js";
 import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr, walkExpr } from "../expr/walk.js";
+import { columnExpr } from "../plan/column-expr.js";
 import type { AggregatePlan, OutputColumn, Plan, ProjectPlan } from "../plan/plan.js";
 import { exprsOfPlan, joinColumns, mapExprsOfPlan, mapPlan, walkPlan, withChildren } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
@@ -215,8 +216,9 @@ function selected(projection: ProjectPlan | null, aggregate: AggregatePlan): Exp
   return mapExpr(projection.exprs[0]!, (node) => (node.kind === "column" ? (values.get(node.id) ?? node) : node));
 }
 
-function valueOfCall({ fn }: AggregatePlan["calls"][number], { id, type, name }: OutputColumn): Expr {
-  const column: Expr = { kind: "column", id, type, name };
+function valueOfCall({ fn }: AggregatePlan["calls"][number], output: OutputColumn): Expr {
+  const column = columnExpr(output);
+  const { type } = column;
   const empty = fn.result(fn.init());
   if (empty === null) return column;
   const isMissing: Expr = { kind: "isnull", type: BOOL, input: column, negated: false };

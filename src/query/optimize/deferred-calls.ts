@@ -5,6 +5,7 @@
 import { BOOL } from "../../values/values.js";
 import type { CallExpr, CaseExpr, ColumnExpr, ColumnId, Expr } from "../expr/expr.js";
 import { andOf, columnsOf, exprEquals, inputsOf, isConstant, isVolatile, withInputs } from "../expr/walk.js";
+import { columnExpr } from "../plan/column-expr.js";
 import type { DeferredCall, OutputColumn, Plan } from "../plan/plan.js";
 import { withChildren } from "../plan/walk.js";
 import { hasToMove, isCoalesce, isWaitingSubquery, refuseIn, type Waits } from "./deferred-parts.js";
@@ -192,7 +193,7 @@ function withAllColumns(plan: Plan): Plan {
       const missing = below.filter(({ id }) => !plan.columns.some((column) => column.id === id));
       if (missing.length === 0) return plan;
       if (passesColumns(plan)) return input;
-      const passed = missing.map(({ id, type, name }): Expr => ({ kind: "column", type, id, name }));
+      const passed = missing.map(columnExpr);
       return Object.freeze({
         ...plan,
         input,

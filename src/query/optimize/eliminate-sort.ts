@@ -16,6 +16,7 @@ import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/t
 import type { SqlType } from "../../values/values.js";
 import { isBinaryCoercible } from "../expr/coercion.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
+import { columnExpr } from "../plan/column-expr.js";
 import type {
   AppendPlan,
   HashJoinPlan,
@@ -244,8 +245,7 @@ function merged(plan: AppendPlan, wanted: readonly Wanted[], purpose: Purpose): 
   });
   if (inputs.includes(null)) return null;
   const mergeKeys = wanted.map(({ id, descending, nullsFirst }, i): SortKey => {
-    const { type, name } = plan.columns[places[i]!]!;
-    return { expr: { kind: "column", id, type, name }, descending, nullsFirst };
+    return { expr: columnExpr({ ...plan.columns[places[i]!]!, id }), descending, nullsFirst };
   });
   return Object.freeze({ ...plan, inputs: inputs as Plan[], mergeKeys });
 }

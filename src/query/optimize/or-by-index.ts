@@ -14,6 +14,7 @@
 import { arrayOf } from "../../values/values.js";
 import type { Expr, LogicExpr, SubqueryExpr } from "../expr/expr.js";
 import { andOf, conjuncts, mapExpr } from "../expr/walk.js";
+import { columnExpr } from "../plan/column-expr.js";
 import type { IndexScanPlan, OutputColumn, Plan, PointGetPlan, ScanPlan } from "../plan/plan.js";
 import { mapPlan } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
@@ -93,9 +94,7 @@ function withKey(scan: ScanPlan, hasRowKey: boolean, keyId: number): ScanPlan {
 function byKeys(scan: ScanPlan, parts: readonly Part[]): Plan {
   const lists = parts.map(({ access, key }): Plan => {
     const columns = [{ ...key, id: newColumnId() }];
-    const { id, type, name } = key;
-    const exprs: readonly Expr[] = [{ kind: "column", id, type, name }];
-    return Object.freeze({ kind: "project", input: access, exprs, columns });
+    return Object.freeze({ kind: "project", input: access, exprs: [columnExpr(key)], columns });
   });
   const plan = lists.reduce((left, right) =>
     Object.freeze({ kind: "setop", op: "union", all: true, left, right, columns: left.columns }),

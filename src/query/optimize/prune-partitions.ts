@@ -12,6 +12,7 @@ import { mayHold } from "../../catalog/partition-pruning.js";
 import { OID } from "../../values/values.js";
 import type { Expr } from "../expr/expr.js";
 import { conjuncts } from "../expr/walk.js";
+import { columnExpr } from "../plan/column-expr.js";
 import type { PartitionMembership, PruningTest } from "../plan/partition-tree.js";
 import type { AppendPlan, Plan, ScanPlan } from "../plan/plan.js";
 import { mapPlan } from "../plan/walk.js";
@@ -44,7 +45,7 @@ function pruned(plan: AppendPlan): Plan {
 
 /** The one input's columns under the ids that the rest of the plan knows. */
 function alone(plan: AppendPlan, input: Plan, oid: number): Plan {
-  const exprs: Expr[] = input.columns.map(({ id, type, name }) => ({ kind: "column", id, type, name }));
+  const exprs: Expr[] = input.columns.map(columnExpr);
   if (plan.tableOid !== null) exprs.push({ kind: "const", type: OID, value: oid });
   return Object.freeze({ kind: "project", input, exprs, columns: plan.columns });
 }

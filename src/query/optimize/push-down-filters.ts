@@ -15,6 +15,7 @@ import { OID } from "../../values/values.js";
 import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
 import { TEXT_SCORE } from "../expr/functions/text-search.js";
 import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr, takesLong } from "../expr/walk.js";
+import { columnExpr } from "../plan/column-expr.js";
 import type {
   AggregatePlan,
   AppendPlan,
@@ -205,12 +206,7 @@ function pushThroughAggregate(plan: AggregatePlan, conditions: readonly Expr[]):
 /** Every set operation treats equal rows alike, so a condition on its rows may be applied to both sides. */
 function pushIntoSetOp(plan: SetOpPlan, conditions: readonly Expr[]): Plan {
   const meaningIn = (side: Plan) =>
-    new Map<ColumnId, Expr>(
-      plan.columns.map((column, i) => {
-        const { id, type, name } = side.columns[i]!;
-        return [column.id, { kind: "column", id, type, name }];
-      }),
-    );
+    new Map<ColumnId, Expr>(plan.columns.map((column, i) => [column.id, columnExpr(side.columns[i]!)]));
   const left: Expr[] = [];
   const right: Expr[] = [];
   const stay: Expr[] = [];
@@ -230,9 +226,7 @@ function pushIntoSetOp(plan: SetOpPlan, conditions: readonly Expr[]): Plan {
 function pushIntoAppend(plan: AppendPlan, conditions: readonly Expr[]): Plan {
   const meanings = plan.inputs.map((input, i) => {
     const meaning = new Map<ColumnId, Expr>();
-    for (const [c, { type, name, id }] of input.columns.entries()) {
-      meaning.set(plan.columns[c]!.id, { kind: "column", id, type, name });
-    }
+    for (const [c, column] of input.columns.entries()) meaning.set(plan.columns[c]!.id, columnExpr(column));
     if (plan.tableOid !== null) meaning.set(plan.tableOid, { kind: "const", type: OID, value: plan.oids[i]! });
     return meaning;
   });

@@ -13,6 +13,7 @@
 import { INT8 } from "../../values/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, isVolatile, mapExpr, someExpr } from "../expr/walk.js";
+import { columnExpr } from "../plan/column-expr.js";
 import type { LimitPlan, OutputColumn, Plan, ProjectPlan, SetOpPlan, SortKey } from "../plan/plan.js";
 import { mapPlan, withChildren } from "../plan/walk.js";
 import type { Rule } from "./rule.js";
@@ -108,9 +109,7 @@ function renamed(keys: readonly SortKey[], from: readonly OutputColumn[], to: re
   const position = new Map(from.map(({ id }, i) => [id, i]));
   const replace = (node: Expr): Expr => {
     const at = node.kind === "column" ? position.get(node.id) : undefined;
-    if (at === undefined) return node;
-    const { id, type, name } = to[at]!;
-    return { kind: "column", id, type, name };
+    return at === undefined ? node : columnExpr(to[at]!);
   };
   return keys.map((key) => ({ ...key, expr: mapExpr(key.expr, replace) }));
 }

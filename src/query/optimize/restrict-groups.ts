@@ -13,6 +13,7 @@
 import { BOOL } from "../../values/values.js";
 import type { CallExpr, ColumnId, Expr } from "../expr/expr.js";
 import { conjuncts } from "../expr/walk.js";
+import { columnExpr } from "../plan/column-expr.js";
 import type { AggregatePlan, DistinctPlan, JoinPlan, Plan, ProjectPlan, ScanPlan } from "../plan/plan.js";
 import { childrenOf, joinColumns, withChildren } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
@@ -150,12 +151,11 @@ function collect(plan: Plan, scans: ScanPlan[], equal: (readonly ColumnId[])[]):
 function joinedToKeys(input: Plan, equality: CallExpr, id: ColumnId, { scan, id: keyId }: Keys) {
   const { scan: copy, columns } = copyOfScan(scan);
   const key = columns.get(keyId)!;
-  const keyExpr: Expr = { kind: "column", id: key.id, type: key.type, name: key.name };
+  const keyExpr = columnExpr(key);
   const keys: ProjectPlan = Object.freeze({ kind: "project", input: copy, exprs: [keyExpr], columns: [key] });
   const distinct: DistinctPlan = Object.freeze({ kind: "distinct", input: keys, on: null, columns: keys.columns });
   const right = isUnique(copy, new Set([key.id])) ? copy : distinct;
-  const { type, name } = input.columns.find((column) => column.id === id)!;
-  const args: Expr[] = [{ kind: "column", id, type, name }, keyExpr];
+  const args: Expr[] = [columnExpr(input.columns.find((column) => column.id === id)!), keyExpr];
   const join: JoinPlan = Object.freeze({
     kind: "join",
     type: "inner",

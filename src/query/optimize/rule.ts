@@ -4,6 +4,7 @@
  */
 import type { Expr } from "../expr/expr.js";
 import { andOf } from "../expr/walk.js";
+import { columnExpr } from "../plan/column-expr.js";
 import type { OutputColumn, Plan, ProjectPlan } from "../plan/plan.js";
 import type { Cardinality } from "./cardinality.js";
 
@@ -42,7 +43,7 @@ export function passesColumns({ exprs, columns }: ProjectPlan): boolean {
 export function withColumns(plan: Plan, columns: readonly OutputColumn[]): Plan {
   const same = plan.columns.length === columns.length && plan.columns.every(({ id }, i) => id === columns[i]!.id);
   if (!same) {
-    const exprs = columns.map(({ id, type, name }): Expr => ({ kind: "column", id, type, name }));
+    const exprs = columns.map(columnExpr);
     return Object.freeze({ kind: "project", input: plan, exprs, columns });
   }
   return plan.columns.every(({ name }, i) => name === columns[i]!.name) ? plan : Object.freeze({ ...plan, columns });

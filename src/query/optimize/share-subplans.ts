@@ -13,6 +13,8 @@
  * storing and reading its rows. Parts that read different columns share those of all of them. Rows are computed as far
  * as they are read, in the order of the plan, so readers may rely on the order or stop early.
  */
+
+import { columnExpr } from "../plan/column-expr.js";
 import type { CommonScanPlan, CommonTable, CommonTableDefinition, OutputColumn, Plan } from "../plan/plan.js";
 import { childrenOf, mapSubqueries, modifiesData, subqueriesOf, walkPlan, withChildren } from "../plan/walk.js";
 import type { Cardinality } from "./cardinality.js";
@@ -220,7 +222,7 @@ function widenedNode(
       const input = widened(plan.input, (other as typeof plan).input, shapes, outside);
       const { names } = shapes.of(other)!;
       const added = missing.map(({ id }) => columnNamed(input, names.get(id)!, shapes));
-      const exprs = added.map(({ id, type, name }) => ({ kind: "column", id, type, name }) as const);
+      const exprs = added.map(columnExpr);
       return Object.freeze({ ...plan, input, exprs: plan.exprs.concat(exprs), columns: plan.columns.concat(added) });
     }
     default: {

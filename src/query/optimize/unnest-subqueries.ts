@@ -17,6 +17,7 @@ import { BOOL } from "../../values/values.js";
 import type { ColumnId, Expr, ScalarFunction, SubqueryExpr } from "../expr/expr.js";
 import { isRowComparison } from "../expr/row-comparison.js";
 import { andOf, columnsOf, conjuncts, mapExpr, someExpr } from "../expr/walk.js";
+import { columnExpr } from "../plan/column-expr.js";
 import type { FilterPlan, JoinPlan, OutputColumn, Plan, ProjectPlan } from "../plan/plan.js";
 import { joinColumns, mapPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
 import { filtered, type Rule, withColumns } from "./rule.js";
@@ -144,8 +145,8 @@ function equalities(compare: ScalarFunction, input: Expr, columns: readonly Outp
   return compare.equals.map((fn, i) => equality(fn, input.args[i]!, columns[i]!));
 }
 
-function equality(fn: ScalarFunction, left: Expr, { id, type, name }: OutputColumn): Expr {
-  return { kind: "call", type: BOOL, fn, args: [left, { kind: "column", id, type, name }] };
+function equality(fn: ScalarFunction, left: Expr, right: OutputColumn): Expr {
+  return { kind: "call", type: BOOL, fn, args: [left, columnExpr(right)] };
 }
 
 function join(type: "semi" | "anti", left: Plan, right: Plan, conditions: readonly Expr[]): JoinPlan {
@@ -214,7 +215,7 @@ function passing(plan: ProjectPlan, inner: Lifted): Plan {
   return Object.freeze({
     ...plan,
     input: inner.plan,
-    exprs: [...plan.exprs, ...passed.map(({ id, type, name }): Expr => ({ kind: "column", id, type, name }))],
+    exprs: [...plan.exprs, ...passed.map(columnExpr)],
     columns: [...plan.columns, ...passed],
   });
 }

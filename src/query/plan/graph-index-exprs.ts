@@ -10,6 +10,7 @@ import { TEXT } from "../../values/values.js";
 import { HAS_LABEL, PROPERTY } from "../expr/cypher/entities.js";
 import type { Expr, ScalarFunction } from "../expr/expr.js";
 import { resolveOperator } from "../expr/resolve.js";
+import { columnExpr } from "./column-expr.js";
 import type { BoundIndex, IndexExprs } from "./index-exprs.js";
 import type { OutputColumn } from "./plan.js";
 
@@ -29,8 +30,8 @@ export function graphIndexExprs(
   for (const { indexId, label, properties: names } of [...(def.indexes ?? []), ...(def.constraints ?? [])]) {
     if (indexId === null) continue;
     exprs.set(indexId, {
-      predicate: call(test, column(kind), text(label)),
-      keys: names.map((name) => call(PROPERTY, column(properties), text(name))),
+      predicate: call(test, columnExpr(kind), text(label)),
+      keys: names.map((name) => call(PROPERTY, columnExpr(properties), text(name))),
     });
   }
   return exprs.size === 0 ? null : exprs;
@@ -38,10 +39,6 @@ export function graphIndexExprs(
 
 function call(fn: ScalarFunction, ...args: Expr[]): Expr {
   return Object.freeze({ kind: "call", type: fn.returns, fn, args });
-}
-
-function column({ id, type, name }: OutputColumn): Expr {
-  return Object.freeze({ kind: "column", id, type, name });
 }
 
 function text(value: string): Expr {
