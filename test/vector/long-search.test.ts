@@ -2,6 +2,7 @@
  * Searches that take turns: what they find is of the moment at which they answer, whatever changed between their turns.
  */
 import t from "tap";
+import type { AddedSlots } from "../../src/vector/added-slots.js";
 import type { Found } from "../../src/vector/found.js";
 import type { LongSearch } from "../../src/vector/long-search.js";
 import { VectorGraph } from "../../src/vector/vector-graph.js";
@@ -160,4 +161,82 @@ t.test("where removed vectors are in the way, all are measured in turns", async 
   t.ok(steps > 50, `${steps} steps`);
   t.ok(recall(model, query, slots, model.truth(query)) >= 0.9);
   graph.links.release();
+});
+
+for (const storage of ["int8", "binary"] as const) {
+  t.test(`what waits becomes the larger part between two turns, ${storage}`, async (t) => {
+    const model = new Model(storage, clusteredVectors(20_000, DIMENSIONS, 6));
+    const { graph } = model;
+    model.append(6000);
+    model.link(6000);
+    const query = clusteredVectors(1, DIMENSIONS, 6)[0]!;
+    const far = (count: number) => {
+      for (const vector of clusteredVectors(count, DIMENSIONS, 78)) {
+        const moved = vector.map((x) => x + 5);
+        model.held.set(graph.append(moved), moved);
+      }
+    };
+    far(5900);
+    let isFirst = true;
+    const { slots } = inTurns(
+      graph.longSearch(query),
+      () => graph.search(query, K, 64),
+      () => {
+        if (isFirst) far(300);
+        isFirst = false;
+      },
+    );
+    const least = storage === "int8" ? 0.9 : 0.3;
+    const share = recall(model, query, slots, model.truth(query));
+    t.ok(share >= least, `recall ${share}`);
+  });
+}
+
+t.test("more of what was remembered is gone than was to spare: it is measured again", async (t) => {
+  const model = new Model("int8", clusteredVectors(20_000, DIMENSIONS, 6));
+  const { graph } = model;
+  model.append(4000);
+  const query = clusteredVectors(1, DIMENSIONS, 6)[0]!;
+  let left = 40;
+  const { slots, steps } = inTurns(
+    graph.longSearch(query),
+    () => graph.search(query, K, 64),
+    () => {
+      if (--left > 0) return;
+      for (const slot of left === 0 ? graph.exact(query, 140).slots : []) model.take(slot);
+    },
+  );
+  t.ok(steps > 70, `${steps} steps`);
+  t.ok(recall(model, query, slots, model.truth(query)) >= 0.9);
+});
+
+t.test("those added are kept for as long as a search needs them", async (t) => {
+  const model = new Model("int8", clusteredVectors(20_000, DIMENSIONS, 6));
+  const { graph } = model;
+  model.append(3000);
+  const { added } = (graph as unknown as { measures: { added: AddedSlots } }).measures;
+  const query = clusteredVectors(1, DIMENSIONS, 6)[0]!;
+  const begin = () => {
+    const search = graph.longSearch(query);
+    t.equal(
+      search.run(() => graph.search(query, K, 64)),
+      null,
+    );
+    return search;
+  };
+  // One begins before the other ends, again and again.
+  let search = begin();
+  for (let round = 0; round < 40; round++) {
+    const next = begin();
+    for (let i = 0; i < 1000; i++) {
+      model.append(1);
+      model.remove(1);
+      if (i % 10 === 0) next.step();
+    }
+    search.close();
+    search = next;
+    t.ok(added.keptCount < 10_000, `${added.keptCount} of ${added.count}`);
+  }
+  t.same(inTurns(search, () => graph.exact(query, K)).slots, model.truth(query));
+  t.equal(added.keptCount, 0);
 });
