@@ -77,7 +77,8 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   private readonly rest = new Set<string>();
   /** Which slots' rows pass a filter, as far as that was looked at; by filter, those used last at the end. */
   private readonly marks = new Map<string, SlotMarks>();
-  private readonly marksInUse = new Set<SlotMarks>();
+  /** By how many searches they are used; some have left the map of those with names meanwhile. */
+  private readonly marksInUse = new Map<SlotMarks, number>();
 
   constructor(
     readonly place: IndexPlace,
@@ -157,15 +158,16 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   /**
-   * Marks of a filter, kept as rows change; `name` must tell it from all others, its values included. Null: for one
-   * use.
+   * Marks of a filter, kept as rows change, to be released; `name` must tell it from all others, its values included.
+   * Null: for one use.
    */
   marksOf(name: string | null): SlotMarks {
-    if (name === null) {
-      const marks = new SlotMarks();
-      this.marksInUse.add(marks);
-      return marks;
-    }
+    const found = name === null ? new SlotMarks() : this.namedMarks(name);
+    this.marksInUse.set(found, (this.marksInUse.get(found) ?? 0) + 1);
+    return found;
+  }
+
+  private namedMarks(name: string): SlotMarks {
     const found = this.marks.get(name) ?? new SlotMarks();
     this.marks.delete(name);
     this.marks.set(name, found);
@@ -176,9 +178,11 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     return found;
   }
 
-  /** Of marks for one use: that is over. */
+  /** One of those who use the marks has done so. */
   release(marks: SlotMarks): void {
-    this.marksInUse.delete(marks);
+    const others = this.marksInUse.get(marks)! - 1;
+    if (others === 0) this.marksInUse.delete(marks);
+    else this.marksInUse.set(marks, others);
   }
 
   /** The engine has taken a write of one of the table's rows. */
@@ -297,7 +301,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
 
   private forgetMarks(slot: number): void {
     for (const marks of this.marks.values()) marks.forget(slot);
-    for (const marks of this.marksInUse) marks.forget(slot);
+    for (const marks of this.marksInUse.keys()) marks.forget(slot);
   }
 
   private readonly itemsAt = (slots: readonly number[]): readonly (Item | undefined)[] => {

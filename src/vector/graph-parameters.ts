@@ -13,6 +13,9 @@ export type VectorStorage = "f32" | "int8" | "binary";
 /** In the order of the module's constants (wasm/layout.ts), which saved graphs hold. */
 export const STORAGES: readonly VectorStorage[] = ["f32", "int8", "binary"];
 
+/** The most that `k` and `ef` of a search may be. */
+export const EF_MAX = 16_384;
+
 export interface VectorGraphOptions {
   /** 1 to 16,000. */
   readonly dimensions: number;

@@ -4,6 +4,7 @@
  * what is remembered and what was added meanwhile. So the answer is of one state of the graph, however much that
  * changed between turns. Owned by an operator; vector-graph.ts asks it whenever many are to be measured.
  */
+import type { AddedSlots } from "./added-slots.js";
 import { type AT_LEAST, type BY_CODE, floatsAt, type GraphModule, wordsAt } from "./graph-module.js";
 import type { Ranked } from "./rank-originals.js";
 
@@ -13,6 +14,8 @@ export type MeasuredHow = typeof BY_CODE | typeof AT_LEAST | typeof BY_ORIGINAL;
 
 /** Which slots: of those from `from` up to `to` whose bit is set, and those listed. */
 export interface Slots {
+  /** All of the graph, those that wait to be linked, or a list. */
+  readonly of: "all" | "waiting" | "listed";
   readonly from: number;
   readonly to: number;
   readonly listed: readonly number[] | ReadonlySet<number>;
@@ -30,7 +33,7 @@ export interface Measuring {
   /** The search that is asked. */
   asked: LongSearch | null;
   /** Slots added since, in their order; kept while there are long searches. */
-  readonly added: readonly number[];
+  readonly added: AddedSlots;
   /** The query, and the filter, are the module's from now on. */
   prepare(query: Float32Array, allowed: Uint32Array | undefined): void;
   rank(most: number, slots: readonly number[]): readonly Ranked[];
@@ -58,7 +61,7 @@ const NOT_YET = new Error("a search takes more turns");
 interface Task {
   readonly how: MeasuredHow;
   readonly most: number;
-  readonly allowed: Uint32Array | undefined;
+  allowed: Uint32Array | undefined;
   readonly partSlots: number;
   from: number;
   readonly to: number;
@@ -72,8 +75,8 @@ interface Task {
 }
 
 export class LongSearch {
-  /** By how they measure. */
-  private readonly tasks = new Map<MeasuredHow, Task>();
+  /** By how they measure, and what of. */
+  private readonly tasks = new Map<string, Task>();
 
   constructor(
     private readonly graph: Measuring,
@@ -111,35 +114,61 @@ export class LongSearch {
    * `run`, which ends if they are not known yet.
    */
   known(slots: Slots, how: MeasuredHow, most: number): { readonly slots: number[]; readonly bound: number } {
-    let task = this.tasks.get(how);
-    if (task === undefined || task.most < most) {
+    // What was measured of some is not what is wanted of all, and a filter is the same until the search ends.
+    const name = `${how} ${slots.of} ${slots.allowed === undefined ? "" : "filtered"}`;
+    let task = this.tasks.get(name);
+    if (task === undefined || task.most < most || this.isSpent(task, slots.allowed, most)) {
       // As many more may be wanted when it is asked again.
       task = this.begin(slots, how, most + (most >> 2) + SPARE);
-      this.tasks.set(how, task);
+      this.tasks.set(name, task);
     }
     if (!this.isShort(this.addedSince(task), how)) this.goOnWithAdded(task);
     if (!isDone(task)) throw NOT_YET;
-    const { added } = this.graph;
     const found = new Set(task.kept.map(({ slot }) => slot));
-    for (const slot of added.slice(task.addedFrom)) found.add(slot);
+    for (const slot of this.graph.added.since(task.addedFrom)) found.add(slot);
     const isWanted = (slot: number): boolean => this.isFound(slot) && passes(slots.allowed, slot);
     return { slots: [...found].filter(isWanted), bound: task.bound };
   }
 
+  /** So many of those remembered are gone that others, which are not remembered, may be among the nearest. */
+  private isSpent(task: Task, allowed: Uint32Array | undefined, most: number): boolean {
+    if (!isDone(task) || task.bound === Number.POSITIVE_INFINITY) return false;
+    const added = new Set(this.graph.added.since(task.addedFrom));
+    let left = 0;
+    let isRefilled = false;
+    for (const { slot } of task.kept) {
+      if (added.has(slot)) isRefilled = true;
+      else if (this.isFound(slot) && passes(allowed, slot)) left++;
+    }
+    if (left >= most) return false;
+    // What is in their places now is to be measured first.
+    if (isRefilled) this.goOnWithAdded(task);
+    return !isRefilled;
+  }
+
+  /** Of the slots added, it needs those from this number on. */
+  get addedFrom(): number {
+    let least = this.graph.added.count;
+    for (const task of this.tasks.values()) least = Math.min(least, task.addedFrom);
+    return least;
+  }
+
   private addedSince(task: Task): number {
-    return this.graph.added.length - task.addedFrom;
+    return this.graph.added.count - task.addedFrom;
   }
 
   private goOnWithAdded(task: Task): void {
     if (!isDone(task)) return;
-    task.listed = this.graph.added.slice(task.addedFrom);
+    task.listed = this.graph.added.since(task.addedFrom);
     task.listedFrom = 0;
-    task.addedFrom = this.graph.added.length;
+    task.addedFrom = this.graph.added.count;
+    // What was there before them is gone.
+    const listed = new Set(task.listed);
+    task.kept = task.kept.filter(({ slot }) => !listed.has(slot));
   }
 
   private begin(slots: Slots, how: MeasuredHow, most: number): Task {
     const { from, to, allowed, count } = slots;
-    const { added } = this.graph;
     const listed = [...slots.listed];
     const share = (to - from + listed.length) / Math.max(1, count);
     const part = how === BY_ORIGINAL ? PART_READ : this.once(how);
@@ -147,16 +176,21 @@ export class LongSearch {
       ...{ how, most, allowed, from, to, listed },
       partSlots: how === BY_ORIGINAL ? part : Math.ceil(Math.min(PART_SLOTS_MAX, part * Math.max(1, share))),
       listedFrom: 0,
-      addedFrom: added.length,
+      addedFrom: this.graph.added.count,
       kept: [],
       bound: Number.POSITIVE_INFINITY,
     };
   }
 
-  /** Measures a part, and what was added since, so that little of it is left for the end; true when nothing is left. */
-  step(): boolean {
-    for (const each of this.tasks.values())
+  /**
+   * Measures a part, and what was added since, so that little of it is left for the end; true when nothing is left.
+   * `allowed` is the filter as it is now: those added pass it or not.
+   */
+  step(allowed?: Uint32Array): boolean {
+    for (const each of this.tasks.values()) {
+      if (each.allowed !== undefined) each.allowed = allowed ?? each.allowed;
       if (this.addedSince(each) > this.once(each.how) / ADDED_SHARE) this.goOnWithAdded(each);
+    }
     const task = [...this.tasks.values()].find((each) => !isDone(each));
     if (task === undefined) return true;
     this.graph.prepare(this.query, task.from < task.to ? task.allowed : undefined);

@@ -2,12 +2,13 @@
  * Measures many slots of a graph, in one go or, for a search that may take turns (long-search.ts), in several. Owned by
  * the graph.
  */
+import { AddedSlots } from "./added-slots.js";
 import type { AT_LEAST, BY_CODE, GraphModule } from "./graph-module.js";
 import { LongSearch, type MeasuredHow, type Measuring, offerSlots, passes, type Slots } from "./long-search.js";
 
 export class SlotMeasures implements Measuring {
   asked: LongSearch | null = null;
-  readonly added: number[] = [];
+  readonly added = new AddedSlots();
   private readonly searches = new Set<LongSearch>();
 
   constructor(
@@ -25,12 +26,21 @@ export class SlotMeasures implements Measuring {
 
   ended(search: LongSearch): void {
     this.searches.delete(search);
-    if (this.searches.size === 0) this.added.length = 0;
+    this.forgetAdded();
   }
 
   /** A vector has come into the slot. */
   appended(slot: number): void {
-    if (this.searches.size > 0) this.added.push(slot);
+    if (this.searches.size === 0) return;
+    this.added.add(slot);
+    if (this.added.isLong) this.forgetAdded();
+  }
+
+  /** Those that every search has measured. */
+  private forgetAdded(): void {
+    let least = this.added.count;
+    for (const search of this.searches) least = Math.min(least, search.addedFrom);
+    this.added.forgetBefore(least);
   }
 
   prepare(query: Float32Array, allowed: Uint32Array | undefined): void {
@@ -71,7 +81,7 @@ export class SlotMeasures implements Measuring {
 }
 
 export function listedSlots(listed: readonly number[]): Slots {
-  return { from: 0, to: 0, listed, allowed: undefined, count: listed.length };
+  return { of: "listed", from: 0, to: 0, listed, allowed: undefined, count: listed.length };
 }
 
 /** All of the slots, also those that are free. */

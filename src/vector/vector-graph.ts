@@ -12,11 +12,18 @@
 
 import { sqlError } from "../protocol/errors.js";
 import { VECTOR_METRICS, type VectorMetric } from "../values/vector-metric.js";
-import { isScanCheaper, wideWalk } from "./filter-costs.js";
 import { type Found, NOTHING, within } from "./found.js";
 import { loadGraph, saveGraph } from "./graph-file.js";
 import { AT_LEAST, BY_CODE, EXACTLY, floatsAt, type GraphModule, instantiateGraph, wordsAt } from "./graph-module.js";
-import { checkFinite, inRange, STORAGES, type VectorGraphOptions, type VectorStorage } from "./graph-parameters.js";
+import {
+  checkFinite,
+  EF_MAX,
+  inRange,
+  STORAGES,
+  type VectorGraphOptions,
+  type VectorStorage,
+} from "./graph-parameters.js";
+import { GraphWalks } from "./graph-walks.js";
 import type { LinkJob } from "./link-graph.js";
 import { BY_ORIGINAL, type LongSearch, offerSlots, type Slots } from "./long-search.js";
 import { type Candidates, type Originals, type Passes, type Ranked, rankOriginals } from "./rank-originals.js";
@@ -24,8 +31,6 @@ import { SharedLinks } from "./shared-links.js";
 import { each, listedSlots, SlotMeasures } from "./slot-measures.js";
 import { WaitingSlots } from "./waiting-slots.js";
 
-/** The most that `k` and `ef` may be. */
-export const EF_MAX = 16_384;
 export const DIMENSIONS_MAX = 16_000;
 const BYTES_MAX = 2 ** 32;
 /**
@@ -36,14 +41,7 @@ const DEVIATIONS = 4;
 /** Pools of exact searches by codes, per vector that is wanted. */
 const BOUNDED_FACTOR = 4;
 const BOUNDED_MIN = 64;
-/** Of more vectors only those that wait are measured. */
-const MEASURED_MAX = 20_000;
-/** Searches that may take turns measure all rather than walk with a longer list, if removed vectors are in the way. */
-const WIDENED_MAX = 1024;
 const ONCE_NUMBERS = 4_000_000;
-
-/** Adds to the pool, which holds so many; how many it holds then. */
-type OfferMore = (size: number) => number;
 
 export class VectorGraph {
   readonly dimensions: number;
@@ -56,6 +54,7 @@ export class VectorGraph {
   private readonly module: GraphModule;
   private readonly waiting: WaitingSlots;
   private readonly measures: SlotMeasures;
+  private readonly walks: GraphWalks;
   readonly links: SharedLinks;
   /** Of what `links.hold` holds. */
   private changes = 0;
@@ -91,6 +90,7 @@ export class VectorGraph {
       },
       rank: (most, slots) => this.rankAll(most, slots),
     });
+    this.walks = new GraphWalks(this.module, this.waiting, this.measures, this.links);
   }
 
   /** A search for what is nearest to the query that may take turns. To be closed. */
@@ -260,12 +260,11 @@ export class VectorGraph {
     if (!this.writeQuery(query)) return NOTHING;
     const possible = allowed === undefined ? this.count : this.writeAllowed(allowed);
     if (possible === 0) return NOTHING;
-    const isFiltered = allowed !== undefined;
-    const isScan = isFiltered ? this.isScanned(width, possible) : this.isMostlyWaiting();
-    const slots = this.slotsOf(allowed, possible);
+    const isScan = this.walks.isScanned(width, possible, allowed !== undefined);
+    const slots = this.walks.slotsOf(allowed, possible);
     if (isScan && this.hasBounds) return this.nearestByBounds(wanted, slots, passes);
     const how = this.storage === "binary" && !this.originals ? EXACTLY : BY_CODE;
-    const size = isScan ? this.scanAll(width, slots, how) : this.walk(wanted, width, possible, allowed);
+    const size = isScan ? this.walks.scan(width, slots, how) : this.walks.walk(wanted, width, possible, allowed);
     if (size < 0) throw this.full();
     const complete = size >= Math.min(wanted, possible);
     if (this.originals !== undefined)
@@ -307,11 +306,6 @@ export class VectorGraph {
     }
   }
 
-  /** All, or those allowed. */
-  private slotsOf(allowed: Uint32Array | undefined, possible: number): Slots {
-    return { from: 0, to: this.slotCount, listed: [], allowed, count: possible };
-  }
-
   private rankAll(k: number, slots: Iterable<number>, passes?: Passes): Ranked[] {
     return this.rank(k, { slots: [...slots], measured: null, errorShare: 1, passes });
   }
@@ -341,10 +335,10 @@ export class VectorGraph {
   exact(query: Float32Array, k: number, allowed?: Uint32Array): Found {
     const wanted = inRange("k", k, 1, EF_MAX);
     if (!this.writeQuery(query)) return NOTHING;
-    const slots = this.slotsOf(allowed, allowed === undefined ? this.count : this.writeAllowed(allowed));
+    const slots = this.walks.slotsOf(allowed, allowed === undefined ? this.count : this.writeAllowed(allowed));
     if (this.hasBounds) return this.nearestByBounds(wanted, slots);
     if (this.originals !== undefined) return this.nearestOriginals(wanted, slots);
-    const size = this.scanAll(wanted, slots, EXACTLY);
+    const size = this.walks.scan(wanted, slots, EXACTLY);
     if (size < 0) throw this.full();
     this.module.rerankPool();
     return this.readPool(size, true);
@@ -386,76 +380,17 @@ export class VectorGraph {
   /** Those within the radius that a walk finds; null: it does not reach beyond. */
   private walkWithin(query: Float32Array, radius: number, ef: number, most: number): Found | null {
     if (!this.writeQuery(query)) return NOTHING;
-    const all = this.slotsOf(undefined, this.count);
-    const size = this.isMostlyWaiting() ? this.scanAll(ef, all, BY_CODE) : this.walkAll(ef);
+    const { size, walked, last } = this.walks.walkOrScan(ef);
     if (size < 0) throw this.full();
     const candidates = this.poolCandidates(size);
-    const last = size - 1;
-    const isBeyond = size > most || (size === ef && this.ofMeasured(candidates.measured![last]!) > radius);
+    const isPastEnd = size < ef || this.ofMeasured(candidates.measured![size - 1]!) > radius;
+    // Where removed vectors may have had places in the walk's list, only what it found itself says how far it went.
+    const isRemoved = walked !== null && this.links.pendingCount > 0;
+    const isFar = isRemoved ? walked * 2 >= ef && this.ofMeasured(last) > radius : size === ef;
+    const isBeyond = (isRemoved ? walked : size) > most || (isFar && isPastEnd);
     if (!isBeyond) return null;
     const isTooFar = (distance: number): boolean => this.ofMeasured(distance) > radius;
     return this.foundOf(this.rank(most, candidates, isTooFar), true);
-  }
-
-  /** Whether measuring all that pass costs least, with recall; see the constants for what was measured. */
-  private isScanned(width: number, possible: number): boolean {
-    return isScanCheaper(width, possible, this.count) || this.isMostlyWaiting();
-  }
-
-  /**
-   * Removed vectors that are still in the graph take places in a walk's list: if few others have one, another walk
-   * keeps a longer list. At last all are measured.
-   */
-  private walk(wanted: number, ef: number, possible: number, allowed: Uint32Array | undefined): number {
-    const least = Math.min(possible, Math.max(wanted, ef / 2));
-    for (let width = ef; ; width *= 4) {
-      const size = allowed === undefined ? this.walkAll(width) : this.walkAllowed(width, possible, allowed);
-      if (size < 0 || size >= least || this.links.pendingCount === 0) return size;
-      const widened = width * 4;
-      if (widened * 2 > this.count || widened > (this.measures.mayTakeTurns ? WIDENED_MAX : EF_MAX))
-        return this.scanAll(ef, this.slotsOf(allowed, possible), BY_CODE);
-    }
-  }
-
-  private walkAllowed(width: number, possible: number, allowed: Uint32Array): number {
-    const offer = this.offerOfWaiting(width, allowed, possible);
-    const size = this.module.search(width, 1, Math.min(EF_MAX, wideWalk(width, possible, this.count)), possible);
-    return size < 0 || offer === null ? size : offer(size);
-  }
-
-  private walkAll(width: number): number {
-    const offer = this.offerOfWaiting(width, undefined, this.count);
-    const size = this.module.search(width, 0, 0, 0);
-    return size < 0 || offer === null ? size : offer(size);
-  }
-
-  private scanAll(width: number, slots: Slots, how: typeof EXACTLY | typeof BY_CODE): number {
-    if (this.module.startScan(width) === 0) return -1;
-    if (how === BY_CODE) return this.measures.offer(slots, how, width).size;
-    return this.module.scanSlots(0, this.slotCount, slots.allowed === undefined ? 0 : 1, how);
-  }
-
-  private isMostlyWaiting(): boolean {
-    return this.count <= MEASURED_MAX && this.waiting.count * 2 > this.count;
-  }
-
-  /**
-   * Before a walk: what is to be done after it with the size of its pool, so that those that wait now are in it, too.
-   */
-  private offerOfWaiting(width: number, allowed: Uint32Array | undefined, possible: number): OfferMore | null {
-    if (!this.waiting.prepare()) return null;
-    const { module } = this;
-    const known = this.measures.known(this.waiting.slots(allowed, possible), BY_CODE, width);
-    if (known !== null) {
-      return () => {
-        offerSlots(module, known.slots, BY_CODE);
-        return module.cleanPool();
-      };
-    }
-    return (size) => {
-      const total = this.waiting.offer(size, allowed);
-      return this.links.isShared ? module.cleanPool() : total;
-    };
   }
 
   private poolSlots(size: number): Uint32Array {

@@ -66,26 +66,55 @@ export class WaitingSlots {
   slots(allowed: Uint32Array | undefined, possible: number): Slots {
     const { from, reused } = this;
     const to = this.module.slotCount() >>> 0;
-    return { from, to, listed: reused, allowed, count: Math.min(possible, to - from + reused.size) };
+    const count = Math.min(possible, to - from + reused.size);
+    return { of: "waiting", from, to, listed: reused, allowed, count };
   }
 
-  /** After it: offers those that waited then; returns how many the pool holds. */
-  offer(size: number, allowed: Uint32Array | undefined): number {
+  /**
+   * After a walk that left `walked` in the pool: offers those that waited before it; returns how many the pool holds.
+   * While others link, also those that they have linked meanwhile; then the pool is to be cleaned.
+   */
+  offer(allowed: Uint32Array | undefined, walked: number, isShared: boolean): number {
+    const { module, reused } = this;
+    const size = this.offerSome(reused, allowed, walked, isShared);
+    return this.from < module.slotCount() >>> 0 ? module.offerWaiting(this.from, allowed === undefined ? 0 : 1) : size;
+  }
+
+  /** The same of these: those that wait are among them, and others. */
+  offerOf(slots: readonly number[], walked: number, isShared: boolean): number {
+    return this.offerSome(slots, undefined, walked, isShared);
+  }
+
+  /** None takes two places of the pool: what is linked is left to the walk, or was not met by it. */
+  private offerSome(
+    slots: Iterable<number>,
+    allowed: Uint32Array | undefined,
+    walked: number,
+    isShared: boolean,
+  ): number {
     const { module } = this;
+    const met = isShared ? this.pooled(walked) : null;
     const most = module.batchLength();
-    let total = size;
     let count = 0;
     // Measuring takes no memory, so the view lasts.
     const batch = wordsAt(module, module.batchAt(), most);
-    for (const slot of this.reused) {
+    for (const slot of slots) {
       if (!passes(allowed, slot) || module.slotState(slot) !== FOUND) continue;
+      if (met === null ? !this.waits(slot) : met.has(slot)) continue;
       batch[count++] = slot;
       if (count < most) continue;
-      total = module.offerWritten(count, BY_CODE);
+      module.offerWritten(count, BY_CODE);
       count = 0;
     }
-    if (count > 0) total = module.offerWritten(count, BY_CODE);
-    return this.from < module.slotCount() >>> 0 ? module.offerWaiting(this.from, allowed === undefined ? 0 : 1) : total;
+    return module.offerWritten(count, BY_CODE);
+  }
+
+  private pooled(size: number): Set<number> {
+    const words = wordsAt(this.module, this.module.poolAt(), 2 * size);
+    const slots = new Set<number>();
+    // The topmost bit is the walk's.
+    for (let i = 0; i < size; i++) slots.add(words[2 * i + 1]! & 0x7fffffff);
+    return slots;
   }
 
   private waits(slot: number): boolean {

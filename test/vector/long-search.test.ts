@@ -2,6 +2,7 @@
  * Searches that take turns: what they find is of the moment at which they answer, whatever changed between their turns.
  */
 import t from "tap";
+import type { AddedSlots } from "../../src/vector/added-slots.js";
 import type { Found } from "../../src/vector/found.js";
 import type { LongSearch } from "../../src/vector/long-search.js";
 import { VectorGraph } from "../../src/vector/vector-graph.js";
@@ -160,4 +161,108 @@ t.test("where removed vectors are in the way, all are measured in turns", async 
   t.ok(steps > 50, `${steps} steps`);
   t.ok(recall(model, query, slots, model.truth(query)) >= 0.9);
   graph.links.release();
+});
+
+for (const storage of ["int8", "binary"] as const) {
+  t.test(`what waits becomes the larger part between two turns, ${storage}`, async (t) => {
+    const model = new Model(storage, clusteredVectors(20_000, DIMENSIONS, 6));
+    const { graph } = model;
+    model.append(6000);
+    model.link(6000);
+    const query = clusteredVectors(1, DIMENSIONS, 6)[0]!;
+    const far = (count: number) => {
+      for (const vector of clusteredVectors(count, DIMENSIONS, 78)) {
+        const moved = vector.map((x) => x + 5);
+        model.held.set(graph.append(moved), moved);
+      }
+    };
+    far(5900);
+    // int8 has exact searches of all that are measured, but not within a radius.
+    const radius = 3;
+    const ask = () => (storage === "int8" ? graph.withinRadius(query, radius, 1000) : graph.search(query, K, 64));
+    let isFirst = true;
+    const { slots } = inTurns(graph.longSearch(query), ask, () => {
+      if (isFirst) far(300);
+      isFirst = false;
+    });
+    const within = [...model.held.values()].filter((vector) => distanceOf("l2", vector, query) <= radius).length;
+    if (storage === "int8") t.equal(slots.length, within);
+    else t.ok(recall(model, query, slots, model.truth(query)) >= 0.3);
+    t.ok(within >= K, "there are many near");
+  });
+}
+
+t.test("more of what was remembered is gone than was to spare: it is measured again", async (t) => {
+  const model = new Model("int8", clusteredVectors(20_000, DIMENSIONS, 6));
+  const { graph } = model;
+  model.append(12_000);
+  model.link(12_000);
+  const query = clusteredVectors(1, DIMENSIONS, 6)[0]!;
+  graph.links.hold();
+  for (const slot of graph.search(query, 3000, 3000).slots) model.take(slot);
+  const ask = () => graph.search(query, K, 64);
+  const { steps: usual } = inTurns(graph.longSearch(query), ask);
+  let left = usual;
+  const { slots, steps } = inTurns(graph.longSearch(query), ask, () => {
+    if (--left === 0) for (const slot of graph.exact(query, 140).slots) model.take(slot);
+  });
+  t.ok(steps > usual, `${steps} steps in the place of ${usual}`);
+  t.ok(recall(model, query, slots, model.truth(query)) >= 0.9);
+  graph.links.release();
+});
+
+t.test("a filter is of more rows at the end than when it began", async (t) => {
+  const model = new Model("int8", clusteredVectors(9000, DIMENSIONS, 4));
+  const { graph } = model;
+  model.append(3000);
+  const isEven = (slot: number): boolean => slot % 2 === 0;
+  const even = () => bitmapOf([...Array(graph.slotCount).keys()].filter(isEven), graph.slotCount);
+  for (const query of clusteredVectors(5, DIMENSIONS, 4)) {
+    const search = graph.longSearch(query);
+    let allowed = even();
+    let found = search.run(() => graph.exact(query, K, allowed));
+    t.equal(found, null);
+    for (let round = 0; found === null; found = search.run(() => graph.exact(query, K, allowed))) {
+      for (let i = 0; i < 60 && round < 3; i++) {
+        const moved = query.map((x) => x + 0.001 * (i + 1));
+        model.held.set(graph.append(moved), moved);
+      }
+      if (round++ < 3) model.append(300);
+      allowed = even();
+      while (!search.step(allowed));
+    }
+    search.close();
+    t.same([...found.slots], model.truth(query, isEven));
+  }
+});
+
+t.test("those added are kept for as long as a search needs them", async (t) => {
+  const model = new Model("int8", clusteredVectors(20_000, DIMENSIONS, 6));
+  const { graph } = model;
+  model.append(3000);
+  const { added } = (graph as unknown as { measures: { added: AddedSlots } }).measures;
+  const query = clusteredVectors(1, DIMENSIONS, 6)[0]!;
+  const begin = () => {
+    const search = graph.longSearch(query);
+    t.equal(
+      search.run(() => graph.search(query, K, 64)),
+      null,
+    );
+    return search;
+  };
+  // One begins before the other ends, again and again.
+  let search = begin();
+  for (let round = 0; round < 40; round++) {
+    const next = begin();
+    for (let i = 0; i < 1000; i++) {
+      model.append(1);
+      model.remove(1);
+      if (i % 10 === 0) next.step();
+    }
+    search.close();
+    search = next;
+    t.ok(added.keptCount < 10_000, `${added.keptCount} of ${added.count}`);
+  }
+  t.same(inTurns(search, () => graph.exact(query, K)).slots, model.truth(query));
+  t.equal(added.keptCount, 0);
 });

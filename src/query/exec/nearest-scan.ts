@@ -10,9 +10,9 @@
 import type { IndexKind } from "../../derived/index-body.js";
 import type { SlotMarks } from "../../derived/slot-marks.js";
 import { keyText } from "../../storage/ordered-map.js";
+import { EF_MAX } from "../../vector/graph-parameters.js";
 import type { LongSearch } from "../../vector/long-search.js";
 import type { VectorBody } from "../../vector/vector-body.js";
-import { EF_MAX } from "../../vector/vector-graph.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import type { NearestSearch, ScanPlan } from "../plan/plan.js";
@@ -192,8 +192,11 @@ class NearestScanOperator implements Operator {
     for (;;) {
       await context.yieldTurn();
       if (index.state !== "ready") break;
-      let isDone = this.long!.step();
-      while (!isDone && !context.shouldYield()) isDone = this.long!.step();
+      // Rows that have come are measured if they pass.
+      if (this.filter !== null && !this.step(index, count)) continue;
+      const passing = this.filter?.marks(index).words;
+      let isDone = this.long!.step(passing);
+      while (!isDone && !context.shouldYield()) isDone = this.long!.step(passing);
       if (isDone && this.step(index, count)) break;
     }
     return this.finish(index, query, count);

@@ -51,6 +51,7 @@ export class SlotFilter<Item, Body extends IndexBody<Item>> {
   }
 
   marks(index: SearchIndex<Item, Body>): SlotMarks {
+    if (this.searched !== index) this.close();
     this.searched = index;
     this.own ??= index.marksOf(this.program.name?.of(this.context) ?? null);
     return this.own;
@@ -75,5 +76,6 @@ export class SlotFilter<Item, Body extends IndexBody<Item>> {
 
   close(): void {
     if (this.own !== null) this.searched?.release(this.own);
+    this.own = null;
   }
 }
