@@ -17,7 +17,7 @@ function given(t: Test, code: ErrorCode, committed: boolean, canRepeat = true) {
   const replies = { text: (_: number, status: number) => statuses.push(status) } as unknown as ReplyWriter;
   const request = {
     ...{ id: 1, requestId: "r", endpoint: { name: "query.execute", home: "tenant" }, head: { params: [] } },
-    ...{ partition: { gate }, tenant: { lastCommit: 6 }, committed, cancelled: false, warnings: [] },
+    ...{ partition: { gate }, tenant: { lastCommit: 6 }, committed, cancelled: false, warnings: [], budget: null },
   } as unknown as Request;
   let times = 0;
   const again = canRepeat ? () => void times++ : null;

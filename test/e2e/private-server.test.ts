@@ -92,8 +92,8 @@ for (const [signal, moment] of [
     const command = spawn("bin/tessera", args, { env: environment, stdio: "ignore" });
     t.teardown(() => command.kill("SIGKILL"));
     let owner = lockOwner();
-    // The command has the lock itself for a moment.
-    for (; owner === null || owner === command.pid; owner = lockOwner()) await sleep(20);
+    // The command has the lock itself for a moment; before, it may be that of a server that was ended while it started.
+    for (; owner === null || owner === command.pid || !isAlive(owner); owner = lockOwner()) await sleep(20);
     t.teardown(() => isAlive(owner) && process.kill(owner, "SIGKILL"));
     if (moment !== "while it starts") await sleep(3_000);
     command.kill(signal);
