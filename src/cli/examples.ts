@@ -12,6 +12,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "accept-loss": ["tessera accept-loss 3"],
   "cluster init": ["tessera cluster init --cluster etcd://10.0.0.1:2379/shop --node a --partitions 32"],
   "cluster status": ["tessera cluster status --cluster etcd://10.0.0.1:2379/shop"],
+  "cluster check": ["tessera cluster check --cluster etcd://10.0.0.1:2379/shop --node a"],
   "cluster drain": ["tessera cluster drain b", "tessera cluster drain b --over"],
   "cluster hand-over": ["tessera cluster hand-over 7 c"],
   "cluster remove": ["tessera cluster remove b"],
