@@ -1,7 +1,7 @@
 /**
  * What API keys on a lead have used of their budgets (`rows_per_day`, `bytes_per_day`), by days of UTC. Counted by the
  * actor that answers, and stored with the tenant at each sweep: a crash forgets what was used within the last half
- * second.
+ * second, and longer where hundreds of keys read at once.
  */
 import { DbError } from "../protocol/errors.js";
 import { hasBudget, type Lead } from "../protocol/lead.js";
@@ -12,8 +12,9 @@ import type { Shard } from "../storage/shard.js";
 import type { TenantPlaces } from "./tenant-places.js";
 
 const DAY_MS = 24 * 3600 * 1000;
-/** Those that are looked at again from their records. */
+/** In memory; others are read from their records again. */
 const KEPT_MAX = 10_000;
+const SAVED_AT_ONCE = 100;
 
 /** The partition. */
 export interface BudgetHost {
@@ -34,13 +35,11 @@ type What = "rows" | "bytes";
 
 /** A key's, of all its requests. */
 class KeyBudget {
-  isChanged = false;
-
   constructor(
     private readonly used: Used,
-    readonly lead: Lead,
+    private readonly lead: Lead,
     readonly owner: { readonly tenant: number; readonly keyId: string },
-    private readonly now: () => number,
+    private readonly host: { readonly now: () => number; changed(budget: KeyBudget): void },
   ) {}
 
   get record(): string {
@@ -51,21 +50,25 @@ class KeyBudget {
   require(what: What, count: number): void {
     const most = this.lead[`${what}_per_day`];
     if (most === undefined) return;
-    const { used } = this;
-    const now = this.now();
-    const day = Math.floor(now / DAY_MS);
-    if (day !== used.day) Object.assign(used, { day, rows: 0, bytes: 0 });
+    const used = this.today();
     if (used[what] + count <= most) return;
     const left = Math.max(0, most - used[what]);
     throw new DbError("budget_exhausted", `The API key may read ${most} ${what} a day; ${left} are left today.`, {
-      retry_after_seconds: Math.ceil((DAY_MS - (now % DAY_MS)) / 1000),
+      retry_after_seconds: Math.ceil((DAY_MS - (this.host.now() % DAY_MS)) / 1000),
       hint: "The day ends at midnight, UTC. A key with a larger budget, or none, may go on.",
     });
   }
 
+  /** Counts, whether so much is left or not. */
   add(what: What, count: number): void {
-    this.used[what] += count;
-    this.isChanged = true;
+    this.today()[what] += count;
+    this.host.changed(this);
+  }
+
+  private today(): Used {
+    const day = Math.floor(this.host.now() / DAY_MS);
+    if (day !== this.used.day) Object.assign(this.used, { day, rows: 0, bytes: 0 });
+    return this.used;
   }
 }
 
@@ -100,19 +103,16 @@ export class RequestBudget implements RowBudget {
 
   /** Of an answer that has to leave: what was committed is told. */
   takeBytesAnyway(count: number): void {
-    // Begins a new day where one is due.
-    this.key.require("bytes", Number.NEGATIVE_INFINITY);
     this.key.add("bytes", count);
   }
 }
 
 export class KeyBudgets {
   private readonly budgets = new Map<string, KeyBudget>();
+  /** Those that are not stored as they are, the longest so first. */
+  private readonly changed = new Set<KeyBudget>();
 
-  constructor(
-    private readonly host: BudgetHost,
-    private readonly now: () => number = Date.now,
-  ) {}
+  constructor(private readonly host: BudgetHost) {}
 
   /** Null: the key has none. `tenant`: the number of the key's own, not of a branch. */
   forRequest(tenant: number, lead: Lead): RequestBudget | null {
@@ -125,44 +125,52 @@ export class KeyBudgets {
     let budget = this.budgets.get(name);
     if (budget === undefined) {
       if (this.budgets.size >= KEPT_MAX) this.forgetStored();
-      budget = new KeyBudget(this.stored(tenant, key), lead, { tenant, keyId: key }, this.now);
+      const host = { now: Date.now, changed: (one: KeyBudget) => this.changed.add(one) };
+      budget = new KeyBudget(this.stored(tenant, key), lead, { tenant, keyId: key }, host);
       this.budgets.set(name, budget);
     }
     return budget;
   }
 
-  /** Stores what has changed. */
-  save(): void {
-    for (const budget of this.budgets.values()) if (budget.isChanged) this.store(budget);
+  /** Stores what has changed: of so many keys at most, which is no long turn. */
+  save(most = SAVED_AT_ONCE): void {
+    let left = most;
+    for (const budget of this.changed) {
+      if (left-- === 0) return;
+      // Refused: a full disk, say. The next sweep tries again.
+      if (this.store(budget)) this.changed.delete(budget);
+    }
   }
 
   /** The tenant is or was elsewhere. */
   forget(tenant: number): void {
-    for (const [name, { owner }] of this.budgets) if (owner.tenant === tenant) this.budgets.delete(name);
+    for (const [name, budget] of this.budgets) if (budget.owner.tenant === tenant) this.drop(name, budget);
   }
 
   private forgetStored(): void {
-    this.save();
-    for (const [name, { isChanged }] of this.budgets) if (!isChanged) this.budgets.delete(name);
+    for (const [name, budget] of this.budgets) if (!this.changed.has(budget)) this.drop(name, budget);
   }
 
-  private store(budget: KeyBudget): void {
+  private drop(name: string, budget: KeyBudget): void {
+    this.budgets.delete(name);
+    this.changed.delete(budget);
+  }
+
+  private store({ owner: { tenant, keyId }, record }: KeyBudget): boolean {
     const { host } = this;
-    const { tenant, keyId } = budget.owner;
     const { shard } = host;
-    if (shard.failed !== null || shard.refusal !== null || !host.places.isServed(tenant)) return;
+    if (shard.failed !== null || shard.refusal !== null || !host.places.isServed(tenant)) return false;
     const tx = shard.begin({ isolation: "read committed" });
     try {
-      tx.put(keyBudgetKey(tenant, keyId), Buffer.from(budget.record));
+      tx.put(keyBudgetKey(tenant, keyId), Buffer.from(record));
       host.tenant(tenant).commit(tx);
     } catch (error) {
       tx.rollback();
-      // A full disk, say: the next sweep tries again.
-      if (error instanceof DbError) return;
+      if (error instanceof DbError) return false;
       throw error;
     }
     host.wroteSomething(tenant);
-    budget.isChanged = false;
+    return true;
   }
 
   private stored(tenant: number, keyId: string): Used {

@@ -432,7 +432,7 @@ export class Partition implements TenantHost {
 
   async close(): Promise<void> {
     for (const transactions of this.transactions.values()) transactions.endAll("the server is shutting down");
-    this.keyBudgets.save();
+    this.keyBudgets.save(Number.POSITIVE_INFINITY);
     await this.derived.close();
     await this.columns?.close();
     await this.shard.close();

@@ -6,7 +6,10 @@ import { type Lead, STATEMENT_KINDS, type StatementKind } from "../protocol/lead
 /** With everything in it that follows from the rest. Throws invalid_request, which names the field. */
 export function checkedLead(lead: Lead, permission: Permission): Lead {
   if (Object.keys(lead).length === 0) {
-    throw invalid("lead", "A lead bounds something: a role, tables, statements or tools.");
+    throw invalid(
+      "lead",
+      "A lead bounds something: give it a role, tables, statements, tools, rows_per_day or bytes_per_day.",
+    );
   }
   const statements = statementsOf(lead, permission);
   return { ...lead, ...(statements !== undefined && { statements }) };

@@ -3,11 +3,11 @@
  * statement-runner.ts and protocol-session.ts.
  */
 import type { TakeRows } from "./cursor.js";
-import type { Client, StatementRun } from "./statement-run.js";
+import type { Client, RowBudget, StatementRun } from "./statement-run.js";
 
 /** The same run; its rows throw budget_exhausted where fewer are left, so the statement fails and changes nothing. */
 export function withinBudget(run: StatementRun): StatementRun {
-  const budget = (run.request.origin ?? run.request).budget ?? null;
+  const budget = budgetOf(run.request);
   if (budget === null) return run;
   return {
     ...run,
@@ -27,10 +27,14 @@ export function withinBudget(run: StatementRun): StatementRun {
 
 /** The same for rows that a client fetches from a cursor. */
 export function takingWithin(client: Client, take: TakeRows): TakeRows {
-  const budget = (client.origin ?? client).budget ?? null;
+  const budget = budgetOf(client);
   if (budget === null) return take;
   return (batch) => {
     budget.takeRows(batch.length);
     take(batch);
   };
+}
+
+function budgetOf(client: Client): RowBudget | null {
+  return (client.origin ?? client).budget ?? null;
 }
