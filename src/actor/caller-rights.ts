@@ -2,19 +2,13 @@
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { actingAs, type Login, type Rights, rightsOf } from "../catalog/rights.js";
 import type { RequestHead } from "../protocol/frames.js";
-import { callerBounds } from "../protocol/identity.js";
+import { administers, callerBounds } from "../protocol/identity.js";
 import type { Tenant } from "../session/tenant.js";
-
-/** Who asks: administrators of a tenant are superusers of it. */
-export function isAdministrator({ roles }: Pick<RequestHead, "roles">): boolean {
-  return roles.includes("admin") || roles.includes("super_admin");
-}
 
 type CallersHead = Pick<RequestHead, "username" | "roles" | "memberOf" | "lead">;
 
 export function loginOf(head: CallersHead): Login {
-  const { username: user, roles } = head;
-  return { user, administrator: isAdministrator({ roles }), ...callerBounds(head) };
+  return { user: head.username, administrator: administers(head), ...callerBounds(head) };
 }
 
 /**

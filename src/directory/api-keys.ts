@@ -3,7 +3,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { ApiKeyCreated, ApiKeyView, CreateApiKeyRequest, KeyUsage, Listed, Page } from "../protocol/accounts.js";
 import { DbError } from "../protocol/errors.js";
-import { type Identity, PERMISSIONS } from "../protocol/identity.js";
+import { administers, type Identity, PERMISSIONS } from "../protocol/identity.js";
 import { API_KEY_DAYS_MAX, API_KEY_NAME_CHARACTERS_MAX, API_KEYS_PER_USER_MAX } from "../protocol/limits.js";
 import { checkedLead } from "./check-lead.js";
 import { type DirectoryContext, read, write } from "./directory-context.js";
@@ -100,10 +100,6 @@ export function recordKeyUsage(context: DirectoryContext, usage: readonly KeyUsa
       putApiKey(tx, { ...key, usageCount: key.usageCount + count, lastUsed });
     }
   });
-}
-
-function administers(caller: KeyOwner): boolean {
-  return caller.roles.includes("admin") || caller.roles.includes("super_admin");
 }
 
 function checkKeyRequest({ name, permission, expiresInDays }: CreateApiKeyRequest): void {

@@ -1,6 +1,6 @@
 /** Identities of users behind tokens, and of API keys, for the gateway to cache. Called by the `Directory`. */
 
-import type { Identity } from "../protocol/identity.js";
+import { administers, type Identity } from "../protocol/identity.js";
 import type { Lead } from "../protocol/lead.js";
 import type { Transaction } from "../storage/store.js";
 import { type DirectoryContext, read } from "./directory-context.js";
@@ -13,9 +13,8 @@ function claimedOf({ memberOf, claims }: Pick<FederatedRecord, "memberOf" | "cla
 }
 
 /** A key on a lead administers nothing, whoever made it. */
-function boundsOfLead(lead: Lead, key: string, { roles }: Identity): Pick<Identity, "roles" | "memberOf" | "lead"> {
-  const administrator = roles.includes("admin") || roles.includes("super_admin");
-  const text = JSON.stringify({ ...lead, key, administrator } satisfies Lead);
+function boundsOfLead(lead: Lead, key: string, owner: Identity): Pick<Identity, "roles" | "memberOf" | "lead"> {
+  const text = JSON.stringify({ ...lead, key, administrator: administers(owner) } satisfies Lead);
   return { roles: ["user"], ...(lead.role !== undefined && { memberOf: [lead.role] }), lead: text };
 }
 

@@ -7,6 +7,11 @@
 export const ROLES = ["super_admin", "admin", "user"] as const;
 export type Role = (typeof ROLES)[number];
 
+/** Administrators of a tenant are superusers of it. */
+export function administers({ roles }: { readonly roles: readonly string[] }): boolean {
+  return roles.includes("admin") || roles.includes("super_admin");
+}
+
 export const PERMISSIONS = ["ReadOnly", "FullAccess"] as const;
 /** What an API key may do; a person who signed in has FullAccess. */
 export type Permission = (typeof PERMISSIONS)[number];

@@ -2,7 +2,9 @@
  * The owner of what only its maker may use by id: open transactions, prepared statements, kept answers. A user who
  * signed in and each of that user's API keys are different owners, because their rights may differ.
  */
+
 import type { RequestHead } from "../protocol/frames.js";
+import { administers } from "../protocol/identity.js";
 
 export interface Owner {
   readonly userId: string;
@@ -28,5 +30,5 @@ export function mayUse(asker: Asker, { userId, keyId }: Owner): boolean {
 
 /** Of the tenant, with a credential that may write. */
 export function isAdministrator({ head, readOnly }: Asker): boolean {
-  return !readOnly && (head.roles.includes("admin") || head.roles.includes("super_admin"));
+  return !readOnly && administers(head);
 }

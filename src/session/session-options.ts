@@ -1,7 +1,7 @@
 /** The options of a session that works for a request. */
 import { isLibraryAdmin } from "../ai/library/library-admin.js";
 import type { RequestHead } from "../protocol/frames.js";
-import { callerBounds } from "../protocol/identity.js";
+import { administers, callerBounds } from "../protocol/identity.js";
 import type { SessionOptions } from "./session.js";
 
 /** `control`: who begins and ends transactions, the route or statements. */
@@ -10,7 +10,7 @@ export function sessionOptions(
   control: SessionOptions["control"],
 ): SessionOptions {
   const { username: user, tenantId: tenantName } = head;
-  const administrator = head.roles.includes("admin") || head.roles.includes("super_admin");
+  const administrator = administers(head);
   const managesModels = isLibraryAdmin(head);
   return { isolation: null, readOnly, user, administrator, tenantName, control, managesModels, ...callerBounds(head) };
 }

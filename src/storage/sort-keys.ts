@@ -221,8 +221,8 @@ function gather(
   for (let i = from; i < to; i++) out[i] = values[places[i]!]!;
 }
 
-/** Numbers of keys by digit become the places where those keys begin. */
-function startsOf(counts: Int32Array): void {
+/** Numbers of keys or rows by digit become the places where those begin. */
+export function startsOf(counts: Int32Array): void {
   let start = 0;
   for (let digit = 0; digit < counts.length; digit++) {
     const count = counts[digit]!;

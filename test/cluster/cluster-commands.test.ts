@@ -1,12 +1,12 @@
 /** What `tessera cluster remove` and `hand-over` do, on etcd. */
-import t from "tap";
+import t, { type Test } from "tap";
 import { ClusterMap, readClusterUrl } from "../../src/cluster/cluster-map.js";
 import { EtcdLogService } from "../../src/cluster/etcd-log-service.js";
 import { checkCopies, handOver, removeNode } from "../../src/cluster-commands.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { EtcdMember, NO_ETCD } from "./etcd.js";
 
-t.test("a node is removed when it is down and others have what it has", { skip: NO_ETCD }, async (t) => {
+async function newInstallation(t: Test) {
   const member = await EtcdMember.start();
   const url = `etcd://${member.endpoint}/test`;
   const { endpoints, name } = readClusterUrl(url);
@@ -18,6 +18,11 @@ t.test("a node is removed when it is down and others have what it has", { skip: 
     await member.end();
   });
   const config = loadConfig({ env: {}, overrides: { "cluster.url": url } });
+  return { map, service, url, config };
+}
+
+t.test("a node is removed when it is down and others have what it has", { skip: NO_ETCD }, async (t) => {
+  const { map, service, config } = await newInstallation(t);
   await map.init({ installation: "i", format: 1, partitions: 2, sealed: "" }, "a", new Map([[0, 5]]));
   const state = { incarnation: "x", counter: 1, isFenced: false };
   const ofA = await service.renew("a", 0, state);
@@ -52,17 +57,7 @@ t.test("a node is removed when it is down and others have what it has", { skip: 
 });
 
 t.test("a cluster is checked by what etcd says", { skip: NO_ETCD }, async (t) => {
-  const member = await EtcdMember.start();
-  const url = `etcd://${member.endpoint}/test`;
-  const { endpoints, name } = readClusterUrl(url);
-  const map = new ClusterMap(endpoints, name);
-  const service = new EtcdLogService({ endpoints, installation: name });
-  t.teardown(async () => {
-    map.close();
-    await service.close();
-    await member.end();
-  });
-  const config = loadConfig({ env: {}, overrides: { "cluster.url": url } });
+  const { map, service, url, config } = await newInstallation(t);
   await t.rejects(checkCopies(config, 10), /there is no cluster etcd:/);
   await map.init({ installation: "i", format: 1, partitions: 1, sealed: "" }, "a", new Map([[0, 5]]));
   const state = { incarnation: "x", counter: 1, isFenced: false };

@@ -3,6 +3,7 @@
  * the rights of the routes of backups. A backup holds what is committed when it begins, and goes on after the
  * statement; so does a restore.
  */
+
 import Type from "typebox";
 import type { Partition } from "../../actor/partition.js";
 import { CALLER, type Request } from "../../actor/request.js";
@@ -13,6 +14,7 @@ import { BACKUP_PASSPHRASE_CHARACTERS_MIN } from "../../protocol/limits.js";
 import type { DeferredContext, ScalarFunction } from "../../query/expr/expr.js";
 import { deferredFn } from "../../query/expr/functions/define.js";
 import { readCallOptions } from "../../session/call-options.js";
+import { isAdministrator } from "../../session/owner.js";
 import { BOOL, JSONB, Json, TEXT, type Value } from "../../values/values.js";
 import type { Backups } from "./backups.js";
 import type { RestoreAsks } from "./restore-asks.js";
@@ -40,9 +42,7 @@ function backupsFor({ services }: DeferredContext): Provided & { readonly reques
   const request = services.capability(CALLER);
   const provided = request === null ? undefined : ofPartition.get(request.partition);
   if (request === null || provided === undefined) throw new DbError("not_supported", "Backups are not available here.");
-  const { roles } = request.head;
-  const isAdmin = roles.includes("admin") || roles.includes("super_admin");
-  if (isAdmin && !request.ofAgent && !request.readOnly) return { request, ...provided };
+  if (isAdministrator(request) && !request.ofAgent) return { request, ...provided };
   throw new DbError("forbidden", "Only admins of the tenant have permission to make and see backups.", {
     sqlstate: "42501",
   });

@@ -3,11 +3,10 @@
  * join. Called by subscriptions.ts; owns the groups.
  */
 
-import { isAdministrator } from "../../actor/caller-rights.js";
 import type { ReplySink } from "../../actor/reply-sink.js";
 import type { TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { type CallerBounds, callerBounds } from "../../protocol/identity.js";
+import { administers, type CallerBounds, callerBounds } from "../../protocol/identity.js";
 import type { Plan } from "../../query/plan/plan.js";
 import { convertParameters } from "../../session/run-program.js";
 import { Session } from "../../session/session.js";
@@ -73,7 +72,7 @@ export class QuerySubscriptions {
     began: number,
   ): Promise<QueryGroup> {
     const { username, tenantId } = request.head;
-    const administrator = isAdministrator(request.head);
+    const administrator = administers(request.head);
     const bounds = callerBounds(request.head);
     const owner: Owner = { number: request.tenant.number, tenantId, username, administrator, bounds };
     const params = paramsOf(query);

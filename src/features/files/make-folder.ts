@@ -7,6 +7,7 @@ import type { Request } from "../../actor/request.js";
 import { readSchema } from "../../document/schema-request.js";
 import { type AllowedFolder, allowedFolder } from "../../ingest/watch/folder-roots.js";
 import { DbError } from "../../protocol/errors.js";
+import { administers } from "../../protocol/identity.js";
 import type { JobRecord } from "../../protocol/placement.js";
 import type { Answer } from "../../session/answer.js";
 import type { Session } from "../../session/session.js";
@@ -35,7 +36,7 @@ export interface NewFolder {
 
 /** Reading files of the server is no right of every user's. Throws forbidden. */
 export function requireFolderAdmin({ head }: Request, what = "make filesystem collections"): void {
-  if (head.roles.includes("admin") || head.roles.includes("super_admin")) return;
+  if (administers(head)) return;
   throw new DbError("forbidden", `Only admins of the tenant have permission to ${what}.`);
 }
 

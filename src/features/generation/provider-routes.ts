@@ -6,6 +6,7 @@ import { dialectOf } from "../../ai/providers/providers.js";
 import type { OwnProvider } from "../../ai/providers/sealed-settings.js";
 import type { Input } from "../../bodies/validate.js";
 import { DbError } from "../../protocol/errors.js";
+import { administers } from "../../protocol/identity.js";
 import type { ProviderKind } from "../../protocol/provider-kinds.js";
 import type { Answer } from "../../session/answer.js";
 
@@ -16,8 +17,7 @@ export const providerHandlers = {
 } satisfies Handlers;
 
 function requireAdmin(request: Request): void {
-  const { roles } = request.head;
-  if (roles.includes("admin") || roles.includes("super_admin")) return;
+  if (administers(request.head)) return;
   throw new DbError("forbidden", "Only admins of the tenant have permission to choose its provider.");
 }
 

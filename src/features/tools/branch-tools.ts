@@ -1,10 +1,12 @@
 /** Tools that try something out in a branch of the tenant, look at the difference, and keep it or throw it away. */
+
 import Type from "typebox";
 import type { Request } from "../../actor/request.js";
 import { BRANCH_NAME } from "../../protocol/endpoints/branches.js";
 import { Parameters, Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError } from "../../protocol/errors.js";
 import { HISTORY_SECONDS_MAX } from "../../protocol/limits.js";
+import { isAdministrator } from "../../session/owner.js";
 import { DIFF_ROWS_DEFAULT, diffOf } from "../branches/branch-diff.js";
 import { endBranch } from "../branches/branch-life.js";
 import { mergeBranch } from "../branches/branch-merge.js";
@@ -142,9 +144,8 @@ const branchDelete: Tool = {
 };
 
 /** As of the routes: a branch shows all of its tenant. */
-function requireAdministrator({ head, readOnly }: Request): void {
-  const { roles } = head;
-  if (!readOnly && (roles.includes("admin") || roles.includes("super_admin"))) return;
+function requireAdministrator(request: Request): void {
+  if (isAdministrator(request)) return;
   throw new DbError("forbidden", "Branches are for administrators of the tenant, by a credential that may write.");
 }
 

@@ -3,6 +3,7 @@
  * Programming 3, §5.2.5): stable, and without a look at anything but typed arrays. Numbers are made words whose order
  * as unsigned integers is theirs. Used by presorted-rows.ts; pure.
  */
+import { startsOf } from "../../storage/sort-keys.js";
 
 /** A word is sorted as digits of 11, 11 and 10 bits: their counters fit into the processor's first cache. */
 const SHIFTS = [0, 11, 22] as const;
@@ -98,16 +99,6 @@ function sortByWord(order: Int32Array, byRow: Uint32Array): Int32Array<ArrayBuff
     [words, nextWords] = [nextWords, words];
   }
   return places;
-}
-
-/** Numbers of rows by digit become the places where those rows begin. */
-function startsOf(counts: Int32Array): void {
-  let start = 0;
-  for (let digit = 0; digit < counts.length; digit++) {
-    const count = counts[digit]!;
-    counts[digit] = start;
-    start += count;
-  }
 }
 
 /** Words move with their rows: to look them up would be to wait for the memory. */
