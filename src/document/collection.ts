@@ -2,8 +2,10 @@
  * A document collection as its routes see it: the content of the table's definition, with the texts of the statements
  * that all requests of a kind share. Made from the definition, once for each; nothing here has state.
  */
+
 import type { CollectionIndexDef, FieldType } from "../catalog/document-collection.js";
 import type { SearchIndexDef, TableDef } from "../catalog/table.js";
+import type { ResponseOf } from "../protocol/endpoints.js";
 import { identifier } from "./sql-text.js";
 
 export interface Field {
@@ -139,7 +141,9 @@ export function textIndexOf({ table, indexes }: Collection): CollectionTextIndex
 }
 
 /** The collection as clients read it. */
-export function describeCollection(collection: Collection): object {
+type CollectionFacts = ResponseOf<"collections.list">["items"][number];
+
+export function describeCollection(collection: Collection): CollectionFacts {
   const { table, name, fields, indexes } = collection;
   return {
     name,

@@ -94,7 +94,13 @@ export type QueryOf<E extends EndpointName> =
 
 /** What the endpoint answers as `data`. */
 export type ResponseOf<E extends EndpointName> =
-  SpecOf<E> extends { readonly response: infer S extends TSchema } ? Static<S> : undefined;
+  SpecOf<E> extends { readonly response: infer S extends TSchema } ? DeepReadonly<Static<S>> : undefined;
+
+type DeepReadonly<T> = T extends (infer I)[]
+  ? readonly DeepReadonly<I>[]
+  : T extends object
+    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+    : T;
 
 const all: readonly Endpoint[] = (specs as readonly EndpointSpec[]).map((spec, code) =>
   Object.freeze({ ...spec, code, isAudited: isAudited(spec) }),

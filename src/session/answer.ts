@@ -23,5 +23,8 @@ export interface PackedMembers {
   readonly bytes: readonly Uint8Array[];
 }
 
+/** One that is JSON text already, or a stream: there is no value for the compiler to check. */
+export type TextAnswer = Answer<never>;
+
 /** What a handler answers that has sent its reply as a stream. */
-export const STREAMED: Answer = Object.freeze({});
+export const STREAMED: Answer<never> = Object.freeze({});

@@ -3,6 +3,7 @@
  * runs a statement chooses the form by giving a RowCollector.
  */
 
+import type { ResponseOf } from "../protocol/endpoints.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
 import { resultTooLarge } from "../protocol/size-errors.js";
 import type { GraphChanges } from "../query/exec/graph-changes.js";
@@ -237,14 +238,14 @@ export function elapsedSince(startedMs: number): number {
 }
 
 /** `data` of a statement's answer, as clients read it (docs: QueryResult). */
-export function resultAnswer(outcome: Outcome, startedMs: number): Answer {
+export function resultAnswer(outcome: Outcome, startedMs: number): Answer<ResponseOf<"query.execute">> {
   const elapsed = elapsedSince(startedMs);
   const { shape, rows, rowsAffected, truncated, stats, notices } = outcome;
   if (rows.json === undefined) {
     return {
       plain: {
         columns: shape.columns,
-        rows: rows.plain,
+        rows: rows.plain!,
         ...(rowsAffected === null ? {} : { rows_affected: rowsAffected }),
         execution_time_ms: elapsed,
         ...(stats === null ? {} : { stats }),

@@ -458,7 +458,15 @@ readonly bytes: number; readonly execution_time_ms: number; } };
 /** `{fields: [{name, type, required?, unique?, index?, embed?, dimensions?, items?, fields?}], indexes: [{name?, fields, type?, unique?, …}]}`, or a flat map `{field: type}`. `embed`: true, or the name of a model. Types: string, number, integer, boolean, date, object, array, vector. Index types: btree, hash, text, vector. */
 readonly schema?: { readonly [name: string]: unknown; } | undefined; }; }; readonly answer: { readonly name: string; readonly schema: { readonly fields: readonly ({ readonly [name: string]: unknown; })[]; readonly indexes: readonly ({ readonly [name: string]: unknown; })[]; }; readonly document_count?: number | undefined; 
 /** RFC 3339, UTC. */
-readonly created_at: string; } };
+readonly created_at: string; 
+/** Search indexes and how far each is. */
+readonly indexes?: readonly ({ readonly [name: string]: unknown; })[] | undefined; 
+/** The same fields again. */
+readonly collection: { readonly name: string; readonly schema: { readonly fields: readonly ({ readonly [name: string]: unknown; })[]; readonly indexes: readonly ({ readonly [name: string]: unknown; })[]; }; readonly document_count?: number | undefined; 
+/** RFC 3339, UTC. */
+readonly created_at: string; 
+/** Search indexes and how far each is. */
+readonly indexes?: readonly ({ readonly [name: string]: unknown; })[] | undefined; }; } };
 /** The tenant's document collections. */
 "GET /v1/collections": { readonly sent: { readonly query?: { readonly limit?: string | number | boolean | undefined; readonly offset?: string | number | boolean | undefined; 
 /** Page number from 1, instead of `offset`. */
@@ -468,23 +476,49 @@ readonly pageSize?: string | number | boolean | undefined;
 /** Another name for `limit`. */
 readonly page_size?: string | number | boolean | undefined; }; }; readonly answer: { readonly items: readonly ({ readonly name: string; readonly schema: { readonly fields: readonly ({ readonly [name: string]: unknown; })[]; readonly indexes: readonly ({ readonly [name: string]: unknown; })[]; }; readonly document_count?: number | undefined; 
 /** RFC 3339, UTC. */
-readonly created_at: string; })[]; readonly total: number; readonly page: number; readonly page_size: number; } };
+readonly created_at: string; 
+/** Search indexes and how far each is. */
+readonly indexes?: readonly ({ readonly [name: string]: unknown; })[] | undefined; })[]; readonly total: number; readonly page: number; readonly page_size: number; } };
 /** One collection with its schema and its number of documents. */
 "GET /v1/collections/{name}": { readonly sent: { readonly params: { readonly name: string | number | boolean; }; }; readonly answer: { readonly name: string; readonly schema: { readonly fields: readonly ({ readonly [name: string]: unknown; })[]; readonly indexes: readonly ({ readonly [name: string]: unknown; })[]; }; readonly document_count?: number | undefined; 
 /** RFC 3339, UTC. */
-readonly created_at: string; } };
+readonly created_at: string; 
+/** Search indexes and how far each is. */
+readonly indexes?: readonly ({ readonly [name: string]: unknown; })[] | undefined; 
+/** The same fields again. */
+readonly collection: { readonly name: string; readonly schema: { readonly fields: readonly ({ readonly [name: string]: unknown; })[]; readonly indexes: readonly ({ readonly [name: string]: unknown; })[]; }; readonly document_count?: number | undefined; 
+/** RFC 3339, UTC. */
+readonly created_at: string; 
+/** Search indexes and how far each is. */
+readonly indexes?: readonly ({ readonly [name: string]: unknown; })[] | undefined; }; } };
 /** Replace a collection's schema: like PATCH, and fields that the new schema does not name are dropped. */
 "PUT /v1/collections/{name}": { readonly sent: { readonly params: { readonly name: string | number | boolean; }; readonly body: { 
 /** `{fields: [{name, type, required?, unique?, index?, embed?, dimensions?, items?, fields?}], indexes: [{name?, fields, type?, unique?, …}]}`, or a flat map `{field: type}`. `embed`: true, or the name of a model. Types: string, number, integer, boolean, date, object, array, vector. Index types: btree, hash, text, vector. */
 readonly schema?: { readonly [name: string]: unknown; } | undefined; readonly drop_fields?: readonly (string)[] | undefined; readonly drop_indexes?: readonly (string)[] | undefined; }; }; readonly answer: { readonly name: string; readonly schema: { readonly fields: readonly ({ readonly [name: string]: unknown; })[]; readonly indexes: readonly ({ readonly [name: string]: unknown; })[]; }; readonly document_count?: number | undefined; 
 /** RFC 3339, UTC. */
-readonly created_at: string; } };
+readonly created_at: string; 
+/** Search indexes and how far each is. */
+readonly indexes?: readonly ({ readonly [name: string]: unknown; })[] | undefined; 
+/** The same fields again. */
+readonly collection: { readonly name: string; readonly schema: { readonly fields: readonly ({ readonly [name: string]: unknown; })[]; readonly indexes: readonly ({ readonly [name: string]: unknown; })[]; }; readonly document_count?: number | undefined; 
+/** RFC 3339, UTC. */
+readonly created_at: string; 
+/** Search indexes and how far each is. */
+readonly indexes?: readonly ({ readonly [name: string]: unknown; })[] | undefined; }; } };
 /** Add, change or drop fields and indexes of a collection. Stored documents are checked and keep all their content. */
 "PATCH /v1/collections/{name}": { readonly sent: { readonly params: { readonly name: string | number | boolean; }; readonly body: { 
 /** `{fields: [{name, type, required?, unique?, index?, embed?, dimensions?, items?, fields?}], indexes: [{name?, fields, type?, unique?, …}]}`, or a flat map `{field: type}`. `embed`: true, or the name of a model. Types: string, number, integer, boolean, date, object, array, vector. Index types: btree, hash, text, vector. */
 readonly schema?: { readonly [name: string]: unknown; } | undefined; readonly drop_fields?: readonly (string)[] | undefined; readonly drop_indexes?: readonly (string)[] | undefined; }; }; readonly answer: { readonly name: string; readonly schema: { readonly fields: readonly ({ readonly [name: string]: unknown; })[]; readonly indexes: readonly ({ readonly [name: string]: unknown; })[]; }; readonly document_count?: number | undefined; 
 /** RFC 3339, UTC. */
-readonly created_at: string; } };
+readonly created_at: string; 
+/** Search indexes and how far each is. */
+readonly indexes?: readonly ({ readonly [name: string]: unknown; })[] | undefined; 
+/** The same fields again. */
+readonly collection: { readonly name: string; readonly schema: { readonly fields: readonly ({ readonly [name: string]: unknown; })[]; readonly indexes: readonly ({ readonly [name: string]: unknown; })[]; }; readonly document_count?: number | undefined; 
+/** RFC 3339, UTC. */
+readonly created_at: string; 
+/** Search indexes and how far each is. */
+readonly indexes?: readonly ({ readonly [name: string]: unknown; })[] | undefined; }; } };
 /** Drop a collection with all its documents. */
 "DELETE /v1/collections/{name}": { readonly sent: { readonly params: { readonly name: string | number | boolean; }; }; readonly answer: undefined };
 /** Insert one document. Its id is generated unless it has one in `id` or `_id`. */
@@ -669,10 +703,16 @@ readonly exclude?: readonly (string)[] | undefined; }; }; readonly answer: { rea
 readonly collection_id: string; 
 /** The collection with the passages, for search and SQL. */
 readonly name: string; 
+/** The same as `name`. */
+readonly collection: string; 
 /** The path with all links resolved. */
 readonly watch_dir: string; 
+/** The same as `watch_dir`. */
+readonly path: string; readonly recursive: boolean; readonly embed_text: boolean; readonly ocr_images: boolean; readonly chunk_size: number; readonly overlap: number; readonly include: readonly (string)[]; readonly exclude: readonly (string)[]; readonly debounce_ms: number; 
 /** ingesting, scanning, ready, paused, or error (it cannot be read). */
 readonly status: string; readonly paused: boolean; readonly error: string | null; readonly files: { readonly total: number; readonly pending: number; readonly indexed: number; readonly failed: number; readonly bytes: number; }; readonly document_count: number; readonly chunk_count: number; 
+/** 0 to 1: the share of files that were read. */
+readonly progress?: number | undefined; 
 /** Files that are read again because options changed. */
 readonly queued?: number | undefined; 
 /** A forecast of the work, from names and sizes. */
@@ -699,10 +739,16 @@ readonly page_size?: string | number | boolean | undefined; }; }; readonly answe
 readonly collection_id: string; 
 /** The collection with the passages, for search and SQL. */
 readonly name: string; 
+/** The same as `name`. */
+readonly collection: string; 
 /** The path with all links resolved. */
 readonly watch_dir: string; 
+/** The same as `watch_dir`. */
+readonly path: string; readonly recursive: boolean; readonly embed_text: boolean; readonly ocr_images: boolean; readonly chunk_size: number; readonly overlap: number; readonly include: readonly (string)[]; readonly exclude: readonly (string)[]; readonly debounce_ms: number; 
 /** ingesting, scanning, ready, paused, or error (it cannot be read). */
 readonly status: string; readonly paused: boolean; readonly error: string | null; readonly files: { readonly total: number; readonly pending: number; readonly indexed: number; readonly failed: number; readonly bytes: number; }; readonly document_count: number; readonly chunk_count: number; 
+/** 0 to 1: the share of files that were read. */
+readonly progress?: number | undefined; 
 /** Files that are read again because options changed. */
 readonly queued?: number | undefined; 
 /** A forecast of the work, from names and sizes. */
@@ -725,10 +771,16 @@ readonly id: string | number | boolean; }; }; readonly answer: { readonly id: st
 readonly collection_id: string; 
 /** The collection with the passages, for search and SQL. */
 readonly name: string; 
+/** The same as `name`. */
+readonly collection: string; 
 /** The path with all links resolved. */
 readonly watch_dir: string; 
+/** The same as `watch_dir`. */
+readonly path: string; readonly recursive: boolean; readonly embed_text: boolean; readonly ocr_images: boolean; readonly chunk_size: number; readonly overlap: number; readonly include: readonly (string)[]; readonly exclude: readonly (string)[]; readonly debounce_ms: number; 
 /** ingesting, scanning, ready, paused, or error (it cannot be read). */
 readonly status: string; readonly paused: boolean; readonly error: string | null; readonly files: { readonly total: number; readonly pending: number; readonly indexed: number; readonly failed: number; readonly bytes: number; }; readonly document_count: number; readonly chunk_count: number; 
+/** 0 to 1: the share of files that were read. */
+readonly progress?: number | undefined; 
 /** Files that are read again because options changed. */
 readonly queued?: number | undefined; 
 /** A forecast of the work, from names and sizes. */
@@ -777,10 +829,16 @@ readonly path?: string | undefined; }; }; readonly answer: { readonly id: string
 readonly collection_id: string; 
 /** The collection with the passages, for search and SQL. */
 readonly name: string; 
+/** The same as `name`. */
+readonly collection: string; 
 /** The path with all links resolved. */
 readonly watch_dir: string; 
+/** The same as `watch_dir`. */
+readonly path: string; readonly recursive: boolean; readonly embed_text: boolean; readonly ocr_images: boolean; readonly chunk_size: number; readonly overlap: number; readonly include: readonly (string)[]; readonly exclude: readonly (string)[]; readonly debounce_ms: number; 
 /** ingesting, scanning, ready, paused, or error (it cannot be read). */
 readonly status: string; readonly paused: boolean; readonly error: string | null; 
+/** 0 to 1: the share of files that were read. */
+readonly progress?: number | undefined; 
 /** Files that are read again because options changed. */
 readonly queued?: number | undefined; 
 /** A forecast of the work, from names and sizes. */
@@ -809,10 +867,16 @@ readonly page?: string | number | boolean | undefined;
 readonly pageSize?: string | number | boolean | undefined; 
 /** Another name for `limit`. */
 readonly page_size?: string | number | boolean | undefined; }; }; readonly answer: { readonly documents: readonly ({ readonly id: string; 
+/** The same. */
+readonly document_id: string; 
 /** In the folder. */
 readonly path: string; readonly filename: string; 
 /** pending, processing, indexed, or failed (skipped because of its error). */
-readonly status: string; readonly size_bytes: number; readonly hash: string | null; readonly kind: string | null; readonly chunk_count: number; readonly thumbnail_url: string | null; readonly error: string | null; readonly error_code: string | null; readonly attempts: number; })[]; readonly total: number; readonly page: number; readonly page_size: number; } };
+readonly status: string; readonly size_bytes: number; readonly hash: string | null; readonly kind: string | null; readonly media_type: string | null; readonly title: string | null; readonly metadata: unknown; readonly notes: readonly (string)[]; readonly chunk_count: number; readonly thumbnail_url: string | null; readonly error: string | null; readonly error_code: string | null; 
+/** It failed too often and is read again only by `reprocess`. */
+readonly quarantined: boolean; readonly attempts: number; readonly next_attempt_at: string | null; 
+/** RFC 3339, UTC. */
+readonly found_at: string; readonly read_at: string | null; })[]; readonly total: number; readonly page: number; readonly page_size: number; } };
 /** Read all files again, or one, including failed ones. */
 "POST /v1/filesystem-collections/{id}/reprocess": { readonly sent: { readonly params: { 
 /** Or the name. */
@@ -1898,9 +1962,15 @@ readonly callback_url?: string | undefined; readonly webhook_url?: string | unde
 /** 0 to 1. */
 readonly progress: number; readonly phase: string | null; readonly current_trial: number; readonly total_trials: number; readonly best_score: number | null; readonly eta_ms: number | null; readonly error: { readonly code: string; readonly message: string; } | null; 
 /** RFC 3339, UTC. */
-readonly created_at: string; readonly started_at: string | null; readonly completed_at: string | null; readonly model_id: string | null; } | { readonly id: string; readonly name: string; readonly version: number; readonly task: string; readonly status: string; readonly algorithm: string; readonly metric: string; readonly best_score: number | null; readonly metrics: { readonly [name: string]: number; }; readonly training_time_ms: number; 
+readonly created_at: string; readonly started_at: string | null; readonly completed_at: string | null; readonly model_id: string | null; } | { readonly id: string; 
+/** The same as `id`. */
+readonly model_id: string; readonly name: string; readonly version: number; readonly task: string; 
+/** The same as `task`. */
+readonly task_type: string; readonly status: string; readonly algorithm: string; readonly metric: string; readonly best_score: number | null; readonly metrics: { readonly [name: string]: number; }; readonly classes: readonly (string)[] | null; readonly training_time_ms: number; readonly size_bytes: number; readonly digest: string; 
 /** RFC 3339, UTC. */
-readonly created_at: string; readonly config: { readonly [name: string]: unknown; }; } };
+readonly created_at: string; readonly config: { readonly [name: string]: unknown; }; 
+/** Left out in lists, as the fields below. */
+readonly features?: readonly (unknown)[] | undefined; readonly feature_importance?: unknown | undefined; readonly card?: unknown | undefined; readonly trials?: readonly (unknown)[] | undefined; } };
 /** The tenant's trainings, newest first. */
 "GET /v1/automl/jobs": { readonly sent: { readonly query?: { readonly limit?: string | number | boolean | undefined; readonly offset?: string | number | boolean | undefined; 
 /** Page number from 1, instead of `offset`. */
@@ -1978,13 +2048,25 @@ readonly page?: string | number | boolean | undefined;
 /** Another name for `limit`. */
 readonly pageSize?: string | number | boolean | undefined; 
 /** Another name for `limit`. */
-readonly page_size?: string | number | boolean | undefined; readonly task?: string | number | boolean | undefined; }; }; readonly answer: readonly ({ readonly id: string; readonly name: string; readonly version: number; readonly task: string; readonly status: string; readonly algorithm: string; readonly metric: string; readonly best_score: number | null; readonly metrics: { readonly [name: string]: number; }; readonly training_time_ms: number; 
+readonly page_size?: string | number | boolean | undefined; readonly task?: string | number | boolean | undefined; }; }; readonly answer: readonly ({ readonly id: string; 
+/** The same as `id`. */
+readonly model_id: string; readonly name: string; readonly version: number; readonly task: string; 
+/** The same as `task`. */
+readonly task_type: string; readonly status: string; readonly algorithm: string; readonly metric: string; readonly best_score: number | null; readonly metrics: { readonly [name: string]: number; }; readonly classes: readonly (string)[] | null; readonly training_time_ms: number; readonly size_bytes: number; readonly digest: string; 
 /** RFC 3339, UTC. */
-readonly created_at: string; readonly config: { readonly [name: string]: unknown; }; })[] };
+readonly created_at: string; readonly config: { readonly [name: string]: unknown; }; 
+/** Left out in lists, as the fields below. */
+readonly features?: readonly (unknown)[] | undefined; readonly feature_importance?: unknown | undefined; readonly card?: unknown | undefined; readonly trials?: readonly (unknown)[] | undefined; })[] };
 /** One model with its card, features and trials, by id, or by name for the newest version. */
-"GET /v1/automl/models/{id}": { readonly sent: { readonly params: { readonly id: string | number | boolean; }; }; readonly answer: { readonly id: string; readonly name: string; readonly version: number; readonly task: string; readonly status: string; readonly algorithm: string; readonly metric: string; readonly best_score: number | null; readonly metrics: { readonly [name: string]: number; }; readonly training_time_ms: number; 
+"GET /v1/automl/models/{id}": { readonly sent: { readonly params: { readonly id: string | number | boolean; }; }; readonly answer: { readonly id: string; 
+/** The same as `id`. */
+readonly model_id: string; readonly name: string; readonly version: number; readonly task: string; 
+/** The same as `task`. */
+readonly task_type: string; readonly status: string; readonly algorithm: string; readonly metric: string; readonly best_score: number | null; readonly metrics: { readonly [name: string]: number; }; readonly classes: readonly (string)[] | null; readonly training_time_ms: number; readonly size_bytes: number; readonly digest: string; 
 /** RFC 3339, UTC. */
-readonly created_at: string; readonly config: { readonly [name: string]: unknown; }; } };
+readonly created_at: string; readonly config: { readonly [name: string]: unknown; }; 
+/** Left out in lists, as the fields below. */
+readonly features?: readonly (unknown)[] | undefined; readonly feature_importance?: unknown | undefined; readonly card?: unknown | undefined; readonly trials?: readonly (unknown)[] | undefined; } };
 /** Delete a model by id, or all versions of a name. */
 "DELETE /v1/automl/models/{id}": { readonly sent: { readonly params: { readonly id: string | number | boolean; }; }; readonly answer: undefined };
 /** Predict rows, or the next steps of a series. */
@@ -1992,7 +2074,11 @@ readonly created_at: string; readonly config: { readonly [name: string]: unknown
 /** Adds the calibrated probability of each class. Default: false. */
 readonly probabilities?: boolean | undefined; 
 /** Adds the contribution of each feature. Default: false. */
-readonly explain?: boolean | undefined; readonly steps?: number | undefined; }; }; readonly answer: { readonly predictions: readonly (string | number | boolean)[]; readonly model_id: string; readonly probabilities?: readonly ({ readonly [name: string]: number; })[] | undefined; readonly explanations?: readonly (unknown)[] | undefined; readonly forecast?: readonly (unknown)[] | undefined; } };
+readonly explain?: boolean | undefined; readonly steps?: number | undefined; }; }; readonly answer: { readonly predictions: readonly (string | number | boolean)[]; readonly model_id: string; 
+/** The model's name. */
+readonly model: string; readonly version: number; readonly task: string; readonly probabilities?: readonly ({ readonly [name: string]: number; })[] | undefined; readonly explanations?: readonly (unknown)[] | undefined; readonly explanation_method?: string | null | undefined; readonly forecast?: readonly (unknown)[] | undefined; 
+/** The share of steps between `lower` and `upper`. */
+readonly coverage?: number | undefined; } };
 /** Compute a model's metrics on rows, a table, collection, query or data set with known targets. */
 "POST /v1/automl/models/{id}/evaluate": { readonly sent: { readonly params: { readonly id: string | number | boolean; }; readonly body: { 
 /** The data set's id or name. */

@@ -4,8 +4,9 @@ import type { Handlers } from "../../actor/handler.js";
 import { messageErrorJson, packedMessage } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import { usualPageOf } from "../../bodies/paging.js";
-import type { Input } from "../../bodies/validate.js";
+import type { Input, InputOf } from "../../bodies/validate.js";
 import { TRAIN_OPTIONS } from "../../protocol/endpoints/automl.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { sentName } from "../../protocol/sent-name.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
@@ -40,7 +41,7 @@ export const automlHandlers = {
   },
   "automl.datasets.create": async (request, { body }) => {
     if (body.source !== undefined) await checkNamed(request, body.source);
-    let answer: Answer = {};
+    let answer: Answer<ResponseOf<"automl.datasets.create">> = {};
     await createDataset(request, body, (tx, dataset) => {
       answer = { plain: datasetView(dataset) };
       request.commit(tx, answer);
@@ -75,7 +76,7 @@ export const automlHandlers = {
   "socket.automl.follow": follow,
 } satisfies Handlers;
 
-async function train(request: Request, { body }: Input): Promise<Answer> {
+async function train(request: Request, { body }: InputOf<"automl.train">): Promise<Answer<ResponseOf<"automl.train">>> {
   const { async_mode: isAsync = true, callback_url, webhook_url, name, model_name, config = {}, ...beside } = body;
   const rest = { ...optionsIn(request, config), ...beside };
   if (callback_url !== undefined && webhook_url !== undefined && callback_url !== webhook_url) {
@@ -91,7 +92,7 @@ async function train(request: Request, { body }: Input): Promise<Answer> {
     name: name ?? model_name ?? `${spec.target ?? "clusters"}_model`.replace(/[^A-Za-z0-9_.-]/g, "_").slice(0, 100),
     ...(callbackUrl !== undefined && { callbackUrl }),
   };
-  let answer: Answer = {};
+  let answer: Answer<ResponseOf<"automl.train">> = {};
   const job = await startTraining(request, order, (tx, made) => {
     if (!isAsync) return request.commitPart(tx);
     answer = { plain: jobView(made) };
@@ -135,7 +136,10 @@ function rowsIn(body: Input["body"]): readonly PredictedRow[] | null {
   return Array.isArray(rows) ? rows : [rows];
 }
 
-async function predict(request: Request, { params, body }: Input): Promise<Answer> {
+async function predict(
+  request: Request,
+  { params, body }: InputOf<"automl.predict">,
+): Promise<Answer<ResponseOf<"automl.predict">>> {
   const model = await findModel(request, params.id!);
   const about = { model_id: model.id, model: model.name, version: model.version, task: model.task };
   if (model.task === "forecasting") {
@@ -165,7 +169,10 @@ async function predict(request: Request, { params, body }: Input): Promise<Answe
   };
 }
 
-async function evaluate(request: Request, { params, body }: Input): Promise<Answer> {
+async function evaluate(
+  request: Request,
+  { params, body }: InputOf<"automl.evaluate">,
+): Promise<Answer<ResponseOf<"automl.evaluate">>> {
   const model = await findModel(request, params.id!);
   const { rows: given, ...source } = body;
   if (given !== undefined && Object.keys(source).length > 0) {

@@ -2,8 +2,10 @@
  * Data sets that a tenant has named: a table, collection or query, or rows that were uploaded. Called by the handlers;
  * holds no state.
  */
+
 import { randomUUID } from "node:crypto";
 import type { Request } from "../../actor/request.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_DATASET_BYTES_MAX, AUTOML_DATASET_ROWS_MAX, AUTOML_DATASETS_MAX } from "../../protocol/limits.js";
 import { rowsOf, timeOf } from "../statements/run-alone.js";
@@ -207,7 +209,15 @@ export async function deleteDataset(
   );
 }
 
-export function datasetView({ id, name, source, schema, rows, sizeBytes, createdAt }: Dataset): object {
+export function datasetView({
+  id,
+  name,
+  source,
+  schema,
+  rows,
+  sizeBytes,
+  createdAt,
+}: Dataset): ResponseOf<"automl.dataset"> {
   return { id, name, source, schema, row_count: rows, size_bytes: sizeBytes, created_at: createdAt };
 }
 

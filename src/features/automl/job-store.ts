@@ -5,6 +5,7 @@
 
 import type { Request } from "../../actor/request.js";
 import type { TrainProgress } from "../../automl/contract.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_JOBS_KEPT_MAX } from "../../protocol/limits.js";
 import type { JobRecord } from "../../protocol/placement.js";
@@ -221,7 +222,7 @@ export async function readJobRow(run: Run, id: string) {
 }
 
 /** As clients read it. */
-export function jobView(job: TrainingJob): { readonly [field: string]: unknown } {
+export function jobView(job: TrainingJob): ResponseOf<"automl.job"> {
   return {
     job_id: job.id,
     id: job.id,
@@ -243,7 +244,7 @@ export function jobView(job: TrainingJob): { readonly [field: string]: unknown }
 }
 
 /** In messages, whose `id` is the client's. */
-export function followedView(job: TrainingJob): { readonly [field: string]: unknown } {
+export function followedView(job: TrainingJob): Omit<ResponseOf<"automl.job">, "id"> {
   const { id: _id, ...view } = jobView(job);
   return view;
 }

@@ -3,9 +3,11 @@
  * next version; the newest is the one that the name means. Called by the handlers, train-job.ts and SQL; holds no
  * state.
  */
+
 import { createHash, randomUUID } from "node:crypto";
 import type { Request } from "../../actor/request.js";
 import type { Feature, ModelCard, TrainedModel, TrialRecord } from "../../automl/contract.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_MODEL_BYTES_MAX } from "../../protocol/limits.js";
 import { rowsOf, timeOf } from "../statements/run-alone.js";
@@ -172,7 +174,7 @@ export async function deleteModels(run: Run, idOrName: string): Promise<number> 
 }
 
 /** As clients read it; the whole of it has the card, the features and the trials, too. */
-export function modelView(model: StoredModel, isWhole: boolean): object {
+export function modelView(model: StoredModel, isWhole: boolean): ResponseOf<"automl.model"> {
   const { id, name, version, task, algorithm, metric, score, metrics, config, createdAt, classes } = model;
   return {
     id,

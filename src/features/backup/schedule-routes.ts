@@ -6,6 +6,7 @@ import type { Request } from "../../actor/request.js";
 import { pageOf } from "../../bodies/paging.js";
 import type { Input } from "../../bodies/validate.js";
 import type { ScheduleRecord } from "../../directory/records.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { SYSTEM_TENANT } from "../../protocol/identity.js";
 import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
 import type { Schedules } from "./schedules.js";
@@ -74,21 +75,25 @@ function pageIn<T>(all: readonly T[], query: Input["query"]): { page: readonly T
   return { page: all.slice(offset, offset + limit), total: all.length };
 }
 
-function scheduleView(schedule: ScheduleRecord, running: boolean): object {
+function scheduleView(schedule: ScheduleRecord, running: boolean): ResponseOf<"backups.schedules.get"> {
   const { id, tenantId, cron, timezone, fullEvery, keep, keepDays, passphrase, enabled, due, last } = schedule;
   const { createdAt, nextAt, lastSuccessAt, completed, failures } = schedule;
   const waits = due !== null && due.attempts > 0 && !running;
   return {
     ...{ id, installation: tenantId === null, cron, timezone, full_every: fullEvery, keep, keep_days: keepDays },
-    ...{ encrypted: passphrase !== null, enabled, running, created_at: timeOf(createdAt), next_at: timeOf(nextAt) },
+    ...{ encrypted: passphrase !== null, enabled, running, created_at: isoOf(createdAt), next_at: timeOf(nextAt) },
     retry_at: waits ? timeOf(due.notBefore) : null,
     last: last && {
-      ...{ due_at: timeOf(last.dueAt), finished_at: timeOf(last.finishedAt), backup: last.backup, error: last.error },
+      ...{ due_at: isoOf(last.dueAt), finished_at: isoOf(last.finishedAt), backup: last.backup, error: last.error },
     },
     ...{ last_success_at: timeOf(lastSuccessAt), completed, failures },
   };
 }
 
 function timeOf(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
+  return ms === null ? null : isoOf(ms);
+}
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
 }

@@ -1,6 +1,7 @@
 /** GET /v1/branches/{name}/diff: what a branch has changed since it was forked. */
 
 import type { Request } from "../../actor/request.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
 import { branchTables, type RowDifference, rowDifferences, shownName, shownRow } from "./row-changes.js";
 
@@ -15,7 +16,7 @@ export async function diffOf(request: Request, number: number, only: string | un
   const branch = request.partition.shard.layers!.branchOf(number)!;
   const tables = await branchTables(request, number, branch);
   const counts = new Map<string, Record<Change, number>>();
-  const rows: object[] = [];
+  const rows: ResponseOf<"branches.diff">["rows"][number][] = [];
   let total = 0;
   for await (const difference of rowDifferences(request, number, branch, tables)) {
     const table = shownName(difference.table);

@@ -7,6 +7,7 @@
 import type { Request } from "../../actor/request.js";
 import type { SequenceDef, SequencePosition } from "../../catalog/sequence.js";
 import { storageOf, type TableDef } from "../../catalog/table.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { MERGED_ROWS_MAX } from "../../protocol/limits.js";
 import type { ExecContext } from "../../query/exec/context.js";
@@ -110,7 +111,7 @@ function nextOf({ last, called }: SequencePosition, { increment }: SequenceDef):
 /** Collects rows that are to be written, and writes them through the writers of statements. */
 export class RowMerge {
   readonly counts = { added: 0, removed: 0, changed: 0 };
-  readonly conflicts: object[] = [];
+  readonly conflicts: ResponseOf<"branches.merge">["conflicts"][number][] = [];
   conflictCount = 0;
   private readonly writers = new Map<TableDef, TableWriter>();
   private readonly columns = new Map<TableDef, ReadonlySet<number>>();

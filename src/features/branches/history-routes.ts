@@ -15,14 +15,18 @@ export const historyHandlers = {
       tx.rollback();
     }
   },
-  "history.set": (request, { body }) => {
+  "history.set": async (request, { body }) => {
     const record = { windowSeconds: body.window_seconds };
-    return changed(request, record);
+    await change(request, record);
+    return { plain: shown(request, record) };
   },
-  "history.delete": (request) => changed(request, null),
+  "history.delete": async (request) => {
+    await change(request, null);
+    return { plain: null };
+  },
 } satisfies Handlers;
 
-async function changed(request: Request, record: HistoryRecord | null) {
+async function change(request: Request, record: HistoryRecord | null): Promise<void> {
   const { tenant } = request;
   const tx = request.partition.shard.begin({ isolation: "read committed" });
   try {
@@ -36,7 +40,6 @@ async function changed(request: Request, record: HistoryRecord | null) {
   // The past is kept from the moment at which the engine has the record.
   await request.durable();
   await engineHasAll(request.partition.shard, request.yieldTurn);
-  return { plain: record === null ? null : shown(request, record) };
 }
 
 function shown({ partition: { shard }, tenant }: Request, record: HistoryRecord | null) {

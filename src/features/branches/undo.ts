@@ -6,7 +6,7 @@
 import type { Request } from "../../actor/request.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import { storageOf, type TableDef } from "../../catalog/table.js";
-import type { BodyOf } from "../../protocol/endpoints.js";
+import type { BodyOf, ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { layoutOf, rowOfRecord } from "../../query/exec/table-layout.js";
 import type { Answer } from "../../session/answer.js";
@@ -54,7 +54,7 @@ export async function undo(
     await engineHasAll(request.partition.shard, request.yieldTurn);
     const undoing: Undoing = { request, stamp, table, before, tx, engine: layersOf(request).asOf(stamp.sequence) };
     const wantedOf = where === undefined ? (all: readonly Difference[]) => all : await condition(undoing, where);
-    const rows: object[] = [];
+    const rows: ResponseOf<"history.undo">["rows"][number][] = [];
     for await (const differences of differencesOf(undoing, merge)) {
       for (const { key, now, then } of await wantedOf(differences)) {
         merge.restore(table, key, then);

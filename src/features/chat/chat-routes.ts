@@ -3,7 +3,8 @@
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { usualPageOf } from "../../bodies/paging.js";
-import type { Input } from "../../bodies/validate.js";
+import type { Input, InputOf } from "../../bodies/validate.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { writerOf } from "../generation/generate-texts.js";
@@ -87,7 +88,10 @@ function shownMessage({ id, role, content, createdAt, finishReason, citations }:
   };
 }
 
-async function createSession(request: Request, { body }: Input): Promise<Answer> {
+async function createSession(
+  request: Request,
+  { body }: InputOf<"chat.sessions.create">,
+): Promise<Answer<ResponseOf<"chat.sessions.create">>> {
   const { title = "", model = null, system_prompt: systemPrompt, collections = [] } = body ?? {};
   if (model !== null) writerOf(request.tenant, request.head.tenantId, model);
   for (const name of collections as readonly string[]) {
@@ -106,7 +110,7 @@ async function createSession(request: Request, { body }: Input): Promise<Answer>
     messageCount: 0,
     ...times,
   };
-  const answer: Answer = { plain: shownSession(session) };
+  const answer: Answer<ResponseOf<"chat.sessions.create">> = { plain: shownSession(session) };
   await together(
     request,
     request,
@@ -127,15 +131,18 @@ async function removeSession(request: Request, { params }: Input): Promise<Answe
   return {};
 }
 
-async function listMessages(request: Request, { params, query }: Input): Promise<Answer> {
+async function listMessages(
+  request: Request,
+  { params, query }: InputOf<"chat.sessions.messages">,
+): Promise<Answer<ResponseOf<"chat.sessions.messages">>> {
   const { messageCount } = await findSession(request, params.id!);
   const { limit, offset } = usualPageOf(query);
   const messages = await pageOfMessages(request, params.id!, limit, offset);
   return { plain: { messages: messages.map(shownMessage), total: messageCount } };
 }
 
-async function sendMessage(request: Request, { body }: Input): Promise<Answer> {
-  let answer: Answer = {};
+async function sendMessage(request: Request, { body }: InputOf<"chat.send">): Promise<Answer<ResponseOf<"chat.send">>> {
+  let answer: Answer<ResponseOf<"chat.send">> = {};
   await exchange(request, messageOf(body), {
     commit: (tx, done) => {
       answer = { plain: shownExchange(done) };

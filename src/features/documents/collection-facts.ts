@@ -1,14 +1,16 @@
 /** What a collection is like. */
+
 import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Request } from "../../actor/request.js";
 import { describeCollection } from "../../document/collection.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { type IndexLife, indexLife } from "../../session/search-index-care.js";
 import { rowsOf } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { findCollection } from "./document-session.js";
 
 /** Its definition, how many documents it has, and how far its indexes are. Throws not_found. */
-export async function collectionFacts(request: Request, name: string): Promise<object> {
+export async function collectionFacts(request: Request, name: string): Promise<ResponseOf<"collections.get">> {
   const collection = findCollection(request, name);
   const [row] = await rowsOf(request, { sql: `SELECT count(*) FROM ${collection.sqlName}`, params: [] });
   const { partition, number } = request.tenant;

@@ -4,9 +4,10 @@ import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { numberedPageOf } from "../../bodies/paging.js";
-import type { Input } from "../../bodies/validate.js";
+import type { Input, InputOf } from "../../bodies/validate.js";
 import { collectionOf, describeCollection } from "../../document/collection.js";
 import { readSchema } from "../../document/schema-request.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import type { Answer } from "../../session/answer.js";
 import { runAlone } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
@@ -29,7 +30,9 @@ export const collectionHandlers = {
   },
 } satisfies Handlers;
 
-function createCollection(request: Request, { body }: Input): Promise<Answer> {
+type Described = ResponseOf<"collections.get">;
+
+function createCollection(request: Request, { body }: InputOf<"collections.create">): Promise<Answer<Described>> {
   const { name } = body as { name: string };
   checkNewName(request, name);
   const schema = readSchema(body.schema);
@@ -40,7 +43,7 @@ function createCollection(request: Request, { body }: Input): Promise<Answer> {
   });
 }
 
-async function changeSchema(request: Request, { params, body }: Input, replaces: boolean): Promise<Answer> {
+async function changeSchema(request: Request, { params, body }: Input, replaces: boolean): Promise<Answer<Described>> {
   const { schema, drop_fields: dropFields = [], drop_indexes: dropIndexes = [] } = body;
   const wanted = { schema: readSchema(schema), dropFields, dropIndexes, replaces };
   const name = params.name!;
@@ -52,7 +55,10 @@ async function changeSchema(request: Request, { params, body }: Input, replaces:
   });
 }
 
-async function listCollections(request: Request, { query }: Input): Promise<Answer> {
+async function listCollections(
+  request: Request,
+  { query }: InputOf<"collections.list">,
+): Promise<Answer<ResponseOf<"collections.list">>> {
   const { limit, offset, page } = numberedPageOf(query);
   const tables = withDefinitions(request, (catalog) => {
     const rights = rightsOfCaller(request.head)(catalog);

@@ -5,7 +5,7 @@ import type { Handlers } from "../../actor/handler.js";
 import { errorBody } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import { numberedPageOf } from "../../bodies/paging.js";
-import type { Input } from "../../bodies/validate.js";
+import type { Input, InputOf } from "../../bodies/validate.js";
 import type { Collection } from "../../document/collection.js";
 import {
   type DocumentRow,
@@ -16,6 +16,7 @@ import {
   updateStatement,
 } from "../../document/document-rows.js";
 import { isObject, type JsonObject, mergePatch } from "../../document/merge-patch.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { giveWay } from "../../protocol/turns.js";
 import type { Answer } from "../../session/answer.js";
@@ -44,6 +45,8 @@ export const documentHandlers = {
   },
 } satisfies Handlers;
 
+type Document = ResponseOf<"documents.get">;
+
 function noDocument(id: string): DbError {
   return new DbError("not_found", `The document "${id}" does not exist.`);
 }
@@ -60,7 +63,9 @@ function seesAll(request: Request, { table }: Collection): boolean {
   return withDefinitions(request, (catalog) => rightsOfCaller(request.head)(catalog).mayAll(table.id));
 }
 
-function insertDocument(request: Request, { params, body }: Input): Answer | Promise<Answer> {
+type Inserted = Answer<ResponseOf<"documents.insert">>;
+
+function insertDocument(request: Request, { params, body }: Input): Inserted | Promise<Inserted> {
   const collection = findCollection(request, params.name!);
   const row = rowOfDocument(collection, body);
   return runAlone(request, insertStatement(collection, row), () => ({ plain: { id: row.id } }));
@@ -69,7 +74,9 @@ function insertDocument(request: Request, { params, body }: Input): Answer | Pro
 /** Documents that one statement inserts. */
 const INSERTED_AT_ONCE = 500;
 
-async function insertAll(request: Request, { params, body }: Input): Promise<Answer> {
+type Stored = ResponseOf<"documents.bulk">;
+
+async function insertAll(request: Request, { params, body }: InputOf<"documents.bulk">): Promise<Answer<Stored>> {
   const collection = findCollection(request, params.name!);
   const { documents } = body as { documents: readonly JsonObject[] };
   const rows: DocumentRow[] = [];
@@ -121,7 +128,7 @@ async function insertTogether(
 /** Name of the savepoint before what may fail without ending the bulk. */
 const BEFORE_DOCUMENT = "document";
 
-async function insertEach(request: Request, { params, body }: Input): Promise<Answer> {
+async function insertEach(request: Request, { params, body }: InputOf<"documents.bulk">): Promise<Answer<Stored>> {
   const collection = findCollection(request, params.name!);
   const { documents } = body as { documents: readonly JsonObject[] };
   return writeTogether(request, async (run, session) => {
@@ -155,7 +162,7 @@ function isOfDocument(error: unknown): error is DbError {
 /** Not of one document. */
 const ENDS_ALL: ReadonlySet<string> = new Set(["cancelled", "request_timeout", "serialization_failure"]);
 
-async function getDocument(request: Request, { params }: Input): Promise<Answer> {
+async function getDocument(request: Request, { params }: Input): Promise<Answer<Document>> {
   const collection = findCollection(request, params.name!);
   const sql = `SELECT ${collection.selectList} FROM ${collection.sqlName} WHERE id = $1::text`;
   const [row] = await rowsOf(request, { sql, params: [params.id!] });
@@ -164,7 +171,7 @@ async function getDocument(request: Request, { params }: Input): Promise<Answer>
 }
 
 /** `{data, merge}`; a body without `data` is the document itself. */
-function replaceDocument(request: Request, { params, body }: Input): Promise<Answer> {
+function replaceDocument(request: Request, { params, body }: Input): Promise<Answer<Document>> {
   const { data, merge } = body;
   const isWrapped =
     isObject(data) &&
@@ -178,7 +185,7 @@ function replaceDocument(request: Request, { params, body }: Input): Promise<Ans
 /**
  * A merge patch. `{data, merge}` means the same as for PUT if both are present, because `data` alone is a usual field.
  */
-function patchDocument(request: Request, { params, body }: Input): Promise<Answer> {
+function patchDocument(request: Request, { params, body }: Input): Promise<Answer<Document>> {
   const { data, merge } = body;
   const isWrapped =
     isObject(data) &&
@@ -198,7 +205,7 @@ function changeDocument(
   params: Input["params"],
   change: JsonObject,
   merges: boolean,
-): Promise<Answer> {
+): Promise<Answer<Document>> {
   const collection = findCollection(request, params.name!);
   const id = params.id!;
   return writeTogether(request, async (run) => {
@@ -225,7 +232,10 @@ function changeDocument(
   });
 }
 
-async function listDocuments(request: Request, { params, query }: Input): Promise<Answer> {
+async function listDocuments(
+  request: Request,
+  { params, query }: InputOf<"documents.list">,
+): Promise<Answer<ResponseOf<"documents.list">>> {
   const collection = findCollection(request, params.name!);
   const { limit, offset, page } = numberedPageOf(query);
   const { selectList, sqlName } = collection;

@@ -18,10 +18,10 @@ export type PlainRow = Ran["rows"][number];
 export type RunStatement = (statement: Statement) => Promise<Ran>;
 
 /** Runs `work` in one transaction and commits it with its answer. */
-export function writeTogether(
+export function writeTogether<T>(
   request: Request,
-  work: (run: RunStatement, session: Session) => Promise<Answer>,
-): Promise<Answer> {
+  work: (run: RunStatement, session: Session) => Promise<Answer<T>>,
+): Promise<Answer<T>> {
   return together(
     request,
     request,

@@ -9,6 +9,7 @@ import { isObject, type JsonObject } from "../../document/merge-patch.js";
 import { pick } from "../../document/pick.js";
 import { countStatement, type Ranking, type SearchRequest, searchStatement } from "../../document/search-sql.js";
 import { textsOf } from "../../document/texts.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../../protocol/limits.js";
 import type { Answer } from "../../session/answer.js";
@@ -41,8 +42,10 @@ export interface DocumentSearch {
   readonly track_total?: boolean;
 }
 
+type Found = ResponseOf<"documents.search">;
+
 /** The documents of the collection that are found, with their scores. */
-export async function searchDocuments(request: Request, name: string, wanted: DocumentSearch): Promise<Answer> {
+export async function searchDocuments(request: Request, name: string, wanted: DocumentSearch): Promise<Answer<Found>> {
   const started = performance.now();
   const collection = findCollection(request, name);
   const rankings = await rankingsOf(request, collection, wanted);
@@ -83,7 +86,7 @@ export async function searchDocuments(request: Request, name: string, wanted: Do
   const { total, isExact } = await totalOf(request, collection, asked, wanted, hasMore, end);
   return {
     plain: {
-      documents,
+      documents: documents as Found["documents"][number][],
       total,
       total_relation: isExact ? "eq" : "gte",
       mode: modeNameOf(rankings),

@@ -34,12 +34,12 @@ function fixed({ name, root, options }: Folder): readonly (readonly [field: stri
  * `answerOf` is called before the commit, with the number of files that will be read again. Throws invalid_request with
  * the field if it cannot be changed or has a wrong value, and forbidden if the caller is not an administrator.
  */
-export async function updateFolder(
+export async function updateFolder<T>(
   request: Request,
   folder: Folder,
   body: Readonly<Record<string, unknown>>,
-  answerOf: (changed: Folder, queued: number) => Answer,
-): Promise<Answer> {
+  answerOf: (changed: Folder, queued: number) => Answer<T>,
+): Promise<Answer<T>> {
   for (const [field, value, hint] of fixed(folder)) {
     if (body[field] === undefined || body[field] === value) continue;
     throw new DbError("invalid_request", `The field "${field}" of a filesystem collection cannot be changed.`, {
@@ -53,7 +53,7 @@ export async function updateFolder(
   const given = optionsIn(body);
   const { paused = folder.paused } = body as { readonly paused?: boolean };
   const options = await changedOptions(request, folder.options, given);
-  const write = async (run: RunStatement): Promise<Answer> => {
+  const write = async (run: RunStatement): Promise<Answer<T>> => {
     await changeFolder(run, folder.id, { paused, ...(options !== folder.options && { options }) });
     const concerned = filesConcerned(folder.options, options);
     const now = new Date().toISOString();

@@ -4,7 +4,8 @@ import type { Handlers } from "../../actor/handler.js";
 import { messageErrorJson } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import { numberedPageOf } from "../../bodies/paging.js";
-import type { Input } from "../../bodies/validate.js";
+import type { Input, InputOf } from "../../bodies/validate.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import type { Session } from "../../session/session.js";
@@ -34,7 +35,7 @@ export const fileHandlers = {
   "files.list": async (request, { query }) => {
     const { limit, offset, page } = numberedPageOf(query);
     const { folders, total } = await listFolders(request, limit, offset);
-    const items: object[] = [];
+    const items: ShownFolder[] = [];
     for (const folder of folders) items.push(await shownFolder(request, folder));
     return { plain: { collections: items, total, page, page_size: limit } };
   },
@@ -52,7 +53,9 @@ export const fileHandlers = {
   "files.progress": followProgress,
 } satisfies Handlers;
 
-function createFolder(request: Request, { body }: Input): Promise<Answer> {
+type ShownFolder = ResponseOf<"files.get">;
+
+function createFolder(request: Request, { body }: InputOf<"files.create">): Promise<Answer<ShownFolder>> {
   requireFolderAdmin(request);
   const { name, watch_dir: watchDir, path } = body;
   if ((watchDir === undefined) === (path === undefined)) {
@@ -60,8 +63,8 @@ function createFolder(request: Request, { body }: Input): Promise<Answer> {
   }
   const folder = {
     name,
-    path: watchDir ?? path,
-    pathField: path === undefined ? "watch_dir" : "path",
+    path: (watchDir ?? path)!,
+    pathField: path === undefined ? ("watch_dir" as const) : ("path" as const),
     options: optionsIn(body),
   };
   return makeFolder(request, folder, ({ folder: made, plan }) => ({
@@ -95,7 +98,7 @@ function described(folder: Folder) {
   };
 }
 
-async function shownFolder(request: Request, folder: Folder): Promise<object> {
+async function shownFolder(request: Request, folder: Folder): Promise<ShownFolder> {
   const { pending, indexed, failed } = await countFiles(request, folder.id);
   const isScanning = workOf(request.partition, request.tenant.number, folder.id)?.isLooking ?? false;
   const total = pending.files + indexed.files + failed.files;
@@ -125,14 +128,22 @@ async function shownFolder(request: Request, folder: Folder): Promise<object> {
   };
 }
 
-async function updateOne(request: Request, { params, body }: Input): Promise<Answer> {
+async function updateOne(
+  request: Request,
+  { params, body }: InputOf<"files.update">,
+): Promise<Answer<ResponseOf<"files.update">>> {
   const folder = await findFolder(request, params.id!);
   return updateFolder(request, folder, body, (changed, queued) => ({
     plain: { ...described(changed), status: changed.paused ? "paused" : "ingesting", queued },
   }));
 }
 
-async function listDocuments(request: Request, { params, query }: Input): Promise<Answer> {
+type ShownFiles = ResponseOf<"files.documents">;
+
+async function listDocuments(
+  request: Request,
+  { params, query }: InputOf<"files.documents">,
+): Promise<Answer<ShownFiles>> {
   const folder = await findFolder(request, params.id!);
   const { limit, offset, page } = numberedPageOf(query);
   // What is being read is pending in its record.
@@ -153,7 +164,7 @@ async function listDocuments(request: Request, { params, query }: Input): Promis
   return { plain: { documents, total, page, page_size: limit } };
 }
 
-function shownFile(file: ListedFile, isReading: boolean): object {
+function shownFile(file: ListedFile, isReading: boolean): Omit<ShownFiles["documents"][number], "thumbnail_url"> {
   const { id, path, status, size, hash, kind, mediaType, title, metadata, notes, chunks, errorCode, error } = file;
   return {
     id,
@@ -179,7 +190,9 @@ function shownFile(file: ListedFile, isReading: boolean): object {
   };
 }
 
-async function reprocess(request: Request, { params, body }: Input): Promise<Answer> {
+type Queued = ResponseOf<"files.reprocess">;
+
+async function reprocess(request: Request, { params, body }: InputOf<"files.reprocess">): Promise<Answer<Queued>> {
   const folder = await findFolder(request, params.id!);
   const { document_id: documentId, path } = (body ?? {}) as { readonly document_id?: string; readonly path?: string };
   if (documentId !== undefined && path !== undefined) {
@@ -187,7 +200,7 @@ async function reprocess(request: Request, { params, body }: Input): Promise<Ans
   }
   const one = documentId ?? path ?? null;
   const concerned = one === null ? ({ kind: "all" } as const) : ({ kind: "one", file: one } as const);
-  const mark = async (run: RunStatement, session: Session): Promise<Answer> => {
+  const mark = async (run: RunStatement, session: Session): Promise<Answer<Queued>> => {
     await addLooksFields(request, session.contextFor(request).tx, run, folder.name);
     const queued = await readAnew(run, folder.id, concerned, new Date().toISOString());
     if (queued === 0 && one !== null) {

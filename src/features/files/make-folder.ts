@@ -9,7 +9,7 @@ import { type AllowedFolder, allowedFolder } from "../../ingest/watch/folder-roo
 import { DbError } from "../../protocol/errors.js";
 import { administers } from "../../protocol/identity.js";
 import type { JobRecord } from "../../protocol/placement.js";
-import type { Answer } from "../../session/answer.js";
+import type { Answer, TextAnswer } from "../../session/answer.js";
 import type { Session } from "../../session/session.js";
 import type { Transaction } from "../../storage/store.js";
 import { checkNewName, createCollectionIn } from "../documents/create-collection.js";
@@ -86,11 +86,11 @@ export async function writeFolder(
 }
 
 /** `answerOf` is called before the commit. Its job begins once it is on disk. */
-export async function makeFolder(
+export async function makeFolder<T>(
   request: Request,
   wanted: NewFolder,
-  answerOf: (prepared: PreparedFolder) => Answer,
-): Promise<Answer> {
+  answerOf: (prepared: PreparedFolder) => Answer<T>,
+): Promise<Answer<T>> {
   const prepared = await prepareFolder(request, wanted);
   const answer = await writeTogether(request, async (run, session) => {
     await writeFolder(request, prepared, session.contextFor(request).tx, run);
@@ -138,9 +138,9 @@ export async function eraseFolder(
   deleteJob(tx, jobName(request.tenant.number, id));
 }
 
-export async function removeFolder(request: Request, folder: Folder, retains: boolean): Promise<Answer> {
+export async function removeFolder(request: Request, folder: Folder, retains: boolean): Promise<TextAnswer> {
   const { partition, tenant } = request;
-  const erase = async (run: RunStatement, session: Session): Promise<Answer> => {
+  const erase = async (run: RunStatement, session: Session): Promise<TextAnswer> => {
     await eraseFolder(request, folder, retains, session.contextFor(request).tx, run);
     return {};
   };

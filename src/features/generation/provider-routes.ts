@@ -4,11 +4,12 @@ import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { dialectOf } from "../../ai/providers/providers.js";
 import type { OwnProvider } from "../../ai/providers/sealed-settings.js";
-import type { Input } from "../../bodies/validate.js";
+import type { InputOf } from "../../bodies/validate.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { administers } from "../../protocol/identity.js";
 import type { ProviderKind } from "../../protocol/provider-kinds.js";
-import type { Answer } from "../../session/answer.js";
+import type { Answer, TextAnswer } from "../../session/answer.js";
 
 export const providerHandlers = {
   "ai.provider.get": (request) => ({ plain: shown(request, request.partition.providers.ownOf(request.tenant)) }),
@@ -22,7 +23,7 @@ function requireAdmin(request: Request): void {
 }
 
 /** What is in effect; `own`: what the tenant has chosen. */
-function shown(request: Request, own: OwnProvider | null): object {
+function shown(request: Request, own: OwnProvider | null): ResponseOf<"ai.provider.get"> {
   const { providers } = request.partition;
   const configured = own === null ? providers.forTenant(request.tenant) : providers.ofOwn(own);
   const provider = configured ?? providers.native(request.head.tenantId);
@@ -37,7 +38,7 @@ function shown(request: Request, own: OwnProvider | null): object {
   };
 }
 
-function setProvider(request: Request, { body }: Input): Answer {
+function setProvider(request: Request, { body }: InputOf<"ai.provider.set">): Answer<ResponseOf<"ai.provider.set">> {
   requireAdmin(request);
   const { provider, base_url: baseUrl = "", model = "", api_key: given } = body;
   const kind: ProviderKind = provider;
@@ -76,7 +77,7 @@ function keptKey(request: Request, kind: string, baseUrl: string): string | null
   return stored !== null && stored.kind === kind && stored.baseUrl === baseUrl ? stored.apiKey : null;
 }
 
-function deleteProvider(request: Request): Answer {
+function deleteProvider(request: Request): TextAnswer {
   requireAdmin(request);
   const { tenant } = request;
   const tx = tenant.partition.shard.begin();

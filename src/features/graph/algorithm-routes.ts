@@ -10,9 +10,10 @@ import type { ReplySink } from "../../actor/reply-sink.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../bodies/validate.js";
 import { algorithmNamed, meansNothing } from "../../graph/algorithms/run-algorithm.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { ProgressHearer, ProgressPhase } from "../../query/exec/context.js";
-import { type Answer, STREAMED } from "../../session/answer.js";
+import { type Answer, STREAMED, type TextAnswer } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import { elapsedSince } from "../../session/sql-result.js";
@@ -120,16 +121,16 @@ function asked(body: Input["body"]): Asked {
   return { text, common: { algorithm: algorithm.name, graph }, writes, warnings };
 }
 
-function runAlgorithm(request: Request, body: Input["body"]): Promise<Answer> {
+function runAlgorithm(request: Request, body: Input["body"]): Promise<Answer<ResponseOf<"graph.algorithms">>> {
   const started = performance.now();
   const { text, common, writes, warnings } = asked(body);
   request.warnings = [...request.warnings, ...warnings];
   return namingOptions(body, () =>
-    runAlone(request, text, ({ rows, shape, stats }) => {
+    runAlone<ResponseOf<"graph.algorithms">>(request, text, ({ rows, shape, stats }) => {
       const plain = rows.plain!;
       const took = { execution_time_ms: elapsedSince(started) };
       const changed = stats === null ? {} : { stats };
-      if (writes) return { plain: { ...common, ...took, written: plain[0]![0], ...changed } };
+      if (writes) return { plain: { ...common, ...took, written: Number(plain[0]![0]), ...changed } };
       const columns = shape.outputs.map(({ name }) => name);
       const results = plain.map((row) => Object.fromEntries(columns.map((column, i) => [column, row[i]])));
       return { plain: { ...common, ...took, columns, results, count: results.length } };
@@ -149,7 +150,7 @@ async function namingOptions<T>(body: Input["body"], run: () => T | Promise<T>):
 }
 
 /** The same for a message: how far it is comes as messages, then rows in pieces. */
-async function streamAlgorithm(request: Request, body: Input["body"], id: string): Promise<Answer> {
+async function streamAlgorithm(request: Request, body: Input["body"], id: string): Promise<TextAnswer> {
   const started = performance.now();
   const { text, common, writes, warnings } = asked(body);
   request.warnings = [...request.warnings, ...warnings];

@@ -3,9 +3,10 @@
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { pageOf } from "../../bodies/paging.js";
-import type { Input } from "../../bodies/validate.js";
+import type { Input, InputOf } from "../../bodies/validate.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
-import type { Answer } from "../../session/answer.js";
+import type { Answer, TextAnswer } from "../../session/answer.js";
 import type { Outcome } from "../../session/sql-result.js";
 import { rowsOf, runAlone } from "../statements/run-alone.js";
 
@@ -14,7 +15,16 @@ const PER_PAGE = 100;
 export const graphEntityHandlers = {
   "graph.nodes.create": createNode,
   "graph.nodes.list": (request, { query }) =>
-    list(request, query, "nodes", `MATCH (x${query.label === undefined ? "" : `:${quote(query.label)}`})`),
+    list(
+      request,
+      query,
+      NODE,
+      `MATCH (x${query.label === undefined ? "" : `:${quote(query.label)}`})`,
+      (nodes, count) => ({
+        nodes,
+        count,
+      }),
+    ),
   "graph.nodes.get": (request, { params, query }) => one(request, query.graph, params.id!, NODE),
   "graph.nodes.update": updateNode,
   "graph.nodes.delete": (request, { params, query }) =>
@@ -22,7 +32,16 @@ export const graphEntityHandlers = {
   "graph.nodes.neighbors": neighbors,
   "graph.edges.create": createEdge,
   "graph.edges.list": (request, { query }) =>
-    list(request, query, "edges", `MATCH ()-[x${query.type === undefined ? "" : `:${quote(query.type)}`}]->()`),
+    list(
+      request,
+      query,
+      EDGE,
+      `MATCH ()-[x${query.type === undefined ? "" : `:${quote(query.type)}`}]->()`,
+      (edges, count) => ({
+        edges,
+        count,
+      }),
+    ),
   "graph.edges.get": (request, { params, query }) => one(request, query.graph, params.id!, EDGE),
   "graph.edges.update": (request, { params, query, body }) =>
     write(
@@ -39,13 +58,18 @@ export const graphEntityHandlers = {
 } satisfies Handlers;
 
 /** What is addressed by its id, as `x`. */
-interface Entity {
+interface Entity<T> {
   readonly name: string;
   readonly match: string;
+  /** What a statement answers for `x`. */
+  readonly of: (cell: unknown) => T;
 }
 
-const NODE: Entity = { name: "node", match: "MATCH (x) WHERE id(x) = $id" };
-const EDGE: Entity = { name: "edge", match: "MATCH ()-[x]->() WHERE id(x) = $id" };
+type Node = ResponseOf<"graph.nodes.get">;
+type Edge = ResponseOf<"graph.edges.get">;
+
+const NODE: Entity<Node> = { name: "node", match: "MATCH (x) WHERE id(x) = $id", of: (cell) => cell as Node };
+const EDGE: Entity<Edge> = { name: "edge", match: "MATCH ()-[x]->() WHERE id(x) = $id", of: (cell) => cell as Edge };
 
 /** A label or a type, as written in a statement. */
 function quote(name: string): string {
@@ -61,25 +85,30 @@ function graphOf(query: Input["query"], body: { readonly graph?: string } = {}):
   return query.graph ?? body.graph;
 }
 
-function write(
+function write<T>(
   request: Request,
   graph: string | undefined,
   cypher: string,
   params: Readonly<Record<string, unknown>>,
-  answerOf: (outcome: Outcome) => Answer,
-): Answer | Promise<Answer> {
+  answerOf: (outcome: Outcome) => Answer<T>,
+): Answer<T> | Promise<Answer<T>> {
   const text = { sql: cypher, params, language: "cypher", ...(graph !== undefined && { graph }) } as const;
   return runAlone(request, text, answerOf);
 }
 
 /** The statement's only cell. Throws not_found. */
-function found({ rows }: Outcome, { name }: Entity, id: string): Answer {
+function found<T>({ rows }: Outcome, { name, of }: Entity<T>, id: string): Answer<T> {
   const [row] = rows.plain!;
   if (row === undefined) throw new DbError("not_found", `The ${name} ${id} does not exist.`, { id: Number(id) });
-  return { plain: row[0] };
+  return { plain: of(row[0]) };
 }
 
-function one(request: Request, graph: string | undefined, id: string, entity: Entity): Answer | Promise<Answer> {
+function one<T>(
+  request: Request,
+  graph: string | undefined,
+  id: string,
+  entity: Entity<T>,
+): Answer<T> | Promise<Answer<T>> {
   return write(request, graph, `${entity.match} RETURN x`, { id: Number(id) }, (outcome) => found(outcome, entity, id));
 }
 
@@ -87,9 +116,9 @@ function remove(
   request: Request,
   graph: string | undefined,
   id: string,
-  entity: Entity,
+  entity: Entity<unknown>,
   detach: boolean,
-): Answer | Promise<Answer> {
+): TextAnswer | Promise<TextAnswer> {
   const cypher = `${entity.match} ${detach ? "DETACH " : ""}DELETE x RETURN id(x)`;
   return write(request, graph, cypher, { id: Number(id) }, (outcome) => {
     found(outcome, entity, id);
@@ -97,32 +126,36 @@ function remove(
   });
 }
 
-function list(
+function list<T, A>(
   request: Request,
   query: Input["query"],
-  field: "nodes" | "edges",
+  { of }: Entity<T>,
   match: string,
-): Answer | Promise<Answer> {
+  page: (entities: readonly T[], count: number) => A,
+): Answer<A> | Promise<Answer<A>> {
   const { limit = PER_PAGE, offset = 0 } = pageOf(query);
   const cypher = `${match} RETURN x ORDER BY id(x) SKIP $offset LIMIT $limit`;
   return write(request, query.graph, cypher, { limit, offset }, ({ rows }) => {
-    const entities = rows.plain!.map(([entity]) => entity);
-    return { plain: { [field]: entities, count: entities.length } };
+    const entities = rows.plain!.map(([entity]) => of(entity));
+    return { plain: page(entities, entities.length) };
   });
 }
 
-function createNode(request: Request, { body }: Input): Answer | Promise<Answer> {
+function createNode(request: Request, { body }: InputOf<"graph.nodes.create">): Answer<Node> | Promise<Answer<Node>> {
   if (body.labels !== undefined && body.label !== undefined) {
     throw new DbError("invalid_request", 'Send "labels" or "label", not both.', { field: "label" });
   }
   const labels: readonly string[] = body.labels ?? (body.label === undefined ? [] : [body.label]);
   const cypher = `CREATE (x${labelsText(labels)} $properties) RETURN x`;
   return write(request, body.graph, cypher, { properties: body.properties ?? {} }, ({ rows }) => ({
-    plain: rows.plain![0]![0],
+    plain: NODE.of(rows.plain![0]![0]),
   }));
 }
 
-async function updateNode(request: Request, { params, query, body }: Input): Promise<Answer> {
+async function updateNode(
+  request: Request,
+  { params, query, body }: InputOf<"graph.nodes.update">,
+): Promise<Answer<Node>> {
   const graph = graphOf(query, body);
   const values = { id: Number(params.id), properties: body.properties ?? {} };
   if (body.labels === undefined) {
@@ -152,7 +185,12 @@ async function updateNode(request: Request, { params, query, body }: Input): Pro
 
 const ARROWS = { out: ["-", "->"], in: ["<-", "-"], both: ["-", "-"] } as const;
 
-function neighbors(request: Request, { params, query }: Input): Answer | Promise<Answer> {
+type Neighbors = ResponseOf<"graph.nodes.neighbors">;
+
+function neighbors(
+  request: Request,
+  { params, query }: InputOf<"graph.nodes.neighbors">,
+): Answer<Neighbors> | Promise<Answer<Neighbors>> {
   const { limit = PER_PAGE, offset = 0 } = pageOf(query);
   const [left, right] = ARROWS[(query.direction ?? "both") as keyof typeof ARROWS];
   const type = query.type === undefined ? "" : `:${quote(query.type)}`;
@@ -162,12 +200,10 @@ function neighbors(request: Request, { params, query }: Input): Answer | Promise
   return write(request, query.graph, cypher, values, (outcome) => {
     const rows = outcome.rows.plain!;
     if (rows.length === 0 && offset === 0) found(outcome, NODE, params.id!);
-    const met = rows.filter(([node]) => node !== null);
-    const nodes = [...new Map(met.map(([node]) => [(node as { readonly id: unknown }).id, node])).values()];
-    const edges = met.map(([, edge]) => edge);
-    return {
-      plain: { neighbors: met.map(([node, edge]) => ({ node, edge })), nodes, edges, count: met.length },
-    };
+    const met = rows.flatMap(([node, edge]) => (node === null ? [] : [{ node: NODE.of(node), edge: EDGE.of(edge) }]));
+    const nodes = [...new Map(met.map(({ node }) => [node.id, node])).values()];
+    const edges = met.map(({ edge }) => edge);
+    return { plain: { neighbors: met, nodes, edges, count: met.length } };
   });
 }
 
@@ -177,7 +213,7 @@ function end(body: Input["body"], name: "src" | "dst", other: "from" | "to"): nu
   throw new DbError("invalid_request", `Send the id of a node as "${name}" (or "${other}"), once.`, { field: name });
 }
 
-function createEdge(request: Request, { body }: Input): Answer | Promise<Answer> {
+function createEdge(request: Request, { body }: InputOf<"graph.edges.create">): Answer<Edge> | Promise<Answer<Edge>> {
   const src = end(body, "src", "from");
   const dst = end(body, "dst", "to");
   const cypher = `MATCH (a), (b) WHERE id(a) = $src AND id(b) = $dst
@@ -185,7 +221,7 @@ function createEdge(request: Request, { body }: Input): Answer | Promise<Answer>
   const values = { src, dst, properties: body.properties ?? {} };
   return write(request, body.graph, cypher, values, ({ rows }) => {
     const [row] = rows.plain!;
-    if (row !== undefined) return { plain: row[0] };
+    if (row !== undefined) return { plain: EDGE.of(row[0]) };
     throw new DbError("not_found", `The node ${src} or ${dst} does not exist.`, { src, dst });
   });
 }

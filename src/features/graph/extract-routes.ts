@@ -7,10 +7,10 @@
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { type Provider, wholeReply } from "../../ai/providers/provider.js";
-import type { Input } from "../../bodies/validate.js";
-import { extractByModel, type ModelNode, type ModelReply, NoGraphError } from "../../graph/extract/extract-by-model.js";
-import type { ExtractedEdge } from "../../graph/extract/extract-graph.js";
+import type { Input, InputOf } from "../../bodies/validate.js";
+import { extractByModel, type ModelReply, NoGraphError } from "../../graph/extract/extract-by-model.js";
 import type { PromptMessage } from "../../graph/extract/extraction-prompt.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import { runAlone } from "../statements/run-alone.js";
@@ -25,14 +25,12 @@ export const graphExtractHandlers = {
  */
 const quote = (name: string): string => `\`${name.replaceAll("`", "``")}\``;
 
-/** Fields of the answer besides the stored graph. */
-interface Extracted {
-  readonly nodes: readonly ModelNode[];
-  readonly edges: readonly ExtractedEdge[];
-  readonly [further: string]: unknown;
-}
+type Extraction = ResponseOf<"graph.extract">;
 
-async function extract(request: Request, { body }: Input): Promise<Answer> {
+/** Fields of the answer besides the stored graph. */
+type Extracted = Omit<Extraction, "graph" | "stored" | "stats">;
+
+async function extract(request: Request, { body }: InputOf<"graph.extract">): Promise<Answer<Extraction>> {
   request.limitTime(body.timeout_secs);
   const provider = providerOf(request, body);
   const extracted = provider === null ? await byRules(request, body) : await byProvider(request, provider, body);
@@ -122,7 +120,7 @@ async function byProvider(request: Request, provider: Provider, body: Input["bod
     const { nodes, edges, warnings } = await extractByModel(body.text, { nodeTypes, edgeTypes }, ask, turn);
     request.checkpoint();
     const usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
-    const asked = { extractor: "provider", provider: provider.name, model: model ?? provider.model };
+    const asked = { extractor: "provider", provider: provider.name, model: model ?? provider.model } as const;
     return { nodes, edges, ...asked, usage, ...(warnings.length > 0 && { warnings }) };
   } catch (error) {
     if (!(error instanceof NoGraphError)) throw error;

@@ -3,11 +3,12 @@
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { usualPageOf } from "../../bodies/paging.js";
-import type { Input } from "../../bodies/validate.js";
+import type { InputOf } from "../../bodies/validate.js";
 import { graphOf, graphsOf } from "../../catalog/graph.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { measureTable } from "../../query/exec/measure-table.js";
-import type { Answer } from "../../session/answer.js";
+import type { Answer, TextAnswer } from "../../session/answer.js";
 import { noGraph } from "../../session/ensure-graph.js";
 import { elapsedSince, JsonRows, type Outcome, plainRows, type RowCollector } from "../../session/sql-result.js";
 import type { ParameterValues } from "../../session/statement-run.js";
@@ -40,7 +41,12 @@ function textOf({ cypher, sql }: MatchBody): string {
   return (cypher ?? sql)!;
 }
 
-function match(request: Request, body: MatchBody): Answer | Promise<Answer> {
+type Matched = Answer<ResponseOf<"graph.match">>;
+type Profiled = Answer<ResponseOf<"graph.match.profile">>;
+type Made = Answer<ResponseOf<"graph.graphs.create">>;
+type Listed = ResponseOf<"graph.graphs.list">;
+
+function match(request: Request, body: MatchBody): Matched | Promise<Matched> {
   const started = performance.now();
   const text = textOf(body);
   const collector: RowCollector = request.wantsMsgpack ? plainRows : (shape) => new JsonRows(shape);
@@ -48,7 +54,7 @@ function match(request: Request, body: MatchBody): Answer | Promise<Answer> {
   return runAlone(request, run, (outcome) => matchAnswer(outcome, started));
 }
 
-function matchAnswer({ shape, rows, truncated, stats }: Outcome, started: number): Answer {
+function matchAnswer({ shape, rows, truncated, stats }: Outcome, started: number): Matched {
   const columns = shape.outputs.map(({ name }) => name);
   const rest = {
     count: rows.count ?? rows.plain!.length,
@@ -56,27 +62,27 @@ function matchAnswer({ shape, rows, truncated, stats }: Outcome, started: number
     ...(stats !== null && { stats }),
     ...(truncated && { truncated }),
   };
-  if (rows.json === undefined) return { plain: { columns, rows: rows.plain, ...rest } };
+  if (rows.json === undefined) return { plain: { columns, rows: rows.plain!, ...rest } };
   return { json: `{"columns":${JSON.stringify(columns)},"rows":[${rows.json}],${JSON.stringify(rest).slice(1)}` };
 }
 
-function profile(request: Request, body: MatchBody): Answer | Promise<Answer> {
+function profile(request: Request, body: MatchBody): Profiled | Promise<Profiled> {
   const started = performance.now();
   const text = textOf(body);
   const sql = /^\s*(explain|profile)\b/i.test(text) ? text : `PROFILE ${text}`;
   const run = runOf(request, { ...body, sql, language: "cypher" }, body, plainRows);
   return runAlone(request, run, ({ rows }) => ({
-    plain: { plan: rows.plain!.map(([line]) => line), execution_time_ms: elapsedSince(started) },
+    plain: { plan: rows.plain!.map(([line]) => line as string), execution_time_ms: elapsedSince(started) },
   }));
 }
 
 /** All in one snapshot: a graph may go while its size is taken. */
-async function listGraphs(request: Request, { query }: Input): Promise<Answer> {
+async function listGraphs(request: Request, { query }: InputOf<"graph.graphs.list">): Promise<Answer<Listed>> {
   const { tenant } = request;
   const { limit, offset } = usualPageOf(query);
   const tx = tenant.partition.shard.begin({ readOnly: true });
   try {
-    const graphs: object[] = [];
+    const graphs: Listed["graphs"][number][] = [];
     const all = graphsOf(tenant.catalog.view(tx));
     for (const { name, nodes, edges } of all.slice(offset, offset + limit)) {
       const node_count = (await measureTable(tx, tenant.number, nodes, request)).rows;
@@ -89,14 +95,14 @@ async function listGraphs(request: Request, { query }: Input): Promise<Answer> {
   }
 }
 
-function makeGraph(request: Request, name: string): Answer | Promise<Answer> {
+function makeGraph(request: Request, name: string): Made | Promise<Made> {
   const command = { kind: "create graph", graph: name, ifNotExists: false } as const;
   return runAlone(request, { sql: "", params: [], command }, () => ({
     plain: { name, node_count: 0, edge_count: 0 },
   }));
 }
 
-function removeGraph(request: Request, name: string): Answer | Promise<Answer> {
+function removeGraph(request: Request, name: string): TextAnswer | Promise<TextAnswer> {
   if (withDefinitions(request, (catalog) => graphOf(catalog, name)) === null) throw noGraph(name);
   const command = { kind: "drop graph", graph: name, ifExists: false } as const;
   return runAlone(request, { sql: "", params: [], command }, () => ({}));

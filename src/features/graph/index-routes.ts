@@ -8,9 +8,10 @@ import type { GraphTables } from "../../catalog/graph.js";
 import { DEFAULT_GRAPH, graphDefOf, graphOf } from "../../catalog/graph.js";
 import type { GraphCommand } from "../../catalog/graph-command.js";
 import { parseCypher } from "../../cypher/parse/parse.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
-import type { Answer } from "../../session/answer.js";
+import type { Answer, TextAnswer } from "../../session/answer.js";
 import { noGraph } from "../../session/ensure-graph.js";
 import { runAlone } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
@@ -24,6 +25,8 @@ export const graphIndexHandlers = {
   "graph.indexes.delete": (request, { params, query }) => removeIndex(request, query.graph, params.name!),
 } satisfies Handlers;
 
+type Listed = ResponseOf<"graph.indexes.list">;
+
 interface IndexInfo {
   readonly name: string;
   readonly entity: "node" | "relationship";
@@ -33,7 +36,7 @@ interface IndexInfo {
   readonly what: "index" | "constraint";
 }
 
-function run(request: Request, command: GraphCommand): Answer | Promise<Answer> {
+function run(request: Request, command: GraphCommand): TextAnswer | Promise<TextAnswer> {
   return runAlone(request, { sql: "", params: [], command, graph: command.graph }, () => ({}));
 }
 
@@ -73,7 +76,7 @@ function describe({ nodes, edges }: GraphTables): readonly IndexInfo[] {
 
 const ALL = { limit: Number.POSITIVE_INFINITY, offset: 0 };
 
-function listIndexes(request: Request, graph: string | undefined, { limit, offset }: typeof ALL): Answer {
+function listIndexes(request: Request, graph: string | undefined, { limit, offset }: typeof ALL): Answer<Listed> {
   const indexes = indexesOf(request, graph);
   return { plain: { indexes: indexes.slice(offset, offset + limit), count: indexes.length } };
 }
@@ -98,7 +101,7 @@ function createCommand(body: Input["body"]): GraphCommand {
   return { kind: "create graph index", method: "range", ...subject };
 }
 
-function removeIndex(request: Request, graph: string = DEFAULT_GRAPH, name: string): Answer | Promise<Answer> {
+function removeIndex(request: Request, graph: string = DEFAULT_GRAPH, name: string): TextAnswer | Promise<TextAnswer> {
   const found = indexesOf(request, graph).find((index) => index.name === name);
   if (found === undefined) throw new DbError("not_found", `The index "${name}" does not exist.`, { name });
   const { what } = found;

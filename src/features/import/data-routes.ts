@@ -4,9 +4,10 @@ import type { Handlers } from "../../actor/handler.js";
 import type { ReplySink } from "../../actor/reply-sink.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../bodies/validate.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
-import { type Answer, STREAMED } from "../../session/answer.js";
+import { type Answer, STREAMED, type TextAnswer } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import { elapsedSince } from "../../session/sql-result.js";
@@ -62,14 +63,20 @@ function namesOf(list: string): string[] {
 /** Milliseconds between two words of progress. */
 const PROGRESS_MS = 250;
 
-function importFile(request: Request, query: Input["query"], csv: ImportOptions["csv"]): Promise<Answer> {
+type Imported = ResponseOf<"data.importCsv">;
+
+function importFile(request: Request, query: Input["query"], csv: ImportOptions["csv"]): Promise<Answer<Imported>> {
   const [, , contentEncoding = ""] = request.head.media;
   const pieces = filePieces(request.body!, contentEncoding, query.encoding ?? "utf-8");
   return importPieces(request, pieces, importOptions(request, query, csv));
 }
 
 /** A file that names its columns and their types itself. */
-async function importColumnar(request: Request, query: Input["query"], format: "parquet" | "arrow"): Promise<Answer> {
+async function importColumnar(
+  request: Request,
+  query: Input["query"],
+  format: "parquet" | "arrow",
+): Promise<Answer<Imported>> {
   const [, , contentEncoding = ""] = request.head.media;
   const file = await ColumnarFile.received(request, filePieces(request.body!, contentEncoding, "utf-8"), format);
   try {
@@ -93,12 +100,12 @@ async function importPieces(
   request: Request,
   pieces: AsyncIterable<Uint8Array>,
   options: ImportOptions,
-): Promise<Answer> {
+): Promise<Answer<Imported>> {
   const started = performance.now();
   const body = request.body!;
   const [accept = ""] = request.head.media;
   const progress = await Progress.open(request, accept);
-  const answerOf = ({ rows, skipped, made }: ImportCounts): Answer => ({
+  const answerOf = ({ rows, skipped, made }: ImportCounts): Answer<Imported> => ({
     plain: {
       ...(made !== undefined && { created: made }),
       rows,
@@ -107,7 +114,7 @@ async function importPieces(
       execution_time_ms: Math.round((performance.now() - started) * 1000) / 1000,
     },
   });
-  let answer: Answer = {};
+  let answer: Answer<Imported> = {};
   await importRows(
     request,
     pieces,
@@ -181,7 +188,7 @@ class Progress {
   }
 }
 
-async function exportRows(request: Request, { query }: Input): Promise<Answer> {
+async function exportRows(request: Request, { query }: Input): Promise<TextAnswer> {
   const kind = query.format ?? acceptedKind(request);
   const name = query.filename ?? `${(query.table ?? "query").replace(/[^A-Za-z0-9._-]/g, "_")}.${kind}`;
   const stream = exportStream(request, query, kind, [`Content-Disposition: attachment; filename="${name}"`]);

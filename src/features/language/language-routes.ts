@@ -14,7 +14,6 @@ import {
   summarizeByProvider,
 } from "../../language/by-provider.js";
 import { TOPICS } from "../../language/classify.js";
-import type { Entity } from "../../language/entities.js";
 import { SUMMARY_CHARACTERS_DEFAULT } from "../../language/summary-length.js";
 import { DbError } from "../../protocol/errors.js";
 import { LANGUAGE_CHARACTERS_MAX } from "../../protocol/limits.js";
@@ -33,61 +32,64 @@ export const languageHandlers = {
       ),
     ),
   "language.entities": async (request, { body }) => {
-    const { plain } = await either(
+    const found = await either(
       request,
       body,
       (helpers) => helpers.entities(body.text),
       (asked) => entitiesByProvider(body.text, asked),
     );
-    const entities = (plain as readonly Entity[]).map((entity) => ({ ...entity, entity_type: entity.type }));
-    return { plain: { entities } };
+    return { plain: { entities: found.map((entity) => ({ ...entity, entity_type: entity.type })) } };
   },
   "language.summarize": async (request, { body }) => {
     const length = body.max_length ?? SUMMARY_CHARACTERS_DEFAULT;
-    const { plain } = await either(
+    const summary = await either(
       request,
       body,
       (helpers) => helpers.summarize(body.text, length),
       (asked) => summarizeByProvider(body.text, length, asked),
     );
-    return { plain: { summary: plain } };
+    return { plain: { summary } };
   },
-  "language.classify": async (request, { body }) => {
+  "language.classify": (request, { body }) => {
     const categories = [...new Set<string>(body.categories ?? TOPICS)];
     return ofEach(body, async (text) => {
-      const { plain } = await either(
+      const classifications = await either(
         request,
         body,
         (helpers) => helpers.classify(text, categories, body.multi_label === true),
         (asked) => classifyByProvider(text, categories, body.multi_label === true, asked),
       );
-      return { plain: { classifications: plain } };
+      return { classifications };
     });
   },
-  "language.qa": (request, { body }) => {
+  "language.qa": async (request, { body }) => {
     const context = contextOf(body);
-    return either(
+    const plain = await either(
       request,
       body,
       (helpers) => helpers.answer(body.question, context),
       (asked) => answerByProvider(body.question, context, asked),
     );
+    return { plain };
   },
 } satisfies Handlers;
 
 /** The answer for `text`, or a list of them for `texts`. Throws invalid_request. */
-async function ofEach({ text, texts }: Input["body"], answer: (text: string) => Promise<Answer>): Promise<Answer> {
+async function ofEach<T>(
+  { text, texts }: Input["body"],
+  answer: (text: string) => Promise<T>,
+): Promise<Answer<T | readonly T[]>> {
   if ((text === undefined) === (texts === undefined)) {
     throw new DbError("invalid_request", 'Send one text as "text" or several as "texts".', { field: "text" });
   }
-  if (texts === undefined) return answer(text);
+  if (texts === undefined) return { plain: await answer(text) };
   const length = texts.reduce((sum: number, one: string) => sum + one.length, 0);
   if (length > LANGUAGE_CHARACTERS_MAX) {
     const message = `"texts" has ${length} characters in total; a request takes at most ${LANGUAGE_CHARACTERS_MAX}.`;
     throw new DbError("invalid_request", message, { field: "texts" });
   }
-  const answers: unknown[] = [];
-  for (const one of texts) answers.push((await answer(one)).plain);
+  const answers: T[] = [];
+  for (const one of texts) answers.push(await answer(one));
   return { plain: answers };
 }
 
@@ -98,18 +100,18 @@ function contextOf({ context, text }: Input["body"]): string {
 }
 
 /** By the provider that the body asks for, or by what is installed. */
-async function either(
+async function either<T>(
   request: Request,
   { provider, model }: Input["body"],
-  native: (helpers: LanguageHelpers) => Promise<unknown>,
-  byProvider: (asked: Asked) => Promise<unknown>,
-): Promise<Answer> {
+  native: (helpers: LanguageHelpers) => Promise<T>,
+  byProvider: (asked: Asked) => Promise<T>,
+): Promise<T> {
   const isNative = provider === "native" || (provider === undefined && (model === undefined || model === "native"));
   if (isNative) {
     const { embed } = embedderOf(request);
-    const plain = await native(new LanguageHelpers(request.partition.tasks, (texts) => embed(texts), request));
+    const found = await native(new LanguageHelpers(request.partition.tasks, (texts) => embed(texts), request));
     request.checkpoint();
-    return { plain };
+    return found;
   }
   const configured = request.partition.providers.forTenant(request.tenant);
   if (configured === null || (provider !== undefined && provider !== configured.name)) {
@@ -119,7 +121,7 @@ async function either(
       hint: 'Configure [query.ai_service] or PUT /v1/ai/provider, or leave "provider" and "model" out.',
     });
   }
-  const plain = await byProvider({ provider: configured, model, signal: request.signal() });
+  const found = await byProvider({ provider: configured, model, signal: request.signal() });
   request.checkpoint();
-  return { plain };
+  return found;
 }

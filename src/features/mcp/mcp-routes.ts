@@ -6,6 +6,7 @@
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { parseJsonBody } from "../../bodies/parse-body.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { MCP_BATCH_MAX } from "../../protocol/limits.js";
 import type { Answer } from "../../session/answer.js";
@@ -82,7 +83,7 @@ async function callAll(request: Request, body: Buffer): Promise<Answer> {
   return answers.length === 0 ? { json: "", status: 202 } : { json: `[${answers.join(",")}]` };
 }
 
-function describeServer(request: Request): object {
+function describeServer(request: Request): ResponseOf<"mcp.info"> {
   return {
     ...SERVER_INFO,
     protocol_versions: [...STATELESS_REVISIONS, ...NEGOTIATED_REVISIONS],

@@ -2,9 +2,10 @@
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
-import type { Input, InputOf } from "../../bodies/validate.js";
+import type { InputOf } from "../../bodies/validate.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { after } from "../../query/exec/operator.js";
-import type { Answer } from "../../session/answer.js";
+import type { Answer, TextAnswer } from "../../session/answer.js";
 import { vectorToJson } from "../../values/vector-text.js";
 import { embedderOf, embedText } from "./request-embedder.js";
 
@@ -19,12 +20,14 @@ function said(request: Request, model: string | null): string {
   return `"model":${JSON.stringify(id)},"dimensions":${dimensions}}`;
 }
 
-function embed(request: Request, { body }: InputOf<"ai.embed">): Answer | Promise<Answer> {
+type Embedded = Answer<ResponseOf<"ai.embed">>;
+
+function embed(request: Request, { body }: InputOf<"ai.embed">): Embedded | Promise<Embedded> {
   const { text, model = null } = body;
   return after(embedText(request, text, model), (vector) => embedded(request, model, vector));
 }
 
-function embedded(request: Request, model: string | null, vector: Float32Array): Answer {
+function embedded(request: Request, model: string | null, vector: Float32Array): Embedded {
   const numbers = vectorToJson(vector);
   if (!request.wantsMsgpack) return { json: `{"embedding":${numbers},"embeddings":${numbers},${said(request, model)}` };
   const embedding = JSON.parse(numbers) as number[];
@@ -32,7 +35,7 @@ function embedded(request: Request, model: string | null, vector: Float32Array):
   return { plain: { embedding, embeddings: embedding, model: id, dimensions } };
 }
 
-async function embedBatch(request: Request, { body }: Input): Promise<Answer> {
+async function embedBatch(request: Request, { body }: InputOf<"ai.embedBatch">): Promise<TextAnswer> {
   const { texts, model } = body;
   const vectors = await embedderOf(request).embed(texts, model);
   return { json: `{"embeddings":[${vectors.map(vectorToJson).join()}],${said(request, model ?? null)}` };

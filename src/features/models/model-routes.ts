@@ -7,6 +7,7 @@ import { isLibraryAdmin, requireLibraryAdmin } from "../../ai/library/library-ad
 import type { LibraryClient } from "../../ai/library/library-client.js";
 import type { ModelFacts } from "../../ai/models.js";
 import type { Input } from "../../bodies/validate.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { PullFacts } from "../../protocol/model-library.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
@@ -90,7 +91,7 @@ function timeOf(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-function modelOf(model: ModelFacts): object {
+function modelOf(model: ModelFacts): ResponseOf<"ai.models.get"> {
   const { name, alias, kind, runtime, bytes, digest, pulled, lastUsedMs, dimensions, tokensMax } = model;
   const { revision, licence, state, problem, restartRequired } = model;
   return {
@@ -114,12 +115,14 @@ function modelOf(model: ModelFacts): object {
   };
 }
 
-function pullOf({ id, ...facts }: PullFacts): object {
+type Pull = ResponseOf<"ai.models.pulls.get">;
+
+function pullOf({ id, ...facts }: PullFacts): Pull {
   return { id, ...pullMessageOf({ id, ...facts }) };
 }
 
 /** Without `id`, which in a message is the client's own. */
-function pullMessageOf(facts: PullFacts): object {
+function pullMessageOf(facts: PullFacts): Omit<Pull, "id"> {
   const { id, model, name, status, phase, bytesDone, bytesTotal, source, passedOver } = facts;
   const { error, restartRequired, startedMs, endedMs } = facts;
   return {
@@ -135,7 +138,7 @@ function pullMessageOf(facts: PullFacts): object {
     passed_over: passedOver,
     error: error === null ? null : { code: error.code, message: error.message },
     restart_required: restartRequired,
-    started_at: timeOf(startedMs),
+    started_at: new Date(startedMs).toISOString(),
     completed_at: timeOf(endedMs),
   };
 }

@@ -8,6 +8,7 @@ import { insertStatement, rowOfDocument } from "../../document/document-rows.js"
 import { readSchema } from "../../document/schema-request.js";
 import { VISUAL_DIMENSIONS, VISUAL_MODEL } from "../../ingest/image/visual-feature.js";
 import type { SeenImage } from "../../ingest/media/look-at-image.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import type { Session } from "../../session/session.js";
@@ -36,7 +37,7 @@ export interface ImageBody extends MediaMembers {
 }
 
 /** Throws invalid_request for the image, conflict for an id that is taken. */
-export async function addImage(request: Request, body: ImageBody): Promise<Answer> {
+export async function addImage(request: Request, body: ImageBody): Promise<Answer<ResponseOf<"multimodal.addImage">>> {
   const name = body.collection ?? IMAGES_COLLECTION;
   const isThere = existing(request, name);
   if (!isThere) checkNewName(request, name);
@@ -73,11 +74,11 @@ export async function addImage(request: Request, body: ImageBody): Promise<Answe
       media_type,
       width,
       height,
-      text: text ?? "",
+      text: (text ?? "") as string,
       models,
       notes: seen.notes,
     };
-    return { plain };
+    return { plain: plain as ResponseOf<"multimodal.addImage"> };
   });
 }
 

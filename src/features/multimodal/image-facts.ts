@@ -1,6 +1,5 @@
 /** Facts about an image that need no model: its size, colours, words and EXIF, as data and as sentences. */
 import type { ImageColour } from "../../ingest/image/image-colours.js";
-import type { ExifFacts } from "../../ingest/image/read-exif.js";
 import type { SeenImage } from "../../ingest/media/look-at-image.js";
 
 /** In place of a model's name. */
@@ -15,11 +14,11 @@ export interface ImageFactsAnswer {
   readonly colors: readonly ImageColour[];
   /** What is written in it, as far as it was read; "": nothing. */
   readonly words: string;
-  readonly exif: ExifFacts;
+  readonly exif: Readonly<Record<string, unknown>>;
 }
 
 export function factsOf({ mediaType, width, height, bytes, colours, words, exif }: SeenImage): ImageFactsAnswer {
-  return { media_type: mediaType, width, height, bytes, colors: colours!, words: words!.trim(), exif: exif! };
+  return { media_type: mediaType, width, height, bytes, colors: colours!, words: words!.trim(), exif: { ...exif! } };
 }
 
 export function sentencesOf({ media_type, width, height, colors, words, exif }: ImageFactsAnswer): string {

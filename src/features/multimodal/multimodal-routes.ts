@@ -2,7 +2,8 @@
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../bodies/validate.js";
+import type { InputOf } from "../../bodies/validate.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import { elapsedSince } from "../../session/sql-result.js";
@@ -28,7 +29,10 @@ export const multimodalHandlers = {
   "multimodal.addImage": (request, { body }) => addImage(request, body as ImageBody),
 } satisfies Handlers;
 
-async function embed(request: Request, { body }: Input): Promise<Answer> {
+async function embed(
+  request: Request,
+  { body }: InputOf<"multimodal.embed">,
+): Promise<Answer<ResponseOf<"multimodal.embed">>> {
   const { input, model = null, ...bare } = body;
   const [sentBeside] = Object.keys(bare);
   if (input !== undefined && sentBeside !== undefined) {

@@ -16,6 +16,7 @@ import { documentOfRow } from "../../document/document-rows.js";
 import { type Ranking, searchStatement } from "../../document/search-sql.js";
 import { VISUAL_DIMENSIONS, VISUAL_MODEL } from "../../ingest/image/visual-feature.js";
 import type { MediaBytes } from "../../ingest/media/media-bytes.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { EMBEDDING_CHARACTERS_MAX, MEDIA_COLLECTIONS_MAX, SEARCH_LIMIT_DEFAULT } from "../../protocol/limits.js";
 import { findCollection } from "../documents/document-session.js";
@@ -46,7 +47,7 @@ interface Found {
   readonly modality: Modality;
   readonly score: number;
   readonly method: string;
-  readonly document: object;
+  readonly document: Readonly<Record<string, unknown>>;
 }
 
 /** How one collection is searched. */
@@ -59,7 +60,10 @@ interface Plan {
 /** Of likenesses that cannot be compared: how much the first places weigh more than those after them. */
 const PLACES_K = 60;
 
-export async function searchMedia(request: Request, body: MediaSearchBody): Promise<object> {
+export async function searchMedia(
+  request: Request,
+  body: MediaSearchBody,
+): Promise<Omit<ResponseOf<"multimodal.search">, "took_ms">> {
   const { modalities = MODALITIES, limit = SEARCH_LIMIT_DEFAULT } = body;
   const collections = collectionsOf(request, body.collections);
   const source = await sourceOf(request, body.query, ["text", "image", "image_url", "audio"], "query.");
@@ -203,7 +207,7 @@ function kindFilter(collection: Collection, modalities: readonly Modality[]): ob
   return { $or: [{ [KIND_FIELD]: { $exists: false } }, { [KIND_FIELD]: { $nin: left } }] };
 }
 
-function withoutVectors({ columns }: Collection, document: Readonly<Record<string, unknown>>): object {
+function withoutVectors({ columns }: Collection, document: Readonly<Record<string, unknown>>): Found["document"] {
   return Object.fromEntries(Object.entries(document).filter(([name]) => columns.get(name)?.type !== "vector"));
 }
 

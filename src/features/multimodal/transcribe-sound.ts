@@ -2,6 +2,7 @@
 
 import type { Request } from "../../actor/request.js";
 import { SPEECH_RATE } from "../../ingest/audio/speech-sound.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { type MediaMembers, sourceOf, tasksOf } from "./media-source.js";
 import { type SpeechModel, speechModel, type Transcript, transcribe } from "./speech.js";
@@ -12,7 +13,9 @@ export interface TranscribeBody extends MediaMembers {
 }
 
 /** Throws invalid_request for the sound before anything is said of models. */
-export async function transcribeSound(request: Request, body: TranscribeBody): Promise<object> {
+type Transcribed = ResponseOf<"multimodal.transcribe">;
+
+export async function transcribeSound(request: Request, body: TranscribeBody): Promise<Transcribed> {
   const source = await sourceOf(request, body, ["audio"]);
   if (source.modality === "text") throw new Error("a sound was asked for");
   const { partition } = request;
@@ -27,7 +30,14 @@ export async function transcribeSound(request: Request, body: TranscribeBody): P
   return { ...shown(transcript), duration_seconds: Math.round((sound.samples / SPEECH_RATE) * 100) / 100 };
 }
 
-function shown({ text, segments, language, model, inputTokens, outputTokens }: Transcript): object {
+function shown({
+  text,
+  segments,
+  language,
+  model,
+  inputTokens,
+  outputTokens,
+}: Transcript): Omit<Transcribed, "duration_seconds"> {
   const usage = {
     input_tokens: inputTokens,
     output_tokens: outputTokens,

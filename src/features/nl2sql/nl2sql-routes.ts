@@ -7,9 +7,10 @@ import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { SchemaFacts } from "../../ai/nl2sql/schema-facts.js";
 import type { Provider } from "../../ai/providers/provider.js";
-import type { Input } from "../../bodies/validate.js";
+import type { InputOf } from "../../bodies/validate.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
-import type { Answer } from "../../session/answer.js";
+import type { Answer, TextAnswer } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import { elapsedSince, jsonRows, type ResultShape } from "../../session/sql-result.js";
@@ -36,7 +37,7 @@ interface Written {
   readonly shape: ResultShape;
 }
 
-async function answerQuestion(request: Request, { body }: Input): Promise<Answer> {
+async function answerQuestion(request: Request, { body }: InputOf<"nl2sql.query">): Promise<TextAnswer> {
   const started = performance.now();
   const question = body.question ?? body.query;
   if (question === undefined || (body.question !== undefined && body.query !== undefined)) {
@@ -71,7 +72,7 @@ function answer(
   rows: string,
   started: number,
   truncated: boolean,
-): Answer {
+): TextAnswer {
   const head = JSON.stringify({ sql, confidence, method }).slice(0, -1);
   const tail = `"execution_time_ms":${elapsedSince(started)}${truncated ? ',"truncated":true' : ""}}`;
   return { json: `${head},"columns":${shape.columnsJson},"rows":${rows},${tail}` };
@@ -144,7 +145,7 @@ function planned(request: Request, sql: string): StatementPlan {
 }
 
 /** Any statement may be asked about; warnings say what running it would do. */
-function validate(request: Request, { body }: Input): Answer {
+function validate(request: Request, { body }: InputOf<"nl2sql.validate">): Answer<ResponseOf<"nl2sql.validate">> {
   try {
     const { bound, parameterTypes } = planOnly(request, body.sql, "sql");
     const warnings: string[] = [];

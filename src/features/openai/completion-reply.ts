@@ -2,9 +2,11 @@
  * The answers of POST /v1/chat/completions: a whole one, and chunks of a growing one. Called by the routes; holds no
  * state.
  */
+
 import type { Request } from "../../actor/request.js";
 import type { DoneReason, ToolCall } from "../../ai/providers/provider.js";
-import { type Answer, STREAMED } from "../../session/answer.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
+import { type Answer, STREAMED, type TextAnswer } from "../../session/answer.js";
 import type { Citation } from "../chat/chat-store.js";
 import { type FrameForm, FrameStream, refuseKept } from "../chat/frame-stream.js";
 import type { AnswerEvent } from "./answer-source.js";
@@ -16,14 +18,19 @@ export interface CompletionFacts {
   readonly model: string;
 }
 
-const REASONS: Readonly<Record<DoneReason, string>> = {
+type Completion = ResponseOf<"openai.completions">;
+
+const REASONS: Readonly<Record<DoneReason, Completion["choices"][number]["finish_reason"]>> = {
   stop: "stop",
   length: "length",
   tool_calls: "tool_calls",
   refused: "content_filter",
 };
 
-export async function wholeCompletion(events: AsyncIterable<AnswerEvent>, facts: CompletionFacts): Promise<Answer> {
+export async function wholeCompletion(
+  events: AsyncIterable<AnswerEvent>,
+  facts: CompletionFacts,
+): Promise<Answer<Completion>> {
   let text = "";
   const calls: object[] = [];
   let usage = usageOf(0, 0);
@@ -37,7 +44,7 @@ export async function wholeCompletion(events: AsyncIterable<AnswerEvent>, facts:
     else ({ reason } = event);
   }
   const message = {
-    role: "assistant",
+    role: "assistant" as const,
     content: text === "" && calls.length > 0 ? null : text,
     refusal: null,
     ...(calls.length > 0 && { tool_calls: calls }),
@@ -59,7 +66,7 @@ export async function streamCompletion(
   events: AsyncIterable<AnswerEvent>,
   facts: CompletionFacts,
   includeUsage: boolean,
-): Promise<Answer> {
+): Promise<TextAnswer> {
   refuseKept(request);
   const stream = new FrameStream(request, EVENT_STREAM);
   const write = (choices: readonly object[], usage: object | null = null): Promise<void> => {

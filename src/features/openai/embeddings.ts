@@ -2,13 +2,13 @@
 import type { Request } from "../../actor/request.js";
 import type { BodyOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
-import type { Answer } from "../../session/answer.js";
+import type { TextAnswer } from "../../session/answer.js";
 import { vectorToJson } from "../../values/vector-text.js";
 import { embedderOf } from "../models/request-embedder.js";
 
 type Body = BodyOf<"openai.embeddings">;
 
-export async function embeddings(request: Request, body: Body): Promise<Answer> {
+export async function embeddings(request: Request, body: Body): Promise<TextAnswer> {
   const { model, encoding_format: format = "float" } = body;
   const texts = textsOf(body.input);
   const { id, dimensions: own } = request.partition.models.describe(model);

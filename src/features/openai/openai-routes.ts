@@ -1,8 +1,8 @@
 /** /v1/models, /v1/embeddings, /v1/chat/completions and /v1/responses: OpenAI's interface. */
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
-import type { BodyOf } from "../../protocol/endpoints.js";
-import { type Answer, STREAMED } from "../../session/answer.js";
+import type { BodyOf, ResponseOf } from "../../protocol/endpoints.js";
+import { type Answer, STREAMED, type TextAnswer } from "../../session/answer.js";
 import { type FrameForm, FrameStream, refuseKept } from "../chat/frame-stream.js";
 import { answerOf } from "./answer-source.js";
 import { type CompletionFacts, EVENT_STREAM, streamCompletion, wholeCompletion } from "./completion-reply.js";
@@ -21,13 +21,15 @@ export const openaiHandlers = {
   "openai.responses.create": (request, { body }) => respond(request, body),
   "openai.responses.get": async (request, { params }) => ({ plain: await findResponse(request, params.id) }),
   "openai.responses.delete": async (request, { params }) => {
-    const answer = { plain: { id: params.id, object: "response", deleted: true } };
+    const answer = { plain: { id: params.id, object: "response", deleted: true } } as const;
     await deleteResponse(request, params.id, answer);
     return answer;
   },
 } satisfies Handlers;
 
-async function complete(request: Request, body: BodyOf<"openai.completions">): Promise<Answer> {
+type Completion = ResponseOf<"openai.completions">;
+
+async function complete(request: Request, body: BodyOf<"openai.completions">): Promise<Answer<Completion>> {
   const asked = completionAsked(body);
   const events = await answerOf(request, asked);
   const facts: CompletionFacts = {
@@ -39,14 +41,14 @@ async function complete(request: Request, body: BodyOf<"openai.completions">): P
   return streamCompletion(request, events, facts, body.stream_options?.include_usage === true);
 }
 
-async function respond(request: Request, body: ResponseBody): Promise<Answer> {
+async function respond(request: Request, body: ResponseBody): Promise<Answer<StoredResponse>> {
   if (body.stream === true) refuseKept(request);
   const asked = await responseAsked(request, body);
   if (body.stream === true) return streamResponse(request, body, asked);
   const reply = new ResponseReply(body, newStamp(), isKept(request, body), () => undefined);
   for await (const event of await answerOf(request, asked)) await reply.add(event);
   const response = await reply.end();
-  const answer: Answer = { plain: response };
+  const answer: Answer<StoredResponse> = { plain: response };
   await keep(request, body, asked, response, answer);
   return answer;
 }
@@ -67,7 +69,7 @@ async function keep(
   await keepResponse(request, response, body.previous_response_id ?? null, items, answer);
 }
 
-async function streamResponse(request: Request, body: ResponseBody, asked: ResponseAsked): Promise<Answer> {
+async function streamResponse(request: Request, body: ResponseBody, asked: ResponseAsked): Promise<TextAnswer> {
   const events = await answerOf(request, asked);
   let number = 0;
   const frame = (type: string, fields: object): string =>

@@ -118,7 +118,7 @@ export class ResponseReply {
     }
   }
 
-  private shown(status: string): StoredResponse {
+  private shown(status: StoredResponse["status"]): StoredResponse {
     const { body, output, usage, reason, store } = this;
     const incomplete = status === "incomplete" ? { reason: INCOMPLETE[reason] } : null;
     return {

@@ -2,8 +2,10 @@
  * Responses that are kept, so that later ones can follow them: rows of a table of the tenant, each user's own. The
  * oldest are removed above RESPONSES_KEPT. Called by the routes and response-request.ts; holds no state.
  */
+
 import { randomBytes } from "node:crypto";
 import type { Request } from "../../actor/request.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { RESPONSE_CHAIN_MAX, RESPONSES_KEPT } from "../../protocol/limits.js";
 import type { Answer } from "../../session/answer.js";
@@ -21,8 +23,7 @@ const DEFINITION = `CREATE TABLE IF NOT EXISTS ${TABLE} (
 const TIDIED_EVERY = 64;
 
 /** A response as clients read it. */
-export interface StoredResponse extends Item {
-  readonly id: string;
+export interface StoredResponse extends Item, Omit<ResponseOf<"openai.responses.get">, "output"> {
   readonly output: readonly Item[];
 }
 

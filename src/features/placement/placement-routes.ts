@@ -3,6 +3,7 @@
 import type { Handlers } from "../../actor/handler.js";
 import type { Directory } from "../../directory/directory.js";
 import { leastLoaded } from "../../directory/placement.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { ActorMetrics } from "../../protocol/messages.js";
 import type { TenantMoves } from "./tenant-moves.js";
@@ -57,7 +58,7 @@ function placementOf(
   { actors, partitions }: PlacementContext,
   tenants: readonly number[],
   metrics: readonly ActorMetrics[],
-): object {
+): ResponseOf<"admin.placement"> {
   const actorMetrics = new Map(metrics.map((one) => [one.actor, one]));
   const found = new Map(metrics.flatMap((one) => one.partitions).map((one) => [one.partition, one]));
   return {

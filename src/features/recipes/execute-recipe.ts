@@ -7,6 +7,7 @@
 
 import { errorBody } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { BoundValue } from "../../recipe/bind-statement.js";
 import { bindParameters } from "../../recipe/parameters.js";
@@ -48,12 +49,14 @@ interface Begun extends ExecutionRequest {
   readonly startedMs: number;
 }
 
+type Executed = ResponseOf<"recipes.execute">;
+
 const ATTEMPTS_MAX = 4;
 /** After this many executions, one checks whether older ones can be forgotten. */
 const TRIM_EVERY = 32;
 
 /** Throws the error of the first failing statement, with the part of the recipe that it belongs to. */
-export async function executeRecipe(request: Request, asked: ExecutionRequest): Promise<Answer> {
+export async function executeRecipe(request: Request, asked: ExecutionRequest): Promise<Answer<Executed>> {
   const begun: Begun = {
     ...asked,
     id: newExecutionId(),
@@ -92,7 +95,7 @@ export function valuesOf(
   });
 }
 
-async function attempts(request: Request, begun: Begun): Promise<Answer> {
+async function attempts(request: Request, begun: Begun): Promise<Answer<Executed>> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await attemptOnce(request, begun);
@@ -103,7 +106,7 @@ async function attempts(request: Request, begun: Begun): Promise<Answer> {
   }
 }
 
-async function attemptOnce(request: Request, begun: Begun): Promise<Answer> {
+async function attemptOnce(request: Request, begun: Begun): Promise<Answer<Executed>> {
   const { id, recipe, setup, dryRun, values, startedAt, startedMs } = begun;
   const keeps = !dryRun && !request.readOnly;
   const wantsSetup = setup === "auto" ? !(await isSetUp(request, recipe.id, recipe.version)) : setup !== "never";
@@ -136,7 +139,7 @@ async function attemptOnce(request: Request, begun: Begun): Promise<Answer> {
       statements_executed: runner.executed,
       execution_time_ms: elapsedSince(startedMs),
     };
-    const answer: Answer = { plain: shown };
+    const answer: Answer<Executed> = { plain: shown };
     if (kept === null) return answer;
     if (wantsSetup) await keepSetup(run, recipe.id, recipe.version, startedAt);
     await keepExecution(run, {

@@ -3,12 +3,13 @@
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { usualPageOf } from "../../bodies/paging.js";
-import type { Input } from "../../bodies/validate.js";
+import type { Input, InputOf } from "../../bodies/validate.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { RECIPE_BYTES_MAX, RECIPE_FETCH_SECONDS_MAX } from "../../protocol/limits.js";
 import { signerOf } from "../../recipe/canonical.js";
 import type { ReadRecipe } from "../../recipe/recipe.js";
-import type { Answer } from "../../session/answer.js";
+import type { Answer, TextAnswer } from "../../session/answer.js";
 import { together } from "../statements/run-together.js";
 import { certify, requireEngine } from "./certify-recipe.js";
 import { exportRecipe } from "./export-recipe.js";
@@ -53,7 +54,12 @@ export const recipeHandlers = {
   }),
 } satisfies Handlers;
 
-async function list(request: Request, { query }: Input): Promise<Answer> {
+type Listed = ResponseOf<"recipes.list">;
+type Entry = Listed["recipes"][number];
+type Whole = ResponseOf<"recipes.get">;
+type Certified = ResponseOf<"recipes.certify">;
+
+async function list(request: Request, { query }: InputOf<"recipes.list">): Promise<Answer<Listed>> {
   const { limit, offset } = usualPageOf(query);
   const { category, tag } = query;
   const found = (await listRecipes(request)).filter(
@@ -64,13 +70,13 @@ async function list(request: Request, { query }: Input): Promise<Answer> {
   return { plain: { recipes: page.map(shownEntry), total: found.length } };
 }
 
-async function schema(): Promise<Answer> {
+async function schema(): Promise<Answer<ResponseOf<"recipes.schema">>> {
   const { RecipeSchema } = await import("../../recipe/recipe-schema.js");
   const head = { $schema: "https://json-schema.org/draft/2020-12/schema", $id: "/v1/recipes/schema" };
   return { plain: { ...head, title: "Recipe", ...RecipeSchema } };
 }
 
-function shownEntry(entry: RecipeEntry): object {
+function shownEntry(entry: RecipeEntry): Entry {
   const { id, version, name, description, category, tags, digest, builtIn, certificate } = entry;
   const { signedBy, sourceUrl, createdAt } = entry;
   return {
@@ -89,7 +95,7 @@ function shownEntry(entry: RecipeEntry): object {
   };
 }
 
-const shownWhole = (stored: StoredRecipe): object => ({
+const shownWhole = (stored: StoredRecipe): Whole => ({
   ...shownEntry(stored),
   parameters: stored.recipe.parameters,
   recipe: stored.document,
@@ -102,7 +108,7 @@ interface Brought {
 }
 
 /** POST /import, and PUT, which says the id. */
-async function bring(request: Request, { body, query }: Input, id: string | null): Promise<Answer> {
+async function bring(request: Request, { body, query }: Input, id: string | null): Promise<Answer<Whole>> {
   const read = await readBrought(request, body);
   const { recipe, document, digest } = read;
   if (id !== null && recipe.id !== id) {
@@ -138,7 +144,7 @@ async function bring(request: Request, { body, query }: Input, id: string | null
     document,
     recipe,
   };
-  const answer: Answer = {
+  const answer: Answer<Whole> = {
     plain: shownWhole(stored),
     status: query.dry_run === "true" || same !== undefined || id !== null ? 200 : 201,
   };
@@ -209,7 +215,7 @@ function requireSignature(request: Request, { recipe, digest }: ReadRecipe): str
   );
 }
 
-async function remove(request: Request, { params, query }: Input): Promise<Answer> {
+async function remove(request: Request, { params, query }: Input): Promise<TextAnswer> {
   const versions = await versionsOf(request, params.id!);
   const own = versions.filter(({ builtIn, version }) => !builtIn && (query.version ?? version) === version);
   if (own.length === 0) {
@@ -229,10 +235,13 @@ async function remove(request: Request, { params, query }: Input): Promise<Answe
   return {};
 }
 
-async function certifyAgain(request: Request, { params, body }: Input): Promise<Answer> {
+async function certifyAgain(
+  request: Request,
+  { params, body }: InputOf<"recipes.certify">,
+): Promise<Answer<Certified>> {
   const stored = await findRecipe(request, params.id!, body.version);
   const certificate: Certificate = await certify(request, { places: {}, ...stored });
-  const answer: Answer = { plain: certificate };
+  const answer: Answer<Certified> = { plain: certificate };
   if (stored.builtIn) return answer;
   await together(
     request,
@@ -243,7 +252,10 @@ async function certifyAgain(request: Request, { params, body }: Input): Promise<
   return answer;
 }
 
-async function exportTables(request: Request, { body }: Input): Promise<Answer> {
+async function exportTables(
+  request: Request,
+  { body }: InputOf<"recipes.export">,
+): Promise<Answer<ResponseOf<"recipes.export">>> {
   const { document, notes } = await exportRecipe(request, body);
   const wantsText = body.format === "yaml";
   const { digest, text } = await readSource(request, { value: document, wantsText });

@@ -69,7 +69,7 @@ export interface StepResult {
   readonly row_count?: number;
   readonly rows_affected?: number;
   readonly truncated?: true;
-  readonly stats?: object;
+  readonly stats?: NonNullable<Outcome["stats"]>;
   readonly notices?: readonly string[];
   readonly execution_time_ms?: number;
 }

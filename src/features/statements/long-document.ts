@@ -58,7 +58,7 @@ export class LongDocument {
   }
 
   /** Sends what is left. */
-  async finish(outcome: Outcome, startedMs: number): Promise<Answer> {
+  async finish(outcome: Outcome, startedMs: number): Promise<Answer<never>> {
     const { json } = outcome.rows;
     const tail = `]${resultTail(outcome, elapsedSince(startedMs))}},${metaJson(this.request.requestId)}}`;
     await this.write(json === "" ? tail : `,${json}${tail}`);

@@ -2,7 +2,8 @@
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../bodies/validate.js";
+import type { InputOf } from "../../bodies/validate.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
 import type { Answer } from "../../session/answer.js";
@@ -37,11 +38,13 @@ export const queryHandlers = {
   }),
 } satisfies Handlers;
 
-function executeAlone(request: Request, body: StatementBody): Answer | Promise<Answer> {
+type Executed = Answer<ResponseOf<"query.execute">>;
+
+function executeAlone(request: Request, body: StatementBody): Executed | Promise<Executed> {
   const sets = possibleSets(body.parameters ?? body.params ?? NO_PARAMETERS);
   if (sets === null) return executeOne(request, body);
   const started = performance.now();
-  let answer: Answer = {};
+  let answer: Executed = {};
   const ran = executeSets(request, runOf(request, body), sets, (outcome) => {
     answer = resultAnswer(outcome, started);
     return answer;
@@ -49,10 +52,10 @@ function executeAlone(request: Request, body: StatementBody): Answer | Promise<A
   return ran.then((outcome) => (outcome === null ? executeOne(request, body) : answer));
 }
 
-function executeOne(request: Request, body: StatementBody): Answer | Promise<Answer> {
+function executeOne(request: Request, body: StatementBody): Executed | Promise<Executed> {
   const started = performance.now();
   const session = new Session(request.tenant, sessionOptions(request, "routes"));
-  let answer: Answer | null = null;
+  let answer: Executed | null = null;
   // What is kept by its Idempotency-Key is one document.
   const long = request.wantsMsgpack || request.keepAnswer !== null ? null : new LongDocument(request);
   const run = runOf(request, body, body, long?.collector);
@@ -92,7 +95,7 @@ interface BatchBody extends Omit<StatementBody, "sql" | "parameters" | "params">
  * of several) and a failed one is reported in its place while the others go on. A transaction that is still open at
  * the end is rolled back and reported. With `stop_on_error` nothing runs after the first that fails.
  */
-async function executeBatch(request: Request, body: BatchBody): Promise<Answer> {
+async function executeBatch(request: Request, body: BatchBody): Promise<Answer<ResponseOf<"query.batch">>> {
   const items = body.statements ?? body.queries;
   if (items === undefined || (body.statements !== undefined && body.queries !== undefined)) {
     throw new DbError("invalid_request", 'Send either "statements" or "queries".', { field: "statements" });
@@ -102,7 +105,7 @@ async function executeBatch(request: Request, body: BatchBody): Promise<Answer> 
   const session = new Session(request.tenant, sessionOptions(request, transactional ? "routes" : "statements"));
   if (transactional) session.begin({});
   const results: BatchResult[] = [];
-  const answer = (): Answer => batchAnswer(results, started);
+  const answer = () => batchAnswer(results, started);
   let stopped = false;
   try {
     // Statements before this one are run one by one.
@@ -176,12 +179,15 @@ function runItem(
   }
 }
 
-async function prepare(request: Request, { body }: Input): Promise<Answer> {
+async function prepare(
+  request: Request,
+  { body }: InputOf<"query.prepare">,
+): Promise<Answer<ResponseOf<"query.prepare">>> {
   const { tenant } = request;
   const text = { sql: body.sql, ...textOptionsOf(body) };
   // To name the default graph for the first time makes it.
   const tx = tenant.partition.shard.begin();
-  let answer: Answer;
+  let answer: Answer<ResponseOf<"query.prepare">>;
   try {
     const session = new Session(tenant, sessionOptions(request, "routes"));
     const plan = session.planFor({ ...text, params: NO_PARAMETERS }, tenant.catalog.view(tx), tx);

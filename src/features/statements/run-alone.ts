@@ -18,15 +18,15 @@ export interface LoneStatement extends StatementText {
 }
 
 /** `answerOf` is called before the commit, whose records may include the answer; what it throws takes all back. */
-export function runAlone(
+export function runAlone<T>(
   request: Request,
   { settings, maxRows = Number.MAX_SAFE_INTEGER, collector = plainRows, ...text }: LoneStatement,
-  answerOf: (outcome: Outcome) => Answer,
-): Answer | Promise<Answer> {
+  answerOf: (outcome: Outcome) => Answer<T>,
+): Answer<T> | Promise<Answer<T>> {
   const session = new Session(request.tenant, sessionOptions(request, "routes"));
   for (const name in settings) session.settings.setText(name, settings[name]!, false);
   const run = { ...text, maxRows, collector, request };
-  let answer: Answer = {};
+  let answer: Answer<T> = {};
   const outcome = session.execute(run, (tx, done) => {
     answer = answerOf(done);
     request.commit(tx, answer);

@@ -73,7 +73,7 @@ export async function executeStreamed(
   body: StatementBody,
   format: RowFormat | typeof ARROW_STREAM,
   headers: readonly string[] = [],
-): Promise<Answer> {
+): Promise<Answer<never>> {
   if (request.keepAnswer !== null) {
     throw new DbError(
       "invalid_request",
@@ -98,7 +98,7 @@ export async function streamFrom(
   body: StatementBody,
   stream: SentRows,
   execute: (run: StatementRun) => Outcome | Promise<Outcome>,
-): Promise<Answer> {
+): Promise<Answer<never>> {
   const started = performance.now();
   try {
     const outcome = await execute(runOf(request, body, body, stream.collector));

@@ -7,6 +7,7 @@ import { foreignKeyText } from "../../catalog/foreign-key-text.js";
 import { isListed } from "../../catalog/graph.js";
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { measureTable } from "../../query/exec/measure-table.js";
 import { displayName } from "../../query/expr/types.js";
@@ -15,7 +16,12 @@ import { type IndexLife, indexLife } from "../../session/search-index-care.js";
 const TABLES_PER_PAGE = 1000;
 
 /** Columns, indexes and constraints of one table, by "name" or "schema.name". Throws not_found. */
-export function tableFacts(request: Request, name: string): object {
+type ColumnInfo = ResponseOf<"schema.columns">[number];
+type IndexInfo = ResponseOf<"schema.indexes">[number];
+type TableInfo = ResponseOf<"schema.tables">[number];
+type Constraint = ResponseOf<"schema.table">["constraints"][number];
+
+export function tableFacts(request: Request, name: string): ResponseOf<"schema.table"> {
   const { table, catalog } = found(request, name);
   return {
     name: table.name,
@@ -25,11 +31,11 @@ export function tableFacts(request: Request, name: string): object {
   };
 }
 
-export function tableColumns(request: Request, name: string): object[] {
+export function tableColumns(request: Request, name: string): ColumnInfo[] {
   return columnsOf(found(request, name).table);
 }
 
-export function tableIndexes(request: Request, name: string): object[] {
+export function tableIndexes(request: Request, name: string): IndexInfo[] {
   return indexesOf(found(request, name).table, request);
 }
 
@@ -45,7 +51,7 @@ export interface TablesPage {
 export async function listTables(
   request: Request,
   { limit = TABLES_PER_PAGE, offset = 0, includesSystem = false }: TablesPage = {},
-): Promise<object[]> {
+): Promise<TableInfo[]> {
   const { tenant } = request;
   const tx = tenant.partition.shard.begin({ readOnly: true });
   try {
@@ -53,7 +59,7 @@ export async function listTables(
     const all = [...catalog.tables(), ...catalog.views()];
     const shown = includesSystem ? all : all.filter(isListed);
     const relations = shown.slice(offset, offset + limit);
-    const rows: object[] = [];
+    const rows: TableInfo[] = [];
     for (const table of relations) {
       if ("query" in table) {
         rows.push(describeView(table));
@@ -76,7 +82,7 @@ export async function listTables(
   }
 }
 
-function describeView({ name, schema, columns, createdAt }: ViewDef): object {
+function describeView({ name, schema, columns, createdAt }: ViewDef): TableInfo {
   return {
     name,
     schema,
@@ -108,7 +114,7 @@ function found(request: Request, named: string): { readonly table: TableDef; rea
   }
 }
 
-function columnsOf(table: TableDef): object[] {
+function columnsOf(table: TableDef): ColumnInfo[] {
   return table.columns.map((column, index) => ({
     name: column.name,
     data_type: displayName(column.type),
@@ -129,7 +135,7 @@ function isUnique(table: TableDef, columnId: number): boolean {
   );
 }
 
-function indexesOf(table: TableDef, { tenant }: Request): object[] {
+function indexesOf(table: TableDef, { tenant }: Request): IndexInfo[] {
   const primary =
     table.primaryKey === null ? [] : [describeIndex(table, table.primaryKeyName!, table.primaryKey, true, true)];
   return [
@@ -148,7 +154,7 @@ function indexesOf(table: TableDef, { tenant }: Request): object[] {
   ];
 }
 
-function describeLife({ state, rowsRead, items, waiting, bytes }: IndexLife): object {
+function describeLife({ state, rowsRead, items, waiting, bytes }: IndexLife): NonNullable<IndexInfo["progress"]> {
   return { state, rows_read: rowsRead, items, items_waiting: waiting, size_bytes: bytes };
 }
 
@@ -158,7 +164,7 @@ function describeIndex(
   ids: readonly number[],
   unique: boolean,
   primary: boolean,
-): object {
+): IndexInfo {
   return { name, type: "btree", columns: namesOf(table, ids), is_unique: unique, is_primary: primary };
 }
 
@@ -170,11 +176,11 @@ function namesOf(table: TableDef, ids: readonly number[]): string[] {
   return ids.map((id) => table.columns.find((column) => column.id === id)!.name);
 }
 
-function constraintsOf(table: TableDef, catalog: CatalogView): object[] {
-  const keys: object[] = [];
+function constraintsOf(table: TableDef, catalog: CatalogView): Constraint[] {
+  const keys: Constraint[] = [];
   if (table.primaryKey !== null) {
     keys.push({
-      name: table.primaryKeyName,
+      name: table.primaryKeyName!,
       type: "PRIMARY KEY",
       definition: `PRIMARY KEY (${namesOf(table, table.primaryKey).join(", ")})`,
     });

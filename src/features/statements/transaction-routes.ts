@@ -3,6 +3,7 @@
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../bodies/validate.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
 import type { Answer } from "../../session/answer.js";
@@ -38,7 +39,7 @@ export const transactionHandlers = {
   "transactions.savepoint.rollback": (request, { params }) =>
     inTransaction(request, params.id!, (transaction) => {
       transaction.session.rollbackTo(params.name!);
-      return { plain: { id: transaction.id, savepoint: params.name } };
+      return { plain: { id: transaction.id, savepoint: params.name! } };
     }),
 } satisfies Handlers;
 
@@ -66,7 +67,11 @@ function isolationOf(text: string | undefined): IsolationLevel | null {
   return known;
 }
 
-export function beginTransaction(request: Request, { body }: Input): Answer {
+type TransactionState = ResponseOf<"transactions.get">;
+type Committed = Answer<ResponseOf<"transactions.commit">>;
+type RolledBack = Answer<ResponseOf<"transactions.rollback">>;
+
+export function beginTransaction(request: Request, { body }: Input): Answer<TransactionState> {
   const options = {
     ...sessionOptions(request, "routes"),
     isolation: isolationOf(body.isolation_level),
@@ -75,7 +80,7 @@ export function beginTransaction(request: Request, { body }: Input): Answer {
   return { plain: describe(transaction) };
 }
 
-function describe({ id, session, createdMs, expiresMs }: InteractiveTransaction): object {
+function describe({ id, session, createdMs, expiresMs }: InteractiveTransaction): TransactionState {
   return {
     id,
     status: session.status,
@@ -87,11 +92,11 @@ function describe({ id, session, createdMs, expiresMs }: InteractiveTransaction)
   };
 }
 
-export function commitTransaction(request: Request, id: string): Answer | Promise<Answer> {
+export function commitTransaction(request: Request, id: string): Committed | Promise<Committed> {
   return inTransaction(request, id, (transaction) => commit(request, transaction));
 }
 
-export function rollbackTransaction(request: Request, id: string): Answer | Promise<Answer> {
+export function rollbackTransaction(request: Request, id: string): RolledBack | Promise<RolledBack> {
   return inTransaction(request, id, (transaction) => {
     request.transactions.finish(transaction, "it was rolled back");
     transaction.session.rollback();
@@ -106,7 +111,7 @@ export function executeInTransaction(
   body: StatementBody,
   format: RowFormat,
   headers: readonly string[],
-): Answer | Promise<Answer> {
+): Answer<never> | Promise<Answer<never>> {
   return inTransaction(request, id, ({ session }) =>
     streamFrom(request, body, new RowStream(request, format, headers), (run) =>
       session.execute(run, (tx) => tx.rollback()),
@@ -114,17 +119,17 @@ export function executeInTransaction(
   );
 }
 
-function inTransaction(
+function inTransaction<T>(
   request: Request,
   id: string,
-  work: (transaction: InteractiveTransaction) => Answer | Promise<Answer>,
-): Answer | Promise<Answer> {
+  work: (transaction: InteractiveTransaction) => Answer<T> | Promise<Answer<T>>,
+): Answer<T> | Promise<Answer<T>> {
   const { transactions } = request;
   return transactions.inOrder(transactions.get(id, request), () => work(transactions.get(id, request)));
 }
 
 /** Temporary relations of the transaction go with it. */
-function commit(request: Request, transaction: InteractiveTransaction): Answer | Promise<Answer> {
+function commit(request: Request, transaction: InteractiveTransaction): Committed | Promise<Committed> {
   const { session } = transaction;
   const ending =
     session.status === "active" ? session.endTemporaries(request, (tx) => request.tenant.commit(tx)) : undefined;
@@ -140,9 +145,9 @@ function commit(request: Request, transaction: InteractiveTransaction): Answer |
   );
 }
 
-function commitNow(request: Request, transaction: InteractiveTransaction): Answer {
+function commitNow(request: Request, transaction: InteractiveTransaction): Committed {
   const { transactions } = request;
-  const answer: Answer = { plain: { id: transaction.id, status: "committed" } };
+  const answer: Committed = { plain: { id: transaction.id, status: "committed" } };
   try {
     transaction.session.commit((tx) => request.commit(tx, answer));
     transactions.finish(transaction, "it was committed");

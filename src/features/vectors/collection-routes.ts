@@ -7,7 +7,8 @@ import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { pageOf } from "../../bodies/paging.js";
-import type { Input } from "../../bodies/validate.js";
+import type { InputOf } from "../../bodies/validate.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { EF_SEARCH } from "../../query/exec/nearest-scan.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
@@ -41,6 +42,8 @@ export const vectorCollectionHandlers = {
   }),
 } satisfies Handlers;
 
+type Described = ResponseOf<"vectors.collections.get">;
+
 interface NewCollection {
   readonly name: string;
   readonly dimensions: number;
@@ -55,7 +58,10 @@ interface NewCollection {
 }
 
 /** The table, its index and what makes it a collection are one transaction. */
-async function createCollection(request: Request, { body }: Input): Promise<Answer> {
+async function createCollection(
+  request: Request,
+  { body }: InputOf<"vectors.collections.create">,
+): Promise<Answer<Described>> {
   const wanted = body as NewCollection;
   const { name } = wanted;
   const metric = metricOf(wanted);
@@ -137,13 +143,16 @@ function indexOptions({
   return `m = ${m}, ef_construction = ${efConstruction}${search}, storage = '${storage === "none" ? "f32" : storage}'`;
 }
 
-function listCollections(request: Request, { query }: Input): Promise<Answer> {
+function listCollections(
+  request: Request,
+  { query }: InputOf<"vectors.collections.list">,
+): Promise<Answer<Described[]>> {
   const { limit = COLLECTIONS_PER_PAGE, offset = 0 } = pageOf(query);
   return readTogether(request, async ({ catalog }, ask) => {
     const rights = rightsOfCaller(request.head)(catalog);
     const tables = catalog.tables().filter((table) => rights.mayName(table));
     const collections = tables.flatMap((table) => vectorCollectionOf(table) ?? []);
-    const plain: object[] = [];
+    const plain: Described[] = [];
     for (const collection of collections.slice(offset, offset + limit)) {
       const count = await countOf(collection, ask);
       const seesAll = rights.mayAll(collection.table.id, ["r"]);
@@ -153,7 +162,7 @@ function listCollections(request: Request, { query }: Input): Promise<Answer> {
   });
 }
 
-async function described(request: Request, collection: VectorCollection): Promise<object> {
+async function described(request: Request, collection: VectorCollection): Promise<Described> {
   const count = await countOf(collection, (text) => rowsOf(request, text));
   const seesAll = withDefinitions(request, (catalog) =>
     rightsOfCaller(request.head)(catalog).mayAll(collection.table.id, ["r"]),
@@ -184,7 +193,11 @@ async function countOf({ sqlName }: VectorCollection, ask: Ask): Promise<number>
   return Number(row![0]);
 }
 
-function description({ table, dimensions, metric, index }: VectorCollection, count: number, life: IndexLife): object {
+function description(
+  { table, dimensions, metric, index }: VectorCollection,
+  count: number,
+  life: IndexLife,
+): Described {
   const { m = M, efConstruction = EF_CONSTRUCTION, efSearch = EF_SEARCH, storage = "f32" } = index?.vector ?? {};
   return {
     name: table.name,

@@ -12,7 +12,7 @@ import { RESULT_BYTES_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../../
 import { sentName } from "../../protocol/sent-name.js";
 import { resultTooLarge } from "../../protocol/size-errors.js";
 import type { Batch } from "../../query/expr/expr.js";
-import type { Answer } from "../../session/answer.js";
+import type { TextAnswer } from "../../session/answer.js";
 import type { ResultShape, Rows } from "../../session/sql-result.js";
 import { shortFloat4 } from "../../values/float-text.js";
 import { VECTOR_METRICS } from "../../values/vector-metric.js";
@@ -45,7 +45,7 @@ export interface VectorSearch {
 }
 
 /** The vectors of the collection that are most like the given one. */
-export function searchVectors(request: Request, name: string, asked: VectorSearch): Answer | Promise<Answer> {
+export function searchVectors(request: Request, name: string, asked: VectorSearch): TextAnswer | Promise<TextAnswer> {
   const wanted = searchedByLikeness(request, underOneName(asked));
   const collection = findVectorCollection(request, name);
   const queryField = sentName(asked, ["query", "text_query"]);
@@ -65,7 +65,7 @@ function searchNear(
   wanted: VectorSearch,
   collection: VectorCollection,
   vector: Float32Array,
-): Answer | Promise<Answer> {
+): TextAnswer | Promise<TextAnswer> {
   const { operator, scoreOf, distanceOf } = VECTOR_METRICS[collection.metric];
   const { offset = 0, include_metadata: withMetadata = true, include_vectors: withVectors = false } = wanted;
   const params = new Parameters();

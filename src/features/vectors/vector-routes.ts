@@ -2,7 +2,8 @@
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../bodies/validate.js";
+import type { InputOf } from "../../bodies/validate.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import { writeTogether } from "../documents/document-session.js";
@@ -38,10 +39,13 @@ export const vectorHandlers = {
     const { sqlName } = findVectorCollection(request, params.name!);
     const sql = `DELETE FROM ${sqlName} WHERE id = ANY ($1::text[])`;
     if (body.ids.length > ITEMS_AT_ONCE) return deleteInTurns(request, sql, body.ids);
-    return runAlone(request, { sql, params: [body.ids] }, ({ rowsAffected }) => ({ plain: { deleted: rowsAffected } }));
+    return runAlone(request, { sql, params: [body.ids] }, ({ rowsAffected }) => ({
+      plain: { deleted: rowsAffected! },
+    }));
   },
 } satisfies Handlers;
 
+type Written = ResponseOf<"vectors.upsert">;
 type OnConflict = "error" | "replace" | "ignore";
 
 const CLAUSES: Readonly<Record<OnConflict, string>> = {
@@ -64,11 +68,11 @@ function storeOne(
   { sqlName }: VectorCollection,
   { id, vector, metadata }: VectorItem,
   onConflict: OnConflict,
-): Answer | Promise<Answer> {
+): Answer<Written> | Promise<Answer<Written>> {
   const sql = `INSERT INTO ${sqlName} (id, vector, metadata) VALUES ($1, $2, $3) ${CLAUSES[onConflict]}`;
   return sayingWhichIsThere(() =>
     runAlone(request, { sql, params: [id, vector, metadata] }, ({ rowsAffected }) => ({
-      plain: { id, ids: [id], inserted: rowsAffected },
+      plain: { id, ids: [id], inserted: rowsAffected! },
     })),
   );
 }
@@ -102,7 +106,11 @@ function refuse(error: unknown): never {
 /** Of more, each statement takes so many. */
 const ITEMS_AT_ONCE = 2000;
 
-function deleteInTurns(request: Request, sql: string, ids: readonly string[]): Promise<Answer> {
+function deleteInTurns(
+  request: Request,
+  sql: string,
+  ids: readonly string[],
+): Promise<Answer<ResponseOf<"vectors.deleteMany">>> {
   return writeTogether(request, async (run) => {
     let deleted = 0;
     for (let from = 0; from < ids.length; from += ITEMS_AT_ONCE) {
@@ -150,7 +158,7 @@ function storeMany(
   collection: VectorCollection,
   given: readonly unknown[],
   onConflict: OnConflict,
-): Answer | Promise<Answer> {
+): Answer<Written> | Promise<Answer<Written>> {
   const source = "unnest($1::text[], $2::vector[], $3::jsonb[]) AS item (id, vector, metadata)";
   const sql = `INSERT INTO ${collection.sqlName} (id, vector, metadata) SELECT id, vector, metadata FROM ${source} WHERE true ${CLAUSES[onConflict]}`;
   const items = new Items(given, collection, onConflict);
@@ -158,12 +166,12 @@ function storeMany(
     if (given.length > ITEMS_AT_ONCE) return storeInTurns(request, sql, given.length, items);
     for (let i = 0; i < given.length; i++) items.add(i);
     return runAlone(request, { sql, params: columnsOf([...items.byId.values()]) }, ({ rowsAffected }) => ({
-      plain: { ...items.answer, inserted: rowsAffected },
+      plain: { ...items.answer, inserted: rowsAffected! },
     }));
   });
 }
 
-async function storeInTurns(request: Request, sql: string, count: number, items: Items): Promise<Answer> {
+async function storeInTurns(request: Request, sql: string, count: number, items: Items): Promise<Answer<Written>> {
   for (let i = 0; i < count; i++) {
     items.add(i);
     if (i % 256 === 0 && request.shouldYield()) await request.yieldTurn();
@@ -183,14 +191,16 @@ function columnsOf(items: readonly VectorItem[]): [string[], Float32Array[], (ob
   return [items.map(({ id }) => id), items.map(({ vector }) => vector), items.map(({ metadata }) => metadata)];
 }
 
-function getVector(request: Request, { params }: Input): Answer | Promise<Answer> {
+type Found = ResponseOf<"vectors.get">;
+
+function getVector(request: Request, { params }: InputOf<"vectors.get">): Answer<Found> | Promise<Answer<Found>> {
   const { sqlName } = findVectorCollection(request, params.name!);
   const sql = `SELECT id, vector, metadata FROM ${sqlName} WHERE id = $1`;
   return runAlone(request, { sql, params: [params.id] }, ({ rows }) => {
     const [row] = rows.plain!;
     if (row === undefined) throw missing(params.id!);
     const [id, vector, metadata] = row;
-    return { plain: { id, vector, metadata } };
+    return { plain: { id, vector, metadata } as Found };
   });
 }
 

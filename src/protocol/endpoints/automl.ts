@@ -108,17 +108,26 @@ const Job = Type.Object({
 
 const Model = Type.Object({
   id: Type.String(),
+  model_id: Type.String({ description: "The same as `id`." }),
   name: Type.String(),
   version: Type.Integer(),
   task: Type.String(),
+  task_type: Type.String({ description: "The same as `task`." }),
   status: Type.String(),
   algorithm: Type.String(),
   metric: Type.String(),
   best_score: Nullable(Type.Number()),
   metrics: Type.Record(Type.String(), Type.Number()),
+  classes: Nullable(Type.Array(Type.String())),
   training_time_ms: Type.Number(),
+  size_bytes: Type.Integer(),
+  digest: Type.String(),
   created_at: Timestamp,
   config: Type.Record(Type.String(), Type.Unknown()),
+  features: Type.Optional(Type.Array(Type.Unknown(), { description: "Left out in lists, as the fields below." })),
+  feature_importance: Type.Optional(Type.Unknown()),
+  card: Type.Optional(Type.Unknown()),
+  trials: Type.Optional(Type.Array(Type.Unknown())),
 });
 
 const relation = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
@@ -338,9 +347,14 @@ export const automlEndpoints = [
     response: Type.Object({
       predictions: Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
       model_id: Type.String(),
+      model: Type.String({ description: "The model's name." }),
+      version: Type.Integer(),
+      task: Type.String(),
       probabilities: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Number()))),
       explanations: Type.Optional(Type.Array(Type.Unknown())),
+      explanation_method: Type.Optional(Nullable(Type.String())),
       forecast: Type.Optional(Type.Array(Type.Unknown())),
+      coverage: Type.Optional(Type.Number({ description: "The share of steps between `lower` and `upper`." })),
     }),
   },
   {

@@ -4,11 +4,17 @@ import type { EndpointSpec } from "../endpoint.js";
 import { SEARCH_LIMIT_MAX } from "../limits.js";
 import { AnyObject, Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
-const Collection = Type.Object({
+const collectionFields = {
   name: Type.String(),
   schema: Type.Object({ fields: Type.Array(AnyObject), indexes: Type.Array(AnyObject) }),
   document_count: Type.Optional(Type.Integer()),
   created_at: Timestamp,
+  indexes: Type.Optional(Type.Array(AnyObject, { description: "Search indexes and how far each is." })),
+};
+const Collection = Type.Object(collectionFields);
+const WrappedCollection = Type.Object({
+  ...collectionFields,
+  collection: Type.Object(collectionFields, { description: "The same fields again." }),
 });
 
 const collectionName = Type.Object({ name: Type.String() });
@@ -70,7 +76,7 @@ export const collectionEndpoints = [
         },
       },
     },
-    response: Collection,
+    response: WrappedCollection,
     status: 201,
   },
   {
@@ -101,7 +107,7 @@ export const collectionEndpoints = [
     access: "member",
     home: "tenant",
     params: collectionName,
-    response: Collection,
+    response: WrappedCollection,
   },
   {
     name: "collections.replace",
@@ -128,7 +134,7 @@ export const collectionEndpoints = [
         },
       },
     },
-    response: Collection,
+    response: WrappedCollection,
   },
   {
     name: "collections.update",
@@ -144,7 +150,7 @@ export const collectionEndpoints = [
     params: collectionName,
     body: SchemaChange,
     example: { params: { name: "article" }, body: { schema: { fields: [{ name: "author", type: "string" }] } } },
-    response: Collection,
+    response: WrappedCollection,
   },
   {
     name: "collections.delete",
