@@ -126,7 +126,7 @@ const features = {
     "statements",
     "vectors",
   ],
-  agent: ["jobs", "statements", "tools"],
+  agent: ["branches", "jobs", "statements", "tools"],
   placement: ["feed", "jobs"],
   backup: ["feed", "jobs", "placement"],
   bolt: ["postgres"],

@@ -236,6 +236,22 @@ export class Request {
     if (keeps) this.keepAnswer = null;
   }
 
+  /**
+   * Works on another tenant of the partition, such as a branch of its own. Its answer waits for what was committed
+   * there, too.
+   */
+  async inTenant<T>(tenant: Tenant, work: (placed: Request) => Promise<T>): Promise<T> {
+    const placed = Object.create(this, { tenant: { value: tenant } }) as Request;
+    try {
+      return await work(placed);
+    } finally {
+      this.wrote ||= placed.wrote;
+      this.committed ||= placed.committed;
+      this.keepAnswer = placed.keepAnswer;
+      if (placed.committed) this.tenant.sawEverything();
+    }
+  }
+
   /** Commits one of several transactions of the request. */
   commitPart(tx: Transaction): void {
     const { dirty } = tx;

@@ -110,6 +110,50 @@ t.test("nothing is written unless it is allowed, and by nobody who may not", asy
   t.match(told().find(({ role }) => role === "tool")?.content, /an agent cannot run agents/);
 });
 
+t.test("in a sandbox what an agent writes is a branch, to be looked at and merged", async (t) => {
+  const remove = call("execute", { sql: "DELETE FROM orders WHERE amount < 20" });
+  const insert = call("execute", { sql: "INSERT INTO customers VALUES (3, 'Eve')" });
+  script([remove, insert], [call("query", { sql: "SELECT count(*) FROM orders" })], ["Two orders are left."]);
+  const reply = await agent({ sandbox: true });
+  const { answer, sandbox, steps } = JSON.parse(reply.body.data?.rows[0][0]);
+  t.equal(answer, "Two orders are left.");
+  t.match(steps[1].calls[0].result, /"rows":\[\["?2"?\]\]/, "it sees what it has written");
+  t.same(
+    sandbox.tables.sort((a: { table: string }, b: { table: string }) => (a.table < b.table ? -1 : 1)),
+    [
+      { table: "customers", added: 1, removed: 0, changed: 0 },
+      { table: "orders", added: 0, removed: 1, changed: 0 },
+    ],
+  );
+  t.match(sandbox, { complete: true, definitions: [], branch: /^run_[a-z0-9]+$/ });
+  t.same(await server.rows("SELECT count(*)::int FROM orders"), [[3]], "the tenant has not changed");
+  const merged = await server.call("POST", `/v1/branches/${sandbox.branch}/merge`, {});
+  t.match(merged.body.data, { merged: true, added: 1, removed: 1 });
+  t.same(await server.rows("SELECT id FROM orders ORDER BY id"), [[2], [3]]);
+  await server.rows("INSERT INTO orders VALUES (1, 1, 10)");
+  await server.rows("DELETE FROM customers WHERE id = 3");
+
+  const names = async () =>
+    (await server.call("GET", "/v1/branches")).body.data.branches.map(({ name }: { name: string }) => name);
+  t.equal((await server.call("DELETE", `/v1/branches/${sandbox.branch}`)).status, 204);
+  script([call("query", { sql: "SELECT 1" })], ["Nothing to do."]);
+  const idle = JSON.parse((await agent({ sandbox: true })).body.data.rows[0][0]);
+  t.match(idle.sandbox, { branch: null, tables: [], rows: [] });
+  t.same(await names(), [], "without changes there is no branch");
+  script([remove], [""]);
+  t.equal((await agent({ sandbox: true })).status, 400);
+  t.same(await names(), [], "a run that fails leaves none");
+  const token = await server.tenant("clerks");
+  const refused = await server.sql("SELECT AGENT_RUN('a', 'b', '{\"sandbox\": true}')", [], { token });
+  t.equal(refused.status, 403);
+  t.match(refused.body.error.message, /^AGENT_RUN error: A sandbox is a branch\./);
+  await server.rows("CREATE AGENT tidier WITH (instructions = 'Tidy up.', sandbox = true)");
+  script([remove], ["Done."]);
+  const named = await server.sql("EXECUTE AGENT tidier 'Remove small orders'");
+  t.match(JSON.parse(named.body.data.rows[0][0]), { sandbox: { tables: [{ table: "orders", removed: 1 }] } });
+  await server.rows("DROP AGENT tidier");
+});
+
 t.test("malformed calls are told to the model, and given up after some", async (t) => {
   script(
     [call("query", '{"sql": SELECT')],

@@ -235,6 +235,38 @@ t.test("definitions are merged where only the branch has changed them", async (t
   t.match(await merge("n"), { error: { code: "conflict", message: /both the branch and its origin/ } });
 });
 
+t.test("the rows of some tables are merged, and the others later", async (t) => {
+  const token = await server.tenant("half", ["super_admin"]);
+  const merge = async (body: object) => (await server.call("POST", "/v1/branches/b/merge", body, { token })).body;
+  await rows(token, "CREATE TABLE a (id int PRIMARY KEY)");
+  await rows(token, "CREATE TABLE b (id int PRIMARY KEY, a int REFERENCES a (id))");
+  await fork(token, { name: "b" });
+  await rows(token, "INSERT INTO a VALUES (1)", "b");
+  await rows(token, "INSERT INTO b VALUES (1, 1)", "b");
+  t.match(await merge({ tables: ["b"] }), { error: { code: "constraint_violation" } }, "b refers to a row of a");
+  t.match(await merge({ tables: ["a"] }), { data: { merged: true, added: 1 } });
+  t.same(await rows(token, "SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM b)"), [[1, 0]]);
+  t.match(await merge({ tables: ["c"] }), { error: { code: "not_found", details: { field: "tables[0]" } } });
+  await rows(token, "ALTER TABLE b ADD COLUMN v int", "b");
+  t.match(await merge({ tables: ["b"] }), { error: { code: "conflict", details: { field: "tables[0]" } } });
+  t.match(await merge({}), { data: { merged: true, conflicts_total: 0 } });
+  t.same(await rows(token, "SELECT * FROM b"), [[1, 1, null]]);
+});
+
+t.test("a branch of a branch is merged by a request about the tenant", async (t) => {
+  const token = await server.tenant("deep", ["super_admin"]);
+  await rows(token, "CREATE TABLE item (id int PRIMARY KEY, v text)");
+  await fork(token, { name: "outer" });
+  await rows(token, "INSERT INTO item VALUES (1, 'outer')", "outer");
+  await fork(token, { name: "inner", from: "outer" });
+  await rows(token, "ALTER TABLE item ADD COLUMN w int DEFAULT 7", "inner");
+  t.same(await rows(token, "SELECT * FROM item", "outer"), [[1, "outer"]]);
+  const merged = await server.call("POST", "/v1/branches/inner/merge", {}, { token });
+  t.equal(merged.status, 200, JSON.stringify(merged.body));
+  t.same(await rows(token, "SELECT v, w FROM item", "outer"), [["outer", 7]], "its origin has the new column");
+  t.same(await rows(token, "SELECT * FROM item"), [], "the tenant itself has not");
+});
+
 t.test("what a branch, its origin and the past do not share", async (t) => {
   const token = await server.tenant("apart", ["super_admin"]);
   await rows(token, "CREATE TABLE item (id serial PRIMARY KEY, v int)");

@@ -2242,7 +2242,9 @@ readonly name: string | number | boolean; }; readonly body?: {
 /** Default: refuse. */
 readonly conflicts?: "refuse" | "ours" | "theirs" | undefined; 
 /** Nothing is written. */
-readonly dry_run?: boolean | undefined; }; }; readonly answer: { 
+readonly dry_run?: boolean | undefined; 
+/** Only the rows of these tables, whose definitions must be those of the fork. Default: everything. */
+readonly tables?: readonly (string)[] | undefined; }; }; readonly answer: { 
 /** False: nothing was written, because of the conflicts or of `dry_run`. */
 readonly merged: boolean; readonly added: number; readonly removed: number; readonly changed: number; 
 /** Rows that both have changed since the fork: the first ones. Ours is the origin's, theirs the branch's. */

@@ -1,5 +1,7 @@
 /** What an agent may do, as its run knows it. Implemented by request-tools.ts. */
+
 import type { ToolSpec } from "../../ai/providers/provider.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
 
 export interface AgentTools {
   /** The caller's credential may not write. */
@@ -8,8 +10,23 @@ export interface AgentTools {
   specs(allowWrites: boolean): readonly ToolSpec[];
   /** Runs one with the caller's rights, less those to write unless they are allowed. Throws DbError. */
   call(name: string, args: unknown, bounds: ToolBounds): Promise<string>;
+  /** A branch of that name for the run to work in. Throws forbidden for who may not make one. */
+  fork(name: string): Promise<AgentSandbox>;
   /** Keeps the trace of a run, in a transaction of its own. */
   keep(run: AgentTrace): Promise<void>;
+}
+
+/** A branch of the tenant in which an agent's tools work. */
+export interface AgentSandbox extends Pick<AgentTools, "call"> {
+  /** What the agent has changed. Without changes the branch is deleted and its name null. */
+  outcome(): Promise<SandboxOutcome>;
+  /** Deletes the branch. */
+  discard(): Promise<void>;
+}
+
+/** The difference as GET /v1/branches/{name}/diff answers it. */
+export interface SandboxOutcome extends ResponseOf<"branches.diff"> {
+  readonly branch: string | null;
 }
 
 export interface ToolBounds {

@@ -1,11 +1,13 @@
 /**
  * Named agents (agent-functions.ts) for features that run them on behalf of a request, with its rights. Holds no state.
  */
+
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
 import { rowsOf } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { AGENTS_TABLE } from "./agent-functions.js";
+import type { SandboxOutcome } from "./agent-tools.js";
 import { agentToolsOf } from "./request-tools.js";
 import { type AgentOptions, runAgent } from "./run-agent.js";
 
@@ -54,9 +56,13 @@ export async function runNamedAgent(
   const provider = request.partition.providers.forTenant(request.tenant);
   const all: AgentOptions = { ...options, ...more, format: "json" };
   const json = await runAgent(provider, agentToolsOf(request), instructions, task, all, request.signal());
-  const { answer, usage } = JSON.parse(json) as {
+  const { answer, sandbox, usage } = JSON.parse(json) as {
     readonly answer: string;
+    readonly sandbox?: SandboxOutcome;
     readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
   };
-  return { text: answer, inputTokens: usage.input_tokens, outputTokens: usage.output_tokens };
+  const changed = sandbox?.branch ?? null;
+  const text =
+    changed === null ? answer : `${answer}\n\nThe changes are in the branch "${changed}". Merge it to keep them.`;
+  return { text, inputTokens: usage.input_tokens, outputTokens: usage.output_tokens };
 }

@@ -12,10 +12,12 @@ import type { Agents } from "../../query/expr/functions/generation.js";
 import { readCallOptions } from "../../session/call-options.js";
 import type { AskingStatement } from "../../session/capabilities.js";
 import type { Client } from "../../session/statement-run.js";
+import type { Tenant } from "../../session/tenant.js";
 import { reasonOf } from "../jobs/background-request.js";
 import { together } from "../statements/run-together.js";
 import type { Tool } from "../tools/tool.js";
 import { checkedArguments, findTool } from "../tools/toolbox.js";
+import { forkFor } from "./agent-sandbox.js";
 import type { AgentTools, AgentTrace, ToolBounds } from "./agent-tools.js";
 import { AGENT_OPTIONS, type AgentOptions, refuseUnknownTool, runAgent } from "./run-agent.js";
 
@@ -67,7 +69,8 @@ export function agentToolsOf(request: Request): AgentTools {
       toolsOf(allowWrites)
         .filter(({ name }) => mayCall(request, name))
         .map(specOf),
-    call: (name, args, bounds) => callTool(request, name, args, bounds),
+    call: (name, args, bounds) => callTool(request, request.tenant, name, args, bounds),
+    fork: (name) => forkFor(request, name, callTool),
     keep: (trace) => keep(request, trace),
   };
 }
@@ -89,7 +92,13 @@ function specOf({ name, description, input }: Tool): ToolSpec {
   return { name, description, parameters: JSON.parse(JSON.stringify(input)) as ToolSpec["parameters"] };
 }
 
-async function callTool(request: Request, name: string, given: unknown, bounds: ToolBounds): Promise<string> {
+async function callTool(
+  request: Request,
+  tenant: Tenant,
+  name: string,
+  given: unknown,
+  bounds: ToolBounds,
+): Promise<string> {
   const tool = toolsOf(bounds.allowWrites).find((one) => one.name === name);
   if (tool === undefined) throw new DbError("invalid_request", `There is no tool "${name}".`);
   requireTool(request, name);
@@ -97,7 +106,9 @@ async function callTool(request: Request, name: string, given: unknown, bounds: 
   request.hasActed = true;
   return within(request, bounds, async (own) => {
     await own.yieldTurn();
-    return tool.call({ request: own, readOnly: !bounds.allowWrites, progress: () => undefined }, args);
+    return own.inTenant(tenant, async (placed) =>
+      tool.call({ request: placed, readOnly: !bounds.allowWrites, progress: () => undefined }, args),
+    );
   });
 }
 
@@ -119,6 +130,7 @@ async function within<T>(
     signal.removeEventListener("abort", stop);
     own.ended();
     request.wrote ||= own.wrote;
+    request.committed ||= own.committed;
   }
 }
 

@@ -15,10 +15,13 @@ import {
 } from "../../ai/providers/provider.js";
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError } from "../../protocol/errors.js";
-import type { AgentStep, AgentTools, ToolBounds } from "./agent-tools.js";
+import type { AgentSandbox, AgentStep, AgentTools, ToolBounds } from "./agent-tools.js";
 
 export const AGENT_OPTIONS = Strict({
   allow_writes: Type.Optional(Type.Boolean()),
+  sandbox: Type.Optional(
+    Type.Boolean({ description: "The agent works in a branch, where it may write. The answer has the difference." }),
+  ),
   timeout_secs: Type.Optional(Type.Number({ minimum: 5, maximum: 60 })),
   max_steps: Type.Optional(Type.Integer({ minimum: 1, maximum: 50 })),
   tools: Type.Optional(Type.Array(Type.String(), { maxItems: 50 })),
@@ -57,7 +60,7 @@ export function agentError(
 
 interface Run {
   readonly provider: Provider;
-  readonly tools: AgentTools;
+  readonly tools: Pick<AgentTools, "call">;
   readonly options: AgentOptions;
   readonly bounds: ToolBounds;
   readonly names: ReadonlySet<string>;
@@ -76,7 +79,10 @@ export function refuseUnknownTool({ tools = [] }: Pick<AgentOptions, "tools">, k
   });
 }
 
-/** The answer, or with `format: "json"` an object with the answer, the run's id, its steps and its usage. */
+/**
+ * The answer, or with `format: "json"` an object with the answer, the run's id, its steps and its usage. With `sandbox`
+ * always the object, and in it what the agent has changed in which branch. A run that fails leaves no branch.
+ */
 export async function runAgent(
   provider: Provider | null,
   tools: AgentTools | null,
@@ -86,13 +92,9 @@ export async function runAgent(
   signal: AbortSignal,
 ): Promise<string> {
   if (tools === null) throw agentError("an agent cannot run agents, and cannot be run without a client");
-  if (provider === null || !provider.supportsTools) {
-    throw agentError("a provider that can call tools is needed; the bundled model cannot", "query_error", {
-      sqlstate: "55000",
-      hint: "Configure one in [query.ai_service], or for the tenant with PUT /v1/ai/provider.",
-    });
-  }
-  const { allow_writes: allowWrites = false, timeout_secs: seconds = TIMEOUT_SECONDS } = options;
+  requireTools(provider);
+  const { sandbox: isApart = false, allow_writes: allowWrites = isApart } = options;
+  const { timeout_secs: seconds = TIMEOUT_SECONDS } = options;
   if (task.trim() === "") throw agentError("the task is empty", "query_error", { sqlstate: "22023" });
   if (allowWrites && tools.readOnly) {
     throw agentError("the credential may not write; you do not have permission to allow writes", "forbidden", {
@@ -141,13 +143,17 @@ export async function runAgent(
       startedAt: startedAt.toISOString(),
       finishedAt: new Date().toISOString(),
     });
+  let sandbox: AgentSandbox | null = null;
   try {
-    const answer = await untilAnswered(run, specs);
+    if (isApart) sandbox = await tools.fork(id);
+    const answer = await untilAnswered({ ...run, tools: sandbox ?? tools }, specs);
+    const changes = sandbox === null ? null : await sandbox.outcome();
     await keep(answer, null);
-    if (options.format !== "json") return answer;
+    if (options.format !== "json" && changes === null) return answer;
     const usage = { input_tokens: run.tokens.input, output_tokens: run.tokens.output };
-    return JSON.stringify({ run_id: id, answer, steps: run.steps, usage });
+    return JSON.stringify({ run_id: id, answer, ...(changes && { sandbox: changes }), steps: run.steps, usage });
   } catch (error) {
+    await sandbox?.discard();
     const told = toldOf(error, id);
     await keep(null, told.message);
     throw told;
@@ -155,6 +161,14 @@ export async function runAgent(
     clearTimeout(timer);
     stop.abort(new DbError("cancelled"));
   }
+}
+
+function requireTools(provider: Provider | null): asserts provider is Provider {
+  if (provider?.supportsTools) return;
+  throw agentError("a provider that can call tools is needed; the bundled model cannot", "query_error", {
+    sqlstate: "55000",
+    hint: "Configure one in [query.ai_service], or for the tenant with PUT /v1/ai/provider.",
+  });
 }
 
 /** An error with the words that clients look for, and the run whose trace tells more. */

@@ -25,6 +25,7 @@ import { type DefinitionMerge, mergeDefinitions, mergeWhole } from "./branch-def
 import { changeOf } from "./branch-diff.js";
 import { isEnding } from "./branch-life.js";
 import {
+  type BranchTables,
   branchTables,
   type Row,
   type RowDifference,
@@ -37,6 +38,8 @@ import {
 interface Wanted {
   readonly conflicts?: "refuse" | "ours" | "theirs";
   readonly dry_run?: boolean;
+  /** Only the rows of these; absent: everything. */
+  readonly tables?: readonly string[];
 }
 
 /** Rows that are written in a turn. */
@@ -44,19 +47,33 @@ const ROWS_AT_ONCE = 32;
 /** Conflicts that an answer shows. */
 const CONFLICTS_SHOWN = 100;
 
-/** `commit`: absent, the answer is the request's own. */
-export async function mergeBranch(
+type Merged = Answer<ResponseOf<"branches.merge">>;
+/** `placed`: the request, about the origin. */
+type Commit = (placed: Request, tx: ShardTransaction, answer: Merged) => void;
+
+/** `commit`: absent, the answer is the request's own. The origin may be another branch than the request is about. */
+export function mergeBranch(
   request: Request,
   number: number,
-  { conflicts = "refuse", dry_run = false }: Wanted,
-  commit: (tx: ShardTransaction, answer: Answer) => void = (tx, answer) => request.commit(tx, answer),
-) {
+  wanted: Wanted,
+  commit: Commit = (placed, tx, answer) => placed.commit(tx, answer),
+): Promise<Merged> {
+  const { origin } = request.partition.shard.layers!.branchOf(number)!;
+  return request.inTenant(request.partition.tenant(origin), (placed) => mergeInto(placed, number, wanted, commit));
+}
+
+async function mergeInto(
+  request: Request,
+  number: number,
+  { conflicts = "refuse", dry_run = false, tables: only }: Wanted,
+  commit: Commit,
+): Promise<Merged> {
   await engineHasAll(request.partition.shard, request.yieldTurn);
   const layers = request.partition.shard.layers!;
   const branch = layers.branchOf(number)!;
   const { writes: before } = branch;
   const tables = await branchTables(request, number, branch);
-  const origin = request.partition.tenant(branch.origin);
+  const origin = request.tenant;
   const session = new Session(origin, { ...sessionOptions(request, "routes"), isolation: "serializable" });
   session.begin({});
   try {
@@ -64,9 +81,11 @@ export async function mergeBranch(
     // Of what the transaction sees, the engine knows since when it is there.
     await engineHasAll(request.partition.shard, request.yieldTurn);
     const definitions: DefinitionMerge = { layers, number, branch, origin, yieldTurn: request.yieldTurn, tx };
-    const whole = await mergeDefinitions(definitions, tables);
+    const isWanted = wantedTables(tables, only);
+    const whole = only === undefined ? await mergeDefinitions(definitions, tables) : NOTHING;
     const merge = new RowMerge(session.contextFor(request), conflicts);
     for await (const difference of rowDifferences(request, number, branch, tables)) {
+      if (!isWanted(difference.table)) continue;
       if (whole.has(storageIdOf(difference.key))) merge.counts[changeOf(difference)]++;
       else merge.take(difference);
     }
@@ -85,12 +104,38 @@ export async function mergeBranch(
     if (layers.branchOf(number) !== branch || branch.writes !== before || isEnding(branch)) throw writtenMeanwhile();
     await session.checkConstraints(merge.context);
     await session.prepareCommit(request);
-    session.commit((tx) => commit(tx, answer));
+    session.commit((tx) => commit(request, tx, answer));
     afterMerge(request, number, branch.origin);
     return answer;
   } finally {
     if (session.inTransaction) session.rollback();
   }
+}
+
+const NOTHING: ReadonlySet<number> = new Set();
+
+/** Throws not_found for a name that no table has, and conflict for a table that is another than at the fork. */
+function wantedTables(
+  { now, changed }: BranchTables,
+  only: readonly string[] | undefined,
+): (table: TableDef) => boolean {
+  if (only === undefined) return () => true;
+  const known = new Set([...now.values()].map(shownName));
+  for (const [i, name] of only.entries()) {
+    if (!known.has(name)) {
+      throw new DbError("not_found", `The branch has no table "${name}".`, {
+        sqlstate: "42P01",
+        field: `tables[${i}]`,
+      });
+    }
+    if (!changed.some((table) => shownName(table) === name)) continue;
+    const advice = 'Merge without "tables": a merge of everything takes over definitions as well.';
+    throw new DbError("conflict", `The branch has changed the definition of "${name}". ${advice}`, {
+      field: `tables[${i}]`,
+    });
+  }
+  const names = new Set(only);
+  return (table) => names.has(shownName(table));
 }
 
 /** What gives out numbers to new rows goes on after those of the branch. */

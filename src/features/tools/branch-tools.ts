@@ -56,11 +56,11 @@ const branchExecute: Tool = {
   hints: WRITES,
   forReaders: false,
   call: (context, { branch: of, sql, parameters: params = [], dry_run: dryRun }) => {
-    const { request } = context;
-    requireAdministrator(request);
-    const tenant = request.partition.tenant(branchNumber(request, of, "branch"));
-    const inBranch = Object.create(request, { tenant: { value: tenant } }) as Request;
-    return runStatement({ ...context, request: inBranch }, { sql, params, dryRun });
+    requireAdministrator(context.request);
+    const tenant = context.request.partition.tenant(branchNumber(context.request, of, "branch"));
+    return context.request.inTenant(tenant, (request) =>
+      runStatement({ ...context, request }, { sql, params, dryRun }),
+    );
   },
 };
 
@@ -93,13 +93,14 @@ const merge: Tool = {
     branch: name,
     conflicts: Type.Optional(Type.Enum(["refuse", "ours", "theirs"])),
     dry_run: Type.Optional(Type.Boolean({ description: "Nothing is written." })),
+    tables: Type.Optional(Type.Array(Type.String(), { minItems: 1, description: "Only the rows of these tables." })),
   }),
   hints: { ...WRITES, destructiveHint: true, idempotentHint: true },
   forReaders: false,
   call: async ({ request }, { branch: of, ...wanted }) => {
     requireAdministrator(request);
     const number = branchNumber(request, of, "branch");
-    return resultOf(await mergeBranch(request, number, wanted, (tx) => request.commitPart(tx)), "merge");
+    return resultOf(await mergeBranch(request, number, wanted, (placed, tx) => placed.commitPart(tx)), "merge");
   },
 };
 

@@ -239,6 +239,14 @@ export const branchEndpoints = [
     body: Strict({
       conflicts: Type.Optional(Type.Enum(["refuse", "ours", "theirs"], { description: "Default: refuse." })),
       dry_run: Type.Optional(Type.Boolean({ description: "Nothing is written." })),
+      tables: Type.Optional(
+        Type.Array(Type.String({ minLength: 1 }), {
+          minItems: 1,
+          maxItems: 1000,
+          description:
+            "Only the rows of these tables, whose definitions must be those of the fork. Default: everything.",
+        }),
+      ),
     }),
     bodyOptional: true,
     example: { params: { name: "try" }, body: { dry_run: true } },

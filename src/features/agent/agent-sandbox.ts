@@ -1,0 +1,46 @@
+/**
+ * A branch for one run of an agent: its tools read and write there, and the tenant itself does not change. What it has
+ * changed is shown as a difference; whoever started the run merges the branch, or lets it end with its time.
+ */
+import type { Request } from "../../actor/request.js";
+import { DbError } from "../../protocol/errors.js";
+import { isAdministrator } from "../../session/owner.js";
+import type { Tenant } from "../../session/tenant.js";
+import { DIFF_ROWS_DEFAULT, diffOf } from "../branches/branch-diff.js";
+import { endBranch } from "../branches/branch-life.js";
+import { branchNumber, createBranch } from "../branches/make-branch.js";
+import type { AgentSandbox, ToolBounds } from "./agent-tools.js";
+
+/** Then the branch is deleted, unless it was merged before. */
+const TTL_SECONDS = 86_400;
+
+type CallTool = (request: Request, tenant: Tenant, name: string, args: unknown, bounds: ToolBounds) => Promise<string>;
+
+/** Throws forbidden, and overloaded where the tenant has all the branches that it may have. */
+export async function forkFor(request: Request, name: string, callTool: CallTool): Promise<AgentSandbox> {
+  if (!isAdministrator(request)) {
+    throw new DbError("forbidden", "A sandbox is a branch. Branches are for administrators of the tenant.", {
+      field: "sandbox",
+    });
+  }
+  await createBranch(request, { name, ttl_seconds: TTL_SECONDS });
+  const number = branchNumber(request, name, "sandbox");
+  const tenant = request.partition.tenant(number);
+  let isDiscarded = false;
+  const discard = async (): Promise<void> => {
+    if (isDiscarded) return;
+    isDiscarded = true;
+    endBranch(request.partition, number);
+    await request.durable();
+  };
+  return {
+    call: (tool, args, bounds) => callTool(request, tenant, tool, args, bounds),
+    outcome: async () => {
+      const { plain } = await diffOf(request, number, undefined, DIFF_ROWS_DEFAULT);
+      const isSame = plain.tables.length === 0 && plain.definitions.length === 0;
+      if (isSame) await discard();
+      return { branch: isSame ? null : name, ...plain };
+    },
+    discard,
+  };
+}
