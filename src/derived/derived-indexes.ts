@@ -197,7 +197,7 @@ export class DerivedIndexes {
     return !this.isClosing && bytes * 2 < bytesMax;
   }
 
-  /** Much has arrived that is in no body yet: it had better be put in before more arrives. */
+  /** Vectors have arrived that are in no body yet: they had better be put in before more arrive. */
   get isBehind(): boolean {
     return !this.isClosing && this.all().some(isBehind);
   }

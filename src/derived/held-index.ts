@@ -36,7 +36,8 @@ export function hasMore({ index, away, isBack }: HeldIndex): boolean {
   return index.entries.size > 0 || isBack || (away === null && index.body.hasWork);
 }
 
-/** It can take newer entries, and many wait. */
+/** It takes newer entries as fast as the engine does, and many wait. Other indexes would hold the engine up. */
 export function isBehind({ index }: HeldIndex): boolean {
-  return index.state === "ready" && index.canFold && index.entries.size > BEHIND_ENTRIES;
+  if (index.state !== "ready" || index.body.longWork === undefined) return false;
+  return index.canFold && index.entries.size > BEHIND_ENTRIES;
 }
