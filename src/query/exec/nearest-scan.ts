@@ -271,9 +271,16 @@ class NearestScanOperator implements Operator {
     if (seen.size > 0 && this.filter === null) {
       // Each of them that is named is a record read in vain: rows that a load has brought meanwhile may be many.
       const ef = Math.max(count, this.efSearch());
-      const width = Math.min(EF_MAX, ef + Math.min(ef, seen.size));
-      const found = index.body.searchPassing(query, count, width, (slot) => !seen.has(slot));
-      if (found.slots.length === count) return found;
+      const spare = ef >> 2;
+      let named = 0;
+      const isOther = (slot: number): boolean => {
+        const isSeen = seen.has(slot);
+        if (isSeen) named++;
+        return !isSeen;
+      };
+      const found = index.body.searchPassing(query, count, Math.min(EF_MAX, ef + spare), isOther);
+      // With more of them fewer others were candidates than are wanted.
+      if (found.slots.length === count && named <= spare) return found;
     }
     return this.nearest(index, query, count + seen.size);
   }

@@ -58,7 +58,7 @@ export class SlotFilter<Item, Body extends IndexBody<Item>> {
   }
 
   ask(index: SearchIndex<Item, Body>, marks: SlotMarks, slot: number): void {
-    // A row that is gone, or another one, is among the newer entries, and the slot is asked of again when they are put in.
+    // A row that is gone, or another one, is among the newer entries: put in, they have the slot's mark forgotten.
     const record = index.recordOf(slot);
     marks.note(slot, record !== undefined && this.passes(record));
   }
