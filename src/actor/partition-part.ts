@@ -8,8 +8,14 @@ import type { DbError } from "../protocol/errors.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { PartitionMetrics } from "../protocol/messages.js";
 import type { Tenant } from "../session/tenant.js";
+import type { Operation } from "../storage/operation.js";
 import type { Shard } from "../storage/shard.js";
 import type { TenantPlaces } from "./tenant-places.js";
+
+/** Told of all that the engine takes. */
+export interface Follower {
+  applied(operations: readonly Operation[]): void;
+}
 
 /** The partition, as its parts see it. */
 export interface PartitionOfPart {

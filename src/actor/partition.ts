@@ -32,15 +32,10 @@ import type { Shard } from "../storage/shard.js";
 import { type ActorShared, sharedByNobody } from "./actor-shared.js";
 import { KeyBudgets } from "./key-budgets.js";
 import { OutputGate } from "./output-gate.js";
-import { type PartitionPart, type PartitionPartKind, PartitionParts } from "./partition-part.js";
+import { type Follower, type PartitionPart, type PartitionPartKind, PartitionParts } from "./partition-part.js";
 import type { Scheduler } from "./scheduler.js";
 import type { StoppedStatements } from "./stopped-statements.js";
 import { TenantPlaces } from "./tenant-places.js";
-
-/** Told of all that the engine takes. */
-export interface Follower {
-  applied(operations: readonly Operation[]): void;
-}
 
 /** What is older counts little as recent load. */
 const LOAD_MS = 30_000;
@@ -271,7 +266,8 @@ export class Partition implements TenantHost {
     const work = { usedMs: 0 };
     while (shard.hasBacklog) {
       await shard.backlogReady();
-      await scheduler.yieldTurn(backlogTenant, work);
+      do await scheduler.yieldTurn(backlogTenant, work);
+      while (this.derived.isBehind);
       do shard.applySome();
       while (shard.canApplySome && !scheduler.shouldYield());
     }

@@ -152,9 +152,9 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     return this.keys[slot] !== null;
   }
 
-  /** What the engine holds under the key of a slot that is in use; there must be no newer entries. */
-  recordOf(slot: number): Uint8Array {
-    return this.store.engine.get(this.keyOf(slot))!;
+  /** What the engine holds under the key of a slot that is in use. Only a newer entry may say that it is gone. */
+  recordOf(slot: number): Uint8Array | undefined {
+    return this.store.engine.get(this.keyOf(slot));
   }
 
   /**
@@ -194,14 +194,22 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     this.entryBytes += sizeOf(operation);
   }
 
-  /** Puts newer entries into the body until there are none or `isOver` says to stop; true when there are none. */
-  fold(isOver: () => boolean): boolean {
-    while (this.canFold) {
+  /**
+   * Puts newer entries into the body until there are none, as many are in it as `until` says, or `isOver` says to stop.
+   * True in the first two cases.
+   */
+  fold(isOver: () => boolean, until = Number.POSITIVE_INFINITY): boolean {
+    while (this.canFold && this.folded < until) {
       this.folding ??= this.foldFirst();
       if (this.folding.next().done === true) this.folding = null;
       if (isOver()) break;
     }
-    return this.entries.size === 0;
+    return this.entries.size === 0 || this.folded >= until;
+  }
+
+  /** What `folded` is when as many entries were put into the body as there are now. */
+  get foldedThen(): number {
+    return this.folded + this.entries.size;
   }
 
   /** The entry is one until the body has all of it; then a newer one of the same row may have taken its place. */

@@ -9,6 +9,7 @@ import type { Turns } from "../protocol/turns.js";
 import { SPACE, storageIdOf, tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import { DerivedIndex, type IndexPlace, type IndexStore } from "./derived-index.js";
+import { type HeldIndex, hasMore, isBehind, isOfKind } from "./held-index.js";
 import type { IndexBody, IndexKind, IndexThreadsElsewhere } from "./index-body.js";
 import { writeIndexFile } from "./index-file.js";
 import { IndexFolder, type IndexName } from "./index-folder.js";
@@ -45,36 +46,11 @@ export interface DerivedIndexesOptions {
   readonly warn: (message: string, place: IndexName) => void;
 }
 
-interface Held {
-  readonly index: DerivedIndex;
-  /** It is ready, or was dropped. */
-  readonly opened: Promise<void>;
-  readonly open: () => void;
-  /** Counted in the memory. */
-  bytes: number;
-  lastUse: number;
-  /** Work in the background goes on. */
-  working: Promise<void> | null;
-  /** Other threads work on it. */
-  away: Promise<void> | null;
-  /** They have ended. */
-  isBack: boolean;
-  /** All work is done here: elsewhere it failed. */
-  staysHere: boolean;
-}
-
-function isOfKind<Item, Body extends IndexBody<Item>>(
-  index: DerivedIndex,
-  kind: IndexKind<Item, Body>,
-): index is DerivedIndex<Item, Body> {
-  return index.kind.definition === kind.definition && kind.isBody(index.body);
-}
-
 export class DerivedIndexes {
   /** By tenant, then by index id. */
-  private readonly tenants = new Map<number, Map<number, Held>>();
+  private readonly tenants = new Map<number, Map<number, HeldIndex>>();
   /** Those of a table, by "tenant/table". */
-  private readonly tables = new Map<string, Held[]>();
+  private readonly tables = new Map<string, HeldIndex[]>();
   /** Tables without rows whose indexes are made with the first, by "tenant/table". */
   private readonly expected = new Map<string, () => void>();
   private readonly saving = new Set<Promise<void>>();
@@ -221,7 +197,12 @@ export class DerivedIndexes {
     return !this.isClosing && bytes * 2 < bytesMax;
   }
 
-  private all(): Held[] {
+  /** Vectors have arrived that are in no body yet: they had better be put in before more arrive. */
+  get isBehind(): boolean {
+    return !this.isClosing && this.all().some(isBehind);
+  }
+
+  private all(): HeldIndex[] {
     return [...this.tenants.values()].flatMap((indexes) => [...indexes.values()]);
   }
 
@@ -257,7 +238,7 @@ export class DerivedIndexes {
   }
 
   /** Waits for other threads, but not for ever: an index whose threads do not end is not saved. */
-  private async othersEnded(all: readonly Held[]): Promise<void> {
+  private async othersEnded(all: readonly HeldIndex[]): Promise<void> {
     const ended = Promise.all(all.map(({ away }) => away));
     const over = new AbortController();
     const late = sleep(this.options.closeMaxMs ?? CLOSE_MAX_MS, undefined, { signal: over.signal }).catch(
@@ -269,7 +250,7 @@ export class DerivedIndexes {
   }
 
   /** Throws an index out that would be made again and again; warns the first time. */
-  private throwOut(held: Held, reason: string): void {
+  private throwOut(held: HeldIndex, reason: string): void {
     this.putAway(held);
     this.wait(held.index.place, reason);
   }
@@ -278,7 +259,7 @@ export class DerivedIndexes {
     if (this.putOff.add(place) === 1) this.options.warn(reason, place);
   }
 
-  private putAway(held: Held): void {
+  private putAway(held: HeldIndex): void {
     const { tenantNumber } = held.index.place;
     const saving = this.save(held, this.options.turnsOf(tenantNumber)).finally(() => this.saving.delete(saving));
     this.saving.add(saving);
@@ -286,7 +267,7 @@ export class DerivedIndexes {
   }
 
   /** Null: it cannot be made now, as when a process has as many memories as it may have. */
-  private make<Item, Body extends IndexBody<Item>>(place: IndexPlace, kind: IndexKind<Item, Body>): Held | null {
+  private make<Item, Body extends IndexBody<Item>>(place: IndexPlace, kind: IndexKind<Item, Body>): HeldIndex | null {
     let index: DerivedIndex;
     try {
       index = new DerivedIndex(place, kind, this.options.store);
@@ -298,7 +279,7 @@ export class DerivedIndexes {
     const opened = new Promise<void>((resolve) => {
       open = resolve;
     });
-    const held: Held = {
+    const held: HeldIndex = {
       ...{ index, opened, open },
       bytes: 0,
       lastUse: ++this.uses,
@@ -320,7 +301,7 @@ export class DerivedIndexes {
     return held;
   }
 
-  private drop(held: Held): void {
+  private drop(held: HeldIndex): void {
     const { index } = held;
     if (index.state === "dropped") return;
     index.state = "dropped";
@@ -339,7 +320,7 @@ export class DerivedIndexes {
     else this.tables.set(name, others);
   }
 
-  private startWork(held: Held): void {
+  private startWork(held: HeldIndex): void {
     const { index } = held;
     held.working = this.work(held)
       .catch((error: unknown) => {
@@ -351,14 +332,13 @@ export class DerivedIndexes {
       })
       .finally(() => {
         held.working = null;
-        // What arrived while it was being saved.
-        const isMore = index.entries.size > 0 || held.isBack;
-        if (index.state === "ready" && isMore && !this.isClosing) this.startWork(held);
+        // What arrived while it was being saved; a search may have put it into the body.
+        if (hasMore(held) && !this.isClosing) this.startWork(held);
       });
   }
 
   /** Opens the index, puts what arrived into it, makes it faster, saves it: until there is nothing left to do. */
-  private async work(held: Held): Promise<void> {
+  private async work(held: HeldIndex): Promise<void> {
     const { index } = held;
     const turns = this.turnsOf(held);
     await turns.yieldTurn();
@@ -386,14 +366,14 @@ export class DerivedIndexes {
     if (index.unsaved >= UNSAVED_MIN && index.unsaved >= UNSAVED_SHARE * index.count) await this.save(held, turns);
   }
 
-  private isForElsewhere({ index, staysHere }: Held): boolean {
+  private isForElsewhere({ index, staysHere }: HeldIndex): boolean {
     const { elsewhere } = this.options;
     if (elsewhere == null || elsewhere.free === 0 || staysHere || this.isClosing) return false;
     return index.body.longWork?.isWanted === true;
   }
 
   /** False: not now. */
-  private handOver(held: Held): boolean {
+  private handOver(held: HeldIndex): boolean {
     const { index } = held;
     const { elsewhere } = this.options;
     const jobs = index.handOver(elsewhere!.free);
@@ -420,7 +400,7 @@ export class DerivedIndexes {
   }
 
   /** A thread ended in the middle: nobody knows what it has left, so the index is made again, without others. */
-  private spoiled(held: Held, error: Error): void {
+  private spoiled(held: HeldIndex, error: Error): void {
     const { index } = held;
     if (index.state === "dropped") return;
     if (!this.isClosing) this.options.warn(`another thread failed: ${error}; the index is made anew`, index.place);
@@ -430,7 +410,7 @@ export class DerivedIndexes {
   }
 
   /** Turns of the index's tenant, until the index is dropped or the partition closes. Measures its growth meanwhile. */
-  private turnsOf(held: Held): Turns {
+  private turnsOf(held: HeldIndex): Turns {
     const { index } = held;
     const turns = this.options.turnsOf(index.place.tenantNumber);
     const check = () => {
@@ -447,7 +427,7 @@ export class DerivedIndexes {
     };
   }
 
-  private async save(held: Held, turns: Turns): Promise<void> {
+  private async save(held: HeldIndex, turns: Turns): Promise<void> {
     const { index } = held;
     const path = this.folder.pathOf(index.place);
     if (path === null || index.unsaved === 0) return;
@@ -469,7 +449,7 @@ export class DerivedIndexes {
   }
 
   /** Counts the index's memory as it is now. Those used longest ago go when there is too much. */
-  private measure(held: Held): void {
+  private measure(held: HeldIndex): void {
     const { memory } = this.options;
     if (held.index.state === "dropped") return;
     const { bytes } = held.index;
@@ -483,8 +463,8 @@ export class DerivedIndexes {
     }
   }
 
-  private usedLongestAgo(): Held | null {
-    let oldest: Held | null = null;
+  private usedLongestAgo(): HeldIndex | null {
+    let oldest: HeldIndex | null = null;
     for (const indexes of this.tenants.values()) {
       for (const held of indexes.values()) if (oldest === null || held.lastUse < oldest.lastUse) oldest = held;
     }

@@ -7,6 +7,7 @@ import type { DerivedIndex } from "../../src/derived/derived-index.js";
 import { DerivedIndexes, type DerivedIndexesOptions, type IndexMemory } from "../../src/derived/derived-indexes.js";
 import type { IndexKind } from "../../src/derived/index-body.js";
 import type { Turns } from "../../src/protocol/turns.js";
+import { FoldedForSearch } from "../../src/query/exec/vector-corrections.js";
 import type { CommitLog } from "../../src/storage/commit-log.js";
 import type { Engine } from "../../src/storage/engine.js";
 import { prefixRange, rowPrefix } from "../../src/storage/keys.js";
@@ -389,3 +390,70 @@ t.test("keys and body of a save are of one moment, though the keys are copied in
   await indexes.close();
   await store.close();
 });
+
+const wordRow = (name: string) => ({ key: Buffer.concat([PREFIX, Buffer.from(name)]), value: Buffer.from("y") });
+
+t.test("work that comes while an index is saved is done afterwards, though a search has put the rows in", async (t) => {
+  const store = await shardWithRows(10_000);
+  let isWaiting = false;
+  let goOn = (): void => undefined;
+  const durable = () => {
+    isWaiting = true;
+    return new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+  };
+  const indexes = alone({ store, directory: directory(t), durable });
+  while (!isWaiting) {
+    indexes.find(PLACE, KIND);
+    await settle();
+  }
+  const index = indexes.find(PLACE, KIND)!;
+  indexes.applied([wordRow("new")]);
+  t.ok(index.fold(() => false));
+  t.ok(index.body.hasWork);
+  goOn();
+  await indexes.idle();
+  t.notOk(index.body.hasWork);
+  t.equal(indexes.progress(TENANT, 4)?.waiting, 0);
+  const closed = indexes.close();
+  while (!index.state.startsWith("dropped")) {
+    goOn();
+    await settle();
+  }
+  await closed;
+  await store.close();
+});
+
+t.test("a search puts in no more than there was when it began, and an index that is behind says so", async (t) => {
+  const store = await shardWithRows(1);
+  const indexes = alone({ store });
+  indexes.find(PLACE, KIND);
+  await indexes.idle();
+  const index = indexes.find(PLACE, KIND)!;
+  let rows = 0;
+  const arrive = (count: number): void => {
+    for (let i = 0; i < count; i++) index.applied(wordRow(`row${String(rows++).padStart(6, "0")}`));
+  };
+  arrive(1500);
+  t.notOk(indexes.isBehind);
+  const folded = new FoldedForSearch(index as never);
+  let turns = 0;
+  for (; !folded.goOn(turnOf(100)); turns++) arrive(100);
+  t.equal(turns, 14, "as many turns as it has without others that write");
+  t.equal(index.entries.size, 1400, "what came meanwhile is left");
+  arrive(5000);
+  t.ok(indexes.isBehind);
+  const other = new FoldedForSearch(index as never);
+  for (turns = 0; turns < 200 && !other.goOn(turnOf(100)); turns++) arrive(60);
+  t.ok(index.entries.size <= 2000, "so many are compared one by one, and no more");
+  t.notOk(indexes.isBehind);
+  await indexes.close();
+  await store.close();
+});
+
+/** Over after so many steps. */
+function turnOf(steps: number): () => boolean {
+  let left = steps;
+  return () => --left <= 0;
+}

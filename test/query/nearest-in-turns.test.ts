@@ -2,6 +2,7 @@
  * Searches by a vector index that measure or ask many rows go on in later turns, and find what reading all rows finds.
  */
 import t from "tap";
+import { DerivedIndex } from "../../src/derived/derived-index.js";
 import { open } from "../conformance/sql-adapter.js";
 
 const ROWS = 3000;
@@ -37,4 +38,39 @@ t.test("all that pass are compared in turns, and all are asked", async (t) => {
   await database.exec("DELETE FROM item WHERE id % 3 = 0 AND id < 1500");
   t.same((await found("id % 3 < 2")).rows, (await truth("id % 3 < 2")).rows, "in a transaction that sees other rows");
   await database.exec("ROLLBACK");
+});
+
+t.test("rows that are not in the index yet, and rows that it still has", async (t) => {
+  const database = await open();
+  const { fold } = DerivedIndex.prototype;
+  t.teardown(async () => {
+    DerivedIndex.prototype.fold = fold;
+    await database.close();
+  });
+  await database.exec("CREATE TABLE item (id int PRIMARY KEY, odd bool, v vector(4))");
+  const rows = (from: number, to: number) =>
+    `SELECT i, i % 2 = 1, ARRAY[sin(i), cos(i * 3), sin(i * 7), cos(i)]::real[]::vector(4)
+       FROM generate_series(${from}, ${to}) i`;
+  await database.exec(`INSERT INTO item ${rows(1, 2000)}`);
+  await database.exec("CREATE INDEX ON item USING hnsw (v vector_l2_ops)");
+  const query = "[0.5,0.1,-0.2,0.9]";
+  const same = async (when: string) => {
+    for (const filter of ["true", "odd", "id % 50 < 2", "v <-> $1 < 0.4"]) {
+      const sql = (order: string) =>
+        `SELECT id, round((v <-> $1)::numeric, 5) FROM item WHERE ${filter} ORDER BY ${order} LIMIT 20`;
+      const found = await database.exec(sql("v <-> $1"), [query]);
+      const expected = await database.exec(sql("(v <-> $1) + 0"), [query]);
+      t.same(found.rows, expected.rows, `${filter}, ${when}`);
+    }
+  };
+  await same("all are in it");
+  // Searches find what they wait for done, and nothing is put into the index.
+  DerivedIndex.prototype.fold = (_isOver, until) => until !== undefined;
+  await database.exec(`INSERT INTO item ${rows(2001, 2300)}`);
+  await database.exec(`UPDATE item SET v = '${query}', odd = NOT odd WHERE id % 100 = 3`);
+  const nearest = await database.exec("SELECT id FROM item ORDER BY v <-> $1 LIMIT 60", [query]);
+  await database.exec(`DELETE FROM item WHERE id IN (${nearest.rows.map(([id]) => id).join()}) AND id % 3 < 2`);
+  await same("none of the last is in it");
+  DerivedIndex.prototype.fold = fold;
+  await same("they are put in");
 });

@@ -25,7 +25,7 @@ import { asVector, findSearchIndex, vectorIndexKind, whileOpening } from "./sear
 import { compileSlotFilter, SlotFilter, type SlotFilterProgram } from "./slot-filter.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
-import { type VectorIndex, vectorCorrections } from "./vector-corrections.js";
+import { FoldedForSearch, type VectorIndex, vectorCorrections } from "./vector-corrections.js";
 
 /** More rows than this, or than this part of the table, are not worth a search. */
 const COUNT_MAX = 10_000;
@@ -102,6 +102,7 @@ class NearestScanOperator implements Operator {
   private long: LongSearch | null = null;
   /** Too few candidates pass the filter: all rows are asked. */
   private isAskedAll = false;
+  private folded: FoldedForSearch | null = null;
 
   constructor(
     private readonly program: NearestProgram,
@@ -202,7 +203,7 @@ class NearestScanOperator implements Operator {
     return this.finish(index, query, count);
   }
 
-  /** Has the body hold all that the engine does, and the filter's marks be known as far as they must be. */
+  /** Has the body hold what the engine did when this began, and the filter's marks be known as far as they must be. */
   private ready(index: VectorIndex, count: number): true | Promise<void> {
     if (this.step(index, count)) return true;
     return (async () => {
@@ -214,7 +215,8 @@ class NearestScanOperator implements Operator {
   /** Works until its turn ends; true when nothing is left to do. */
   private step(index: VectorIndex, count: number): boolean {
     const { context } = this;
-    if (!index.fold(() => context.shouldYield())) return false;
+    this.folded ??= new FoldedForSearch(index);
+    if (!this.folded.goOn(() => context.shouldYield())) return false;
     if (this.filter === null) return true;
     const marks = this.filter.marks(index);
     const isKnown = marks.knownCount >= index.count || (!this.isAskedAll && this.isLoose(index, marks, count));
@@ -241,7 +243,7 @@ class NearestScanOperator implements Operator {
     if (corrections === null) return null;
     const { corrected, keys: seen, slots: slotsSeen } = corrections;
     this.long ??= index.body.longSearch(query);
-    const found = this.long.run(() => this.nearest(index, query, count + slotsSeen.size));
+    const found = this.long.run(() => this.besideSeen(index, query, count, slotsSeen));
     if (found === null) return "later";
     const { slots, distances } = found;
     const suffixes: string[] = [];
@@ -257,6 +259,30 @@ class NearestScanOperator implements Operator {
       for (const key of index.restKeys()) if (!seen.has(keyText(key))) rest.push(key);
     }
     return { suffixes, distances: far, rest, corrected };
+  }
+
+  /** As many as are wanted beside the rows in these slots, which it may name too. */
+  private besideSeen(
+    index: VectorIndex,
+    query: Float32Array,
+    count: number,
+    seen: ReadonlySet<number>,
+  ): Nearest | null {
+    if (seen.size > 0 && this.filter === null) {
+      // Each of them that is named is a record read in vain: rows that a load has brought meanwhile may be many.
+      const ef = Math.max(count, this.efSearch());
+      const spare = ef >> 2;
+      let named = 0;
+      const isOther = (slot: number): boolean => {
+        const isSeen = seen.has(slot);
+        if (isSeen) named++;
+        return !isSeen;
+      };
+      const found = index.body.searchPassing(query, count, Math.min(EF_MAX, ef + spare), isOther);
+      // With more of them fewer others were candidates than are wanted.
+      if (found.slots.length === count && named <= spare) return found;
+    }
+    return this.nearest(index, query, count + seen.size);
   }
 
   /** Null: the filter is to be asked of all rows before. */

@@ -58,10 +58,12 @@ export class SlotFilter<Item, Body extends IndexBody<Item>> {
   }
 
   ask(index: SearchIndex<Item, Body>, marks: SlotMarks, slot: number): void {
-    marks.note(slot, this.passes(index.recordOf(slot)));
+    // A row that is gone, or another one, is among the newer entries: put in, they have the slot's mark forgotten.
+    const record = index.recordOf(slot);
+    marks.note(slot, record !== undefined && this.passes(record));
   }
 
-  /** Asks of every row; false when a turn ended before. The index must hold all that the engine does. */
+  /** Asks of every row; false when a turn ended before. */
   askAll(index: SearchIndex<Item, Body>): boolean {
     const marks = this.marks(index);
     if (marks.knownCount >= index.count) return true;

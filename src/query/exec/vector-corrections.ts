@@ -14,6 +14,32 @@ export type VectorIndex = DerivedIndex<Float32Array, VectorBody>;
 /** With more corrections than this, the records are read. */
 const CORRECTIONS_MAX = 5000;
 
+/** Of newer entries, so many may be left for a search, which compares them one by one. */
+const ENTRIES_LEFT_MAX = 2000;
+
+/**
+ * Has the body of an index hold what its engine had when a search began. What is written meanwhile the search does not
+ * see, or it is among its corrections: so a search beside a load waits for no more than was there before it.
+ */
+export class FoldedForSearch {
+  private until: number;
+
+  constructor(private readonly index: Pick<VectorIndex, "entries" | "fold" | "foldedThen">) {
+    this.until = index.foldedThen;
+  }
+
+  /** True when it is so; false when `isOver` says to stop before. */
+  goOn(isOver: () => boolean): boolean {
+    const { index } = this;
+    while (index.fold(isOver, this.until)) {
+      if (index.entries.size <= ENTRIES_LEFT_MAX) return true;
+      this.until = index.foldedThen;
+      if (isOver()) break;
+    }
+    return false;
+  }
+}
+
 export interface VectorCorrections {
   /** Rows as the transaction has them. */
   readonly corrected: FoundRows["corrected"];

@@ -18,7 +18,7 @@ import { compileScan } from "./scan.js";
 import { findSearchIndex, vectorIndexKind, whileOpening } from "./search-index-kind.js";
 import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
-import { type VectorIndex, vectorCorrections } from "./vector-corrections.js";
+import { FoldedForSearch, type VectorIndex, vectorCorrections } from "./vector-corrections.js";
 
 /** More than these are found by reading. */
 const FOUND_MAX = 16_000;
@@ -57,6 +57,7 @@ class WithinScanOperator implements Operator {
   private scan: Operator | null = null;
   /** It measures in turns. */
   private long: LongSearch | null = null;
+  private folded: FoldedForSearch | null = null;
 
   constructor(
     private readonly program: WithinProgram,
@@ -85,8 +86,10 @@ class WithinScanOperator implements Operator {
     const radius = program.radius(EMPTY_ROW, 0, context) as number | null;
     if (query === null || radius === null) return null;
     if (index === null) return this.read();
-    if (index.fold(() => context.shouldYield())) return this.finish(index, query, radius);
-    return this.folded(index).then(() => this.finish(index, query, radius));
+    const folded = new FoldedForSearch(index);
+    this.folded = folded;
+    if (folded.goOn(() => context.shouldYield())) return this.finish(index, query, radius);
+    return this.afterFolding(index, folded).then(() => this.finish(index, query, radius));
   }
 
   close(): void {
@@ -104,9 +107,9 @@ class WithinScanOperator implements Operator {
     return this.scan.next();
   }
 
-  private async folded(index: VectorIndex): Promise<void> {
+  private async afterFolding(index: VectorIndex, folded: FoldedForSearch): Promise<void> {
     do await this.context.yieldTurn();
-    while (index.state === "ready" && !index.fold(() => this.context.shouldYield()));
+    while (index.state === "ready" && !folded.goOn(() => this.context.shouldYield()));
   }
 
   private finish(index: VectorIndex, query: Float32Array, radius: number): Pulled {
@@ -127,7 +130,7 @@ class WithinScanOperator implements Operator {
       if (index.state !== "ready") break;
       let isDone = this.long!.step();
       while (!isDone && !context.shouldYield()) isDone = this.long!.step();
-      if (isDone && index.fold(() => context.shouldYield())) break;
+      if (isDone && this.folded!.goOn(() => context.shouldYield())) break;
     }
     return this.finish(index, query, radius);
   }

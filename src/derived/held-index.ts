@@ -1,0 +1,43 @@
+/** An index among those of a partition (derived-indexes.ts), and what is asked of it there. */
+import type { DerivedIndex } from "./derived-index.js";
+import type { IndexBody, IndexKind } from "./index-body.js";
+
+/** Newer entries from which on an index is behind: a search puts so many in within some twenty turns. */
+const BEHIND_ENTRIES = 2000;
+
+export interface HeldIndex {
+  readonly index: DerivedIndex;
+  /** It is ready, or was dropped. */
+  readonly opened: Promise<void>;
+  readonly open: () => void;
+  /** Counted in the memory. */
+  bytes: number;
+  lastUse: number;
+  /** Work in the background goes on. */
+  working: Promise<void> | null;
+  /** Other threads work on it. */
+  away: Promise<void> | null;
+  /** They have ended. */
+  isBack: boolean;
+  /** All work is done here: elsewhere it failed. */
+  staysHere: boolean;
+}
+
+export function isOfKind<Item, Body extends IndexBody<Item>>(
+  index: DerivedIndex,
+  kind: IndexKind<Item, Body>,
+): index is DerivedIndex<Item, Body> {
+  return index.kind.definition === kind.definition && kind.isBody(index.body);
+}
+
+/** There is work for it although nobody does any. */
+export function hasMore({ index, away, isBack }: HeldIndex): boolean {
+  if (index.state !== "ready") return false;
+  return index.entries.size > 0 || isBack || (away === null && index.body.hasWork);
+}
+
+/** It takes newer entries as fast as the engine does, and many wait. Other indexes would hold the engine up. */
+export function isBehind({ index }: HeldIndex): boolean {
+  if (index.state !== "ready" || index.body.longWork === undefined) return false;
+  return index.canFold && index.entries.size > BEHIND_ENTRIES;
+}
