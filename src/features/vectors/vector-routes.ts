@@ -180,8 +180,8 @@ async function afterLinks(
   request: Request,
   { index }: VectorCollection,
   vectors: number,
-  stored: Answer | Promise<Answer>,
-): Promise<Answer> {
+  stored: Answer<Written> | Promise<Answer<Written>>,
+): Promise<Answer<Written>> {
   const answer = await stored;
   const { partition, tenant } = request;
   const progress = () => (index === null ? null : partition.derived.progress(tenant.number, index.id));
