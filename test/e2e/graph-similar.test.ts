@@ -1,12 +1,13 @@
 /** Nodes that are similar, by a vector index and without one, beside what comparing all pairs here gives. */
 import t from "tap";
 import { randomFrom } from "../fuzz/random.js";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
 const server = await TestServer.shared();
 t.teardown(() => server.stop());
 
-const NODES = 400;
+const NODES = sized(250, 400);
 const DIMENSIONS = 16;
 const THRESHOLD = 0.6;
 

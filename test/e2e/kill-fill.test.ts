@@ -6,10 +6,11 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-/** Some 215 MiB of rows: two commits. */
-const ROWS = 36_000;
+/** Some 215 MiB of rows: two commits. Twice as many: four. */
+const ROWS = sized(36_000, 72_000);
 const FILL = `CREATE TABLE made AS SELECT i AS a, i % 100 AS b, repeat('some text ', 600) || i AS c FROM generate_series(1, ${ROWS}) i`;
 const CHECK = "SELECT count(*), sum(a), sum(b), count(DISTINCT a) FROM made";
 const ALL = [[ROWS, (ROWS * (ROWS + 1)) / 2, (ROWS / 100) * 4950, ROWS]];
