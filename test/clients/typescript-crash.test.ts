@@ -87,7 +87,10 @@ t.test("statements, transactions and a subscription go on after each kill", asyn
   );
 });
 
-/** Reads at some leisure, so that a kill meets it. A stream has all rows in their order, or ends with an error: never with fewer rows. */
+/**
+ * Reads at some leisure, so that a kill meets it. A stream has all rows in their order, or ends with an error: never
+ * with fewer rows.
+ */
 async function readAll(
   db: Client,
   over: "http" | "websocket",
