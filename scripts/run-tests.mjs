@@ -1,15 +1,18 @@
 /**
  * Runs the compiled tests and ends with the line "N passed, N failed". Called by `make test`; arguments are test files
  * or folders (default: all). TIMES=1 prints the CPU and wall time of each file, longest first, and RECORD=1 also writes
- * the CPU times to scripts/test-seconds.json, from which scripts/test-plan.mjs makes its plan.
+ * the wall times to scripts/test-seconds.json, from which scripts/test-plan.mjs makes its plan.
+ *
+ * Each process gets a temporary folder of its own. What its tests leave there is a failure.
  *
  * tap's own runner is not used: it has every process that a test starts load its hooks, with which a server takes three
  * times as much CPU to start.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
-import { relative } from "node:path";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { Parser } from "tap-parser";
 import { bundleTests } from "./bundle.mjs";
@@ -35,14 +38,19 @@ try {
   console.error(error.message);
   process.exit(1);
 }
+const temporary = mkdtempSync(join(tmpdir(), "tessera-tests-"));
+// Some tests run PostgreSQL as another user, below it.
+chmodSync(temporary, 0o755);
 const running = new Set();
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
+  rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
 });
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
 
 const counts = { pass: 0, fail: 0, skip: 0, todo: 0 };
 const times = [];
+let started = 0;
 await Promise.all(Array.from({ length: JOBS }, runGroups));
 if (process.env.TIMES === "1") printTimes();
 if (process.env.RECORD === "1") recordTimes();
@@ -56,8 +64,10 @@ async function runGroups() {
 
 /** Each file gets a line; a group with a failure prints everything before. */
 async function runGroup(files) {
+  const folder = join(temporary, String(++started));
+  mkdirSync(folder);
   const child = spawn(process.execPath, ["--enable-source-maps", "scripts/test-group.mjs", ...files], {
-    env: { ...process.env, TAP_TIMEOUT: String(FILE_SECONDS), BUNDLED: isBundled ? "1" : "0" },
+    env: { ...process.env, TMPDIR: folder, TAP_TIMEOUT: String(FILE_SECONDS), BUNDLED: isBundled ? "1" : "0" },
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
   running.add(child);
@@ -108,6 +118,11 @@ async function runGroup(files) {
     console.log(`${end} - ${file}${time === undefined ? "" : ` # ${timeText(time)}`}`);
   }
   if (!hasPassed) console.log(`not ok - the process ended with ${signal ?? `exit code ${code}`}`);
+  const left = readdirSync(folder);
+  if (left.length > 0) {
+    counts.fail++;
+    console.log(`not ok - a test of these left ${left.join(", ")} in the temporary folder`);
+  }
 }
 
 function timeText({ cpu, wall }) {
@@ -122,6 +137,7 @@ function printTimes() {
 
 function recordTimes() {
   const seconds = JSON.parse(readFileSync(RECORDED, "utf8"));
-  for (const { file, cpu } of times) seconds[relative("dist/test", file).replace(/\.js$/, "")] = Number(cpu.toFixed(1));
+  for (const { file, wall } of times)
+    seconds[relative("dist/test", file).replace(/\.js$/, "")] = Number(wall.toFixed(1));
   writeFileSync(RECORDED, `${JSON.stringify(Object.fromEntries(Object.entries(seconds).sort()), null, 2)}\n`);
 }

@@ -19,12 +19,12 @@ const OWN_PROCESS =
 /** Tests that share a server, too: `TestServer.shared` in test/e2e/server.ts. They come in processes of their own. */
 const SHARED_SERVER = /TestServer\.shared\(/;
 const WITH_SHARED_SERVER = " with a shared server";
-/** A process gets files of at most so much CPU time in all. */
+/** A process gets files of at most so many recorded seconds in all. */
 const GROUP_SECONDS = 60;
 /** For files that are not in the list of recorded times. */
 const UNKNOWN_SECONDS = 3;
 
-/** CPU seconds of each file when they were last recorded (`TIMES=1 make test`). */
+/** How long each file took when the times were last recorded (`RECORD=1 make test`). */
 export const RECORDED = new URL("test-seconds.json", import.meta.url);
 
 const TESTS = "dist/test";

@@ -41,7 +41,6 @@ export const EXCEPTIONS: Readonly<Record<Rule, Readonly<Record<string, string>>>
     "explain.ts": "a case for each kind of plan node",
     "json-path-parse.ts": "one grammar",
     "pattern-planner.ts": "one search over one state",
-    "plan.ts": "types of the plan only",
     "plpgsql-parser.ts": "one grammar",
     "walk.ts": "a case for each kind of plan node",
   },

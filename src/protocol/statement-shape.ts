@@ -36,7 +36,7 @@ const LONG_COMMENT = String.raw`\/\*[\s\S]*?(?:\*\/|$)`;
 
 const SQL_TOKENS = new RegExp(
   [
-    String.raw`"(?:[^"]|"")*(?:"|$)`,
+    '"(?:[^"]|"")*(?:"|$)',
     String.raw`--[^\n]*`,
     LONG_COMMENT,
     String.raw`\$(?<tag>[A-Za-z_]\w*|)\$[\s\S]*?(?:\$\k<tag>\$|$)`,

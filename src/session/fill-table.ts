@@ -8,7 +8,7 @@ import { BULK_ROWS, BulkWriter, requiresSingleRows } from "../query/exec/bulk-wr
 import { type ExecContext, StatementState } from "../query/exec/context.js";
 import { inTurns } from "../query/exec/operator.js";
 import { emptyRow, TableWriter } from "../query/exec/table-writer.js";
-import type { InsertPlan } from "../query/plan/plan.js";
+import type { InsertPlan } from "../query/plan/change-plans.js";
 import type { BoundDdl } from "../sql/bind/bound-statement.js";
 import type { Value } from "../values/values.js";
 import { checkUnique } from "./constraint-checks.js";

@@ -6,12 +6,14 @@ import t from "tap";
 import { WebSocket } from "ws";
 import { type Client, ConnectionError, connect, type SocketClass } from "../../clients/typescript/src/index.js";
 import { TestServer } from "../e2e/server.js";
-import { tries } from "../lengths.js";
+import { sized, tries } from "../lengths.js";
 import { CuttingProxy } from "./cutting-proxy.js";
 
 const KILLS = tries(2);
 /** Rows of a stream that is read until it ends or breaks. */
-const LONG = 300_000;
+const LONG = sized(100_000, 300_000);
+/** After every 1,000 rows. */
+const PAUSE_MS = sized(6, 2);
 
 const server = await TestServer.start({ TESSERA_ACTORS: "1" });
 const proxy = await CuttingProxy.start(server.url);
@@ -85,7 +87,10 @@ t.test("statements, transactions and a subscription go on after each kill", asyn
   );
 });
 
-/** Reads at some leisure. A stream has all rows in their order, or ends with an error: never with fewer rows. */
+/**
+ * Reads at some leisure, so that a kill meets it. A stream has all rows in their order, or ends with an error: never
+ * with fewer rows.
+ */
 async function readAll(
   db: Client,
   over: "http" | "websocket",
@@ -96,7 +101,7 @@ async function readAll(
     for await (const { n } of db.stream<{ n: number }>("SELECT n FROM long ORDER BY n", [], { over })) {
       if (n !== next) throw new Error(`row ${n} where ${next} comes, over ${over}`);
       if (next++ === 0) begun();
-      if (next % 1000 === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+      if (next % 1000 === 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;

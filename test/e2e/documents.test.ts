@@ -61,6 +61,7 @@ t.setTimeout(290_000);
 const canRun = spawnSync("curl", ["--version"]).status === 0;
 /** A folder that the server may read: the page on files makes its own inside. */
 const files = mkdtempSync(join(tmpdir(), "tessera-guide-files-"));
+t.teardown(() => rmSync(files, { recursive: true, force: true }));
 
 t.test("the examples of the documents", { skip: canRun ? false : "the examples need curl" }, async (t) => {
   const server = await TestServer.start({
@@ -68,10 +69,7 @@ t.test("the examples of the documents", { skip: canRun ? false : "the examples n
     TESSERA_NLI_ENABLED: "true",
     TESSERA_FILES_ROOTS: files,
   });
-  t.teardown(async () => {
-    await server.stop();
-    rmSync(files, { recursive: true });
-  });
+  t.teardown(() => server.stop());
   const setup = setupOfGuide();
   for (const page of pages()) await t.test(page.name, (t) => checkPage(t, page, setup, server));
 });

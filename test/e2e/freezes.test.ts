@@ -80,7 +80,7 @@ t.setTimeout(200_000 + FREEZES * 20_000);
 
 /** For all tests but the last; the one before it ends it. */
 const server = await looping({
-  TESSERA_SERVER_SHUTDOWN_TIMEOUT: "2",
+  TESSERA_SERVER_SHUTDOWN_TIMEOUT: "1",
   TESSERA_QUERY_STOPPED_REFUSED_SECONDS: "3600",
   TESSERA_AUTOML_RUNNING_PER_TENANT_MAX: "1",
 });

@@ -6,15 +6,16 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-/** Some 310 MiB of rows: three commits. */
-const ROWS = 200_000;
-const FILL = `CREATE TABLE made AS SELECT i AS a, i % 100 AS b, repeat('some text ', 150) || i AS c FROM generate_series(1, ${ROWS}) i`;
+/** Some 215 MiB of rows: two commits. Twice as many: four. */
+const ROWS = sized(36_000, 72_000);
+const FILL = `CREATE TABLE made AS SELECT i AS a, i % 100 AS b, repeat('some text ', 600) || i AS c FROM generate_series(1, ${ROWS}) i`;
 const CHECK = "SELECT count(*), sum(a), sum(b), count(DISTINCT a) FROM made";
 const ALL = [[ROWS, (ROWS * (ROWS + 1)) / 2, (ROWS / 100) * 4950, ROWS]];
 /** The first of the commits, and a part of the second. */
-const KILL_AT_BYTES = 180 * 1024 * 1024;
+const KILL_AT_BYTES = 150 * 1024 * 1024;
 
 t.test(
   "a table that is being filled when the server is killed is not there afterwards",

@@ -46,10 +46,10 @@ async function share(isHeldBack: boolean, show: boolean): Promise<number> {
 }
 
 t.test("share of right answers", async (t) => {
-  const known = await share(false, process.env["NL2SQL_SHOW"] === "1");
+  const known = await share(false, process.env.NL2SQL_SHOW === "1");
   t.comment(`development half: ${known.toFixed(3)}`);
   t.ok(known >= 0.9, `development half ${known.toFixed(3)}`);
-  if (process.env["NL2SQL_SHOW"] === "1") return;
+  if (process.env.NL2SQL_SHOW === "1") return;
   const heldBack = await share(true, false);
   t.comment(`held-back half: ${heldBack.toFixed(3)}`);
   t.ok(heldBack >= 0.8, `held-back half ${heldBack.toFixed(3)}`);

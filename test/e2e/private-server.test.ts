@@ -1,7 +1,7 @@
 /** `tessera sql --data DIR`: statements on a directory that no server has; the server of the command ends with it. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,9 +9,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 
 const { TESSERA_CLIENT_PASSWORD: _password, TESSERA_CLIENT_API_KEY: _key, ...surroundings } = process.env;
-/** The least cost of a password, as in TestServer. */
-const environment = { ...surroundings, TESSERA_AUTH_PASSWORD_COST: "10" };
-const directory = join(mkdtempSync(join(tmpdir(), "private-")), "new");
+/** As in TestServer. */
+const environment = { ...surroundings, TESSERA_AUTH_PASSWORD_COST: "10", TESSERA_STORAGE_RESERVE_BYTES: "0" };
+const folder = mkdtempSync(join(tmpdir(), "tessera-private-"));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+const directory = join(folder, "new");
 
 interface Ended {
   readonly code: number;

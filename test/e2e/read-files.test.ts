@@ -1,5 +1,5 @@
 /** read_csv, read_json and read_parquet: rows of files of the server, under the folders that the operator allows. */
-import { copyFileSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ColumnMetaData, SchemaElement } from "hyparquet";
@@ -7,7 +7,8 @@ import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import t from "tap";
 import { TestServer } from "./server.js";
 
-const base = mkdtempSync(join(tmpdir(), "read-files-"));
+const base = mkdtempSync(join(tmpdir(), "tessera-read-files-"));
+t.teardown(() => rmSync(base, { recursive: true, force: true }));
 const root = join(base, "open");
 mkdirSync(root);
 const server = await TestServer.start({ TESSERA_ACTORS: "1", TESSERA_FILES_ROOTS: root });

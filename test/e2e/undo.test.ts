@@ -147,7 +147,7 @@ t.test("undo brings back no row that a constraint of now refuses", async (t) => 
 t.test("a condition of undo may be true for more rows than undo writes", async (t) => {
   const token = await server.tenant("broad", ["super_admin"]);
   const undo = async (body: object) => (await server.call("POST", "/v1/history/undo", body, { token })).body;
-  const count = sized(12_000, 100_001);
+  const count = sized(8_000, 100_001);
   await rows(token, "CREATE TABLE item (id int PRIMARY KEY, v int)");
   await rows(token, "CREATE TABLE pair (a text, b date, v int, PRIMARY KEY (a, b))");
   await rows(token, `INSERT INTO item SELECT i, 0 FROM generate_series(1, ${count}) i`);
@@ -168,7 +168,7 @@ t.test("a condition of undo may be true for more rows than undo writes", async (
 
 t.test("undo is whole, or refused, when the past is forgotten meanwhile", async (t) => {
   const token = await server.tenant("forgetful", ["super_admin"]);
-  const count = 20_000;
+  const count = sized(8_000, 20_000);
   await rows(token, "CREATE TABLE item (id int PRIMARY KEY, v int)");
   await rows(token, `INSERT INTO item SELECT i, 0 FROM generate_series(1, ${count}) i`);
   for (let round = 1; round <= sized(4, 20); round++) {

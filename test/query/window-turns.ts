@@ -10,8 +10,12 @@ import type { AggregateFunction, Batch, Expr, WindowFunction } from "../../src/q
 import { WINDOW_FUNCTIONS } from "../../src/query/expr/functions/registry.js";
 import type { WindowBound, WindowCall, WindowFrame, WindowPlan } from "../../src/query/plan/plan.js";
 import { INT8, type SqlType, type Value } from "../../src/values/values.js";
+import { sized } from "../lengths.js";
 import { constant, context } from "./evaluate.js";
 import { MeasuredTurns, type TurnLengths } from "./turn-lengths.js";
+
+/** Rows of a frame: with a frame that is read anew for each row, they take far longer than a turn may. */
+const FRAME = sized(25_000, 50_000);
 
 /** A frame of a window, and how many rows the window goes over. */
 export interface TestFrame {
@@ -33,11 +37,14 @@ const frameOf = (start: WindowBound, end: WindowBound, exclude: WindowFrame["exc
 
 /** Each way in which a window comes from one row's frame to the next one's. */
 export const FRAMES: Readonly<Record<string, TestFrame>> = {
-  "the whole partition": { frame: frameOf(bound("unbounded preceding"), bound("unbounded following")), rows: 150_000 },
-  growing: { frame: frameOf(bound("unbounded preceding"), bound("current row")), rows: 20_000 },
-  sliding: { frame: frameOf(bound("preceding", 50_000), bound("current row")), rows: 50_010 },
-  "sliding behind": { frame: frameOf(bound("following", 2), bound("following", 100_000)), rows: 100_010 },
-  excluding: { frame: frameOf(bound("preceding", 50_000), bound("following", 50_000), "current row"), rows: 50_000 },
+  "the whole partition": {
+    frame: frameOf(bound("unbounded preceding"), bound("unbounded following")),
+    rows: 3 * FRAME,
+  },
+  growing: { frame: frameOf(bound("unbounded preceding"), bound("current row")), rows: sized(10_000, 20_000) },
+  sliding: { frame: frameOf(bound("preceding", FRAME), bound("current row")), rows: FRAME + 10 },
+  "sliding behind": { frame: frameOf(bound("following", 2), bound("following", 2 * FRAME)), rows: 2 * FRAME + 10 },
+  excluding: { frame: frameOf(bound("preceding", FRAME), bound("following", FRAME), "current row"), rows: FRAME },
 };
 
 const WINDOW_BYTES_MAX = 64 * 1024 * 1024;

@@ -110,7 +110,7 @@ function sourceOf(document: JsonObject): PassageSource {
   const texts = SOURCE_TEXTS.filter((name) => typeof document[name] === "string");
   return {
     ...Object.fromEntries(texts.map((name) => [name, document[name]])),
-    ...(typeof document["page"] === "number" && { page: document["page"] }),
+    ...(typeof document.page === "number" && { page: document.page }),
   };
 }
 
@@ -130,7 +130,7 @@ function sourceLine(source: PassageSource): string {
 
 /** The text of a file's passage; of any other document its texts, one after the other. */
 function passageOf(document: JsonObject): string {
-  if (isOfFile(document)) return document["text"] as string;
+  if (isOfFile(document)) return document.text as string;
   const { highlights: _, ...fields } = document;
   const text = textsOf(fields, null)
     .map((part) => part.text)

@@ -16,7 +16,7 @@ import type { SqlType, Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch, Evaluate, Expr } from "../expr/expr.js";
 import { columnsOf } from "../expr/walk.js";
-import type { InsertPlan } from "../plan/plan.js";
+import type { InsertPlan } from "../plan/change-plans.js";
 import { BulkWriter, type FindTable, requiresSingleRows } from "./bulk-writer.js";
 import type { ExecContext } from "./context.js";
 import { readBool, readDate, readDecimal, readInteger, readTimestamp } from "./field-readers.js";

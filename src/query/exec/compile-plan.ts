@@ -13,9 +13,9 @@ import type {
   Plan,
   PointGetPlan,
   ScanPlan,
-  TextSearchPlan,
   WithPlan,
 } from "../plan/plan.js";
+import type { TextSearchPlan } from "../plan/search-plans.js";
 import { similarPairs } from "../plan/similar-pairs.js";
 import { childrenOf, subqueriesOf, walkPlan } from "../plan/walk.js";
 import { compileAggregate } from "./aggregate.js";

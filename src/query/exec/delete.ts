@@ -5,7 +5,8 @@
 
 import type { SlotOf } from "../expr/compile.js";
 import type { Batch } from "../expr/expr.js";
-import type { DeletePlan, OutputColumn } from "../plan/plan.js";
+import type { DeletePlan } from "../plan/change-plans.js";
+import type { OutputColumn } from "../plan/plan.js";
 import { BULK_ROWS } from "./bulk-writer.js";
 import { RowsChangedOnce } from "./changed-once.js";
 import type { ExecContext } from "./context.js";

@@ -5,7 +5,7 @@
  */
 import { storageOf, type TableDef } from "../../catalog/table.js";
 import { storageIdOf } from "../../storage/keys.js";
-import type { HeirTable } from "../plan/plan.js";
+import type { HeirTable } from "../plan/change-plans.js";
 import type { ExecContext } from "./context.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { slotsOf } from "./slots.js";

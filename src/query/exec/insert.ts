@@ -9,7 +9,7 @@ import type { Value } from "../../values/values.js";
 import { compileExpr, type Predicate } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import { oidOfId } from "../expr/types.js";
-import type { InsertPlan, OnConflict } from "../plan/plan.js";
+import type { InsertPlan, OnConflict } from "../plan/change-plans.js";
 import { BULK_ROWS, BulkWriter, type FindTable, requiresSingleRows, storesAhead } from "./bulk-writer.js";
 import { ChunkRecords, GROUP_ROWS } from "./chunk-records.js";
 import type { ExecContext } from "./context.js";

@@ -5,7 +5,7 @@
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
-import type { DeletePlan, InsertPlan, UpdatePlan } from "../plan/plan.js";
+import type { DeletePlan, InsertPlan, UpdatePlan } from "../plan/change-plans.js";
 import type { ExecContext } from "./context.js";
 import { after, drain, inOrder, type Open, type Operator } from "./operator.js";
 import { type ChangedRows, modifying, type ReturningProgram } from "./returning.js";

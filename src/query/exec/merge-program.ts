@@ -1,7 +1,7 @@
 /** A MERGE made ready to run, by merge.ts, for itself and for triggered-merge.ts. */
 import type { Predicate } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
-import type { MergeAction, MergePlan } from "../plan/plan.js";
+import type { MergeAction, MergePlan } from "../plan/change-plans.js";
 import type { FamilyProgram } from "./family.js";
 import type { RouteProgram } from "./partition-router.js";
 import type { RowCheck } from "./row-checks.js";

@@ -6,7 +6,7 @@ import { sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch } from "../expr/expr.js";
-import type { MergePlan } from "../plan/plan.js";
+import type { MergePlan } from "../plan/change-plans.js";
 import type { ExecContext } from "./context.js";
 import { assignedIn, compileFamily, Family, type FamilyMember } from "./family.js";
 import type { Action, MergeProgram } from "./merge-program.js";

@@ -5,7 +5,8 @@
  */
 import type { Batch, Expr } from "../expr/expr.js";
 import { someExpr } from "../expr/walk.js";
-import type { InsertPlan, Plan, ValuesPlan } from "../plan/plan.js";
+import type { InsertPlan } from "../plan/change-plans.js";
+import type { Plan, ValuesPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { Inserter, insertProgramOf } from "./insert.js";
 import { hasTriggers } from "./table-triggers.js";

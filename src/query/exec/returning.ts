@@ -5,7 +5,7 @@
 import type { Value } from "../../values/values.js";
 import type { SlotOf } from "../expr/compile.js";
 import type { Batch } from "../expr/expr.js";
-import type { Returning } from "../plan/plan.js";
+import type { Returning } from "../plan/change-plans.js";
 import type { ExecContext } from "./context.js";
 import { after, type Open, type Operator, type Pulled } from "./operator.js";
 import { compileAll, type EvaluateAll } from "./slots.js";

@@ -4,7 +4,7 @@
  */
 import { compileExpr, type SlotOf } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
-import type { BoundCheck } from "../plan/plan.js";
+import type { BoundCheck } from "../plan/change-plans.js";
 import type { ExecContext } from "./context.js";
 
 export interface RowCheck {

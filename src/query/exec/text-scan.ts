@@ -23,7 +23,7 @@ import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import { TEXT_MODES, type TextMode, TRIGRAM_MODE, TSQUERY_MODE } from "../expr/functions/text-search.js";
 import { placesInKey } from "../plan/covering.js";
-import type { TextSearchPlan } from "../plan/plan.js";
+import type { TextSearchPlan } from "../plan/search-plans.js";
 import type { ExecContext } from "./context.js";
 import { limitValue } from "./limit.js";
 import type { Open, Operator, Pulled } from "./operator.js";

@@ -1,5 +1,5 @@
 /** DELETE from tables with triggers: as delete.ts, with each row removed by TriggeredRows. Called by delete.ts. */
-import type { DeletePlan } from "../plan/plan.js";
+import type { DeletePlan } from "../plan/change-plans.js";
 import { RowsChangedOnce } from "./changed-once.js";
 import type { ExecContext } from "./context.js";
 import { after, drain, inOrder, type Open, type Operator } from "./operator.js";

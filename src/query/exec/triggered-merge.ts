@@ -3,7 +3,7 @@ import type { TriggerEvent } from "../../catalog/trigger.js";
 import { sqlError } from "../../protocol/errors.js";
 import { keyText } from "../../storage/ordered-map.js";
 import type { Value } from "../../values/values.js";
-import type { MergePlan } from "../plan/plan.js";
+import type { MergePlan } from "../plan/change-plans.js";
 import type { ExecContext } from "./context.js";
 import type { Action, MergeProgram } from "./merge-program.js";
 import { after, drain, inOrder, type Open, type Operator } from "./operator.js";

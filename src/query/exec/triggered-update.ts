@@ -4,7 +4,7 @@ import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import { oidOfId } from "../expr/types.js";
-import type { UpdatePlan } from "../plan/plan.js";
+import type { UpdatePlan } from "../plan/change-plans.js";
 import { RowsChangedOnce } from "./changed-once.js";
 import type { ExecContext } from "./context.js";
 import { after, drain, inOrder, type Open, type Operator } from "./operator.js";

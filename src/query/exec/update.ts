@@ -8,7 +8,7 @@
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
-import type { UpdatePlan } from "../plan/plan.js";
+import type { UpdatePlan } from "../plan/change-plans.js";
 import { BULK_ROWS } from "./bulk-writer.js";
 import { RowsChangedOnce } from "./changed-once.js";
 import type { ExecContext } from "./context.js";

@@ -5,7 +5,8 @@
 import { BOOL } from "../../values/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { andOf, columnsOf, mapExpr, walkExpr } from "../expr/walk.js";
-import type { DeletePlan, InsertPlan, MergeAction, MergePlan, OutputColumn, Plan, UpdatePlan } from "../plan/plan.js";
+import type { DeletePlan, InsertPlan, MergeAction, MergePlan, UpdatePlan } from "../plan/change-plans.js";
+import type { OutputColumn, Plan } from "../plan/plan.js";
 import { exprsOfPlan, withChildren } from "../plan/walk.js";
 import { DeferredCalls } from "./deferred-calls.js";
 import { hasToMove, refuseIn, type Waits } from "./deferred-parts.js";

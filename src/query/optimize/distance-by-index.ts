@@ -11,16 +11,8 @@ import { FLOAT4 } from "../../values/values.js";
 import type { CallExpr, Expr } from "../expr/expr.js";
 import { columnsOf, exprEquals, mapExpr } from "../expr/walk.js";
 import { isExactInKeys } from "../plan/covering.js";
-import type {
-  FilterPlan,
-  NearestSearch,
-  OutputColumn,
-  Plan,
-  ProjectPlan,
-  ScanPlan,
-  SortKey,
-  TopNPlan,
-} from "../plan/plan.js";
+import type { FilterPlan, OutputColumn, Plan, ProjectPlan, ScanPlan, SortKey, TopNPlan } from "../plan/plan.js";
+import type { NearestSearch } from "../plan/search-plans.js";
 import { exprsOfPlan, mapExprsOfPlan, mapPlan } from "../plan/walk.js";
 import { withoutFloatCast } from "./nearest-by-index.js";
 import { newColumnId } from "./new-column-id.js";

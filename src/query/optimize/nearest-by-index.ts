@@ -10,7 +10,8 @@ import type { SearchIndexDef } from "../../catalog/table.js";
 import { HAMMING_METRIC, HAMMING_NAMES, METRIC_ENTRIES, type VectorMetric } from "../../values/vector-metric.js";
 import type { CallExpr, ColumnExpr, Expr } from "../expr/expr.js";
 import { columnsOf, isVolatile } from "../expr/walk.js";
-import type { Plan, ScanPlan, SortKey, TextSearchPlan, TopNPlan } from "../plan/plan.js";
+import type { Plan, ScanPlan, SortKey, TopNPlan } from "../plan/plan.js";
+import type { TextSearchPlan } from "../plan/search-plans.js";
 import { mapPlan, withChildren } from "../plan/walk.js";
 import type { Rule } from "./rule.js";
 

@@ -8,6 +8,7 @@
 import { recordOf } from "../../values/values.js";
 import type { ColumnId } from "../expr/expr.js";
 import { columnsOf, isVolatile } from "../expr/walk.js";
+import type { Returning } from "../plan/change-plans.js";
 import type { EdgeColumns, ExpandPathPlan, ExpandPlan } from "../plan/graph-plans.js";
 import type {
   AppendPlan,
@@ -15,7 +16,6 @@ import type {
   OutputColumn,
   Plan,
   ProjectPlan,
-  Returning,
   ScanPlan,
   SetOpPlan,
   TableFunctionPlan,

@@ -3,9 +3,10 @@
  * and matched by optimize.
  */
 import type { Expr } from "../expr/expr.js";
+import type { BoundCheck } from "./change-plans.js";
 import type { IndexExprs } from "./index-exprs.js";
 import type { PartitionMembership } from "./partition-tree.js";
-import type { BoundCheck, OutputColumn } from "./plan.js";
+import type { OutputColumn } from "./plan.js";
 
 /** Expressions over `columns`, which are the table's, in its order. */
 export interface BoundTable {

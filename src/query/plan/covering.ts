@@ -4,7 +4,8 @@
  * numeric's key has lost its scale.) EXPLAIN and the executor call it.
  */
 import type { SqlType } from "../../values/values.js";
-import type { IndexScanPlan, TextSearchPlan } from "./plan.js";
+import type { IndexScanPlan } from "./plan.js";
+import type { TextSearchPlan } from "./search-plans.js";
 
 const EXACT_IN_KEYS: ReadonlySet<SqlType["name"]> = new Set([
   "bool",

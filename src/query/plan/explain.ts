@@ -21,7 +21,6 @@ import type {
   IndexScanPlan,
   JoinPlan,
   JoinType,
-  NearestSearch,
   Plan,
   ScanPlan,
   SetCall,
@@ -30,6 +29,7 @@ import type {
   WindowCall,
   WindowPlan,
 } from "./plan.js";
+import type { NearestSearch } from "./search-plans.js";
 import { similarPairs } from "./similar-pairs.js";
 import { childrenOf, subqueriesOf } from "./walk.js";
 

@@ -5,15 +5,17 @@
  * Logical nodes say what; the access nodes at the end (`pointget`, `indexscan`, `hashjoin`, `topn`) say how and are
  * only made by rules. A tree that no rule has touched is executable too, just slower: that is how rules are tested.
  */
-import type { IndexDef, SearchIndexDef, TableDef } from "../../catalog/table.js";
+import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { LockStrength } from "../../protocol/lock-strength.js";
 import type { SqlType } from "../../values/values.js";
 import type { AggregateFunction, CallExpr, ColumnId, Expr, SubqueryExpr, WindowFunction } from "../expr/expr.js";
 import type { InRange } from "../expr/in-range.js";
 import type { TableFunction } from "../expr/table-function.js";
+import type { DeletePlan, InsertPlan, MergePlan, UpdatePlan } from "./change-plans.js";
 import type { CountWalksPlan, ExpandPathPlan, ExpandPlan, GraphWritePlan, MatchPlan } from "./graph-plans.js";
 import type { IndexExprs } from "./index-exprs.js";
-import type { Partitioning, PartitionMembership, PruningTest } from "./partition-tree.js";
+import type { PartitionMembership, PruningTest } from "./partition-tree.js";
+import type { NearestSearch, TextSearchPlan } from "./search-plans.js";
 
 declare module "../expr/expr.js" {
   interface HeldByExpressions {
@@ -94,55 +96,6 @@ export interface ScanPlan extends Node {
    * hides.
    */
   readonly policy?: Expr;
-}
-
-/** By a vector index, as long as that is ready. */
-export interface NearestSearch {
-  readonly index: SearchIndexDef;
-  /** The vector to search for; no columns of the scan in it. */
-  readonly query: Expr;
-  /** How many rows are wanted: the sum of these. */
-  readonly counts: readonly Expr[];
-  /**
-   * Instead of so many rows: all within this distance (float8; NULL: none), and perhaps some more, which the filter
-   * sorts out; `counts` is empty. Columns of queries around may be in this one and in `query`.
-   */
-  readonly within?: Expr;
-  /** Rows without a vector come before all others, not after them. */
-  readonly nullsFirst: boolean;
-  /** Set where the scan's last column is the distance in single precision, as the index measures it (float4). */
-  readonly distance?: NearestDistance;
-}
-
-export interface NearestDistance {
-  /** The distance over the table's columns, for rows that the index does not have as they are. */
-  readonly call: Expr;
-  /** The column of the vector in it, which the scan does not give. */
-  readonly vector: OutputColumn;
-  /** All other columns that are read above are in the primary key, exactly: rows need not be read. */
-  readonly byKey: boolean;
-}
-
-/**
- * Rows of a table that answer a text search, best first, by a text index. `columns[i]` is table column `source[i]`;
- * after them come the storage key, if it is wanted, and the score (float8).
- */
-export interface TextSearchPlan extends Node {
-  readonly kind: "textsearch";
-  readonly table: TableDef;
-  readonly alias: string;
-  readonly source: readonly number[];
-  readonly filter: Expr | null;
-  /** As in a scan. */
-  readonly rowKey: ColumnId | null;
-  readonly index: SearchIndexDef;
-  /** What is searched for, and how it is read (TEXT_MODES), both text; no columns of the table in them. */
-  readonly query: Expr;
-  readonly mode: Expr;
-  /** Only so many of the best are wanted, with those as good as the last: the sum of these. Null: all. */
-  readonly counts: readonly Expr[] | null;
-  /** Under a policy: scores go by the rows for which this is true; null: by none. Absent: by all of the table. */
-  readonly visible?: Expr | null;
 }
 
 export interface ValuesPlan extends Node {
@@ -309,7 +262,6 @@ export interface SortPlan extends Node {
   readonly keys: readonly SortKey[];
 }
 
-/** Expressions are constants or parameters of type int8; a NULL limit is no limit. */
 /** FOR UPDATE and FOR SHARE: rows that the transaction holds against others until it ends. */
 export interface LockPlan extends Node {
   readonly kind: "lock";
@@ -322,6 +274,7 @@ export interface LockPlan extends Node {
   readonly oneByOne: boolean;
 }
 
+/** Expressions are constants or parameters of type int8; a NULL limit is no limit. */
 export interface LimitPlan extends Node {
   readonly kind: "limit";
   readonly input: Plan;
@@ -366,132 +319,6 @@ export interface AppendPlan extends Node {
   readonly tests?: readonly (readonly PruningTest[])[];
   /** Set by eliminate-sort: the inputs come in this order, and so do the rows of all of them. */
   readonly mergeKeys?: readonly SortKey[];
-}
-
-/** RETURNING of a data-modifying node: `exprs` over the table's columns, bound to `rowColumns`. */
-export interface Returning {
-  readonly rowColumns: readonly OutputColumn[];
-  readonly exprs: readonly Expr[];
-  /** Of MERGE: a further column with what was done with the row, as MERGE_ACTION() gives it. */
-  readonly action?: OutputColumn;
-}
-
-/** A CHECK bound over `rowColumns`. */
-export interface BoundCheck {
-  readonly name: string;
-  readonly predicate: Expr;
-  /** WITH CHECK OPTION of the view of this name, which NULL fails, too. */
-  readonly view?: boolean;
-  /** Row security of the table of this name: the policy, or "" for all that permit. NULL fails, too. */
-  readonly policy?: string;
-  /** The policy's USING is asked, of a row that is there; "target": of one that MERGE changes. */
-  readonly using?: true | "target";
-}
-
-/** `input` gives one column per live table column, in table order, defaults already filled in. */
-export interface InsertPlan extends Node, Partitioning {
-  readonly kind: "insert";
-  readonly table: TableDef;
-  /** The table is what INSTEAD OF triggers see of a view. */
-  readonly instead?: true;
-  /** With partitions: the id of a column that RETURNING reads the OID of the row's table from. */
-  readonly tableOid?: ColumnId;
-  readonly input: Plan;
-  readonly rowColumns: readonly OutputColumn[];
-  readonly checks: readonly BoundCheck[];
-  readonly returning: Returning | null;
-  readonly onConflict: OnConflict | null;
-  /** Over `rowColumns`: expressions of generated columns that have to be waited for; lift-deferred takes them away. */
-  readonly generated?: readonly Expr[];
-}
-
-export interface OnConflict {
-  /** The index that arbitrates; null: any. */
-  readonly index: IndexDef | "primary key" | null;
-  readonly action: "nothing" | "update";
-  /** Over `existing` (the stored row) and `excluded` (the proposed one). */
-  readonly existing: readonly OutputColumn[];
-  readonly excluded: readonly OutputColumn[];
-  readonly assignments: readonly { readonly columnId: number; readonly expr: Expr }[];
-  readonly where: Expr | null;
-  /** Where policies decide: over `existing`, and over the columns of the new row. */
-  readonly policies?: { readonly using: readonly BoundCheck[]; readonly checks: readonly BoundCheck[] };
-}
-
-/** A table whose rows a statement changes that names one from which it inherits, or itself. */
-export interface HeirTable {
-  readonly table: TableDef;
-  /** Per column of the table that the statement names, the id of the column here. */
-  readonly columnIds: readonly number[];
-  /** The new row as it will be stored here, for checks. */
-  readonly rowColumns: readonly OutputColumn[];
-  readonly checks: readonly BoundCheck[];
-}
-
-/** `input` gives the old row (all live columns, bound to `oldColumns`), other FROM columns, and the row key last. */
-export interface UpdatePlan extends Node, Partitioning {
-  readonly kind: "update";
-  readonly table: TableDef;
-  /** As in InsertPlan. */
-  readonly instead?: true;
-  readonly input: Plan;
-  readonly oldColumns: readonly OutputColumn[];
-  readonly rowKey: ColumnId;
-  /** New values over the input's columns; an unassigned column keeps its old value. */
-  readonly assignments: readonly { readonly columnId: number; readonly expr: Expr }[];
-  /** The new row, for checks and RETURNING. */
-  readonly rowColumns: readonly OutputColumn[];
-  readonly checks: readonly BoundCheck[];
-  readonly returning: Returning | null;
-  /** The tables that `input` gives rows of, each with its own checks; absent: only `table`. */
-  readonly heirs?: readonly HeirTable[];
-  /** With partitions: the column of the input that has the OID of the row's table. */
-  readonly tableOid?: ColumnId;
-  /** As in InsertPlan. */
-  readonly generated?: readonly Expr[];
-}
-
-export interface DeletePlan extends Node {
-  readonly kind: "delete";
-  readonly table: TableDef;
-  /** As in InsertPlan. */
-  readonly instead?: true;
-  /** As in UpdatePlan. */
-  readonly heirs?: readonly HeirTable[];
-  readonly input: Plan;
-  readonly rowKey: ColumnId;
-  readonly oldColumns: readonly OutputColumn[];
-  readonly returning: Returning | null;
-}
-
-/** What MERGE does with joined rows of one kind, when the condition (over the input) holds. */
-export interface MergeAction {
-  readonly match: "matched" | "not matched by target" | "not matched by source";
-  readonly condition: Expr | null;
-  readonly action: "insert" | "update" | "delete" | "nothing";
-  /** New values over the input's columns: of INSERT all columns, of UPDATE those that change. */
-  readonly assignments: readonly { readonly columnId: number; readonly expr: Expr }[];
-  /** Where policies decide: of the old row, over the input's columns, and of the new row, over `rowColumns`. */
-  readonly policies?: { readonly using: readonly BoundCheck[]; readonly checks: readonly BoundCheck[] };
-}
-
-/** `input` joins the old rows (`oldColumns`, `rowKey`) with the source; of a row without one side those are NULL. */
-export interface MergePlan extends Node, Partitioning {
-  readonly kind: "merge";
-  readonly table: TableDef;
-  /** As in UpdatePlan. Rows are inserted into `table`, or into its partitions. */
-  readonly heirs?: readonly HeirTable[];
-  readonly input: Plan;
-  readonly oldColumns: readonly OutputColumn[];
-  readonly rowKey: ColumnId;
-  /** TRUE for rows that the source has. */
-  readonly inSource: ColumnId;
-  /** The first that fits is taken. */
-  readonly actions: readonly MergeAction[];
-  /** The new row, of DELETE the old one: for checks and RETURNING. */
-  readonly rowColumns: readonly OutputColumn[];
-  readonly checks: readonly BoundCheck[];
-  readonly returning: Returning | null;
 }
 
 /** A WITH table as nodes name it: compared by identity. */

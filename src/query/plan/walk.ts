@@ -4,23 +4,21 @@
  */
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, isVolatile, mapExpr, walkExpr } from "../expr/walk.js";
+import type { BoundCheck, OnConflict, Returning } from "./change-plans.js";
 import type { CountWalksPlan, MatchPlan, PatternEdge, VariableLength, WalkStep } from "./graph-plans.js";
 import { columnsMadeBy, mapStepExprs, matchesOf, variablesOf, withMatches } from "./graph-steps.js";
 import type { PruningTest } from "./partition-tree.js";
 import type {
-  BoundCheck,
   DeferredCall,
   JoinType,
-  NearestSearch,
-  OnConflict,
   OutputColumn,
   Plan,
-  Returning,
   SortKey,
   WindowBound,
   WindowCall,
   WindowPlan,
 } from "./plan.js";
+import type { NearestSearch } from "./search-plans.js";
 
 /** The inputs of a node, left before right; plans of subqueries in expressions are not among them. */
 export function childrenOf(plan: Plan): readonly Plan[] {

@@ -1,5 +1,5 @@
 /** DELETE, with USING and RETURNING. */
-import type { DeletePlan } from "../../query/plan/plan.js";
+import type { DeletePlan } from "../../query/plan/change-plans.js";
 import type { DeleteStatement } from "../parse/ast.js";
 import { heirsOf } from "./bind-heirs.js";
 import { bindWhere } from "./bind-select.js";

@@ -1,5 +1,5 @@
 /** The tables that UPDATE, DELETE and MERGE change when they name one from which others inherit. */
-import type { HeirTable } from "../../query/plan/plan.js";
+import type { HeirTable } from "../../query/plan/change-plans.js";
 import { columnsIn, type TableRows } from "./bind-scan.js";
 import type { Binding } from "./binding.js";
 import type { ChangedRelation } from "./changed-relation.js";

@@ -4,8 +4,9 @@ import { type ColumnDef, forbidsOverlap, type IndexDef, type TableDef } from "..
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
+import type { InsertPlan, OnConflict } from "../../query/plan/change-plans.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
-import type { InsertPlan, OnConflict, OutputColumn, Plan } from "../../query/plan/plan.js";
+import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { BOOL, OID, type SqlType } from "../../values/values.js";
 import type { ConflictTarget, InsertStatement, OnConflictNode } from "../parse/ast.js";
 import type { ColumnNode, ExprNode, QueryNode } from "../parse/ast-query.js";

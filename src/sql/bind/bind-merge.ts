@@ -5,8 +5,9 @@
 import type { ColumnDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
+import type { MergeAction, MergePlan } from "../../query/plan/change-plans.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
-import type { JoinType, MergeAction, MergePlan, OutputColumn, Plan } from "../../query/plan/plan.js";
+import type { JoinType, OutputColumn, Plan } from "../../query/plan/plan.js";
 import { joinColumns } from "../../query/plan/walk.js";
 import { BOOL, TEXT } from "../../values/values.js";
 import type { MergeClause, MergeStatement } from "../parse/ast.js";

@@ -1,7 +1,8 @@
 /** UPDATE, with FROM and RETURNING. */
 import { sqlError } from "../../protocol/errors.js";
+import type { UpdatePlan } from "../../query/plan/change-plans.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
-import type { Plan, UpdatePlan } from "../../query/plan/plan.js";
+import type { Plan } from "../../query/plan/plan.js";
 import { joinColumns } from "../../query/plan/walk.js";
 import type { UpdateStatement } from "../parse/ast.js";
 import type { FromNode } from "../parse/ast-query.js";

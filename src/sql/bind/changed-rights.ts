@@ -5,7 +5,8 @@
 import type { Privilege } from "../../catalog/role.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
-import type { MergeAction, OnConflict, OutputColumn, Plan } from "../../query/plan/plan.js";
+import type { MergeAction, OnConflict } from "../../query/plan/change-plans.js";
+import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { Binding } from "./binding.js";
 import type { ChangedRelation } from "./changed-relation.js";
 import { checkedRights, requireChange, requireReadable } from "./relation-rights.js";

@@ -11,9 +11,12 @@ t.setTimeout(600_000);
 /** A seed with many faults. */
 const FROM = 11;
 
+const traces: number[] = [];
+
 t.test("whatever breaks, nothing acknowledged is lost, and all is strictly serializable across owners", async (t) => {
   for (let seed = FROM; seed < FROM + tries(2); seed++) {
     const outcome = await simulateCluster(seed);
+    traces.push(outcome.trace);
     t.same(outcome.problems, [], `seed ${seed}: ${outcome.faults.join(", ")}`);
     t.ok(
       outcome.committed > 300 && outcome.openings > 6,
@@ -23,8 +26,7 @@ t.test("whatever breaks, nothing acknowledged is lost, and all is strictly seria
 });
 
 t.test("a seed replays exactly", async (t) => {
-  const [first, second] = [await simulateCluster(FROM), await simulateCluster(FROM)];
-  t.equal(first.trace, second.trace);
+  t.equal((await simulateCluster(FROM)).trace, traces[0]);
 });
 
 /** By the seed that finds each; a change of the simulation may take another of the first 200. */

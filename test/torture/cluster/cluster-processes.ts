@@ -152,6 +152,8 @@ export class ClusterProcesses {
       ...{ TESSERA_SECRETS_KEY_FILE: join(this.folder, "key"), TESSERA_ADMIN_PASSWORD: PASSWORD, TESSERA_ACTORS: "1" },
       ...{ TESSERA_DATA_DIR: join(this.folder, name), TESSERA_PORT: String(port), TESSERA_POSTGRES_PORT: "0" },
       ...{ TESSERA_RATE_LIMIT_PER_SECOND: "100000", SQL_MAX_ROW_COUNT: "1000000" },
+      // As in test/e2e/server.ts.
+      ...{ TESSERA_AUTH_PASSWORD_COST: "10", TESSERA_STORAGE_RESERVE_BYTES: "0" },
       TESSERA_NODE_FLAGS: `--import ${ACTOR_FAULTS}`,
     };
   }
