@@ -139,6 +139,7 @@ export type UntypedAnswer = Names<
   | "vectors.collections.list"
   | "vectors.deleteMany"
   | "vectors.get"
+  | "vectors.map"
   | "vectors.search"
   | "vectors.upsert"
 >;
