@@ -67,10 +67,10 @@ function SearchIn({ places, first, query }: SearchInProps) {
   const [text, setText] = useState(query.q ?? "");
   const [filter, setFilter] = useState(query.filter ?? "");
   const [asked, setAsked] = useState(
-    query.q === undefined ? null : { place: first, text: query.q, filter: query.filter ?? "" },
+    isAsked(first, query.q) ? { place: first, text: query.q ?? "", filter: query.filter ?? "" } : null,
   );
   const search = (): void => {
-    setAsked({ place, text, filter });
+    setAsked(isAsked(place, text) ? { place, text, filter } : null);
     replacePlace(["search"], {
       [place.kind]: place.name,
       q: text === "" ? undefined : text,
@@ -110,6 +110,11 @@ function SearchIn({ places, first, query }: SearchInProps) {
       {asked !== null && asked.place === place && <Results {...asked} />}
     </Page>
   );
+}
+
+/** Vectors are searched by a text or a vector, documents by a filter alone, too. */
+function isAsked({ kind }: Place, text: string | undefined): boolean {
+  return text !== undefined && (kind === "collection" || text !== "");
 }
 
 function Results({ place, text, filter }: { readonly place: Place; readonly text: string; readonly filter: string }) {

@@ -42,8 +42,8 @@ interface Placed {
 type Method = "neighbours" | "principal";
 
 const METHODS: readonly (readonly [Method, string])[] = [
-  ["neighbours", "Neighbours (UMAP)"],
-  ["principal", "Main directions (PCA)"],
+  ["neighbours", "Neighbours"],
+  ["principal", "Main directions"],
 ];
 const NO_FIELD = "";
 
