@@ -122,10 +122,10 @@ function radiusOf(count: number, scale: number): number {
 }
 
 /** Half the width of each line of a disc. */
-function rowsOfDisc(radius: number): Int32Array {
-  const reach = Math.max(0, Math.round(radius));
+export function rowsOfDisc(radius: number): Int32Array {
+  const reach = Math.floor(radius + 0.4);
   return Int32Array.from({ length: reach * 2 + 1 }, (_, row) =>
-    Math.round(Math.sqrt(Math.max(0, radius * radius - (row - reach) ** 2))),
+    Math.floor(Math.sqrt(Math.max(0, radius * radius - (row - reach) ** 2)) + 0.4),
   );
 }
 

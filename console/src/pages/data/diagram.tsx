@@ -75,7 +75,12 @@ function schemaOf(columns: readonly ColumnRow[], keys: readonly KeyRow[]): Schem
     const id = idOf(schema, table);
     const all = byTable.get(id) ?? [];
     byTable.set(id, all);
-    all.push({ name, type: shortType(type), isPrimary: primary.has(`${id} ${name}`), isForeign: isForeign.has(`${id} ${name}`) });
+    all.push({
+      name,
+      type: shortType(type),
+      isPrimary: primary.has(`${id} ${name}`),
+      isForeign: isForeign.has(`${id} ${name}`),
+    });
   }
   const tables = [...byTable].map(([id, all]): DiagramTable => {
     const first = [...all].sort((a, b) => weightOf(b) - weightOf(a)).slice(0, SHOWN_MAX);
