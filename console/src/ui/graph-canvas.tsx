@@ -7,8 +7,9 @@ import { useStore } from "../lib/store.js";
 import { theme } from "../lib/theme.js";
 import { Button } from "./button.js";
 import { drawGraph, drawOver, type GraphColours, type GraphView, graphColours, nodeAt } from "./graph-drawing.js";
+import { PAGE_NODES_MAX } from "./graph-forces.js";
 import type { GraphModel, GraphNode } from "./graph-model.js";
-import { DRAWN_NODES_MAX, GraphPixels } from "./graph-pixels.js";
+import { GraphPixels } from "./graph-pixels.js";
 
 interface GraphCanvasProps {
   readonly model: GraphModel;
@@ -46,7 +47,7 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
       if (element === null || view.current.width === 0 || (!isPlaced && model.nodes.length > 0)) return;
       if (isFitted.current) view.current = fitted(model, view.current);
       colours.current ??= graphColours(element, model.labels());
-      if (model.nodes.length <= DRAWN_NODES_MAX) {
+      if (model.nodes.length <= PAGE_NODES_MAX) {
         drawGraph(element, model, view.current, colours.current, state.current);
         return;
       }

@@ -6,8 +6,6 @@ import { type GraphColours, type GraphView, radiusOf } from "./graph-drawing.js"
 import type { GraphModel, GraphNode } from "./graph-model.js";
 import { pixelOf, rowsOfDisc } from "./map-drawing.js";
 
-/** With more nodes a graph is drawn this way. */
-export const DRAWN_NODES_MAX = 3_000;
 /** Pixels of relationships in one picture; what is beyond is left out, which hardly shows among so many. */
 const LINE_PIXELS_MAX = 8_000_000;
 const DENSEST = 24;

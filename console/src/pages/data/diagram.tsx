@@ -203,7 +203,6 @@ function TableBox({ box, onOver }: { readonly box: Box; readonly onOver: (id: st
     <a
       href={linkTo(["data", "table", table.id])}
       class="diagram-table"
-      aria-label={`${table.name}: ${table.columns.map(({ name }) => name).join(", ")}`}
       onPointerEnter={() => onOver(table.id)}
       onPointerLeave={() => onOver(null)}
       onFocus={() => onOver(table.id)}

@@ -27,10 +27,11 @@ export interface MapColouring {
 const SERIES = 10;
 /** From low to high, as viridis has them, without its ends, which one of the two themes hides. */
 const RAMP = ["#47307d", "#3b528b", "#2c728e", "#1f938b", "#35b779", "#7fc93f", "#c9cf1d"];
+const CAPTION_MAX = 90;
 const ROWS_LOOKED_AT = 2_000;
 const REST = "var(--muted)";
 
-/** Columns, and members of columns of JSON, that do not have another value in every row. */
+/** Columns, and members of columns of JSON, that do not have another text in every row; those of few values first. */
 export function fieldsOf(columns: readonly { readonly name: string }[], rows: readonly MapRow[]): readonly MapField[] {
   const seen = rows.slice(0, ROWS_LOOKED_AT);
   const fields = columns.flatMap(({ name }, c): readonly MapField[] => {
@@ -41,14 +42,16 @@ export function fieldsOf(columns: readonly { readonly name: string }[], rows: re
       read: (row) => (isObject(row[c]) ? row[c][member] : null),
     }));
   });
-  return fields.filter(({ read }) => {
-    const values = seen.map(read);
+  const kindsOf = ({ read }: MapField): number => new Set(seen.map(read)).size;
+  const usable = fields.filter((field) => {
+    const values = seen.map(field.read);
     if (values.some(isObject)) return false;
-    const kinds = new Set(values).size;
+    const kinds = kindsOf(field);
     return (
       kinds > 1 && (kinds <= Math.max(2, seen.length / 2) || values.every((value) => value == null || isNumber(value)))
     );
   });
+  return usable.sort((a, b) => Number(kindsOf(a) > SERIES) - Number(kindsOf(b) > SERIES));
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -108,9 +111,9 @@ function byAmount(values: readonly unknown[]): MapColouring {
   return { classes, places };
 }
 
-const NAMES = ["name", "title", "text", "label", "id"];
+const NAMES = ["name", "title", "text", "label"];
 
-/** What a row is called: a value that sounds like a name, or its first. */
+/** What a row is called: a value that sounds like a name, or its longest text but the id. */
 export function captionOfRow(columns: readonly { readonly name: string }[], row: MapRow): string {
   const values: Record<string, unknown> = {};
   for (const [c, { name }] of columns.entries()) {
@@ -119,6 +122,10 @@ export function captionOfRow(columns: readonly { readonly name: string }[], row:
     else values[name] ??= value;
   }
   const name = NAMES.find((each) => typeof values[each] === "string");
-  const text = name === undefined ? (Object.values(values)[0] ?? "") : values[name];
-  return cellText(text).slice(0, 80);
+  if (name !== undefined) return cellText(values[name]).slice(0, CAPTION_MAX);
+  const texts = Object.entries(values).flatMap(([key, value]) =>
+    typeof value === "string" && key !== "id" ? [value] : [],
+  );
+  const longest = texts.reduce((best, text) => (text.length > best.length ? text : best), "");
+  return (longest === "" ? cellText(Object.values(values)[0] ?? "") : longest).slice(0, CAPTION_MAX);
 }

@@ -16,6 +16,7 @@ import { Hits } from "./hits.js";
 import { type Answer, searchDocuments, searchVectors } from "./searches.js";
 
 const CollectionMap = lazy(async () => (await import("./collection-map.js")).CollectionMap);
+const DocumentsMap = lazy(async () => (await import("./collection-map.js")).DocumentsMap);
 
 const VIEWS = [
   { id: "hits" as const, label: "Hits" },
@@ -128,21 +129,22 @@ function Results({ place, text, filter }: { readonly place: Place; readonly text
     [place, text, filter],
   );
   const [view, setView] = useState<"hits" | "map">("hits");
+  const PlaceMap = place.kind === "vectors" ? CollectionMap : DocumentsMap;
   const found = useMemo(() => new Set(data?.hits.map(({ id }) => id)), [data]);
   if (error !== null) return <Failure error={error} />;
   if (data === undefined) return isLoading ? <Busy label="Searching" /> : null;
   return (
     <>
       <div class="row">
-        {place.kind === "vectors" && <Tabs label="Show the hits as" tabs={VIEWS} current={view} onChange={setView} />}
+        <Tabs label="Show the hits as" tabs={VIEWS} current={view} onChange={setView} />
         <p class="muted" role="status">
           {plural(data.hits.length, "hit")} · {durationText(data.ms)}
           {data.note !== null && ` · ${data.note}`}
         </p>
       </div>
-      {view === "map" && place.kind === "vectors" ? (
+      {view === "map" ? (
         <div class="map-page">
-          <CollectionMap name={place.name} found={found} />
+          <PlaceMap name={place.name} found={found} />
         </div>
       ) : (
         <Hits hits={data.hits} />
