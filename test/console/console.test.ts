@@ -429,7 +429,7 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     await tab("audit", "auth.login");
     await tab("cluster", "This server runs alone.");
     await tab("settings", "slow_ms");
-    await tab("diagnostics", "without a profile");
+    await tab("diagnostics", "It has no data of tenants.");
     await tab("health", "Requests a second");
     t.equal(await strangers(), 0);
   });
