@@ -1,7 +1,7 @@
 /**
  * `make console-images`: pictures of the console's pages, light and dark, for a desk and for a phone, into docs/images.
- * It starts a server of its own, loads the sample, and needs Chromium (CHROMIUM names another one). ONLY=map,graph makes
- * those pages alone.
+ * It starts a server of its own, loads the sample, and needs Chromium (CHROMIUM names another one). ONLY=map,graph
+ * makes those pages alone.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,6 +16,8 @@ const SIZES = [
   { name: "phone", width: 390, height: 844 },
 ];
 const WAIT_MS = 1_500;
+/** On a busy machine. */
+const WORK_MS = 120_000;
 const ONLY = process.env.ONLY?.split(",") ?? null;
 
 const go = (page, hash) =>
@@ -87,15 +89,26 @@ async function openModel(page) {
 
 const WARES = ["tea", "coffee", "bread", "fish", "rope", "lamps", "salt"];
 
+/** The same numbers each time, from −1 to 1. */
+function numbers() {
+  let state = 7;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2_147_483_648 - 1;
+  };
+}
+
 /** Vectors around a few corners, some of which are near each other. */
 function wares() {
-  const wave = (i, d) => Math.sin(i * 12.9898 + d * 78.233) * Math.cos(i * 0.37 + d * d);
-  return Array.from({ length: 1_500 }, (_, i) => {
+  const next = numbers();
+  const corners = WARES.map(() => Array.from({ length: 32 }, next));
+  return Array.from({ length: 900 }, (_, i) => {
     const kind = i % WARES.length;
-    const corner = (d) => Math.sin((kind >> 1) * 31 + d * 7) + 0.55 * Math.sin(kind * 17 + d * 3);
+    const near = corners[(kind + 1) % WARES.length];
+    const share = Math.max(0, next()) ** 2;
     return {
       id: `w${i}`,
-      vector: Array.from({ length: 32 }, (_, d) => corner(d) + 0.8 * wave(i, d)),
+      vector: corners[kind].map((value, d) => value * (1 - share) + near[d] * share + next() * 0.9),
       metadata: { name: `${WARES[kind]}, lot ${i}`, kind: WARES[kind], price: (i * 7919) % 500 },
     };
   });
@@ -126,6 +139,7 @@ async function prepare(browser, url) {
 async function takePictures(browser, url, { name, width, height }, colorScheme) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme });
   const page = await context.newPage();
+  page.setDefaultTimeout(WORK_MS);
   await signIn(page, url);
   for (const [id, hash, work] of PAGES.filter(([name]) => ONLY === null || ONLY.includes(name))) {
     await go(page, hash);

@@ -5,7 +5,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useStore } from "../lib/store.js";
 import { theme } from "../lib/theme.js";
-import { Button } from "./button.js";
+import { CanvasTools, moveByKey, zoomed } from "./canvas-tools.js";
 import { drawGraph, drawOver, type GraphColours, type GraphView, graphColours, nodeAt } from "./graph-drawing.js";
 import { PAGE_NODES_MAX } from "./graph-forces.js";
 import type { GraphModel, GraphNode } from "./graph-model.js";
@@ -82,15 +82,7 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
 
   const zoom = (factor: number, at = { left: view.current.width / 2, top: view.current.height / 2 }): void => {
     isFitted.current = false;
-    const { x, y, scale } = view.current;
-    const next = Math.max(0.005, Math.min(6, scale * factor));
-    const moved = next / scale;
-    view.current = {
-      ...view.current,
-      scale: next,
-      x: at.left - (at.left - x) * moved,
-      y: at.top - (at.top - y) * moved,
-    };
+    view.current = zoomed(view.current, Math.max(0.005, Math.min(6, view.current.scale * factor)), at);
     draw();
   };
   const pan = (across: number, down: number): void => {
@@ -137,31 +129,15 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
         onDblClick={() => {
           if (hovered !== null) onExpand?.(hovered);
         }}
-        onKeyDown={(event) => {
-          const steps: Readonly<Record<string, readonly [number, number]>> = {
-            ...{ ArrowLeft: [40, 0], ArrowRight: [-40, 0], ArrowUp: [0, 40], ArrowDown: [0, -40] },
-          };
-          const step = steps[event.key];
-          if (step !== undefined) pan(...step);
-          else if (event.key === "+") zoom(1.25);
-          else if (event.key === "-") zoom(0.8);
-          else return;
-          event.preventDefault();
+        onKeyDown={(event) => moveByKey(event, pan, zoom)}
+      />
+      <CanvasTools
+        onZoom={zoom}
+        onFit={() => {
+          isFitted.current = true;
+          draw();
         }}
       />
-      <div class="graph-tools">
-        <Button icon="plus" label="Larger" onClick={() => zoom(1.25)} />
-        <Button icon="minus" label="Smaller" onClick={() => zoom(0.8)} />
-        <Button
-          label="Show all of it"
-          onClick={() => {
-            isFitted.current = true;
-            draw();
-          }}
-        >
-          Fit
-        </Button>
-      </div>
     </div>
   );
 }

@@ -1,4 +1,4 @@
-/** The simulation of forces that gives nodes their places (d3-force). In the page for few nodes, in a worker for many. */
+/** The simulation of forces that gives nodes their places (d3-force). In the page for few, in a worker for many. */
 import {
   forceCollide,
   forceLink,

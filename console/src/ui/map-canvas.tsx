@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useStore } from "../lib/store.js";
 import { theme } from "../lib/theme.js";
 import { Button } from "./button.js";
+import { CanvasTools, moveByKey, zoomed } from "./canvas-tools.js";
 import { resolved } from "./chart-drawing.js";
 import {
   MapDrawing,
@@ -76,13 +77,7 @@ export function MapCanvas({ label, points, colours, hovered, onHover, onPick, on
 
   const zoom = (factor: number, at = { left: view.current.width / 2, top: view.current.height / 2 }): void => {
     isFitted.current = false;
-    const { x, y, scale } = view.current;
-    const next = Math.max(40, Math.min(60_000, scale * factor));
-    const moved = next / scale;
-    view.current = {
-      ...view.current,
-      ...{ scale: next, x: at.left - (at.left - x) * moved, y: at.top - (at.top - y) * moved },
-    };
+    view.current = zoomed(view.current, Math.max(40, Math.min(60_000, view.current.scale * factor)), at);
     draw();
   };
   const pan = (across: number, down: number): void => {
@@ -130,35 +125,20 @@ export function MapCanvas({ label, points, colours, hovered, onHover, onPick, on
         onPointerMove={move}
         onPointerUp={release}
         onPointerLeave={() => onHover(null, 0, 0)}
-        onKeyDown={(event) => {
-          const steps: Readonly<Record<string, readonly [number, number]>> = {
-            ...{ ArrowLeft: [40, 0], ArrowRight: [-40, 0], ArrowUp: [0, 40], ArrowDown: [0, -40] },
-          };
-          const step = steps[event.key];
-          if (step !== undefined) pan(...step);
-          else if (event.key === "+") zoom(1.25);
-          else if (event.key === "-") zoom(0.8);
-          else return;
-          event.preventDefault();
-        }}
+        onKeyDown={(event) => moveByKey(event, pan, zoom)}
       />
       {outline.length > 1 && (
         <svg class="map-outline" aria-hidden="true">
           <polygon points={outline.map((corner) => corner.join(",")).join(" ")} />
         </svg>
       )}
-      <div class="graph-tools">
-        <Button icon="plus" label="Larger" onClick={() => zoom(1.4)} />
-        <Button icon="minus" label="Smaller" onClick={() => zoom(1 / 1.4)} />
-        <Button
-          label="Show all of it"
-          onClick={() => {
-            isFitted.current = true;
-            draw();
-          }}
-        >
-          Fit
-        </Button>
+      <CanvasTools
+        onZoom={zoom}
+        onFit={() => {
+          isFitted.current = true;
+          draw();
+        }}
+      >
         <Button
           icon="lasso"
           label="Choose points by drawing around them"
@@ -167,7 +147,7 @@ export function MapCanvas({ label, points, colours, hovered, onHover, onPick, on
         >
           Lasso
         </Button>
-      </div>
+      </CanvasTools>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** A graph to walk through: begin with a label, expand nodes, find the way between two, and see what is central. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { measureText, plural } from "../../lib/format.js";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { plural } from "../../lib/format.js";
 import { useGet, useLoad } from "../../lib/load.js";
 import { replacePlace } from "../../lib/router.js";
 import type { PageProps } from "../../shell/pages.js";
@@ -12,8 +12,8 @@ import { captionOf, GraphModel, type GraphNode } from "../../ui/graph-model.js";
 import { Legend, NodePanel } from "../../ui/node-panel.js";
 import { Empty, Waiting } from "../../ui/notice.js";
 import { attempt } from "../../ui/toast.js";
-import { applyGroups, applyWeights, GROUPINGS, type Group, type Measures, WEIGHTS } from "./graph-measures.js";
 import { GraphReader } from "./graph-reader.js";
+import { factsOf, StyleSelects, useMeasures } from "./use-measures.js";
 
 interface GraphFacts {
   readonly name: string;
@@ -26,13 +26,6 @@ const LIMITS: readonly (readonly [string, string])[] = [
   ["10000", "10,000 relationships"],
   ["100000", "100,000 relationships"],
 ];
-
-const COLOURS: readonly (readonly [string, string])[] = [["", "Labels"], ...GROUPINGS.map(optionOf)];
-const SIZES: readonly (readonly [string, string])[] = [["", "Relationships shown"], ...WEIGHTS.map(optionOf)];
-
-function optionOf({ name, label }: { readonly name: string; readonly label: string }): readonly [string, string] {
-  return [name, label];
-}
 
 export function GraphPage({ query }: PageProps) {
   const { data, error } = useGet<{ graphs: readonly GraphFacts[] }>("/v1/graph/graphs");
@@ -47,12 +40,6 @@ export function GraphPage({ query }: PageProps) {
   const names = data.graphs.map(({ name }) => name);
   const name = names.includes(query.graph ?? "") ? query.graph! : names[0]!;
   return <GraphWalk key={name} name={name} names={names} label={query.label ?? ""} />;
-}
-
-/** What algorithms have found of the whole graph; null: none was asked. */
-interface Found {
-  readonly groups: Measures | null;
-  readonly weights: Measures | null;
 }
 
 interface GraphWalkProps {
@@ -73,25 +60,7 @@ function GraphWalk({ name, names, label: first }: GraphWalkProps) {
   const [start, setStart] = useState<GraphNode | null>(null);
   const [marked, setMarked] = useState<ReadonlySet<number>>(new Set());
   const [isBusy, setBusy] = useState(false);
-  const [colour, setColour] = useState("");
-  const [size, setSize] = useState("");
-  const [measures, setMeasures] = useState<Found>({ groups: null, weights: null });
-  const groups = useMemo<readonly Group[]>(
-    () => applyGroups(model.nodes, measures.groups, colour === "kCore"),
-    [model, version, measures],
-  );
-  useMemo(() => applyWeights(model.nodes, measures.weights), [model, version, measures]);
-  const measure = async (kind: keyof Found, name: string): Promise<void> => {
-    if (kind === "groups") setColour(name);
-    else setSize(name);
-    const algorithm = (kind === "groups" ? GROUPINGS : WEIGHTS).find((one) => one.name === name);
-    setBusy(true);
-    await attempt(async () => {
-      const found = algorithm === undefined ? null : await reader.measures(algorithm.name, algorithm.column);
-      setMeasures((before) => ({ ...before, [kind]: found }));
-    });
-    setBusy(false);
-  };
+  const style = useMeasures(reader, model, version);
 
   const grow = async (values: Promise<readonly unknown[]>, into = model): Promise<readonly unknown[]> => {
     let found: readonly unknown[] = [];
@@ -152,21 +121,8 @@ function GraphWalk({ name, names, label: first }: GraphWalkProps) {
         <Button kind="primary" type="submit" disabled={isBusy}>
           Show
         </Button>
-        <Select
-          label="Colour by"
-          isBeside
-          value={colour}
-          options={COLOURS}
-          onChange={(name) => void measure("groups", name)}
-        />
-        <Select
-          label="Size by"
-          isBeside
-          value={size}
-          options={SIZES}
-          onChange={(name) => void measure("weights", name)}
-        />
-        {isBusy && <span class="muted">Loading …</span>}
+        <StyleSelects style={style} />
+        {(isBusy || style.isBusy) && <span class="muted">Loading …</span>}
         {start !== null && <Badge tone="accent">From {captionOf(start)}: choose the other end</Badge>}
         {marked.size > 0 && (
           <>
@@ -185,15 +141,10 @@ function GraphWalk({ name, names, label: first }: GraphWalkProps) {
           onSelect={setSelected}
           onExpand={(node) => void grow(reader.neighbours(node.id))}
           marked={marked}
-          styled={measures}
+          styled={style.found}
         />
-        <Legend model={model} groups={measures.groups === null ? null : groups} />
-        <NodePanel
-          model={model}
-          node={selected}
-          onSelect={setSelected}
-          facts={factsOf(selected, measures, colour, size)}
-        >
+        <Legend model={model} groups={style.groups} />
+        <NodePanel model={model} node={selected} onSelect={setSelected} facts={factsOf(selected, style)}>
           {selected !== null && (
             <>
               <Button icon="plus" disabled={isBusy} onClick={() => void grow(reader.neighbours(selected.id))}>
@@ -215,22 +166,4 @@ function GraphWalk({ name, names, label: first }: GraphWalkProps) {
       </div>
     </div>
   );
-}
-
-/** What algorithms say of a node. */
-function factsOf(
-  node: GraphNode | null,
-  { groups, weights }: Found,
-  colour: string,
-  size: string,
-): readonly (readonly [string, string])[] {
-  const facts: (readonly [string, string])[] = [];
-  const add = (found: Measures | null, algorithms: typeof GROUPINGS, name: string): void => {
-    const value = node === null ? undefined : found?.get(node.id);
-    const algorithm = algorithms.find((one) => one.name === name);
-    if (value !== undefined && algorithm !== undefined) facts.push([algorithm.label, measureText(value)]);
-  };
-  add(groups, GROUPINGS, colour);
-  add(weights, WEIGHTS, size);
-  return facts;
 }
