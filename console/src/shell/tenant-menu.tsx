@@ -3,7 +3,7 @@
  * several signs in to each once, and then changes between them.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { otherSignIns, switchTo, type User } from "../lib/session.js";
+import { otherSignIns, session, switchTo, type User } from "../lib/session.js";
 import { useStore } from "../lib/store.js";
 import { Dialog } from "../ui/dialog.js";
 import { Icon } from "../ui/icon.js";
@@ -15,6 +15,9 @@ export function TenantMenu({ user }: { readonly user: User }) {
   const [isSigningIn, setSigningIn] = useState(false);
   const others = useStore(otherSignIns);
   const place = useRef<HTMLDivElement>(null);
+  const current = useStore(session);
+  // Whoever signs in as the same user again is done, too.
+  useEffect(() => setSigningIn(false), [current]);
   useEffect(() => {
     if (!isOpen) return;
     const close = (event: Event): void => {
