@@ -55,6 +55,7 @@ const allowed = {
     "storage",
     "catalog",
     "derived",
+    "vector",
     "text",
     "net",
     "ai",

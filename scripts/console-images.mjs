@@ -1,6 +1,7 @@
 /**
  * `make console-images`: pictures of the console's pages, light and dark, for a desk and for a phone, into docs/images.
- * It starts a server of its own, loads the sample, and needs Chromium (CHROMIUM names another one).
+ * It starts a server of its own, loads the sample, and needs Chromium (CHROMIUM names another one). ONLY=map,graph
+ * makes those pages alone.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,6 +16,9 @@ const SIZES = [
   { name: "phone", width: 390, height: 844 },
 ];
 const WAIT_MS = 1_500;
+/** On a busy machine. */
+const WORK_MS = 120_000;
+const ONLY = process.env.ONLY?.split(",") ?? null;
 
 const go = (page, hash) =>
   page.evaluate((to) => {
@@ -45,7 +49,8 @@ const PAGES = [
   ["data", "#/data/table/sample_voyage"],
   ["definition", "#/data/table/sample_voyage", (page) => page.getByRole("tab", { name: "Definition" }).click()],
   ["search", "#/search?collection=sample_log&q=ship+in+a+storm,+waves+over+the+deck"],
-  ["graph", "#/graph"],
+  ["map", "#/data/vectors/wares", openMap],
+  ["graph", "#/graph", rankGraph],
   ["chat", "#/ai/chat", askChat],
   ["ask", "#/ai/ask", askTables],
   ["model", "#/models", openModel],
@@ -65,12 +70,51 @@ async function askTables(page) {
   await page.getByRole("button", { name: "Run" }).click();
 }
 
+async function openMap(page) {
+  await page.getByRole("tab", { name: "Map" }).click();
+  await page.locator(".map-told").waitFor();
+}
+
+async function rankGraph(page) {
+  await page.getByLabel("Colour by").selectOption("louvain");
+  await page.getByText("Loading …").waitFor({ state: "detached" });
+  await page.getByLabel("Size by").selectOption("pageRank");
+  await page.getByText("Loading …").waitFor({ state: "detached" });
+}
+
 async function openModel(page) {
   await page.getByRole("link", { name: "tons" }).first().click();
   await page.getByText("Without a model").waitFor();
 }
 
-/** The sample, and a model of it. */
+const WARES = ["tea", "coffee", "bread", "fish", "rope", "lamps", "salt"];
+
+/** The same numbers each time, from −1 to 1. */
+function numbers() {
+  let state = 7;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2_147_483_648 - 1;
+  };
+}
+
+/** Vectors around a few corners, some of which are near each other. */
+function wares() {
+  const next = numbers();
+  const corners = WARES.map(() => Array.from({ length: 32 }, next));
+  return Array.from({ length: 900 }, (_, i) => {
+    const kind = i % WARES.length;
+    const near = corners[(kind + 1) % WARES.length];
+    const share = Math.max(0, next()) ** 2;
+    return {
+      id: `w${i}`,
+      vector: corners[kind].map((value, d) => value * (1 - share) + near[d] * share + next() * 0.9),
+      metadata: { name: `${WARES[kind]}, lot ${i}`, kind: WARES[kind], price: (i * 7919) % 500 },
+    };
+  });
+}
+
+/** The sample, vectors, and a model. */
 async function prepare(browser, url) {
   const page = await browser.newPage();
   await signIn(page, url);
@@ -81,20 +125,23 @@ async function prepare(browser, url) {
     query: "SELECT ship, harbour, extract(month FROM sailed_on) AS month, tons FROM sample_voyage",
     target: "tons",
   };
-  const answer = await fetch(`${url}/v1/automl/train`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify({ ...body, name: "tons", max_trials: 3, async_mode: false }),
-  });
-  if (!answer.ok) throw new Error(await answer.text());
+  const ask = async (path, sent) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(sent) });
+    if (!answer.ok) throw new Error(await answer.text());
+  };
+  await ask("/v1/automl/train", { ...body, name: "tons", max_trials: 3, async_mode: false });
+  await ask("/v1/vectors/collections", { name: "wares", dimensions: 32 });
+  await ask("/v1/vectors/collections/wares/vectors/batch", { vectors: wares() });
   await page.close();
 }
 
 async function takePictures(browser, url, { name, width, height }, colorScheme) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme });
   const page = await context.newPage();
+  page.setDefaultTimeout(WORK_MS);
   await signIn(page, url);
-  for (const [id, hash, work] of PAGES) {
+  for (const [id, hash, work] of PAGES.filter(([name]) => ONLY === null || ONLY.includes(name))) {
     await go(page, hash);
     await page.waitForTimeout(WAIT_MS);
     await work?.(page);

@@ -10,12 +10,16 @@ import { build } from "esbuild";
 
 const FOLDER = "dist/server/console";
 const PAGE = "console/index.html";
+/** Runs beside the page, and is a file without imports. */
+const WORKER = "console/src/ui/graph-layout-worker.ts";
+const TARGET = ["es2022", "chrome123", "firefox121", "safari17.5"];
 /** Shorter files are not worth it. */
 const BYTES_MIN = 1024;
 
 /** Gives the parts by their names, with their sizes and what they import. */
 export async function bundleConsole() {
   rmSync(FOLDER, { recursive: true, force: true });
+  const worker = await bundleWorker();
   const { metafile } = await build({
     entryPoints: { main: "console/src/main.tsx", style: "console/style/style.css" },
     entryNames: "[name]-[hash]",
@@ -26,7 +30,8 @@ export async function bundleConsole() {
     minify: true,
     format: "esm",
     platform: "browser",
-    target: ["es2022", "chrome123", "firefox121", "safari17.5"],
+    target: TARGET,
+    define: { LAYOUT_WORKER: JSON.stringify(worker) },
     jsx: "automatic",
     jsxImportSource: "preact",
     legalComments: "none",
@@ -46,7 +51,16 @@ export async function bundleConsole() {
     .replace("{{preload}}", main.imports.map((name) => `<link rel="modulepreload" href="${name}">`).join("\n"));
   writeFileSync(join(FOLDER, "index.html"), page);
   writeFileSync(join(FOLDER, "icon.svg"), readFileSync("console/icon.svg"));
-  for (const name of [...parts.map((part) => part.name), "index.html"]) encode(join(FOLDER, name));
+  for (const name of [...parts.map((part) => part.name), worker, "index.html"]) encode(join(FOLDER, name));
+}
+
+async function bundleWorker() {
+  const { metafile } = await build({
+    ...{ entryPoints: [WORKER], entryNames: "[name]-[hash]", outdir: FOLDER, bundle: true, minify: true },
+    ...{ format: "iife", platform: "browser", target: TARGET, legalComments: "none", metafile: true },
+    logLevel: "warning",
+  });
+  return basename(Object.keys(metafile.outputs)[0]);
 }
 
 function encode(file) {

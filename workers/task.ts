@@ -28,6 +28,7 @@ import type { ReadAnswer, ReadJob } from "../src/query/exec/threads/read-threads
 import type { RecipeSource } from "../src/recipe/read-recipe.js";
 import type { ReadRecipe } from "../src/recipe/recipe.js";
 import type { PackedRun } from "../src/storage/packed-run.js";
+import type { MapJob, VectorMap } from "../src/vector/map/map-vectors.js";
 
 export { deriveKey } from "../src/directory/derive-key.js";
 export { linkGraph } from "../src/vector/link-graph.js";
@@ -45,6 +46,12 @@ export function runAlgorithm(job: AlgorithmJob): {
     const { code, message } = error;
     return { result: null, error: { code, message } };
   }
+}
+
+/** Its library is loaded with the first map. */
+export async function mapVectors(job: MapJob): Promise<VectorMap> {
+  const { mapVectors: map } = await import("../src/vector/map/map-vectors.js");
+  return map(job);
 }
 
 /** Writes column files; null: it was stopped. */

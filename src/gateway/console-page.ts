@@ -22,11 +22,13 @@ const POLICY = [
   "style-src 'self'",
   "img-src 'self' data: blob:",
   "connect-src 'self'",
+  "worker-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
+  // It gives out one address: that of the worker which lays out large graphs.
+  "trusted-types layout-worker",
 ].join("; ");
 
 const HEADERS = [

@@ -308,3 +308,7 @@ export const HISTORY_SECONDS_MAX = 315_360_000;
 export const BRANCHES_MAX = 10_000;
 /** Changes of a branch that are merged at once. */
 export const MERGED_ROWS_MAX = 100_000;
+
+/** Vectors on a map, and numbers of all of them together: a byte each in memory. */
+export const MAP_POINTS_MAX = 100_000;
+export const MAP_NUMBERS_MAX = 64_000_000;

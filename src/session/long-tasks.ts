@@ -20,6 +20,7 @@ import type { ReadThreads } from "../query/exec/threads/read-threads.js";
 import type { Computed, ComputeJob } from "../query/expr/compute-elsewhere.js";
 import type { RecipeSource } from "../recipe/read-recipe.js";
 import type { ReadRecipe } from "../recipe/recipe.js";
+import type { MapJob, VectorMap } from "../vector/map/map-vectors.js";
 
 /** Each rejects with `overloaded` when too many wait. */
 export interface LongTasks {
@@ -27,6 +28,8 @@ export interface LongTasks {
   readonly models?: ModelTasks;
   /** The graph's arrays go to the other thread. Rejects with the algorithm's own DbError, too. */
   runAlgorithm(job: AlgorithmJob): Promise<AlgorithmResult>;
+  /** The vectors go to the other thread. */
+  mapVectors(job: MapJob): Promise<VectorMap>;
   /**
    * A call of a function over large values, in another process. It ends when the signal fires. Rejects with 53200 when
    * the call needs more memory than such a process has.

@@ -21,7 +21,16 @@ const CORPUS = [
   `<em><img src=x onerror=alert(7)></em>`,
 ];
 
+const ANN_PASSWORD = "ann has a password";
+
 t.setTimeout(300_000);
+
+/** Around nearly all of a canvas, as shares of its sides. */
+const CORNERS = [
+  [0.99, 0.01],
+  [0.99, 0.99],
+  [0.01, 0.99],
+] as const;
 
 let server: TestServer;
 let opened: Opened;
@@ -49,6 +58,19 @@ async function prepare(): Promise<void> {
   await server.expect(201, "POST", "/v1/collections/book/documents/bulk", { documents });
   const cypher = "CREATE (a:Person {name: $a})-[:KNOWS]->(b:Person {name: 'Ben'})-[:KNOWS]->(:Person {name: 'Cleo'})";
   await server.expect(200, "POST", "/v1/graph/match", { cypher, parameters: { a: HOSTILE } });
+  await rows("CREATE TABLE spot (id integer PRIMARY KEY, name text, kind text, v vector(3))");
+  await rows(
+    `INSERT INTO spot SELECT i, CASE WHEN i = 1 THEN $1::text ELSE 'spot ' || i END, CASE WHEN i % 2 = 0 THEN 'even' ELSE 'odd' END,
+       ARRAY[i % 2, 1 - i % 2, (i % 7) / 10.0]::real[]::vector FROM generate_series(1, 40) i`,
+    [HOSTILE],
+  );
+  await rows("CREATE TABLE street (id integer PRIMARY KEY, city integer REFERENCES city)");
+  await server.expect(201, "POST", "/v1/graph/graphs", { name: "dots" });
+  const dots = "UNWIND range(1, 800) AS i CREATE (:Dot {i: i})-[:NEXT]->(:Dot {i: -i})";
+  await server.expect(200, "POST", "/v1/graph/match", { cypher: dots, graph: "dots" });
+  await server.expect(201, "POST", "/admin/tenants", { id: "acme" });
+  const ann = { username: "ann", password: ANN_PASSWORD, roles: ["super_admin"] };
+  await server.expect(201, "POST", "/admin/tenants/acme/users", ann);
   opened = await openConsole(server);
   page = opened.page;
 }
@@ -114,7 +136,21 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     await page.getByRole("button", { name: "Sign out" }).click();
     await signIn(page, { username: "admin", password: ADMIN_PASSWORD });
     await page.getByRole("heading", { name: "Welcome, admin" }).waitFor();
-    t.equal(await page.locator(".top .badge").textContent(), "system", "the tenant is shown");
+    t.equal(await page.locator(".tenant-button").textContent(), "system", "the tenant is shown");
+  });
+
+  await step("a tab can be signed in to several tenants", async (t) => {
+    await page.locator(".tenant-button").click();
+    await page.getByRole("button", { name: "Sign in to another tenant" }).click();
+    t.same(await violations(), [], "of the dialog");
+    await signIn(page, { username: "ann", password: ANN_PASSWORD });
+    await page.locator(".tenant-button", { hasText: "acme" }).click();
+    await page.getByRole("button", { name: "system admin" }).click();
+    await page.locator(".tenant-button", { hasText: "system" }).click();
+    await page.getByRole("button", { name: "Sign in to another tenant" }).click();
+    await signIn(page, { username: "admin", password: ADMIN_PASSWORD });
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    t.equal(await page.locator(".tenant-button").textContent(), "system");
   });
 
   await step("statements run, and their results are shown in all ways", async (t) => {
@@ -183,6 +219,26 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     t.pass();
   });
 
+  await step("vectors of a result are a map, which is coloured and filtered", async (t) => {
+    await runText(page, "SELECT id, name, kind, v FROM spot");
+    await page.getByRole("tab", { name: "Map" }).click();
+    await page.getByText("40 vectors · 3 dimensions").waitFor();
+    await page.getByRole("button", { name: /^odd/ }).click();
+    await page.getByText("20 vectors of 40").waitFor();
+    await page.getByRole("button", { name: "Clear the filter" }).click();
+    await page.locator(".node-list button", { hasText: HOSTILE }).waitFor();
+    await page.getByRole("button", { name: "Lasso" }).click();
+    const { x, y, width, height } = (await page.locator(".map-canvas canvas").boundingBox())!;
+    await page.mouse.move(x + 2, y + 2);
+    await page.mouse.down();
+    for (const [across, down] of CORNERS) await page.mouse.move(x + width * across, y + height * down, { steps: 2 });
+    await page.mouse.up();
+    await page.getByText("40 vectors of 40").waitFor();
+    t.equal(await strangers(), 0);
+    t.same(await violations(), [], "of a map");
+    await page.getByRole("tab", { name: "Table", exact: true }).click();
+  });
+
   await step("a graph is drawn, completion knows the schema, the palette opens things", async (t) => {
     await page.locator("select.language").selectOption("cypher");
     await runText(page, "MATCH p = (a)-[r]->(b) RETURN p");
@@ -206,7 +262,6 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
   await step("data is shown, changed and imported; what looks like markup is text", async (t) => {
     await page.locator(".grid-cell", { hasText: CORPUS[6]! }).waitFor();
     for (const text of CORPUS) t.ok(await page.locator(".grid-cell", { hasText: text }).count(), text);
-    t.ok(await page.locator("a.side-entry", { hasText: HOSTILE }).count(), "a table's name");
     await page.locator("a.side-entry", { hasText: HOSTILE }).click();
     await page.getByText("<b>bold</b>").first().waitFor();
     await page.getByRole("tab", { name: "Definition" }).click();
@@ -228,6 +283,13 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     t.same(await violations(), [], "of the import");
     await page.getByRole("button", { name: "Import", exact: true }).click();
     await page.getByText("2 rows imported into crew.").waitFor();
+    await page.getByRole("button", { name: "Diagram of tables and keys" }).click();
+    await page
+      .locator(".diagram-line title", { hasText: "street.city refers to city.id" })
+      .waitFor({ state: "attached" });
+    t.ok(await page.locator(".diagram-table", { hasText: "<img src=x" }).count(), "a table's name in the diagram");
+    t.equal(await strangers(), 0);
+    t.same(await violations(), [], "of the diagram");
     await page.locator("a.side-entry", { hasText: "book" }).click();
     await page.locator(".document", { hasText: CORPUS[1]! }).first().waitFor();
     t.equal(await strangers(), 0);
@@ -253,8 +315,32 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     await page.locator(".node-list button", { hasText: "Cleo" }).click();
     await page.getByRole("button", { name: "Way to here" }).click();
     await page.getByText("3 nodes on the way").waitFor();
+    await page.getByLabel("Colour by").selectOption("wcc");
+    await page.locator(".graph-legend", { hasText: "3" }).waitFor();
+    await page.getByLabel("Size by").selectOption("pageRank");
+    await page.locator(".row-values dt", { hasText: "PageRank" }).waitFor();
     t.equal(await strangers(), 0);
     t.same(await violations(), [], "of a graph");
+  });
+
+  await step("a large graph is laid out beside the page", async (t) => {
+    await openPage(page, "#/graph?graph=dots");
+    await page.getByLabel("At most").selectOption("10000");
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.getByText("1,600 nodes, 800 relationships").waitFor();
+    // Drawn by the places that the worker has found: there are none before.
+    const drawn = `new Promise((resolve) => {
+      const canvas = document.querySelector(".graph-canvas canvas");
+      const look = () => {
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        if (data.some((byte) => byte !== 0)) resolve();
+        else requestAnimationFrame(look);
+      };
+      look();
+    })`;
+    await page.evaluate(drawn);
+    watch.forget(/readback/);
+    t.pass();
   });
 
   await step("the sample is loaded, and its queries run", async (t) => {
@@ -314,6 +400,10 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     await page.getByText("Without a model").waitFor();
     await page.getByRole("button", { name: "Predict" }).click();
     await page.locator("pre.value", { hasText: "predictions" }).waitFor();
+    await page.getByRole("region", { name: "Leaderboard" }).getByText("used").waitFor();
+    await page.getByLabel("Query").fill("SELECT * FROM city");
+    await page.getByRole("button", { name: "Check", exact: true }).click();
+    await page.getByRole("img", { name: "Predicted, by what is true" }).waitFor();
     t.same(await violations(), [], "of a model");
   });
 
@@ -340,6 +430,9 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     await page.locator(".badge", { hasText: "completed" }).waitFor({ timeout: 30_000 });
     await tab("sessions", "Nobody is connected");
     await tab("audit", "auth.login");
+    await tab("cluster", "This server runs alone.");
+    await tab("settings", "slow_ms");
+    await tab("diagnostics", "It has no data of tenants.");
     await tab("health", "Requests a second");
     t.equal(await strangers(), 0);
   });

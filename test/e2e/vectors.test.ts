@@ -157,3 +157,52 @@ t.test("after a restart", async (t) => {
   ]);
   await server.rows("DROP INDEX doc_near");
 });
+
+t.test("a map gives vectors places, those that are alike beside each other", async (t) => {
+  await server.rows("CREATE TABLE placed (id integer PRIMARY KEY, kind integer, v vector(8), note text)");
+  // Three kinds around three corners, and one row without a vector.
+  await server.rows(
+    `INSERT INTO placed SELECT i, i % 3,
+       (SELECT array_agg(CASE WHEN d = i % 3 THEN 1 ELSE 0.05 * ((i * (d + 7)) % 11) / 11 END) FROM generate_series(0, 7) d)::vector,
+       '<b>' || i FROM generate_series(1, 120) i`,
+  );
+  await server.rows("INSERT INTO placed VALUES (1000, 0, NULL, 'no vector')");
+  const map = async (more: object) =>
+    (await server.expect(200, "POST", "/v1/vectors/map", { sql: "SELECT id, kind, v, note FROM placed", ...more })).body
+      .data;
+  for (const method of ["neighbours", "principal"]) {
+    const { columns, rows, x, y, column, dimensions, truncated } = await map({ method });
+    t.same([column, dimensions, truncated, rows.length], ["v", 8, false, 120]);
+    t.same(
+      columns.map(({ name }: { name: string }) => name),
+      ["id", "kind", "note"],
+    );
+    t.ok([...x, ...y].every((value: number) => value >= -1 && value <= 1));
+    t.equal(rows.filter((row: unknown[], i: number) => row[1] === rows[nearestTo(i, x, y)]![1]).length, 120, method);
+  }
+  t.same((await map({ max_points: 50 })).rows.length, 50);
+  t.same((await map({ max_points: 50 })).truncated, true);
+  t.same(await map({ max_points: 60 }), await map({ max_points: 60 }), "the same again");
+  t.same((await map({ sql: "SELECT v FROM placed WHERE id = $1", parameters: [1] })).rows, [[]]);
+  t.same((await map({ sql: "SELECT v FROM placed WHERE false" })).x, []);
+});
+
+t.test("a map refuses what has no vectors, and what changes rows", async (t) => {
+  const refused = async (body: object): Promise<unknown> => {
+    const { body: answer } = await server.expect(400, "POST", "/v1/vectors/map", body);
+    return answer.error.details?.field;
+  };
+  t.equal(await refused({ sql: "SELECT 1 AS one" }), "sql");
+  t.equal(await refused({ sql: "SELECT id, v FROM placed", column: "id" }), "column");
+  t.equal(await refused({ sql: "SELECT '[1,2]'::vector AS v UNION ALL SELECT '[1]'::vector" }), "sql");
+  t.equal(await refused({ sql: "SELECT v FROM placed", metric: "nearness" }), "metric");
+  for (const sql of ["CREATE TABLE made (id integer PRIMARY KEY)", "DELETE FROM placed RETURNING v"]) {
+    t.match((await server.expect(403, "POST", "/v1/vectors/map", { sql })).body.error.message, /ReadOnly/);
+  }
+  t.same(await server.rows("SELECT count(*) FROM placed"), [[121]]);
+});
+
+function nearestTo(index: number, x: readonly number[], y: readonly number[]): number {
+  const distance = (i: number): number => (i === index ? Infinity : Math.hypot(x[i]! - x[index]!, y[i]! - y[index]!));
+  return x.reduce((best, _, i) => (distance(i) < distance(best) ? i : best), index === 0 ? 1 : 0);
+}

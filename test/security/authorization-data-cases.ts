@@ -122,6 +122,7 @@ const vectors: Record<string, Case> = {
     others: "404",
   },
   "vectors.search": { send: (w) => ({ path: `${vec(w)}/search`, body: { vector: [1, 2] } }), others: "404" },
+  "vectors.map": { send: (w) => ({ body: { sql: `SELECT * FROM ${w.vectors}` } }), others: "400" },
 };
 
 const graph: Record<string, Case> = {

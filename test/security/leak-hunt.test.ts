@@ -141,6 +141,10 @@ const CASES: Readonly<Record<string, readonly Ask[]>> = {
     post(`${VECTORS}/search`, { vector: [1, 0], k: 2, filter: { owner: "other" } }),
     post(`${VECTORS}/search`, { vector: [1, 0], k: 2, filter_mode: "pre", max_distance: 5 }),
   ],
+  "vectors.map": [
+    post("/v1/vectors/map", { sql: "SELECT id, metadata, vector FROM points" }),
+    post("/v1/vectors/map", { sql: "SELECT * FROM points", method: "principal", max_points: 1 }),
+  ],
   "mcp.call": [
     tool("query", { sql: "SELECT * FROM board ORDER BY id" }),
     tool("execute", { sql: "SELECT count(*) FROM board" }),

@@ -677,6 +677,30 @@ readonly ef?: number | undefined; readonly min_score?: number | undefined;
 readonly threshold?: number | undefined; 
 /** Returns all within this distance, up to 10000 unless a limit is sent. */
 readonly max_distance?: number | undefined; }; }; readonly answer: readonly ({ readonly id: string; readonly score: number | null; readonly distance: number | null; readonly metadata?: { readonly [name: string]: unknown; } | null | undefined; readonly vector?: readonly (number)[] | undefined; })[] };
+/** Places on a plane for the vectors that a query returns, so that vectors that are alike stand together. The answer has the query's other columns beside them. */
+"POST /v1/vectors/map": { readonly sent: { readonly body: { readonly sql: string; 
+/** For SQL, the values of $1, $2, … in order. For Cypher, an object with a value per $name. The server binds them; it never puts them into the text. */
+readonly parameters?: readonly (unknown)[] | { readonly [name: string]: unknown; } | undefined; 
+/** For SQL, the values of $1, $2, … in order. For Cypher, an object with a value per $name. The server binds them; it never puts them into the text. */
+readonly params?: readonly (unknown)[] | { readonly [name: string]: unknown; } | undefined; 
+/** The column of vectors. Default: the first that has the type vector. */
+readonly column?: string | undefined; 
+/** cosine (the default), l2 or euclidean, dot or dot_product, l1 or manhattan. */
+readonly metric?: string | undefined; 
+/** neighbours (the default) keeps neighbours together, by UMAP over a sample of the vectors. principal shows the two directions in which the vectors differ most. */
+readonly method?: "neighbours" | "principal" | undefined; 
+/** Rows that the map takes at most. Default: 100000, or fewer if the vectors have together more than 64000000 numbers. */
+readonly max_points?: number | undefined; }; }; readonly answer: { 
+/** Without the column of vectors. */
+readonly columns: readonly ({ readonly name: string; readonly data_type: string; readonly nullable: boolean; })[]; 
+/** Rows without a vector are left out. */
+readonly rows: readonly (readonly (unknown)[])[]; 
+/** From −1 to 1, one for each row. */
+readonly x: readonly (number)[]; readonly y: readonly (number)[]; 
+/** The column of vectors. */
+readonly column: string; readonly dimensions: number; 
+/** The query has more rows. */
+readonly truncated: boolean; } };
 /** Read a folder of the server into a collection and watch it for changes: each passage of a file becomes a document. For admins of a tenant. The operator allows folders in [files] roots. */
 "POST /v1/filesystem-collections": { readonly sent: { readonly body: { readonly name: string; readonly watch_dir?: string | undefined; 
 /** The same. */

@@ -2,6 +2,7 @@
  * What the tenant has, for completion, the palette and the lists beside pages. Loaded once, and again after definitions
  * changed.
  */
+import type { Client } from "../../../clients/typescript/src/index.js";
 import { client } from "./session.js";
 import { createStore } from "./store.js";
 
@@ -33,6 +34,9 @@ const NO_GRAPH: GraphCatalog = { labels: [], relationships: [], properties: [] }
 
 export const catalog = createStore<Catalog>({ objects: null, functions: [], graph: NO_GRAPH });
 
+/** Whose catalog it is, or will be. */
+let loadedFor: Client | null = null;
+
 const COLUMNS = `SELECT c.relname, n.nspname, c.relkind, a.attname, format_type(a.atttypid, a.atttypmod)
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -45,6 +49,8 @@ type ColumnRow = readonly [name: string, schema: string, kind: string, column: s
 
 export async function loadCatalog(): Promise<void> {
   const db = client();
+  if (db !== loadedFor) catalog.set({ objects: null, functions: [], graph: NO_GRAPH });
+  loadedFor = db;
   const [columns, functions, labels, relationships, properties] = await Promise.all([
     db.query(COLUMNS, [], { maxRows: ROWS_MAX }),
     db.query(FUNCTIONS, [], { maxRows: ROWS_MAX }),
@@ -52,6 +58,8 @@ export async function loadCatalog(): Promise<void> {
     names("CALL db.relationshipTypes()"),
     names("CALL db.propertyKeys()"),
   ]);
+  // Another tenant's may have been asked for since.
+  if (db !== loadedFor) return;
   catalog.set({
     objects: objectsOf(columns.lists as readonly ColumnRow[]),
     functions: functions.lists.map(([name]) => String(name)),

@@ -22,10 +22,39 @@ export type Session =
   /** `isExpired`: the credential is not valid any more; what is open stays. */
   | { readonly state: "in"; readonly user: User; readonly client: Client; readonly isExpired: boolean };
 
+/** A sign-in beside the one that is in use. */
+export interface OtherSignIn extends Credential, Pick<User, "username" | "tenant"> {}
+
 const KEY = "tessera.session";
+const OTHERS = "tessera.other-sign-ins";
 const URL_OF_SERVER = location.origin;
 
 export const session = createStore<Session>({ state: "opening" });
+
+/** Newest first. They live as long as the tab, and end when the user signs out. */
+export const otherSignIns = createStore<readonly OtherSignIn[]>(keptOthers());
+
+function keptOthers(): readonly OtherSignIn[] {
+  const kept = sessionStorage.getItem(OTHERS);
+  return kept === null ? [] : (JSON.parse(kept) as readonly OtherSignIn[]);
+}
+
+/** The present sign-in stays among the others. It goes, if it cannot be used any more. */
+export async function switchTo(other: OtherSignIn): Promise<void> {
+  try {
+    await open({ token: other.token, expiresAt: other.expiresAt });
+  } catch (failure) {
+    if (failure instanceof TesseraError && failure.status === 401) keepOthers(otherSignIns.get(), other);
+    throw failure;
+  }
+}
+
+/** Without those of that user. */
+function keepOthers(all: readonly OtherSignIn[], user: Pick<User, "username" | "tenant">): void {
+  const rest = all.filter(({ username, tenant }) => username !== user.username || tenant !== user.tenant);
+  sessionStorage.setItem(OTHERS, JSON.stringify(rest));
+  otherSignIns.set(rest);
+}
 
 /** The client of the signed-in user. Pages are only shown to them. */
 export function client(): Client {
@@ -54,6 +83,8 @@ export function signInByKey(token: string): Promise<void> {
 
 export function signOut(): void {
   sessionStorage.removeItem(KEY);
+  sessionStorage.removeItem(OTHERS);
+  otherSignIns.set([]);
   session.set({ state: "out" });
 }
 
@@ -95,8 +126,18 @@ async function open(credential: Credential): Promise<void> {
   }
   const made = connect({ url: URL_OF_SERVER, apiKey: credential.token, attempts: 3, fetch: watchedFetch });
   const me = await made.request<Me>("GET", "/v1/users/me");
-  sessionStorage.setItem(KEY, JSON.stringify(credential));
+  const before = session.get();
+  const kept = sessionStorage.getItem(KEY);
   const user = { username: me.username, tenant: me.tenant_id, roles: me.roles, hasSecondFactor: me.mfa_enabled };
+  if (before.state === "in" && kept !== null && !before.isExpired) {
+    const { username, tenant } = before.user;
+    const present = { ...(JSON.parse(kept) as Credential), username, tenant };
+    keepOthers(
+      [present, ...otherSignIns.get().filter((one) => one.username !== username || one.tenant !== tenant)],
+      user,
+    );
+  }
+  sessionStorage.setItem(KEY, JSON.stringify(credential));
   session.set({ state: "in", user, client: made, isExpired: false });
 }
 

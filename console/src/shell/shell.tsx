@@ -6,13 +6,14 @@ import { goTo, linkTo } from "../lib/router.js";
 import { signOut, type User } from "../lib/session.js";
 import { keptStore, useStore } from "../lib/store.js";
 import { nextTheme, theme } from "../lib/theme.js";
-import { Badge, Button, Keys } from "../ui/button.js";
+import { Button, Keys } from "../ui/button.js";
 import { Dialog } from "../ui/dialog.js";
 import { Icon } from "../ui/icon.js";
 import { commandsFor } from "./commands.js";
 import { Mark } from "./mark.js";
 import { pagesFor } from "./pages.js";
 import { Palette } from "./palette.js";
+import { TenantMenu } from "./tenant-menu.js";
 
 /** Milliseconds in which a letter follows g. */
 const PAIR_MS = 1_200;
@@ -103,7 +104,7 @@ function TopBar({ user, onMenu, onPalette }: TopBarProps) {
         <Mark />
         <span>Tessera</span>
       </a>
-      <Badge>{user.tenant}</Badge>
+      <TenantMenu user={user} />
       <button type="button" class="palette-button" onClick={onPalette}>
         <Icon name="search" />
         <span>Find or do …</span>

@@ -9,7 +9,12 @@ interface Size {
 
 type Format = ((value: number) => string) | undefined;
 
-const EDGE = { left: 58, right: 14, top: 12, bottom: 30 };
+const EDGE = { left: 58, right: 14, bottom: 30 };
+
+/** The names of several series stand above the drawing. */
+function topOf({ series }: ChartData): number {
+  return series.length > 1 ? 36 : 12;
+}
 const TICKS_APART = 90;
 const LINES_APART = 46;
 
@@ -44,8 +49,10 @@ export function ticksOf(least: number, most: number, wanted: number): readonly n
   return ticks;
 }
 
-function scalesOf({ width, height }: Size, { kind, x, xKind, series }: ChartData): Scales {
-  const inner = { width: width - EDGE.left - EDGE.right, height: height - EDGE.top - EDGE.bottom };
+function scalesOf({ width, height }: Size, data: ChartData): Scales {
+  const { kind, x, xKind, series } = data;
+  const top = topOf(data);
+  const inner = { width: width - EDGE.left - EDGE.right, height: height - top - EDGE.bottom };
   const isNames = xKind === "name";
   const [xLeast, xMost] = isNames || kind === "bar" ? [-0.5, x.length - 0.5] : boundsOf(x);
   let [yLeast, yMost] = boundsOf(series.flatMap(({ values }) => boundsOf(values)));
@@ -58,7 +65,7 @@ function scalesOf({ width, height }: Size, { kind, x, xKind, series }: ChartData
   const every = Math.max(1, Math.ceil(x.length / wanted));
   return {
     x: (value) => EDGE.left + ((value - xLeast) / xSpan) * inner.width,
-    y: (value) => EDGE.top + (1 - (value - yLeast) / (yMost - yLeast)) * inner.height,
+    y: (value) => top + (1 - (value - yLeast) / (yMost - yLeast)) * inner.height,
     xTicks:
       isNames || kind === "bar" ? x.map((_, i) => i).filter((i) => i % every === 0) : ticksOf(xLeast, xMost, wanted),
     yTicks,
@@ -230,7 +237,7 @@ export function nearestPoint(
   return {
     index,
     left: x(placeOf(data, index)),
-    top: Number.isFinite(first) ? y(first) : EDGE.top,
+    top: Number.isFinite(first) ? y(first) : topOf(data),
     title: xText(data, data.kind === "bar" ? index : placeOf(data, index)),
     lines: data.series.map(
       ({ name, values }) => `${name}: ${Number.isFinite(values[index]!) ? format(values[index]!) : "–"}`,

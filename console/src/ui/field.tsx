@@ -7,6 +7,8 @@ interface FieldProps {
   readonly hint?: string;
   /** The label is read aloud but not shown. */
   readonly isBare?: boolean;
+  /** The label stands on the same line. */
+  readonly isBeside?: boolean;
 }
 
 interface TextFieldProps extends FieldProps {
@@ -140,9 +142,16 @@ export function Switch({ label, isOn, onChange, disabled }: SwitchProps) {
   );
 }
 
-function Labelled({ id, label, hint, isBare, children }: FieldProps & { id: string; children: ComponentChildren }) {
+function Labelled({
+  id,
+  label,
+  hint,
+  isBare,
+  isBeside,
+  children,
+}: FieldProps & { id: string; children: ComponentChildren }) {
   return (
-    <div class="field">
+    <div class={isBeside === true ? "field beside" : "field"}>
       <label for={id} class={isBare === true ? "unseen" : undefined}>
         {label}
       </label>

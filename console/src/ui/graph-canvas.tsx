@@ -1,12 +1,15 @@
 /**
- * Draws a graph, which can be moved, enlarged and taken apart by the pointer. Colours are of labels, sizes of degrees.
+ * Draws a graph, which can be moved, enlarged and taken apart by the pointer. Colours are
+ * of labels or groups, sizes of degrees or weights.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useStore } from "../lib/store.js";
 import { theme } from "../lib/theme.js";
-import { Button } from "./button.js";
-import { drawGraph, type GraphColours, type GraphView, graphColours, nodeAt } from "./graph-drawing.js";
+import { CanvasTools, moveByKey, zoomed } from "./canvas-tools.js";
+import { drawGraph, drawOver, type GraphColours, type GraphView, graphColours, nodeAt } from "./graph-drawing.js";
+import { PAGE_NODES_MAX } from "./graph-forces.js";
 import type { GraphModel, GraphNode } from "./graph-model.js";
+import { GraphPixels } from "./graph-pixels.js";
 
 interface GraphCanvasProps {
   readonly model: GraphModel;
@@ -17,9 +20,13 @@ interface GraphCanvasProps {
   readonly onExpand?: (node: GraphNode) => void;
   /** Nodes that stand out, such as those of a path. Empty: all do. */
   readonly marked?: ReadonlySet<number>;
+  /** Another one when groups or weights of nodes have changed. */
+  readonly styled?: unknown;
 }
 
-export function GraphCanvas({ model, version, selected, onSelect, onExpand, marked }: GraphCanvasProps) {
+const NONE: ReadonlySet<number> = new Set();
+
+export function GraphCanvas({ model, version, selected, onSelect, onExpand, marked, styled }: GraphCanvasProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const view = useRef<GraphView>({ x: 0, y: 0, scale: 1, width: 0, height: 0 });
   const colours = useRef<GraphColours | null>(null);
@@ -29,12 +36,25 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
   const state = useRef({ selected, hovered, marked });
   state.current = { selected, hovered, marked };
 
+  const frame = useRef(0);
+  const pixels = useRef<GraphPixels | null>(null);
+  /** With the next frame, however often it is asked for. */
   const draw = (): void => {
-    const element = canvas.current;
-    if (element === null || view.current.width === 0) return;
-    if (isFitted.current) view.current = fitted(model, view.current);
-    colours.current ??= graphColours(element, model.labels());
-    drawGraph(element, model, view.current, colours.current, state.current);
+    frame.current ||= requestAnimationFrame(() => {
+      frame.current = 0;
+      const element = canvas.current;
+      const isPlaced = model.nodes.at(-1)?.x !== undefined;
+      if (element === null || view.current.width === 0 || (!isPlaced && model.nodes.length > 0)) return;
+      if (isFitted.current) view.current = fitted(model, view.current);
+      colours.current ??= graphColours(element, model.labels());
+      if (model.nodes.length <= PAGE_NODES_MAX) {
+        drawGraph(element, model, view.current, colours.current, state.current);
+        return;
+      }
+      pixels.current ??= new GraphPixels(element);
+      pixels.current.draw(model, view.current, colours.current, state.current.marked ?? NONE);
+      drawOver(element, model, view.current, colours.current, state.current);
+    });
   };
   useEffect(() => {
     const sizes = new ResizeObserver(([entry]) => {
@@ -43,7 +63,11 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
       draw();
     });
     sizes.observe(canvas.current!.parentElement!);
-    return () => sizes.disconnect();
+    return () => {
+      sizes.disconnect();
+      cancelAnimationFrame(frame.current);
+      frame.current = 0;
+    };
   }, [model]);
   useEffect(() => {
     colours.current = null;
@@ -54,19 +78,11 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
     colours.current = null;
     draw();
   }, [shade]);
-  useEffect(draw, [selected, hovered, marked]);
+  useEffect(draw, [selected, hovered, marked, styled]);
 
   const zoom = (factor: number, at = { left: view.current.width / 2, top: view.current.height / 2 }): void => {
     isFitted.current = false;
-    const { x, y, scale } = view.current;
-    const next = Math.max(0.02, Math.min(6, scale * factor));
-    const moved = next / scale;
-    view.current = {
-      ...view.current,
-      scale: next,
-      x: at.left - (at.left - x) * moved,
-      y: at.top - (at.top - y) * moved,
-    };
+    view.current = zoomed(view.current, Math.max(0.005, Math.min(6, view.current.scale * factor)), at);
     draw();
   };
   const pan = (across: number, down: number): void => {
@@ -113,30 +129,15 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
         onDblClick={() => {
           if (hovered !== null) onExpand?.(hovered);
         }}
-        onKeyDown={(event) => {
-          const steps: Readonly<Record<string, readonly [number, number]>> = {
-            ...{ ArrowLeft: [40, 0], ArrowRight: [-40, 0], ArrowUp: [0, 40], ArrowDown: [0, -40] },
-          };
-          const step = steps[event.key];
-          if (step !== undefined) pan(...step);
-          else if (event.key === "+") zoom(1.25);
-          else if (event.key === "-") zoom(0.8);
-          else return;
-          event.preventDefault();
+        onKeyDown={(event) => moveByKey(event, pan, zoom)}
+      />
+      <CanvasTools
+        onZoom={zoom}
+        onFit={() => {
+          isFitted.current = true;
+          draw();
         }}
       />
-      <div class="graph-tools">
-        <Button icon="plus" label="Larger" onClick={() => zoom(1.25)} />
-        <Button
-          label="Show all of it"
-          onClick={() => {
-            isFitted.current = true;
-            draw();
-          }}
-        >
-          Fit
-        </Button>
-      </div>
     </div>
   );
 }
@@ -152,7 +153,7 @@ function fitted({ nodes }: GraphModel, view: GraphView): GraphView {
   }
   const room = 70;
   const scale = Math.min(1.6, (view.width - room) / (right - left + 1), (view.height - room) / (bottom - top + 1));
-  const safe = Math.max(0.02, scale);
+  const safe = Math.max(0.005, scale);
   return {
     ...view,
     scale: safe,

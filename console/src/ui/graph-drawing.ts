@@ -12,7 +12,7 @@ export interface GraphView {
 }
 
 export interface GraphColours {
-  readonly byLabel: ReadonlyMap<string, string>;
+  readonly of: (node: GraphNode) => string;
   readonly line: string;
   readonly text: string;
   readonly muted: string;
@@ -28,6 +28,8 @@ interface Shown {
 }
 
 const NAMED_MAX = 400;
+/** Of graphs with more nodes. */
+const NAMES_FROM_SCALE = 0.7;
 const ARROWS_MAX = 2_000;
 /** With more relationships, only those that stand out have their type beside them. */
 const TYPES_MAX = 15;
@@ -40,15 +42,23 @@ export function colourNumber(labels: readonly string[], label: string | undefine
 export function graphColours(canvas: HTMLCanvasElement, labels: readonly string[]): GraphColours {
   const style = getComputedStyle(canvas);
   const colour = (name: string): string => resolved(canvas, style.getPropertyValue(name));
+  const byLabel = new Map(labels.map((label) => [label, colour(`--series-${colourNumber(labels, label)}`)]));
+  const byGroup = Array.from({ length: GROUPS_MAX + 1 }, (_, group) =>
+    colour(group === 0 ? "--line-strong" : `--series-${group}`),
+  );
+  const muted = colour("--muted");
   return {
-    byLabel: new Map(labels.map((label) => [label, colour(`--series-${colourNumber(labels, label)}`)])),
-    ...{ line: colour("--line-strong"), text: colour("--text"), muted: colour("--muted") },
+    of: ({ group, labels: [label = ""] }) => (group === undefined ? (byLabel.get(label) ?? muted) : byGroup[group]!),
+    ...{ line: colour("--line-strong"), text: colour("--text"), muted },
     ...{ ground: colour("--surface"), accent: colour("--accent"), font: style.fontFamily },
   };
 }
 
-function radiusOf({ degree }: GraphNode): number {
-  return 6 + Math.min(14, Math.sqrt(degree) * 2);
+/** Groups that have a colour of their own. */
+export const GROUPS_MAX = 10;
+
+export function radiusOf({ degree, weight }: GraphNode): number {
+  return weight === undefined ? 6 + Math.min(14, Math.sqrt(degree) * 2) : 4 + Math.sqrt(weight) * 20;
 }
 
 export function nodeAt({ nodes }: GraphModel, { x, y, scale }: GraphView, left: number, top: number): GraphNode | null {
@@ -59,6 +69,41 @@ export function nodeAt({ nodes }: GraphModel, { x, y, scale }: GraphView, left: 
     if (Math.abs(node.x! - across) < reach && Math.abs(node.y! - down) < reach) return node;
   }
   return null;
+}
+
+/** What stands out in a graph that is drawn as pixels, over it. */
+export function drawOver(
+  canvas: HTMLCanvasElement,
+  model: GraphModel,
+  view: GraphView,
+  colours: GraphColours,
+  { selected, hovered }: Shown,
+): void {
+  const context = canvas.getContext("2d")!;
+  const ratio = window.devicePixelRatio;
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.translate(view.x, view.y);
+  context.scale(view.scale, view.scale);
+  if (selected !== null) {
+    context.strokeStyle = colours.accent;
+    context.lineWidth = 1.5 / view.scale;
+    context.beginPath();
+    for (const { source, target } of model.edges) {
+      if (source !== selected && target !== selected) continue;
+      context.moveTo(source.x!, source.y!);
+      context.lineTo(target.x!, target.y!);
+    }
+    context.stroke();
+  }
+  for (const [node, colour] of [[hovered, colours.text] as const, [selected, colours.accent] as const]) {
+    if (node === null) continue;
+    context.strokeStyle = colour;
+    context.lineWidth = 2.5 / view.scale;
+    context.beginPath();
+    context.arc(node.x!, node.y!, radiusOf(node) + 3 / view.scale, 0, Math.PI * 2);
+    context.stroke();
+  }
+  if (view.scale > NAMES_FROM_SCALE) drawNames(context, model, view, colours);
 }
 
 export function drawGraph(
@@ -82,7 +127,7 @@ export function drawGraph(
   context.scale(view.scale, view.scale);
   drawEdges(context, model, view, colours, shown);
   drawNodes(context, model, view, colours, shown);
-  if (model.nodes.length <= NAMED_MAX || view.scale > 0.7) drawNames(context, model, view, colours);
+  if (model.nodes.length <= NAMED_MAX || view.scale > NAMES_FROM_SCALE) drawNames(context, model, view, colours);
 }
 
 function drawEdges(
@@ -143,20 +188,15 @@ function drawNodes(
   context: CanvasRenderingContext2D,
   { nodes }: GraphModel,
   view: GraphView,
-  { byLabel, muted, ground, text, accent }: GraphColours,
+  { of, ground, text, accent }: GraphColours,
   { selected, hovered, marked }: Shown,
 ): void {
-  const isMany = nodes.length > 5_000;
   const hasMarked = marked !== undefined && marked.size > 0;
   for (const node of nodes) {
     const radius = radiusOf(node);
     if (!isSeen(node, radius, view)) continue;
     context.globalAlpha = hasMarked && !marked.has(node.id) ? 0.25 : 1;
-    context.fillStyle = byLabel.get(node.labels[0] ?? "") ?? muted;
-    if (isMany) {
-      context.fillRect(node.x! - radius, node.y! - radius, radius * 2, radius * 2);
-      continue;
-    }
+    context.fillStyle = of(node);
     context.beginPath();
     context.arc(node.x!, node.y!, radius, 0, Math.PI * 2);
     context.fill();
@@ -189,9 +229,9 @@ function drawNames(
   context.lineWidth = 3 / view.scale;
   context.lineJoin = "round";
   const taken = new Set<string>();
-  for (const node of [...nodes].sort((a, b) => b.degree - a.degree)) {
+  const seen = nodes.filter((node) => isSeen(node, radiusOf(node), view));
+  for (const node of seen.sort((a, b) => radiusOf(b) - radiusOf(a))) {
     const radius = radiusOf(node);
-    if (!isSeen(node, radius, view)) continue;
     const place = `${Math.round((node.x! * view.scale) / 80)}:${Math.round((node.y! * view.scale) / 18)}`;
     if (taken.has(place)) continue;
     taken.add(place);

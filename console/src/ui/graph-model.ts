@@ -1,15 +1,6 @@
-/** Nodes and relationships that are shown, and where they stand. The layout is a simulation of forces (d3-force). */
-import {
-  forceCollide,
-  forceLink,
-  forceManyBody,
-  forceSimulation,
-  forceX,
-  forceY,
-  type Simulation,
-  type SimulationLinkDatum,
-  type SimulationNodeDatum,
-} from "d3-force";
+/** Nodes and relationships that are shown. graph-layout.ts gives them their places. */
+import type { SimulationLinkDatum, SimulationNodeDatum } from "d3-force";
+import { type GraphLayout, layOut } from "./graph-layout.js";
 
 export interface GraphNode extends SimulationNodeDatum {
   readonly id: number;
@@ -17,6 +8,10 @@ export interface GraphNode extends SimulationNodeDatum {
   readonly properties: Readonly<Record<string, unknown>>;
   /** Relationships that are shown. */
   degree: number;
+  /** What an algorithm has found, 0 to 1: the node's size. Absent: its degree is. */
+  weight?: number | undefined;
+  /** The place of the group that an algorithm has put it into, from 1 on; 0: a small one. Absent: its label counts. */
+  group?: number | undefined;
 }
 
 export interface GraphEdge extends SimulationLinkDatum<GraphNode> {
@@ -56,7 +51,7 @@ export class GraphModel {
   private readonly edgeIds = new Set<number>();
   /** Relationships whose ends are not there yet. */
   private loose: SentEdge[] = [];
-  private simulation: Simulation<GraphNode, GraphEdge> | null = null;
+  private layout: GraphLayout | null = null;
 
   /** Everything of a graph that a value of a result holds: nodes, relationships, paths, and lists of them. */
   add(value: unknown): void {
@@ -102,32 +97,17 @@ export class GraphModel {
 
   /** Gives everything a place, and calls `draw` as it moves there. */
   settle(draw: () => void): void {
-    this.simulation?.stop();
-    const isLarge = this.nodes.length > 3_000;
-    const made = forceSimulation<GraphNode>(this.nodes)
-      .force(
-        "charge",
-        forceManyBody<GraphNode>()
-          .strength(isLarge ? -30 : -160)
-          .theta(isLarge ? 1.4 : 0.9)
-          .distanceMax(900),
-      )
-      .force("link", forceLink<GraphNode, GraphEdge>(this.edges).distance(isLarge ? 30 : 64))
-      .force("x", forceX<GraphNode>().strength(0.03))
-      .force("y", forceY<GraphNode>().strength(0.03));
-    if (!isLarge) made.force("collide", forceCollide<GraphNode>(14));
-    made.alphaDecay(isLarge ? 0.06 : 0.028).on("tick", draw);
-    this.simulation = made as Simulation<GraphNode, GraphEdge>;
+    this.stop();
+    this.layout = layOut(this.nodes, this.edges, draw);
   }
 
   /** While a node is drawn by the pointer; null lets it go. */
   hold(node: GraphNode, place: { readonly x: number; readonly y: number } | null): void {
-    [node.fx, node.fy] = [place?.x ?? null, place?.y ?? null];
-    if (place !== null) this.simulation?.alpha(0.3).restart();
+    this.layout?.hold(node, place);
   }
 
   stop(): void {
-    this.simulation?.stop();
+    this.layout?.stop();
   }
 
   labels(): readonly string[] {

@@ -4,7 +4,25 @@ import { cellText, plural } from "../lib/format.js";
 import { colourNumber } from "./graph-drawing.js";
 import { captionOf, type GraphModel, type GraphNode } from "./graph-model.js";
 
-export function Legend({ model }: { readonly model: GraphModel }) {
+interface LegendProps {
+  readonly model: GraphModel;
+  /** What an algorithm has put together, in place of labels; `place`: of its colour. */
+  readonly groups?: readonly { readonly place: number; readonly label: string; readonly count: number }[] | null;
+}
+
+export function Legend({ model, groups }: LegendProps) {
+  if (groups != null) {
+    return (
+      <ul class="graph-legend">
+        {groups.map(({ place, label, count }) => (
+          <li key={place}>
+            <span class={`swatch s${place}`} />
+            {label} <span class="muted number">{count}</span>
+          </li>
+        ))}
+      </ul>
+    );
+  }
   const labels = model.labels();
   const counts = new Map<string, number>();
   for (const { labels: own } of model.nodes) counts.set(own[0] ?? "", (counts.get(own[0] ?? "") ?? 0) + 1);
@@ -24,15 +42,21 @@ interface NodePanelProps {
   readonly model: GraphModel;
   readonly node: GraphNode | null;
   readonly onSelect: (node: GraphNode) => void;
+  /** What is known beside its properties. */
+  readonly facts?: readonly (readonly [name: string, value: string])[];
   readonly children?: ComponentChildren;
 }
 
 const LISTED_MAX = 200;
 
+function weightOf({ weight, degree }: GraphNode): number {
+  return weight ?? degree;
+}
+
 /** Without a node: all of them, by name, which is also the way for those who cannot see the picture. */
-export function NodePanel({ model, node, onSelect, children }: NodePanelProps) {
+export function NodePanel({ model, node, onSelect, facts = [], children }: NodePanelProps) {
   if (node === null) {
-    const listed = [...model.nodes].sort((a, b) => b.degree - a.degree).slice(0, LISTED_MAX);
+    const listed = [...model.nodes].sort((a, b) => weightOf(b) - weightOf(a)).slice(0, LISTED_MAX);
     return (
       <aside class="node-panel" aria-label="Nodes">
         <h2>
@@ -59,7 +83,7 @@ export function NodePanel({ model, node, onSelect, children }: NodePanelProps) {
       </p>
       {children !== undefined && <div class="row">{children}</div>}
       <dl class="row-values">
-        {Object.entries(node.properties).map(([name, value]) => (
+        {[...facts, ...Object.entries(node.properties)].map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd class="code">{cellText(value)}</dd>

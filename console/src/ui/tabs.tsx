@@ -1,4 +1,5 @@
 /** A row of tabs; arrows move between them. What a tab shows is its owner's business. */
+import { useEffect, useRef } from "preact/hooks";
 
 export interface Tab<T extends string> {
   readonly id: T;
@@ -14,6 +15,12 @@ interface TabsProps<T extends string> {
 }
 
 export function Tabs<T extends string>({ label, tabs, current, onChange }: TabsProps<T>) {
+  const row = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const [all, chosen] = [row.current!, row.current!.querySelector<HTMLElement>("[aria-selected=true]")];
+    // The row alone: the page stays where it is.
+    if (chosen !== null && all.scrollWidth > all.clientWidth) all.scrollLeft = chosen.offsetLeft - all.offsetLeft - 40;
+  }, [current]);
   const move = (event: KeyboardEvent): void => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (step === 0) return;
@@ -24,7 +31,7 @@ export function Tabs<T extends string>({ label, tabs, current, onChange }: TabsP
     requestAnimationFrame(() => row.querySelector<HTMLElement>("[aria-selected=true]")?.focus());
   };
   return (
-    <div class="tabs" role="tablist" aria-label={label} onKeyDown={move}>
+    <div ref={row} class="tabs" role="tablist" aria-label={label} onKeyDown={move}>
       {tabs.map(({ id, label, count }) => (
         <button
           key={id}

@@ -68,17 +68,6 @@ export const SEED: OptionDef = {
   max: 2 ** 32 - 1,
 };
 
-/** Numbers in [0, 1) that follow from a seed (mulberry32, T. Ettinger, public domain). */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /** 0 … count − 1 in an order that follows from the numbers (Fisher and Yates). */
 export function shuffled(count: number, random: () => number): Uint32Array {
   const order = indexes(count);

@@ -3,7 +3,9 @@
  * `betweenness_centrality`: all relationships count one, parallel ones once. With `samples`, estimated from so many
  * nodes that follow from the seed.
  */
-import { type Algorithm, indexes, randomFrom, SEED, shuffled } from "./algorithm.js";
+
+import { randomFrom } from "../../values/random-from.js";
+import { type Algorithm, indexes, SEED, shuffled } from "./algorithm.js";
 import { outgoing, simple, sorted, withoutRepeats } from "./csr.js";
 
 export const betweenness: Algorithm = {

@@ -3,7 +3,9 @@
  * most among its neighbours, keeping its own where that is one of them; ties and the order follow from the seed.
  * Directions do not count.
  */
-import { type Algorithm, indexes, numbered, randomFrom, SEED, shuffled } from "./algorithm.js";
+
+import { randomFrom } from "../../values/random-from.js";
+import { type Algorithm, indexes, numbered, SEED, shuffled } from "./algorithm.js";
 import { undirected } from "./csr.js";
 
 export const labelPropagation: Algorithm = {

@@ -3,16 +3,9 @@
  * networks", 2008). Directions do not count; parallel relationships add up. Nodes are moved in an order that follows
  * from the seed.
  */
-import {
-  type Algorithm,
-  indexes,
-  numbered,
-  type Options,
-  type Progress,
-  randomFrom,
-  SEED,
-  shuffled,
-} from "./algorithm.js";
+
+import { randomFrom } from "../../values/random-from.js";
+import { type Algorithm, indexes, numbered, type Options, type Progress, SEED, shuffled } from "./algorithm.js";
 import { type Csr, undirected } from "./csr.js";
 
 export const louvain: Algorithm = {

@@ -1,8 +1,8 @@
 /** Vector collections: their definitions, their vectors, and search. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
-import { LIST_PAGE_MAX, SEARCH_LIMIT_MAX, VECTOR_DIMENSIONS_MAX } from "../limits.js";
-import { CollectionName, Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
+import { LIST_PAGE_MAX, MAP_NUMBERS_MAX, MAP_POINTS_MAX, SEARCH_LIMIT_MAX, VECTOR_DIMENSIONS_MAX } from "../limits.js";
+import { bound, CollectionName, Nullable, PageQuery, Strict, sql, Timestamp } from "./schemas.js";
 
 // Numbers are checked where they are copied into a vector: once, and with a message that names the place.
 const VectorIn = Type.Unknown({
@@ -284,5 +284,48 @@ export const vectorEndpoints = [
         vector: Type.Optional(VectorOut),
       }),
     ),
+  },
+  {
+    name: "vectors.map",
+    method: "POST",
+    path: "/v1/vectors/map",
+    summary:
+      "Places on a plane for the vectors that a query returns, so that vectors that are alike stand together. The answer has the query's other columns beside them.",
+    access: "member",
+    ...shared,
+    slow: true,
+    body: Strict({
+      sql,
+      ...bound,
+      column: Type.Optional(
+        Type.String({ description: "The column of vectors. Default: the first that has the type vector." }),
+      ),
+      metric: Type.Optional(Metric),
+      method: Type.Optional(
+        Type.Enum(["neighbours", "principal"], {
+          description:
+            "neighbours (the default) keeps neighbours together, by UMAP over a sample of the vectors. principal shows the two directions in which the vectors differ most.",
+        }),
+      ),
+      max_points: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: MAP_POINTS_MAX,
+          description: `Rows that the map takes at most. Default: ${MAP_POINTS_MAX}, or fewer if the vectors have together more than ${MAP_NUMBERS_MAX} numbers.`,
+        }),
+      ),
+    }),
+    example: { body: { sql: "SELECT id, metadata, vector FROM item", max_points: 1000 } },
+    response: Type.Object({
+      columns: Type.Array(Type.Object({ name: Type.String(), data_type: Type.String(), nullable: Type.Boolean() }), {
+        description: "Without the column of vectors.",
+      }),
+      rows: Type.Array(Type.Array(Type.Unknown()), { description: "Rows without a vector are left out." }),
+      x: Type.Array(Type.Number(), { description: "From −1 to 1, one for each row." }),
+      y: Type.Array(Type.Number()),
+      column: Type.String({ description: "The column of vectors." }),
+      dimensions: Type.Integer(),
+      truncated: Type.Boolean({ description: "The query has more rows." }),
+    }),
   },
 ] as const satisfies readonly EndpointSpec[];

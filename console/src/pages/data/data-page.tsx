@@ -1,5 +1,7 @@
 /** Everything that the tenant keeps: a list of it, and the chosen thing. */
 import { useState } from "preact/hooks";
+import { lazy } from "../../lib/lazy.js";
+import { goTo } from "../../lib/router.js";
 import type { PageProps } from "../../shell/pages.js";
 import { Busy, Button } from "../../ui/button.js";
 import { FilterInput } from "../../ui/field.js";
@@ -12,6 +14,8 @@ import { Overview } from "./overview.js";
 import { TableDetail } from "./table-detail.js";
 import { type DataKind, type DataThing, linkOf, useThings } from "./things.js";
 import { VectorsDetail } from "./vectors-detail.js";
+
+const Diagram = lazy(async () => (await import("./diagram.js")).Diagram);
 
 const KINDS: readonly (readonly [DataKind, string, IconName])[] = [
   ["table", "Tables", "table"],
@@ -31,7 +35,7 @@ export function DataPage({ path }: PageProps) {
   const [kind, name] = path;
   return (
     <section
-      class={`data${name === undefined ? "" : " has-thing"}${isDropping ? " dropping" : ""}`}
+      class={`data${kind === undefined ? "" : " has-thing"}${isDropping ? " dropping" : ""}`}
       aria-label="Data"
       onDragOver={(event) => {
         event.preventDefault();
@@ -51,6 +55,7 @@ export function DataPage({ path }: PageProps) {
       <aside class="data-side" aria-label="What there is">
         <div class="data-side-head">
           <FilterInput value={filter} onInput={setFilter} />
+          <Button icon="plan" label="Diagram of tables and keys" onClick={() => goTo(["data", "diagram"])} />
           <Button icon="upload" label="Import a file" onClick={() => setImported("choose")} />
           <Button icon="refresh" label="Load again" onClick={again} />
         </div>
@@ -61,7 +66,9 @@ export function DataPage({ path }: PageProps) {
         </div>
       </aside>
       <div class="data-main">
-        {name === undefined ? (
+        {kind === "diagram" ? (
+          <Diagram />
+        ) : name === undefined ? (
           <Overview things={things ?? []} />
         ) : (
           <Detail key={`${kind}/${name}`} kind={kind!} name={name} things={things} onChanged={again} />

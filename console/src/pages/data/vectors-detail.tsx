@@ -1,5 +1,7 @@
-/** A collection of vectors: its facts, and its first entries. */
+/** A collection of vectors: its facts, its first entries, and a map of it. */
+import { useState } from "preact/hooks";
 import { countText } from "../../lib/format.js";
+import { lazy } from "../../lib/lazy.js";
 import { useGet, useLoad } from "../../lib/load.js";
 import { goTo } from "../../lib/router.js";
 import { client } from "../../lib/session.js";
@@ -7,7 +9,15 @@ import { Badge, Button } from "../../ui/button.js";
 import { DataGrid } from "../../ui/data-grid.js";
 import { Failure, Waiting } from "../../ui/notice.js";
 import { Facts } from "../../ui/panel.js";
+import { Tabs } from "../../ui/tabs.js";
 import { quotedName } from "../query/sidebar.js";
+
+const CollectionMap = lazy(async () => (await import("../search/collection-map.js")).CollectionMap);
+
+const TABS = [
+  { id: "rows" as const, label: "Vectors" },
+  { id: "map" as const, label: "Map" },
+];
 
 interface VectorFacts {
   readonly dimensions: number;
@@ -23,6 +33,7 @@ interface VectorFacts {
 const SHOWN = 500;
 
 export function VectorsDetail({ name }: { readonly name: string }) {
+  const [shown, setShown] = useState<"rows" | "map">("rows");
   const path = `/v1/vectors/collections/${encodeURIComponent(name)}`;
   const { data, error } = useGet<VectorFacts>(path);
   const rows = useLoad(
@@ -35,6 +46,7 @@ export function VectorsDetail({ name }: { readonly name: string }) {
     <div class="thing">
       <header class="thing-head">
         <h2>{name}</h2>
+        <Tabs label={`About ${name}`} tabs={TABS} current={shown} onChange={setShown} />
         <span class="spacer" />
         <Button icon="search" onClick={() => goTo(["search"], { vectors: name })}>
           Search
@@ -52,10 +64,16 @@ export function VectorsDetail({ name }: { readonly name: string }) {
           ]}
         />
       </div>
-      <Failure error={rows.error} />
-      <div class="thing-grid">
-        {rows.data !== undefined && <DataGrid label="Vectors" columns={rows.data.columns} rows={rows.data.lists} />}
-      </div>
+      {shown === "map" ? (
+        <CollectionMap name={name} />
+      ) : (
+        <>
+          <Failure error={rows.error} />
+          <div class="thing-grid">
+            {rows.data !== undefined && <DataGrid label="Vectors" columns={rows.data.columns} rows={rows.data.lists} />}
+          </div>
+        </>
+      )}
     </div>
   );
 }

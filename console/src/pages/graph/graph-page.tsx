@@ -13,6 +13,7 @@ import { Legend, NodePanel } from "../../ui/node-panel.js";
 import { Empty, Waiting } from "../../ui/notice.js";
 import { attempt } from "../../ui/toast.js";
 import { GraphReader } from "./graph-reader.js";
+import { factsOf, StyleSelects, useMeasures } from "./use-measures.js";
 
 interface GraphFacts {
   readonly name: string;
@@ -23,6 +24,7 @@ const LIMITS: readonly (readonly [string, string])[] = [
   ["100", "100 relationships"],
   ["1000", "1,000 relationships"],
   ["10000", "10,000 relationships"],
+  ["100000", "100,000 relationships"],
 ];
 
 export function GraphPage({ query }: PageProps) {
@@ -58,6 +60,7 @@ function GraphWalk({ name, names, label: first }: GraphWalkProps) {
   const [start, setStart] = useState<GraphNode | null>(null);
   const [marked, setMarked] = useState<ReadonlySet<number>>(new Set());
   const [isBusy, setBusy] = useState(false);
+  const style = useMeasures(reader, model, version);
 
   const grow = async (values: Promise<readonly unknown[]>, into = model): Promise<readonly unknown[]> => {
     let found: readonly unknown[] = [];
@@ -118,7 +121,8 @@ function GraphWalk({ name, names, label: first }: GraphWalkProps) {
         <Button kind="primary" type="submit" disabled={isBusy}>
           Show
         </Button>
-        {isBusy && <span class="muted">Loading …</span>}
+        <StyleSelects style={style} />
+        {(isBusy || style.isBusy) && <span class="muted">Loading …</span>}
         {start !== null && <Badge tone="accent">From {captionOf(start)}: choose the other end</Badge>}
         {marked.size > 0 && (
           <>
@@ -137,9 +141,10 @@ function GraphWalk({ name, names, label: first }: GraphWalkProps) {
           onSelect={setSelected}
           onExpand={(node) => void grow(reader.neighbours(node.id))}
           marked={marked}
+          styled={style.found}
         />
-        <Legend model={model} />
-        <NodePanel model={model} node={selected} onSelect={setSelected}>
+        <Legend model={model} groups={style.groups} />
+        <NodePanel model={model} node={selected} onSelect={setSelected} facts={factsOf(selected, style)}>
           {selected !== null && (
             <>
               <Button icon="plus" disabled={isBusy} onClick={() => void grow(reader.neighbours(selected.id))}>

@@ -8,6 +8,9 @@ interface Matched {
 
 const NEIGHBOURS_MAX = 300;
 const STEPS_MAX = 12;
+/** From so many relationships on, nodes are read by themselves. */
+const MANY = 5_000;
+const IDS_AT_ONCE = 10_000;
 
 export class GraphReader {
   constructor(private readonly graph: string) {}
@@ -23,6 +26,14 @@ export class GraphReader {
     return rows.flat();
   }
 
+  /** What an algorithm finds of each node of the whole graph. */
+  async measures(algorithm: string, column: string): Promise<ReadonlyMap<number, number>> {
+    const found = await this.match(`CALL algo.${algorithm}({}) YIELD nodeId, ${column} RETURN nodeId, ${column}`, {});
+    const values = new Map<number, number>();
+    for (let i = 0; i < found.length; i += 2) values.set(found[i] as number, found[i + 1] as number);
+    return values;
+  }
+
   async labels(signal: AbortSignal): Promise<readonly string[]> {
     return (await this.match("CALL db.labels()", {}, signal)).map(String);
   }
@@ -31,11 +42,28 @@ export class GraphReader {
   async beginning(label: string, condition: string, limit: number): Promise<readonly unknown[]> {
     const node = label === "" ? "n" : `n:${quotedLabel(label)}`;
     const where = condition.trim() === "" ? "" : ` WHERE ${condition}`;
+    if (limit >= MANY) return this.many(node, where, limit);
     const [joined, nodes] = await Promise.all([
       this.match(`MATCH (${node})-[r]-(m)${where} RETURN n, r, m LIMIT $limit`, { limit }),
       this.match(`MATCH (${node})${where} RETURN n LIMIT $limit`, { limit: Math.min(limit, NEIGHBOURS_MAX) }),
     ]);
     return [...joined, ...nodes];
+  }
+
+  /** Each node comes once, and not with each of its relationships. */
+  private async many(node: string, where: string, limit: number): Promise<readonly unknown[]> {
+    const edges = await this.match(`MATCH (${node})-[r]->()${where} RETURN r LIMIT $limit`, { limit });
+    const ids = new Set(
+      (edges as readonly { readonly src: number; readonly dst: number }[]).flatMap(({ src, dst }) => [src, dst]),
+    );
+    const all = [...ids];
+    const parts = Array.from({ length: Math.ceil(all.length / IDS_AT_ONCE) }, (_, i) =>
+      all.slice(i * IDS_AT_ONCE, (i + 1) * IDS_AT_ONCE),
+    );
+    const nodes = await Promise.all(
+      parts.map((some) => this.match("MATCH (n) WHERE id(n) IN $ids RETURN n", { ids: some })),
+    );
+    return [...nodes.flat(), ...edges];
   }
 
   neighbours(id: number): Promise<readonly unknown[]> {

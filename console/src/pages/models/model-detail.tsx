@@ -12,6 +12,8 @@ import { ListPanel } from "../../ui/list-table.js";
 import { Notice, Waiting } from "../../ui/notice.js";
 import { Facts, Page, Panel } from "../../ui/panel.js";
 import { attempt } from "../../ui/toast.js";
+import { ModelCheck } from "./model-check.js";
+import { ModelTrials, type Trial } from "./model-trials.js";
 import { PredictForm } from "./predict-form.js";
 
 type Numbers = Readonly<Record<string, number>>;
@@ -29,6 +31,7 @@ export interface ModelFacts {
   readonly created_at: string;
   readonly features: readonly { readonly name: string; readonly kind: string }[];
   readonly card?: Card;
+  readonly trials?: readonly Trial[];
 }
 
 interface Card {
@@ -43,7 +46,8 @@ interface Card {
   readonly limits?: readonly string[];
   readonly validation?: string;
   readonly calibration?: Readonly<Record<string, unknown>> | null;
-  readonly members?: readonly { readonly algorithm: string; readonly weight: number }[];
+  readonly members?: readonly { readonly algorithm: string; readonly weight: number; readonly trial?: number }[];
+  readonly classes?: readonly { readonly label: string; readonly rows: number }[];
 }
 
 export function ModelDetail({ id }: { readonly id: string }) {
@@ -89,7 +93,18 @@ export function ModelDetail({ id }: { readonly id: string }) {
         <Metrics model={model} />
         <Importance card={card} />
       </div>
+      {model.trials !== undefined && model.trials.length > 0 && (
+        <ModelTrials trials={model.trials} metric={model.metric} members={card?.members ?? []} />
+      )}
       <PredictForm model={model} path={path} />
+      {card !== undefined && !model.task.includes("forecast") && (
+        <ModelCheck
+          path={path}
+          task={model.task}
+          target={card.target}
+          classes={(card.classes ?? []).map(({ label }) => label)}
+        />
+      )}
       <Columns card={card} />
       <Limits card={card} />
       {isRemoving && (
@@ -178,7 +193,7 @@ function Limits({ card }: { readonly card: Card | undefined }) {
       {calibration.length > 0 && (
         <Facts
           facts={calibration.map(([name, value]): [string, string] => [
-            `Calibration: ${name}`,
+            `Calibration: ${name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`,
             typeof value === "number" ? roundedText(value, 4) : cellText(value),
           ])}
         />

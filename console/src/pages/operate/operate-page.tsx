@@ -7,13 +7,26 @@ import { Page } from "../../ui/panel.js";
 import { Tabs } from "../../ui/tabs.js";
 import { Audit } from "./audit.js";
 import { Backups } from "./backups.js";
+import { Cluster } from "./cluster.js";
+import { Diagnostics } from "./diagnostics.js";
 import { Health } from "./health.js";
 import { Keys } from "./keys.js";
 import { Sessions } from "./sessions.js";
+import { Settings } from "./settings.js";
 import { Tenants } from "./tenants.js";
 import { Users } from "./users.js";
 
-type Shown = "health" | "sessions" | "users" | "keys" | "tenants" | "backups" | "audit";
+type Shown =
+  | "health"
+  | "sessions"
+  | "users"
+  | "keys"
+  | "tenants"
+  | "backups"
+  | "audit"
+  | "cluster"
+  | "settings"
+  | "diagnostics";
 
 const TABS: readonly { readonly id: Shown; readonly label: string; readonly isForOperators?: boolean }[] = [
   { id: "health", label: "Health" },
@@ -23,9 +36,12 @@ const TABS: readonly { readonly id: Shown; readonly label: string; readonly isFo
   { id: "tenants", label: "Tenants", isForOperators: true },
   { id: "backups", label: "Backups" },
   { id: "audit", label: "Audit trail" },
+  { id: "cluster", label: "Cluster", isForOperators: true },
+  { id: "settings", label: "Settings", isForOperators: true },
+  { id: "diagnostics", label: "Diagnostics", isForOperators: true },
 ];
 
-export function OperatePage({ path }: PageProps) {
+export function OperatePage({ path, query }: PageProps) {
   const current = useStore(session);
   if (current.state !== "in") return null;
   const { user } = current;
@@ -34,17 +50,27 @@ export function OperatePage({ path }: PageProps) {
   return (
     <Page title="Operate">
       <Tabs label="What to look at" tabs={tabs} current={shown} onChange={(id) => goTo(["operate", id])} />
-      <Part shown={shown} user={user} />
+      <Part shown={shown} user={user} tenant={query.tenant ?? user.tenant} />
     </Page>
   );
 }
 
-function Part({ shown, user }: { readonly shown: Shown; readonly user: User }) {
+interface PartProps {
+  readonly shown: Shown;
+  readonly user: User;
+  /** Operators see the users of every tenant. */
+  readonly tenant: string;
+}
+
+function Part({ shown, user, tenant }: PartProps) {
   if (shown === "sessions") return <Sessions />;
-  if (shown === "users") return <Users tenant={user.tenant} />;
+  if (shown === "users") return <Users key={tenant} tenant={tenant} canSwitch={isOperator(user)} />;
   if (shown === "keys") return <Keys />;
   if (shown === "tenants") return <Tenants />;
   if (shown === "backups") return <Backups />;
   if (shown === "audit") return <Audit />;
+  if (shown === "cluster") return <Cluster />;
+  if (shown === "settings") return <Settings />;
+  if (shown === "diagnostics") return <Diagnostics />;
   return <Health user={user} />;
 }

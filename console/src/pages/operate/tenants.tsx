@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { timeText } from "../../lib/format.js";
 import { useGet } from "../../lib/load.js";
+import { goTo } from "../../lib/router.js";
 import { useRun } from "../../lib/run.js";
 import { client } from "../../lib/session.js";
 import { Badge, Button } from "../../ui/button.js";
@@ -54,6 +55,7 @@ export function Tenants() {
             name: "",
             cell: (one) => (
               <span class="row">
+                <Button onClick={() => goTo(["operate", "users"], { tenant: one.id })}>Users</Button>
                 <Button onClick={() => setOpen(one)}>Limit</Button>
                 {one.id !== "system" && (
                   <Button onClick={() => switchIt(one)}>{one.is_active ? "Disable" : "Enable"}</Button>

@@ -1,7 +1,8 @@
-/** Users of the tenant: who they are, and whether they may sign in. */
+/** Users of a tenant: who they are, and whether they may sign in. */
 import { useState } from "preact/hooks";
 import { timeText } from "../../lib/format.js";
 import { useGet } from "../../lib/load.js";
+import { goTo } from "../../lib/router.js";
 import { useRun } from "../../lib/run.js";
 import { client } from "../../lib/session.js";
 import { Badge, Button } from "../../ui/button.js";
@@ -20,7 +21,13 @@ interface UserRow {
   readonly last_login: string | null;
 }
 
-export function Users({ tenant }: { readonly tenant: string }) {
+interface UsersProps {
+  readonly tenant: string;
+  /** To other tenants. */
+  readonly canSwitch: boolean;
+}
+
+export function Users({ tenant, canSwitch }: UsersProps) {
   const path = `/admin/tenants/${encodeURIComponent(tenant)}/users`;
   const [isNew, setNew] = useState(false);
   const [removed, setRemoved] = useState<UserRow | null>(null);
@@ -32,6 +39,7 @@ export function Users({ tenant }: { readonly tenant: string }) {
   return (
     <>
       <Failure error={error} />
+      {canSwitch && <TenantSelect tenant={tenant} />}
       <ListPanel
         title={`Users of ${tenant}`}
         actions={
@@ -119,5 +127,21 @@ function NewUser({ path, onClose, onDone }: NewUserProps) {
       />
       <Select label="Role" value={role} options={["user", "admin"]} onChange={setRole} />
     </ActionDialog>
+  );
+}
+
+function TenantSelect({ tenant }: { readonly tenant: string }) {
+  const { data } = useGet<{ tenants: readonly { readonly id: string }[] }>("/admin/tenants");
+  const ids = (data?.tenants ?? []).map(({ id }) => id);
+  if (ids.length < 2) return null;
+  return (
+    <div class="form-row">
+      <Select
+        label="Tenant"
+        value={tenant}
+        options={ids}
+        onChange={(chosen) => goTo(["operate", "users"], { tenant: chosen })}
+      />
+    </div>
   );
 }

@@ -7,8 +7,7 @@ import { Legend, NodePanel } from "../../ui/node-panel.js";
 import { Empty } from "../../ui/notice.js";
 import type { List } from "./run.js";
 
-/** The layout runs on the page's own thread: with more, it does not answer for seconds. */
-const ROWS_MAX = 10_000;
+const ROWS_MAX = 100_000;
 
 export function GraphResult({ rows, count }: { readonly rows: readonly List[]; readonly count: number }) {
   const [selected, setSelected] = useState<GraphNode | null>(null);

@@ -13,10 +13,11 @@ import { ExportMenu } from "./export.js";
 import { followRun, type List, type Run, stopRun, type TabWork } from "./run.js";
 import { sortedOrder } from "./sort.js";
 
-export type ResultView = "table" | "chart" | "graph" | "json";
+export type ResultView = "table" | "chart" | "graph" | "map" | "json";
 
 const ChartView = lazy(async () => (await import("./chart-view.js")).ChartView);
 const GraphView = lazy(async () => (await import("./graph-result.js")).GraphResult);
+const MapView = lazy(async () => (await import("../search/vector-map.js")).VectorMap);
 const JsonView = lazy(async () => (await import("./json-view.js")).JsonView);
 const PlanView = lazy(async () => (await import("./plan-view.js")).PlanView);
 const Summaries = lazy(async () => (await import("./summaries.js")).Summaries);
@@ -37,13 +38,15 @@ export function Result({ work, run }: { readonly work: TabWork; readonly run: Ru
   }
   const hasRows = run.columns.length > 0 && !run.isPlan;
   const hasGraph = run.language === "cypher" || run.columns.some(({ data_type: type }) => type === "variant");
+  const hasVectors = run.language === "sql" && run.columns.some(({ data_type: type }) => /^vector\b/.test(type));
   const views = [
     { id: "table" as const, label: "Table" },
     { id: "chart" as const, label: "Chart" },
     ...(hasGraph ? [{ id: "graph" as const, label: "Graph" }] : []),
+    ...(hasVectors ? [{ id: "map" as const, label: "Map" }] : []),
     { id: "json" as const, label: "JSON" },
   ];
-  const shown = view === "graph" && !hasGraph ? "table" : view;
+  const shown = (view === "graph" && !hasGraph) || (view === "map" && !hasVectors) ? "table" : view;
   return (
     <div class="result">
       <div class="result-head">
@@ -89,8 +92,14 @@ function Body({ run, view }: { readonly run: Run; readonly view: ResultView }) {
   }
   if (view === "chart") return <ChartView columns={run.columns} rows={run.rows} count={run.count} />;
   if (view === "graph") return <GraphView rows={run.rows} count={run.count} />;
+  if (view === "map") return <MapView source={sourceOf(run)} />;
   if (view === "json") return <JsonView columns={run.columns} rows={run.rows} count={run.count} />;
   return <TableView run={run} />;
+}
+
+/** The server runs the statement again: vectors that have gone to the browser would only have to go back. */
+function sourceOf({ statement, parameters }: Run): { readonly sql: string; readonly parameters?: unknown } {
+  return { sql: statement.text, ...(Object.keys(parameters).length > 0 && { parameters }) };
 }
 
 function TableView({ run }: { readonly run: Run }) {

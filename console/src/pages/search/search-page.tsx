@@ -1,6 +1,7 @@
 /** Searches collections by words, by meaning, or by both, and says how each hit came to its place. */
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { durationText, plural } from "../../lib/format.js";
+import { lazy } from "../../lib/lazy.js";
 import { useLoad } from "../../lib/load.js";
 import { replacePlace } from "../../lib/router.js";
 import { client } from "../../lib/session.js";
@@ -10,8 +11,17 @@ import { Select, TextField } from "../../ui/field.js";
 import { Form } from "../../ui/form.js";
 import { Empty, Failure, Waiting } from "../../ui/notice.js";
 import { Page } from "../../ui/panel.js";
+import { Tabs } from "../../ui/tabs.js";
 import { Hits } from "./hits.js";
 import { type Answer, searchDocuments, searchVectors } from "./searches.js";
+
+const CollectionMap = lazy(async () => (await import("./collection-map.js")).CollectionMap);
+const DocumentsMap = lazy(async () => (await import("./collection-map.js")).DocumentsMap);
+
+const VIEWS = [
+  { id: "hits" as const, label: "Hits" },
+  { id: "map" as const, label: "Map" },
+];
 
 interface Place {
   readonly kind: "collection" | "vectors";
@@ -58,10 +68,10 @@ function SearchIn({ places, first, query }: SearchInProps) {
   const [text, setText] = useState(query.q ?? "");
   const [filter, setFilter] = useState(query.filter ?? "");
   const [asked, setAsked] = useState(
-    query.q === undefined ? null : { place: first, text: query.q, filter: query.filter ?? "" },
+    isAsked(first, query.q) ? { place: first, text: query.q ?? "", filter: query.filter ?? "" } : null,
   );
   const search = (): void => {
-    setAsked({ place, text, filter });
+    setAsked(isAsked(place, text) ? { place, text, filter } : null);
     replacePlace(["search"], {
       [place.kind]: place.name,
       q: text === "" ? undefined : text,
@@ -93,9 +103,19 @@ function SearchIn({ places, first, query }: SearchInProps) {
           Search
         </Button>
       </Form>
-      {asked !== null && <Results {...asked} />}
+      {place.kind === "vectors" && (asked === null || asked.place !== place) && (
+        <div class="map-page">
+          <CollectionMap key={place.name} name={place.name} />
+        </div>
+      )}
+      {asked !== null && asked.place === place && <Results {...asked} />}
     </Page>
   );
+}
+
+/** Vectors are searched by a text or a vector, documents by a filter alone, too. */
+function isAsked({ kind }: Place, text: string | undefined): boolean {
+  return text !== undefined && (kind === "collection" || text !== "");
 }
 
 function Results({ place, text, filter }: { readonly place: Place; readonly text: string; readonly filter: string }) {
@@ -108,15 +128,27 @@ function Results({ place, text, filter }: { readonly place: Place; readonly text
     },
     [place, text, filter],
   );
+  const [view, setView] = useState<"hits" | "map">("hits");
+  const PlaceMap = place.kind === "vectors" ? CollectionMap : DocumentsMap;
+  const found = useMemo(() => new Set(data?.hits.map(({ id }) => id)), [data]);
   if (error !== null) return <Failure error={error} />;
   if (data === undefined) return isLoading ? <Busy label="Searching" /> : null;
   return (
     <>
-      <p class="muted" role="status">
-        {plural(data.hits.length, "hit")} · {durationText(data.ms)}
-        {data.note !== null && ` · ${data.note}`}
-      </p>
-      <Hits hits={data.hits} />
+      <div class="row">
+        <Tabs label="Show the hits as" tabs={VIEWS} current={view} onChange={setView} />
+        <p class="muted" role="status">
+          {plural(data.hits.length, "hit")} · {durationText(data.ms)}
+          {data.note !== null && ` · ${data.note}`}
+        </p>
+      </div>
+      {view === "map" ? (
+        <div class="map-page">
+          <PlaceMap name={place.name} found={found} />
+        </div>
+      ) : (
+        <Hits hits={data.hits} />
+      )}
     </>
   );
 }

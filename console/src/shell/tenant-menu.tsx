@@ -1,0 +1,79 @@
+/**
+ * The tenant whose data is shown, and the way to others. A credential belongs to one tenant, so that whoever works in
+ * several signs in to each once, and then changes between them.
+ */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { otherSignIns, session, switchTo, type User } from "../lib/session.js";
+import { useStore } from "../lib/store.js";
+import { Dialog } from "../ui/dialog.js";
+import { Icon } from "../ui/icon.js";
+import { attempt } from "../ui/toast.js";
+import { SignInForm } from "./sign-in.js";
+
+export function TenantMenu({ user }: { readonly user: User }) {
+  const [isOpen, setOpen] = useState(false);
+  const [isSigningIn, setSigningIn] = useState(false);
+  const others = useStore(otherSignIns);
+  const place = useRef<HTMLDivElement>(null);
+  const current = useStore(session);
+  // Whoever signs in as the same user again is done, too.
+  useEffect(() => setSigningIn(false), [current]);
+  useEffect(() => {
+    if (!isOpen) return;
+    const close = (event: Event): void => {
+      const isKey = event instanceof KeyboardEvent;
+      if (isKey ? event.key === "Escape" : !place.current!.contains(event.target as Node)) setOpen(false);
+    };
+    window.addEventListener("pointerdown", close);
+    window.addEventListener("keydown", close);
+    return () => {
+      window.removeEventListener("pointerdown", close);
+      window.removeEventListener("keydown", close);
+    };
+  }, [isOpen]);
+  return (
+    <div class="menu-place" ref={place}>
+      <button
+        type="button"
+        class="badge tenant-button"
+        aria-expanded={isOpen}
+        title="Tenant"
+        onClick={() => setOpen((now) => !now)}
+      >
+        {user.tenant}
+        <Icon name="down" />
+      </button>
+      {isOpen && (
+        <div class="menu from-left">
+          {others.map((other) => (
+            <button
+              key={`${other.tenant}/${other.username}`}
+              type="button"
+              onClick={() => {
+                setOpen(false);
+                void attempt(() => switchTo(other));
+              }}
+            >
+              <strong>{other.tenant}</strong> <span class="muted">{other.username}</span>
+            </button>
+          ))}
+          <button
+            type="button"
+            onClick={() => {
+              setOpen(false);
+              setSigningIn(true);
+            }}
+          >
+            Sign in to another tenant …
+          </button>
+        </div>
+      )}
+      {isSigningIn && (
+        <Dialog title="Another tenant" onClose={() => setSigningIn(false)}>
+          <p>The user's name or the key tells the tenant. You stay signed in here, too.</p>
+          <SignInForm />
+        </Dialog>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+/** The simulation of forces that gives nodes their places (d3-force). In the page for few, in a worker for many. */
+import {
+  forceCollide,
+  forceLink,
+  forceManyBody,
+  forceSimulation,
+  forceX,
+  forceY,
+  type Simulation,
+  type SimulationLinkDatum,
+  type SimulationNodeDatum,
+} from "d3-force";
+
+/** With more nodes a step takes longer than a frame. */
+export const PAGE_NODES_MAX = 1_500;
+/** With more, fewer steps have to do. */
+const VERY_MANY = 15_000;
+
+/** Begins at once; a worker stops it and makes its steps itself. */
+export function forcesOf<N extends SimulationNodeDatum, E extends SimulationLinkDatum<N>>(
+  nodes: N[],
+  edges: E[],
+): Simulation<N, E> {
+  const isLarge = nodes.length > PAGE_NODES_MAX;
+  const isVeryLarge = nodes.length > VERY_MANY;
+  const made = forceSimulation<N>(nodes)
+    .force(
+      "charge",
+      forceManyBody<N>()
+        .strength(isLarge ? -30 : -160)
+        .theta(isLarge ? 1.4 : 0.9)
+        .distanceMax(isLarge ? Number.POSITIVE_INFINITY : 900),
+    )
+    .force("link", forceLink<N, E>(edges).distance(isLarge ? 30 : 64))
+    .force("x", forceX<N>().strength(0.03))
+    .force("y", forceY<N>().strength(0.03));
+  if (!isLarge) made.force("collide", forceCollide<N>(14));
+  made.alphaDecay(isVeryLarge ? 0.07 : isLarge ? 0.06 : 0.028);
+  return made as unknown as Simulation<N, E>;
+}
