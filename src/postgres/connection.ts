@@ -36,6 +36,8 @@ export interface ConnectionHost {
 
 /** What a client must do within this time to be let in. */
 const START_MS = 30_000;
+/** Messages for which the client does not say that it waits are worked on when nothing has come for so long. */
+const UNASKED_MS = 5;
 /** With more unsent bytes the client counts as one that does not read. */
 const UNSENT_BYTES = 256 * 1024;
 
@@ -53,6 +55,7 @@ export class Connection implements RequestHost<PostgresKind> {
   private takeAnswer: ((body: Buffer) => void) | null = null;
   private readonly request: WireRequest<PostgresKind>;
   private readonly startTimer: NodeJS.Timeout;
+  private unaskedTimer: NodeJS.Timeout | undefined;
   /** The client has said goodbye, or must go, once what runs has ended. */
   private isLeaving: DbError | "terminate" | null = null;
   private hasSession = false;
@@ -237,11 +240,18 @@ export class Connection implements RequestHost<PostgresKind> {
     );
   }
 
-  /** Sends the next group of messages, unless one is being worked on. */
-  private sendNext(): void {
-    if (this.request.isBusy || this.isLeaving !== null) return;
-    const group = this.queue.group();
-    if (group === null) return;
+  /**
+   * Sends the next group of messages, unless one is being worked on. Messages that nothing follows for a while are
+   * worked on, too: a client that pipelines may wait for an error before it sends Sync.
+   */
+  private sendNext(all = false): void {
+    clearTimeout(this.unaskedTimer);
+    if (this.request.isBusy || this.isLeaving !== null || this.phase !== "ready") return;
+    const group = this.queue.group(all);
+    if (group === null) {
+      if (this.queue.hasUnasked) this.unaskedTimer = setTimeout(this.sendUnasked, UNASKED_MS).unref();
+      return;
+    }
     if (this.socket.isPaused() && !this.queue.isFull) this.socket.resume();
     if (group.ends) {
       this.leave();
@@ -251,6 +261,14 @@ export class Connection implements RequestHost<PostgresKind> {
     if (services.closing) this.fatal(goingAway());
     else this.request.ask("messages", group.bytes);
   }
+
+  private readonly sendUnasked = (): void => {
+    try {
+      this.sendNext(true);
+    } catch (error) {
+      this.fatal(asDbError(error));
+    }
+  };
 
   /** Rows of a COPY cost nothing, and the limit that tenants have who were given none is for HTTP unless configured. */
   pays(bucket: Bucket, endpoint: WireEndpoint, body: Uint8Array): boolean {
@@ -357,6 +375,7 @@ export class Connection implements RequestHost<PostgresKind> {
     const isOpening = this.phase === "opening" && this.caller !== null;
     this.phase = "closed";
     clearTimeout(this.startTimer);
+    clearTimeout(this.unaskedTimer);
     this.cancelExpiry?.();
     this.request.cancel();
     this.listening?.cancel();

@@ -420,3 +420,55 @@ t.test("a session that rests in a transaction is ended when it asked for that", 
     t.match(error, { S: "FATAL", C: "25P03" });
   }),
 );
+
+t.test("any error in a transaction leaves it to be rolled back", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE kept (id int PRIMARY KEY)");
+    const stateAfter = (messages: readonly Received[]) => messages.at(-1)!.body.toString();
+    const rows = (text: string) => client.send(message("d", Buffer.from(text)), message("c"));
+    for (const [name, send] of [
+      ["of parsing", () => client.send(parse("", "wat"), sync)],
+      ["of binding", () => client.send(parse("", "SELECT $1::int"), bind("", "", ["x"]), sync)],
+      ["of a portal that is not there", () => client.send(execute("nowhere"), sync)],
+      [
+        "of rows that are copied",
+        async () => {
+          client.send(query("COPY kept FROM STDIN"));
+          await client.until("G");
+          rows("1\n1\n");
+        },
+      ],
+      [
+        "of a copy that its client gives up",
+        async () => {
+          client.send(query("COPY kept FROM STDIN"));
+          await client.until("G");
+          client.send(message("d", Buffer.from("7\n")), message("f", Buffer.from("no more\0")));
+        },
+      ],
+    ] as const) {
+      t.equal(stateAfter(await client.ask("BEGIN; INSERT INTO kept VALUES (5)")), "T", name);
+      await send();
+      t.equal(stateAfter(await client.until("Z")), "E", name);
+      t.equal(errorIn(await client.ask("SELECT 1")).C, "25P02", name);
+      t.equal(stateAfter(await client.ask("COMMIT")), "I", name);
+    }
+    t.same(valuesOf((await client.ask("SELECT count(*) FROM kept")).find(({ type }) => type === "D")!), ["0"]);
+  }),
+);
+
+t.test("a pipeline without Sync is worked on when nothing follows", (t) =>
+  withClient(async (client) => {
+    client.send(parse("", "SELECT 1"), bind("", "", []), execute(""), parse("", "SELECT nothing"));
+    t.match(lettersOf(await client.until("E")), /^12DC(?:1)?E$/);
+    client.send(sync);
+    t.equal(lettersOf(await client.until("Z")), "Z");
+  }),
+);
+
+t.test("a session that ends itself hears so at once", async (t) => {
+  const client = await WireClient.open(server);
+  client.send(query("SELECT pg_terminate_backend(pg_backend_pid())"));
+  t.equal(errorIn(await client.until("E")).C, "57P01");
+  client.close();
+});

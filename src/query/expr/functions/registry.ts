@@ -48,6 +48,7 @@ import { TS_HEADLINES } from "./ts-headlines.js";
 import { VECTOR_FUNCTIONS, VECTOR_OPERATOR_FAMILIES, VECTOR_OPERATORS } from "./vector.js";
 import {
   BIT_DISTANCE_FUNCTIONS,
+  VECTOR_COMPARISONS,
   BIT_DISTANCE_OPERATORS,
   VECTOR_TYPE_FUNCTIONS,
   VECTOR_TYPE_OPERATORS,
@@ -105,7 +106,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     title: "Vector functions and operators",
-    functions: [...VECTOR_FUNCTIONS, ...BIT_DISTANCE_FUNCTIONS],
+    functions: [...VECTOR_FUNCTIONS, ...VECTOR_COMPARISONS, ...BIT_DISTANCE_FUNCTIONS],
     families: VECTOR_TYPE_FUNCTIONS,
     operators: [...VECTOR_OPERATORS, ...BIT_DISTANCE_OPERATORS],
     operatorFamilies: [...VECTOR_OPERATOR_FAMILIES, ...VECTOR_TYPE_OPERATORS],
