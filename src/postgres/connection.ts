@@ -17,7 +17,7 @@ import { MessageWriter } from "../protocol/postgres/message-writer.js";
 import type { Bucket } from "../protocol/token-bucket.js";
 import { atTime } from "./at-time.js";
 import type { Encryption } from "./encryption.js";
-import { type FirstPacket, readFirstPacket } from "./first-packet.js";
+import { type FirstPacket, NoStart, readFirstPacket } from "./first-packet.js";
 import { MessageQueue } from "./message-queue.js";
 import type { SignInClient } from "./scram.js";
 import { signIn } from "./sign-in.js";
@@ -112,7 +112,8 @@ export class Connection implements RequestHost<PostgresKind> {
         this.work();
       }
     } catch (error) {
-      this.fatal(asDbError(error));
+      if (error instanceof NoStart) this.close();
+      else this.fatal(asDbError(error));
     }
   }
 
@@ -220,7 +221,7 @@ export class Connection implements RequestHost<PostgresKind> {
     if (!isNameOf(wanted, identity.tenantId, nameOf(user)) || (branch !== "" && !BRANCH_NAME.test(branch))) {
       this.fatal(
         sqlError("3D000", `database "${tenantIn(user) ?? database}" does not exist`, {
-          hint: `A database is a tenant, and the user's is "${identity.tenantId}". The names postgres and tessera stand for it, too. A branch comes after a colon, as in ${identity.tenantId}:try.`,
+          hint: `A database is a tenant, and the user's is "${identity.tenantId}". The names postgres, template1 and tessera stand for it, too. A branch comes after a colon, as in ${identity.tenantId}:try.`,
         }),
       );
       return;
@@ -447,5 +448,5 @@ function branchIn(database: string): readonly [string, string] {
 
 /** Names of a tenant's database: its own, those that clients ask for when nobody says one, and the user's. */
 function isNameOf(database: string, tenantId: string, user: string): boolean {
-  return ["", tenantId, "postgres", "tessera", user].includes(database);
+  return ["", tenantId, "postgres", "template1", "tessera", user].includes(database);
 }

@@ -9,6 +9,7 @@ import type { BoundSet } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import { regConfigFromText } from "../values/text-search-configs.js";
 import type { TextStyle } from "../values/text-style.js";
+import { settableZone } from "../values/time-zone.js";
 import { dateStyle, intervalStyle, textStyleOf } from "./date-style.js";
 import { IGNORED_SETTINGS } from "./ignored-settings.js";
 import { type GivenModes, NO_MODES, TransactionModes } from "./transaction-modes.js";
@@ -51,6 +52,7 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   "ivfflat.max_probes": { initial: "32768", parse: wholeNumber(1, 32_768) },
   "ivfflat.probes": { initial: "1", parse: wholeNumber(1, 32_768) },
   intervalstyle: { initial: "postgres", parse: intervalStyle },
+  password_encryption: { initial: "scram-sha-256", parse: onlyValue("scram-sha-256") },
   "pg_trgm.similarity_threshold": { initial: "0.3", parse: numberWithin(0, 1) },
   "pg_trgm.strict_word_similarity_threshold": { initial: "0.5", parse: numberWithin(0, 1) },
   "pg_trgm.word_similarity_threshold": { initial: "0.6", parse: numberWithin(0, 1) },
@@ -419,12 +421,9 @@ function textSearchConfig(value: string, name: string): string {
 }
 
 function timeZone(value: string): string {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: value });
-    return value;
-  } catch {
-    throw sqlError("22023", `invalid value for parameter "TimeZone": "${value}"`);
-  }
+  const zone = settableZone(value);
+  if (zone === null) throw sqlError("22023", `invalid value for parameter "TimeZone": "${value}"`);
+  return zone;
 }
 
 /** SET gives each schema as a value of its own. */

@@ -387,6 +387,9 @@ t.test("CREATE TABLE AS has parameters in its query", (t) =>
 );
 
 t.test("what is no message ends the connection and nothing else", async (t) => {
+  const gone = await WireClient.connect(postgresPort(server));
+  gone.send(message("X"));
+  t.equal(await gone.receive(), null, "a client that leaves at once hears nothing");
   for (const bytes of [Buffer.from("GET / HTTP/1.1\r\n\r\n"), Buffer.alloc(64, 0xff), Buffer.alloc(64)]) {
     const client = await WireClient.connect(postgresPort(server));
     client.send(bytes);
@@ -472,3 +475,32 @@ t.test("a session that ends itself hears so at once", async (t) => {
   t.equal(errorIn(await client.until("E")).C, "57P01");
   client.close();
 });
+
+t.test("a prepared statement whose columns have changed since is refused, not read wrongly", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE changing (a int, b int); INSERT INTO changing VALUES (1, 2)");
+    client.send(parse("all", "SELECT * FROM changing"), describe("S", "all"), sync);
+    await client.until("Z");
+    const run = async () => {
+      client.send(bind("", "all"), execute(""), sync);
+      return client.until("Z");
+    };
+    t.equal(lettersOf(await run()), "2DCZ");
+    await client.ask("ALTER TABLE changing ALTER b TYPE text USING b::text");
+    t.match(errorIn(await run()), { C: "0A000", M: "cached plan must not change result type" });
+    await client.ask("ALTER TABLE changing ALTER b TYPE int USING b::int");
+    t.equal(lettersOf(await run()), "2DCZ", "as it was told");
+  }),
+);
+
+t.test("functions about the session know it also where rows are fetched in parts", (t) =>
+  withClient(async (client) => {
+    for (const sql of ["SELECT pg_backend_pid()", "SELECT pg_try_advisory_lock(77)", "SELECT pg_advisory_unlock(77)"]) {
+      client.send(parse("", sql), bind("", ""), execute("", 1), sync);
+      t.match(lettersOf(await client.until("Z")), /^12D[sC]Z$/, sql);
+    }
+    await client.ask("BEGIN; DECLARE mine CURSOR FOR SELECT pg_backend_pid()");
+    t.match(lettersOf(await client.ask("FETCH mine")), /^TDCZ$/);
+    await client.ask("ROLLBACK");
+  }),
+);
