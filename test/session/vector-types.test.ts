@@ -58,10 +58,7 @@ t.test("halfvec and sparsevec", (t) =>
     ["select '[1e-7]'::halfvec * '[1e-7]'", "22003 value out of range: underflow"],
     ["select array[]::real[]::halfvec", "22000 halfvec must have at least 1 dimension"],
     ["select array['NaN'::real]::sparsevec", "22000 NaN not allowed in sparsevec"],
-    [
-      "select sum(v), avg(v) from (values ('[1,2,3]'::halfvec), ('[3,5,7]'), (null)) as g(v)",
-      ["[4,7,10]|[2,3.5,5]"],
-    ],
+    ["select sum(v), avg(v) from (values ('[1,2,3]'::halfvec), ('[3,5,7]'), (null)) as g(v)", ["[4,7,10]|[2,3.5,5]"]],
     ["select sum(v), avg(v) from (values (null::halfvec)) as g(v)", ["∅|∅"]],
     ["select sum(v) from (values ('[65504]'::halfvec), ('[65504]')) as g(v)", "22003 value out of range: overflow"],
     ["select avg(v) from (values ('[65504]'::halfvec), ('[65504]')) as g(v)", ["[65504]"]],
@@ -81,7 +78,10 @@ t.test("settings of pgvector", (t) =>
     ["set hnsw.iterative_scan = strict_order"],
     ["show hnsw.iterative_scan", ["strict_order"]],
     ["set hnsw.iterative_scan = on", '22023 invalid value for parameter "hnsw.iterative_scan": "on"'],
-    ["set ivfflat.iterative_scan = strict_order", '22023 invalid value for parameter "ivfflat.iterative_scan": "strict_order"'],
+    [
+      "set ivfflat.iterative_scan = strict_order",
+      '22023 invalid value for parameter "ivfflat.iterative_scan": "strict_order"',
+    ],
     ["show hnsw.max_scan_tuples", ["20000"]],
     ["set hnsw.scan_mem_multiplier = 2.5"],
     ["set ivfflat.probes = 0", '22023 0 is outside the valid range for parameter "ivfflat.probes" (1 .. 32768)'],

@@ -17,7 +17,15 @@ import { denseOf, fitSparse, sparseOf } from "../../values/sparse-vector.js";
 import { charOfByte, fitNumeric, fitText, fromText, toText } from "../../values/text-format.js";
 import { sqlArray } from "../../values/text-format-array.js";
 import { offsetAt, offsetOfLocal } from "../../values/time-zone.js";
-import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value, VECTOR } from "../../values/values.js";
+import {
+  type Interval,
+  Json,
+  type SqlArray,
+  type SqlType,
+  type TimeTz,
+  type Value,
+  VECTOR,
+} from "../../values/values.js";
 import type { Variant } from "../../values/variant.js";
 import { isList, variantToJson, variantToText } from "../../values/variant-format.js";
 import { fitVector, vectorOf } from "../../values/vector-text.js";
