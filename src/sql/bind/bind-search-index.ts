@@ -157,7 +157,7 @@ function vectorIndex(node: CreateIndexStatement, table: TableDef, binding: Bindi
   return { method: "hnsw", columns: [column.name], vector };
 }
 
-/** What pgvector has an index for, and this one cannot have: only the definition is kept, so that schemas can be loaded. */
+/** What pgvector indexes and this index cannot have: only the definition is kept, so that schemas can be loaded. */
 function isUnsearched({ operatorClass, column }: IndexElement, { name, modifier }: SqlType): boolean {
   if (column === null) return false;
   if (name === "bit") return operatorClass === JACCARD_CLASS;
