@@ -1,6 +1,6 @@
 /**
- * What PostgreSQL's catalog tells of sessions (locks that they hold and wait for, prepared statements, cursors), and what
- * a session is after an error, a change of definitions, its end.
+ * What PostgreSQL's catalog tells of sessions (locks that they hold and wait for, prepared statements, cursors), and
+ * what a session is after an error, a change of definitions, its end.
  */
 import t from "tap";
 import { TestServer } from "./server.js";
