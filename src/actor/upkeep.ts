@@ -81,7 +81,7 @@ export class Upkeep {
             !partition.holds(tenant);
           if (isStopped()) continue;
           this.renewing = tenant;
-          // A request that waits for the columns of a load goes on as soon as they are there: no time to read the table.
+          // A request that waits for the columns of a load goes on when they are there: no time to read the table.
           const isBadTime = partition.isBadTimeToRead || this.host.busy().has(tenant);
           await renewStatistics(tenant, scheduler, isStopped, isBadTime);
           await removeRetired(tenant, scheduler, isStopped);

@@ -104,8 +104,8 @@ function sidesOf({ args }: CallExpr, scan: ScanPlan): Sides | null {
 }
 
 /**
- * A column of vector(n), halfvec(n) or sparsevec(n), also where it was made a plain one for the function: that keeps all
- * members.
+ * A column of vector(n), halfvec(n) or sparsevec(n), also where it was made a plain one for the function: that keeps
+ * all members.
  */
 function uncast(expr: Expr): ColumnExpr | null {
   if (expr.kind === "cast" && (expr.type.name === "vector" || expr.type.name === expr.input.type.name)) {
