@@ -81,7 +81,9 @@ export class Upkeep {
             !partition.holds(tenant);
           if (isStopped()) continue;
           this.renewing = tenant;
-          await renewStatistics(tenant, scheduler, isStopped, partition.isBadTimeToRead);
+          // A request that waits for the columns of a load goes on when they are there: no time to read the table.
+          const isBadTime = partition.isBadTimeToRead || this.host.busy().has(tenant);
+          await renewStatistics(tenant, scheduler, isStopped, isBadTime);
           await removeRetired(tenant, scheduler, isStopped);
           await forgetPast(tenant, partition.shard, scheduler, isStopped);
           this.renewing = null;

@@ -4,6 +4,7 @@
  * when it is gone.
  */
 import { sqlError } from "../protocol/errors.js";
+import { VECTOR_DIMENSIONS_MAX } from "../protocol/limits.js";
 import type { SqlType } from "../values/values.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import type { CreateSearchIndexCommand, NewSearchIndex } from "./ddl-command.js";
@@ -71,7 +72,8 @@ export function withRetypedIndexes(editor: CatalogEditor, table: TableDef, colum
   if (searchIndexes === undefined) return table;
   const next = searchIndexes.map((index) => {
     if (!index.columnIds.includes(column.id) || index.declared !== undefined) return index;
-    if (!canSearch(index.method, type)) {
+    const isFit = index.vector?.form === undefined ? canSearch(index.method, type) : isOfNumbers(type);
+    if (!isFit) {
       throw sqlError("42804", `index "${index.name}" cannot have column "${column.name}" of another type`, {
         hint: "Drop the index first.",
       });
@@ -85,8 +87,19 @@ export function withRetypedIndexes(editor: CatalogEditor, table: TableDef, colum
 export function canSearch(method: SearchIndexDef["method"], type: SqlType): boolean {
   if (type.element !== null) return false;
   if (method !== "hnsw" && method !== "text") return true;
-  if (method === "hnsw") return ["vector", "halfvec", "bit"].includes(type.name) && type.modifier !== null;
+  if (method === "hnsw") return (type.name === "bit" || isOfNumbers(type)) && isIndexable(type.modifier);
   return ["text", "varchar", "bpchar", "name"].includes(type.name);
+}
+
+const isIndexable = (dimensions: number | null): boolean => dimensions !== null && dimensions <= VECTOR_DIMENSIONS_MAX;
+
+/** A vector, of any number of dimensions. */
+const isOfNumbers = ({ name, element }: SqlType): boolean =>
+  element === null && ["vector", "halfvec", "sparsevec"].includes(name);
+
+/** Whether an index is one that finds the column's vectors as they are. */
+export function isVectorIndexOf(columnId: number): (index: SearchIndexDef) => boolean {
+  return ({ vector, columnIds }) => vector !== undefined && vector.form === undefined && columnIds[0] === columnId;
 }
 
 function withSearchIndexes(table: TableDef, searchIndexes: readonly SearchIndexDef[]): TableDef {

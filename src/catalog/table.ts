@@ -4,6 +4,7 @@
  */
 
 import type { SqlType } from "../values/values.js";
+import type { VectorForm } from "../values/vector-form.js";
 import type { VectorMetric } from "../values/vector-metric.js";
 import type { DocumentCollectionDef } from "./document-collection.js";
 import type { TriggerDef } from "./trigger.js";
@@ -91,6 +92,8 @@ export interface VectorIndexDef {
   readonly efSearch?: number;
   /** How the graph keeps vectors; answers of the shorter forms are ranked again by the stored rows. */
   readonly storage: "f32" | "int8" | "binary";
+  /** The index is on an expression, which takes this of the column; absent: on the column. */
+  readonly form?: VectorForm;
 }
 
 export interface TextIndexDef {
@@ -109,7 +112,7 @@ export interface SearchIndexDef {
   readonly id: number;
   readonly name: string;
   readonly method: "hnsw" | "text" | DeclaredMethod;
-  /** One column of type vector(n) for hnsw; one or several of text. */
+  /** One column of vectors or bits for hnsw; one or several of text. */
   readonly columnIds: readonly number[];
   /** Of hnsw. */
   readonly vector?: VectorIndexDef;

@@ -17,7 +17,7 @@ import { MessageWriter } from "../protocol/postgres/message-writer.js";
 import type { Bucket } from "../protocol/token-bucket.js";
 import { atTime } from "./at-time.js";
 import type { Encryption } from "./encryption.js";
-import { type FirstPacket, readFirstPacket } from "./first-packet.js";
+import { type FirstPacket, NoStart, readFirstPacket } from "./first-packet.js";
 import { MessageQueue } from "./message-queue.js";
 import type { SignInClient } from "./scram.js";
 import { signIn } from "./sign-in.js";
@@ -36,6 +36,8 @@ export interface ConnectionHost {
 
 /** What a client must do within this time to be let in. */
 const START_MS = 30_000;
+/** Messages for which the client does not say that it waits are worked on when nothing has come for so long. */
+const UNASKED_MS = 5;
 /** With more unsent bytes the client counts as one that does not read. */
 const UNSENT_BYTES = 256 * 1024;
 
@@ -53,6 +55,7 @@ export class Connection implements RequestHost<PostgresKind> {
   private takeAnswer: ((body: Buffer) => void) | null = null;
   private readonly request: WireRequest<PostgresKind>;
   private readonly startTimer: NodeJS.Timeout;
+  private unaskedTimer: NodeJS.Timeout | undefined;
   /** The client has said goodbye, or must go, once what runs has ended. */
   private isLeaving: DbError | "terminate" | null = null;
   private hasSession = false;
@@ -109,7 +112,8 @@ export class Connection implements RequestHost<PostgresKind> {
         this.work();
       }
     } catch (error) {
-      this.fatal(asDbError(error));
+      if (error instanceof NoStart) this.close();
+      else this.fatal(asDbError(error));
     }
   }
 
@@ -217,7 +221,7 @@ export class Connection implements RequestHost<PostgresKind> {
     if (!isNameOf(wanted, identity.tenantId, nameOf(user)) || (branch !== "" && !BRANCH_NAME.test(branch))) {
       this.fatal(
         sqlError("3D000", `database "${tenantIn(user) ?? database}" does not exist`, {
-          hint: `A database is a tenant, and the user's is "${identity.tenantId}". The names postgres and tessera stand for it, too. A branch comes after a colon, as in ${identity.tenantId}:try.`,
+          hint: `A database is a tenant, and the user's is "${identity.tenantId}". The names postgres, template1 and tessera stand for it, too. A branch comes after a colon, as in ${identity.tenantId}:try.`,
         }),
       );
       return;
@@ -237,11 +241,18 @@ export class Connection implements RequestHost<PostgresKind> {
     );
   }
 
-  /** Sends the next group of messages, unless one is being worked on. */
-  private sendNext(): void {
-    if (this.request.isBusy || this.isLeaving !== null) return;
-    const group = this.queue.group();
-    if (group === null) return;
+  /**
+   * Sends the next group of messages, unless one is being worked on. Messages that nothing follows for a while are
+   * worked on, too: a client that pipelines may wait for an error before it sends Sync.
+   */
+  private sendNext(all = false): void {
+    clearTimeout(this.unaskedTimer);
+    if (this.request.isBusy || this.isLeaving !== null || this.phase !== "ready") return;
+    const group = this.queue.group(all);
+    if (group === null) {
+      if (this.queue.hasUnasked) this.unaskedTimer = setTimeout(this.sendUnasked, UNASKED_MS).unref();
+      return;
+    }
     if (this.socket.isPaused() && !this.queue.isFull) this.socket.resume();
     if (group.ends) {
       this.leave();
@@ -251,6 +262,14 @@ export class Connection implements RequestHost<PostgresKind> {
     if (services.closing) this.fatal(goingAway());
     else this.request.ask("messages", group.bytes);
   }
+
+  private readonly sendUnasked = (): void => {
+    try {
+      this.sendNext(true);
+    } catch (error) {
+      this.fatal(asDbError(error));
+    }
+  };
 
   /** Rows of a COPY cost nothing, and the limit that tenants have who were given none is for HTTP unless configured. */
   pays(bucket: Bucket, endpoint: WireEndpoint, body: Uint8Array): boolean {
@@ -357,6 +376,7 @@ export class Connection implements RequestHost<PostgresKind> {
     const isOpening = this.phase === "opening" && this.caller !== null;
     this.phase = "closed";
     clearTimeout(this.startTimer);
+    clearTimeout(this.unaskedTimer);
     this.cancelExpiry?.();
     this.request.cancel();
     this.listening?.cancel();
@@ -428,5 +448,5 @@ function branchIn(database: string): readonly [string, string] {
 
 /** Names of a tenant's database: its own, those that clients ask for when nobody says one, and the user's. */
 function isNameOf(database: string, tenantId: string, user: string): boolean {
-  return ["", tenantId, "postgres", "tessera", user].includes(database);
+  return ["", tenantId, "postgres", "template1", "tessera", user].includes(database);
 }

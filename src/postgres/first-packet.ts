@@ -23,10 +23,17 @@ export type FirstPacket =
 const BYTES_MIN = 8;
 const BYTES_MAX = 10_000;
 
-/** Null: it has not arrived whole. Throws 08P01, 0A000. */
+/** The client says goodbye before it says anything else: there is nobody to answer. */
+export class NoStart extends Error {}
+
+/** How the message Terminate begins, read as a length. */
+const TERMINATE = 0x58000000;
+
+/** Null: it has not arrived whole. Throws NoStart, 08P01, 0A000. */
 export function readFirstPacket(bytes: Buffer): { readonly packet: FirstPacket; readonly length: number } | null {
   if (bytes.length < 4) return null;
   const length = bytes.readInt32BE(0);
+  if (length === TERMINATE) throw new NoStart();
   if (length < BYTES_MIN || length > BYTES_MAX) throw violation("the start-up packet has an impossible length");
   if (bytes.length < length) return null;
   const fields = new MessageFields(bytes.subarray(4, length));

@@ -70,12 +70,17 @@ export class MessageQueue {
     return { type: message[0]!, body: message.subarray(MESSAGE_HEAD_BYTES) };
   }
 
+  /** Whether there are whole messages for which the client does not wait yet, as far as it has said. */
+  get hasUnasked(): boolean {
+    return this.whole > 0;
+  }
+
   /**
-   * Whole messages up to the last one that asks for an answer, or as many as make a group; null: nothing is to be sent.
-   * `ends`: the client has said goodbye.
+   * Whole messages up to the last one that asks for an answer (`all`: up to the last one), or as many as make a group;
+   * null: nothing is to be sent. `ends`: the client has said goodbye.
    */
-  group(): { readonly bytes: Buffer; readonly ends: boolean } | null {
-    if (this.length < this.needed) return null;
+  group(all = false): { readonly bytes: Buffer; readonly ends: boolean } | null {
+    if (this.length < this.needed && !all) return null;
     this.join();
     while (this.whole < GROUP_BYTES) {
       const end = this.endOf(this.whole, MESSAGE_BYTES_MAX);
@@ -91,7 +96,7 @@ export class MessageQueue {
       this.whole = end;
       if (ASKS.has(type)) this.asked = end;
     }
-    const length = this.whole >= GROUP_BYTES ? this.whole : this.asked;
+    const length = all || this.whole >= GROUP_BYTES ? this.whole : this.asked;
     return length === 0 ? null : { bytes: this.take(length), ends: false };
   }
 

@@ -30,6 +30,7 @@ export function withLongerTurn(run: StatementRun, attempt: number): StatementRun
       },
       yieldTurn: () => request.yieldTurn(),
       origin: request.origin ?? request,
+      standsFor: request.standsFor ?? request,
       signal: request.signal,
     },
   };

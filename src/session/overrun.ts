@@ -40,6 +40,7 @@ function inLongTurns(run: StatementRun): StatementRun {
         allowLongStretch(UNINTERRUPTED_MS_MAX);
       },
       origin: request.origin ?? request,
+      standsFor: request.standsFor ?? request,
       signal: request.signal,
     },
   };

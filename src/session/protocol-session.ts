@@ -144,6 +144,11 @@ export class ProtocolSession {
     }
   }
 
+  /** Whatever the client got an error for, the open transaction can only be rolled back. */
+  fail(error: Error): void {
+    if (this.block.isOpen) this.block.fail(error);
+  }
+
   /** A statement that changes nothing is run again in another way: its failure is none of the transaction. */
   forgiveFailure(): void {
     this.block.failure = null;

@@ -58,7 +58,14 @@ export class SessionCursors {
 
   /** The client of every cursor: the request that fetches. */
   get fetcher(): Client {
+    const cursors = this;
     this.ownFetcher ??= {
+      get standsFor() {
+        return cursors.client;
+      },
+      get origin() {
+        return cursors.client?.origin ?? cursors.client ?? undefined;
+      },
       checkpoint: () => this.client?.checkpoint(),
       shouldYield: () => this.client?.shouldYield() ?? false,
       yieldTurn: () => this.client?.yieldTurn() ?? Promise.resolve(),

@@ -9,6 +9,7 @@ import type { BoundSet } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import { regConfigFromText } from "../values/text-search-configs.js";
 import type { TextStyle } from "../values/text-style.js";
+import { settableZone } from "../values/time-zone.js";
 import { dateStyle, intervalStyle, textStyleOf } from "./date-style.js";
 import { IGNORED_SETTINGS } from "./ignored-settings.js";
 import { type GivenModes, NO_MODES, TransactionModes } from "./transaction-modes.js";
@@ -42,11 +43,19 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   default_transaction_read_only: { initial: "off", parse: onOrOff },
   datestyle: { initial: "ISO, MDY", parse: dateStyle },
   extra_float_digits: { initial: "1", parse: onlyValue("1", /^[0-3]$/) },
+  // A search here goes on until it has the rows that LIMIT wants, whatever the next ones say.
   "hnsw.ef_search": { initial: "64", parse: wholeNumber(1, 16_384) },
+  "hnsw.iterative_scan": { initial: "off", parse: oneOf("off", "relaxed_order", "strict_order") },
+  "hnsw.max_scan_tuples": { initial: "20000", parse: wholeNumber(1, 2_147_483_647) },
+  "hnsw.scan_mem_multiplier": { initial: "1", parse: numberWithin(1, 1000) },
+  "ivfflat.iterative_scan": { initial: "off", parse: oneOf("off", "relaxed_order") },
+  "ivfflat.max_probes": { initial: "32768", parse: wholeNumber(1, 32_768) },
+  "ivfflat.probes": { initial: "1", parse: wholeNumber(1, 32_768) },
   intervalstyle: { initial: "postgres", parse: intervalStyle },
-  "pg_trgm.similarity_threshold": { initial: "0.3", parse: fraction },
-  "pg_trgm.strict_word_similarity_threshold": { initial: "0.5", parse: fraction },
-  "pg_trgm.word_similarity_threshold": { initial: "0.6", parse: fraction },
+  password_encryption: { initial: "scram-sha-256", parse: onlyValue("scram-sha-256") },
+  "pg_trgm.similarity_threshold": { initial: "0.3", parse: numberWithin(0, 1) },
+  "pg_trgm.strict_word_similarity_threshold": { initial: "0.5", parse: numberWithin(0, 1) },
+  "pg_trgm.word_similarity_threshold": { initial: "0.6", parse: numberWithin(0, 1) },
   role: { initial: "none", parse: (value) => value },
   search_path: { initial: "public", parse: (value) => searchPathText(parseSearchPath(value)) },
   session_authorization: { initial: "", parse: (value) => value },
@@ -366,11 +375,23 @@ export function durationMs(value: string): number {
   return Number(digits) * UNIT_MS[unit]!;
 }
 
-function fraction(text: string, name: string): string {
-  const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (Number.isNaN(value)) throw sqlError("22023", `invalid value for parameter "${name}": "${text}"`);
-  if (value >= 0 && value <= 1) return String(value);
-  throw sqlError("22023", `${value} is outside the valid range for parameter "${name}" (0 .. 1)`);
+function numberWithin(least: number, most: number): Setting["parse"] {
+  return (text, name) => {
+    const value = text.trim() === "" ? Number.NaN : Number(text);
+    if (Number.isNaN(value)) throw sqlError("22023", `invalid value for parameter "${name}": "${text}"`);
+    if (value >= least && value <= most) return String(value);
+    throw sqlError("22023", `${value} is outside the valid range for parameter "${name}" (${least} .. ${most})`);
+  };
+}
+
+function oneOf(...words: readonly string[]): Setting["parse"] {
+  return (text, name) => {
+    const word = text.trim().toLowerCase();
+    if (words.includes(word)) return word;
+    throw sqlError("22023", `invalid value for parameter "${name}": "${text}"`, {
+      hint: `Available values: ${words.join(", ")}.`,
+    });
+  };
 }
 
 /** A truth value as PostgreSQL takes it; prefixes of the words are enough. */
@@ -400,12 +421,9 @@ function textSearchConfig(value: string, name: string): string {
 }
 
 function timeZone(value: string): string {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: value });
-    return value;
-  } catch {
-    throw sqlError("22023", `invalid value for parameter "TimeZone": "${value}"`);
-  }
+  const zone = settableZone(value);
+  if (zone === null) throw sqlError("22023", `invalid value for parameter "TimeZone": "${value}"`);
+  return zone;
 }
 
 /** SET gives each schema as a value of its own. */

@@ -32,8 +32,10 @@ export interface Client {
   readonly hasActed?: boolean;
   /** Null or absent: any number of rows may leave. */
   readonly budget?: RowBudget | null;
-  /** The client that this one stands for; absent: it is the client itself. */
+  /** The request that this client works for; absent: it is the client itself. */
   readonly origin?: Client;
+  /** The session's client, of a client that is made for some of its work: cursors, turns. Absent: it is none. */
+  readonly standsFor?: Client | null;
   /** Throws why agents cannot run on its behalf; absent: they can. */
   checkAgents?(): void;
   /** Told for whom the statement waits, and that it does not any more. */

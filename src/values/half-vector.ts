@@ -41,6 +41,12 @@ function halfValues(): Float32Array {
   return values;
 }
 
+/** The nearest half; infinite where that is too large for one. */
+export function roundHalf(x: number): number {
+  const half = halfOf(x);
+  return (half & 0x7fff) === INFINITE ? Number.POSITIVE_INFINITY : halfValues()[half]!;
+}
+
 /** Rounds the members in place. Throws 22003 for one that is too large. */
 export function asHalves(vector: Float32Array): Float32Array {
   const known = halfValues();

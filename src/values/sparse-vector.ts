@@ -102,10 +102,10 @@ export function fitSparse({ modifier }: SqlType, text: string): string {
 }
 
 /** Throws 54000 for more members than a vector can have. */
-export function denseOf(text: string): Float32Array {
+export function denseOf(text: string, name = "vector"): Float32Array {
   const { dimensions, places, members } = sparseIn(text);
   if (dimensions > VECTOR_DIMENSIONS_MAX) {
-    throw sqlError("54000", `vector cannot have more than ${VECTOR_DIMENSIONS_MAX} dimensions`);
+    throw sqlError("54000", `${name} cannot have more than ${VECTOR_DIMENSIONS_MAX} dimensions`);
   }
   const vector = new Float32Array(dimensions);
   for (let i = 0; i < places.length; i++) vector[places[i]!] = members[i]!;

@@ -6,7 +6,16 @@ import { sqlError } from "../protocol/errors.js";
 import { ARRAY_ELEMENTS_MAX } from "../protocol/limits.js";
 import type { SqlArray, Value } from "./values.js";
 
-const ARRAY_QUOTED = /^$|[\s{}",\\]|^null$/i;
+/** Blanks are those of ASCII, as PostgreSQL has them: others belong to the elements. */
+const ARRAY_QUOTED = /^$|[ \t-\r{}",\\]|^null$/i;
+const isBlank = (code: number): boolean => code === 32 || (code >= 9 && code <= 13);
+
+function withoutBlanks(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && isBlank(text.charCodeAt(start))) start++;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
 
 export const EMPTY_ARRAY: SqlArray = Object.freeze({ elements: [], dimensions: [], lowerBounds: [] });
 
@@ -64,11 +73,11 @@ const malformed = (text: string, detail: string) => sqlError("22P02", `malformed
 
 /** Reads an array literal; `read` turns one element's text into a value. Throws 22P02, 2202E, 54000. */
 export function arrayFromText(text: string, read: (element: string) => Value): SqlArray {
-  let source = text.trim();
+  let source = withoutBlanks(text);
   let bounds: RegExpExecArray | null = null;
   const declared: { lower: number; size: number }[] = [];
   // biome-ignore lint/suspicious/noAssignInExpressions: the loop eats the prefix [1:2][0:3]
-  while ((bounds = /^\s*\[([+-]?\d+)(?::([+-]?\d+))?\]\s*/.exec(source)) !== null) {
+  while ((bounds = /^[ \t-\r]*\[([+-]?\d+)(?::([+-]?\d+))?\][ \t-\r]*/.exec(source)) !== null) {
     const lower = bounds[2] === undefined ? 1 : Number(bounds[1]);
     const upper = Number(bounds[2] ?? bounds[1]);
     if (upper < lower) throw sqlError("2202E", "upper bound cannot be less than lower bound");
@@ -77,7 +86,7 @@ export function arrayFromText(text: string, read: (element: string) => Value): S
   }
   if (declared.length > 0) {
     if (!source.startsWith("=")) throw malformed(text, 'Missing "=" after array dimensions.');
-    source = source.slice(1).trim();
+    source = withoutBlanks(source.slice(1));
   }
   if (!source.startsWith("{")) {
     throw malformed(
@@ -117,7 +126,7 @@ class ArrayReader {
   }
 
   private skipSpaces(): void {
-    while (/\s/.test(this.source[this.at] ?? "")) this.at++;
+    while (isBlank(this.source.charCodeAt(this.at))) this.at++;
   }
 
   private level(depth: number): void {
@@ -170,7 +179,7 @@ class ArrayReader {
       if (this.source[this.at] === "\\") this.at++;
       item += this.source[this.at++] ?? "";
     }
-    const trimmed = item.trim();
+    const trimmed = withoutBlanks(item);
     if (trimmed === "") throw malformed(this.text, `Unexpected "${this.source[this.at] ?? ""}" character.`);
     this.elements.push(trimmed.toUpperCase() === "NULL" ? null : this.readElement(trimmed));
   }

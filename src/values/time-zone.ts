@@ -91,14 +91,32 @@ function kept(cache: Map<string, Zone>, name: string, make: (name: string) => Zo
 function makeZone(name: string): Zone | null {
   const abbreviation = name.toLowerCase();
   if (Object.hasOwn(ABBREVIATIONS, abbreviation)) return fixedZone((ABBREVIATIONS[abbreviation] as number) * 3600);
-  // A bare offset is east of Greenwich; after a name it is POSIX's, west of it.
-  const match = /^([A-Za-z]*)([+-]?)(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?$/.exec(name);
-  if (match !== null) {
-    const seconds = Number(match[3]) * 3600 + Number(match[4] ?? 0) * 60 + Number(match[5] ?? 0);
-    const west = (match[2] === "-") !== (match[1] !== "");
-    return fixedZone(west ? -seconds : seconds);
-  }
-  return makeRegion(name);
+  return posixZone(name) ?? makeRegion(name);
+}
+
+/** POSIX's zones, with a name or without, have their offset west of Greenwich: `UTC+3`, `<+05:30>-05:30`, `+02:00`. */
+function posixZone(name: string): Zone | null {
+  const match = /^(?:<[^<>]*>|[A-Za-z]*)([+-]?)(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?$/.exec(name);
+  if (match === null) return null;
+  const seconds = Number(match[2]) * 3600 + Number(match[3] ?? 0) * 60 + Number(match[4] ?? 0);
+  return fixedZone(match[1] === "-" ? seconds : -seconds);
+}
+
+/** A zone as SET TIME ZONE takes it, in its own spelling; null: there is none. A number is of hours east. */
+export function settableZone(text: string): string | null {
+  if (/^[+-]?\d{1,3}(?:\.\d{1,9})?$/.test(text)) return Math.abs(Number(text)) > 167 ? null : zoneOfHours(Number(text));
+  if (/^utc$/i.test(text)) return "UTC";
+  if (text.length > NAME_LENGTH_MAX) return null;
+  return posixZone(text) === null ? regionName(text) : text;
+}
+
+/** As PostgreSQL names it: the hours with their sign, and what POSIX makes of them. */
+function zoneOfHours(hours: number): string {
+  const seconds = Math.round(Math.abs(hours) * 3600);
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  while (parts.length > 1 && parts.at(-1) === 0) parts.pop();
+  const size = parts.map((part) => String(part).padStart(2, "0")).join(":");
+  return hours < 0 ? `<-${size}>+${size}` : `<+${size}>-${size}`;
 }
 
 function makeRegion(name: string): Zone | null {

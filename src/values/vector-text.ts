@@ -122,18 +122,18 @@ function vectorFromJson(type: SqlType, text: string): Float32Array | null {
 const CHARACTERS_MAX = 4_000_000;
 
 function vectorFromMembers(type: SqlType, text: string): Float32Array {
-  if (text.length > CHARACTERS_MAX) throw tooManyDimensions();
+  if (text.length > CHARACTERS_MAX) throw tooManyDimensions(type);
   const written = text.trim();
   if (written[0] !== "[" || written.length < 2 || !written.endsWith("]")) throw invalid(type, text);
   const body = written.slice(1, -1).trim();
-  if (body === "") throw noDimension();
+  if (body === "") throw noDimension(type.name);
   const members = body.split(",");
-  if (members.length > VECTOR_DIMENSIONS_MAX) throw tooManyDimensions();
+  if (members.length > VECTOR_DIMENSIONS_MAX) throw tooManyDimensions(type);
   const vector = new Float32Array(members.length);
   for (const [i, member] of members.entries()) {
     const source = member.trim();
     if (!/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(source)) {
-      if (/^[+-]?(nan|inf(inity)?)$/i.test(source)) throw notFinite(source);
+      if (/^[+-]?(nan|inf(inity)?)$/i.test(source)) throw notFinite(type, source);
       throw invalid(type, text);
     }
     vector[i] = Number(source);
@@ -144,12 +144,12 @@ function vectorFromMembers(type: SqlType, text: string): Float32Array {
 
 /** A vector out of numbers; every one must be finite in single precision. Throws 22000, 22003, 54000. */
 export function vectorOf(type: SqlType, members: ArrayLike<number>): Float32Array {
-  if (members.length === 0) throw noDimension();
-  if (members.length > VECTOR_DIMENSIONS_MAX) throw tooManyDimensions();
+  if (members.length === 0) throw noDimension(type.name);
+  if (members.length > VECTOR_DIMENSIONS_MAX) throw tooManyDimensions(type);
   const vector = Float32Array.from(members);
   for (let i = 0; i < vector.length; i++) {
     if (Number.isFinite(vector[i])) continue;
-    if (!Number.isFinite(members[i])) throw notFinite(String(members[i]));
+    if (!Number.isFinite(members[i])) throw notFinite(type, String(members[i]));
     throw outOfRange(type, String(members[i]));
   }
   return fitVector(type, vector);
@@ -164,14 +164,14 @@ export function fitVector(type: SqlType, vector: Float32Array): Float32Array {
 }
 
 /** Two vectors that an operation takes together. Throws 22000. */
-export function checkDimensions(a: Float32Array, b: Float32Array): void {
-  if (a.length !== b.length) throw sqlError("22000", `different vector dimensions ${a.length} and ${b.length}`);
+export function checkDimensions(a: Float32Array, b: Float32Array, type: string): void {
+  if (a.length !== b.length) throw sqlError("22000", `different ${type} dimensions ${a.length} and ${b.length}`);
 }
 
-export const noDimension = (): DbError => sqlError("22000", "vector must have at least 1 dimension");
+export const noDimension = (type: string): DbError => sqlError("22000", `${type} must have at least 1 dimension`);
 
-export const tooManyDimensions = (): DbError =>
-  sqlError("54000", `vector cannot have more than ${VECTOR_DIMENSIONS_MAX} dimensions`);
+export const tooManyDimensions = ({ name }: SqlType): DbError =>
+  sqlError("54000", `${name} cannot have more than ${VECTOR_DIMENSIONS_MAX} dimensions`);
 
 const invalid = ({ name }: SqlType, text: string) =>
   sqlError("22P02", `invalid input syntax for type ${name}: "${text}"`);
@@ -179,5 +179,5 @@ const invalid = ({ name }: SqlType, text: string) =>
 const outOfRange = ({ name }: SqlType, source: string) =>
   sqlError("22003", `"${source}" is out of range for type ${name}`);
 
-const notFinite = (source: string) =>
-  sqlError("22000", `${/nan/i.test(source) ? "NaN" : "infinite value"} not allowed in vector`);
+const notFinite = ({ name }: SqlType, source: string) =>
+  sqlError("22000", `${/nan/i.test(source) ? "NaN" : "infinite value"} not allowed in ${name}`);

@@ -387,6 +387,9 @@ t.test("CREATE TABLE AS has parameters in its query", (t) =>
 );
 
 t.test("what is no message ends the connection and nothing else", async (t) => {
+  const gone = await WireClient.connect(postgresPort(server));
+  gone.send(message("X"));
+  t.equal(await gone.receive(), null, "a client that leaves at once hears nothing");
   for (const bytes of [Buffer.from("GET / HTTP/1.1\r\n\r\n"), Buffer.alloc(64, 0xff), Buffer.alloc(64)]) {
     const client = await WireClient.connect(postgresPort(server));
     client.send(bytes);

@@ -1,8 +1,13 @@
-/** What PostgreSQL's catalog tells of sessions: locks that they hold and wait for, prepared statements, cursors. */
+/**
+ * What PostgreSQL's catalog tells of sessions (locks that they hold and wait for, prepared statements, cursors), and
+ * what a session is after an error, a change of definitions, its end.
+ */
 import t from "tap";
 import { TestServer } from "./server.js";
 import {
   bind,
+  describe,
+  execute,
   fieldsOf,
   lettersOf,
   message,
@@ -20,6 +25,17 @@ t.before(async () => {
   server = await TestServer.start({ ...WITH_POSTGRES, TESSERA_ACTORS: "1" });
 });
 t.teardown(() => server?.stop());
+
+const errorIn = (messages: readonly Received[]) => fieldsOf(messages.find(({ type }) => type === "E")!);
+
+async function withClient(work: (client: WireClient) => Promise<void>): Promise<void> {
+  const client = await WireClient.open(server);
+  try {
+    await work(client);
+  } finally {
+    client.close();
+  }
+}
 
 const rowsOf = (messages: readonly Received[]): (string | null)[][] =>
   messages.filter(({ type }) => type === "D").map(valuesOf);
@@ -151,3 +167,84 @@ t.test("pg_cursors has cursors and named portals of the session", async (t) => {
   t.same(await rows(a.client, listed), []);
   for (const { client } of [a, b]) client.close();
 });
+
+t.test("any error in a transaction leaves it to be rolled back", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE kept (id int PRIMARY KEY)");
+    const stateAfter = (messages: readonly Received[]) => messages.at(-1)!.body.toString();
+    const rows = (text: string) => client.send(message("d", Buffer.from(text)), message("c"));
+    for (const [name, send] of [
+      ["of parsing", () => client.send(parse("", "wat"), sync)],
+      ["of binding", () => client.send(parse("", "SELECT $1::int"), bind("", "", ["x"]), sync)],
+      ["of a portal that is not there", () => client.send(execute("nowhere"), sync)],
+      [
+        "of rows that are copied",
+        async () => {
+          client.send(query("COPY kept FROM STDIN"));
+          await client.until("G");
+          rows("1\n1\n");
+        },
+      ],
+      [
+        "of a copy that its client gives up",
+        async () => {
+          client.send(query("COPY kept FROM STDIN"));
+          await client.until("G");
+          client.send(message("d", Buffer.from("7\n")), message("f", Buffer.from("no more\0")));
+        },
+      ],
+    ] as const) {
+      t.equal(stateAfter(await client.ask("BEGIN; INSERT INTO kept VALUES (5)")), "T", name);
+      await send();
+      t.equal(stateAfter(await client.until("Z")), "E", name);
+      t.equal(errorIn(await client.ask("SELECT 1")).C, "25P02", name);
+      t.equal(stateAfter(await client.ask("COMMIT")), "I", name);
+    }
+    t.same(valuesOf((await client.ask("SELECT count(*) FROM kept")).find(({ type }) => type === "D")!), ["0"]);
+  }),
+);
+
+t.test("a pipeline without Sync is worked on when nothing follows", (t) =>
+  withClient(async (client) => {
+    client.send(parse("", "SELECT 1"), bind("", "", []), execute(""), parse("", "SELECT nothing"));
+    t.match(lettersOf(await client.until("E")), /^12DC(?:1)?E$/);
+    client.send(sync);
+    t.equal(lettersOf(await client.until("Z")), "Z");
+  }),
+);
+
+t.test("a session that ends itself hears so at once", async (t) => {
+  const client = await WireClient.open(server);
+  client.send(query("SELECT pg_terminate_backend(pg_backend_pid())"));
+  t.equal(errorIn(await client.until("E")).C, "57P01");
+  client.close();
+});
+
+t.test("a prepared statement whose columns have changed since is refused, not read wrongly", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE changing (a int, b int); INSERT INTO changing VALUES (1, 2)");
+    client.send(parse("all", "SELECT * FROM changing"), describe("S", "all"), sync);
+    await client.until("Z");
+    const run = async () => {
+      client.send(bind("", "all"), execute(""), sync);
+      return client.until("Z");
+    };
+    t.equal(lettersOf(await run()), "2DCZ");
+    await client.ask("ALTER TABLE changing ALTER b TYPE text USING b::text");
+    t.match(errorIn(await run()), { C: "0A000", M: "cached plan must not change result type" });
+    await client.ask("ALTER TABLE changing ALTER b TYPE int USING b::int");
+    t.equal(lettersOf(await run()), "2DCZ", "as it was told");
+  }),
+);
+
+t.test("functions about the session know it also where rows are fetched in parts", (t) =>
+  withClient(async (client) => {
+    for (const sql of ["SELECT pg_backend_pid()", "SELECT pg_try_advisory_lock(77)", "SELECT pg_advisory_unlock(77)"]) {
+      client.send(parse("", sql), bind("", ""), execute("", 1), sync);
+      t.match(lettersOf(await client.until("Z")), /^12D[sC]Z$/, sql);
+    }
+    await client.ask("BEGIN; DECLARE mine CURSOR FOR SELECT pg_backend_pid()");
+    t.match(lettersOf(await client.ask("FETCH mine")), /^TDCZ$/);
+    await client.ask("ROLLBACK");
+  }),
+);

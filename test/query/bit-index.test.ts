@@ -62,7 +62,6 @@ t.test("definitions", async (t) => {
     ["b", 'data type bit(8) has no default operator class for access method "hnsw"'],
     ["b vector_l2_ops", 'operator class "vector_l2_ops" does not accept data type bit'],
     ["v bit_hamming_ops", 'operator class "bit_hamming_ops" does not accept data type vector'],
-    ["b bit_jaccard_ops", 'operator class "bit_jaccard_ops" does not exist for access method "hnsw"'],
     ["long bit_hamming_ops", "column cannot have more than 16000 dimensions for hnsw index"],
     ["open bit_hamming_ops", 'data type bit varying has no default operator class for access method "hnsw"'],
   ]) {

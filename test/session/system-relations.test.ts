@@ -169,3 +169,10 @@ t.test("regclass and its kin are types of expressions", async (t) => {
   await t.rejects(database.exec("select 'none'::regrole"), { code: "42704" });
   await t.rejects(database.exec("select 'length'::regproc"), { code: "42725" });
 });
+
+t.test("built-in types and the tenant's own have different OIDs", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  for (let i = 0; i < 20; i++) await database.exec(`create type mood${i} as enum ('low', 'high')`);
+  t.same((await database.exec("select oid from pg_type group by oid having count(*) > 1")).rows, []);
+});

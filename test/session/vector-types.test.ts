@@ -53,8 +53,38 @@ t.test("halfvec and sparsevec", (t) =>
       "select '{2:-1}/3'::sparsevec < '{}/3', '{}/2'::sparsevec < '{}/3', '{3:1}/3'::sparsevec > '{3:0.5}/3'",
       ["true|true|true"],
     ],
+    ["select h + '[1]' from items where id = 1", "22000 different halfvec dimensions 3 and 1"],
+    ["select '[65504]'::halfvec + '[65504]'", "22003 value out of range: overflow"],
+    ["select '[1e-7]'::halfvec * '[1e-7]'", "22003 value out of range: underflow"],
+    ["select array[]::real[]::halfvec", "22000 halfvec must have at least 1 dimension"],
+    ["select array['NaN'::real]::sparsevec", "22000 NaN not allowed in sparsevec"],
+    ["select sum(v), avg(v) from (values ('[1,2,3]'::halfvec), ('[3,5,7]'), (null)) as g(v)", ["[4,7,10]|[2,3.5,5]"]],
+    ["select sum(v), avg(v) from (values (null::halfvec)) as g(v)", ["∅|∅"]],
+    ["select sum(v) from (values ('[65504]'::halfvec), ('[65504]')) as g(v)", "22003 value out of range: overflow"],
+    ["select avg(v) from (values ('[65504]'::halfvec), ('[65504]')) as g(v)", ["[65504]"]],
+    ["select sum(v) from (values ('[1,2]'::halfvec), ('[3]')) as g(v)", "22000 different halfvec dimensions 2 and 1"],
+    [
+      "select vector_cmp('[1,2]', '[1,2,3]'), halfvec_cmp('[1,2]', '[0,9]'), sparsevec_cmp('{1:1}/2', '{1:1}/2')",
+      ["-1|1|0"],
+    ],
     ["create index on items (h)", '42704 data type halfvec(3) has no default operator class for access method "btree"'],
     ["create table wide (h halfvec(16001))", "22023 dimensions for type halfvec cannot exceed 16000"],
+  ]),
+);
+
+t.test("settings of pgvector", (t) =>
+  checkStatements(t, [
+    ["show hnsw.iterative_scan", ["off"]],
+    ["set hnsw.iterative_scan = strict_order"],
+    ["show hnsw.iterative_scan", ["strict_order"]],
+    ["set hnsw.iterative_scan = on", '22023 invalid value for parameter "hnsw.iterative_scan": "on"'],
+    [
+      "set ivfflat.iterative_scan = strict_order",
+      '22023 invalid value for parameter "ivfflat.iterative_scan": "strict_order"',
+    ],
+    ["show hnsw.max_scan_tuples", ["20000"]],
+    ["set hnsw.scan_mem_multiplier = 2.5"],
+    ["set ivfflat.probes = 0", '22023 0 is outside the valid range for parameter "ivfflat.probes" (1 .. 32768)'],
   ]),
 );
 

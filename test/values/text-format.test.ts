@@ -63,6 +63,7 @@ t.test("what is read prints in PostgreSQL's own spelling", async (t) => {
     [arrayOf(INT4), "{1,NULL,{}", ""],
     [arrayOf(INT4), "{{1,2},{3,4}}", "{{1,2},{3,4}}"],
     [arrayOf(INT4), "[0:1]={1,2}", "[0:1]={1,2}"],
+    [arrayOf(TEXT), "{ \u00a0,\u2003x\u00a0 }", "{\u00a0,\u2003x\u00a0}"],
     [arrayOf(TEXT), '{"a b",null,"NULL","c\\"d",""}', '{"a b",NULL,"NULL","c\\"d",""}'],
   ];
   for (const [type, text, printed] of cases.filter(([, , printed]) => printed !== "")) {

@@ -2,6 +2,7 @@
 
 import type { Request } from "../../actor/request.js";
 import { VECTOR_WEIGHT } from "../../catalog/ranked-search.js";
+import { isVectorIndexOf } from "../../catalog/search-index-ddl.js";
 import { type Collection, type Field, textIndexOf } from "../../document/collection.js";
 import { documentOfRow } from "../../document/document-rows.js";
 import { invalid } from "../../document/field-path.js";
@@ -233,9 +234,7 @@ function dimensionsOf(collection: Collection, field: Field): number | null {
 /** Its index's; cosine without one. */
 function metricOf(collection: Collection, field: Field) {
   const { id } = vectorColumnOf(collection, field);
-  const index = collection.table.searchIndexes?.find(
-    ({ method, columnIds }) => method === "hnsw" && columnIds[0] === id,
-  );
+  const index = collection.table.searchIndexes?.find(isVectorIndexOf(id));
   return index?.vector?.metric ?? DEFAULT_METRIC;
 }
 

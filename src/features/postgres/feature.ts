@@ -12,8 +12,9 @@ export const postgresFeature = {
   handlers: postgresHandlers,
   functions: SESSION_FUNCTIONS,
   provide: () =>
-    provideCapability(SESSION, (statement) =>
-      statement.client instanceof WireClient ? statement.client.actionsFor(statement) : requestActions(statement),
-    ),
+    provideCapability(SESSION, (statement) => {
+      const client = statement.client.standsFor ?? statement.client;
+      return client instanceof WireClient ? client.actionsFor(statement) : requestActions(statement);
+    }),
   part: WIRE_SESSIONS,
 } satisfies Feature;

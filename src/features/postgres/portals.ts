@@ -222,7 +222,7 @@ export function executeMessage(wire: PortalHost, fields: MessageFields): void | 
   const declared = plan.parameterTypes;
   // A text without parameters has the plan that everybody has.
   const text = declared.length === 0 ? { sql, params: NO_VALUES } : { sql, params: values, declared, kept };
-  return wire.ran(wire.runs.run(text, { formats, describes: false }));
+  return wire.ran(wire.runs.run(text, { formats, describes: false, told: plan.shape }));
 }
 
 /** Queries that change nothing, in parts. What locks rows may have to run again, and is run whole. */

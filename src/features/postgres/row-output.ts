@@ -2,6 +2,7 @@
  * Rows as DataRow messages, written where the session writes all its messages. Rows of a query leave when there are
  * many; all others stay until the statement has ended. One per statement.
  */
+import { sqlError } from "../../protocol/errors.js";
 import { RESULT_BYTES_MAX } from "../../protocol/limits.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
 import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
@@ -33,6 +34,8 @@ export interface RowOutputOptions {
   readonly settings: TextSettings;
   /** The client has not been told the columns. */
   readonly describes: boolean;
+  /** The columns that it was told of, when the statement was prepared; null: none. */
+  readonly told: ResultShape | null;
   /** Sends what was written. */
   flush(): Promise<void>;
 }
@@ -48,7 +51,8 @@ export class RowOutput {
   }
 
   readonly collector: RowCollector = (shape, streamable = false): Rows => {
-    const { writer, formats, settings, describes } = this.options;
+    const { writer, formats, settings, describes, told } = this.options;
+    if (told !== null && told !== shape) requireSame(told.outputs, shape.outputs);
     if (!this.hasSent) writer.cut(this.start);
     this.rows = 0;
     if (describes) writeRowDescription(writer, shape.outputs, formats);
@@ -75,6 +79,15 @@ export class RowOutput {
   private async send(): Promise<void> {
     this.hasSent = true;
     await this.options.flush();
+  }
+}
+
+/** A client reads rows by the columns that it was told of. Throws 0A000 where definitions have changed since. */
+function requireSame(told: readonly OutputColumn[], now: readonly OutputColumn[]): void {
+  const isSame = ({ name, type }: OutputColumn, i: number): boolean =>
+    name === now[i]!.name && pgOidOf(type) === pgOidOf(now[i]!.type) && typmodOf(type) === typmodOf(now[i]!.type);
+  if (told.length !== now.length || !told.every(isSame)) {
+    throw sqlError("0A000", "cached plan must not change result type", { hint: "Prepare the statement again." });
   }
 }
 

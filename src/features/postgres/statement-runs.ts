@@ -19,11 +19,11 @@ export class StatementRuns {
 
   constructor(private readonly wire: WireHost) {}
 
-  run(text: SentText, { formats, describes }: RunOptions): Ran | Promise<Ran> {
+  run(text: SentText, { formats, describes, told = null }: RunOptions): Ran | Promise<Ran> {
     const { session, client, writer, flush } = this.wire;
     const { settings } = session;
     client.begin(timeoutOf(settings, client.request));
-    const output = new RowOutput({ writer, formats, settings, describes, flush });
+    const output = new RowOutput({ writer, formats, settings, describes, told, flush });
     let bound: BoundStatement | null = null;
     const { sql, params, declared, kept } = text;
     const { collector } = output;

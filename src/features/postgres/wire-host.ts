@@ -1,6 +1,7 @@
 /** A session of the protocol as its parts see it. */
 import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import type { Session } from "../../session/session.js";
+import type { ResultShape } from "../../session/sql-result.js";
 import type { StatementText } from "../../session/statement-run.js";
 import type { CopyStatement } from "../../sql/parse/copy.js";
 import type { SessionCommand } from "../../sql/parse/session-command.js";
@@ -11,6 +12,8 @@ export interface RunOptions {
   readonly formats: Formats;
   /** RowDescription comes before the rows. */
   readonly describes: boolean;
+  /** The columns that the client was told of when the statement was prepared; null or absent: none. */
+  readonly told?: ResultShape | null;
 }
 
 /** A text with or without parameters; those have the types that were told when it was planned. */

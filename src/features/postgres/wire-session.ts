@@ -150,7 +150,9 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   private answer(request: Request): Answer | Promise<Answer> {
     this.client.serve(null);
     this.idleSinceMs = Date.now();
+    // It has ended itself. A client that gets rows already hears of it at its next message.
     const { sink } = request;
+    if (this.ended !== null && sink === null) throw this.ended;
     const headers = this.channels.size > 0 && this.pushes === null ? LISTENS : "";
     const seen = this.seen.newest();
     if (sink === null) return { bytes: this.writer.take(), headers, ...(seen !== null && { seen }) };
@@ -419,6 +421,8 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
     if (this.isImplicit && this.session.inTransaction) this.session.rollback();
     this.isImplicit = false;
     if (!this.session.inTransaction) this.transactionEnded(false);
+    // Some errors do not come of a statement that runs: of its parsing, of parameters, of rows that are copied.
+    else this.session.protocol.fail(error);
     if (isSimple) this.readyWithSettings();
     else this.isSkipping = true;
   }

@@ -1,3 +1,4 @@
+import { isVectorIndexOf } from "../../catalog/search-index-ddl.js";
 import type { SearchIndexDef, TableDef } from "../../catalog/table.js";
 import { DbError } from "../../protocol/errors.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
@@ -31,7 +32,7 @@ function describe(table: TableDef): VectorCollection | null {
   const column = columns.find(({ name }) => name === "vector");
   const dimensions = column?.type.name === "vector" ? column.type.modifier : null;
   if (collection?.kind !== "vector" || dimensions === null) return null;
-  const index = searchIndexes.find(({ method, columnIds }) => method === "hnsw" && columnIds[0] === column!.id);
+  const index = searchIndexes.find(isVectorIndexOf(column!.id));
   const { metric } = collection;
   return { table, sqlName: quoteIdentifier(table.name), dimensions, metric, index: index ?? null };
 }

@@ -10,6 +10,7 @@
 import type { IndexKind } from "../../derived/index-body.js";
 import type { SlotMarks } from "../../derived/slot-marks.js";
 import { keyText } from "../../storage/ordered-map.js";
+import { numbersOf } from "../../values/vector-form.js";
 import { EF_MAX } from "../../vector/graph-parameters.js";
 import type { LongSearch } from "../../vector/long-search.js";
 import type { VectorBody } from "../../vector/vector-body.js";
@@ -22,7 +23,7 @@ import { limitValue } from "./limit.js";
 import { compileNearestRows, type FoundRows, type NearestRows, withVector } from "./nearest-rows.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileScan } from "./scan.js";
-import { asVector, findSearchIndex, vectorIndexKind, whileOpening } from "./search-index-kind.js";
+import { findSearchIndex, vectorDimensions, vectorIndexKind, whileOpening } from "./search-index-kind.js";
 import { compileSlotFilter, SlotFilter, type SlotFilterProgram } from "./slot-filter.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
@@ -79,7 +80,7 @@ export function compileNearestScan(given: ScanPlan, search: NearestSearch): Open
     counts: search.counts.map((count) => compileMaybe(count, NO_SLOTS)),
     filter: compileSlotFilter(plan),
     kind: vectorIndexKind(plan.table, search.index),
-    dimensions: layout.types[columnId]!.modifier!,
+    dimensions: vectorDimensions(layout, search.index),
     openScan: compileScan(distance === undefined ? plan : withVector(plan, distance.vector, columnId)),
     openRows: compileNearestRows(plan, distance, columnId),
     isMeasured: distance !== undefined,
@@ -135,7 +136,7 @@ class NearestScanOperator implements Operator {
   }
 
   private query(): Float32Array | null {
-    return asVector(this.program.query(EMPTY_ROW, 0, this.context) as Float32Array | string | null);
+    return numbersOf(this.program.query(EMPTY_ROW, 0, this.context) as Float32Array | string | null);
   }
 
   close(): void {

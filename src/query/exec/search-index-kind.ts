@@ -8,6 +8,7 @@ import type { IndexBody, IndexKind } from "../../derived/index-body.js";
 import type { TextItem } from "../../text/document-terms.js";
 import type { TextBody } from "../../text/text-body.js";
 import { textKind } from "../../text/text-kind.js";
+import { formed } from "../../values/vector-form.js";
 import type { VectorBody } from "../../vector/vector-body.js";
 import { vectorKind } from "../../vector/vector-kind.js";
 import type { ExecContext } from "./context.js";
@@ -24,8 +25,7 @@ export function searchIndexKind(table: TableDef, index: SearchIndexDef): IndexKi
 
 export function vectorIndexKind(table: TableDef, index: SearchIndexDef): IndexKind<Float32Array, VectorBody> {
   const layout = layoutOf(table);
-  const columnId = index.columnIds[0]!;
-  return vectorKind(index, layout.types[columnId]!.modifier!, vectorReader(layout, columnId));
+  return vectorKind(index, vectorDimensions(layout, index), vectorReader(layout, index));
 }
 
 export function textIndexKind(table: TableDef, index: SearchIndexDef): IndexKind<TextItem, TextBody> {
@@ -65,19 +65,19 @@ async function unlessCancelled(opening: Promise<void>, signal: AbortSignal): Pro
   }
 }
 
-/** Reads a column's vector out of a record. */
-function vectorReader(layout: TableLayout, columnId: number): (record: Uint8Array) => Float32Array | null {
-  const decode = decoderOf(layout, [columnId]);
+export function vectorDimensions({ types }: TableLayout, { columnIds, vector }: SearchIndexDef): number {
+  return vector!.form?.dimensions ?? types[columnIds[0]!]!.modifier!;
+}
+
+/** Reads the vector that the index is on out of a record. */
+function vectorReader(layout: TableLayout, index: SearchIndexDef): (record: Uint8Array) => Float32Array | null {
+  const { form } = index.vector!;
+  const decode = decoderOf(layout, [index.columnIds[0]!]);
   const found: [(Float32Array | string | null)[]] = [[]];
   return (record) => {
     decode(record, found, 0);
-    return asVector(found[0][0]!);
+    return formed(form, found[0][0]!);
   };
-}
-
-/** Bits as numbers. */
-export function asVector(value: Float32Array | string | null): Float32Array | null {
-  return typeof value === "string" ? Float32Array.from(value, Number) : value;
 }
 
 /** Reads columns of text out of a record. */

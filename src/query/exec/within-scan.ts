@@ -16,7 +16,7 @@ import type { ExecContext } from "./context.js";
 import { compileNearestRows, type FoundRows, type NearestRows } from "./nearest-rows.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileScan } from "./scan.js";
-import { findSearchIndex, vectorIndexKind, whileOpening } from "./search-index-kind.js";
+import { findSearchIndex, vectorDimensions, vectorIndexKind, whileOpening } from "./search-index-kind.js";
 import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
 import { FoldedForSearch, type VectorIndex, vectorCorrections } from "./vector-corrections.js";
@@ -44,7 +44,7 @@ export function compileWithinScan(plan: ScanPlan, search: NearestSearch, within:
     query: compileExpr(search.query, NO_SLOTS),
     radius: compileExpr(within, NO_SLOTS),
     kind: vectorIndexKind(plan.table, search.index),
-    dimensions: layout.types[columnId]!.modifier!,
+    dimensions: vectorDimensions(layout, search.index),
     openScan: compileScan(plan),
     openRows: compileNearestRows(plan, undefined, columnId),
   };

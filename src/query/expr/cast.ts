@@ -17,7 +17,15 @@ import { denseOf, fitSparse, sparseOf } from "../../values/sparse-vector.js";
 import { charOfByte, fitNumeric, fitText, fromText, toText } from "../../values/text-format.js";
 import { sqlArray } from "../../values/text-format-array.js";
 import { offsetAt, offsetOfLocal } from "../../values/time-zone.js";
-import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "../../values/values.js";
+import {
+  type Interval,
+  Json,
+  type SqlArray,
+  type SqlType,
+  type TimeTz,
+  type Value,
+  VECTOR,
+} from "../../values/values.js";
 import type { Variant } from "../../values/variant.js";
 import { isList, variantToJson, variantToText } from "../../values/variant-format.js";
 import { fitVector, vectorOf } from "../../values/vector-text.js";
@@ -236,21 +244,22 @@ const isVectorType = ({ name }: SqlType) => name === "vector" || name === "halfv
 /** Between the three types of vectors, and from arrays. */
 function toVectorType(from: SqlType, to: SqlType): Convert | null {
   if (from.name === "sparsevec") {
-    const dense: Convert = (value) => denseOf(value as string);
+    const dense: Convert = (value) => denseOf(value as string, to.name);
     return to.name === "vector" ? dense : (value, context) => asHalves(dense(value, context) as Float32Array);
   }
-  const convert = from.name === "halfvec" ? keep : toVector(from);
+  const convert = from.name === "halfvec" ? keep : toVector(from, to);
   if (convert === null || to.name === "vector") return convert;
   if (to.name === "halfvec") return (value, context) => asHalves((convert(value, context) as Float32Array).slice());
   return (value, context) => sparseOf(convert(value, context) as Float32Array);
 }
 
-function toVector(from: SqlType): Convert | null {
-  const bare: SqlType = { name: "vector", modifier: null, element: null };
+/** Of the members; `name` is that of the type in errors. */
+function toVector(from: SqlType, { name }: SqlType): Convert | null {
+  const bare: SqlType = { name, modifier: null, element: null };
   if (from.name === "vector") return keep;
   if (from.name === "jsonb" || from.name === "json")
     return (value) => vectorOf(bare, jsonNumbers((value as Json).value));
-  if (from.element === null) return (value, context) => fromText(bare, value as string, clockOf(context));
+  if (from.element === null) return (value, context) => fromText(VECTOR, value as string, clockOf(context));
   const convert = numberConversion(from.element.name, "float8");
   if (convert === null) return null;
   return (value) => {

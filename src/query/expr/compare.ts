@@ -195,7 +195,7 @@ function multirangeComparator(name: MultirangeName): Comparator {
   return (a, b) => compareMultiranges(rangesOf(name, a as string), rangesOf(name, b as string));
 }
 
-function compareVectors(a: Float32Array, b: Float32Array): number {
+export function compareVectors(a: Float32Array, b: Float32Array): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
     const order = compareFloats(a[i] as number, b[i] as number);

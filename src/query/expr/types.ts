@@ -46,9 +46,10 @@ const TYPES: Record<TypeName, TypeFacts> = {
   // As vector's.
   citext: facts("S", "citext", 16_392, 16_393),
   hstore: facts("U", "hstore", 16_394, 16_395),
-  ltree: facts("U", "ltree", 16_400, 16_401),
-  lquery: facts("U", "lquery", 16_402, 16_403),
-  ltxtquery: facts("U", "ltxtquery", 16_404, 16_405),
+  // Clients take what is below 16384 for built in. Only arrays that nobody has a use for are there.
+  ltree: facts("U", "ltree", 16_384, 16_385),
+  lquery: facts("U", "lquery", 16_386, 16_382),
+  ltxtquery: facts("U", "ltxtquery", 16_387, 16_383),
   uuid: facts("U", "uuid", 2950, 2951),
   bytea: facts("U", "bytea", 17, 1001),
   date: facts("D", "date", 1082, 1182),
@@ -195,7 +196,7 @@ function intervalName(modifier: number): string {
   return `interval${fields === undefined ? "" : ` ${fields}`}${digits === 0xffff ? "" : `(${digits})`}`;
 }
 
-/** OIDs of a tenant's objects begin here, four for each id: the object itself first. */
+/** OIDs of a tenant's objects begin here, four for each id: the object itself first. No built-in one is above. */
 const FIRST_OWN_OID = 16_400;
 
 /** The OID of a table, sequence, schema or type by its id; `part` 1: a table's primary key; 2: the array of a type. */

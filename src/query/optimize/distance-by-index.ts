@@ -45,10 +45,12 @@ function measured(project: ProjectPlan): Plan {
   const vectors = vectorsOf(scan, call);
   const read = new Set([...above, sorted].flatMap((node) => exprsOfPlan(node).flatMap((expr) => [...columnsOf(expr)])));
   const filtered = scan.filter === null ? new Set() : columnsOf(scan.filter);
-  // What the index measures of bits is a root. Or somebody else reads the vector.
+  // What the index measures of bits is a root, and of an expression something else than the column. Or somebody else
+  // reads the vector.
   if (
     vectors.length !== 1 ||
     vectors[0]!.type.name === "bit" ||
+    scan.nearest.index.vector!.form !== undefined ||
     vectors.some(({ id }) => read.has(id) || filtered.has(id))
   )
     return project;

@@ -7,8 +7,10 @@
  *       Seq Scan on t, Filter …                  Vector Search using t_v_idx on t, Filter …
  */
 import type { SearchIndexDef } from "../../catalog/table.js";
+import { isSameForm, type VectorForm } from "../../values/vector-form.js";
 import { HAMMING_METRIC, HAMMING_NAMES, METRIC_ENTRIES, type VectorMetric } from "../../values/vector-metric.js";
 import type { CallExpr, ColumnExpr, Expr } from "../expr/expr.js";
+import { formOf } from "../expr/form-of.js";
 import { columnsOf, isVolatile } from "../expr/walk.js";
 import type { Plan, ScanPlan, SortKey, TopNPlan } from "../plan/plan.js";
 import type { TextSearchPlan } from "../plan/search-plans.js";
@@ -61,7 +63,7 @@ function toldScan(scan: ScanPlan, expr: Expr, key: SortKey, { limit, offset }: T
   if (scan.reverse || scan.rowKey !== null || (scan.filter !== null && isVolatile(scan.filter))) return null;
   const sides = sidesOf(distance as CallExpr, scan);
   if (sides === null) return null;
-  const index = indexOf(scan, sides.column, ranking.metric);
+  const index = indexOf(scan, sides, ranking.metric);
   if (index === null) return null;
   const counts = offset === null ? [limit] : [limit, offset];
   const found = { index, query: sides.query, counts, nullsFirst: key.nullsFirst };
@@ -79,31 +81,43 @@ function toldSearch(search: TextSearchPlan, expr: Expr, key: SortKey, { limit, o
   return Object.freeze({ ...search, counts: offset === null ? [limit] : [limit, offset] });
 }
 
+interface Sides {
+  readonly column: ColumnExpr;
+  /** What is compared of it; undefined: the vector as it is. */
+  readonly form: VectorForm | undefined;
+  readonly query: Expr;
+}
+
 /** The stored vector and the vector that it is compared with, whichever side each is on. */
-function sidesOf({ args }: CallExpr, scan: ScanPlan): { column: ColumnExpr; query: Expr } | null {
+function sidesOf({ args }: CallExpr, scan: ScanPlan): Sides | null {
   const [left, right] = args as readonly [Expr, Expr];
   for (const [stored, query] of [
     [left, right],
     [right, left],
   ] as const) {
-    const column = uncast(stored);
+    const formed = formOf(stored);
+    const column = formed?.column ?? uncast(stored);
     if (column === null || !scan.columns.some(({ id }) => id === column.id)) continue;
     const isOwn = scan.columns.some(({ id }) => columnsOf(query).has(id));
-    if (!isOwn && !isVolatile(query)) return { column, query };
+    if (!isOwn && !isVolatile(query)) return { column, form: formed?.form, query };
   }
   return null;
 }
 
-/** A column of vector(n) or halfvec(n), also where it was made a plain one for the function: that keeps all members. */
+/**
+ * A column of vector(n), halfvec(n) or sparsevec(n), also where it was made a plain one for the function: that keeps
+ * all members.
+ */
 function uncast(expr: Expr): ColumnExpr | null {
   if (expr.kind === "cast" && (expr.type.name === "vector" || expr.type.name === expr.input.type.name)) {
-    return ["vector", "halfvec"].includes(expr.input.type.name) ? uncast(expr.input) : null;
+    return ["vector", "halfvec", "sparsevec"].includes(expr.input.type.name) ? uncast(expr.input) : null;
   }
   return expr.kind === "column" ? expr : null;
 }
 
-function indexOf(scan: ScanPlan, column: ColumnExpr, metric: VectorMetric): SearchIndexDef | null {
+function indexOf(scan: ScanPlan, { column, form }: Sides, metric: VectorMetric): SearchIndexDef | null {
   const columnId = scan.source[scan.columns.findIndex(({ id }) => id === column.id)];
-  const fits = (index: SearchIndexDef) => index.vector?.metric === metric && index.columnIds[0] === columnId;
+  const fits = ({ vector, columnIds }: SearchIndexDef) =>
+    vector?.metric === metric && columnIds[0] === columnId && isSameForm(vector.form, form);
   return scan.table.searchIndexes?.find(fits) ?? null;
 }

@@ -8,9 +8,11 @@ import { canSearch } from "../../catalog/search-index-ddl.js";
 import type { ColumnDef, SearchIndexDef, TableDef, VectorIndexDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { VECTOR_DIMENSIONS_MAX } from "../../protocol/limits.js";
+import { formOf } from "../../query/expr/form-of.js";
 import { displayName } from "../../query/expr/types.js";
 import { TEXT_SEARCH_CONFIGS } from "../../values/text-search-configs.js";
 import { TRIGRAMS } from "../../values/trigrams.js";
+import { type SqlType, typeOf } from "../../values/values.js";
 import {
   DEFAULT_METRIC,
   HAMMING_CLASS,
@@ -24,12 +26,14 @@ import {
 import type { CreateIndexStatement, IndexElement, OptionNode } from "../parse/ast-definitions.js";
 import type { CallNode, ExprNode } from "../parse/ast-query.js";
 import type { ConstraintOf } from "./bind-constraint.js";
+import { bindExpr } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
 import type { Binding } from "./binding.js";
+import { rowContext } from "./stored-expression.js";
 
 /** Of each the type that it is for, and the metric. */
 const OPERATOR_CLASSES: ReadonlyMap<string, readonly [string, VectorMetric]> = new Map([
-  ...["vector", "halfvec"].flatMap((type) =>
+  ...["vector", "halfvec", "sparsevec"].flatMap((type) =>
     METRIC_ENTRIES.map(([metric]) => [operatorClassFor(metric, type), [type, metric]] as const),
   ),
   [HAMMING_CLASS, ["bit", HAMMING_METRIC]],
@@ -49,6 +53,9 @@ const STORAGES: Readonly<Record<string, VectorIndexDef["storage"]>> = {
 
 const IVFFLAT_NOTICE = 'access method "ivfflat" is not available; the index is made with "hnsw", which has no lists';
 
+const DECLARED_NOTICE = "such an index of the kind hnsw is a definition alone here: queries read the rows";
+const JACCARD_CLASS = "bit_jaccard_ops";
+
 const LANGUAGES: ReadonlySet<string> = new Set(TEXT_SEARCH_CONFIGS);
 const DEFAULT_LANGUAGE = "english";
 
@@ -64,7 +71,7 @@ export function bindSearchIndex(node: CreateIndexStatement, binding: Binding): C
   }
   const index =
     method === "hnsw"
-      ? vectorIndex(node, table)
+      ? vectorIndex(node, table, binding)
       : isTrigrams(node)
         ? trigramIndex(node, table)
         : textIndex(node, table);
@@ -74,7 +81,10 @@ export function bindSearchIndex(node: CreateIndexStatement, binding: Binding): C
     table: { schema: table.schema, name: table.name, position: node.table.position },
     ifNotExists: node.ifNotExists,
     ...index,
-    ...(node.method === "ivfflat" && { notices: [IVFFLAT_NOTICE] }),
+    notices: [
+      ...(node.method === "ivfflat" ? [IVFFLAT_NOTICE] : []),
+      ...(method === "hnsw" && index.vector === undefined ? [DECLARED_NOTICE] : []),
+    ],
   };
 }
 
@@ -116,12 +126,14 @@ function refuseParts(node: CreateIndexStatement, method: SearchIndexDef["method"
   if (node.elements.some(({ nullsFirst }) => nullsFirst !== null)) throw refuse("NULLS FIRST/LAST options");
 }
 
-function vectorIndex(node: CreateIndexStatement, table: TableDef): NewSearchIndex {
+function vectorIndex(node: CreateIndexStatement, table: TableDef, binding: Binding): NewSearchIndex {
   const { position } = node;
   const element = node.elements[0]!;
-  const column = plainColumn(element, table, position);
-  if (column === null) {
-    throw sqlError("0A000", "an index of the kind hnsw on an expression is not supported yet", { position });
+  const { column, form } = searched(element, table, position, binding);
+  if (isUnsearched(element, column.type)) {
+    const { operatorClass } = element;
+    const declared = { keys: [{ column: column.name, ...(operatorClass !== null && { operatorClass }) }] };
+    return { method: "hnsw", columns: [column.name], declared };
   }
   if (!canSearch("hnsw", column.type)) throw notSearchable("hnsw", column, position);
   const { operatorClass } = element;
@@ -141,18 +153,38 @@ function vectorIndex(node: CreateIndexStatement, table: TableDef): NewSearchInde
   const byClass = named === null ? null : named[1];
   if (node.method === "ivfflat") checkLists(node.options);
   const options = node.method === "ivfflat" ? [] : node.options;
-  return { method: "hnsw", columns: [column.name], vector: vectorOptions(options, byClass) };
+  const vector = { ...vectorOptions(options, byClass), ...(form && { form }) };
+  return { method: "hnsw", columns: [column.name], vector };
 }
 
-/** Bits have no class by default, as in pgvector. Throws 42704, 54000. */
-function checkBits({ type }: ColumnDef, operatorClass: object | null, position: number): void {
-  if (operatorClass === null) {
-    const message = `data type ${displayName(type)} has no default operator class for access method "hnsw"`;
-    throw sqlError("42704", message, { position, hint: `Name the class: ${HAMMING_CLASS}.` });
+/** What pgvector indexes and this index cannot have: only the definition is kept, so that schemas can be loaded. */
+function isUnsearched({ operatorClass, column }: IndexElement, { name, modifier }: SqlType): boolean {
+  if (column === null) return false;
+  if (name === "bit") return operatorClass === JACCARD_CLASS;
+  return name === "sparsevec" && modifier !== null && modifier > VECTOR_DIMENSIONS_MAX;
+}
+
+/** The column, with the type of what is compared of it. Throws 0A000 for an expression that an index cannot have. */
+function searched(element: IndexElement, table: TableDef, position: number, binding: Binding) {
+  const column = plainColumn(element, table, position);
+  if (column !== null) return { column };
+  const formed = formOf(bindExpr(element.expr!, rowContext(table, "index expressions", binding)));
+  if (formed === null) {
+    throw sqlError("0A000", "an index of the kind hnsw cannot be on such an expression", {
+      position,
+      hint: `Possible are (column::vector(n)), (column::halfvec(n)), (binary_quantize(column)::bit(n)) and (subvector(column, start, count)::vector(n)), with up to ${VECTOR_DIMENSIONS_MAX} dimensions.`,
+    });
   }
-  if (type.modifier! <= VECTOR_DIMENSIONS_MAX) return;
-  const message = `column cannot have more than ${VECTOR_DIMENSIONS_MAX} dimensions for hnsw index`;
-  throw sqlError("54000", message, { position });
+  const { form } = formed;
+  const type = typeOf(form.type, form.dimensions);
+  return { column: { ...columnNamed(formed.column.name, table, position), type }, form };
+}
+
+/** Bits have no class by default, as in pgvector. Throws 42704. */
+function checkBits({ type }: ColumnDef, operatorClass: object | null, position: number): void {
+  if (operatorClass !== null) return;
+  const message = `data type ${displayName(type)} has no default operator class for access method "hnsw"`;
+  throw sqlError("42704", message, { position, hint: `Name the class: ${HAMMING_CLASS}.` });
 }
 
 /** What pgvector takes for an index that keeps vectors in lists; the index that is made has none. */
@@ -305,7 +337,13 @@ function columnNamed(name: string, table: TableDef, position: number): ColumnDef
 }
 
 function notSearchable(method: SearchIndexDef["method"], { name, type }: ColumnDef, position: number): Error {
-  if ((type.name === "vector" || type.name === "halfvec") && type.element === null && method === "hnsw") {
+  const isVector = ["vector", "halfvec", "sparsevec"].includes(type.name) && type.element === null;
+  const isLong = method === "hnsw" && (isVector || type.name === "bit") && type.modifier !== null;
+  if (isLong) {
+    const message = `column cannot have more than ${VECTOR_DIMENSIONS_MAX} dimensions for hnsw index`;
+    return sqlError("54000", message, { position });
+  }
+  if (isVector && method === "hnsw") {
     return sqlError("22023", "column does not have dimensions", {
       position,
       hint: `Declare "${name}" as ${type.name}(n), with the length of its vectors.`,
@@ -316,7 +354,7 @@ function notSearchable(method: SearchIndexDef["method"], { name, type }: ColumnD
     position,
     hint:
       method === "hnsw"
-        ? "An hnsw index needs a column of type vector(n), halfvec(n) or bit(n)."
+        ? "An hnsw index needs a column of type vector(n), halfvec(n), sparsevec(n) or bit(n)."
         : "A text index needs columns of type text.",
   });
 }

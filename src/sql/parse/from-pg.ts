@@ -415,15 +415,12 @@ function setVariable(node: VariableSetStmt, position: number): SetStatement {
   }
 }
 
-/**
- * SET TIME ZONE INTERVAL '+02:00' HOUR TO MINUTE: the zone that is so far from UTC all year. Its name has the other
- * sign.
- */
+/** SET TIME ZONE INTERVAL '+05:30' HOUR TO MINUTE: a zone that is so far east of UTC all year, in hours. */
 function zoneOfOffset(text: string, position: number): string {
-  const match = /^([+-]?)(\d{1,2})(?::00)*$/.exec(text);
+  const match = /^([+-]?)(\d{1,2})(?::([0-5]\d))?(?::00)?$/.exec(text);
   if (match === null) throw notSupported(`a time zone of INTERVAL '${text}'`, position);
-  const hours = Number(match[2]);
-  return hours === 0 ? "UTC" : `Etc/GMT${match[1] === "-" ? "+" : "-"}${hours}`;
+  const hours = Number(match[2]) + Number(match[3] ?? 0) / 60;
+  return (match[1] === "-" ? -hours : hours).toFixed(9);
 }
 
 function settingValue(node: Node, position: number): string | number | boolean {

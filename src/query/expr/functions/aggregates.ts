@@ -5,6 +5,7 @@
 
 import { sqlError } from "../../../protocol/errors.js";
 import { roundMicros } from "../../../values/datetime.js";
+import { asHalves } from "../../../values/half-vector.js";
 import { addIntervals, multiplyInterval, negateInterval } from "../../../values/interval.js";
 import { Numeric } from "../../../values/numeric.js";
 import { sqlArray } from "../../../values/text-format-array.js";
@@ -15,6 +16,7 @@ import {
   BYTEA,
   FLOAT4,
   FLOAT8,
+  HALFVEC,
   INT2,
   INT4,
   INT8,
@@ -192,6 +194,10 @@ function intervalSum(result: (state: IntervalSum) => Interval): Steps<IntervalSu
   return { ...steps, moving: { ...steps, inverse } };
 }
 
+/** The largest numbers of single and of half precision. */
+const FLOAT4_MAX = 3.4028234663852886e38;
+const HALF_MAX = 65_504;
+
 interface VectorSum {
   sum: Float64Array | null;
   count: number;
@@ -216,19 +222,30 @@ function vectorSum(
   };
 }
 
-const totalVector = vectorSum(
-  (expected, given) => `different vector dimensions ${expected} and ${given}`,
-  ({ sum }) => {
-    const total = Float32Array.from(sum!);
-    if (!total.every(Number.isFinite)) throw sqlError("22003", "value out of range: overflow");
-    return total;
-  },
-);
+/** `largest` is that of the type. */
+function totalVector(type: string, largest: number): Steps<VectorSum> {
+  return vectorSum(
+    (expected, given) => `different ${type} dimensions ${expected} and ${given}`,
+    ({ sum }) => {
+      const total = Float32Array.from(sum!);
+      if (total.some((x) => Math.abs(x) > largest)) throw sqlError("22003", "value out of range: overflow");
+      return total;
+    },
+  );
+}
 
 const meanVector = vectorSum(
   (expected, given) => `expected ${expected} dimensions, not ${given}`,
   ({ sum, count }) => Float32Array.from(sum!, (total) => total / count),
 );
+
+function inHalves({ result, ...steps }: Steps<VectorSum>): Steps<VectorSum> {
+  const halves = (state: VectorSum) => {
+    const vector = result(state) as Float32Array | null;
+    return vector === null ? null : asHalves(vector);
+  };
+  return { ...steps, result: halves };
+}
 
 const SUMS: readonly AggregateFunction[] = [
   aggregate("sum", [INT2], INT8, sumAsInt8),
@@ -253,7 +270,8 @@ const SUMS: readonly AggregateFunction[] = [
     INTERVAL,
     intervalSum((state) => state.sum),
   ),
-  aggregate("sum", [VECTOR], VECTOR, totalVector),
+  aggregate("sum", [VECTOR], VECTOR, totalVector("vector", FLOAT4_MAX)),
+  aggregate("sum", [HALFVEC], HALFVEC, inHalves(totalVector("halfvec", HALF_MAX))),
   ...[INT2, INT4, INT8].map((type) => aggregate("avg", [type], NUMERIC, integerAverage)),
   aggregate("avg", [NUMERIC], NUMERIC, numericAverage),
   ...[FLOAT4, FLOAT8].map((type) =>
@@ -274,6 +292,7 @@ const SUMS: readonly AggregateFunction[] = [
     }),
   ),
   aggregate("avg", [VECTOR], VECTOR, meanVector),
+  aggregate("avg", [HALFVEC], HALFVEC, inHalves(meanVector)),
 ];
 
 const countRows = { init: () => 0, step: (count: number) => count + 1, result: (count: number) => count };

@@ -49,6 +49,7 @@ import { VECTOR_FUNCTIONS, VECTOR_OPERATOR_FAMILIES, VECTOR_OPERATORS } from "./
 import {
   BIT_DISTANCE_FUNCTIONS,
   BIT_DISTANCE_OPERATORS,
+  VECTOR_COMPARISONS,
   VECTOR_TYPE_FUNCTIONS,
   VECTOR_TYPE_OPERATORS,
 } from "./vector-types.js";
@@ -105,7 +106,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     title: "Vector functions and operators",
-    functions: [...VECTOR_FUNCTIONS, ...BIT_DISTANCE_FUNCTIONS],
+    functions: [...VECTOR_FUNCTIONS, ...VECTOR_COMPARISONS, ...BIT_DISTANCE_FUNCTIONS],
     families: VECTOR_TYPE_FUNCTIONS,
     operators: [...VECTOR_OPERATORS, ...BIT_DISTANCE_OPERATORS],
     operatorFamilies: [...VECTOR_OPERATOR_FAMILIES, ...VECTOR_TYPE_OPERATORS],

@@ -3,8 +3,8 @@
  * type, so that calls with literals alone stay those of vectors.
  */
 import { sqlError } from "../../../protocol/errors.js";
-import { asHalves } from "../../../values/half-vector.js";
 import {
+  compareSparse,
   type Sparse,
   sparseCosine,
   sparseIn,
@@ -15,10 +15,11 @@ import {
   sparseProduct,
   sparseToText,
 } from "../../../values/sparse-vector.js";
-import { BIT, FLOAT8, HALFVEC, SPARSEVEC, type SqlType, VECTOR } from "../../../values/values.js";
+import { BIT, FLOAT8, HALFVEC, INT4, SPARSEVEC, type SqlType } from "../../../values/values.js";
+import { compareVectors } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
 import { type FunctionFamily, family, fn, op } from "./define.js";
-import { VECTOR_FUNCTIONS, VECTOR_OPERATOR_FAMILIES, VECTOR_OPERATORS } from "./vector.js";
+import { vectorConcatenation, vectorFunctions, vectorOperators } from "./vector.js";
 
 const SERVES: Readonly<Record<string, ReadonlySet<string>>> = {
   halfvec: new Set(["halfvec", "vector", "unknown"]),
@@ -34,21 +35,6 @@ function familyOf(made: ScalarFunction, type: SqlType): FunctionFamily {
       given.element === null && (!kinds[i] || SERVES[type.name]!.has(given.name));
     const isMeant = types.some((given, i) => kinds[i] && given.name === type.name);
     return isMeant && types.length === made.args.length && types.every(fits) ? made : null;
-  });
-}
-
-/** What vectors have, of halves: they are vectors whose members are rounded. */
-function ofHalves(made: ScalarFunction): ScalarFunction {
-  const swap = (type: SqlType) => (type === VECTOR ? HALFVEC : type);
-  const { apply } = made;
-  const givesVector = made.returns === VECTOR;
-  return Object.freeze({
-    ...made,
-    args: made.args.map(swap),
-    returns: swap(made.returns),
-    apply: givesVector
-      ? (...args: Parameters<typeof apply>) => asHalves((apply(...args) as Float32Array).slice())
-      : apply,
   });
 }
 
@@ -106,16 +92,23 @@ export const BIT_DISTANCE_FUNCTIONS: readonly ScalarFunction[] = [
   fn("jaccard_distance", BITS, FLOAT8, jaccard),
 ];
 
-const halves = (made: readonly ScalarFunction[]) => made.map((of) => familyOf(ofHalves(of), HALFVEC));
-const CONCATENATION = VECTOR_OPERATOR_FAMILIES[0]!.instantiate([VECTOR, VECTOR])!;
+const ofHalves = (made: readonly ScalarFunction[]) => made.map((of) => familyOf(of, HALFVEC));
 
 export const VECTOR_TYPE_OPERATORS: readonly FunctionFamily[] = [
-  ...halves([...VECTOR_OPERATORS, CONCATENATION]),
+  ...ofHalves([...vectorOperators(HALFVEC), vectorConcatenation(HALFVEC)]),
   ...SPARSE_OPERATORS.map((of) => familyOf(of, SPARSEVEC)),
 ];
 
-/** Names of its own that vector_norm has stay with vectors, as in pgvector. */
+const HALVES: readonly SqlType[] = [HALFVEC, HALFVEC];
+const compareHalves = (a: Float32Array, b: Float32Array): number => Math.sign(compareVectors(a, b));
+
 export const VECTOR_TYPE_FUNCTIONS: readonly FunctionFamily[] = [
-  ...halves(VECTOR_FUNCTIONS.filter(({ name }) => name !== "vector_norm")),
+  ...ofHalves(vectorFunctions(HALFVEC)),
   ...SPARSE_FUNCTIONS.map((of) => familyOf(of, SPARSEVEC)),
+];
+
+/** Names that one type alone has, so that texts are taken for it. */
+export const VECTOR_COMPARISONS: readonly ScalarFunction[] = [
+  fn("halfvec_cmp", HALVES, INT4, compareHalves),
+  fn("sparsevec_cmp", PAIR, INT4, (a: string, b: string) => Math.sign(compareSparse(a, b))),
 ];

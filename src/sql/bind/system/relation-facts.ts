@@ -12,6 +12,7 @@ import type {
 import { quoteIdentifier } from "../../../query/expr/print.js";
 import { displayName, oidOfId, pgOidOf } from "../../../query/expr/types.js";
 import type { SqlType, Value } from "../../../values/values.js";
+import { formText } from "../../../values/vector-form.js";
 import { operatorClassFor } from "../../../values/vector-metric.js";
 import { indexKeyText, inParentheses } from "./sql-parentheses.js";
 import type { SystemView } from "./system-view.js";
@@ -162,8 +163,10 @@ function searchKeys(table: TableDef, { columnIds, vector, text, declared }: Sear
   const { metric, m, efConstruction, efSearch, storage } = vector;
   const compressed = storage === "f32" ? "" : `, storage='${storage}'`;
   const searched = efSearch === undefined ? "" : `, ef_search='${efSearch}'`;
-  const type = table.columns.find(({ id }) => id === columnIds[0])!.type.name;
-  return `(${columns} ${operatorClassFor(metric, type)}) WITH (m='${m}', ef_construction='${efConstruction}'${searched}${compressed})`;
+  const { form } = vector;
+  const type = form?.type ?? table.columns.find(({ id }) => id === columnIds[0])!.type.name;
+  const key = form === undefined ? columns : formText(form, columns);
+  return `(${key} ${operatorClassFor(metric, type)}) WITH (m='${m}', ef_construction='${efConstruction}'${searched}${compressed})`;
 }
 
 function indexFacts(table: TableDef, index: IndexDef): IndexFacts {

@@ -1,0 +1,41 @@
+/**
+ * What a vector index takes of its column, where it is on an expression: the vector in another type, one bit for each
+ * member, a part. Definitions keep it in this form (catalog/table.ts); query/expr/form-of.ts finds it in expressions.
+ */
+import { denseOf } from "./sparse-vector.js";
+
+export interface VectorForm {
+  /** The type that the expression is cast to, with so many dimensions. */
+  readonly type: "vector" | "halfvec" | "bit";
+  readonly dimensions: number;
+  /** Of subvector(column, start, count), counted from 1; absent: all members. */
+  readonly part?: readonly [start: number, count: number];
+}
+
+export function isSameForm(a: VectorForm | undefined, b: VectorForm | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.type === b.type && a.dimensions === b.dimensions && String(a.part) === String(b.part);
+}
+
+/** As it is written in a definition; `column` is quoted as it must be. */
+export function formText({ type, dimensions, part }: VectorForm, column: string): string {
+  const input = type === "bit" ? `binary_quantize(${column})` : `(${column})`;
+  const inner = part === undefined ? input : `subvector(${column}, ${part.join(", ")})`;
+  return `(${inner}::${type}(${dimensions}))`;
+}
+
+/** The numbers that are compared, of a value of vector, halfvec, sparsevec or bit. Null: it does not fit. */
+export function formed(form: VectorForm | undefined, value: Float32Array | string | null): Float32Array | null {
+  const whole = numbersOf(value);
+  if (form === undefined || whole === null) return whole;
+  const { type, dimensions, part } = form;
+  const taken = part === undefined ? whole : whole.subarray(part[0] - 1, part[0] - 1 + part[1]);
+  if (taken.length !== dimensions) return null;
+  return type === "bit" ? taken.map((x) => (x > 0 ? 1 : 0)) : taken;
+}
+
+/** Bits are numbers of 0 and 1. */
+export function numbersOf(value: Float32Array | string | null): Float32Array | null {
+  if (typeof value !== "string") return value;
+  return value.startsWith("{") ? denseOf(value) : Float32Array.from(value, Number);
+}
