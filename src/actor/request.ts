@@ -12,6 +12,7 @@ import type { ProgressHearer } from "../query/exec/context.js";
 import { Capability } from "../query/expr/capability.js";
 import type { Answer } from "../session/answer.js";
 import { provideCapability } from "../session/capabilities.js";
+import type { AuditedCaller } from "../session/data-audit.js";
 import type { InteractiveTransactions } from "../session/interactive-transactions.js";
 import type { Client } from "../session/statement-run.js";
 import type { Tenant } from "../session/tenant.js";
@@ -64,6 +65,7 @@ export class Request {
   private stopping: RequestStop | null = null;
   /** The one that it is at, or was last; "": it has begun none. */
   private statement = "";
+  private language: AuditedCaller["language"] = "sql";
 
   /** Null: it is not traced. */
   trace: Trace | null = null;
@@ -206,6 +208,7 @@ export class Request {
 
   readonly atStatement = (text: string): void => {
     this.statement = text;
+    this.language = "sql";
     this.mark();
     this.channel.marks.statement(text);
   };
@@ -215,7 +218,25 @@ export class Request {
     this.statement = name;
   }
 
-  readonly inCypher = (): void => this.channel.marks.statementIsCypher();
+  readonly inCypher = (): void => {
+    this.language = "cypher";
+    this.channel.marks.statementIsCypher();
+  };
+
+  audited(): AuditedCaller {
+    const { head, partition, account, endpoint, requestId, statement, language } = this;
+    return {
+      tenant: partition.tenant(account),
+      tenantName: head.tenantId,
+      username: head.username,
+      keyId: head.keyId === "" ? null : head.keyId,
+      address: head.remoteAddress === "" ? null : head.remoteAddress,
+      door: endpoint.name,
+      requestId,
+      statement,
+      language,
+    };
+  }
 
   /** Its answer was committed behind what it had committed. */
   answerKept(): void {

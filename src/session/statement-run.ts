@@ -5,6 +5,7 @@ import type { ProgressHearer } from "../query/exec/context.js";
 import type { BoundStatement } from "../sql/bind/bound-statement.js";
 import type { KeyHolder } from "../storage/key-locks.js";
 import type { SqlType } from "../values/values.js";
+import type { AuditedCaller } from "./data-audit.js";
 import type { RowCollector } from "./sql-result.js";
 import type { Trace } from "./trace.js";
 
@@ -34,6 +35,8 @@ export interface Client {
   readonly budget?: RowBudget | null;
   /** The client that this one stands for; absent: it is the client itself. */
   readonly origin?: Client;
+  /** Who it is, for the audit of data; absent or null: the engine, on behalf of the session's user. */
+  audited?(): AuditedCaller | null;
   /** Throws why agents cannot run on its behalf; absent: they can. */
   checkAgents?(): void;
   /** Told for whom the statement waits, and that it does not any more. */

@@ -1659,6 +1659,20 @@ readonly at: string;
 readonly action: string; readonly outcome: "ok" | "refused" | "failed"; readonly status: number; readonly code: string | null; readonly tenant: string | null; readonly username: string | null; readonly key_id: string | null; readonly address: string | null; readonly target: readonly (string)[]; readonly request_id: string; 
 /** Equal refusals within one second are one entry. */
 readonly count: number; })[]; readonly next_before: number | null; } };
+/** Who read or changed rows of audited tables (ALTER TABLE … SET (audit = 'read, write')) of the caller's tenant, newest first. */
+"GET /admin/audit/data": { readonly sent: { readonly query?: { readonly limit?: string | number | boolean | undefined; 
+/** The next_before of the previous page. */
+readonly before?: string | number | boolean | undefined; readonly username?: string | number | boolean | undefined; readonly action?: "data.read" | "data.write" | "data.audit" | undefined; 
+/** With its schema, unless that is public. */
+readonly table?: string | number | boolean | undefined; readonly since?: string | number | boolean | undefined; readonly until?: string | number | boolean | undefined; }; }; readonly answer: { readonly entries: readonly ({ readonly number: number; 
+/** RFC 3339, UTC. */
+readonly at: string; readonly action: "data.read" | "data.write" | "data.audit"; readonly outcome: "ok" | "refused" | "failed"; readonly status: number; readonly code: string | null; readonly tenant: string | null; readonly username: string | null; readonly key_id: string | null; readonly address: string | null; 
+/** The tables. */
+readonly target: readonly (string)[]; readonly request_id: string; 
+/** Equal refusals within one second are one entry. */
+readonly count: number; 
+/** The operation through which the rows were used. */
+readonly door: string; readonly statement: string | null; readonly parameters: string | null; })[]; readonly next_before: number | null; } };
 /** Set the log level of all threads until the server restarts. */
 "PUT /admin/log-level": { readonly sent: { readonly body: { readonly level: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent"; }; }; readonly answer: { readonly level: string; } };
 /** The cluster: its nodes, who owns which partition, and how far copies are. On one machine: none. */
