@@ -11,8 +11,8 @@ import { REQUEST_READ_ONLY, REQUEST_WANTS_MSGPACK, type RequestFrame, type Reque
 import type { ProgressHearer } from "../query/exec/context.js";
 import { Capability } from "../query/expr/capability.js";
 import type { Answer } from "../session/answer.js";
+import type { AuditedCaller } from "../session/audited-caller.js";
 import { provideCapability } from "../session/capabilities.js";
-import type { AuditedCaller } from "../session/data-audit.js";
 import type { InteractiveTransactions } from "../session/interactive-transactions.js";
 import type { Client } from "../session/statement-run.js";
 import type { Tenant } from "../session/tenant.js";

@@ -13,26 +13,10 @@ import { shapeOf } from "../protocol/statement-shape.js";
 import type { AuditedTables } from "../query/plan/audited-tables.js";
 import { accessKey, accessPrefix, accessSaltKey, prefixRange } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
+import type { AuditedCaller, AuditedTenant } from "./audited-caller.js";
 import { parameterBytes } from "./parameter-bytes.js";
 import type { Client } from "./statement-run.js";
-import type { Tenant } from "./tenant.js";
 import { nowMicros } from "./transaction-block.js";
-
-/** On whose behalf rows are used. */
-export interface AuditedCaller {
-  /** Whose trail it is: of a branch, its origin. */
-  readonly tenant: Tenant;
-  readonly tenantName: string;
-  readonly username: string;
-  readonly keyId: string | null;
-  readonly address: string | null;
-  /** The endpoint's name; "engine": no request, but work that goes on for the user. */
-  readonly door: string;
-  readonly requestId: string;
-  /** The text of the client's statement; "": there is none. */
-  readonly statement: string;
-  readonly language: "sql" | "cypher";
-}
 
 export interface AccessEntry {
   readonly atMs: number;
@@ -80,11 +64,15 @@ interface TrailState {
   untilTrim: number;
 }
 
-const states = new WeakMap<Tenant, TrailState>();
+const states = new WeakMap<AuditedTenant, TrailState>();
 
 /** Of a statement whose session has that user. */
 export function auditedCaller(
-  { client, tenant, tenantName }: { readonly client: Client; readonly tenant: Tenant; readonly tenantName: string },
+  {
+    client,
+    tenant,
+    tenantName,
+  }: { readonly client: Client; readonly tenant: AuditedTenant; readonly tenantName: string },
   username: string,
 ): AuditedCaller {
   const known = (client.origin ?? client).audited?.() ?? null;
@@ -149,7 +137,7 @@ function entryOf(
 
 const short = (hex: string): string => hex.slice(0, HASH_CHARACTERS);
 
-function recordOf(tenant: Tenant, entry: AccessEntry): [key: Uint8Array, value: Uint8Array] {
+function recordOf(tenant: AuditedTenant, entry: AccessEntry): [key: Uint8Array, value: Uint8Array] {
   // Times are as good as numbers; what is random keeps two apart when the clock was set back.
   const at = `${String(nowMicros()).padStart(DIGITS, "0")}${randomBytes(4).toString("hex")}`;
   return [accessKey(tenant.number, at), Buffer.from(JSON.stringify(entry))];
@@ -165,7 +153,7 @@ function commitEntry({ tenant }: AuditedCaller, entry: AccessEntry): void {
   });
 }
 
-function inOwnCommit(tenant: Tenant, work: (tx: Transaction) => void): void {
+function inOwnCommit(tenant: AuditedTenant, work: (tx: Transaction) => void): void {
   const tx = tenant.partition.shard.begin({ isolation: "read committed" });
   try {
     work(tx);
@@ -176,7 +164,7 @@ function inOwnCommit(tenant: Tenant, work: (tx: Transaction) => void): void {
   }
 }
 
-function trim(tenant: Tenant, tx: Transaction): void {
+function trim(tenant: AuditedTenant, tx: Transaction): void {
   const before = (Date.now() - tenant.partition.config.audit.dataDays * DAY_MS) * 1000;
   const cursor = tx.scan(prefixRange(accessPrefix(tenant.number)));
   const { keys } = cursor.next(TRIMMED_MAX);
@@ -184,7 +172,7 @@ function trim(tenant: Tenant, tx: Transaction): void {
   for (const key of keys) if (numberOf(key) < before) tx.delete(key);
 }
 
-function stateOf(tenant: Tenant): TrailState {
+function stateOf(tenant: AuditedTenant): TrailState {
   let state = states.get(tenant);
   if (state === undefined) {
     state = { salt: saltOf(tenant), untilTrim: 0 };
@@ -193,7 +181,7 @@ function stateOf(tenant: Tenant): TrailState {
   return state;
 }
 
-function saltOf(tenant: Tenant): Uint8Array {
+function saltOf(tenant: AuditedTenant): Uint8Array {
   const key = accessSaltKey(tenant.number);
   const tx = tenant.partition.shard.begin({ readOnly: true });
   const known = tx.get(key);
@@ -212,7 +200,7 @@ function numberOf(key: Uint8Array): number {
 /**
  * Newest first. A page may be shorter than its limit and yet have a next one: it looks at a bounded number of entries.
  */
-export function listAccess(tenant: Tenant, filter: AccessFilter): AccessPage {
+export function listAccess(tenant: AuditedTenant, filter: AccessFilter): AccessPage {
   const tx = tenant.partition.shard.begin({ readOnly: true });
   try {
     const range = prefixRange(accessPrefix(tenant.number), true);

@@ -5,7 +5,7 @@ import type { ProgressHearer } from "../query/exec/context.js";
 import type { BoundStatement } from "../sql/bind/bound-statement.js";
 import type { KeyHolder } from "../storage/key-locks.js";
 import type { SqlType } from "../values/values.js";
-import type { AuditedCaller } from "./data-audit.js";
+import type { AuditedCaller } from "./audited-caller.js";
 import type { RowCollector } from "./sql-result.js";
 import type { Trace } from "./trace.js";
 

@@ -7,7 +7,7 @@ import type { Config } from "../../protocol/config.js";
 import type { DbError } from "../../protocol/errors.js";
 import type { RequestHead } from "../../protocol/frames.js";
 import type { CallerBounds } from "../../protocol/identity.js";
-import type { AuditedCaller } from "../../session/data-audit.js";
+import type { AuditedCaller } from "../../session/audited-caller.js";
 import type { Client } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
 import type { Shard } from "../../storage/shard.js";
