@@ -8,7 +8,7 @@ import { randomFrom } from "../fuzz/random.js";
 import { tries } from "../lengths.js";
 import { QueryGenerator, SETUP } from "./random-queries.js";
 
-const QUERIES = tries(60);
+const QUERIES = tries(25);
 
 const NODES = `"graph:default".nodes`;
 const EDGES = `"graph:default".edges`;

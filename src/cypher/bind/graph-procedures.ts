@@ -54,7 +54,10 @@ function columnOf<C extends NodeColumns | EdgeColumns>(
   { plan, columns }: { readonly plan: Plan; readonly columns: C },
   name: keyof C & string,
 ): Plan {
-  return only(plan, [columns[name] as OutputColumn]);
+  const column = columns[name] as OutputColumn;
+  if (plan.kind !== "scan") return only(plan, [column]);
+  const place = plan.columns.indexOf(column);
+  return Object.freeze({ ...plan, source: [plan.source[place]!], columns: [column] });
 }
 
 function distinct(input: Plan): Plan {
