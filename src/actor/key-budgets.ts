@@ -1,5 +1,5 @@
 /**
- * What API keys on a lead have used of their budgets (`rows_per_day`, `bytes_per_day`), by days of UTC. Counted by the
+ * What API keys on a lead have used of their budgets (`rows_per_day`, `bytes_per_day`, `tokens_per_day`), by days of UTC. Counted by the
  * actor that answers, and stored with the tenant at each sweep: a crash forgets what was used within the last half
  * second, and longer where hundreds of keys read at once.
  */
@@ -29,9 +29,12 @@ interface Used {
   day: number;
   rows: number;
   bytes: number;
+  tokens: number;
 }
 
-type What = "rows" | "bytes";
+type What = "rows" | "bytes" | "tokens";
+
+const VERBS = { rows: "read", bytes: "read", tokens: "use" } as const;
 
 /** A key's, of all its requests. */
 class KeyBudget {
@@ -53,7 +56,8 @@ class KeyBudget {
     const used = this.today();
     if (used[what] + count <= most) return;
     const left = Math.max(0, most - used[what]);
-    throw new DbError("budget_exhausted", `The API key may read ${most} ${what} a day; ${left} are left today.`, {
+    const message = `The API key may ${VERBS[what]} ${most} ${what} a day; ${left} are left today.`;
+    throw new DbError("budget_exhausted", message, {
       retry_after_seconds: Math.ceil((DAY_MS - (this.host.now() % DAY_MS)) / 1000),
       hint: "The day ends at midnight, UTC. A key with a larger budget, or none, may go on.",
     });
@@ -65,9 +69,18 @@ class KeyBudget {
     this.host.changed(this);
   }
 
+  /** Throws forbidden for a model that is none of the key's. */
+  requireModel(name: string): void {
+    const { models } = this.lead;
+    if (models === undefined || models.includes(name)) return;
+    throw new DbError("forbidden", `The API key may not use the model "${name}".`, {
+      hint: `It may use: ${models.join(", ")}. Another needs a key with it in lead.models.`,
+    });
+  }
+
   private today(): Used {
     const day = Math.floor(this.host.now() / DAY_MS);
-    if (day !== this.used.day) Object.assign(this.used, { day, rows: 0, bytes: 0 });
+    if (day !== this.used.day) Object.assign(this.used, { day, rows: 0, bytes: 0, tokens: 0 });
     return this.used;
   }
 }
@@ -101,10 +114,29 @@ export class RequestBudget implements RowBudget {
     this.key.add("bytes", count);
   }
 
+  /** Throws where the key may not use the model, or has no tokens left. */
+  beginModel(name: string): void {
+    this.key.requireModel(name);
+    this.key.require("tokens", 1);
+  }
+
+  /** What a model has read and written is known when it has: the last use of a day may go beyond the budget. */
+  spendTokens(count: number): void {
+    this.key.add("tokens", count);
+  }
+
   /** Of an answer that has to leave: what was committed is told. */
   takeBytesAnyway(count: number): void {
     this.key.add("bytes", count);
   }
+}
+
+/** Of work in the background: it answers nobody, and only what models do for it counts. */
+class JobBudget extends RequestBudget {
+  override takeRows(): void {}
+  override owe(): void {}
+  override takeBytes(): void {}
+  override takeBytesAnyway(): void {}
 }
 
 export class KeyBudgets {
@@ -118,6 +150,12 @@ export class KeyBudgets {
   forRequest(tenant: number, lead: Lead): RequestBudget | null {
     const { key } = lead;
     return key === undefined || !hasBudget(lead) ? null : new RequestBudget(this.of(tenant, lead, key));
+  }
+
+  /** The same for a job that the key began. */
+  forJob(tenant: number, lead: Lead): RequestBudget | null {
+    const { key } = lead;
+    return key === undefined || !hasBudget(lead) ? null : new JobBudget(this.of(tenant, lead, key));
   }
 
   private of(tenant: number, lead: Lead, key: string): KeyBudget {
@@ -177,6 +215,7 @@ export class KeyBudgets {
     const tx = this.host.shard.begin({ readOnly: true });
     const bytes = tx.get(keyBudgetKey(tenant, keyId));
     tx.rollback();
-    return bytes === undefined ? { day: 0, rows: 0, bytes: 0 } : (JSON.parse(Buffer.from(bytes).toString()) as Used);
+    const none: Used = { day: 0, rows: 0, bytes: 0, tokens: 0 };
+    return bytes === undefined ? none : { ...none, ...(JSON.parse(Buffer.from(bytes).toString()) as Partial<Used>) };
   }
 }

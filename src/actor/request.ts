@@ -3,6 +3,7 @@
  * the mailbox, read by handlers; a statement's operators reach it through `checkpoint`, `shouldYield` and `yieldTurn`.
  */
 
+import type { ModelUser } from "../ai/model-budget.js";
 import type { BodySource } from "../bodies/body-source.js";
 import type { ActorMarks } from "../protocol/actor-marks.js";
 import type { Endpoint } from "../protocol/endpoint.js";
@@ -156,6 +157,11 @@ export class Request {
   /** The tenant's open transactions. */
   get transactions(): InteractiveTransactions {
     return this.partition.transactionsOf(this.tenant);
+  }
+
+  /** For whom models work. */
+  get modelUser(): ModelUser {
+    return { tenant: this.head.tenantId, budget: this.budget };
   }
 
   get head(): RequestHead {

@@ -89,7 +89,7 @@ function shownMessage({ id, role, content, createdAt, finishReason, citations }:
 
 async function createSession(request: Request, { body }: Input): Promise<Answer> {
   const { title = "", model = null, system_prompt: systemPrompt, collections = [] } = body ?? {};
-  if (model !== null) writerOf(request.tenant, request.head.tenantId, model);
+  if (model !== null) writerOf(request.tenant, request.modelUser, model);
   for (const name of collections as readonly string[]) {
     if (withDefinitions(request, (catalog) => catalog.table(null, name)) !== null) continue;
     throw new DbError("not_found", `The collection "${name}" does not exist.`, { field: "collections" });
