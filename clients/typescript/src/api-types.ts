@@ -58,7 +58,11 @@ readonly tools?: readonly (string)[] | undefined;
 /** Rows of results that it may read in a day of UTC. */
 readonly rows_per_day?: number | undefined; 
 /** Bytes of answers that it may read in a day of UTC. */
-readonly bytes_per_day?: number | undefined; } | undefined; }; }; readonly answer: { readonly api_key: { readonly id: string; readonly name: string; readonly key_preview: string; readonly permission: "ReadOnly" | "FullAccess"; readonly lead: { 
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models may read and write for it in a day of UTC: texts, chats, agents, embeddings. */
+readonly tokens_per_day?: number | undefined; 
+/** Models that it may use, by their names. */
+readonly models?: readonly (string)[] | undefined; } | undefined; }; }; readonly answer: { readonly api_key: { readonly id: string; readonly name: string; readonly key_preview: string; readonly permission: "ReadOnly" | "FullAccess"; readonly lead: { 
 /** A role of the tenant that the key acts as, in place of its user's. */
 readonly role?: string | undefined; 
 /** Tables and views that its statements may name: "orders", or "sales.orders" in a schema of its own. */
@@ -70,7 +74,11 @@ readonly tools?: readonly (string)[] | undefined;
 /** Rows of results that it may read in a day of UTC. */
 readonly rows_per_day?: number | undefined; 
 /** Bytes of answers that it may read in a day of UTC. */
-readonly bytes_per_day?: number | undefined; } | null; readonly is_active: boolean; readonly expires_at: string | null; 
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models may read and write for it in a day of UTC: texts, chats, agents, embeddings. */
+readonly tokens_per_day?: number | undefined; 
+/** Models that it may use, by their names. */
+readonly models?: readonly (string)[] | undefined; } | null; readonly is_active: boolean; readonly expires_at: string | null; 
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly last_used: string | null; readonly usage_count: number; }; readonly raw_key: string; } };
 /** The tenant's API keys, newest first. */
@@ -92,7 +100,11 @@ readonly tools?: readonly (string)[] | undefined;
 /** Rows of results that it may read in a day of UTC. */
 readonly rows_per_day?: number | undefined; 
 /** Bytes of answers that it may read in a day of UTC. */
-readonly bytes_per_day?: number | undefined; } | null; readonly is_active: boolean; readonly expires_at: string | null; 
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models may read and write for it in a day of UTC: texts, chats, agents, embeddings. */
+readonly tokens_per_day?: number | undefined; 
+/** Models that it may use, by their names. */
+readonly models?: readonly (string)[] | undefined; } | null; readonly is_active: boolean; readonly expires_at: string | null; 
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly last_used: string | null; readonly usage_count: number; })[]; readonly total: number; } };
 /** Delete an API key; it stops working at once. */
@@ -109,6 +121,12 @@ readonly provider: string; }; }; readonly answer: { readonly authorization_url: 
 readonly expires_in: number; readonly user: { readonly id: string; readonly username: string; readonly email: string | null; readonly tenant_id: string; readonly company_id: string; readonly roles: readonly (string)[]; readonly is_active: boolean; readonly is_verified: boolean; readonly mfa_enabled: boolean; 
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly last_login: string | null; }; } };
+/** Back-channel logout of OpenID Connect: a provider says that one of its users has signed out, and the user's sessions end. */
+"POST /v1/auth/oidc/logout": { readonly sent: { readonly body: { readonly logout_token?: string | undefined; 
+/** logout_token, as a form has it. */
+readonly form?: string | undefined; }; }; readonly answer: { 
+/** False: no session of that user was known. */
+readonly logged_out: boolean; } };
 /** The tenant's own providers of OpenID Connect. */
 "GET /admin/tenants/{tenant}/oidc": { readonly sent: { readonly params: { readonly tenant: string | number | boolean; }; }; readonly answer: { readonly providers: readonly ({ 
 /** 1 to 32 characters of a-z, 0-9 and -. */
