@@ -162,6 +162,11 @@ export function accessSaltKey(tenant: number): Buffer {
   return textKey(tenant, SPACE.meta, "access-salt");
 }
 
+/** What all of a tenant's requests together may use in a day. */
+export function tenantBudgetKey(tenant: number): Buffer {
+  return textKey(tenant, SPACE.meta, "tenant-budget");
+}
+
 /** A record of the directory of accounts; `kind` (say "user") must not contain U+0000. */
 export function directoryKey(kind: string, id: string): Buffer {
   return textKey(SHARD_TENANT, SPACE.directory, `${kind}\0${id}`);

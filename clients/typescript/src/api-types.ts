@@ -1691,6 +1691,28 @@ readonly target: readonly (string)[]; readonly request_id: string;
 readonly count: number; 
 /** The operation through which the rows were used. */
 readonly door: string; readonly statement: string | null; readonly parameters: string | null; })[]; readonly next_before: number | null; } };
+/** What all users and keys of the tenant together may use in a day, and have used today. */
+"GET /admin/budget": { readonly sent: Nothing; readonly answer: { 
+/** Rows of results. */
+readonly rows_per_day?: number | undefined; 
+/** Bytes of answers. */
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models read and write. */
+readonly tokens_per_day?: number | undefined; readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
+/** Set what all users and keys of the tenant together may use in a day of UTC. What is left out is unbounded. */
+"PUT /admin/budget": { readonly sent: { readonly body: { 
+/** Rows of results. */
+readonly rows_per_day?: number | undefined; 
+/** Bytes of answers. */
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models read and write. */
+readonly tokens_per_day?: number | undefined; }; }; readonly answer: { 
+/** Rows of results. */
+readonly rows_per_day?: number | undefined; 
+/** Bytes of answers. */
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models read and write. */
+readonly tokens_per_day?: number | undefined; readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
 /** Set the log level of all threads until the server restarts. */
 "PUT /admin/log-level": { readonly sent: { readonly body: { readonly level: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent"; }; }; readonly answer: { readonly level: string; } };
 /** The cluster: its nodes, who owns which partition, and how far copies are. On one machine: none. */

@@ -99,7 +99,8 @@ export class BackgroundRequests {
     };
     const work = { usedMs: 0, account: partition.account };
     const request = new Request(origin, NO_ENDPOINT, partition, tenant, this.scheduler, work, this.channel, null);
-    if (head.lead !== undefined) request.budget = partition.keyBudgets.forJob(tenant.number, leadOf(head.lead));
+    const { lead } = head;
+    request.budget = partition.keyBudgets.forJob(tenant.number, lead === undefined ? null : leadOf(lead));
     return request;
   }
 }

@@ -2,6 +2,7 @@
 
 import { SQL_MANUAL } from "../../sql/manual/manual.js";
 import type { Feature } from "../feature.js";
+import { budgetHandlers } from "./budget-routes.js";
 import { dataAuditHandlers } from "./data-audit-routes.js";
 import { queryHandlers } from "./query-routes.js";
 import { schemaHandlers } from "./schema-routes.js";
@@ -18,6 +19,7 @@ export const statementsFeature = {
     ...schemaHandlers,
     ...serverHandlers,
     ...dataAuditHandlers,
+    ...budgetHandlers,
   },
   tableFunctions: [SQL_MANUAL],
 } satisfies Feature;
