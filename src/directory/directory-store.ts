@@ -91,7 +91,7 @@ export function listMoves(tx: Transaction): MoveRecord[] {
 }
 
 /** In no particular order. */
-export function listAllTenants(tx: Transaction): TenantRecord[] {
+export function allTenantRecords(tx: Transaction): TenantRecord[] {
   return listAll<TenantRecord>(tx, TENANT);
 }
 

@@ -9,7 +9,7 @@ import type { Identity, Role } from "../protocol/identity.js";
 import { USERNAME_CHARACTERS_MAX } from "../protocol/limits.js";
 import type { Transaction } from "../storage/store.js";
 import { type DirectoryContext, read, write } from "./directory-context.js";
-import { addUser, getTenant, getUser, getUserByName, listAllTenants, putUser } from "./directory-store.js";
+import { addUser, allTenantRecords, getTenant, getUser, getUserByName, putUser } from "./directory-store.js";
 import { identityOf } from "./identities.js";
 import { isAsDescribed, type KnownProvider } from "./oidc-providers.js";
 import type { FederatedRecord, UserRecord } from "./records.js";
@@ -76,7 +76,7 @@ export function federatedLogin(context: DirectoryContext, who: FederatedUser): S
 export function endFederatedSessions(context: DirectoryContext, by: KnownProvider, subject: string): string | null {
   return write(context, (tx, announce) => {
     const tenants = by.tenant ?? by.spec.tenant;
-    const ids = tenants === undefined ? listAllTenants(tx).map(({ id }) => id) : [tenants];
+    const ids = tenants === undefined ? allTenantRecords(tx).map(({ id }) => id) : [tenants];
     const users = ids.flatMap((tenantId) => getUser(tx, idOf({ by, tenantId, subject })) ?? []);
     const own = users.filter(({ federated }) => federated?.provider === by.key);
     for (const user of own) {

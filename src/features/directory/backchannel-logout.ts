@@ -29,7 +29,7 @@ export class BackchannelLogouts {
 
   constructor(private readonly options: BackchannelOptions) {}
 
-  /** Ends the sessions of the user that the token is about. Throws invalid_request for one that is none, or was used. */
+  /** Ends the sessions of the user that the token is about. Throws invalid_request for any other token. */
   async logOut(token: string): Promise<{ readonly name: string | null; readonly ended: boolean }> {
     const { provider, claims } = await this.checked(token).catch((error: unknown) => {
       if (!(error instanceof DbError) || (error.status !== 401 && error.status !== 403)) throw error;
