@@ -1,5 +1,6 @@
 /**
- * What API keys on a lead have used of their budgets (`rows_per_day`, `bytes_per_day`), by days of UTC. Counted by the
+ * What API keys on a lead, and whole tenants, have used of their budgets (`rows_per_day`, `bytes_per_day`,
+ * `tokens_per_day`), by days of UTC. Counted by the
  * actor that answers, and stored with the tenant at each sweep: a crash forgets what was used within the last half
  * second, and longer where hundreds of keys read at once.
  */
@@ -7,7 +8,7 @@ import { DbError } from "../protocol/errors.js";
 import { hasBudget, type Lead } from "../protocol/lead.js";
 import type { RowBudget } from "../session/statement-run.js";
 import type { Tenant } from "../session/tenant.js";
-import { keyBudgetKey } from "../storage/keys.js";
+import { keyBudgetKey, tenantBudgetKey } from "../storage/keys.js";
 import type { Shard } from "../storage/shard.js";
 import type { TenantPlaces } from "./tenant-places.js";
 
@@ -29,11 +30,19 @@ interface Used {
   day: number;
   rows: number;
   bytes: number;
+  tokens: number;
 }
 
-type What = "rows" | "bytes";
+type What = "rows" | "bytes" | "tokens";
 
-/** A key's, of all its requests. */
+const VERBS = { rows: "read", bytes: "read", tokens: "use" } as const;
+
+export type DailyBudget = Pick<Lead, "rows_per_day" | "bytes_per_day" | "tokens_per_day">;
+
+/** In the place of a key's id: all keys and users of the tenant. */
+const WHOLE_TENANT = "";
+
+/** A key's, of all its requests; or a tenant's. */
 class KeyBudget {
   constructor(
     private readonly used: Used,
@@ -53,9 +62,14 @@ class KeyBudget {
     const used = this.today();
     if (used[what] + count <= most) return;
     const left = Math.max(0, most - used[what]);
-    throw new DbError("budget_exhausted", `The API key may read ${most} ${what} a day; ${left} are left today.`, {
+    const isTenants = this.owner.keyId === WHOLE_TENANT;
+    const who = isTenants ? "tenant" : "API key";
+    const message = `The ${who} may ${VERBS[what]} ${most} ${what} a day; ${left} are left today.`;
+    throw new DbError("budget_exhausted", message, {
       retry_after_seconds: Math.ceil((DAY_MS - (this.host.now() % DAY_MS)) / 1000),
-      hint: "The day ends at midnight, UTC. A key with a larger budget, or none, may go on.",
+      hint: isTenants
+        ? "The day ends at midnight, UTC. An administrator can raise the budget: PUT /admin/budget."
+        : "The day ends at midnight, UTC. A key with a larger budget, or none, may go on.",
     });
   }
 
@@ -65,59 +79,148 @@ class KeyBudget {
     this.host.changed(this);
   }
 
+  /** Throws forbidden for a model that is none of the key's. */
+  requireModel(name: string): void {
+    const { models } = this.lead;
+    if (models === undefined || models.includes(name)) return;
+    throw new DbError("forbidden", `The API key may not use the model "${name}".`, {
+      hint: `It may use: ${models.join(", ")}. Another needs a key with it in lead.models.`,
+    });
+  }
+
+  get usedToday(): Pick<Used, What> {
+    const { rows, bytes, tokens } = this.today();
+    return { rows, bytes, tokens };
+  }
+
   private today(): Used {
     const day = Math.floor(this.host.now() / DAY_MS);
-    if (day !== this.used.day) Object.assign(this.used, { day, rows: 0, bytes: 0 });
+    if (day !== this.used.day) Object.assign(this.used, { day, rows: 0, bytes: 0, tokens: 0 });
     return this.used;
   }
 }
 
-/** One request's part. */
+/** One request's part: of its key's budget, and of its tenant's. */
 export class RequestBudget implements RowBudget {
   private owed = 0;
 
-  constructor(private readonly key: KeyBudget) {}
+  constructor(private readonly budgets: readonly KeyBudget[]) {}
 
   /** Throws budget_exhausted where nothing is left. */
   requireLeft(): void {
-    this.key.require("rows", 1);
-    this.key.require("bytes", 1);
+    this.require("rows", 1);
+    this.require("bytes", 1);
   }
 
   takeRows(count: number): void {
     if (count === 0) return;
-    this.key.require("rows", count);
-    this.key.add("rows", count);
+    this.require("rows", count);
+    this.add("rows", count);
   }
 
   owe(bytes: number): void {
     this.owed += bytes;
-    this.key.require("bytes", this.owed);
+    this.require("bytes", this.owed);
   }
 
   /** Throws, and takes nothing, where less is left. */
   takeBytes(count: number): void {
-    this.key.require("bytes", count);
-    this.key.add("bytes", count);
+    this.require("bytes", count);
+    this.add("bytes", count);
+  }
+
+  /** Throws where the key may not use the model, or has no tokens left. */
+  beginModel(name: string): void {
+    for (const budget of this.budgets) budget.requireModel(name);
+    this.require("tokens", 1);
+  }
+
+  /** What a model has read and written is known when it has: the last use of a day may go beyond the budget. */
+  spendTokens(count: number): void {
+    this.add("tokens", count);
   }
 
   /** Of an answer that has to leave: what was committed is told. */
   takeBytesAnyway(count: number): void {
-    this.key.add("bytes", count);
+    this.add("bytes", count);
   }
+
+  private require(what: What, count: number): void {
+    for (const budget of this.budgets) budget.require(what, count);
+  }
+
+  private add(what: What, count: number): void {
+    for (const budget of this.budgets) budget.add(what, count);
+  }
+}
+
+/** Of work in the background: it answers nobody, and only what models do for it counts. */
+class JobBudget extends RequestBudget {
+  override takeRows(): void {}
+  override owe(): void {}
+  override takeBytes(): void {}
+  override takeBytesAnyway(): void {}
 }
 
 export class KeyBudgets {
   private readonly budgets = new Map<string, KeyBudget>();
+  /** By tenant; null: it has none. */
+  private readonly tenants = new Map<number, KeyBudget | null>();
   /** Those that are not stored as they are, the longest so first. */
   private readonly changed = new Set<KeyBudget>();
 
   constructor(private readonly host: BudgetHost) {}
 
-  /** Null: the key has none. `tenant`: the number of the key's own, not of a branch. */
-  forRequest(tenant: number, lead: Lead): RequestBudget | null {
-    const { key } = lead;
-    return key === undefined || !hasBudget(lead) ? null : new RequestBudget(this.of(tenant, lead, key));
+  /** Null: nothing is counted. `tenant`: the number of the key's own, not of a branch. */
+  forRequest(tenant: number, lead: Lead | null): RequestBudget | null {
+    const budgets = this.counting(tenant, lead);
+    return budgets === null ? null : new RequestBudget(budgets);
+  }
+
+  /** The same for a job. */
+  forJob(tenant: number, lead: Lead | null): RequestBudget | null {
+    const budgets = this.counting(tenant, lead);
+    return budgets === null ? null : new JobBudget(budgets);
+  }
+
+  private counting(tenant: number, lead: Lead | null): readonly KeyBudget[] | null {
+    const whole = this.ofTenant(tenant);
+    const own = lead?.key === undefined || !hasBudget(lead) ? null : this.of(tenant, lead, lead.key);
+    if (own === null) return whole === null ? null : [whole];
+    return whole === null ? [own] : [own, whole];
+  }
+
+  /** Null: the tenant has none. */
+  private ofTenant(tenant: number): KeyBudget | null {
+    let budget = this.tenants.get(tenant);
+    if (budget === undefined) {
+      if (this.tenants.size >= KEPT_MAX) this.tenants.clear();
+      const spec = this.budgetOf(tenant);
+      budget = hasBudget(spec) ? this.of(tenant, spec, WHOLE_TENANT) : null;
+      this.tenants.set(tenant, budget);
+    }
+    return budget;
+  }
+
+  /** What the tenant may use in a day. */
+  budgetOf(tenant: number): DailyBudget {
+    const tx = this.host.shard.begin({ readOnly: true });
+    const bytes = tx.get(tenantBudgetKey(tenant));
+    tx.rollback();
+    return bytes === undefined ? {} : (JSON.parse(Buffer.from(bytes).toString()) as DailyBudget);
+  }
+
+  usedBy(tenant: number): Pick<Used, What> {
+    const budget = this.ofTenant(tenant) ?? this.made(tenant, {}, WHOLE_TENANT);
+    return budget.usedToday;
+  }
+
+  /** Its budget was changed. What it has used today stays. */
+  renew(tenant: number): void {
+    const name = `${tenant}/${WHOLE_TENANT}`;
+    const budget = this.budgets.get(name);
+    if (budget !== undefined && this.store(budget)) this.drop(name, budget);
+    this.tenants.delete(tenant);
   }
 
   private of(tenant: number, lead: Lead, key: string): KeyBudget {
@@ -125,11 +228,15 @@ export class KeyBudgets {
     let budget = this.budgets.get(name);
     if (budget === undefined) {
       if (this.budgets.size >= KEPT_MAX) this.forgetStored();
-      const host = { now: Date.now, changed: (one: KeyBudget) => this.changed.add(one) };
-      budget = new KeyBudget(this.stored(tenant, key), lead, { tenant, keyId: key }, host);
+      budget = this.made(tenant, lead, key);
       this.budgets.set(name, budget);
     }
     return budget;
+  }
+
+  private made(tenant: number, lead: Lead, keyId: string): KeyBudget {
+    const host = { now: Date.now, changed: (one: KeyBudget) => this.changed.add(one) };
+    return new KeyBudget(this.stored(tenant, keyId), lead, { tenant, keyId }, host);
   }
 
   /** Stores what has changed: of so many keys at most, which is no long turn. */
@@ -144,6 +251,7 @@ export class KeyBudgets {
 
   /** The tenant is or was elsewhere. */
   forget(tenant: number): void {
+    this.tenants.delete(tenant);
     for (const [name, budget] of this.budgets) if (budget.owner.tenant === tenant) this.drop(name, budget);
   }
 
@@ -177,6 +285,7 @@ export class KeyBudgets {
     const tx = this.host.shard.begin({ readOnly: true });
     const bytes = tx.get(keyBudgetKey(tenant, keyId));
     tx.rollback();
-    return bytes === undefined ? { day: 0, rows: 0, bytes: 0 } : (JSON.parse(Buffer.from(bytes).toString()) as Used);
+    const none: Used = { day: 0, rows: 0, bytes: 0, tokens: 0 };
+    return bytes === undefined ? none : { ...none, ...(JSON.parse(Buffer.from(bytes).toString()) as Partial<Used>) };
   }
 }

@@ -1,6 +1,6 @@
 /** Refuses requests of API keys on a lead (protocol/lead.ts) that are none of theirs, whatever they say. */
 import { DbError } from "../protocol/errors.js";
-import { hasBudget, leadOf } from "../protocol/lead.js";
+import { hasReadBudget, leadOf } from "../protocol/lead.js";
 import type { Request } from "./request.js";
 
 /** Throws forbidden for an endpoint that the lead of the caller's key leaves out. */
@@ -16,7 +16,7 @@ export function requireWithinLead({ head, endpoint }: Pick<Request, "head" | "en
     );
   }
   const lead = leadOf(head.lead);
-  if (hasBudget(lead) && endpoint.live === true) {
+  if (hasReadBudget(lead) && endpoint.live === true) {
     throw new DbError("forbidden", "The API key has a budget, which subscriptions do not count: it cannot subscribe.", {
       hint: "Use a key without rows_per_day and bytes_per_day.",
     });

@@ -3,6 +3,7 @@
  * the mailbox, read by handlers; a statement's operators reach it through `checkpoint`, `shouldYield` and `yieldTurn`.
  */
 
+import type { ModelUser } from "../ai/model-budget.js";
 import type { BodySource } from "../bodies/body-source.js";
 import type { ActorMarks } from "../protocol/actor-marks.js";
 import type { Endpoint } from "../protocol/endpoint.js";
@@ -11,6 +12,7 @@ import { REQUEST_READ_ONLY, REQUEST_WANTS_MSGPACK, type RequestFrame, type Reque
 import type { ProgressHearer } from "../query/exec/context.js";
 import { Capability } from "../query/expr/capability.js";
 import type { Answer } from "../session/answer.js";
+import type { AuditedCaller } from "../session/audited-caller.js";
 import { provideCapability } from "../session/capabilities.js";
 import type { InteractiveTransactions } from "../session/interactive-transactions.js";
 import type { Client } from "../session/statement-run.js";
@@ -64,6 +66,7 @@ export class Request {
   private stopping: RequestStop | null = null;
   /** The one that it is at, or was last; "": it has begun none. */
   private statement = "";
+  private language: AuditedCaller["language"] = "sql";
 
   /** Null: it is not traced. */
   trace: Trace | null = null;
@@ -156,6 +159,11 @@ export class Request {
     return this.partition.transactionsOf(this.tenant);
   }
 
+  /** For whom models work. */
+  get modelUser(): ModelUser {
+    return { tenant: this.head.tenantId, budget: this.budget };
+  }
+
   get head(): RequestHead {
     return this.frame.head;
   }
@@ -206,6 +214,7 @@ export class Request {
 
   readonly atStatement = (text: string): void => {
     this.statement = text;
+    this.language = "sql";
     this.mark();
     this.channel.marks.statement(text);
   };
@@ -215,7 +224,25 @@ export class Request {
     this.statement = name;
   }
 
-  readonly inCypher = (): void => this.channel.marks.statementIsCypher();
+  readonly inCypher = (): void => {
+    this.language = "cypher";
+    this.channel.marks.statementIsCypher();
+  };
+
+  audited(): AuditedCaller {
+    const { head, partition, account, endpoint, requestId, statement, language } = this;
+    return {
+      tenant: partition.tenant(account),
+      tenantName: head.tenantId,
+      username: head.username,
+      keyId: head.keyId === "" ? null : head.keyId,
+      address: head.remoteAddress === "" ? null : head.remoteAddress,
+      door: endpoint.name,
+      requestId,
+      statement,
+      language,
+    };
+  }
 
   /** Its answer was committed behind what it had committed. */
   answerKept(): void {

@@ -187,8 +187,9 @@ export class Requests {
     const request = new Request(frame, endpoint, partition, owner, scheduler, work, channel, body, false, tenant);
     if (error !== null) request.end(error);
     const { lead } = frame.head;
-    if (lead !== undefined && endpoint.home === "tenant")
-      request.budget = partition.keyBudgets.forRequest(tenant, leadOf(lead));
+    // Who administers has to be able to change the budget.
+    if (endpoint.home === "tenant" && endpoint.access !== "admin")
+      request.budget = partition.keyBudgets.forRequest(tenant, lead === undefined ? null : leadOf(lead));
     if (this.traces.size > 0) this.trace(request);
     return request;
   }

@@ -15,6 +15,7 @@ import type { GenerationRequest, ImageItem, TextPair } from "./inference-message
 import { LibraryClient } from "./library/library-client.js";
 import { LATEST } from "./library/model-reference.js";
 import { BundleError, type Manifest } from "./manifest.js";
+import { budgetOfUser, type ModelUser } from "./model-budget.js";
 import { StaticEncoder } from "./static-encoder.js";
 
 export interface ModelsOptions {
@@ -101,12 +102,13 @@ export class Models {
    * A text's vector, at once; `name` null: the configured model. The vector is shared: it is only to be read. Counts
    * for the tenant. Null: the model has to be waited for, see `embedAll`.
    */
-  embedNow(text: string, name: string | null, tenant: string): Float32Array | null {
-    return this.embeddedNow(text, name, tenant)?.vector ?? null;
+  embedNow(text: string, name: string | null, user: ModelUser): Float32Array | null {
+    return this.embeddedNow(text, name, user)?.vector ?? null;
   }
 
   /** The same with the number of tokens that the model has read of the text. */
-  embeddedNow(text: string, name: string | null, tenant: string): Embedded | null {
+  embeddedNow(text: string, name: string | null, user: ModelUser): Embedded | null {
+    budgetOfUser(user)?.beginModel(this.usable(name, "embedding").name);
     const key = text.length > RECENT_CHARACTERS_MAX ? null : `${name ?? ""}\0${text}`;
     const known = key === null ? undefined : this.recent.get(key);
     if (known !== undefined) return known;
@@ -115,7 +117,7 @@ export class Models {
     const before = encoder.tokens;
     const vector = encoder.encode(text);
     const embedded = { vector, tokens: encoder.tokens - before };
-    this.count(tenant, { texts: 1, tokens: embedded.tokens });
+    this.count(user, { texts: 1, tokens: embedded.tokens });
     if (key !== null) this.remember(key, embedded);
     return embedded;
   }
@@ -141,26 +143,27 @@ export class Models {
   async embedSome(
     texts: readonly string[],
     name: string | null,
-    tenant: string,
+    user: ModelUser,
     signal?: AbortSignal,
   ): Promise<readonly Float32Array[]> {
-    return (await this.embeddedSome(texts, name, tenant, signal)).rows;
+    return (await this.embeddedSome(texts, name, user, signal)).rows;
   }
 
   /** The same with the number of tokens that the model has read of all of them. */
   async embeddedSome(
     texts: readonly string[],
     name: string | null,
-    tenant: string,
+    user: ModelUser,
     signal?: AbortSignal,
   ): Promise<Pick<Numbers, "rows" | "tokens">> {
     const model = this.usable(name, "embedding");
+    budgetOfUser(user)?.beginModel(model.name);
     if (model.encoder !== null) {
-      const all = texts.map((text) => this.embeddedNow(text, name, tenant)!);
+      const all = texts.map((text) => this.embeddedNow(text, name, user)!);
       return { rows: all.map(({ vector }) => vector), tokens: all.reduce((sum, { tokens }) => sum + tokens, 0) };
     }
     const numbers = await this.ask(model, (lane) => lane.numbers(model.found.directory, texts, signal));
-    this.count(tenant, { texts: texts.length, tokens: numbers.tokens });
+    this.count(user, { texts: texts.length, tokens: numbers.tokens });
     return numbers;
   }
 
@@ -171,12 +174,13 @@ export class Models {
   async embedInto(
     items: readonly (string | ImageItem)[],
     name: string,
-    tenant: string,
+    user: ModelUser,
     signal?: AbortSignal,
   ): Promise<readonly Float32Array[]> {
     const model = this.usable(name, "dual_encoder");
+    budgetOfUser(user)?.beginModel(model.name);
     const { rows, tokens } = await this.ask(model, (lane) => lane.numbers(model.found.directory, items, signal));
-    this.count(tenant, { texts: items.length, tokens });
+    this.count(user, { texts: items.length, tokens });
     return rows;
   }
 
@@ -219,15 +223,16 @@ export class Models {
   }
 
   /** A text by the model of that name. Errors come while it is read, as from `describe`, and `overloaded`. */
-  generate(name: string, request: GenerationRequest, tenant: string, signal?: AbortSignal): Generation {
+  generate(name: string, request: GenerationRequest, user: ModelUser, signal?: AbortSignal): Generation {
     const model = this.usable(name, kindFor(request));
+    budgetOfUser(user)?.beginModel(model.name);
     const generation = this.laneFor(model).generate(model.found.directory, request, signal, (error) =>
       this.unusable(model, error),
     );
     generation.ended.then(
       ({ inputTokens, outputTokens }) => {
         model.state = "ready";
-        this.count(tenant, { tokens: inputTokens, generatedTokens: outputTokens });
+        this.count(user, { tokens: inputTokens, generatedTokens: outputTokens });
       },
       () => undefined,
     );
@@ -290,7 +295,9 @@ export class Models {
     this.recent.set(key, embedded);
   }
 
-  private count(tenant: string, add: Partial<Usage>): void {
+  private count(user: ModelUser, add: Partial<Usage>): void {
+    const tenant = typeof user === "string" ? user : user.tenant;
+    budgetOfUser(user)?.spendTokens((add.tokens ?? 0) + (add.generatedTokens ?? 0));
     let usage = this.usage.get(tenant);
     if (usage === undefined) {
       usage = { tenant, texts: 0, pairs: 0, tokens: 0, generatedTokens: 0 };

@@ -67,6 +67,8 @@ class FamilyChange {
           throw refused("constraint must be added to child tables too");
         }
         return this.everywhere(table, action);
+      case "set audit":
+        return this.setAudit(table, action);
       case "drop not null":
         return this.dropNotNull(table, action);
       case "drop expression":
@@ -207,6 +209,15 @@ class FamilyChange {
     if ((column.inherited ?? 0) > parentsAmong(table, family)) {
       throw refused(`cannot alter inherited column "${name}" of relation "${table.name}"`);
     }
+  }
+
+  /** Statements name the partitioned table or a partition: both are audited, or neither. */
+  private setAudit(table: TableDef, action: Action<"set audit">): ActionOutcome {
+    if (table.partitionBound !== undefined) {
+      throw sqlError("42809", `"${table.name}" is a partition`, { hint: "Set audit on the partitioned table." });
+    }
+    if (this.only && this.childrenOf(table).length > 0) throw refused("audit must be set on child tables too");
+    return this.everywhere(table, action);
   }
 
   private dropNotNull(table: TableDef, action: Action<"set not null" | "drop not null">): ActionOutcome {

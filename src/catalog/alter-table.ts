@@ -24,6 +24,7 @@ import type { SequenceDef } from "./sequence.js";
 import { changed, ownedSequence, sequenceDef } from "./sequence-ddl.js";
 import { dependentsOf as numberedBy, withoutDefaults } from "./sequence-dependents.js";
 import { type ColumnDef, EXPRESSION_COLUMN, type IndexDef, type TableDef } from "./table.js";
+import { withAudit } from "./table-audit.js";
 import { TableNames } from "./table-names.js";
 import { setState, triggersReading, withoutTriggers } from "./trigger-ddl.js";
 
@@ -65,6 +66,9 @@ export function alterOne(
       return detachPartition(editor, table, action);
     case "set trigger":
       setState(editor, table, action.name, action.enabled);
+      return {};
+    case "set audit":
+      editor.replaceTable(withAudit(table, action.uses));
       return {};
     case "attach index":
       return attachIndex(editor, table, action);

@@ -10,6 +10,7 @@ import type { NamespaceCommand } from "./namespace-command.js";
 import type { PropertyGraph } from "./property-graph.js";
 import type { SequenceOptions } from "./sequence.js";
 import type {
+  AuditedUse,
   DeferrableKey,
   ExtendedStatisticsDef,
   ForeignKeyAction,
@@ -267,6 +268,8 @@ export type AlterAction =
   | { readonly kind: "set default"; readonly name: string; readonly defaultSql: string | null }
   | { readonly kind: "set not null" | "drop not null"; readonly name: string }
   | { readonly kind: "drop expression"; readonly name: string; readonly ifExists: boolean }
+  /** The uses that are audited from now on; empty: none. */
+  | { readonly kind: "set audit"; readonly uses: readonly AuditedUse[] }
   | {
       readonly kind: "add identity";
       readonly name: string;

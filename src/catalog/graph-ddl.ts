@@ -347,6 +347,7 @@ interface Named {
 /** Throws 42809 for a definition statement of SQL about a graph's tables or their schema: Cypher changes those. */
 export function refuseGraphTables(editor: CatalogEditor, command: DdlCommand): void {
   if (command.kind === "create view" || command.kind === "drop views") return;
+  if (command.kind === "alter table" && command.action.kind === "set audit") return;
   const named: Named[] = [command as Named];
   for (const value of Object.values(command) as unknown[]) {
     if (Array.isArray(value)) named.push(...value.filter((item) => typeof item === "object" && item !== null));

@@ -6,6 +6,7 @@ import type { SqlType } from "../values/values.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { CatalogView } from "./catalog-view.js";
 import type { TableDef } from "./table.js";
+import { auditedAs } from "./table-audit.js";
 
 /** The tables that inherit from this one itself. */
 export function childrenOf(table: TableDef, catalog: CatalogView): readonly TableDef[] {
@@ -16,6 +17,9 @@ export function childrenOf(table: TableDef, catalog: CatalogView): readonly Tabl
 export function addChild(editor: CatalogEditor, parentId: number, childId: number): void {
   const parent = editor.view.tableById(parentId)!;
   editor.replaceTable(Object.freeze({ ...parent, children: [...(parent.children ?? []), childId] }));
+  const child = editor.view.tableById(childId)!;
+  const audited = auditedAs(child, parent);
+  if (audited !== child) editor.replaceTable(audited);
 }
 
 /** All tables below one, breadth first, each once. */

@@ -52,7 +52,7 @@ export function linkChild(editor: CatalogEditor, child: TableDef, parent: TableD
   const linked = Object.freeze({ ...child, columns, checks, parents: [...(child.parents ?? []), parent.id] });
   editor.replaceTable(linked);
   addChild(editor, parent.id, child.id);
-  return linked;
+  return editor.view.tableById(child.id)!;
 }
 
 function mergedColumn(column: ColumnDef, above: ColumnDef, child: TableDef, parent: TableDef): ColumnDef {

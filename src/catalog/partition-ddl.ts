@@ -20,6 +20,7 @@ import { disownForeignKeys } from "./partition-foreign-keys.js";
 import { adoptKeys, disownKeys } from "./partition-indexes.js";
 import { checkNewBound } from "./partition-overlap.js";
 import type { TableDef } from "./table.js";
+import { requireSameAudit } from "./table-audit.js";
 import { adoptTriggers, disownTriggers } from "./trigger-ddl.js";
 
 /** The bounds of the table's partitions as they are now. */
@@ -79,6 +80,7 @@ export function attachPartition(
     throw sqlError("55006", `cannot ALTER TABLE "${inside.name}" ${why}`);
   }
   checkPartition(editor, child.name, action.partition);
+  requireSameAudit(child, parent);
   const linked = linkChild(editor, child, parent);
   // What a partition shares with its table is never its own.
   const shared = <T extends { readonly inherited?: number }>(part: T): T =>

@@ -263,6 +263,8 @@ export interface ExtendedStatisticsDef {
   readonly comment?: string;
 }
 
+export type AuditedUse = "read" | "write";
+
 export interface TableDef {
   /** Unique within the tenant. */
   readonly id: number;
@@ -311,6 +313,8 @@ export interface TableDef {
   /** CREATE RULE, in the same order; absent: none. */
   readonly rules?: readonly TriggerDef[];
   readonly nextColumnId: number;
+  /** Uses of its rows that the tenant's audit trail keeps (session/data-audit.ts); absent: none. */
+  readonly audit?: readonly AuditedUse[];
   /** For a temporary table: what happens to it or its rows when a transaction commits; absent: nothing. */
   readonly onCommit?: "delete" | "drop";
   /** Microseconds since the epoch. */

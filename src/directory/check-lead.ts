@@ -8,7 +8,7 @@ export function checkedLead(lead: Lead, permission: Permission): Lead {
   if (Object.keys(lead).length === 0) {
     throw invalid(
       "lead",
-      "A lead bounds something: give it a role, tables, statements, tools, rows_per_day or bytes_per_day.",
+      "A lead bounds something: give it a role, tables, statements, tools, models or a budget (…_per_day).",
     );
   }
   const statements = statementsOf(lead, permission);

@@ -91,6 +91,11 @@ export function listMoves(tx: Transaction): MoveRecord[] {
 }
 
 /** In no particular order. */
+export function allTenantRecords(tx: Transaction): TenantRecord[] {
+  return listAll<TenantRecord>(tx, TENANT);
+}
+
+/** In no particular order. */
 export function listAllUsers(tx: Transaction): UserRecord[] {
   return listAll<UserRecord>(tx, USER);
 }

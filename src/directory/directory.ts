@@ -322,6 +322,11 @@ export class Directory {
     return oidc.providerOfToken(this.context, { issuer, audiences, parties });
   }
 
+  /** By its client, for what is said to that. Throws `token_issuer_unknown`. */
+  providerOfClient(issuer: string, clients: readonly string[]): oidc.KnownProvider {
+    return oidc.providerOfClient(this.context, issuer, clients);
+  }
+
   /** Throws `not_found`. */
   providerByKey(key: string): oidc.KnownProvider {
     return oidc.providerByKey(this.context, key);
@@ -343,6 +348,10 @@ export class Directory {
   /** Throws `claim_unknown`, `rate_limited`, `forbidden` (disabled), `sign_in_failed` (another description by now). */
   federatedLogin(who: federated.FederatedUser): accounts.SignedIn {
     return federated.federatedLogin(this.context, who);
+  }
+
+  endFederatedSessions(by: oidc.KnownProvider, subject: string): string | null {
+    return federated.endFederatedSessions(this.context, by, subject);
   }
 
   // The owner of a credential

@@ -9,7 +9,7 @@ import type { Identity, Role } from "../protocol/identity.js";
 import { USERNAME_CHARACTERS_MAX } from "../protocol/limits.js";
 import type { Transaction } from "../storage/store.js";
 import { type DirectoryContext, read, write } from "./directory-context.js";
-import { addUser, getTenant, getUser, getUserByName, putUser } from "./directory-store.js";
+import { addUser, allTenantRecords, getTenant, getUser, getUserByName, putUser } from "./directory-store.js";
 import { identityOf } from "./identities.js";
 import { isAsDescribed, type KnownProvider } from "./oidc-providers.js";
 import type { FederatedRecord, UserRecord } from "./records.js";
@@ -69,11 +69,29 @@ export function federatedLogin(context: DirectoryContext, who: FederatedUser): S
   });
 }
 
+/**
+ * The user has signed out at the issuer: sessions that sign-ins with this provider have made end. Answers the user's
+ * name; null: there is none.
+ */
+export function endFederatedSessions(context: DirectoryContext, by: KnownProvider, subject: string): string | null {
+  return write(context, (tx, announce) => {
+    const tenants = by.tenant ?? by.spec.tenant;
+    const ids = tenants === undefined ? allTenantRecords(tx).map(({ id }) => id) : [tenants];
+    const users = ids.flatMap((tenantId) => getUser(tx, idOf({ by, tenantId, subject })) ?? []);
+    const own = users.filter(({ federated }) => federated?.provider === by.key);
+    for (const user of own) {
+      putUser(tx, { ...user, tokenEpoch: user.tokenEpoch + 1 });
+      announce({ kind: "user", userId: user.id });
+    }
+    return own[0]?.username ?? null;
+  });
+}
+
 function claimed(user: UserRecord, { by, subject, memberOf, claims, roles }: FederatedUser): UserRecord {
   return { ...user, roles, federated: { provider: by.key, issuer: by.spec.issuer, subject, memberOf, claims } };
 }
 
-function idOf({ by, tenantId, subject }: FederatedUser): string {
+function idOf({ by, tenantId, subject }: Pick<FederatedUser, "by" | "tenantId" | "subject">): string {
   const hash = createHash("sha256")
     .update(JSON.stringify([by.spec.issuer, tenantId, subject]))
     .digest("hex");

@@ -13,6 +13,7 @@ import {
   addOidcProvider,
   getOidcProvider,
   isOidcIssuer,
+  listAllOidcProviders,
   listOidcProviders,
   oidcProviderFor,
   oidcProvidersFor,
@@ -182,6 +183,16 @@ function theOne(found: readonly KnownProvider[], parties: readonly string[]): Kn
 }
 
 /** Throws `not_found`. */
+export function providerOfClient(context: DirectoryContext, issuer: string, clients: readonly string[]): KnownProvider {
+  const isMeant = ({ spec }: KnownProvider) =>
+    spec.issuer === issuer && spec.client_id !== undefined && clients.includes(spec.client_id);
+  const found =
+    configured(context).map(ofConfiguration).find(isMeant) ??
+    read(context, (tx) => listAllOidcProviders(tx).map((record) => ofTenant(context, record))).find(isMeant);
+  if (found === undefined) throw new DbError("token_issuer_unknown");
+  return found;
+}
+
 export function providerByKey(context: DirectoryContext, key: string): KnownProvider {
   const spec = configured(context).find(({ name }) => name === key);
   if (spec !== undefined) return ofConfiguration(spec);

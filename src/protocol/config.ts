@@ -380,6 +380,8 @@ export const ConfigSchema = section({
   audit: section({
     /** The oldest go beyond that. */
     entriesMax: count(100, 100_000_000),
+    /** Entries about rows of audited tables go after so many days. */
+    dataDays: count(1, 36_500),
   }),
   backup: section({
     /** "": the folder backups in the data directory. */

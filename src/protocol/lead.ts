@@ -21,6 +21,10 @@ export interface Lead {
   /** Rows of results, and bytes of answers, that it may read in a day of UTC. */
   readonly rows_per_day?: number;
   readonly bytes_per_day?: number;
+  /** Tokens that models read and write for it in a day of UTC: chats, agents, generated texts, embeddings. */
+  readonly tokens_per_day?: number;
+  /** Names of models that it may use; without a word about the model the configured one counts. */
+  readonly models?: readonly string[];
   /** The key's id, and whether its user administers the tenant; only in identities. */
   readonly key?: string;
   readonly administrator?: boolean;
@@ -41,8 +45,13 @@ export function leadOf(text: string): Lead {
 }
 
 /** Whether what it reads is counted. */
-export function hasBudget({ rows_per_day, bytes_per_day }: Lead): boolean {
+export function hasReadBudget({ rows_per_day, bytes_per_day }: Lead): boolean {
   return rows_per_day !== undefined || bytes_per_day !== undefined;
+}
+
+/** Whether anything of what it does is counted, or a model may be refused. */
+export function hasBudget(lead: Lead): boolean {
+  return hasReadBudget(lead) || lead.tokens_per_day !== undefined || lead.models !== undefined;
 }
 
 /** Whether it may run such statements. */

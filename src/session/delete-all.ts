@@ -24,7 +24,9 @@ export function tableOfDeleteAll(plan: Plan): TableDef | null {
   if (input.kind !== "scan" || input.filter !== null || input.table !== table) return null;
   const { triggers, rules, referencedBy, children, partitionKey, collection, immutable } = table;
   const isWatched = [triggers, rules, referencedBy, children].some((list) => list !== undefined && list.length > 0);
-  return isWatched || partitionKey !== undefined || collection !== undefined || immutable ? null : table;
+  return isWatched || partitionKey !== undefined || collection !== undefined || immutable || table.audit !== undefined
+    ? null
+    : table;
 }
 
 /** The number of rows that are gone; null: they are to be removed one by one. */

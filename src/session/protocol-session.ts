@@ -128,7 +128,9 @@ export class ProtocolSession {
     scope.requireRunnable(statement);
     const context = scope.contextFor(tx, this.cursors.fetcher, parametersOf(plan, run), plan.graph);
     const bound = { kind: "declare cursor", name, hold: false, binary: false, scroll: false, statement } as const;
-    this.cursors.declare(bound, plan, run.sql, context, this.block.savepointNames.length);
+    void this.cursors.on(run.request, () =>
+      this.cursors.declare(bound, plan, run.sql, context, this.block.savepointNames.length),
+    );
   }
 
   /** The next rows of a cursor; answers how many there were. What fails leaves the transaction failed. */

@@ -5,6 +5,7 @@
 import type { ExecContext } from "../query/exec/context.js";
 import { compileRepeatedInsert, type RepeatedInsert } from "../query/exec/repeated-insert.js";
 import { StepBudget } from "../query/exec/step-budget.js";
+import { auditedTables } from "../query/plan/audited-tables.js";
 import type { Value } from "../values/values.js";
 import { sameOpenTypes } from "./plan-cache.js";
 import type { StatementPlan } from "./statement-plan.js";
@@ -37,7 +38,9 @@ export function repeatedInsertOf(plan: StatementPlan, { sets }: Repetition): Rep
   if (plan.openParameters.length > 0 && !sets.every((set) => sameOpenTypes(plan, set))) return null;
   let known = programs.get(plan);
   if (known === undefined) {
-    known = { insert: compileRepeatedInsert(plan.program.plan) };
+    // Each row of an audited table is an entry of its own.
+    const { plan: inserts } = plan.program;
+    known = { insert: auditedTables(inserts) === null ? compileRepeatedInsert(inserts) : null };
     programs.set(plan, known);
   }
   return known.insert;

@@ -5,6 +5,7 @@
 import { analyzeTable } from "../query/exec/analyze-table.js";
 import { type BoundAnalyze, type BoundDdl, type BoundDdlSteps, LOCK_TABLE } from "../sql/bind/bound-statement.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import { noteDefinition } from "./audited-definitions.js";
 import { callsToCheck, checkCalls } from "./check-calls.js";
 import type { ExecutionScope } from "./execution-scope.js";
 import { runDdl } from "./run-ddl.js";
@@ -50,6 +51,7 @@ export async function runDefinitions(
     else names.rights(catalog.view(tx)).requireDefining();
     const query = bound.stored ?? bound.rows;
     await checkCalls(query ? callsToCheck(query) : calls, bound.parameters ?? [], context);
+    noteDefinition(bound.command, context);
     const done = await runDdl(
       bound,
       catalog,

@@ -69,6 +69,7 @@ export class SessionCursors {
       checkpoint: () => this.client?.checkpoint(),
       shouldYield: () => this.client?.shouldYield() ?? false,
       yieldTurn: () => this.client?.yieldTurn() ?? Promise.resolve(),
+      audited: () => this.client?.audited?.() ?? null,
       signal: () => this.client?.signal?.() ?? new AbortController().signal,
     };
     return this.ownFetcher;

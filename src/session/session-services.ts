@@ -22,6 +22,7 @@ import type { Capability } from "../query/expr/capability.js";
 import { jobFor, valueOfComputed } from "../query/expr/compute-elsewhere.js";
 import type { DeferredContext, EvalContext, InnerResult, RoutineCall, SubqueryExpr } from "../query/expr/expr.js";
 import type { SentExpr } from "../query/expr/sent-form.js";
+import type { AuditedTables } from "../query/plan/audited-tables.js";
 import { SEQUENCES, type SequenceValues } from "../sql/bind/sequence-functions.js";
 import {
   type LiveLock,
@@ -37,6 +38,7 @@ import { ShardTransaction } from "../storage/transaction.js";
 import type { SqlType, Value } from "../values/values.js";
 import type { GraphNode } from "../values/variant.js";
 import { type AskingStatement, Capabilities, provideCapability } from "./capabilities.js";
+import { auditedCaller, noteAccess, noteAuditChange } from "./data-audit.js";
 import { convertParameters } from "./run-program.js";
 import { type IndexLife, indexLife } from "./search-index-care.js";
 import { type SessionCursors, UNNAMED_PORTAL } from "./session-cursors.js";
@@ -48,6 +50,8 @@ import type { Tenant } from "./tenant.js";
 
 export class SessionServices implements ExecServices, AskingStatement {
   private capabilities: Capabilities | null = null;
+  /** What was noted of the statement already; null: nothing. */
+  private noted: Set<AuditedTables> | null = null;
   /** The table that an id was last wanted for, and the sequence that counts its rows. */
   private counted: { readonly table: TableDef; readonly by: SequenceDef } | null = null;
 
@@ -180,6 +184,18 @@ export class SessionServices implements ExecServices, AskingStatement {
     const { memory, tx } = this;
     if (memory.hidesRows(tx) && !memory.rights(this.catalogView()).mayAll(table.id, ["r"])) return 0;
     return memory.tenant.statistics.source(tx).of(table)?.rows ?? 0;
+  }
+
+  noteAccess(tables: AuditedTables, { live, tx, params, sessionUser }: ExecContext): void {
+    this.noted ??= new Set();
+    // A function may run the same statement for each row.
+    if (this.noted.has(tables)) return;
+    this.noted.add(tables);
+    noteAccess(tables, auditedCaller(this, sessionUser ?? ""), live ?? tx, params);
+  }
+
+  noteAuditChange(table: TableDef, { tx, sessionUser }: ExecContext): void {
+    noteAuditChange(table, auditedCaller(this, sessionUser ?? ""), tx);
   }
 
   showBuild(build: IndexBuild): () => void {

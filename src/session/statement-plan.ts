@@ -4,7 +4,9 @@
  */
 import { type GraphTables, graphsOf } from "../catalog/graph.js";
 import { permissionDenied } from "../catalog/rights.js";
+import type { Privilege } from "../catalog/role.js";
 import type { StatisticsSource } from "../catalog/statistics.js";
+import type { TableDef } from "../catalog/table.js";
 import { bindCypher } from "../cypher/bind/bind-cypher.js";
 import { PROCEDURES } from "../cypher/bind/bind-procedure.js";
 import type { BoundCypherQuery } from "../cypher/bind/bound-cypher.js";
@@ -14,11 +16,16 @@ import { DbError, sqlError } from "../protocol/errors.js";
 import { compilePlan } from "../query/exec/compile-plan.js";
 import type { Program } from "../query/exec/operator.js";
 import type { CallExpr } from "../query/expr/expr.js";
+import { newColumnId } from "../query/optimize/new-column-id.js";
 import { type OptimizeOptions, optimize } from "../query/optimize/optimize.js";
 import { waitInExpressions } from "../query/optimize/wait-in-expressions.js";
+import type { GraphGuard } from "../query/plan/graph-guard.js";
+import type { GraphWriteStep } from "../query/plan/graph-plans.js";
 import type { Plan } from "../query/plan/plan.js";
+import { modifyingNodes } from "../query/plan/walk.js";
 import { bindStatement } from "../sql/bind/bind-statement.js";
 import type { BindEnvironment, BoundQuery, BoundStatement, CypherBinder } from "../sql/bind/bound-statement.js";
+import { graphGuard } from "../sql/bind/graph-policies.js";
 import type { StatementNode } from "../sql/parse/ast.js";
 import { typeOfParameter } from "../values/json-format.js";
 import { type SqlType, VARIANT } from "../values/values.js";
@@ -117,7 +124,7 @@ export function planNode(
   waits = false,
 ): StatementPlan {
   const guesses = params.map(typeOfParameter);
-  const reader = new GraphReader(graphOf, names.rights);
+  const reader = new GraphReader(graphOf, names);
   const calls: CallExpr[] = [];
   const bound = bindStatement({ node }, { ...names, parameterTypes: guesses, cypher: reader.bind, calls });
   const plan = planBound(bound, names, statistics, { ...NO_PARAMETERS, guesses, graph: reader.graph, waits });
@@ -131,7 +138,7 @@ class GraphReader {
 
   constructor(
     private readonly graphOf: GraphOf,
-    private readonly rights: Names["rights"],
+    private readonly names: Names,
   ) {}
 
   readonly bind: CypherBinder = (text, { graph: name, ...inside }) => {
@@ -140,10 +147,11 @@ class GraphReader {
       throw sqlError("0A000", "a statement of SQL can read one graph only");
     }
     this.graph = graph;
-    const bound = bindCypher(parseCypher(text), text, { graph, inside });
+    const guard = guardOf(graph, this.names);
+    const bound = bindCypher(parseCypher(text), text, { graph, guard, inside });
     if (bound.kind === "ddl") return { source: { plan: ONE_ROW, columns: [] }, readOnly: false };
     const { plan, columns, readOnly } = bound;
-    requireGraph(graph, this.rights, readOnly);
+    requireGraph(graph, this.names.rights, plan);
     return { source: { plan, columns }, readOnly };
   };
 }
@@ -157,9 +165,9 @@ function planCypher(
   waits: boolean,
 ): StatementPlan {
   const graphNames = (): readonly string[] => graphsOf(names.catalog).map(({ name }) => name);
-  const bound = bindCypher(statement, text, { graph, graphNames });
+  const bound = bindCypher(statement, text, { graph, guard: guardOf(graph, names), graphNames });
   if (bound.kind === "ddl") return planBound(bound, names, statistics, NO_PARAMETERS);
-  requireGraph(graph, names.rights, bound.readOnly);
+  requireGraph(graph, names.rights, bound.plan);
   const { parameterNames, optionalParameters } = bound;
   const parameters = { guesses: [], parameterNames, optionalParameters, graph, waits };
   const query = queryOfCypher(bound);
@@ -169,11 +177,46 @@ function planCypher(
   return planBound({ kind: "explain", statement: query, analyze, ...options }, names, statistics, parameters);
 }
 
-/** Cypher knows no parts of a graph: it is read as a whole, or not at all. Throws 42501. */
-function requireGraph({ nodes, edges, name }: GraphTables, rights: Names["rights"], readOnly: boolean): void {
+function guardOf(graph: GraphTables, names: Names): GraphGuard | null {
+  return graphGuard(graph, { ...names, parameterTypes: [] }, newColumnId);
+}
+
+/** Throws 42501 unless the role may do with both of the graph's tables what the statement does, in all columns. */
+function requireGraph({ nodes, edges, name }: GraphTables, rights: Names["rights"], plan: Plan): void {
   if (rights?.matter !== true) return;
-  const privileges = readOnly ? (["r"] as const) : (["r", "a", "w", "d"] as const);
-  if (![nodes, edges].every(({ id }) => rights.mayAll(id, privileges))) throw permissionDenied("graph", name);
+  const writes = modifyingNodes(plan).flatMap((node) => (node.kind === "graphwrite" ? privilegesOf(node.steps) : []));
+  const mayAll = ({ id }: TableDef, of: WrittenPart) =>
+    rights.may(id, "r") &&
+    writes.every((each) => (each.of !== of && each.of !== "any") || rights.may(id, each.privilege));
+  if (!mayAll(nodes, "nodes") || !mayAll(edges, "edges")) throw permissionDenied("graph", name);
+}
+
+type WrittenPart = "nodes" | "edges" | "any";
+
+/** What a value is that is changed or deleted, only its run tells: then both tables have to allow it. */
+function privilegesOf(
+  steps: readonly GraphWriteStep[],
+): readonly { readonly of: WrittenPart; readonly privilege: Privilege }[] {
+  return steps.flatMap((step) => {
+    switch (step.kind) {
+      case "create-node":
+        return [{ of: "nodes" as const, privilege: "a" as const }];
+      case "create-edge":
+        return [{ of: "edges" as const, privilege: "a" as const }];
+      case "set-labels":
+      case "remove-labels":
+        return [{ of: "nodes" as const, privilege: "w" as const }];
+      case "set-property":
+      case "set-properties":
+        return [{ of: "any" as const, privilege: "w" as const }];
+      case "delete":
+        return [{ of: "any" as const, privilege: "d" as const }];
+      case "merge":
+        return privilegesOf([...step.create, ...step.onCreate, ...step.onMatch]);
+      default:
+        return privilegesOf(step.steps);
+    }
+  });
 }
 
 function queryOfCypher({ plan, columns, parameterNames, readOnly, returnsRows }: BoundCypherQuery): BoundQuery {

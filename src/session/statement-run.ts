@@ -1,21 +1,23 @@
 /** The input of one run of one statement, as a session's client asks for it. */
 
+import type { ModelBudget } from "../ai/model-budget.js";
 import type { DdlCommand } from "../catalog/ddl-command.js";
 import type { ProgressHearer } from "../query/exec/context.js";
 import type { BoundStatement } from "../sql/bind/bound-statement.js";
 import type { KeyHolder } from "../storage/key-locks.js";
 import type { SqlType } from "../values/values.js";
+import type { AuditedCaller } from "./audited-caller.js";
 import type { RowCollector } from "./sql-result.js";
 import type { Trace } from "./trace.js";
 
-/** On whose behalf a statement runs: a Request. */
 /** How much a client may still get. Its methods throw budget_exhausted where less is left. */
-export interface RowBudget {
+export interface RowBudget extends ModelBudget {
   takeRows(count: number): void;
   /** The answer gets longer by about so many bytes; asked before a statement commits, taken when the answer leaves. */
   owe(bytes: number): void;
 }
 
+/** On whose behalf a statement runs: a Request. */
 export interface Client {
   readonly requestId?: string;
   /** Receives the text that runs, and that it is Cypher, for reports of what is at work. */
@@ -36,6 +38,8 @@ export interface Client {
   readonly origin?: Client;
   /** The session's client, of a client that is made for some of its work: cursors, turns. Absent: it is none. */
   readonly standsFor?: Client | null;
+  /** Who it is, for the audit of data; absent or null: the engine, on behalf of the session's user. */
+  audited?(): AuditedCaller | null;
   /** Throws why agents cannot run on its behalf; absent: they can. */
   checkAgents?(): void;
   /** Told for whom the statement waits, and that it does not any more. */

@@ -350,7 +350,7 @@ export class StatementRunner {
     }
     this.scope.requireRunnable(bound.statement);
     const context = this.scope.contextFor(tx, cursors.fetcher, parametersOf(plan, run));
-    cursors.declare(bound, plan, run.sql, context, block.savepointNames.length);
+    void cursors.on(run.request, () => cursors.declare(bound, plan, run.sql, context, block.savepointNames.length));
     const done = textOutcome("result", ["DECLARE CURSOR"], run.collector);
     // Alone it is its own transaction, which ends now.
     return block.isOpen ? done : after(cursors.hold(run.request), () => done);

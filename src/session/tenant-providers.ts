@@ -5,6 +5,7 @@
  */
 
 import { readFileSync } from "node:fs";
+import type { ModelBudget, ModelUser } from "../ai/model-budget.js";
 import type { Models } from "../ai/models.js";
 import { NativeProvider } from "../ai/providers/native-provider.js";
 import { privateProviderError } from "../ai/providers/private-provider-error.js";
@@ -54,11 +55,11 @@ export class TenantProviders {
    * The provider that is configured for the tenant, its own before the installation's; null: there is only the bundled
    * model. Throws `provider_error` when the tenant's own cannot be read.
    */
-  forTenant(tenant: ProviderOwner): Provider | null {
+  forTenant(tenant: ProviderOwner, budget: ModelBudget | null): Provider | null {
     const own = this.ownOf(tenant);
-    if (own !== null) return this.ofOwn(own);
+    if (own !== null) return withinModelBudget(this.ofOwn(own), budget);
     const settings = this.ofInstallation();
-    return settings === null ? null : this.remote.of(settings);
+    return settings === null ? null : withinModelBudget(this.remote.of(settings), budget);
   }
 
   /** What a tenant has chosen, whether it is stored yet or not. */
@@ -67,8 +68,8 @@ export class TenantProviders {
   }
 
   /** The bundled model, or the bundle of that name; what it reads and writes counts for the tenant. */
-  native(tenantName: string, model = this.config.ai.generationModel): Provider {
-    return new NativeProvider(this.models, model, tenantName);
+  native(user: ModelUser, model = this.config.ai.generationModel): Provider {
+    return new NativeProvider(this.models, model, user);
   }
 
   /** What the tenant has chosen; null: nothing. Errors as `forTenant`. */
@@ -143,6 +144,22 @@ export class TenantProviders {
     this.configured ??= { kind: provider, baseUrl, model, apiKey: readKey(apiKeyEnv, apiKeyFile), isTenants: false };
     return this.configured;
   }
+}
+
+/** The provider for a client that may use so many tokens, and some models. What a call has used is known at its end. */
+function withinModelBudget(provider: Provider, budget: ModelBudget | null): Provider {
+  if (budget === null) return provider;
+  const { name, model, supportsTools } = provider;
+  return {
+    ...{ name, model, supportsTools },
+    async *chat(request, signal) {
+      budget.beginModel(request.model ?? model);
+      for await (const event of provider.chat(request, signal)) {
+        if (event.kind === "usage") budget.spendTokens(event.inputTokens + event.outputTokens);
+        yield event;
+      }
+    },
+  };
 }
 
 /** Null: none is configured. */

@@ -20,6 +20,8 @@ export const SPACE = {
   hidden: 9,
   stamps: 10,
   since: 11,
+  /** Who used audited tables: session/data-audit.ts. */
+  access: 12,
 } as const;
 
 /** The tenant number under which a shard keeps what belongs to no tenant. */
@@ -106,9 +108,12 @@ export function withoutCleared(operations: Operation[], clear: (range: KeyRange)
   return kept;
 }
 
-/** Entries that a branch does not have of its origin: answers to requests, and orders that name the origin's keys. */
+/**
+ * Entries that a branch does not have of its origin: answers to requests, orders that name the origin's keys, and the
+ * audit of data, which its origin has for both.
+ */
 export function isOwnOnly(key: Uint8Array): boolean {
-  return key[4] === SPACE.idempotency || key[4] === SPACE.retired;
+  return key[4] === SPACE.idempotency || key[4] === SPACE.retired || key[4] === SPACE.access;
 }
 
 export function isOfRetired(key: Uint8Array): boolean {
@@ -140,6 +145,26 @@ export function providerKey(tenant: number): Buffer {
 /** What an API key on a lead has used of its budget. */
 export function keyBudgetKey(tenant: number, keyId: string): Buffer {
   return textKey(tenant, SPACE.meta, `key-budget/${keyId}`);
+}
+
+/** An entry of the audit of data; `at` sorts by time. */
+export function accessKey(tenant: number, at: string): Buffer {
+  return textKey(tenant, SPACE.access, at);
+}
+
+/** All of a tenant's. */
+export function accessPrefix(tenant: number): Buffer {
+  return header(tenant, SPACE.access, 5);
+}
+
+/** What parameters in such entries are hashed with. */
+export function accessSaltKey(tenant: number): Buffer {
+  return textKey(tenant, SPACE.meta, "access-salt");
+}
+
+/** What all of a tenant's requests together may use in a day. */
+export function tenantBudgetKey(tenant: number): Buffer {
+  return textKey(tenant, SPACE.meta, "tenant-budget");
 }
 
 /** A record of the directory of accounts; `kind` (say "user") must not contain U+0000. */

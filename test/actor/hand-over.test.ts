@@ -148,7 +148,14 @@ function follower(partition: Partition, id: number, takes: Promise<void> = Promi
   return {
     ...{ id, tenant: partition.tenant(TENANT), head: { tenantId: "t", username: "u", roles: [] }, deadlineMs: 0 },
     openReply: async () => sink as never,
-    ...{ checkpoint: () => undefined, shouldYield: () => false, yieldTurn: async () => undefined },
+    ...{
+      audited: () => {
+        throw new Error("nothing is audited");
+      },
+      checkpoint: () => undefined,
+      shouldYield: () => false,
+      yieldTurn: async () => undefined,
+    },
   };
 }
 

@@ -122,6 +122,7 @@ const CHANGES: Readonly<Record<string, () => Change | Promise<Change>>> = {
 const OTHERWISE: Readonly<Record<string, readonly [status: number, why: string]>> = {
   "auth.oidc.start": [404, "no provider is configured; test/e2e/oidc.test.ts has one"],
   "auth.oidc.finish": [401, "no sign-in was begun"],
+  "auth.oidc.logout": [400, "it is no token"],
   "multimodal.transcribe": [503, "no model that writes what is said comes with the server"],
 };
 

@@ -137,3 +137,50 @@ t.test("pages; a kill loses nothing; the oldest go", async (t) => {
   t.equal(kept.length, 100);
   t.ok(kept.at(-1)!.number > 1);
 });
+
+t.test("the audit of data: doors, callers, branches, and who reads it", async (t) => {
+  const token = await server.tenant("ledger", ["super_admin"]);
+  const data = async (query = "", as = token): Promise<Entry[]> =>
+    (await server.expect(200, "GET", `/admin/audit/data?${query}`, undefined, { token: as })).body.data.entries;
+  const call = (method: string, path: string, body?: object) => server.call(method, path, body, { token });
+  const must = (sql: string) => server.expect(200, "POST", "/v1/query/execute", { sql }, { token });
+  await must("CREATE TABLE salary (id int PRIMARY KEY, amount int)");
+  await must("ALTER TABLE salary SET (audit = 'read, write')");
+  await must("INSERT INTO salary VALUES (1, 48151)");
+  await call("POST", "/v1/query/execute", { sql: "SELECT * FROM salary WHERE amount > $1", parameters: [40404] });
+  const [read, written, set] = await data();
+  t.match(read, { action: "data.read", door: "query.execute", target: ["salary"], username: "ledger-user" });
+  t.match(written, { action: "data.write", tenant: "ledger", key_id: null, outcome: "ok" });
+  t.match(set, { action: "data.audit", target: ["salary"] });
+  t.match(read!.statement, /^[0-9a-f]{32}$/);
+  t.match(read!.parameters, /^[0-9a-f]{32}$/);
+  t.notMatch(JSON.stringify(await data()), /48151|40404/, "no values");
+  const doors: readonly (readonly [string, string, object | undefined, RegExp])[] = [
+    ["POST", "/v1/query/execute/batch", { statements: [{ sql: "SELECT 1" }, { sql: "TABLE salary" }] }, /read salary/],
+    ["GET", "/v1/data/export?table=salary&format=csv", undefined, /read salary/],
+    ["POST", "/v1/branches", { name: "draft" }, /^$/],
+    ["GET", "/v1/branches/draft/diff", undefined, /read salary/],
+  ];
+  for (const [method, path, body, expected] of doors) {
+    const before = (await data("limit=1000")).length;
+    const { status } = await call(method, path, body);
+    t.ok(status < 300, `${path}: ${status}`);
+    const fresh = (await data("limit=1000")).slice(0, -before);
+    t.match(fresh.map(({ action, target }) => `${String(action).slice(5)} ${target}`).join(), expected, path);
+  }
+  const inDraft = { token, headers: { "X-Tessera-Branch": "draft" } };
+  await server.expect(200, "POST", "/v1/query/execute", { sql: "UPDATE salary SET amount = 1" }, inDraft);
+  t.match(await data("limit=2"), [{ target: ["salary"] }, { target: ["salary"] }], "a branch is in its origin's trail");
+  await must("CREATE (:Person {name: 'Ann'})");
+  await must(`ALTER TABLE "graph:default".nodes SET (audit = 'read')`);
+  await must("MATCH (p:Person) RETURN p.name");
+  t.match((await data("limit=1"))[0], { action: "data.read", target: ["graph:default.nodes"] }, "Cypher");
+  const other = await server.tenant("others", ["super_admin"]);
+  t.same(await data("", other), [], "another tenant has its own");
+  const plain = await server.expect(201, "POST", "/v1/api-keys", { name: "r", permission: "ReadOnly" }, { token });
+  const before = (await data("limit=1000")).length;
+  await server.expect(200, "POST", "/v1/query/execute", { sql: "TABLE salary" }, { token: plain.body.data.raw_key });
+  const [byKey] = await data("limit=1000");
+  t.equal((await data("limit=1000")).length, before + 1, "a key that only reads is noted");
+  t.type(byKey!.key_id, "string");
+});

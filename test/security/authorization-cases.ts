@@ -218,6 +218,7 @@ const accounts: Record<string, Case> = {
   "auth.password": { ...post({ current_password: "x", new_password: password }), person: true, statuses: [400, 401] },
   "auth.oidc.start": { ...post({ provider: "none" }), statuses: [404] },
   "auth.oidc.finish": { ...post({ code: "c", state: "s" }), statuses: [401] },
+  "auth.oidc.logout": { ...post({ logout_token: "t" }), statuses: [400] },
   "apikeys.create": { send: (_, n) => ({ body: { name: `k${n}` } }), person: true },
   "apikeys.delete": {
     send: (w) => ({ path: `/v1/api-keys/${w.isAnothers ? w.apiKey : "none"}` }),

@@ -214,6 +214,56 @@ t.test("what a key has begun it can end when nothing is left", async (t) => {
   await must("DROP TABLE held");
 });
 
+t.test("a key whose models may read and write so many tokens", async (t) => {
+  const [embeds, text] = ["SELECT EMBED('a text of some words, which are tokens') IS NULL", "a further text of words"];
+  const led = await key({ tokens_per_day: 5 });
+  t.equal((await sql(embeds, led)).status, 200, "what a call uses is known at its end");
+  const more = await sql("SELECT EMBED('another text') IS NULL", led);
+  t.match(
+    [more.status, more.body.error],
+    [429, { code: "budget_exhausted", message: /use 5 tokens a day; 0 are left/ }],
+  );
+  const embedded = await server.call("POST", "/v1/embeddings", { input: text, model: "default" }, { token: led });
+  t.equal(embedded.status, 429, "by whatever route");
+  t.equal((await sql("SELECT 1", led)).status, 200, "what needs no model goes on");
+  t.equal((await sql("SELECT GENERATE('go on') IS NULL", led)).status, 429);
+  t.equal((await sql(embeds)).status, 200, "others go on");
+
+  const few = await key({ models: ["some-model"] });
+  const other = await sql("SELECT EMBED('a text of the configured model') IS NULL", few);
+  t.match([other.status, other.body.error], [403, { code: "forbidden", message: /may not use the model/ }]);
+  const name = /the model "([^"]+)"/.exec(other.body.error.message)![1]!;
+  t.equal((await sql(embeds, await key({ models: [name] }))).status, 200);
+  const batch = await server.call("POST", "/v1/ai/embeddings/batch", { texts: ["one", "two"] }, { token: led });
+  t.equal(batch.status, 429);
+});
+
+t.test("a tenant's budget is for all of its users and keys", async (t) => {
+  const token = await server.tenant("thrifty", ["super_admin"]);
+  const set = (budget: object) => server.expect(200, "PUT", "/admin/budget", budget, { token });
+  const two = "SELECT * FROM generate_series(1, 2)";
+  t.equal((await sql(two, token)).status, 200);
+  t.match((await set({ rows_per_day: 3 })).body.data, { rows_per_day: 3, used_today: { rows: 0 } });
+  t.equal((await sql(two, token)).status, 200);
+  const more = await sql(two, token);
+  t.match(
+    [more.status, more.body.error],
+    [429, { code: "budget_exhausted", message: /tenant may read 3 rows a day; 1/ }],
+  );
+  const made = await server.expect(201, "POST", "/v1/api-keys", { name: "k", lead: { rows_per_day: 9 } }, { token });
+  t.equal((await sql(two, made.body.data.raw_key)).status, 429, "its keys, too");
+  t.equal((await sql(two)).status, 200, "others go on");
+  const { body } = await server.expect(200, "GET", "/admin/budget", undefined, { token });
+  t.equal(body.data.used_today.rows, 2);
+  await set({ rows_per_day: 10, tokens_per_day: 1 });
+  t.equal((await sql(two, token)).status, 200, "what was used counts on");
+  t.equal((await sql("SELECT EMBED('some words') IS NULL", token)).status, 200);
+  t.equal((await sql("SELECT EMBED('other words') IS NULL", token)).status, 429);
+  t.match((await set({})).body.data.used_today, { rows: 5 });
+  t.equal((await sql("SELECT EMBED('other words') IS NULL", token)).status, 200, "without a budget nothing is refused");
+  t.equal((await server.call("PUT", "/admin/budget", { rows_per_day: 0 }, { token })).status, 400);
+});
+
 t.test("a lead gives nobody a role", async (t) => {
   const path = "/admin/tenants/system/users";
   await server.expect(201, "POST", path, { username: "ann", password: "password of ann" });

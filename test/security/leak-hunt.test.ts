@@ -92,7 +92,24 @@ const CASES: Readonly<Record<string, readonly Ask[]>> = {
     { path: "/v1/data/import/ndjson?table=board", body: `{"id":50,"owner":"other"}\n`, type: "application/x-ndjson" },
   ],
   "data.export": ["csv", "ndjson", "parquet"].map((format) => get(`/v1/data/export?table=board&format=${format}`)),
-  "graph.match": [post("/v1/graph/match", { cypher: "MATCH (n) RETURN count(n)" })],
+  "graph.match": [
+    "MATCH (n) RETURN count(n)",
+    "MATCH (n:Note) RETURN n ORDER BY n.title",
+    "MATCH (n:Note {title: 'note 1'})-[r]-(m) RETURN type(r), m",
+    "MATCH p = shortestPath((a:Note {title: 'note 1'})-[*]-(b:Note {title: 'note 3'})) RETURN length(p)",
+    "MATCH (a:Note {title: 'note 1'})-[:NEXT|SECRETLY*1..3]->(b) RETURN count(b)",
+    "MATCH (n:Note) RETURN n.title, COUNT { (n)--() } ORDER BY n.title",
+    `MATCH (n) WHERE 1 / (CASE WHEN n.title CONTAINS '${SECRET}' THEN 0 ELSE 1 END) = 1 RETURN count(n)`,
+    "OPTIONAL MATCH (n:Secretive) RETURN n",
+    "CALL db.labels() YIELD label RETURN label ORDER BY label",
+    "CALL db.relationshipTypes()",
+    "CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey ORDER BY propertyKey",
+    "CALL db.index.fulltext.queryNodes('titles', 'note') YIELD node, score RETURN node.title, score ORDER BY score, node.title",
+    "CALL algo.pageRank() YIELD node, score RETURN node.title, score ORDER BY node.title",
+    "MERGE (n:Note {title: 'note 9', owner: 'other'}) RETURN n",
+    "MATCH (n:Note {title: 'note 1'}) SET n.owner = 'other'",
+    `MATCH (n:Note) WHERE n.title CONTAINS '${SECRET}' DETACH DELETE n`,
+  ].map((cypher) => post("/v1/graph/match", { cypher })),
   "collections.create": [post("/v1/collections", { name: "notes" })],
   "collections.list": [get("/v1/collections")],
   "collections.get": [get("/v1/collections/notes"), get("/v1/collections/closed")],
@@ -236,6 +253,16 @@ async function fill(server: TestServer, id: string, hides: boolean): Promise<str
     await run(`CREATE POLICY own ON ${table} USING (${owner} = current_user)`);
     await run(`ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`);
   }
+  const graph = (cypher: string) => must("POST", "/v1/graph/match", { cypher });
+  await graph("CREATE FULLTEXT INDEX titles FOR (n:Note) ON EACH [n.title]");
+  await graph(`UNWIND range(1, 4) AS i CREATE (:Note {title: 'note ' + toString(i), owner: '${own}'})`);
+  await graph("MATCH (a:Note), (b:Note) WHERE a.title < b.title AND a.title <> 'note 1' CREATE (a)-[:NEXT]->(b)");
+  if (hides) {
+    await graph(`CREATE (:Note:Secretive {title: 'note note ${SECRET}', owner: 'other', unseen: true})`);
+    await graph("MATCH (n:Note), (s:Secretive) WHERE n <> s CREATE (n)-[:SECRETLY]->(s), (s)-[:NEXT]->(n)");
+  }
+  await run(`CREATE POLICY own ON "graph:default".nodes USING (properties ->> 'owner' = current_user)`);
+  await run(`ALTER TABLE "graph:default".nodes ENABLE ROW LEVEL SECURITY`);
   await run("ANALYZE board");
   return server.login(own, PASSWORD);
 }

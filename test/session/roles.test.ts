@@ -391,3 +391,18 @@ t.test("the catalogs say who may do what", (t) =>
     ["select has_table_privilege('t', 'select'), has_table_privilege('t', 'delete')", ["true|false"]],
   ]),
 );
+
+t.test("where a sequence stands is told to those who may use it", (t) =>
+  checkStatements(t, [
+    ["create role ann; create sequence s; select nextval('s')"],
+    ["revoke all on s from member"],
+    ["set role ann"],
+    ["select pg_sequence_last_value('s')", ["∅"]],
+    ["select last_value from pg_sequences where sequencename = 's'", ["∅"]],
+    ["reset role"],
+    ["grant usage on sequence s to ann"],
+    ["set role ann"],
+    ["select pg_sequence_last_value('s')", ["1"]],
+    ["select last_value from pg_sequences where sequencename = 's'", ["1"]],
+  ]),
+);

@@ -58,7 +58,11 @@ readonly tools?: readonly (string)[] | undefined;
 /** Rows of results that it may read in a day of UTC. */
 readonly rows_per_day?: number | undefined; 
 /** Bytes of answers that it may read in a day of UTC. */
-readonly bytes_per_day?: number | undefined; } | undefined; }; }; readonly answer: { readonly api_key: { readonly id: string; readonly name: string; readonly key_preview: string; readonly permission: "ReadOnly" | "FullAccess"; readonly lead: { 
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models may read and write for it in a day of UTC: texts, chats, agents, embeddings. */
+readonly tokens_per_day?: number | undefined; 
+/** Models that it may use, by their names. */
+readonly models?: readonly (string)[] | undefined; } | undefined; }; }; readonly answer: { readonly api_key: { readonly id: string; readonly name: string; readonly key_preview: string; readonly permission: "ReadOnly" | "FullAccess"; readonly lead: { 
 /** A role of the tenant that the key acts as, in place of its user's. */
 readonly role?: string | undefined; 
 /** Tables and views that its statements may name: "orders", or "sales.orders" in a schema of its own. */
@@ -70,7 +74,11 @@ readonly tools?: readonly (string)[] | undefined;
 /** Rows of results that it may read in a day of UTC. */
 readonly rows_per_day?: number | undefined; 
 /** Bytes of answers that it may read in a day of UTC. */
-readonly bytes_per_day?: number | undefined; } | null; readonly is_active: boolean; readonly expires_at: string | null; 
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models may read and write for it in a day of UTC: texts, chats, agents, embeddings. */
+readonly tokens_per_day?: number | undefined; 
+/** Models that it may use, by their names. */
+readonly models?: readonly (string)[] | undefined; } | null; readonly is_active: boolean; readonly expires_at: string | null; 
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly last_used: string | null; readonly usage_count: number; }; readonly raw_key: string; } };
 /** The tenant's API keys, newest first. */
@@ -92,7 +100,11 @@ readonly tools?: readonly (string)[] | undefined;
 /** Rows of results that it may read in a day of UTC. */
 readonly rows_per_day?: number | undefined; 
 /** Bytes of answers that it may read in a day of UTC. */
-readonly bytes_per_day?: number | undefined; } | null; readonly is_active: boolean; readonly expires_at: string | null; 
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models may read and write for it in a day of UTC: texts, chats, agents, embeddings. */
+readonly tokens_per_day?: number | undefined; 
+/** Models that it may use, by their names. */
+readonly models?: readonly (string)[] | undefined; } | null; readonly is_active: boolean; readonly expires_at: string | null; 
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly last_used: string | null; readonly usage_count: number; })[]; readonly total: number; } };
 /** Delete an API key; it stops working at once. */
@@ -109,6 +121,12 @@ readonly provider: string; }; }; readonly answer: { readonly authorization_url: 
 readonly expires_in: number; readonly user: { readonly id: string; readonly username: string; readonly email: string | null; readonly tenant_id: string; readonly company_id: string; readonly roles: readonly (string)[]; readonly is_active: boolean; readonly is_verified: boolean; readonly mfa_enabled: boolean; 
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly last_login: string | null; }; } };
+/** Back-channel logout of OpenID Connect: a provider says that one of its users has signed out, and the user's sessions end. */
+"POST /v1/auth/oidc/logout": { readonly sent: { readonly body: { readonly logout_token?: string | undefined; 
+/** logout_token, as a form has it. */
+readonly form?: string | undefined; }; }; readonly answer: { 
+/** False: no session of that user was known. */
+readonly logged_out: boolean; } };
 /** The tenant's own providers of OpenID Connect. */
 "GET /admin/tenants/{tenant}/oidc": { readonly sent: { readonly params: { readonly tenant: string | number | boolean; }; }; readonly answer: { readonly providers: readonly ({ 
 /** 1 to 32 characters of a-z, 0-9 and -. */
@@ -1747,6 +1765,42 @@ readonly at: string;
 readonly action: string; readonly outcome: "ok" | "refused" | "failed"; readonly status: number; readonly code: string | null; readonly tenant: string | null; readonly username: string | null; readonly key_id: string | null; readonly address: string | null; readonly target: readonly (string)[]; readonly request_id: string; 
 /** Equal refusals within one second are one entry. */
 readonly count: number; })[]; readonly next_before: number | null; } };
+/** Who read or changed rows of audited tables (ALTER TABLE … SET (audit = 'read, write')) of the caller's tenant, newest first. */
+"GET /admin/audit/data": { readonly sent: { readonly query?: { readonly limit?: string | number | boolean | undefined; 
+/** The next_before of the previous page. */
+readonly before?: string | number | boolean | undefined; readonly username?: string | number | boolean | undefined; readonly action?: "data.read" | "data.write" | "data.audit" | undefined; 
+/** With its schema, unless that is public. */
+readonly table?: string | number | boolean | undefined; readonly since?: string | number | boolean | undefined; readonly until?: string | number | boolean | undefined; }; }; readonly answer: { readonly entries: readonly ({ readonly number: number; 
+/** RFC 3339, UTC. */
+readonly at: string; readonly action: "data.read" | "data.write" | "data.audit"; readonly outcome: "ok" | "refused" | "failed"; readonly status: number; readonly code: string | null; readonly tenant: string | null; readonly username: string | null; readonly key_id: string | null; readonly address: string | null; 
+/** The tables. */
+readonly target: readonly (string)[]; readonly request_id: string; 
+/** Equal refusals within one second are one entry. */
+readonly count: number; 
+/** The operation through which the rows were used. */
+readonly door: string; readonly statement: string | null; readonly parameters: string | null; })[]; readonly next_before: number | null; } };
+/** What all users and keys of the tenant together may use in a day, and have used today. */
+"GET /admin/budget": { readonly sent: Nothing; readonly answer: { 
+/** Rows of results. */
+readonly rows_per_day?: number | undefined; 
+/** Bytes of answers. */
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models read and write. */
+readonly tokens_per_day?: number | undefined; readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
+/** Set what all users and keys of the tenant together may use in a day of UTC. What is left out is unbounded. */
+"PUT /admin/budget": { readonly sent: { readonly body: { 
+/** Rows of results. */
+readonly rows_per_day?: number | undefined; 
+/** Bytes of answers. */
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models read and write. */
+readonly tokens_per_day?: number | undefined; }; }; readonly answer: { 
+/** Rows of results. */
+readonly rows_per_day?: number | undefined; 
+/** Bytes of answers. */
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models read and write. */
+readonly tokens_per_day?: number | undefined; readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
 /** Set the log level of all threads until the server restarts. */
 "PUT /admin/log-level": { readonly sent: { readonly body: { readonly level: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent"; }; }; readonly answer: { readonly level: string; } };
 /** The cluster: its nodes, who owns which partition, and how far copies are. On one machine: none. */

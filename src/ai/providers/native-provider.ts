@@ -4,6 +4,7 @@
  */
 import type { GenerationRequest } from "../inference-messages.js";
 import type { Manifest } from "../manifest.js";
+import type { ModelUser } from "../model-budget.js";
 import type { Models } from "../models.js";
 import type { ChatEvent, ChatRequest, Provider } from "./provider.js";
 
@@ -20,15 +21,15 @@ export class NativeProvider implements Provider {
     private readonly models: Models,
     /** Id or alias of the bundle. */
     readonly model: string,
-    /** The tenant for which tokens are counted. */
-    private readonly tenantName: string,
+    /** For whom tokens are counted. */
+    private readonly user: ModelUser,
   ) {}
 
   async *chat(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent, void> {
     signal.throwIfAborted();
     const model = request.model ?? this.model;
     const { generation: facts } = this.models.describeKind(model, "generation");
-    const generation = this.models.generate(model, generationOf(request, facts?.defaults), this.tenantName, signal);
+    const generation = this.models.generate(model, generationOf(request, facts?.defaults), this.user, signal);
     for await (const text of generation) yield { kind: "text", text };
     const { reason, inputTokens, outputTokens } = await generation.ended;
     if (reason === "cancelled") signal.throwIfAborted();

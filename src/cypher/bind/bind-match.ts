@@ -8,6 +8,7 @@ import { EMBEDDING, SIMILARITY } from "../../query/expr/cypher/similarity.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { andOf, conjuncts } from "../../query/expr/walk.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
+import { underPolicy } from "../../query/plan/graph-guard.js";
 import type {
   EdgeColumns,
   MatchPlan,
@@ -33,6 +34,7 @@ import { bindCondition } from "./bind-condition.js";
 import { bindArgument, testLabels } from "./bind-expr.js";
 import { existsSubquery } from "./bind-subquery.js";
 import { type Binding, contextOf, type Rows } from "./binding.js";
+import { wholeEdgePolicy } from "./guarded-rows.js";
 import { ONE_ROW } from "./rows.js";
 import {
   call,
@@ -223,7 +225,8 @@ class PatternBinder {
     const name = given ?? this.anonymousName();
     const columns = nodeColumns(name, this.optional, this.binding);
     const variable: Variable = { kind: "node", columns };
-    this.nodes.push({ kind: "new", name, columns });
+    const policy = this.binding.guard?.node(columns) ?? null;
+    this.nodes.push({ kind: "new", name, columns, ...(policy !== null && { policy }) });
     this.columns.push(...columnsOfEntity(variable));
     if (given !== null) this.define(given, variable);
     return variable;
@@ -251,7 +254,9 @@ class PatternBinder {
     }
     const columns = edgeColumns(name, this.optional, binding);
     const made: Variable = { kind: "relationship", columns };
-    this.edges.push({ ...common, shape: { kind: "one", columns } });
+    // Its ends are nodes of the pattern, which are looked at by themselves.
+    const policy = binding.guard?.edge(columns) ?? null;
+    this.edges.push({ ...common, shape: { kind: "one", columns, ...(policy !== null && { policy }) } });
     this.columns.push(...columnsOfEntity(made));
     if (variable !== null) this.define(variable.name, made);
     this.later.push(() => this.conditions({ ...rest, variable: made, labels: rest.types }));
@@ -321,7 +326,8 @@ class PatternBinder {
     const one: Variable = { kind: "relationship", columns: each };
     this.later.push(() => {
       const scope = variable === null ? this.scope : new Map(this.scope).set(variable.name, one);
-      const filter = andOf(this.conditions({ ...pattern, variable: one, labels: pattern.types }, scope));
+      const said = andOf(this.conditions({ ...pattern, variable: one, labels: pattern.types }, scope));
+      const filter = underPolicy(wholeEdgePolicy(each, binding), said);
       this.edges[place] = { ...common, shape: { ...shape, filter } };
       return [];
     });

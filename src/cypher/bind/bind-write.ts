@@ -4,7 +4,13 @@
  */
 import { MAP_OF } from "../../query/expr/cypher/registry.js";
 import type { Expr } from "../../query/expr/expr.js";
-import type { EdgeColumns, GraphWriteStep, MergeStep, NodeColumns } from "../../query/plan/graph-plans.js";
+import type {
+  EdgeColumns,
+  GraphWritePlan,
+  GraphWriteStep,
+  MergeStep,
+  NodeColumns,
+} from "../../query/plan/graph-plans.js";
 import type { CommonTable, OutputColumn, Plan } from "../../query/plan/plan.js";
 import type {
   Clause,
@@ -69,9 +75,14 @@ export function bindWrites(clauses: readonly WritingClause[], rows: Rows, bindin
       entities.flatMap((variable) => (variable.kind === "relationship" ? [variable.columns] : [])),
       given,
     ),
+    ...policiesOf(binding),
     columns: [...rows.plan.columns, ...columns],
   });
   return { plan: asTable(plan, true, binding), scope };
+}
+
+function policiesOf({ guard }: Binding): Partial<Pick<GraphWritePlan, "policies">> {
+  return guard === null ? {} : { policies: { nodes: guard.writtenNodes(), edges: guard.writtenEdges() } };
 }
 
 /** The rows as a table of the statement's, and a scan of it in the same columns. */

@@ -7,6 +7,7 @@ import type { DbError } from "../../protocol/errors.js";
 import { JOINS_MAX } from "../../protocol/limits.js";
 import { tooManyJoins } from "../../protocol/size-errors.js";
 import type { Expr } from "../../query/expr/expr.js";
+import type { GraphGuard } from "../../query/plan/graph-guard.js";
 import type { CommonTableDefinition, OutputColumn, Plan } from "../../query/plan/plan.js";
 import { type SqlType, VARIANT } from "../../values/values.js";
 import type { CountAll, Expr as ExprNode, FunctionCall, MatchClause, Query } from "../parse/ast.js";
@@ -17,6 +18,8 @@ import { NO_VARIABLES, type Variables } from "./variables.js";
 /** What a statement is bound against. */
 export interface CypherContext {
   readonly graph: GraphTables;
+  /** What policies say of it; absent or null: all of it is seen. */
+  readonly guard?: GraphGuard | null;
   /** Of all graphs of the tenant; absent: there is only that one. */
   readonly graphNames?: () => readonly string[];
   /** Of a query inside a statement of SQL: what keeps the two apart, and what parameters are. */
@@ -88,6 +91,10 @@ export class Binding {
 
   get graph(): GraphTables {
     return this.context.graph;
+  }
+
+  get guard(): GraphGuard | null {
+    return this.context.guard ?? null;
   }
 
   graphNames(): readonly string[] {

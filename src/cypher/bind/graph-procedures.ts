@@ -1,13 +1,13 @@
 /** Procedures that list a graph's content. */
 
-import { EDGE_COLUMN, NODE_COLUMN } from "../../catalog/graph.js";
-import type { TableDef } from "../../catalog/table.js";
 import { UNWIND } from "../../query/expr/cypher/clause-functions.js";
 import { cypherFunction, LABELS_OF } from "../../query/expr/cypher/registry.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
-import type { Plan } from "../../query/plan/plan.js";
-import { type SqlType, TEXT, VARIANT } from "../../values/values.js";
+import type { EdgeColumns, NodeColumns } from "../../query/plan/graph-plans.js";
+import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+import { VARIANT } from "../../values/values.js";
+import { seenEdges, seenNodes } from "./guarded-rows.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import type { ProcedureField } from "./procedure-catalog.js";
 import { only } from "./rows.js";
@@ -23,7 +23,7 @@ export const GRAPH_PROCEDURES: readonly Procedure[] = [
     inputs: [],
     outputs: [text("label")],
     rows: (_args, statement) => {
-      const labels = distinct(scanOf(statement.graph.nodes, NODE_COLUMN.labels, TEXT, statement));
+      const labels = distinct(columnOf(seenNodes(statement), "labels"));
       return distinct(unwound(labels, call(LABELS_OF, [columnExpr(labels.columns[0]!)]), "label", statement));
     },
   },
@@ -32,7 +32,7 @@ export const GRAPH_PROCEDURES: readonly Procedure[] = [
     description: "The types of the graph's relationships.",
     inputs: [],
     outputs: [text("relationshipType")],
-    rows: (_args, statement) => distinct(scanOf(statement.graph.edges, EDGE_COLUMN.type, TEXT, statement)),
+    rows: (_args, statement) => distinct(columnOf(seenEdges(statement), "type")),
   },
   {
     name: "db.propertyKeys",
@@ -40,8 +40,8 @@ export const GRAPH_PROCEDURES: readonly Procedure[] = [
     inputs: [],
     outputs: [text("propertyKey")],
     rows: (_args, statement) => {
-      const left = scanOf(statement.graph.nodes, NODE_COLUMN.properties, VARIANT, statement);
-      const right = scanOf(statement.graph.edges, EDGE_COLUMN.properties, VARIANT, statement);
+      const left = columnOf(seenNodes(statement), "properties");
+      const right = columnOf(seenEdges(statement), "properties");
       const columns = [statement.newColumn("properties", VARIANT)];
       const all: Plan = Object.freeze({ kind: "setop", op: "union", all: true, left, right, columns });
       const keys = call(cypherFunction("keys", 1) as ScalarFunction, [columnExpr(columns[0]!)]);
@@ -50,19 +50,14 @@ export const GRAPH_PROCEDURES: readonly Procedure[] = [
   },
 ];
 
-function scanOf(table: TableDef, column: number, type: SqlType, statement: ProcedureStatement): Plan {
-  const name = table.columns.find(({ id }) => id === column)!.name;
-  const columns = [statement.newColumn(name, type)];
-  return Object.freeze({
-    kind: "scan",
-    table,
-    alias: table.name,
-    source: [column],
-    filter: null,
-    reverse: false,
-    rowKey: null,
-    columns,
-  });
+function columnOf<C extends NodeColumns | EdgeColumns>(
+  { plan, columns }: { readonly plan: Plan; readonly columns: C },
+  name: keyof C & string,
+): Plan {
+  const column = columns[name] as OutputColumn;
+  if (plan.kind !== "scan") return only(plan, [column]);
+  const place = plan.columns.indexOf(column);
+  return Object.freeze({ ...plan, source: [plan.source[place]!], columns: [column] });
 }
 
 function distinct(input: Plan): Plan {

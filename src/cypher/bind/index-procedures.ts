@@ -8,12 +8,15 @@ import { sqlError } from "../../protocol/errors.js";
 import { LIST_OF, NODE_OF, RELATIONSHIP_OF } from "../../query/expr/cypher/registry.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { resolveOperator } from "../../query/expr/resolve.js";
+import { someExpr } from "../../query/expr/walk.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
+import { behindPolicy } from "../../query/plan/graph-guard.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { cypherError } from "../../values/cypher-error.js";
 import { BOOL, FLOAT8, INT8, TEXT, VARIANT, VECTOR } from "../../values/values.js";
 import { doubleOf, floatValue, isIntegerValue, type Variant, type VariantMap } from "../../values/variant.js";
 import { METRIC_ENTRIES, VECTOR_METRICS, type VectorMetric } from "../../values/vector-metric.js";
+import { wholeEdgePolicy } from "./guarded-rows.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import type { ProcedureField } from "./procedure-catalog.js";
 import { NO_ROWS } from "./rows.js";
@@ -70,7 +73,9 @@ function indexNamed(of: Part, name: Expr, method: "vector" | "fulltext", { graph
   return { table, index };
 }
 
-/** The table's columns that its entities are made of, and then `further`. */
+const NODE_COLUMNS = 3;
+
+/** The table's columns that its entities are made of, and then `further`; and which rows are seen. */
 function columnsOf(table: TableDef, further: readonly number[], statement: ProcedureStatement) {
   const ids: number[] = Object.values(graphDefOf(table)!.of === "nodes" ? NODE_COLUMN : EDGE_COLUMN);
   const source = [...ids, ...further];
@@ -78,13 +83,18 @@ function columnsOf(table: TableDef, further: readonly number[], statement: Proce
     const { name, type, notNull } = table.columns.find((column) => column.id === id)!;
     return statement.newColumn(name, type, !notNull);
   });
-  const entity = columns.slice(0, ids.length).map(columnExpr);
-  return { source, columns, entity: call(ids.length === 3 ? NODE_OF : RELATIONSHIP_OF, entity) };
+  const own = columns.slice(0, ids.length);
+  const isNode = ids.length === NODE_COLUMNS;
+  const [id, second, third, fourth, fifth] = own as [OutputColumn, OutputColumn, OutputColumn, ...OutputColumn[]];
+  const policy = isNode
+    ? (statement.guard?.node({ id, labels: second, properties: third }) ?? null)
+    : wholeEdgePolicy({ id, type: second, src: third, dst: fourth!, properties: fifth! }, statement);
+  return { source, columns, policy, entity: call(isNode ? NODE_OF : RELATIONSHIP_OF, own.map(columnExpr)) };
 }
 
 function nearest(of: Part, name: Expr, count: Expr, query: Expr, statement: ProcedureStatement): Plan {
   const { table, index } = indexNamed(of, name, "vector", statement);
-  const { source, columns, entity } = columnsOf(table, index.columnIds, statement);
+  const { source, columns, policy, entity } = columnsOf(table, index.columnIds, statement);
   const stored = columnExpr(columns.at(-1)!);
   const scan: Plan = Object.freeze({
     kind: "scan",
@@ -100,7 +110,7 @@ function nearest(of: Part, name: Expr, count: Expr, query: Expr, statement: Proc
   const { operator } = VECTOR_METRICS[metric];
   const distance = call(resolveOperator(operator, VECTOR, VECTOR).fn, [stored, call(VECTOR_OF, [query])]);
   const keys = [{ expr: distance, descending: false, nullsFirst: false }];
-  const sorted: Plan = Object.freeze({ kind: "sort", input: scan, keys, columns });
+  const sorted: Plan = Object.freeze({ kind: "sort", input: behindPolicy(scan, policy), keys, columns });
   const limit = call(COUNT_OF, [count]);
   const best: Plan = Object.freeze({ kind: "limit", input: sorted, limit, offset: null, columns });
   return answer(best, of, entity, call(SCORES[metric], [distance]), statement);
@@ -108,15 +118,17 @@ function nearest(of: Part, name: Expr, count: Expr, query: Expr, statement: Proc
 
 function matching(of: Part, name: Expr, query: Expr, statement: ProcedureStatement): Plan {
   const { table, index } = indexNamed(of, name, "fulltext", statement);
-  const { source, columns, entity } = columnsOf(table, [], statement);
+  const { source, columns, policy, entity } = columnsOf(table, [], statement);
   const score = statement.newColumn("score", FLOAT8);
   const search: Plan = Object.freeze({
     kind: "textsearch",
     table,
     alias: table.name,
     source,
-    filter: null,
+    filter: policy,
     rowKey: null,
+    // Scores count only words of what is seen.
+    ...(policy !== null && { visible: someExpr(policy, ({ kind }) => kind === "subquery") ? null : policy }),
     index: index as SearchIndexDef,
     query: call(TEXT_OF, [query]),
     mode: textConst("any"),

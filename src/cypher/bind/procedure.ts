@@ -5,6 +5,7 @@
 import type { GraphTables } from "../../catalog/graph.js";
 import type { Expr } from "../../query/expr/expr.js";
 import type { TableFunction } from "../../query/expr/table-function.js";
+import type { GraphGuard } from "../../query/plan/graph-guard.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { type SqlType, VARIANT } from "../../values/values.js";
 import type { ProcedureCatalog, ProcedureSignature } from "./procedure-catalog.js";
@@ -12,6 +13,7 @@ import type { ProcedureCatalog, ProcedureSignature } from "./procedure-catalog.j
 /** The statement that calls: what a plan of rows is made with. */
 export interface ProcedureStatement {
   readonly graph: GraphTables;
+  readonly guard: GraphGuard | null;
   /** Of all graphs of the tenant. */
   graphNames(): readonly string[];
   /** The rows of a query of Cypher that only reads, without parameters and without variables of the statement. */

@@ -53,7 +53,7 @@ export async function runNamedAgent(
   more: Pick<AgentOptions, "temperature" | "max_tokens"> = {},
 ): Promise<AgentAnswer> {
   if (request.ofAgent) throw new DbError("not_supported", "An agent cannot run agents.");
-  const provider = request.partition.providers.forTenant(request.tenant);
+  const provider = request.partition.providers.forTenant(request.tenant, request.budget);
   const all: AgentOptions = { ...options, ...more, format: "json" };
   const json = await runAgent(provider, agentToolsOf(request), instructions, task, all, request.signal());
   const { answer, sandbox, usage } = JSON.parse(json) as {

@@ -52,7 +52,7 @@ export function statementAgents({ tenant, client }: AskingStatement): Agents {
     check: (options) => checkTools(readCallOptions("AGENT_RUN error", AGENT_OPTIONS, options)),
     run: (persona, task, given, { signal }) => {
       const options = readCallOptions("AGENT_RUN error", AGENT_OPTIONS, given);
-      const provider = tenant.partition.providers.forTenant(tenant);
+      const provider = tenant.partition.providers.forTenant(tenant, (client.origin ?? client).budget ?? null);
       (client.origin ?? client).checkAgents?.();
       const request = callerOf(client);
       const tools = request === null || request.ofAgent ? null : agentToolsOf(request);

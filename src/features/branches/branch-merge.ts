@@ -98,6 +98,8 @@ async function mergeInto(
       session.rollback();
       return answer;
     }
+    const write = [...tables.now.values()].filter(({ audit }) => audit?.includes("write"));
+    if (write.length > 0) merge.context.services.noteAccess({ read: [], write }, merge.context);
     await mergeWhole(definitions, whole);
     await merge.write(request.yieldTurn);
     // It was read in several turns: all of it has to be of one moment.

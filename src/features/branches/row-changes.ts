@@ -7,6 +7,7 @@ import { encodeTable } from "../../catalog/definition-codec.js";
 import { storageOf, type TableDef } from "../../catalog/table.js";
 import { layoutOf, rowOfRecord } from "../../query/exec/table-layout.js";
 import { pastTenant } from "../../session/as-of.js";
+import { noteReads } from "../../session/data-audit.js";
 import type { Tenant } from "../../session/tenant.js";
 import type { Branch } from "../../storage/branch-list.js";
 import { ofTenant } from "../../storage/history-keys.js";
@@ -45,6 +46,7 @@ export async function branchTables(request: Request, number: number, { origin, s
     other !== undefined && sameDefinition(table, other);
   const byId = (tables: ReadonlyMap<number, TableDef>) =>
     new Map([...tables.values()].map((table) => [table.id, table]));
+  noteReads(now.values(), request.audited());
   const [idsBefore, idsNow] = [byId(before), byId(now)];
   const made = [...now.values()].filter((table) => !isSame(table, idsBefore.get(table.id)));
   const dropped = [...before.values()].filter(({ id }) => !idsNow.has(id));

@@ -11,6 +11,7 @@ import { DbError } from "../../protocol/errors.js";
 import { layoutOf, rowOfRecord } from "../../query/exec/table-layout.js";
 import type { Answer } from "../../session/answer.js";
 import { pastTenant } from "../../session/as-of.js";
+import { noteReads } from "../../session/data-audit.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import type { Tenant } from "../../session/tenant.js";
@@ -48,6 +49,8 @@ export async function undo(
     const merge = new RowMerge(context, "refuse");
     const table = tableIn(context.services.catalogView(), name);
     requireSameColumns(table, before);
+    noteReads([table], request.audited());
+    if (table.audit?.includes("write")) context.services.noteAccess({ read: [], write: [table] }, context);
     const tx = context.tx as ShardTransaction;
     // All that is written from now on ends this at its commit. What the transaction sees, the engine has.
     tx.noteRead(rowRange(tenant.number, table));

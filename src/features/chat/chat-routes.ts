@@ -93,7 +93,7 @@ async function createSession(
   { body }: InputOf<"chat.sessions.create">,
 ): Promise<Answer<ResponseOf<"chat.sessions.create">>> {
   const { title = "", model = null, system_prompt: systemPrompt, collections = [] } = body ?? {};
-  if (model !== null) writerOf(request.tenant, request.head.tenantId, model);
+  if (model !== null) writerOf(request.tenant, request.modelUser, model);
   for (const name of collections as readonly string[]) {
     if (withDefinitions(request, (catalog) => catalog.table(null, name)) !== null) continue;
     throw new DbError("not_found", `The collection "${name}" does not exist.`, { field: "collections" });

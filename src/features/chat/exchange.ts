@@ -145,7 +145,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 async function run(request: Request, body: MessageBody, content: string, events: ExchangeEvents): Promise<Exchange> {
   await request.yieldTurn();
   const session = body.begins === true ? newSession(body) : await findSession(request, body.session_id);
-  const { provider, model } = writerOf(request.tenant, request.head.tenantId, body.model ?? session.model);
+  const { provider, model } = writerOf(request.tenant, request.modelUser, body.model ?? session.model);
   const sentAt = new Date().toISOString();
   const id = newId("msg");
   const asked: Asked = { body, content, session, provider, model, began: () => events.began?.(id) };

@@ -39,6 +39,7 @@ import { placementHandlers } from "../placement/placement-routes.js";
 import { TenantMoves } from "../placement/tenant-moves.js";
 import { directoryHandlers } from "./account-routes.js";
 import { auditHandlers } from "./audit-routes.js";
+import { BackchannelLogouts } from "./backchannel-logout.js";
 import { BearerTokens } from "./bearer-tokens.js";
 import { issuerFetch } from "./issuer-fetch.js";
 import { Issuers } from "./issuers.js";
@@ -65,6 +66,7 @@ export class DirectoryServices {
   private readonly directory: Directory;
   private readonly bearers: BearerTokens;
   private readonly signIns: OidcSignIns;
+  private readonly logouts: BackchannelLogouts;
   private readonly moves: TenantMoves;
   private readonly restoreOrders: RestoreOrders;
   private readonly backupOrders: BackupOrders;
@@ -101,6 +103,7 @@ export class DirectoryServices {
     });
     this.bearers = new BearerTokens(this.directory, issuers, Date.now);
     this.signIns = new OidcSignIns({ directory: this.directory, issuers, fetch, secret, now: Date.now });
+    this.logouts = new BackchannelLogouts({ directory: this.directory, issuers, now: Date.now });
     this.audit = new AuditTrail((readOnly) => partition.shard.begin({ readOnly }), config.audit.entriesMax);
     this.moves = new TenantMoves({
       directory: this.directory,
@@ -156,7 +159,7 @@ export class DirectoryServices {
       ...scheduleHandlers(installation.schedules),
       ...wholeBackupHandlers(installation.backups, installation.restores),
       ...operatorHandlers((level) => this.host.say({ kind: "log-level", level })),
-      ...oidcHandlers(directory, this.signIns),
+      ...oidcHandlers(directory, this.signIns, this.logouts),
       ...placementHandlers({ directory, moves, actors, partitions: settings.partitionCount, metrics }),
     };
   }

@@ -2,12 +2,13 @@
 import { requireSystem, tenantOf } from "../../actor/caller-tenant.js";
 import type { Handlers } from "../../actor/handler.js";
 import type { Directory } from "../../directory/directory.js";
+import type { BackchannelLogouts } from "./backchannel-logout.js";
 import type { OidcSignIns } from "./oidc-sign-in.js";
 
 /** Of `RequestHead.media`, after Accept, Content-Type and Content-Encoding. */
 const COOKIE = 3;
 
-export function oidcHandlers(directory: Directory, signIns: OidcSignIns) {
+export function oidcHandlers(directory: Directory, signIns: OidcSignIns, logouts: BackchannelLogouts) {
   return {
     "auth.oidc.providers": (_request, { query }) => ({
       plain: { providers: directory.signInProviders(query.tenant ?? null) },
@@ -20,6 +21,12 @@ export function oidcHandlers(directory: Directory, signIns: OidcSignIns) {
       const { signedIn, cookie } = await signIns.finish(request.head.media[COOKIE] ?? "", body);
       request.auditedName = signedIn.user.username;
       return { plain: signedIn, headers: `Set-Cookie: ${cookie}\nCache-Control: no-store` };
+    },
+    "auth.oidc.logout": async (request, { body }) => {
+      const token = body.logout_token ?? new URLSearchParams(body.form ?? "").get("logout_token") ?? "";
+      const { name, ended } = await logouts.logOut(token);
+      request.auditedName = name;
+      return { plain: { logged_out: ended }, headers: "Cache-Control: no-store" };
     },
     "admin.oidc.list": (request, input) => ({
       plain: { providers: directory.listOidcProviders(tenantOf(request, input)) },

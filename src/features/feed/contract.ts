@@ -7,6 +7,7 @@ import type { Config } from "../../protocol/config.js";
 import type { DbError } from "../../protocol/errors.js";
 import type { RequestHead } from "../../protocol/frames.js";
 import type { CallerBounds } from "../../protocol/identity.js";
+import type { AuditedCaller } from "../../session/audited-caller.js";
 import type { Client } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
 import type { Shard } from "../../storage/shard.js";
@@ -37,6 +38,7 @@ export interface FollowingRequest {
   readonly tenant: Tenant;
   readonly head: Pick<RequestHead, "tenantId" | "username" | "roles"> & CallerBounds;
   deadlineMs: number;
+  audited(): AuditedCaller;
   openReply(contentType: string, headers: readonly string[]): Promise<ReplySink>;
   checkpoint(): void;
   shouldYield(): boolean;

@@ -8,6 +8,7 @@ import type { TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { administers, type CallerBounds, callerBounds } from "../../protocol/identity.js";
 import type { Plan } from "../../query/plan/plan.js";
+import { noteReads } from "../../session/data-audit.js";
 import { convertParameters } from "../../session/run-program.js";
 import { Session } from "../../session/session.js";
 import { displayedColumns, type RowCollector } from "../../session/sql-result.js";
@@ -54,6 +55,8 @@ interface Prepared {
 
 export class QuerySubscriptions {
   private readonly groups = new Map<string, QueryGroup>();
+  /** The tables that a group's query reads. */
+  private readonly read = new WeakMap<QueryGroup, readonly TableDef[]>();
 
   constructor(
     private readonly partition: SubscriptionHost,
@@ -92,6 +95,8 @@ export class QuerySubscriptions {
       group = this.newGroup(key, owner, query, params, form, output);
       this.groups.set(key, group);
     }
+    // Who joins a group reads what it has read.
+    noteReads(this.read.get(group) ?? [], request.audited());
     await group.ready();
     return group;
   }
@@ -132,6 +137,7 @@ export class QuerySubscriptions {
         setTimeout(work, ms).unref();
       },
     });
+    this.read.set(group, tables);
     return group;
   }
 

@@ -16,6 +16,7 @@ import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { TableDef } from "../../catalog/table.js";
 import { DbError } from "../../protocol/errors.js";
 import type { ExecContext } from "../../query/exec/context.js";
+import { noteReads } from "../../session/data-audit.js";
 import type { ChangeForm } from "./change-form.js";
 import { ChangeGroup, type Member } from "./change-group.js";
 import type { FollowingRequest, LiveOutput, Subscriber, SubscriptionHost, Way } from "./contract.js";
@@ -133,6 +134,7 @@ export class Subscriptions {
     const output = this.begin(tenant.number);
     const began = this.endsOf(tenant.number);
     const { target, watch, group } = this.prepare(request, options, way.form);
+    noteReads([target.table], request.audited());
     // The client hears nothing before the record of the watch is on disk.
     tenant.sawEverything();
     const { sequence } = options;

@@ -3,6 +3,7 @@
  * provider or the inference thread behind has bounds of its own. Holds no state.
  */
 import Type from "typebox";
+import { budgetOfUser, type ModelUser } from "../../ai/model-budget.js";
 import { type ChatMessage, type Provider, wholeReply } from "../../ai/providers/provider.js";
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError } from "../../protocol/errors.js";
@@ -39,12 +40,13 @@ export interface GenerateCall {
 /** Prompts of one statement that are under way at a time. */
 const AT_ONCE = 8;
 
-export function statementGeneration({ tenant, tenantName }: AskingStatement): Generation {
+export function statementGeneration({ tenant, tenantName, client }: AskingStatement): Generation {
+  const user = { tenant: tenantName, budget: (client.origin ?? client).budget ?? null };
   return {
-    texts: (calls, { signal }) => generateTexts(tenant, tenantName, calls, signal),
+    texts: (calls, { signal }) => generateTexts(tenant, user, calls, signal),
     check: (options) => {
       const { model } = readCallOptions("GENERATE", GENERATE_OPTIONS, options);
-      if (model !== undefined) writerOf(tenant, tenantName, model);
+      if (model !== undefined) writerOf(tenant, user, model);
     },
   };
 }
@@ -52,7 +54,7 @@ export function statementGeneration({ tenant, tenantName }: AskingStatement): Ge
 /** One text per call, in their order. The first failure ends all. */
 export async function generateTexts(
   tenant: Tenant,
-  tenantName: string,
+  user: ModelUser,
   calls: readonly GenerateCall[],
   signal: AbortSignal,
 ): Promise<string[]> {
@@ -68,7 +70,7 @@ export async function generateTexts(
     while (next < prepared.length) {
       const at = next++;
       const { prompt, options } = prepared[at]!;
-      texts[at] = await generateText(tenant, tenantName, prompt, options, all);
+      texts[at] = await generateText(tenant, user, prompt, options, all);
     }
   };
   try {
@@ -81,12 +83,12 @@ export async function generateTexts(
 
 export async function generateText(
   tenant: Tenant,
-  tenantName: string,
+  user: ModelUser,
   prompt: string,
   options: GenerateOptions,
   signal: AbortSignal,
 ): Promise<string> {
-  const { provider, model } = writerOf(tenant, tenantName, options.model ?? null);
+  const { provider, model } = writerOf(tenant, user, options.model ?? null);
   const { system, max_tokens: maxTokens, temperature, top_p: topP, stop, seed, format } = options;
   const messages: ChatMessage[] = [{ role: "user", content: prompt }];
   if (system !== undefined) messages.unshift({ role: "system", content: system });
@@ -109,16 +111,16 @@ export async function generateText(
  */
 export function writerOf(
   tenant: Tenant,
-  tenantName: string,
+  user: ModelUser,
   name: string | null,
 ): { readonly provider: Provider; readonly model: string | null } {
   const { providers, models } = tenant.partition;
-  if (name === "native") return { provider: providers.native(tenantName), model: null };
-  const configured = providers.forTenant(tenant);
+  if (name === "native") return { provider: providers.native(user), model: null };
+  const configured = providers.forTenant(tenant, budgetOfUser(user));
   if (configured !== null) return { provider: configured, model: name };
-  if (name === null) return { provider: providers.native(tenantName), model: null };
+  if (name === null) return { provider: providers.native(user), model: null };
   models.describeKind(name, "generation");
-  return { provider: providers.native(tenantName, name), model: null };
+  return { provider: providers.native(user, name), model: null };
 }
 
 function checkedPrompt(prompt: string): string {

@@ -25,8 +25,8 @@ function requireAdmin(request: Request): void {
 /** What is in effect; `own`: what the tenant has chosen. */
 function shown(request: Request, own: OwnProvider | null): ResponseOf<"ai.provider.get"> {
   const { providers } = request.partition;
-  const configured = own === null ? providers.forTenant(request.tenant) : providers.ofOwn(own);
-  const provider = configured ?? providers.native(request.head.tenantId);
+  const configured = own === null ? providers.forTenant(request.tenant, request.budget) : providers.ofOwn(own);
+  const provider = configured ?? providers.native(request.modelUser);
   const { name, model, supportsTools } = provider;
   const source = own !== null ? "tenant" : name === "native" ? "bundled" : "installation";
   return {

@@ -3,6 +3,7 @@
  * nodes is there twice: `node`, the node itself, and `nodeId`.
  */
 import { NODE_COLUMN } from "../../catalog/graph.js";
+import { seenEdges, seenNodes } from "../../cypher/bind/guarded-rows.js";
 import type { Procedure, ProcedureStatement } from "../../cypher/bind/procedure.js";
 import type { ProcedureField } from "../../cypher/bind/procedure-catalog.js";
 import { FLOAT, INTEGER, listOf, MAP, NODE } from "../../cypher/bind/static-type.js";
@@ -40,7 +41,9 @@ const NO_OPTIONS: Expr = Object.freeze({ kind: "const", type: VARIANT, value: nu
 
 /** The function's rows, joined with the nodes that they speak of, unless nobody reads those. */
 function rowsOf(algorithm: Algorithm, options: Expr, statement: ProcedureStatement): Plan {
-  const fn = algorithmFunction(statement.graph, algorithm);
+  const { guard } = statement;
+  const seen = guard === null ? null : { nodes: seenNodes(statement), edges: seenEdges(statement) };
+  const fn = algorithmFunction(statement.graph, algorithm, seen);
   const made = fn.returns.fields!.map(({ name, type }) => statement.newColumn(name, type));
   let plan: Plan = Object.freeze({
     kind: "tablefunction",

@@ -76,8 +76,8 @@ function providerOf(request: Request, { method = "auto", options = {} }: Input["
     for (const name of Object.keys(options)) throw wrong(`options.${name}`, "Rules take no options.");
     return null;
   }
-  if (options.provider === "native") return providers.native(request.head.tenantId);
-  const configured = providers.forTenant(request.tenant);
+  if (options.provider === "native") return providers.native(request.modelUser);
+  const configured = providers.forTenant(request.tenant, request.budget);
   const wanted = options.provider ?? configured?.name;
   if (configured !== null && configured.name === wanted) return configured;
   const hint = 'Configure [query.ai_service], or send the method "rules" or options.provider "native".';

@@ -342,6 +342,7 @@ class ImportRun {
     const program = rowProgramOf(table, columns, session, catalog, context.tx);
     const load = program === null ? null : context.tx.beginLoad();
     if (load === null) return null;
+    if (table.audit?.includes("write")) context.services.noteAccess({ read: [], write: [table] }, context);
     const nullBytes = Buffer.from(nullText);
     return new Direct(new BulkInsert(table, columns, nullBytes, program!, context, load, findTable));
   }

@@ -11,6 +11,7 @@ import type { ActorMarks } from "../../protocol/actor-marks.js";
 import { DbError } from "../../protocol/errors.js";
 import { REQUEST_READ_ONLY, type RequestHead } from "../../protocol/frames.js";
 import { callerBounds } from "../../protocol/identity.js";
+import { leadOf } from "../../protocol/lead.js";
 import type { JobOwner } from "../../protocol/placement.js";
 import type { Tenant } from "../../session/tenant.js";
 
@@ -97,7 +98,10 @@ export class BackgroundRequests {
       head,
     };
     const work = { usedMs: 0, account: partition.account };
-    return new Request(origin, NO_ENDPOINT, partition, tenant, this.scheduler, work, this.channel, null);
+    const request = new Request(origin, NO_ENDPOINT, partition, tenant, this.scheduler, work, this.channel, null);
+    const { lead } = head;
+    request.budget = partition.keyBudgets.forJob(tenant.number, lead === undefined ? null : leadOf(lead));
+    return request;
   }
 }
 

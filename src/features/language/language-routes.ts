@@ -113,7 +113,7 @@ async function either<T>(
     request.checkpoint();
     return found;
   }
-  const configured = request.partition.providers.forTenant(request.tenant);
+  const configured = request.partition.providers.forTenant(request.tenant, request.budget);
   if (configured === null || (provider !== undefined && provider !== configured.name)) {
     const there = configured === null ? "No provider is configured" : `The configured provider is "${configured.name}"`;
     throw new DbError("invalid_request", `${there}; "${provider ?? model}" is not available.`, {

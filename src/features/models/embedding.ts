@@ -1,4 +1,5 @@
 /** EMBED for one statement: vectors of texts by the models of the installation. */
+import type { ModelUser } from "../../ai/model-budget.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import type { DeferredContext } from "../../query/expr/expr.js";
@@ -16,13 +17,18 @@ export class StatementEmbedding implements Embedding {
     return this.statement.tenant.partition.models;
   }
 
+  private get user(): ModelUser {
+    const { client, tenantName: tenant } = this.statement;
+    return { tenant, budget: (client.origin ?? client).budget ?? null };
+  }
+
   describe(model: string | null): { readonly id: string; readonly dimensions: number } {
     return this.models.describe(model);
   }
 
   now(text: string, model: string | null): Float32Array {
     const { models } = this;
-    const vector = models.embedNow(text, model, this.statement.tenantName);
+    const vector = models.embedNow(text, model, this.user);
     if (vector !== null) return vector;
     const kept = this.keptVectors?.get(`${model ?? ""}\0${text}`);
     if (kept !== undefined) return kept;
@@ -37,17 +43,18 @@ export class StatementEmbedding implements Embedding {
     context: DeferredContext,
   ): Promise<readonly Float32Array[]> {
     const { models } = this;
-    const { client, tenantName } = this.statement;
+    const { user } = this;
+    const { client } = this.statement;
     if (!models.answersAtOnce(model)) {
       const later = await traced(client.trace, "inference", { "gen_ai.request.texts": texts.length }, () =>
-        models.embedSome(texts, model, tenantName, context.signal),
+        models.embedSome(texts, model, user, context.signal),
       );
       if (context.keeps) this.keepVectors(texts, model, later, context);
       return later;
     }
     const vectors: Float32Array[] = [];
     for (const text of texts) {
-      vectors.push(models.embedNow(text, model, tenantName)!);
+      vectors.push(models.embedNow(text, model, user)!);
       if (context.shouldYield()) await context.yieldTurn();
     }
     return vectors;

@@ -10,17 +10,17 @@ import { traced } from "../../session/trace.js";
 /** `count`: told the number of tokens that the model has read, one text or several at a time. */
 export function embedderOf(request: Request, count: (tokens: number) => void = () => undefined): Embedder {
   const { models } = request.partition;
-  const tenant = request.head.tenantId;
+  const user = request.modelUser;
   return {
     async embed(texts, model) {
       const name = model ?? null;
       const vectors: Float32Array[] = [];
       while (vectors.length < texts.length) {
-        const embedded = models.embeddedNow(texts[vectors.length]!, name, tenant);
+        const embedded = models.embeddedNow(texts[vectors.length]!, name, user);
         if (embedded === null) {
           // So few at a time that others' texts need not wait for all of these.
           const some = texts.slice(vectors.length, vectors.length + RUN_ITEMS_MAX);
-          const work = () => models.embeddedSome(some, name, tenant);
+          const work = () => models.embeddedSome(some, name, user);
           const about = { "gen_ai.request.texts": some.length };
           const { rows, tokens } = await traced(request.trace, "inference", about, work);
           vectors.push(...rows);
@@ -39,10 +39,10 @@ export function embedderOf(request: Request, count: (tokens: number) => void = (
 
 /** One text's vector: at once, where the model answers at once. */
 export function embedText(
-  { partition, head }: Request,
+  { partition, modelUser }: Request,
   text: string,
   model: string | null,
 ): Float32Array | Promise<Float32Array> {
-  const vector = partition.models.embedNow(text, model, head.tenantId);
-  return vector ?? partition.models.embedSome([text], model, head.tenantId).then(([later]) => later!);
+  const vector = partition.models.embedNow(text, model, modelUser);
+  return vector ?? partition.models.embedSome([text], model, modelUser).then(([later]) => later!);
 }

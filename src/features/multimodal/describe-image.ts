@@ -68,7 +68,7 @@ export async function describeImage(request: Request, body: DescribeBody): Promi
   } = body;
   const messages = [{ role: "user" as const, content: prompt }];
   const asked = { messages, image: pixels!, tokensMax, temperature, topP: 1, seed: null, stop: [] };
-  const written = models.generate(describer.model, asked, request.head.tenantId, request.signal());
+  const written = models.generate(describer.model, asked, request.modelUser, request.signal());
   let text = "";
   for await (const piece of written) text += piece;
   const { reason, inputTokens, outputTokens } = await written.ended;
@@ -93,7 +93,7 @@ function describerOf(request: Request, { provider: name, model }: DescribeBody):
         return { kind: "native", model };
       }
     }
-    const provider = providers.forTenant(request.tenant);
+    const provider = providers.forTenant(request.tenant, request.budget);
     if (provider !== null && (name === undefined || name === provider.name)) return { kind: "provider", provider };
     if (name === undefined) return unknownModel(request, model!);
     const there = provider === null ? "No provider is configured" : `The configured provider is "${provider.name}"`;

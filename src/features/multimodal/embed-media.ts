@@ -81,9 +81,8 @@ export async function saidIn(request: Request, audio: MediaBytes): Promise<strin
   const { partition } = request;
   const sound = await tasksOf(request).hearSound({ audio, ffmpeg: partition.config.multimodal.ffmpeg });
   request.checkpoint();
-  return (
-    await transcribe(partition, speechModel(partition, null), sound, null, request.head.tenantId, request.signal())
-  ).text;
+  return (await transcribe(partition, speechModel(partition, null), sound, null, request.modelUser, request.signal()))
+    .text;
 }
 
 /** The mean of the vectors of its key frames. */
@@ -104,7 +103,7 @@ export async function intoSpace(
 ): Promise<MediaVector> {
   const { models } = request.partition;
   const some = items.slice(0, RUN_ITEMS_MAX);
-  const vectors = await models.embedInto(some, name, request.head.tenantId, request.signal());
+  const vectors = await models.embedInto(some, name, request.modelUser, request.signal());
   request.checkpoint();
   return { vector: vectors.length === 1 ? vectors[0]! : meanDirection(vectors), model: name, method: "dual_encoder" };
 }

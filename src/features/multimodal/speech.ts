@@ -6,6 +6,7 @@
 import type { Partition } from "../../actor/partition.js";
 import type { SpokenSegment } from "../../ai/inference-messages.js";
 import type { Manifest } from "../../ai/manifest.js";
+import type { ModelUser } from "../../ai/model-budget.js";
 import type { SpeechSound } from "../../ingest/audio/speech-sound.js";
 import { DbError } from "../../protocol/errors.js";
 
@@ -51,13 +52,13 @@ export async function transcribe(
   { name }: SpeechModel,
   { parts, samples }: SpeechSound,
   language: string | null,
-  tenant: string,
+  user: ModelUser,
   signal: AbortSignal,
 ): Promise<Transcript> {
   const sound = { parts, samples, language };
   // What is said of how a text is generated is of no account for a sound.
   const asked = { messages: [], sound, tokensMax: 1, temperature: 0, topP: 1, seed: null, stop: [] };
-  const written = models.generate(name, asked, tenant, signal);
+  const written = models.generate(name, asked, user, signal);
   let text = "";
   for await (const piece of written) text += piece;
   const { reason, segments = [], language: heard = null, inputTokens, outputTokens } = await written.ended;

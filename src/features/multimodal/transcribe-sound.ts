@@ -26,7 +26,7 @@ export async function transcribeSound(request: Request, body: TranscribeBody): P
   request.checkpoint();
   const model = speechModel(partition, body.model ?? null);
   const language = languageOf(model, body.language);
-  const transcript = await transcribe(partition, model, sound, language, request.head.tenantId, request.signal());
+  const transcript = await transcribe(partition, model, sound, language, request.modelUser, request.signal());
   return { ...shown(transcript), duration_seconds: Math.round((sound.samples / SPEECH_RATE) * 100) / 100 };
 }
 

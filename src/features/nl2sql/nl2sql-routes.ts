@@ -48,7 +48,7 @@ async function answerQuestion(request: Request, { body }: InputOf<"nl2sql.query"
   // Loaded with the first question: its words would lengthen every start.
   const { requireReading } = await import("../../ai/nl2sql/imperatives.js");
   requireReading(question, schema);
-  const provider = request.partition.providers.forTenant(request.tenant);
+  const provider = request.partition.providers.forTenant(request.tenant, request.budget);
   if (body.method === "provider" && provider === null) {
     throw new DbError("invalid_request", "No AI provider is configured.", {
       field: "method",

@@ -37,11 +37,11 @@ export async function answerOf(request: Request, asked: Asked): Promise<AsyncIte
 }
 
 /** An installed model before one of that name at the provider. */
-function chatModelOf({ tenant, partition, head }: Request, name: string): ReturnType<typeof writerOf> {
+function chatModelOf({ tenant, partition, modelUser }: Request, name: string): ReturnType<typeof writerOf> {
   if (partition.models.kindOf(name) === "generation") {
-    return { provider: partition.providers.native(head.tenantId, name), model: null };
+    return { provider: partition.providers.native(modelUser, name), model: null };
   }
-  return writerOf(tenant, head.tenantId, name);
+  return writerOf(tenant, modelUser, name);
 }
 
 function chatOf({ options }: Asked, model: string | null, messages: readonly ChatMessage[]): ChatRequest {
@@ -71,7 +71,7 @@ function unable(message: string, field: string): DbError {
 // Collections
 
 async function fromCollection(request: Request, asked: Asked, collection: string): Promise<AsyncIterable<AnswerEvent>> {
-  const { provider, model } = writerOf(request.tenant, request.head.tenantId, null);
+  const { provider, model } = writerOf(request.tenant, request.modelUser, null);
   const question = lastOfUser(asked);
   if (quotesPassages(request, provider, model)) {
     // It calls no tools and writes no JSON either.

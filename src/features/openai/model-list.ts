@@ -50,7 +50,7 @@ function collectionNames(request: Request): readonly string[] {
 
 /** The default of the provider; its other models can be named, too. */
 function ofProvider({ partition, tenant }: Request): ModelEntry[] {
-  const provider = partition.providers.forTenant(tenant);
+  const provider = partition.providers.forTenant(tenant, null);
   if (provider === null || provider.name === "native") return [];
   return [{ ...entry(provider.model, "generation"), owned_by: provider.name }];
 }

@@ -2,6 +2,8 @@
 
 import { SQL_MANUAL } from "../../sql/manual/manual.js";
 import type { Feature } from "../feature.js";
+import { budgetHandlers } from "./budget-routes.js";
+import { dataAuditHandlers } from "./data-audit-routes.js";
 import { queryHandlers } from "./query-routes.js";
 import { schemaHandlers } from "./schema-routes.js";
 import { serverHandlers } from "./server-routes.js";
@@ -10,6 +12,14 @@ import { transactionHandlers } from "./transaction-routes.js";
 
 export const statementsFeature = {
   name: "statements",
-  handlers: { ...queryHandlers, ...transactionHandlers, ...socketHandlers, ...schemaHandlers, ...serverHandlers },
+  handlers: {
+    ...queryHandlers,
+    ...transactionHandlers,
+    ...socketHandlers,
+    ...schemaHandlers,
+    ...serverHandlers,
+    ...dataAuditHandlers,
+    ...budgetHandlers,
+  },
   tableFunctions: [SQL_MANUAL],
 } satisfies Feature;

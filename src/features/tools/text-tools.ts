@@ -26,9 +26,9 @@ const generateTextTool: Tool = {
   hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   forReaders: true,
   call: async ({ request }, { prompt, ...options }) => {
-    const { tenant, head } = request;
-    const text = await generateText(tenant, head.tenantId, prompt, options, request.signal());
-    const { provider } = writerOf(tenant, head.tenantId, options.model ?? null);
+    const { tenant, modelUser } = request;
+    const text = await generateText(tenant, modelUser, prompt, options, request.signal());
+    const { provider } = writerOf(tenant, modelUser, options.model ?? null);
     const isUnasked = options.model === undefined && provider.name === "native";
     const note = `No provider is configured: the small model of the server itself (${provider.model}) wrote this.`;
     return JSON.stringify({ text, ...(isUnasked && { note }) });

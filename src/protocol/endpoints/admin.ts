@@ -76,10 +76,37 @@ const AuditEntry = Type.Object({
   count: Type.Integer({ description: "Equal refusals within one second are one entry." }),
 });
 
-const AuditQuery = Strict({
-  limit: Type.Optional(
-    Type.String({ pattern: "^([1-9][0-9]{0,2}|1000)$", [MUST_BE]: "a whole number from 1 to 1000" }),
+const auditLimit = Type.Optional(
+  Type.String({ pattern: "^([1-9][0-9]{0,2}|1000)$", [MUST_BE]: "a whole number from 1 to 1000" }),
+);
+
+const DataAuditEntry = Type.Object({
+  ...AuditEntry.properties,
+  action: Type.Enum(["data.read", "data.write", "data.audit"]),
+  target: Type.Array(Type.String(), { description: "The tables." }),
+  door: Type.String({ description: "The operation through which the rows were used." }),
+  statement: Nullable(Type.String({ description: "A hash of the statement without its constants." })),
+  parameters: Nullable(Type.String({ description: "A keyed hash of its constants and parameters." })),
+});
+
+const DataAuditQuery = Strict({
+  limit: auditLimit,
+  before: Type.Optional(
+    Type.String({
+      pattern: "^[1-9][0-9]{0,15}$",
+      [MUST_BE]: "the next_before of the previous page",
+      description: "The next_before of the previous page.",
+    }),
   ),
+  username: Type.Optional(Type.String({ maxLength: 256 })),
+  action: Type.Optional(Type.Enum(["data.read", "data.write", "data.audit"])),
+  table: Type.Optional(Type.String({ maxLength: 256, description: "With its schema, unless that is public." })),
+  since: Type.Optional(Type.String({ maxLength: 40 })),
+  until: Type.Optional(Type.String({ maxLength: 40 })),
+});
+
+const AuditQuery = Strict({
+  limit: auditLimit,
   before: Type.Optional(
     Type.String({
       pattern: "^[1-9][0-9]{0,14}$",
@@ -93,6 +120,20 @@ const AuditQuery = Strict({
   outcome: Type.Optional(Type.Enum(["ok", "refused", "failed"])),
   since: Type.Optional(Type.String({ maxLength: 40 })),
   until: Type.Optional(Type.String({ maxLength: 40 })),
+});
+
+const daily = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description }));
+
+const dailyBudget = {
+  rows_per_day: daily("Rows of results."),
+  bytes_per_day: daily("Bytes of answers."),
+  tokens_per_day: daily("Tokens that models read and write."),
+};
+
+const TenantBudget = Type.Object({
+  ...dailyBudget,
+  used_today: Type.Object({ rows: Type.Integer(), bytes: Type.Integer(), tokens: Type.Integer() }),
 });
 
 export const adminEndpoints = [
@@ -236,6 +277,45 @@ export const adminEndpoints = [
     pages: { items: "entries", after: { parameter: "before", member: "next_before" } },
     query: AuditQuery,
     response: Type.Object({ entries: Type.Array(AuditEntry), next_before: Nullable(Type.Integer()) }),
+  },
+  {
+    name: "admin.audit.data",
+    door: "none",
+    method: "GET",
+    path: "/admin/audit/data",
+    summary:
+      "Who read or changed rows of audited tables (ALTER TABLE … SET (audit = 'read, write')) of the caller's tenant, newest first.",
+    tag: "admin",
+    access: "admin",
+    home: "tenant",
+    pages: { items: "entries", after: { parameter: "before", member: "next_before" } },
+    query: DataAuditQuery,
+    response: Type.Object({ entries: Type.Array(DataAuditEntry), next_before: Nullable(Type.Integer()) }),
+  },
+  {
+    name: "admin.budget.get",
+    door: "none",
+    method: "GET",
+    path: "/admin/budget",
+    summary: "What all users and keys of the tenant together may use in a day, and have used today.",
+    tag: "admin",
+    access: "admin",
+    home: "tenant",
+    response: TenantBudget,
+  },
+  {
+    name: "admin.budget.set",
+    door: "none",
+    method: "PUT",
+    path: "/admin/budget",
+    summary:
+      "Set what all users and keys of the tenant together may use in a day of UTC. What is left out is unbounded.",
+    tag: "admin",
+    access: "admin",
+    home: "tenant",
+    body: Strict(dailyBudget),
+    example: { body: { tokens_per_day: 1_000_000 } },
+    response: TenantBudget,
   },
   {
     name: "admin.log-level.set",

@@ -67,6 +67,10 @@ const KeyLead = Type.Object(
     tools: Type.Optional(Names("Tools that it may call by MCP; then it can do nothing else.")),
     rows_per_day: Type.Optional(budgetOf("Rows of results that it may read in a day of UTC.")),
     bytes_per_day: Type.Optional(budgetOf("Bytes of answers that it may read in a day of UTC.")),
+    tokens_per_day: Type.Optional(
+      budgetOf("Tokens that models may read and write for it in a day of UTC: texts, chats, agents, embeddings."),
+    ),
+    models: Type.Optional(Names("Models that it may use, by their names.")),
   },
   {
     additionalProperties: false,

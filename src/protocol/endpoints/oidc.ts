@@ -68,6 +68,27 @@ export const oidcEndpoints = [
     flat: true,
   },
   {
+    name: "auth.oidc.logout",
+    method: "POST",
+    path: "/v1/auth/oidc/logout",
+    door: "none",
+    summary:
+      "Back-channel logout of OpenID Connect: a provider says that one of its users has signed out, and the user's sessions end.",
+    tag: "auth",
+    access: "public",
+    home: "directory",
+    audited: true,
+    keeps: "memory",
+    body: Strict({
+      logout_token: Type.Optional(Type.String({ minLength: 1, maxLength: 16_384 })),
+      form: Type.Optional(Type.String({ maxLength: 65_536, description: "logout_token, as a form has it." })),
+    }),
+    textBody: { types: ["application/x-www-form-urlencoded"], is: "form" },
+    example: { body: { logout_token: "the provider's token" } },
+    response: Type.Object({ logged_out: Type.Boolean({ description: "False: no session of that user was known." }) }),
+    failures: [502],
+  },
+  {
     name: "admin.oidc.list",
     method: "GET",
     path: "/admin/tenants/{tenant}/oidc",

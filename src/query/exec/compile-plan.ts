@@ -5,6 +5,7 @@
 
 import type { Expr, SubqueryExpr } from "../expr/expr.js";
 import { withPlannedPatterns } from "../optimize/plan-patterns.js";
+import { auditedTables } from "../plan/audited-tables.js";
 import { columnExpr } from "../plan/column-expr.js";
 import type {
   AggregatePlan,
@@ -71,7 +72,16 @@ export type Around = (plan: Plan, open: Open) => Open;
 
 /** Any plan can be compiled, optimized or not. The program keeps no state of its runs. */
 export function compilePlan(plan: Plan, around: Around | null = null): Program {
-  return compileWithin(withPlannedPatterns(plan), new Map(), around);
+  const program = compileWithin(withPlannedPatterns(plan), new Map(), around);
+  const audited = auditedTables(plan);
+  if (audited === null) return program;
+  return {
+    ...program,
+    open: (context) => {
+      context.services.noteAccess(audited, context);
+      return program.open(context);
+    },
+  };
 }
 
 function compileWithin(plan: Plan, tables: CommonPrograms, around: Around | null): Program {

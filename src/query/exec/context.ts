@@ -16,6 +16,7 @@ import type { Load } from "../../storage/load.js";
 import type { Transaction } from "../../storage/store.js";
 import type { Value } from "../../values/values.js";
 import type { Batch, EvalContext, EvalServices, SubqueryExpr } from "../expr/expr.js";
+import type { AuditedTables } from "../plan/audited-tables.js";
 import type { BoundTable } from "../plan/bound-table.js";
 import type { CommonTable } from "../plan/plan.js";
 import type { ConstraintEvent } from "./constraint-event.js";
@@ -53,6 +54,9 @@ export interface ExecServices extends EvalServices {
   readonly readThreads?: ReadThreads | null;
   /** As the optimizer estimates. */
   estimatedRows(table: TableDef): number;
+  /** Notes that rows of audited tables are about to be used (session/data-audit.ts). */
+  noteAccess(tables: AuditedTables, context: ExecContext): void;
+  noteAuditChange(table: TableDef, context: ExecContext): void;
   /** An id for a new row of a graph's table, which no other row has or had. */
   nextRowId(table: TableDef): number;
   /** Runs a trigger's function. Answers the row that it returned, by column; null: none. */

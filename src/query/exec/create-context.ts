@@ -94,6 +94,8 @@ export const SUBQUERIES_ONLY: ExecServices = Object.freeze({
   progress: () => undefined,
   showBuild: () => () => undefined,
   estimatedRows: () => 0,
+  noteAccess: () => undefined,
+  noteAuditChange: () => undefined,
   nextRowId: refuse,
   fireTrigger: refuse,
 } satisfies ExecServices);

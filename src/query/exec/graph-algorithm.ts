@@ -26,7 +26,9 @@ import { resolveOperator } from "../expr/resolve.js";
 import type { TableFunction, TableRows } from "../expr/table-function.js";
 import { newColumnId } from "../optimize/new-column-id.js";
 import { optimize } from "../optimize/optimize.js";
+import { filtered, withColumns } from "../optimize/rule.js";
 import { columnExpr } from "../plan/column-expr.js";
+import type { EdgeColumns, NodeColumns } from "../plan/graph-plans.js";
 import type { OutputColumn, Plan } from "../plan/plan.js";
 import { findAdjacency } from "./adjacency-index.js";
 import { compilePlan } from "./compile-plan.js";
@@ -44,6 +46,17 @@ interface Part {
   readonly weight: string | null;
 }
 
+/** What policies leave of a graph. */
+export interface SeenGraph {
+  readonly nodes: { readonly plan: Plan; readonly columns: NodeColumns };
+  readonly edges: { readonly plan: Plan; readonly columns: EdgeColumns };
+}
+
+interface ReadGraph extends GraphTables {
+  /** Null: all of it. */
+  readonly seen: SeenGraph | null;
+}
+
 /** A graph of so few nodes and relationships is not worth another thread. */
 const RUN_HERE_MAX = 1000;
 /** Milliseconds between two looks whether the statement was cancelled. */
@@ -52,7 +65,7 @@ const LOOK_MS = 20;
 const STEP = 65_536;
 
 /** Its rows: columns of nodes give ids under the name `<column>Id`. */
-export function algorithmFunction(graph: GraphTables, algorithm: Algorithm): TableFunction {
+export function algorithmFunction(graph: GraphTables, algorithm: Algorithm, seen: SeenGraph | null): TableFunction {
   return Object.freeze({
     name: `algo.${algorithm.name}`,
     args: [VARIANT],
@@ -64,7 +77,7 @@ export function algorithmFunction(graph: GraphTables, algorithm: Algorithm): Tab
     ),
     strict: false,
     open: (context: EvalContext, [options]: readonly Value[]) =>
-      new AlgorithmRows(graph, algorithm, options ?? null, context as ExecContext),
+      new AlgorithmRows({ ...graph, seen }, algorithm, options ?? null, context as ExecContext),
   });
 }
 
@@ -74,7 +87,7 @@ class AlgorithmRows implements TableRows {
   private at = 0;
 
   constructor(
-    private readonly graph: GraphTables,
+    private readonly graph: ReadGraph,
     private readonly algorithm: Algorithm,
     private readonly given: Value,
     private readonly context: ExecContext,
@@ -225,12 +238,12 @@ function wrong(message: string): DbError {
 
 // ---- the graph ----
 
-async function readGraph(graph: GraphTables, part: Part, context: ExecContext): Promise<AlgorithmGraph> {
+async function readGraph(graph: ReadGraph, part: Part, context: ExecContext): Promise<AlgorithmGraph> {
   const nodes = await readNodes(graph, part, context);
   const places = new Places(nodes);
   const found = new Found(places);
   const isPlain = part.relationships === null && part.weight === null;
-  const index = isPlain && context.tx.seesEngine ? findAdjacency(context, graph.edges) : null;
+  const index = isPlain && graph.seen === null && context.tx.seesEngine ? findAdjacency(context, graph.edges) : null;
   const view = index !== null && index.entries.size === 0 ? index.body.view() : null;
   if (view === null) await readEdges(graph, part, context, found);
   else {
@@ -327,17 +340,19 @@ function scan(table: TableDef, columns: readonly OutputColumn[], source: readonl
   return { kind: "scan", table, alias: table.name, source, columns, filter, reverse: false, rowKey: null };
 }
 
-async function readNodes({ nodes }: GraphTables, part: Part, context: ExecContext): Promise<Float64Array> {
-  const [id, labels] = [column("id", INT8), column("labels", TEXT)];
+async function readNodes({ nodes, seen }: ReadGraph, part: Part, context: ExecContext): Promise<Float64Array> {
+  const { id, labels } = seen?.nodes.columns ?? { id: column("id", INT8), labels: column("labels", TEXT) };
   const tests = part.labels?.map((label): Expr => {
     const args: Expr[] = [columnExpr(labels), { kind: "const", type: TEXT, value: label }];
     return { kind: "call", type: BOOL, fn: HAS_LABEL, args };
   });
   const filter = tests === undefined ? null : tests.length === 1 ? tests[0]! : anyOf(tests);
   const plan =
-    filter === null
-      ? scan(nodes, [id], [NODE_COLUMN.id], null)
-      : scan(nodes, [id, labels], [NODE_COLUMN.id, NODE_COLUMN.labels], filter);
+    seen !== null
+      ? withColumns(filtered(seen.nodes.plan, filter === null ? [] : [filter]), [id])
+      : filter === null
+        ? scan(nodes, [id], [NODE_COLUMN.id], null)
+        : scan(nodes, [id, labels], [NODE_COLUMN.id, NODE_COLUMN.labels], filter);
   const found: number[] = [];
   const wanted = part.nodes;
   await eachBatch(plan, context, (columns, length) => {
@@ -352,9 +367,8 @@ function anyOf(args: readonly Expr[]): Expr {
   return args.length === 0 ? { kind: "const", type: BOOL, value: false } : { kind: "or", type: BOOL, args };
 }
 
-async function readEdges({ edges }: GraphTables, part: Part, context: ExecContext, found: Found): Promise<void> {
-  const [id, src, dst, type] = [column("id", INT8), column("src", INT8), column("dst", INT8), column("type", TEXT)];
-  const properties = column("properties", VARIANT);
+async function readEdges({ edges, seen }: ReadGraph, part: Part, context: ExecContext, found: Found): Promise<void> {
+  const { id, src, dst, type, properties } = seen?.edges.columns ?? edgeColumns();
   const items = part.types?.map((name): Expr => ({ kind: "const", type: TEXT, value: name }));
   const equals = resolveOperator("=", TEXT, TEXT).fn;
   const filter: Expr | null =
@@ -364,7 +378,10 @@ async function readEdges({ edges }: GraphTables, part: Part, context: ExecContex
         ? anyOf([])
         : { kind: "in", type: BOOL, input: columnExpr(type), items, equals, negated: false };
   const { id: i, src: s, dst: d, type: t, properties: p } = EDGE_COLUMN;
-  const rows = scan(edges, [id, src, dst, type, properties], [i, s, d, t, p], filter);
+  const rows =
+    seen === null
+      ? scan(edges, [id, src, dst, type, properties], [i, s, d, t, p], filter)
+      : filtered(seen.edges.plan, filter === null ? [] : [filter]);
   const exprs: Expr[] = [columnExpr(id), columnExpr(src), columnExpr(dst)];
   if (part.weight !== null) {
     const args: Expr[] = [columnExpr(properties), { kind: "const", type: TEXT, value: part.weight }];
@@ -385,6 +402,16 @@ async function readEdges({ edges }: GraphTables, part: Part, context: ExecContex
       found.add(from[row] as number, to[row] as number, weight);
     }
   });
+}
+
+function edgeColumns(): EdgeColumns {
+  return {
+    id: column("id", INT8),
+    type: column("type", TEXT),
+    src: column("src", INT8),
+    dst: column("dst", INT8),
+    properties: column("properties", VARIANT),
+  };
 }
 
 /** One without the property weighs 1. */

@@ -14,14 +14,16 @@ import {
 } from "../../values/variant.js";
 import { nodeOf } from "../expr/cypher/entities.js";
 import type { Batch, ColumnId } from "../expr/expr.js";
-import type { EdgeColumns, GraphWritePlan, GraphWriteStep, NodeColumns } from "../plan/graph-plans.js";
+import type { EdgeColumns, EntityPolicies, GraphWritePlan, GraphWriteStep, NodeColumns } from "../plan/graph-plans.js";
 import { columnsMadeBy } from "../plan/graph-steps.js";
+import type { BoundCheck } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { type Renewal, renewed } from "./graph-values.js";
 import { compileSteps, type RunStep, type StepRun } from "./graph-write-steps.js";
-import { type EntityState, GraphWriter } from "./graph-writer.js";
+import { type EntityChecks, type EntityState, type GraphChecks, GraphWriter } from "./graph-writer.js";
 import { after, drain, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
+import { compileChecks } from "./row-checks.js";
 import { slotsOf } from "./slots.js";
 import { writingContext } from "./statement-snapshot.js";
 
@@ -41,6 +43,8 @@ interface GraphWriteProgram {
   readonly width: number;
   readonly steps: readonly RunStep[];
   readonly entities: readonly EntitySlots[];
+  /** Null: no policy decides. */
+  readonly checks: GraphChecks | null;
   /** Slots of other values that may hold entities. */
   readonly variants: readonly number[];
 }
@@ -59,9 +63,21 @@ export function compileGraphWrite(plan: GraphWritePlan, opens: readonly Open[]):
     width: columns.length,
     steps: compileSteps(plan.steps, slotOf, opens.slice(1)),
     entities,
+    checks: checksOf(plan),
     variants: columns.flatMap(({ type }, slot) => (type.name === "variant" && !properties.has(slot) ? [slot] : [])),
   };
   return (context) => new GraphWriteOperator(program, context);
+}
+
+function checksOf({ policies }: GraphWritePlan): GraphChecks | null {
+  if (policies === undefined) return null;
+  const compiled = (of: EntityPolicies | null): EntityChecks | null => {
+    if (of === null) return null;
+    const checks = (some: readonly BoundCheck[]) => compileChecks(some, slotsOf(of.columns));
+    const { insert, existing, update, remove } = of;
+    return { insert: checks(insert), existing: checks(existing), update: checks(update), remove: checks(remove) };
+  };
+  return { nodes: compiled(policies.nodes), edges: compiled(policies.edges) };
 }
 
 function entitiesOf(plan: GraphWritePlan, slotOf: (id: ColumnId) => number): readonly EntitySlots[] {
@@ -107,7 +123,7 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
   ) {
     this.outer = new Map(context.outer);
     this.context = { ...writingContext(context), outer: this.outer };
-    this.writer = new GraphWriter(program.plan.graph, this.context);
+    this.writer = new GraphWriter(program.plan.graph, this.context, program.checks);
     this.input = program.input(context);
     this.rows = new RowBuffer(program.plan.input.columns, context);
     this.cells = Array.from({ length: program.width }, () => [null]);

@@ -17,6 +17,7 @@ import type { ExecContext } from "./context.js";
 import { EdgeFinder } from "./edge-finder.js";
 import { GraphChanges } from "./graph-changes.js";
 import { after, inTurns } from "./operator.js";
+import { failedCheck, type RowCheck } from "./row-checks.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
 import { emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
 
@@ -36,6 +37,14 @@ export interface EntityState {
   isPending: boolean;
   /** Differs, or has differed, from what rows that were read before say. */
   isChanged: boolean;
+}
+
+/** What policies ask (EntityPolicies), compiled. */
+export type EntityChecks = Readonly<Record<"insert" | "existing" | "update" | "remove", readonly RowCheck[]>>;
+
+export interface GraphChecks {
+  readonly nodes: EntityChecks | null;
+  readonly edges: EntityChecks | null;
 }
 
 const NOT_AN_ENDPOINT = 0;
@@ -58,6 +67,7 @@ class EntityTable {
   constructor(
     readonly table: TableDef,
     readonly context: ExecContext,
+    private readonly policies: EntityChecks | null,
   ) {
     this.writer = new TableWriter(table, context);
     this.layout = layoutOf(table);
@@ -134,13 +144,30 @@ class EntityTable {
     return row;
   }
 
+  /** Throws 42501 where a policy keeps the row as it would be, or as it is, from the statement's role. */
+  private allow(checks: keyof EntityChecks, state: EntityState, as: { kind: string; properties: VariantMap }): void {
+    if (this.policies === null) return;
+    const { kind, properties } = as;
+    const row: readonly Value[] = this.isNodes
+      ? [state.id, kind, properties as Value]
+      : [state.id, kind, state.src, state.dst, properties as Value];
+    const batch = { columns: row.map((value) => [value]), length: 1 };
+    const failed = failedCheck(this.policies[checks], batch, 0, this.context);
+    if (failed !== null) throw this.writer.checkViolation([], failed);
+  }
+
   remove(state: EntityState): void {
-    if (state.stored !== null) this.writer.remove(this.keyOf(state.id), this.fill(this.oldRow, state, state.stored));
+    if (state.stored !== null) {
+      this.allow("remove", state, state.stored);
+      this.writer.remove(this.keyOf(state.id), this.fill(this.oldRow, state, state.stored));
+    }
     state.stored = null;
   }
 
   takeOut(state: EntityState): Move {
     this.require(state);
+    this.allow("existing", state, state.stored!);
+    this.allow("update", state, state);
     const key = this.keyOf(state.id);
     const before = this.fill(this.oldRow, state, state.stored!);
     return this.writer.takeOut(key, before, this.newRowOf(state), this.assigned);
@@ -153,12 +180,14 @@ class EntityTable {
 
   insert(state: EntityState): void {
     this.require(state);
+    this.allow("insert", state, state);
     this.writer.insert(this.newRowOf(state));
     this.isStored(state);
   }
 
   load(bulk: BulkWriter, state: EntityState): void {
     this.require(state);
+    this.allow("insert", state, state);
     const row = this.newRowOf(state);
     bulk.addRow(row);
     this.isStored(state);
@@ -205,9 +234,10 @@ export class GraphWriter {
   constructor(
     graph: GraphTables,
     private readonly context: ExecContext,
+    checks: GraphChecks | null = null,
   ) {
-    this.nodes = new EntityTable(graph.nodes, context);
-    this.edges = new EntityTable(graph.edges, context);
+    this.nodes = new EntityTable(graph.nodes, context, checks?.nodes ?? null);
+    this.edges = new EntityTable(graph.edges, context, checks?.edges ?? null);
     this.finder = new EdgeFinder(graph.edges, context);
     const { statement } = context;
     statement.graphChanges ??= new GraphChanges();

@@ -10,8 +10,16 @@ import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
 import { resolveOperator } from "../expr/resolve.js";
 import { andOf, columnsOf, conjuncts } from "../expr/walk.js";
 import { columnExpr } from "../plan/column-expr.js";
+import { behindPolicy } from "../plan/graph-guard.js";
 import { graphIndexExprs } from "../plan/graph-index-exprs.js";
-import type { EdgeColumns, MatchPlan, NodeColumns, PatternEdge, VariableLength } from "../plan/graph-plans.js";
+import type {
+  EdgeColumns,
+  MatchPlan,
+  NodeColumns,
+  PatternEdge,
+  PatternNode,
+  VariableLength,
+} from "../plan/graph-plans.js";
 import type { FilterPlan, OutputColumn, Plan, ScanPlan } from "../plan/plan.js";
 import { joinColumns } from "../plan/walk.js";
 import { type Cardinality, pathsOf } from "./cardinality.js";
@@ -56,6 +64,8 @@ interface Used {
   readonly expr: Expr;
   readonly types: readonly string[];
 }
+
+type NewNode = Extract<PatternNode, { kind: "new" }>;
 
 /** What can come next, and how many rows there will be. */
 interface Step {
@@ -194,8 +204,9 @@ class PatternPlanner {
 
   /** Joins a node that nothing leads to. */
   private bind(node: number): void {
-    const { columns, name } = this.match.nodes[node] as { columns: NodeColumns; name: string };
-    const scan = nodeScan(this.match.graph, name, [columns.id, columns.labels, columns.properties]);
+    const { columns, name, policy } = this.match.nodes[node] as NewNode;
+    const all = nodeScan(this.match.graph, name, [columns.id, columns.labels, columns.properties]);
+    const scan = behindPolicy(all, policy);
     const first = conditionsOnOneRow(this.current);
     this.current = first === null ? joined("inner", this.current, scan, null) : filtered(scan, first);
     this.ids[node] = columnExpr(columns.id);
@@ -208,12 +219,13 @@ class PatternPlanner {
     const pattern = this.match.nodes[node]!;
     if (pattern.kind === "bound" || this.fetched.has(node)) return;
     this.fetched.add(node);
-    const { columns, name } = pattern;
+    const { columns, name, policy } = pattern;
     const id: OutputColumn = { ...columns.id, id: newColumnId() };
     const scan = nodeScan(this.match.graph, name, [id, columns.labels, columns.properties]);
     const condition = equal(columnExpr(columns.id), columnExpr(id));
     // A relationship's ends exist, so each row stays. As a left join it goes when nobody reads its columns.
-    this.current = joined("left", this.current, scan, condition);
+    if (policy === undefined) this.current = joined("left", this.current, scan, condition);
+    else this.current = behindPolicy(joined("inner", this.current, scan, condition), policy);
   }
 
   // ---- relationships ----
@@ -298,7 +310,8 @@ class PatternPlanner {
     const last = other === null ? [] : [other];
     if (shape.kind === "one") {
       const columns = [...current.columns, ...edgeColumns(shape.columns), ...last];
-      this.current = Object.freeze({ kind: "expand", ...common, edge: shape.columns, columns });
+      const walked: Plan = Object.freeze({ kind: "expand", ...common, edge: shape.columns, columns });
+      this.current = behindPolicy(walked, shape.policy);
     } else {
       const path = shape as VariableLength;
       const reversed = pattern.left !== from;
@@ -307,7 +320,7 @@ class PatternPlanner {
     }
     if (other !== null) {
       this.ids[to] = columnExpr(other);
-      if (this.isReadInConditions(to)) this.fetch(to);
+      if (this.mustSee(to)) this.fetch(to);
     }
     this.use(pattern);
   }
@@ -318,8 +331,13 @@ class PatternPlanner {
     this.used.push({ expr, types });
   }
 
+  /** Whether the node itself is looked at before anything else is asked of it. */
+  private mustSee(node: number): boolean {
+    return (this.match.nodes[node] as NewNode).policy !== undefined || this.isReadInConditions(node);
+  }
+
   private isReadInConditions(node: number): boolean {
-    const { labels, properties } = (this.match.nodes[node] as { columns: NodeColumns }).columns;
+    const { labels, properties } = (this.match.nodes[node] as NewNode).columns;
     return this.conditions.some((condition) => {
       const read = columnsOf(condition);
       return read.has(labels.id) || read.has(properties.id);
@@ -385,7 +403,7 @@ class PatternPlanner {
     const input = this.current;
     this.current = Object.freeze({ kind: "project", input, exprs, columns: [...input.columns, columns.id] });
     this.ids[node] = columnExpr(columns.id);
-    if (this.isReadInConditions(node)) this.fetch(node);
+    if (this.mustSee(node)) this.fetch(node);
   }
 
   /** A relationship that an index on its properties finds at less cost; null: there is none. */
@@ -411,9 +429,9 @@ class PatternPlanner {
   /** Joins a relationship that nothing leads to, by its type and properties. */
   private bindEdge(edge: number): void {
     const pattern = this.match.edges[edge]!;
-    const { columns } = pattern.shape as Extract<PatternEdge["shape"], { kind: "one" }>;
+    const { columns, policy } = pattern.shape as Extract<PatternEdge["shape"], { kind: "one" }>;
     this.edgesLeft.delete(edge);
-    const scan = edgeScan(this.match.graph, pattern.name, edgeColumns(columns));
+    const scan = behindPolicy(edgeScan(this.match.graph, pattern.name, edgeColumns(columns)), policy);
     const first = conditionsOnOneRow(this.current);
     const plan = first === null ? joined("inner", this.current, scan, null) : filtered(scan, first);
     const ofType = equal(columnExpr(columns.type), constant(TEXT, pattern.types[0]!));

@@ -12,7 +12,9 @@
  * §11.2, has the equivalences.
  */
 import { OID } from "../../values/values.js";
-import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
+import { PROPERTY } from "../expr/cypher/entities.js";
+import { cypherOperator, HAS_LABEL } from "../expr/cypher/registry.js";
+import type { CallExpr, ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
 import { TEXT_SCORE } from "../expr/functions/text-search.js";
 import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr, takesLong } from "../expr/walk.js";
 import { columnExpr } from "../plan/column-expr.js";
@@ -111,7 +113,8 @@ function isLeakproof(expr: Expr, below: Plan): boolean {
         return false;
       case "call":
         // A text index names the rows that match; of a row there is nothing to compute. Without one a row is an error.
-        return node.fn === TEXT_SCORE ? !isAnswered(below, node) : !isComparison(node.fn);
+        if (node.fn === TEXT_SCORE) return !isAnswered(below, node);
+        return !isComparison(node.fn) && !isSafeOfGraph(node, below);
       default:
         return true;
     }
@@ -121,6 +124,17 @@ function isLeakproof(expr: Expr, below: Plan): boolean {
 function isComparison({ operator, args, routine }: ScalarFunction): boolean {
   return routine === undefined && COMPARISONS.has(operator ?? "") && args.every(({ name }) => COMPARED.has(name));
 }
+
+/** Of a graph's own rows, labels and properties are there or not, and Cypher's equality fails for no values. */
+function isSafeOfGraph({ fn, args }: CallExpr, below: Plan): boolean {
+  if (fn === HAS_LABEL || fn === CYPHER_EQUALS) return true;
+  if (fn !== PROPERTY || below.kind !== "filter" || below.input.kind !== "scan") return false;
+  const [of] = args;
+  const { table, columns } = below.input;
+  return table.collection?.kind === "graph" && of?.kind === "column" && columns.some(({ id }) => id === of.id);
+}
+
+const CYPHER_EQUALS = cypherOperator("=");
 
 const COMPARISONS: ReadonlySet<string> = new Set(["=", "<>", "<", "<=", ">", ">="]);
 const COMPARED: ReadonlySet<string> = new Set(

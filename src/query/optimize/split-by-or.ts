@@ -26,7 +26,7 @@ const PARTS_MAX = 4;
 export function splitByOr(match: MatchPlan, cardinality: Cardinality): Plan | null {
   const { input, optional, edges } = match;
   const isOneRow = input.kind === "values" && input.rows.length === 1 && input.columns.length === 0;
-  if (optional || !isOneRow || edges.length === 0) return null;
+  if (optional || !isOneRow || edges.length === 0 || isGuarded(match)) return null;
   const conditions = conjuncts(match.predicate);
   const choice = conditions.find((condition): condition is LogicExpr =>
     isOfSeveralNodes(condition, match, cardinality),
@@ -38,6 +38,14 @@ export function splitByOr(match: MatchPlan, cardinality: Cardinality): Plan | nu
   const left = copyOf({ ...match, predicate: andOf([...others, first]) });
   const right = copyOf({ ...match, predicate: andOf([...others, anyOfRest, isNotTrue(first)]) });
   return Object.freeze({ kind: "setop", op: "union", all: true, left, right, columns: match.columns });
+}
+
+/** Conditions of a pattern under policies are asked where its parts have been seen. */
+function isGuarded({ nodes, edges }: MatchPlan): boolean {
+  return (
+    nodes.some((node) => node.kind === "new" && node.policy !== undefined) ||
+    edges.some(({ shape }) => shape.kind === "one" && shape.policy !== undefined)
+  );
 }
 
 /** Parts about one node each, not all the same, that each leave few. */

@@ -11,7 +11,7 @@
  */
 import type { GraphTables } from "../../catalog/graph.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
-import type { OutputColumn, Plan } from "./plan.js";
+import type { BoundCheck, OutputColumn, Plan } from "./plan.js";
 
 export interface NodeColumns {
   readonly id: OutputColumn;
@@ -30,7 +30,13 @@ export interface EdgeColumns {
 export type PatternNode =
   /** Given by the input: its id (int8; NULL matches nothing). */
   | { readonly kind: "bound"; readonly id: Expr }
-  | { readonly kind: "new"; readonly name: string; readonly columns: NodeColumns };
+  | {
+      readonly kind: "new";
+      readonly name: string;
+      readonly columns: NodeColumns;
+      /** The condition under which it is seen (graph-guard.ts), over its columns; absent: always. */
+      readonly policy?: Expr;
+    };
 
 export interface PatternEdge {
   readonly name: string;
@@ -42,7 +48,7 @@ export interface PatternEdge {
   /** Any of these; empty: any type at all. */
   readonly types: readonly string[];
   readonly shape:
-    | { readonly kind: "one"; readonly columns: EdgeColumns }
+    | { readonly kind: "one"; readonly columns: EdgeColumns; readonly policy?: Expr }
     /** One given by the input: its id. */
     | { readonly kind: "bound"; readonly id: Expr }
     | VariableLength;
@@ -153,6 +159,18 @@ export interface CountWalksPlan {
   readonly count: OutputColumn;
 }
 
+/** What policies ask of the rows of one of a graph's tables, over the table's columns. */
+export interface EntityPolicies {
+  readonly columns: readonly OutputColumn[];
+  /** Of what is made. */
+  readonly insert: readonly BoundCheck[];
+  /** Of what is stored and is changed, and of what becomes of it. */
+  readonly existing: readonly BoundCheck[];
+  readonly update: readonly BoundCheck[];
+  /** Of what is deleted. */
+  readonly remove: readonly BoundCheck[];
+}
+
 /**
  * One writing clause of Cypher. All rows of the input are read first. Then the steps run for each row in order, and see
  * what earlier rows and steps wrote. Then entities in the rows are read again, so that the output shows their stored
@@ -167,6 +185,8 @@ export interface GraphWritePlan {
   /** Entities among the input's columns; variant columns are looked through for entities inside. */
   readonly nodes: readonly NodeColumns[];
   readonly edges: readonly EdgeColumns[];
+  /** Absent: no policy decides. */
+  readonly policies?: { readonly nodes: EntityPolicies | null; readonly edges: EntityPolicies | null };
 }
 
 export type GraphWriteStep =

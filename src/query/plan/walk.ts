@@ -5,7 +5,15 @@
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, isVolatile, mapExpr, walkExpr } from "../expr/walk.js";
 import type { BoundCheck, OnConflict, Returning } from "./change-plans.js";
-import type { CountWalksPlan, MatchPlan, PatternEdge, VariableLength, WalkStep } from "./graph-plans.js";
+import type {
+  CountWalksPlan,
+  EntityPolicies,
+  MatchPlan,
+  PatternEdge,
+  PatternNode,
+  VariableLength,
+  WalkStep,
+} from "./graph-plans.js";
 import { columnsMadeBy, mapStepExprs, matchesOf, variablesOf, withMatches } from "./graph-steps.js";
 import type { PruningTest } from "./partition-tree.js";
 import type {
@@ -274,7 +282,13 @@ class ExprRewriter {
       case "recursive":
         return plan;
       case "graphwrite":
-        return { ...plan, steps: mapStepExprs(plan.steps, (expr) => this.one(expr)) };
+        return {
+          ...plan,
+          steps: mapStepExprs(plan.steps, (expr) => this.one(expr)),
+          ...(plan.policies && {
+            policies: { nodes: this.entity(plan.policies.nodes), edges: this.entity(plan.policies.edges) },
+          }),
+        };
       default:
         return this.modification(plan);
     }
@@ -286,13 +300,24 @@ class ExprRewriter {
   }
 
   private match(plan: MatchPlan): Plan {
-    const nodes = plan.nodes.map((node) => (node.kind === "new" ? node : { ...node, id: this.one(node.id) }));
+    const nodes = plan.nodes.map((node): PatternNode => {
+      if (node.kind !== "new") return { ...node, id: this.one(node.id) };
+      return node.policy === undefined ? node : { ...node, policy: this.one(node.policy) };
+    });
     const edges = plan.edges.map((edge): PatternEdge => {
       const { shape } = edge;
-      if (shape.kind === "one") return edge;
+      if (shape.kind === "one") {
+        return shape.policy === undefined ? edge : { ...edge, shape: { ...shape, policy: this.one(shape.policy) } };
+      }
       return { ...edge, shape: shape.kind === "bound" ? { ...shape, id: this.one(shape.id) } : this.path(shape) };
     });
     return { ...plan, nodes, edges, predicate: this.maybe(plan.predicate) };
+  }
+
+  private entity(of: EntityPolicies | null): EntityPolicies | null {
+    if (of === null) return null;
+    const [insert, existing] = [this.checks(of.insert), this.checks(of.existing)];
+    return { ...of, insert, existing, update: this.checks(of.update), remove: this.checks(of.remove) };
   }
 
   private step(step: WalkStep): WalkStep {
@@ -464,7 +489,12 @@ function madeBy(plan: Plan): readonly { readonly id: ColumnId }[] {
     case "scan":
       return plan.nearest?.distance === undefined ? plan.columns : [...plan.columns, plan.nearest.distance.vector];
     case "graphwrite":
-      return [...plan.columns, ...columnsMadeBy(plan.steps)];
+      return [
+        ...plan.columns,
+        ...columnsMadeBy(plan.steps),
+        ...(plan.policies?.nodes?.columns ?? []),
+        ...(plan.policies?.edges?.columns ?? []),
+      ];
     case "countwalks":
       return [...plan.columns, ...namedBy(plan)];
     default:

@@ -5,6 +5,7 @@
 import type { AlterAction, RelationName } from "../../catalog/ddl-command.js";
 import { missingColumn } from "../../catalog/did-you-mean.js";
 import type { TableDef } from "../../catalog/table.js";
+import { auditedUses } from "../../catalog/table-audit.js";
 import type { DomainDef } from "../../catalog/type.js";
 import { sqlError } from "../../protocol/errors.js";
 import { canCoerce } from "../../query/expr/coercion.js";
@@ -247,6 +248,10 @@ function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAc
     return { kind, parent: nameOf(lookUpTable(parent, binding)) };
   }
   if (command.kind === "set trigger") return command;
+  if (command.kind === "set audit") {
+    requireAuditor(binding);
+    return { kind: "set audit", uses: auditedUses(command.uses ?? "", command.position) };
+  }
   const { name } = command;
   switch (command.kind) {
     case "drop column":
@@ -280,6 +285,12 @@ function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAc
     default:
       return { kind: command.kind, name };
   }
+}
+
+/** Whoever may be watched does not say so himself. Throws 42501. */
+function requireAuditor({ env }: Binding): void {
+  if (env.rights === undefined || env.rights.isSuperuser) return;
+  throw sqlError("42501", "permission denied: only administrators change what is audited");
 }
 
 /** What a new column of a domain holds in rows that are there, as SQL: its default or NULL, which it may refuse. */

@@ -53,6 +53,8 @@ export class Binding {
     private readonly bindQueryNode: BindQuery,
     /** Binds INSERT, UPDATE, DELETE and MERGE (bind-data.ts, handed in for the same reason). */
     private readonly bindDataNode: BindData,
+    /** Ids of columns for a plan that is not of this binding's statement alone. */
+    private readonly newId: (() => ColumnId) | null = null,
   ) {
     this.parameters = [...(environment.declaredTypes ?? [])];
   }
@@ -91,7 +93,7 @@ export class Binding {
   }
 
   newColumn(name: string, type: SqlType, nullable: boolean): OutputColumn {
-    const id = this.nextColumnId++;
+    const id = this.newId?.() ?? this.nextColumnId++;
     if (nullable) this.nullable.add(id);
     return Object.freeze({ id, name, type, nullable });
   }

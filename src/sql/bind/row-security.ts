@@ -44,6 +44,12 @@ export function policyFilter(
   return barrier(rows);
 }
 
+/** The condition under which a row is seen, over these columns. */
+export function visibleRow(table: TableDef, columns: readonly OutputColumn[], rights: Rights, binding: Binding): Expr {
+  const { permissive, restrictive } = conditionsOf(table, columns, "select", "using", rights, binding);
+  return logic("and", [permissive, ...restrictive.map(({ predicate }) => predicate)]);
+}
+
 /** The stored rows, which know that a policy is above them. */
 function policed(plan: Plan, policy: Expr): Plan {
   if (plan.kind === "scan") return Object.freeze({ ...plan, policy });

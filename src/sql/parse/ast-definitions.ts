@@ -302,6 +302,8 @@ export type AlterTableCommand =
     }
   /** SET or RESET (options) of a view. */
   | { readonly kind: "view options"; readonly options: readonly OptionNode[]; readonly reset: boolean }
+  /** SET (audit = '…') and RESET (audit); null: nothing is audited. */
+  | { readonly kind: "set audit"; readonly uses: string | null; readonly position: number }
   /** Has no meaning here; `what` names it in the notice. */
   /** `column`: the name, or in an index the number, of the one that the action is about. */
   | { readonly kind: "ignored"; readonly what: string; readonly column?: string | number };

@@ -25,7 +25,7 @@ export function alterTable(
     ifExists: node.missing_ok ?? false,
     commands: (node.cmds ?? []).map((command) => {
       const action = only(command, "AlterTableCmd");
-      return (isView ? viewOptions(action, c) : null) ?? alterCommand(action, c, position);
+      return (isView ? viewOptions(action, c) : auditCommand(action, c)) ?? alterCommand(action, c, position);
     }),
     position,
   };
@@ -130,6 +130,18 @@ function alterIdentity(node: AlterTableCmd, name: string, ifExists: boolean, c: 
     default:
       return null;
   }
+}
+
+/** SET (audit = 'read, write') and RESET (audit); null: it is about other parameters. */
+function auditCommand(node: AlterTableCmd, c: Conversion): AlterTableCommand | null {
+  const reset = node.subtype === "AT_ResetRelOptions";
+  if (!reset && node.subtype !== "AT_SetRelOptions") return null;
+  const options = convertOptions(only(node.def, "List").items, c);
+  const audit = options.find(({ name }) => name === "audit");
+  if (audit === undefined) return null;
+  const { position } = audit;
+  if (options.length > 1) throw notSupported("SET (audit = …) together with other parameters", position);
+  return { kind: "set audit", uses: reset ? null : String(audit.value), position };
 }
 
 /** Actions about storage and ownership, which have no meaning here: accepted, and said so in a notice. */

@@ -18,6 +18,9 @@ interface Entry {
   readonly address: string | null;
   readonly target: readonly string[];
   readonly count: number;
+  /** Of the audit of data. */
+  readonly door?: string;
+  readonly statement?: string | null;
 }
 
 interface Trail {
@@ -31,19 +34,32 @@ const TONES = { ok: "good", refused: "bad", failed: "warn" } as const;
 export function Audit() {
   const [action, setAction] = useState("");
   const [outcome, setOutcome] = useState<"" | Entry["outcome"]>("");
+  const [what, setWhat] = useState<"administration" | "data">("administration");
   const [before, setBefore] = useState<readonly number[]>([]);
-  const { data, error, again } = useGet<Trail>("/admin/audit", {
+  const isData = what === "data";
+  const { data, error, again } = useGet<Trail>(isData ? "/admin/audit/data" : "/admin/audit", {
     limit: LIMIT,
     before: before.at(-1),
-    action: action || undefined,
-    outcome: outcome || undefined,
+    ...(isData ? { table: action || undefined } : { action: action || undefined, outcome: outcome || undefined }),
   });
+  const choose = (next: typeof what) => {
+    setBefore([]);
+    setAction("");
+    setWhat(next);
+  };
   const options = [["", "All outcomes"] as const, "ok" as const, "refused" as const, "failed" as const];
   return (
     <>
       <div class="form-row">
-        <TextField label="Action" placeholder="such as auth or admin.users" value={action} onInput={setAction} isCode />
-        <Select label="Outcome" value={outcome} options={options} onChange={setOutcome} />
+        <Select label="Of" value={what} options={["administration", "data"]} onChange={choose} />
+        <TextField
+          label={isData ? "Table" : "Action"}
+          placeholder={isData ? "such as salary" : "such as auth or admin.users"}
+          value={action}
+          onInput={setAction}
+          isCode
+        />
+        {!isData && <Select label="Outcome" value={outcome} options={options} onChange={setOutcome} />}
         <Button icon="refresh" onClick={again}>
           Load again
         </Button>
@@ -63,7 +79,7 @@ export function Audit() {
         }
         rows={data?.entries}
         keyOf={({ number }) => String(number)}
-        none="Nothing is recorded."
+        none={isData ? "No table is audited, or nobody used one." : "Nothing is recorded."}
         columns={[
           { name: "When", cell: ({ at }) => timeText(at) },
           { name: "Action", cell: (entry) => <code>{entry.action}</code> },
@@ -75,7 +91,12 @@ export function Audit() {
           { name: "Tenant", cell: ({ tenant }) => tenant ?? "" },
           { name: "Address", cell: ({ address }) => address ?? "" },
           { name: "About", cell: ({ target }) => target.join(", "), isWide: true },
-          { name: "Times", cell: ({ count }) => count, isNumber: true },
+          ...(isData
+            ? [
+                { name: "Through", cell: ({ door }: Entry) => <code>{door}</code> },
+                { name: "Statement", cell: ({ statement }: Entry) => <code>{statement?.slice(0, 8) ?? ""}</code> },
+              ]
+            : [{ name: "Times", cell: ({ count }: Entry) => count, isNumber: true }]),
         ]}
       />
     </>

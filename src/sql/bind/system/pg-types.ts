@@ -6,7 +6,7 @@ import type { SqlType } from "../../../values/values.js";
 import { typeFacts, typeFactsByName } from "./builtin-facts.js";
 import { builtInTypeRows, factsRow } from "./builtin-types.js";
 import { hasTriggers } from "./pg-class.js";
-import { indexesOf, OWNER_OID, queryText, schemaOid, typeOid, typmodOf } from "./relation-facts.js";
+import { indexesOf, mayUse, OWNER_OID, queryText, schemaOid, typeOid, typmodOf } from "./relation-facts.js";
 import { type DefinedView, definedRelation, liveRelation, type SystemRow } from "./system-view.js";
 
 const factsNamed = (name: string) => factsRow(typeFactsByName().get(name)!);
@@ -119,7 +119,7 @@ const pgSequence = definedRelation("pg_catalog", "pg_sequence", ({ catalog }) =>
   })),
 );
 
-const pgSequences = liveRelation("pg_catalog", "pg_sequences", ({ catalog, user, positionOf }) =>
+const pgSequences = liveRelation("pg_catalog", "pg_sequences", ({ catalog, rights, user, positionOf }) =>
   catalog.sequences().map((sequence) => {
     const { last, called } = positionOf(sequence);
     return {
@@ -133,7 +133,7 @@ const pgSequences = liveRelation("pg_catalog", "pg_sequences", ({ catalog, user,
       increment_by: sequence.increment,
       cycle: sequence.cycle,
       cache_size: sequence.cache,
-      last_value: called ? last : null,
+      last_value: called && mayUse(rights, sequence) ? last : null,
     };
   }),
 );

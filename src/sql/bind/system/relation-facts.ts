@@ -1,6 +1,8 @@
 /** Tables, indexes, constraints and types with their OIDs and definitions as text: what system relations list. */
 
+import type { Rights } from "../../../catalog/rights.js";
 import { isTemporarySchema } from "../../../catalog/schema.js";
+import type { SequenceDef } from "../../../catalog/sequence.js";
 import type {
   CheckDef,
   DeferrableKey,
@@ -343,4 +345,9 @@ export function queryText(sql: string): string {
     .replace(/^.*?\bas\b\s*/is, "")
     .replace(BEHIND_QUERY, "")
     .replace(/;?\s*$/, ";");
+}
+
+/** As in PostgreSQL: who may not use a sequence is told nothing of where it stands. */
+export function mayUse(rights: Rights, { id }: SequenceDef): boolean {
+  return rights.may(id, "r") || rights.may(id, "U");
 }

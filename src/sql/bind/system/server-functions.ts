@@ -30,7 +30,7 @@ import { type Answer, systemFunction } from "./define-function.js";
 import { isRelationVisible, NAME_OF, OID_OF } from "./object-names.js";
 import { DATABASE_OID } from "./pg-server.js";
 import { LOCK_FUNCTIONS } from "./pg-sessions.js";
-import { type IndexFacts, typeOid } from "./relation-facts.js";
+import { type IndexFacts, mayUse, typeOid } from "./relation-facts.js";
 import type { SystemView } from "./system-view.js";
 
 const PAGE_BYTES = 8192;
@@ -246,7 +246,8 @@ const COUNTED: readonly ScalarFunction[] = [
   }),
   systemFunction("pg_sequence_last_value", [REGCLASS], INT8, (view, oid: number) => {
     const sequence = sequenceOf(view, oid);
-    const position = sequence && view.positionOf(sequence);
+    if (sequence === undefined || !mayUse(view.rights, sequence)) return null;
+    const position = view.positionOf(sequence);
     return position?.called ? position.last : null;
   }),
   systemFunction("pg_sequence_parameters", [OID], SEQUENCE_PARAMETERS, (view, oid: number) => {
