@@ -5,7 +5,7 @@ import { DbError } from "../../protocol/errors.js";
 import { MAP_NUMBERS_MAX, MAP_POINTS_MAX, RESULT_BYTES_MAX } from "../../protocol/limits.js";
 import { resultTooLarge } from "../../protocol/size-errors.js";
 import type { Batch } from "../../query/expr/expr.js";
-import type { Answer } from "../../session/answer.js";
+import type { TextAnswer } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import type { ResultShape, Rows, RowsWeight } from "../../session/sql-result.js";
@@ -34,7 +34,7 @@ let maps = 0;
 
 const NO_PLACES: VectorMap = { x: "[]", y: "[]" };
 
-async function mapQuery(request: Request, body: MapBody): Promise<Answer> {
+async function mapQuery(request: Request, body: MapBody): Promise<TextAnswer> {
   const { tasks } = request.partition;
   if (tasks === null) {
     throw new DbError("not_supported", "Maps cannot be computed here: the server has no task threads.");

@@ -14,9 +14,9 @@ import {
 } from "../../values/variant.js";
 import { nodeOf } from "../expr/cypher/entities.js";
 import type { Batch, ColumnId } from "../expr/expr.js";
+import type { BoundCheck } from "../plan/change-plans.js";
 import type { EdgeColumns, EntityPolicies, GraphWritePlan, GraphWriteStep, NodeColumns } from "../plan/graph-plans.js";
 import { columnsMadeBy } from "../plan/graph-steps.js";
-import type { BoundCheck } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { type Renewal, renewed } from "./graph-values.js";
 import { compileSteps, type RunStep, type StepRun } from "./graph-write-steps.js";

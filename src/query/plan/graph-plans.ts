@@ -11,7 +11,8 @@
  */
 import type { GraphTables } from "../../catalog/graph.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
-import type { BoundCheck, OutputColumn, Plan } from "./plan.js";
+import type { BoundCheck } from "./change-plans.js";
+import type { OutputColumn, Plan } from "./plan.js";
 
 export interface NodeColumns {
   readonly id: OutputColumn;
