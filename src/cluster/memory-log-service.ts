@@ -2,6 +2,8 @@
 import {
   type AppendOutcome,
   type Claim,
+  type CopySet,
+  type CopySetChange,
   comparePositions,
   type LogAppend,
   type LogService,
@@ -20,6 +22,7 @@ export class MemoryLogService implements LogService {
   /** In order of their positions. */
   private readonly logs = new Map<number, LogAppend[]>();
   private readonly durable = new Map<string, Map<number, number>>();
+  protected readonly copySets = new Map<number, CopySet>();
   protected readonly members = new Map<string, Member>();
   /** Of appends that were trimmed, until `makeRoom`. */
   private trimmedBytes = 0;
@@ -83,10 +86,33 @@ export class MemoryLogService implements LogService {
     }
   }
 
-  async report(node: string, durable: ReadonlyMap<number, number>): Promise<void> {
+  async copySet(partition: number): Promise<CopySet | null> {
+    return this.copySets.get(partition) ?? null;
+  }
+
+  async setCopies({ partition, epoch, revision, nodes, forgotten }: CopySetChange): Promise<Revision | null> {
+    const holds = () =>
+      this.epochOf(partition) === epoch && (this.copySets.get(partition)?.revision ?? 0) === revision;
+    return this.step(holds, (next) => {
+      this.copySets.set(partition, { nodes, revision: next });
+      for (const node of forgotten) this.durable.get(node)?.delete(partition);
+    });
+  }
+
+  async report(
+    node: string,
+    durable: ReadonlyMap<number, number>,
+    sets: ReadonlyMap<number, Revision> = new Map(),
+  ): Promise<ReadonlySet<number>> {
     const known = this.durable.get(node) ?? new Map<number, number>();
-    for (const [partition, sequence] of durable) known.set(partition, sequence);
+    const taken = [...durable].filter(([partition]) => this.takesReport(partition, sets.get(partition)));
+    for (const [partition, sequence] of taken) known.set(partition, sequence);
     this.durable.set(node, known);
+    return new Set(taken.map(([partition]) => partition));
+  }
+
+  protected takesReport(partition: number, set: Revision | undefined): boolean {
+    return set === undefined || (this.copySets.get(partition)?.revision ?? 0) === set;
   }
 
   async reports(partition: number): Promise<ReadonlyMap<string, number>> {

@@ -6,7 +6,7 @@ import t, { type Test } from "tap";
 import { TenuredGate } from "../../src/actor/actor-tenures.js";
 import type { ClusterView } from "../../src/cluster/cluster-map.js";
 import { LeaseMemory, newLeaseMemory } from "../../src/cluster/lease-memory.js";
-import type { LogService, Member, Owner } from "../../src/cluster/log-service.js";
+import type { CopySet, LogService, Member, Owner } from "../../src/cluster/log-service.js";
 import { MemoryLogService } from "../../src/cluster/memory-log-service.js";
 import { PartitionCopy } from "../../src/cluster/partition-copy.js";
 import { Tenures } from "../../src/cluster/tenures.js";
@@ -27,17 +27,20 @@ class World {
   async view(): Promise<ClusterView> {
     const owners = new Map<number, Owner>();
     const durable = new Map<number, ReadonlyMap<string, number>>();
+    const copySets = new Map<number, CopySet>();
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const owner = await this.service.owner(partition);
       if (owner !== null) owners.set(partition, owner);
       durable.set(partition, await this.service.reports(partition));
+      const set = await this.service.copySet(partition);
+      if (set !== null) copySets.set(partition, set);
     }
     const members = new Map<string, Member>();
     for (const node of NODES) {
       const member = await this.service.member(node);
       if (member !== null) members.set(node, member);
     }
-    return { owners, durable, members, wants: this.wants, draining: new Set() };
+    return { owners, durable, members, copySets, wants: this.wants, draining: new Set() };
   }
 
   /** How a node is given another's state of a partition. */

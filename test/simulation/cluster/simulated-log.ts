@@ -6,6 +6,8 @@
 import type {
   AppendOutcome,
   Claim,
+  CopySet,
+  CopySetChange,
   LogAppend,
   LogService,
   LogUsage,
@@ -140,8 +142,20 @@ export class SimulatedLog implements LogService {
     return this.call(() => this.truth.trim(partition, before));
   }
 
-  report(node: string, durable: ReadonlyMap<number, number>): Promise<void> {
-    return this.call(() => this.truth.report(node, durable));
+  copySet(partition: number): Promise<CopySet | null> {
+    return this.call(() => this.truth.copySet(partition));
+  }
+
+  setCopies(change: CopySetChange): Promise<Revision | null> {
+    return this.call(() => this.truth.setCopies(change));
+  }
+
+  report(
+    node: string,
+    durable: ReadonlyMap<number, number>,
+    sets?: ReadonlyMap<number, Revision>,
+  ): Promise<ReadonlySet<number>> {
+    return this.call(() => this.truth.report(node, durable, sets));
   }
 
   reports(partition: number): Promise<ReadonlyMap<string, number>> {
