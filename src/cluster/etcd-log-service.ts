@@ -81,7 +81,7 @@ export class EtcdLogService implements LogService {
     const key = this.logKey(partition, position);
     try {
       const { succeeded, responses } = await this.client.txn({
-        compare: [isAt(own, epoch), isAt(key, 0)],
+        compare: [isAt(own, epoch), isFreeFrom(key, endOf(this.logPrefix(partition)))],
         success: [put(key, bytes)],
         failure: [get(own)],
       });
@@ -275,6 +275,11 @@ export function isAt(key: Buffer, revision: Revision): Compare {
     key,
     targetUnion: { case: "modRevision", value: BigInt(revision) },
   };
+}
+
+/** Nothing is at the key, or between it and the end. */
+function isFreeFrom(key: Buffer, end: Buffer): Compare {
+  return { ...isAt(key, 0), rangeEnd: end };
 }
 
 export function put(key: Buffer, value: Uint8Array | string): EtcdOperation {

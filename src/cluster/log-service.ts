@@ -37,7 +37,8 @@ export interface LogAppend {
 
 /**
  * `appended`: the service holds it durably. `fenced`: the epoch is not the newest. `taken`: the epoch is, but something
- * stands there already. `full`: the service has no room. Except after `appended` nothing was changed.
+ * stands there already, or behind it: a request that arrives late, when its place has been trimmed, adds nothing.
+ * `full`: the service has no room. Except after `appended` nothing was changed.
  */
 export type AppendOutcome = "appended" | "fenced" | "taken" | "full";
 

@@ -48,14 +48,12 @@ export class MemoryLogService implements LogService {
     let outcome: AppendOutcome = "appended";
     const holds = () => {
       if (!this.ownsLog(partition, epoch)) outcome = "fenced";
-      else if (this.find(partition, position) !== undefined) outcome = "taken";
+      else if (this.logOf(partition).some((one) => comparePositions(one.position, position) >= 0)) outcome = "taken";
       else if (this.isFull || this.bytes + bytes.length > this.bytesMax) outcome = "full";
       return outcome === "appended";
     };
     await this.step(holds, () => {
-      const log = this.logOf(partition);
-      const after = log.findIndex((one) => comparePositions(one.position, position) > 0);
-      log.splice(after === -1 ? log.length : after, 0, { position, bytes: Uint8Array.from(bytes) });
+      this.logOf(partition).push({ position, bytes: Uint8Array.from(bytes) });
     });
     if ((outcome as AppendOutcome) === "full") this.isFull = true;
     return outcome;

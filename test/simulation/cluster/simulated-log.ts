@@ -74,6 +74,8 @@ export class NodeLink {
   requestsLost = false;
   answersLost = false;
   delayMsMax = 3;
+  /** Of requests: they are delivered twice, the second time maybe much later. */
+  twice = 0.01;
 }
 
 export class SimulatedLog implements LogService {
@@ -106,11 +108,15 @@ export class SimulatedLog implements LogService {
       };
       if (link.requestsLost || random.chance(0.005)) return;
       loop.after(this.delay(), arrive, loop.world);
-      // A request that is delivered twice, the second time maybe much later.
-      if (random.chance(0.01)) {
+      if (random.chance(link.twice)) {
         loop.after(this.delay() + random.next() * 8000, () => run().catch(() => undefined), loop.world);
       }
     });
+  }
+
+  /** Something else that is asked of the service. */
+  asked<T>(run: () => Promise<T>): Promise<T> {
+    return this.call(run);
   }
 
   private delay(): number {
