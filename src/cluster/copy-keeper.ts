@@ -67,7 +67,8 @@ export class CopyKeeper {
 
   /** A copy has not been to be kept for a while. */
   isDropDue(partition: number): boolean {
-    const { dropAfterMs = DROP_AFTER_MS } = this.options;
+    const { replaceAfterMs = REPLACE_AFTER_MS } = this.options;
+    const { dropAfterMs = Math.min(DROP_AFTER_MS, replaceAfterMs) } = this.options;
     if (this.dropped.has(partition)) return false;
     const now = performance.now();
     const since = this.unkeptSince.get(partition) ?? now;

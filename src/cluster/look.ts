@@ -16,14 +16,15 @@ export interface Look {
 
 /** Who shall own the partition instead of the node that does; null: nobody who could serve it now. */
 export function successorOf(owner: string, partition: number, { view, orderOf }: Look): string | null {
-  const { members, draining } = view;
+  const { members, draining, durable } = view;
   const order = orderOf(partition);
   const [first] = order;
   if (first === undefined || first === owner) return null;
   const isReady = (name: string): boolean => isReadyFor(members.get(name), partition);
-  if (isReady(first)) return first;
-  // An owner that ends does not wait for the first. Others do: the partition would move twice.
-  return draining.has(owner) ? (order.find((name) => isReady(name) && !draining.has(name)) ?? null) : null;
+  if (!draining.has(owner)) return isReady(first) ? first : null;
+  // An owner that ends waits neither for the first nor for a copy. Others do: the partition would move twice.
+  const copies = durable.get(partition);
+  return order.find((name) => isReady(name) && !draining.has(name) && copies?.has(name)) ?? null;
 }
 
 /** Behind that many others, a node that keeps no copy tries last: it may have all there is, if that is little. */

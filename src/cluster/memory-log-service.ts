@@ -21,7 +21,8 @@ export class MemoryLogService implements LogService {
   protected readonly owners = new Map<number, Owner>();
   /** In order of their positions. */
   private readonly logs = new Map<number, LogAppend[]>();
-  private readonly durable = new Map<string, Map<number, number>>();
+  /** By partition and node. */
+  protected readonly durable = new Map<number, Map<string, number>>();
   protected readonly copySets = new Map<number, CopySet>();
   protected readonly members = new Map<string, Member>();
   /** Of appends that were trimmed, until `makeRoom`. */
@@ -93,7 +94,7 @@ export class MemoryLogService implements LogService {
       this.epochOf(partition) === epoch && (this.copySets.get(partition)?.revision ?? 0) === revision;
     return this.step(holds, (next) => {
       this.copySets.set(partition, { nodes, revision: next });
-      for (const node of forgotten) this.durable.get(node)?.delete(partition);
+      for (const node of forgotten) this.durable.get(partition)?.delete(node);
     });
   }
 
@@ -102,24 +103,20 @@ export class MemoryLogService implements LogService {
     durable: ReadonlyMap<number, number>,
     sets: ReadonlyMap<number, Revision> = new Map(),
   ): Promise<ReadonlySet<number>> {
-    const known = this.durable.get(node) ?? new Map<number, number>();
     const taken = [...durable].filter(([partition]) => this.takesReport(partition, sets.get(partition)));
-    for (const [partition, sequence] of taken) known.set(partition, sequence);
-    this.durable.set(node, known);
+    for (const [partition, sequence] of taken) {
+      const known = this.durable.get(partition) ?? new Map<string, number>();
+      this.durable.set(partition, known.set(node, sequence));
+    }
     return new Set(taken.map(([partition]) => partition));
   }
 
-  protected takesReport(partition: number, set: Revision | undefined): boolean {
+  private takesReport(partition: number, set: Revision | undefined): boolean {
     return set === undefined || (this.copySets.get(partition)?.revision ?? 0) === set;
   }
 
   async reports(partition: number): Promise<ReadonlyMap<string, number>> {
-    const found = new Map<string, number>();
-    for (const [node, durable] of this.durable) {
-      const sequence = durable.get(partition);
-      if (sequence !== undefined) found.set(node, sequence);
-    }
-    return found;
+    return new Map(this.durable.get(partition));
   }
 
   async member(node: string): Promise<Member | null> {

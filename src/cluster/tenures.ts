@@ -41,9 +41,11 @@ export interface TenuresOptions {
   readonly reads: "lease" | "quorum";
   /** Nodes that keep each partition, its owner among them. */
   readonly copies: number;
-  /** Sizes that tests make small (copy-keeper.ts). */
+  /** Of copy-keeper.ts; times that tests make small. */
   readonly replaceAfterMs?: number;
   readonly dropAfterMs?: number;
+  readonly reportMs?: number;
+  readonly steadyMs?: number;
   /** This machine's, where there is no other. */
   readonly clock?: NodeClock;
   /** Absent: it works out by itself which node shall own what. */
@@ -149,11 +151,15 @@ export class Tenures {
       });
     });
     every(CONFIRM_MS, () => this.confirmAll());
-    every(REPORT_MS, () => {
+    every(this.options.reportMs ?? REPORT_MS, () => {
       this.reporting ??= this.report().finally(() => {
         this.reporting = null;
       });
     });
+  }
+
+  private get isSteady(): boolean {
+    return performance.now() - this.stateSince >= (this.options.steadyMs ?? STEADY_MS);
   }
 
   /** The node has lost its lease: nothing that this thread has may be used any more. */
@@ -272,9 +278,9 @@ export class Tenures {
     }
     const next = successorOf(this.options.node, partition, look);
     if (next === null) return;
-    const isSteady = performance.now() - this.stateSince >= STEADY_MS;
     const copied = view.durable.get(partition)?.get(next) ?? -1;
-    if (isSteady && copied >= log.durableHere - LAG_MAX) this.start(partition, this.giveAway(partition, next, epoch));
+    const isUpToDate = copied >= Math.max(0, log.durableHere - LAG_MAX, log.followableFrom - 1);
+    if (this.isSteady && isUpToDate) this.start(partition, this.giveAway(partition, next, epoch));
   }
 
   /** Nothing of the partition is in use here any more when the successor is named. */
@@ -464,8 +470,7 @@ export class Tenures {
       for (const [partition, copy] of this.copies)
         if (copy.durable >= 0 && this.keeper.isKept(partition, view)) durable.set(partition, copy.durable);
       await this.keeper.report(durable, view);
-      const isSteady = performance.now() - this.stateSince >= STEADY_MS;
-      await this.keeper.tend(owned, view, isSteady ? this.newest : null);
+      await this.keeper.tend(owned, view, this.isSteady ? this.newest : null);
       if (this.tenures.size > 0) await this.room.look();
     } catch (error) {
       this.options.log("warn", "etcd does not take reports", { error: (error as Error).message });

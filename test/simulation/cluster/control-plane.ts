@@ -27,7 +27,6 @@ export type ControlSabotage = "records do not tell which actors are ready";
 
 const NO_WANTS = new Map<number, string>();
 const NOBODY = new Set<string>();
-const NO_REPORTS = new Map<number, ReadonlyMap<string, number>>();
 
 /** All of it at one moment. */
 class ControlLog extends TrueLog {
@@ -48,7 +47,7 @@ class ControlLog extends TrueLog {
   view() {
     this.known ??= new Map(this.owners);
     this.knownSets ??= new Map(this.copySets);
-    const none = { wants: NO_WANTS, draining: NOBODY, durable: NO_REPORTS };
+    const none = { wants: NO_WANTS, draining: NOBODY, durable: this.durable };
     return { owners: this.known, copySets: this.knownSets, members: new Map(this.members), ...none };
   }
 }

@@ -7,7 +7,7 @@ import type { ClusterView } from "../../../src/cluster/cluster-map.js";
 import { Lease } from "../../../src/cluster/lease.js";
 import { LeaseMemory, newLeaseMemory } from "../../../src/cluster/lease-memory.js";
 import { LogFollower } from "../../../src/cluster/log-follower.js";
-import type { CopySet, CopySetChange, LogUsage, Position, Revision } from "../../../src/cluster/log-service.js";
+import type { CopySetChange, LogUsage, Position, Revision } from "../../../src/cluster/log-service.js";
 import type { PartitionCopy } from "../../../src/cluster/partition-copy.js";
 import { Tenures } from "../../../src/cluster/tenures.js";
 import { DbError } from "../../../src/protocol/errors.js";
@@ -18,10 +18,8 @@ import { Owner as Thread, type VirtualLoop } from "../virtual-loop.js";
 import { NodeLink, SimulatedLog, TrueLog } from "./simulated-log.js";
 
 export const COPY_SABOTAGES = [
-  "reports are taken whatever the set is",
   "a node goes before others have what it has",
   "etcd forgets what only one disk has",
-  "the set is not read again before a copy is deleted",
 ] as const;
 
 export type CopySabotage = (typeof COPY_SABOTAGES)[number];
@@ -50,10 +48,6 @@ class CopiesLog extends TrueLog {
     private readonly copySabotage: CopySabotage | null,
   ) {
     super(null, random);
-  }
-
-  protected override takesReport(partition: number, set: Revision | undefined): boolean {
-    return this.copySabotage === "reports are taken whatever the set is" || super.takesReport(partition, set);
   }
 
   override setCopies(change: CopySetChange): Promise<Revision | null> {
@@ -167,7 +161,7 @@ export class CopyNode {
   }
 
   start(): void {
-    const { loop, random, truth, quorum, sabotage } = this.world;
+    const { loop, random, truth, quorum } = this.world;
     this.isUp = true;
     this.link.twice = TWICE;
     const life = ++this.lives;
@@ -176,10 +170,6 @@ export class CopyNode {
     const clock = { monotonicMs: () => loop.now, wallMs: () => loop.epochMs + loop.now };
     const memory = new LeaseMemory(newLeaseMemory(), clock);
     const service = new SimulatedLog(loop, random, truth, this.link, quorum);
-    if (sabotage === "the set is not read again before a copy is deleted") {
-      const read = service.copySet.bind(service);
-      service.copySet = async (partition) => without(this.name, await read(partition));
-    }
     const lease = new Lease({
       ...{ service, node: this.name, clock, address: this.name },
       newIncarnation: () => `${this.name}.${life}.${random.next()}`,
@@ -275,10 +265,6 @@ export class CopyNode {
     this.open.clear();
     for (const thread of this.threads) thread.alive = false;
   }
-}
-
-function without(node: string, set: CopySet | null): CopySet | null {
-  return set === null ? null : { ...set, nodes: set.nodes.filter((name) => name !== node) };
 }
 
 export class SimulatedCopies {
