@@ -7,8 +7,8 @@ import type { CellRoom } from "./cell-room.js";
 import type { ClusterView } from "./cluster-map.js";
 import { planCopies, trimmableTo } from "./copy-sets.js";
 import type { LogService, Revision } from "./log-service.js";
-import type { PartitionCopy } from "./partition-copy.js";
 import { type Look, newestIn } from "./look.js";
+import type { PartitionCopy } from "./partition-copy.js";
 import type { ReplicatedCommitLog } from "./replicated-commit-log.js";
 import { Turns } from "./turns.js";
 

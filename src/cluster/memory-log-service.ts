@@ -90,8 +90,7 @@ export class MemoryLogService implements LogService {
   }
 
   async setCopies({ partition, epoch, revision, nodes, forgotten }: CopySetChange): Promise<Revision | null> {
-    const holds = () =>
-      this.epochOf(partition) === epoch && (this.copySets.get(partition)?.revision ?? 0) === revision;
+    const holds = () => this.epochOf(partition) === epoch && (this.copySets.get(partition)?.revision ?? 0) === revision;
     return this.step(holds, (next) => {
       this.copySets.set(partition, { nodes, revision: next });
       for (const node of forgotten) this.durable.get(partition)?.delete(node);

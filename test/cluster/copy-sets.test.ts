@@ -65,7 +65,11 @@ t.test("etcd forgets what two nodes have that keep a copy", async (t) => {
   t.equal(trim({ durableHere: 2 }), 2);
 });
 
-function lookOf(set: readonly string[] | null, durable: Record<string, number>, draining: readonly string[] = []): Look {
+function lookOf(
+  set: readonly string[] | null,
+  durable: Record<string, number>,
+  draining: readonly string[] = [],
+): Look {
   const member = { incarnation: "i", counter: 1, isFenced: false, revision: 1 };
   const view: ClusterView = {
     ...{ owners: new Map(), wants: new Map(), draining: new Set(draining) },

@@ -180,7 +180,8 @@ const TAILS: Readonly<Record<string, LogServiceCase>> = {
     const epoch = await claimed(service, partition, node);
     for (const place of [at(1), at(4), at(4, 1), at(9)]) await put(service, partition, epoch, place, "x");
     await service.trim(partition, at(9));
-    for (const place of [at(1), at(4), at(4, 1), at(8)]) equal(await put(service, partition, epoch, place, "x"), "taken");
+    for (const place of [at(1), at(4), at(4, 1), at(8)])
+      equal(await put(service, partition, epoch, place, "x"), "taken");
     deepEqual(await texts(service, partition, at(1)), ["9.0 x"]);
   },
   "making room keeps what was not trimmed": async ({ service, partition, node }) => {

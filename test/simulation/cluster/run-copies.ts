@@ -1,5 +1,5 @@
 /**
- * `make sim-copies SEEDS=200 [FROM=1]`: copies come and go while nodes fail. SABOTAGE=all tells how soon each known flaw
+ * `make sim-copies SEEDS=200 [FROM=1]`: copies come and go while nodes fail. SABOTAGE=all tells how soon each flaw
  * is found.
  */
 import { simulateCopies } from "./simulate-copies.js";

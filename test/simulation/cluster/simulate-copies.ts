@@ -57,7 +57,10 @@ function onLink(
   loop.after(random.next() * 12_000, () => Object.assign(link, SOUND_LINK));
 }
 
-async function wishToAndFro({ loop, truth, nodes, acknowledged }: SimulatedCopies, random: SeededRandom): Promise<void> {
+async function wishToAndFro(
+  { loop, truth, nodes, acknowledged }: SimulatedCopies,
+  random: SeededRandom,
+): Promise<void> {
   const [partition, first] = [random.between(0, acknowledged.length - 1), random.between(0, nodes.length - 1)];
   for (let turn = first; loop.now < FAULTS_MS; turn++) {
     truth.wants.set(partition, nodes[turn % 2 === 0 ? first : (first + 1) % nodes.length]!.name);

@@ -73,8 +73,7 @@ class CopiesLog extends TrueLog {
 
   async view(): Promise<ClusterView> {
     const durable = new Map<number, ReadonlyMap<string, number>>();
-    for (let partition = 0; partition < PARTITIONS; partition++)
-      durable.set(partition, await this.reports(partition));
+    for (let partition = 0; partition < PARTITIONS; partition++) durable.set(partition, await this.reports(partition));
     return {
       ...{ owners: new Map(this.owners), members: new Map(this.members), copySets: new Map(this.copySets), durable },
       ...{ wants: new Map(this.wants), draining: new Set() },
@@ -296,7 +295,9 @@ export class SimulatedCopies {
       const has = (node: CopyNode): boolean => (node.disks.get(partition)?.lastSequence ?? 0) >= upTo;
       const holders = this.nodes.filter(has).map(({ name }) => name);
       if (holders.length >= HOLDERS) continue;
-      this.problems.push(`${when}: commit ${upTo} of ${partition} is on the disk of ${holders.join() || "nobody"} only`);
+      this.problems.push(
+        `${when}: commit ${upTo} of ${partition} is on the disk of ${holders.join() || "nobody"} only`,
+      );
     }
   }
 
