@@ -18,7 +18,7 @@ import { Owner as Thread, type VirtualLoop } from "../virtual-loop.js";
 import { NodeLink, SimulatedLog, TrueLog } from "./simulated-log.js";
 
 export const COPY_SABOTAGES = [
-  "a node goes before others have what it has",
+  "a node goes and deletes its copy before others have it",
   "etcd forgets what only one disk has",
 ] as const;
 
@@ -53,9 +53,11 @@ class CopiesLog extends TrueLog {
   override setCopies(change: CopySetChange): Promise<Revision | null> {
     const { nodes } = change;
     const owner = this.owners.get(change.partition)?.node;
-    const isHasty = this.copySabotage === "a node goes before others have what it has" && nodes.length > COPIES;
+    const isHasty =
+      this.copySabotage === "a node goes and deletes its copy before others have it" && nodes.length > COPIES;
     if (!isHasty) return super.setCopies(change);
-    const gone = nodes.find((node) => node !== owner)!;
+    const has = (node: string): number => this.durable.get(change.partition)?.get(node) ?? -1;
+    const [gone] = nodes.filter((node) => node !== owner).sort((a, b) => has(b) - has(a)) as [string];
     const forgotten = [...change.forgotten, gone];
     return super.setCopies({ ...change, nodes: nodes.filter((node) => node !== gone), forgotten });
   }
@@ -121,7 +123,7 @@ class SimulatedCopy {
     const { node, partition } = this;
     if (!node.disks.has(partition)) return true;
     this.open();
-    const isRight = await mayGo(this.durable);
+    const isRight = node.world.sabotage === COPY_SABOTAGES[0] ? await this.isOut() : await mayGo(this.durable);
     if (isRight) {
       node.disks.delete(partition);
       node.world.drops++;
@@ -129,6 +131,10 @@ class SimulatedCopy {
     }
     this.durable = -1;
     return isRight;
+  }
+
+  private async isOut(): Promise<boolean> {
+    return (await this.service.copySet(this.partition))?.nodes.includes(this.node.name) === false;
   }
 
   async close(): Promise<void> {
