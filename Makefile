@@ -3,7 +3,7 @@
 .PHONY: turns watch properties etcd-messages lint-api conformance-sql conformance-cypher conformance-ldbc conformance-mcp
 .PHONY: conformance-clients conformance-regress conformance-openai conformance-openapi conformance-adapters
 .PHONY: npm-package deb-check first-hour crash-clients
-.PHONY: console-images console-figures conformance-bolt quality cluster torture-cluster sim-control-plane
+.PHONY: console-images console-figures conformance-bolt quality cluster torture-cluster sim-control-plane sim-copies
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
@@ -49,6 +49,10 @@ etcd-messages:
 # Three nodes on the replicated log, in virtual time: as `sim`. SABOTAGE=all tells how soon each known flaw is found.
 sim-cluster: build
 	@SEEDS="$(SEEDS)" FROM="$(FROM)" SEED="$(SEED)" SABOTAGE="$(SABOTAGE)" node --enable-source-maps dist/test/simulation/cluster/run-cluster.js
+
+# Copies of partitions that come and go while nodes fail, in virtual time: SEEDS=200 FROM=1, or SABOTAGE=all.
+sim-copies: build
+	@SEEDS="$(SEEDS)" FROM="$(FROM)" SABOTAGE="$(SABOTAGE)" node --enable-source-maps dist/test/simulation/cluster/run-copies.js
 
 # Who owns what among very many nodes, in virtual time: NODES=300 PARTITIONS=2048 FAIL=10.
 sim-control-plane: build

@@ -75,16 +75,18 @@ async function newestOf(dir: string, partitions: number): Promise<Map<number, nu
 
 export function clusterStatus(config: Config): Promise<string> {
   return withMap(config, async (map) => {
-    const { owners, members, draining, wants, durable } = await map.view();
+    const { owners, members, draining, wants, durable, copySets } = await map.view();
     const nodes = [...members].map(([node, { address, isFenced }]) => {
       const owned = [...owners].filter(([, owner]) => owner.node === node).map(([partition]) => partition);
       const state = isFenced ? "down" : draining.has(node) ? "draining" : "up";
       return `${node}\t${state}\t${address ?? ""}\towns ${owned.length === 0 ? "nothing" : owned.join(", ")}`;
     });
     const partitions = [...owners].map(([partition, { node, epoch }]) => {
-      const copies = [...(durable.get(partition) ?? [])].map(([name, sequence]) => `${name} ${sequence}`).join(", ");
+      const reports = durable.get(partition) ?? new Map<string, number>();
+      const names = new Set([...(copySets.get(partition)?.nodes ?? []), ...reports.keys()]);
+      const copies = [...names].sort().map((name) => `${name} ${reports.get(name) ?? "none yet"}`);
       const wished = wants.get(partition);
-      return `${partition}\t${node}\tepoch ${epoch}\tcopies: ${copies}${wished === undefined ? "" : `\twanted: ${wished}`}`;
+      return `${partition}\t${node}\tepoch ${epoch}\tcopies: ${copies.join(", ")}${wished === undefined ? "" : `\twanted: ${wished}`}`;
     });
     return ["node\tstate\taddress\tpartitions", ...nodes, "", "partition\towner\tepoch\tcopies", ...partitions].join(
       "\n",

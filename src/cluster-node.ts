@@ -100,7 +100,7 @@ export async function startNode(
   { secret, partitions }: JoinedData,
   logger: Logger,
 ): Promise<ClusterNode> {
-  const { url, node, advertise, listen, reads, copies } = config.cluster;
+  const { url, node, advertise, listen, reads, copies, replaceAfterSeconds } = config.cluster;
   const { endpoints, name } = readClusterUrl(url);
   const tls = readEtcdTls(config.cluster);
   const memory = newLeaseMemory(config.actors.count);
@@ -117,7 +117,10 @@ export async function startNode(
   let isClosing = false;
   return {
     routes,
-    settings: { endpoints, ...(tls && { tls }), name, node, reads, copies, peerKey: key, lease: memory },
+    settings: {
+      ...{ endpoints, ...(tls && { tls }), name, node, reads, copies, peerKey: key, lease: memory },
+      replaceAfterMs: replaceAfterSeconds * 1000,
+    },
     async begin() {
       await map.leave(node, false);
       thread = new Worker(threadEntry("lease"), {

@@ -145,12 +145,13 @@ class Checking {
   }
 
   /** Those copies count that have what etcd had when it was read. */
-  copies(partition: number, walked: Walked | null, { members, durable }: ClusterView): void {
+  copies(partition: number, walked: Walked | null, { members, durable, copySets }: ClusterView): void {
     const reports = durable.get(partition) ?? new Map<string, number>();
     const newest = Math.max(0, walked?.last ?? 0, ...(walked === null ? reports.values() : []));
     if (newest === 0) return;
     let enough = 0;
-    for (const node of members.keys()) {
+    const keeping = copySets.get(partition)?.nodes ?? [...members.keys()];
+    for (const node of keeping.filter((name) => members.has(name))) {
       const at = reports.get(node);
       if (at !== undefined && at >= newest) enough++;
       else if (at === undefined) this.note(partition, `${node} has no copy`);

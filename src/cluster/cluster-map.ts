@@ -7,8 +7,8 @@ import type { EtcdTls } from "../protocol/messages.js";
 import type { KeyValue, RangeResponse, ResponseOp } from "./etcd_pb.js";
 import { EtcdClient } from "./etcd-client.js";
 import { type EtcdFindings, judgeEtcd } from "./etcd-health.js";
-import { type EtcdOperation, isAt, ownerOf, put, text } from "./etcd-log-service.js";
-import type { Member, MemberState, Owner } from "./log-service.js";
+import { copySetOf, deletion, isAt, ownerOf, put, text } from "./etcd-log-service.js";
+import type { CopySet, Member, MemberState, Owner } from "./log-service.js";
 import { WatchedFolder, WatchedReports } from "./watched-folder.js";
 
 /** Written once, by `tessera cluster init`. */
@@ -25,6 +25,8 @@ export interface ClusterMeta {
 export interface ClusterView {
   readonly owners: ReadonlyMap<number, Owner>;
   readonly members: ReadonlyMap<string, Member>;
+  /** By partition: the nodes that keep a copy. Of one that is not there each node does. */
+  readonly copySets: ReadonlyMap<number, CopySet>;
   /** By partition: who shall own it while that node lives. */
   readonly wants: ReadonlyMap<number, string>;
   /** Nodes that shall own nothing. */
@@ -50,6 +52,7 @@ export class ClusterMap {
       wants: new WatchedFolder(this.key("want/"), ({ value }) => text(value)),
       draining: new WatchedFolder(this.key("drain/"), () => true),
       leaving: new WatchedFolder(this.key("leave/"), () => true),
+      copySets: new WatchedFolder(this.key("copy/"), (kv) => copySetOf([kv])!),
     };
     this.reports = new WatchedReports(this.client, this.key("at/"));
   }
@@ -90,8 +93,8 @@ export class ClusterMap {
 
   private async viewNow(durableAgeMsMax: number): Promise<ClusterView> {
     const durable = await this.reports.read(durableAgeMsMax);
-    const { owners, members, wants, draining, leaving } = this.folders;
-    const folders = [owners, members, wants, draining, leaving];
+    const { owners, members, wants, draining, leaving, copySets } = this.folders;
+    const folders = [owners, members, wants, draining, leaving, copySets];
     for (let isWhole = false; !isWhole; ) {
       const { responses, header } = await this.client.txn({ success: folders.map(({ request }) => request) });
       // Each of them takes its part.
@@ -102,6 +105,7 @@ export class ClusterMap {
       owners: this.numbered("owners", owners.entries),
       members: members.entries,
       wants: this.numbered("wants", wants.entries),
+      copySets: this.numbered("copySets", copySets.entries),
       draining: new Set([...draining.entries.keys(), ...leaving.entries.keys()]),
       durable,
     };
@@ -172,10 +176,6 @@ function memberOf({ value, modRevision }: KeyValue): Member {
 function rangeIn(response: ResponseOp | undefined): RangeResponse {
   if (response?.response.case !== "responseRange") throw new DbError("internal_error", "etcd did not answer a range.");
   return response.response.value;
-}
-
-function deletion(key: Buffer): EtcdOperation {
-  return { request: { case: "requestDeleteRange", value: { key } } };
 }
 
 function inGroups<T>(all: readonly T[], size: number): T[][] {

@@ -381,6 +381,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
             owner: owner?.node ?? null,
             epoch: owner?.epoch ?? 0,
             wanted: view.wants.get(partition) ?? null,
+            kept_by: view.copySets.get(partition)?.nodes ?? null,
           },
           durable: Object.fromEntries(view.durable.get(partition) ?? []),
         };

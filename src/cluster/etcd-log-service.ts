@@ -3,6 +3,7 @@
  *
  *   own/{partition}                     owner; the key's mod_revision is the epoch
  *   log/{partition}/{sequence}{part}    an append; 12 and 6 hexadecimal digits
+ *   copy/{partition}                    the nodes that keep a copy
  *   at/{partition}/{node}               the newest sequence that the node has on its disk
  *   node/{node}                         a node's life; the key's mod_revision is its revision
  *
@@ -25,6 +26,8 @@ import { EtcdClient, type EtcdClientOptions, EtcdFull } from "./etcd-client.js";
 import type {
   AppendOutcome,
   Claim,
+  CopySet,
+  CopySetChange,
   LogAppend,
   LogService,
   LogUsage,
@@ -78,7 +81,7 @@ export class EtcdLogService implements LogService {
     const key = this.logKey(partition, position);
     try {
       const { succeeded, responses } = await this.client.txn({
-        compare: [isAt(own, epoch), isAt(key, 0)],
+        compare: [isAt(own, epoch), isFreeFrom(key, endOf(this.logPrefix(partition)))],
         success: [put(key, bytes)],
         failure: [get(own)],
       });
@@ -115,11 +118,49 @@ export class EtcdLogService implements LogService {
     await this.client.txn({ success: [{ request: { case: "requestDeleteRange", value: range } }] });
   }
 
-  async report(node: string, durable: ReadonlyMap<number, number>): Promise<void> {
-    const writes = [...durable].map(([partition, sequence]) => put(this.atKey(partition, node), String(sequence)));
-    for (let i = 0; i < writes.length; i += OPERATIONS_MAX) {
-      await this.write({ compare: [], success: writes.slice(i, i + OPERATIONS_MAX) });
+  async copySet(partition: number): Promise<CopySet | null> {
+    const { kvs } = await this.client.range({ key: this.copyKey(partition) });
+    return copySetOf(kvs);
+  }
+
+  async setCopies({ partition, epoch, revision, nodes, forgotten }: CopySetChange): Promise<Revision | null> {
+    const key = this.copyKey(partition);
+    const forget = forgotten.map((node) => deletion(this.atKey(partition, node)));
+    return revisionAfter(
+      await this.write({
+        compare: [isAt(this.ownKey(partition), epoch), isAt(key, revision)],
+        success: [put(key, JSON.stringify(nodes)), ...forget],
+      }),
+    );
+  }
+
+  async report(
+    node: string,
+    durable: ReadonlyMap<number, number>,
+    sets: ReadonlyMap<number, Revision> = new Map(),
+  ): Promise<ReadonlySet<number>> {
+    const all = [...durable];
+    const taken = new Set<number>();
+    for (let i = 0; i < all.length; i += OPERATIONS_MAX) {
+      const group = all.slice(i, i + OPERATIONS_MAX);
+      if (await this.reportGroup(node, group, sets)) for (const [partition] of group) taken.add(partition);
+      // One of them has another set by now.
+      else for (const one of group) if (await this.reportGroup(node, [one], sets)) taken.add(one[0]);
     }
+    return taken;
+  }
+
+  private async reportGroup(
+    node: string,
+    group: readonly (readonly [number, number])[],
+    sets: ReadonlyMap<number, Revision>,
+  ): Promise<boolean> {
+    const known = group.filter(([partition]) => sets.has(partition));
+    const { succeeded } = await this.write({
+      compare: known.map(([partition]) => isAt(this.copyKey(partition), sets.get(partition)!)),
+      success: group.map(([partition, sequence]) => put(this.atKey(partition, node), String(sequence))),
+    });
+    return succeeded;
   }
 
   async reports(partition: number): Promise<ReadonlyMap<string, number>> {
@@ -179,6 +220,10 @@ export class EtcdLogService implements LogService {
     return Buffer.from(`${this.prefix}node/${node}`);
   }
 
+  private copyKey(partition: number): Buffer {
+    return Buffer.from(`${this.prefix}copy/${partition}`);
+  }
+
   private atKey(partition: number, node: string): Buffer {
     return Buffer.from(`${this.prefix}at/${partition}/${node}`);
   }
@@ -232,9 +277,18 @@ export function isAt(key: Buffer, revision: Revision): Compare {
   };
 }
 
+/** Nothing is at the key, or between it and the end. */
+function isFreeFrom(key: Buffer, end: Buffer): Compare {
+  return { ...isAt(key, 0), rangeEnd: end };
+}
+
 export function put(key: Buffer, value: Uint8Array | string): EtcdOperation {
   const bytes = typeof value === "string" ? Buffer.from(value) : value;
   return { request: { case: "requestPut", value: { key, value: bytes } } };
+}
+
+export function deletion(key: Buffer): EtcdOperation {
+  return { request: { case: "requestDeleteRange", value: { key } } };
 }
 
 type Range = Extract<NonNullable<EtcdOperation["request"]>, { case: "requestRange" }>["value"];
@@ -254,6 +308,11 @@ export function keysIn(response: ResponseOp | undefined): readonly KeyValue[] {
 export function ownerOf([found]: readonly KeyValue[]): Owner | null {
   if (found === undefined) return null;
   return { ...(JSON.parse(text(found.value)) as Omit<Owner, "epoch">), epoch: Number(found.modRevision) };
+}
+
+export function copySetOf([found]: readonly KeyValue[]): CopySet | null {
+  if (found === undefined) return null;
+  return { nodes: JSON.parse(text(found.value)) as string[], revision: Number(found.modRevision) };
 }
 
 function memberText({ incarnation, counter, isFenced, address, actors }: MemberState): string {

@@ -95,6 +95,9 @@ export class LogFollower {
       const page = await service.tail(partition, isFirst ? from : this.place, PAGE_APPENDS);
       const rest = isFirst ? page : page.filter(({ position }) => comparePositions(position, this.place) >= 0);
       if (rest.length === 0) break;
+      // What was read last stands there no more, so what followed it may be gone, too.
+      if (!isFirst && rest.length === page.length && comparePositions(rest[0]!.position, this.place) > 0)
+        throw new CopyBehind(`the log was trimmed up to ${rest[0]!.position.sequence} while it was read`);
       for (const append of rest) {
         newest = this.take(append);
         taken(append);

@@ -37,7 +37,8 @@ export interface LogAppend {
 
 /**
  * `appended`: the service holds it durably. `fenced`: the epoch is not the newest. `taken`: the epoch is, but something
- * stands there already. `full`: the service has no room. Except after `appended` nothing was changed.
+ * stands there already, or behind it: a request that arrives late, when its place has been trimmed, adds nothing.
+ * `full`: the service has no room. Except after `appended` nothing was changed.
  */
 export type AppendOutcome = "appended" | "fenced" | "taken" | "full";
 
@@ -74,6 +75,23 @@ export interface Member extends MemberState {
   readonly revision: Revision;
 }
 
+/** The nodes that keep a copy of a partition, its owner among them. Only the owner changes that. */
+export interface CopySet {
+  readonly nodes: readonly string[];
+  readonly revision: Revision;
+}
+
+export interface CopySetChange {
+  readonly partition: number;
+  /** Of the owner that says so. */
+  readonly epoch: Revision;
+  /** Of the set that it replaces; 0: there was none, and each node kept a copy. */
+  readonly revision: Revision;
+  readonly nodes: readonly string[];
+  /** Nodes whose reports are dropped in the same step: they keep nothing any more. */
+  readonly forgotten: readonly string[];
+}
+
 export interface LogUsage {
   /** That its data take. */
   readonly bytes: number;
@@ -93,8 +111,21 @@ export interface LogService {
   /** Drops what stands before the position. */
   trim(partition: number, before: Position): Promise<void>;
 
-  /** What the node has on its disk of some partitions: sequences by partition. */
-  report(node: string, durable: ReadonlyMap<number, number>): Promise<void>;
+  /** Null: there is none, and each node keeps a copy. */
+  copySet(partition: number): Promise<CopySet | null>;
+  /** The new revision; null: the partition has another owner or another set than it says. */
+  setCopies(change: CopySetChange): Promise<Revision | null>;
+
+  /**
+   * What the node has on its disk of some partitions: sequences by partition. Where `sets` names the revision of a
+   * partition's set, the report is taken only while that is the set (0: none). So what a node said before it was left
+   * out never arrives afterwards, when it may have deleted its copy. Answers the partitions whose report was taken.
+   */
+  report(
+    node: string,
+    durable: ReadonlyMap<number, number>,
+    sets?: ReadonlyMap<number, Revision>,
+  ): Promise<ReadonlySet<number>>;
   /** By node. */
   reports(partition: number): Promise<ReadonlyMap<string, number>>;
 

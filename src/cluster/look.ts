@@ -4,6 +4,9 @@ import type { ClusterView } from "./cluster-map.js";
 import type { Claim } from "./log-service.js";
 import type { OrderOf } from "./placement.js";
 
+/** Commits that a copy may lack when it is to become the owner's. */
+export const LAG_MAX = 1000;
+
 export interface Look {
   readonly view: ClusterView;
   readonly orderOf: OrderOf;
@@ -13,20 +16,37 @@ export interface Look {
 
 /** Who shall own the partition instead of the node that does; null: nobody who could serve it now. */
 export function successorOf(owner: string, partition: number, { view, orderOf }: Look): string | null {
-  const { members, draining } = view;
+  const { members, draining, durable } = view;
   const order = orderOf(partition);
   const [first] = order;
   if (first === undefined || first === owner) return null;
   const isReady = (name: string): boolean => isReadyFor(members.get(name), partition);
-  if (isReady(first)) return first;
-  // An owner that ends does not wait for the first. Others do: the partition would move twice.
-  return draining.has(owner) ? (order.find((name) => isReady(name) && !draining.has(name)) ?? null) : null;
+  if (!draining.has(owner)) return isReady(first) ? first : null;
+  // An owner that ends waits neither for the first nor for a copy. Others do: the partition would move twice.
+  const copies = durable.get(partition);
+  return order.find((name) => isReady(name) && !draining.has(name) && copies?.has(name)) ?? null;
 }
 
-/** How many nodes come before this one when the partition is free; -1: it shall not have it. */
+/** Behind that many others, a node that keeps no copy tries last: it may have all there is, if that is little. */
+const OUTSIDER_RANK = 10;
+
+/**
+ * How many nodes come before this one when the partition is free; -1: it shall not have it. Those come first whose
+ * copies are up to date, so that nobody waits until another has caught up.
+ */
 export function rankOf(node: string, partition: number, { view, orderOf }: Look): number {
   const isThere = (name: string): boolean => name === node || isReadyFor(view.members.get(name), partition);
-  return orderOf(partition).filter(isThere).indexOf(node);
+  const reports = view.durable.get(partition) ?? new Map<string, number>();
+  const newest = newestIn(reports);
+  const set = view.copySets.get(partition)?.nodes ?? null;
+  const isOutside = (name: string): boolean => set !== null && !set.includes(name);
+  const groupOf = (name: string): number => {
+    if (isOutside(name)) return 2;
+    return (reports.get(name) ?? 0) >= newest - LAG_MAX ? 0 : 1;
+  };
+  const there = orderOf(partition).filter(isThere);
+  const rank = there.sort((a, b) => groupOf(a) - groupOf(b)).indexOf(node);
+  return rank >= 0 && isOutside(node) ? rank + OUTSIDER_RANK : rank;
 }
 
 /** Who has most of the partition, of those that have more than the node and could serve it. */
@@ -40,11 +60,46 @@ export function richerThan(node: string, has: number, partition: number, view: C
   return richest?.[0] ?? null;
 }
 
+/** To whom an owner that ends leaves the partition: of those that have a copy and could serve it, who has most. */
+export function heirOf(partition: number, others: readonly string[], { members, durable }: ClusterView): string | null {
+  const reports = durable.get(partition) ?? new Map<string, number>();
+  const heirs = others.filter((name) => reports.has(name) && isReadyFor(members.get(name), partition));
+  const isUpToDate = (name: string): boolean => reports.get(name)! >= newestIn(reports) - LAG_MAX;
+  return heirs.find(isUpToDate) ?? heirs[0] ?? null;
+}
+
 /** That any node has on its disk. */
 export function newestIn(reports: ReadonlyMap<string, number> = new Map()): number {
   let newest = 0;
   for (const sequence of reports.values()) if (sequence > newest) newest = sequence;
   return newest;
+}
+
+/** Between two nodes that could take the same partition. */
+const RANK_MS = 300;
+
+/** Partitions that are free, as an actor sees it, until it is its turn to take them. */
+export class WaitingTurns {
+  private readonly since = new Map<number, number>();
+
+  get size(): number {
+    return this.since.size;
+  }
+
+  /** Negative: never. */
+  isTurn(partition: number, rank: number): boolean {
+    const now = performance.now();
+    if (!this.since.has(partition)) this.since.set(partition, now);
+    return rank >= 0 && now - this.since.get(partition)! >= rank * RANK_MS;
+  }
+
+  delete(partition: number): void {
+    this.since.delete(partition);
+  }
+
+  clear(): void {
+    this.since.clear();
+  }
 }
 
 /** All partitions are gone through this often, even if nothing has changed. */
@@ -53,6 +108,7 @@ const SCAN_MS = 1000;
 /** Whether all of a node's partitions must be gone through after a look, or only those that it owns. */
 export class Scans {
   private owners: unknown = null;
+  private copySets: unknown = null;
   private orderOf: unknown = null;
   private unseen = "";
   private scannedMs = Number.NEGATIVE_INFINITY;
@@ -60,10 +116,15 @@ export class Scans {
   /** `isWaiting`: something of the last scan is under way. */
   isDue({ view, orderOf, unseen }: Look, isWaiting: boolean): boolean {
     const silent = [...unseen].flatMap(([node, since]) => (since === null ? [] : [node])).join();
-    const isSame = view.owners === this.owners && orderOf === this.orderOf && silent === this.unseen;
+    const isSame =
+      view.owners === this.owners &&
+      view.copySets === this.copySets &&
+      orderOf === this.orderOf &&
+      silent === this.unseen;
     const now = performance.now();
     if (isSame && !isWaiting && now - this.scannedMs < SCAN_MS) return false;
-    [this.owners, this.orderOf, this.unseen, this.scannedMs] = [view.owners, orderOf, silent, now];
+    [this.owners, this.copySets] = [view.owners, view.copySets];
+    [this.orderOf, this.unseen, this.scannedMs] = [orderOf, silent, now];
     return true;
   }
 }

@@ -2,6 +2,8 @@
 import {
   type AppendOutcome,
   type Claim,
+  type CopySet,
+  type CopySetChange,
   comparePositions,
   type LogAppend,
   type LogService,
@@ -19,7 +21,9 @@ export class MemoryLogService implements LogService {
   protected readonly owners = new Map<number, Owner>();
   /** In order of their positions. */
   private readonly logs = new Map<number, LogAppend[]>();
-  private readonly durable = new Map<string, Map<number, number>>();
+  /** By partition and node. */
+  protected readonly durable = new Map<number, Map<string, number>>();
+  protected readonly copySets = new Map<number, CopySet>();
   protected readonly members = new Map<string, Member>();
   /** Of appends that were trimmed, until `makeRoom`. */
   private trimmedBytes = 0;
@@ -45,14 +49,12 @@ export class MemoryLogService implements LogService {
     let outcome: AppendOutcome = "appended";
     const holds = () => {
       if (!this.ownsLog(partition, epoch)) outcome = "fenced";
-      else if (this.find(partition, position) !== undefined) outcome = "taken";
+      else if (this.logOf(partition).some((one) => comparePositions(one.position, position) >= 0)) outcome = "taken";
       else if (this.isFull || this.bytes + bytes.length > this.bytesMax) outcome = "full";
       return outcome === "appended";
     };
     await this.step(holds, () => {
-      const log = this.logOf(partition);
-      const after = log.findIndex((one) => comparePositions(one.position, position) > 0);
-      log.splice(after === -1 ? log.length : after, 0, { position, bytes: Uint8Array.from(bytes) });
+      this.logOf(partition).push({ position, bytes: Uint8Array.from(bytes) });
     });
     if ((outcome as AppendOutcome) === "full") this.isFull = true;
     return outcome;
@@ -83,19 +85,37 @@ export class MemoryLogService implements LogService {
     }
   }
 
-  async report(node: string, durable: ReadonlyMap<number, number>): Promise<void> {
-    const known = this.durable.get(node) ?? new Map<number, number>();
-    for (const [partition, sequence] of durable) known.set(partition, sequence);
-    this.durable.set(node, known);
+  async copySet(partition: number): Promise<CopySet | null> {
+    return this.copySets.get(partition) ?? null;
+  }
+
+  async setCopies({ partition, epoch, revision, nodes, forgotten }: CopySetChange): Promise<Revision | null> {
+    const holds = () => this.epochOf(partition) === epoch && (this.copySets.get(partition)?.revision ?? 0) === revision;
+    return this.step(holds, (next) => {
+      this.copySets.set(partition, { nodes, revision: next });
+      for (const node of forgotten) this.durable.get(partition)?.delete(node);
+    });
+  }
+
+  async report(
+    node: string,
+    durable: ReadonlyMap<number, number>,
+    sets: ReadonlyMap<number, Revision> = new Map(),
+  ): Promise<ReadonlySet<number>> {
+    const taken = [...durable].filter(([partition]) => this.takesReport(partition, sets.get(partition)));
+    for (const [partition, sequence] of taken) {
+      const known = this.durable.get(partition) ?? new Map<string, number>();
+      this.durable.set(partition, known.set(node, sequence));
+    }
+    return new Set(taken.map(([partition]) => partition));
+  }
+
+  private takesReport(partition: number, set: Revision | undefined): boolean {
+    return set === undefined || (this.copySets.get(partition)?.revision ?? 0) === set;
   }
 
   async reports(partition: number): Promise<ReadonlyMap<string, number>> {
-    const found = new Map<string, number>();
-    for (const [node, durable] of this.durable) {
-      const sequence = durable.get(partition);
-      if (sequence !== undefined) found.set(node, sequence);
-    }
-    return found;
+    return new Map(this.durable.get(partition));
   }
 
   async member(node: string): Promise<Member | null> {

@@ -13,11 +13,11 @@ import { Tenures, type TenuresOptions } from "./tenures.js";
 export type TenuresOutput = Pick<TenuresOptions, "failed" | "log">;
 
 export function openTenures(settings: ActorSettings, output: TenuresOutput): Tenures {
-  const { endpoints, tls, name, node, reads, copies, lease, peerKey } = settings.cluster!;
+  const { endpoints, tls, name, node, reads, copies, replaceAfterMs, lease, peerKey } = settings.cluster!;
   const service = new EtcdLogService({ endpoints, tls, installation: name });
   const { failed, log } = output;
   return new Tenures({
-    ...{ node, service, reads, copies, log, actor: settings.actor },
+    ...{ node, service, reads, copies, replaceAfterMs, log, actor: settings.actor },
     map: new ClusterMap(endpoints, name, tls),
     lease: new LeaseMemory(lease),
     partitions: settings.partitionCount,

@@ -3,11 +3,12 @@
  * can take over at once and etcd may be trimmed. The engine is brought up to it now and then, so that the log stays
  * short.
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
 import type { CommitLog } from "../storage/commit-log.js";
 import { FileCommitLog, type FileCommitLogOptions } from "../storage/file-commit-log.js";
-import { finishReplacement, prepareReplacement } from "./copy-replacement.js";
+import { finishReplacement, prepareReplacement, removeCopy } from "./copy-replacement.js";
 import { LogFollower } from "./log-follower.js";
 import type { LogService } from "./log-service.js";
 
@@ -77,13 +78,33 @@ export class PartitionCopy {
     });
   }
 
+  /**
+   * Deletes what this node has, where `mayGo` says that this is right for a copy that ends at that commit. False: it
+   * was not. The copy is closed afterwards.
+   */
+  drop(mayGo: (durable: number) => Promise<boolean>): Promise<boolean> {
+    const { directory } = this.options;
+    return this.next(async () => {
+      if (!["log", "rocksdb"].some((name) => existsSync(join(directory, name)))) return true;
+      await this.ensureOpen();
+      const isRight = await mayGo(this.durable);
+      await this.closeNow();
+      if (isRight) await removeCopy(directory);
+      this.durable = -1;
+      return isRight;
+    });
+  }
+
   close(): Promise<void> {
     return this.next(() => this.closeNow());
   }
 
-  private next(work: () => Promise<void>): Promise<void> {
+  private next<T>(work: () => Promise<T>): Promise<T> {
     const done = this.working.then(work);
-    this.working = done.catch(() => undefined);
+    this.working = done.then(
+      () => undefined,
+      () => undefined,
+    );
     return done;
   }
 

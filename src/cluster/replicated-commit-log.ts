@@ -330,6 +330,11 @@ export class ReplicatedCommitLog implements CommitLog {
     return true;
   }
 
+  /** A copy can follow that has all commits before this one. */
+  get followableFrom(): number {
+    return this.points.firstSequence;
+  }
+
   get firstSequence(): number {
     return this.local.firstSequence;
   }

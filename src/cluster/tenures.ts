@@ -10,15 +10,16 @@ import { randomUUID } from "node:crypto";
 import { DbError } from "../protocol/errors.js";
 import type { ClusterMetrics } from "../protocol/messages.js";
 import type { CommitLog } from "../storage/commit-log.js";
-import { isReadyFor, ReadinessWatch } from "./actor-readiness.js";
+import { ReadinessWatch } from "./actor-readiness.js";
 import { CellRoom } from "./cell-room.js";
 import type { ClusterMap, ClusterView } from "./cluster-map.js";
 import { type Confirmations, LeaseConfirmations, QuorumConfirmations } from "./confirmations.js";
+import { CopyKeeper } from "./copy-keeper.js";
 import type { NodeClock } from "./lease.js";
 import { type LeaseMemory, SYSTEM_CLOCK } from "./lease-memory.js";
 import { CopyBehind } from "./log-follower.js";
 import type { Claim, LogService } from "./log-service.js";
-import { type Look, newestIn, rankOf, richerThan, Scans, successorOf } from "./look.js";
+import { heirOf, LAG_MAX, type Look, newestIn, rankOf, richerThan, Scans, successorOf, WaitingTurns } from "./look.js";
 import { NodeWatch } from "./node-watch.js";
 import { OwnerCopies, type OwnerCopiesOptions, type Source, sourceIn } from "./owner-copies.js";
 import type { PartitionCopy } from "./partition-copy.js";
@@ -38,8 +39,13 @@ export interface TenuresOptions {
   /** That are this actor's where the node owns them. */
   readonly mine: readonly number[];
   readonly reads: "lease" | "quorum";
-  /** That have a commit on disk before etcd may drop it. */
+  /** Nodes that keep each partition, its owner among them. */
   readonly copies: number;
+  /** Of copy-keeper.ts; times that tests make small. */
+  readonly replaceAfterMs?: number;
+  readonly dropAfterMs?: number;
+  readonly reportMs?: number;
+  readonly steadyMs?: number;
   /** This machine's, where there is no other. */
   readonly clock?: NodeClock;
   /** Absent: it works out by itself which node shall own what. */
@@ -69,8 +75,6 @@ const LOOK_MS = 200;
 const DURABLE_AGE_MS = 1000;
 /** While a partition is on its way here. */
 const LOOK_SOON_MS = 40;
-/** Between two nodes that could take the same partition. */
-const RANK_MS = 300;
 const CONFIRM_MS = 25;
 /** Between two reports of what is on this node's disk. */
 const REPORT_MS = 2000;
@@ -80,8 +84,6 @@ const STEADY_MS = 3000;
 const BEHIND_MS = 30_000;
 /** Between two log lines on a partition that stays, though another node is to own it. */
 const TOLD_MS = 10_000;
-/** Commits that a copy may lack when it is to become the owner's. */
-const LAG_MAX = 1000;
 
 export class Tenures {
   private readonly options: TenuresOptions;
@@ -89,6 +91,7 @@ export class Tenures {
   private readonly readiness: ReadinessWatch;
   private readonly scans = new Scans();
   private readonly room: CellRoom;
+  private readonly keeper: CopyKeeper;
   private readonly placement: Pick<Placement, "place">;
   private byLease: LeaseConfirmations;
   /** The node's, in which this actor owns what it owns. */
@@ -103,7 +106,7 @@ export class Tenures {
   private readonly tied = new Map<number, number>();
   private readonly working = new Map<number, Promise<void>>();
   private readonly ownerCopies: OwnerCopies;
-  private readonly freeSince = new Map<number, number>();
+  private readonly free = new WaitingTurns();
   private takeovers = 0;
   /** Another node is about to give a partition to this one. */
   private isExpecting = false;
@@ -112,14 +115,12 @@ export class Tenures {
   /** Those, and which of their actors are ready. */
   private state = "";
   private stateSince = 0;
-  /** In this life of the node. */
-  private readonly reported = new Map<number, number>();
   private host: Host | null = null;
   private isStopped = false;
   private timers: NodeJS.Timeout[] = [];
   private looking: Promise<void> | null = null;
   private reporting: Promise<void> | null = null;
-  private newest: ClusterView | null = null;
+  private newest: Look | null = null;
 
   constructor(options: TenuresOptions) {
     this.options = options;
@@ -128,6 +129,7 @@ export class Tenures {
     this.readiness = new ReadinessWatch(clock);
     this.placement = options.placement ?? new Placement(options.partitions);
     this.room = new CellRoom({ service });
+    this.keeper = new CopyKeeper(options, this.room);
     this.ownerCopies = new OwnerCopies(options);
     this.life = options.lease.life;
     this.byLease = new LeaseConfirmations(options.lease, this.life);
@@ -149,11 +151,15 @@ export class Tenures {
       });
     });
     every(CONFIRM_MS, () => this.confirmAll());
-    every(REPORT_MS, () => {
+    every(this.options.reportMs ?? REPORT_MS, () => {
       this.reporting ??= this.report().finally(() => {
         this.reporting = null;
       });
     });
+  }
+
+  private get isSteady(): boolean {
+    return performance.now() - this.stateSince >= (this.options.steadyMs ?? STEADY_MS);
   }
 
   /** The node has lost its lease: nothing that this thread has may be used any more. */
@@ -190,9 +196,9 @@ export class Tenures {
     this.life = lease.life;
     this.byLease = new LeaseConfirmations(lease, this.life);
     // What was seen before is old: the node may have stood still.
-    this.freeSince.clear();
+    this.free.clear();
     this.state = "";
-    this.reported.clear();
+    this.keeper.reportsAnew();
     lease.actorReady(actor, this.life);
     log("warn", "the node lost its lease; this actor owned no partition and goes on", {});
   }
@@ -215,14 +221,14 @@ export class Tenures {
   }
 
   metrics(): ClusterMetrics {
-    const { newest: view, copies, takeovers, room, tenures } = this;
+    const { newest, copies, takeovers, room, tenures } = this;
     return {
       leaseLeftSeconds: this.options.lease.leftMs / 1000,
       ...{ takeovers, logServiceBytes: room.bytes },
       owned: [...tenures].map(([partition, { epoch, log }]) => ({ partition, epoch, ...log.metrics })),
       copies: [...copies].map(([partition, copy]) => ({
         partition,
-        lagCommits: Math.max(0, newestIn(view?.durable.get(partition)) - Math.max(0, copy.durable)),
+        lagCommits: Math.max(0, newestIn(newest?.view.durable.get(partition)) - Math.max(0, copy.durable)),
       })),
     };
   }
@@ -238,7 +244,6 @@ export class Tenures {
       return;
     }
     if (this.isStopped || !lease.holdsIn(this.life)) return;
-    this.newest = view;
     const unseen = new Map([...view.members].map(([name, member]) => [name, this.watch.saw(name, member)] as const));
     for (const [name, member] of view.members) this.readiness.saw(name, member);
     this.nodes = [...view.members.keys()].filter((name) => name === node || unseen.get(name) === null).sort();
@@ -248,7 +253,9 @@ export class Tenures {
     const { draining, wants } = view;
     const orderOf = await this.placement.place({ nodes: this.nodes, draining, wants });
     const look: Look = { view, orderOf, unseen };
-    const isWaiting = this.isExpecting || this.freeSince.size > 0 || this.working.size > 0;
+    this.newest = look;
+    this.keeper.saw(unseen);
+    const isWaiting = this.isExpecting || this.free.size > 0 || this.working.size > 0;
     const partitions = this.scans.isDue(look, isWaiting) ? mine : [...this.tenures.keys()];
     this.isExpecting &&= partitions !== mine;
     const turns = new Turns();
@@ -271,9 +278,9 @@ export class Tenures {
     }
     const next = successorOf(this.options.node, partition, look);
     if (next === null) return;
-    const isSteady = performance.now() - this.stateSince >= STEADY_MS;
     const copied = view.durable.get(partition)?.get(next) ?? -1;
-    if (isSteady && copied >= log.durableHere - LAG_MAX) this.start(partition, this.giveAway(partition, next, epoch));
+    const isUpToDate = copied >= Math.max(0, log.durableHere - LAG_MAX, log.followableFrom - 1);
+    if (this.isSteady && isUpToDate) this.start(partition, this.giveAway(partition, next, epoch));
   }
 
   /** Nothing of the partition is in use here any more when the successor is named. */
@@ -319,15 +326,28 @@ export class Tenures {
     const unseen = owner === null ? null : (look.unseen.get(owner.node) ?? this.absent(owner.node, view));
     const isFree = owner === null || unseen !== null || this.readiness.isDown(owner.node, partition);
     if (isFree && !this.isBehind(partition)) {
-      if (this.isMyTurn(partition, rankOf(node, partition, look)))
+      if (this.free.isTurn(partition, rankOf(node, partition, look)))
         this.start(partition, this.take(unseen === null ? claimed() : { ...claimed(), unseen }, view));
       return;
     }
-    this.freeSince.delete(partition);
+    this.free.delete(partition);
+    if (!this.keeper.isKept(partition, view)) {
+      if (this.keeper.isDropDue(partition)) this.start(partition, this.drop(partition));
+      return;
+    }
+    this.keeper.keepsAgain(partition);
     if (look.orderOf(partition)[0] === node) this.isExpecting = true;
     const there = newestIn(view.durable.get(partition));
     if (there > this.copyOf(partition).durable && !this.isBehind(partition))
       this.start(partition, this.followOwner(partition, there, sourceIn(view, partition)));
+  }
+
+  private async drop(partition: number): Promise<void> {
+    const copy = this.copyOf(partition);
+    // From now on it is not reported.
+    this.copies.delete(partition);
+    this.behind.delete(partition);
+    await this.keeper.drop(partition, copy);
   }
 
   /** Of a node that has no record. */
@@ -363,12 +383,6 @@ export class Tenures {
     this.working.set(partition, done);
   }
 
-  private isMyTurn(partition: number, rank: number): boolean {
-    const now = performance.now();
-    if (!this.freeSince.has(partition)) this.freeSince.set(partition, now);
-    return rank >= 0 && now - this.freeSince.get(partition)! >= rank * RANK_MS;
-  }
-
   private isBehind(partition: number): boolean {
     const since = this.behind.get(partition);
     if (since !== undefined && performance.now() - since >= BEHIND_MS) this.behind.delete(partition);
@@ -394,6 +408,7 @@ export class Tenures {
     const { partition } = claim;
     // Before the log is read: an owner that is deposed by this claim may write and report for a while yet.
     const there = newestIn(await this.options.service.reports(partition));
+    this.keeper.keepsAgain(partition);
     if (this.isBehind(partition) || (await this.follow(partition)) !== null) {
       await this.giveUp(claim, view);
       return;
@@ -411,7 +426,7 @@ export class Tenures {
     this.copies.delete(partition);
     const epoch = await this.options.service.claim(claim);
     if (epoch === null || this.isLost || this.isStopped) return;
-    this.freeSince.delete(partition);
+    this.free.delete(partition);
     this.epochs.set(partition, epoch);
     await this.host!.open(partition);
     this.epochs.delete(partition);
@@ -444,34 +459,21 @@ export class Tenures {
   }
 
   private async report(): Promise<void> {
-    const { service, node, lease } = this.options;
+    const { map, lease } = this.options;
     if (this.isStopped || !lease.holdsIn(this.life)) return;
     try {
+      // What was claimed before the view: in it stands whatever the owners before have decided.
+      const owned = new Map(this.tenures);
+      const view = await map.view();
       const durable = new Map<number, number>();
       for (const [partition, { log }] of this.tenures) durable.set(partition, log.durableHere);
-      for (const [partition, copy] of this.copies) if (copy.durable >= 0) durable.set(partition, copy.durable);
-      const changed = new Map([...durable].filter(([partition, at]) => this.reported.get(partition) !== at));
-      if (changed.size > 0) await service.report(node, changed);
-      for (const [partition, at] of changed) this.reported.set(partition, at);
-      await this.trim();
+      for (const [partition, copy] of this.copies)
+        if (copy.durable >= 0 && this.keeper.isKept(partition, view)) durable.set(partition, copy.durable);
+      await this.keeper.report(durable, view);
+      await this.keeper.tend(owned, view, this.isSteady ? this.newest : null);
       if (this.tenures.size > 0) await this.room.look();
     } catch (error) {
       this.options.log("warn", "etcd does not take reports", { error: (error as Error).message });
-    }
-  }
-
-  /** Drops from etcd what all nodes have on their disks; in need of room, what enough of them have. */
-  private async trim(): Promise<void> {
-    const { node, copies } = this.options;
-    const view = this.newest;
-    if (view === null) return;
-    for (const [partition, { log }] of this.tenures) {
-      const reports = view.durable.get(partition);
-      const others = [...view.members.keys()].filter((name) => name !== node).map((name) => reports?.get(name) ?? 0);
-      others.sort((a, b) => b - a);
-      const wanted = this.room.isFilling ? copies - 1 : others.length;
-      const upTo = Math.min(log.durableHere, wanted <= 0 ? Number.POSITIVE_INFINITY : (others[wanted - 1] ?? 0));
-      if (upTo > 0 && (await log.trimReplicated(upTo))) this.room.trimmed();
     }
   }
 
@@ -486,13 +488,11 @@ export class Tenures {
     for (const timer of this.timers) clearInterval(timer);
     const { node, service } = this.options;
     for (const copy of this.copies.values()) await copy.close();
-    if (this.isLost) return;
+    if (this.isLost || this.newest === null) return;
     const others = this.nodes.filter((name) => name !== node);
     for (const [partition, { epoch }] of this.tenures) {
-      const reports = this.newest?.durable.get(partition);
-      const isReady = (name: string): boolean => isReadyFor(this.newest?.members.get(name), partition);
-      const next = others.find((name) => reports?.has(name) && isReady(name));
-      if (next === undefined) continue;
+      const next = heirOf(partition, others, this.newest.view);
+      if (next === null) continue;
       // What is not known to be done is seen to by those who look for free partitions.
       await service.claim({ partition, node: next, tenure: randomUUID(), epoch }).catch(() => null);
     }

@@ -19,6 +19,11 @@ export class TrimPoints {
     this.positions.push(position);
   }
 
+  /** Of the commits that the appends hold, as far as the owner knows them. */
+  get firstSequence(): number {
+    return this.positions[0]?.sequence ?? 0;
+  }
+
   /** A part of a large commit stands there; the first place counts. */
   began(partsId: number, position: Position): void {
     if (!this.parts.has(partsId)) this.parts.set(partsId, { began: position, commit: Number.POSITIVE_INFINITY });

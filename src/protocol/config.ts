@@ -88,7 +88,9 @@ export const ConfigSchema = section({
     etcdCertificateFile: Type.String({ maxLength: 4096 }),
     etcdKeyFile: Type.String({ maxLength: 4096 }),
     reads: Type.Enum(["lease", "quorum"]),
+    /** Nodes that keep each partition, its owner among them. */
     copies: count(1, 9),
+    replaceAfterSeconds: seconds(1, 604_800),
   }),
   tasks: section({
     threads: count(1, 64),

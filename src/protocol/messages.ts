@@ -66,6 +66,7 @@ export interface ClusterSettings {
   readonly node: string;
   readonly reads: Config["cluster"]["reads"];
   readonly copies: number;
+  readonly replaceAfterMs: number;
   /** Of the links between nodes. */
   readonly peerKey: Uint8Array;
   /** What the node may believe about its lease. */

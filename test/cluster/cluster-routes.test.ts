@@ -46,7 +46,13 @@ class World {
 
   async view(): Promise<ClusterView> {
     const { owners, members } = this;
-    return { ...{ owners: new Map(owners), members }, wants: new Map(), draining: new Set(), durable: new Map() };
+    return {
+      ...{ owners: new Map(owners), members },
+      wants: new Map(),
+      draining: new Set(),
+      durable: new Map(),
+      copySets: new Map(),
+    };
   }
 
   own(partition: number, node: string): void {

@@ -93,7 +93,7 @@ const APPENDS: Readonly<Record<string, LogServiceCase>> = {
   "what was appended is read back, in order of sequences and parts": async ({ service, partition, node }) => {
     const epoch = await claimed(service, partition, node);
     const places = [at(1), at(2), at(2, 1), at(15), at(16), at(255), at(256), at(2 ** 40, 70_000)];
-    for (const place of [...places].reverse()) equal(await put(service, partition, epoch, place, "x"), "appended");
+    for (const place of places) equal(await put(service, partition, epoch, place, "x"), "appended");
     deepEqual(
       (await service.tail(partition, at(1), 100)).map(({ position }) => position),
       places,
@@ -176,6 +176,14 @@ const TAILS: Readonly<Record<string, LogServiceCase>> = {
     deepEqual(await texts(service, partition, at(1)), ["4.1 x", "9.0 x"], "a second time");
     equal(await put(service, partition, epoch, at(10), "y"), "appended");
   },
+  "what arrives late, after its place was trimmed, is refused": async ({ service, partition, node }) => {
+    const epoch = await claimed(service, partition, node);
+    for (const place of [at(1), at(4), at(4, 1), at(9)]) await put(service, partition, epoch, place, "x");
+    await service.trim(partition, at(9));
+    for (const place of [at(1), at(4), at(4, 1), at(8)])
+      equal(await put(service, partition, epoch, place, "x"), "taken");
+    deepEqual(await texts(service, partition, at(1)), ["9.0 x"]);
+  },
   "making room keeps what was not trimmed": async ({ service, partition, node }) => {
     const epoch = await claimed(service, partition, node);
     for (let i = 1; i <= 5; i++) await put(service, partition, epoch, at(i), "x");
@@ -201,8 +209,49 @@ const TAILS: Readonly<Record<string, LogServiceCase>> = {
     ]);
     deepEqual([...(await service.reports(partition + 1))], [[`${node}-1`, 7]]);
   },
+  "only the owner says which nodes keep copies, and only instead of the set that it names": async (world) => {
+    const { service, partition, node } = world;
+    const epoch = await claimed(service, partition, node);
+    const set = (revision: Revision, nodes: string[], by = epoch) =>
+      service.setCopies({ partition, epoch: by, revision, nodes, forgotten: [] });
+    equal(await service.copySet(partition), null);
+    const first = await set(0, ["a", "b"]);
+    ok(first !== null && first > epoch);
+    deepEqual(await service.copySet(partition), { nodes: ["a", "b"], revision: first });
+    equal(await set(0, ["c"]), null, "there is a set by now");
+    equal(await set(first, ["c"], epoch - 1), null, "of another owner");
+    const next = await claimed(service, partition, `${node}-next`, epoch);
+    equal(await set(first, ["c"]), null, "it was the owner");
+    const second = await set(first, ["b", "c"], next);
+    deepEqual(await service.copySet(partition), { nodes: ["b", "c"], revision: second });
+    equal(await set(first, ["a"], next), null);
+    equal(await service.copySet(partition + 1), null);
+  },
+  "a node that is left out is forgotten, and what it said before arrives no more": async (world) => {
+    const { service, partition, node } = world;
+    const epoch = await claimed(service, partition, node);
+    const [a, b] = [`${node}-a`, `${node}-b`];
+    const both = (sequence: number) => new Map([partition, partition + 1].map((one) => [one, sequence] as const));
+    const sets = (revision: Revision) => new Map([[partition, revision]]);
+    deepEqual(await service.report(a, both(3), sets(0)), new Set([partition, partition + 1]));
+    deepEqual(await service.report(b, both(4), sets(0)), new Set([partition, partition + 1]));
+    const change = { partition, epoch, revision: 0, nodes: [b], forgotten: [a] };
+    const revision = (await service.setCopies(change))!;
+    deepEqual([...(await service.reports(partition))], [[b, 4]]);
+    deepEqual(await service.report(a, both(5), sets(0)), new Set([partition + 1]));
+    deepEqual([...(await service.reports(partition))], [[b, 4]]);
+    deepEqual([...(await service.reports(partition + 1))].sort(), [
+      [a, 5],
+      [b, 4],
+    ]);
+    deepEqual(await service.report(b, both(6), sets(revision)), new Set([partition, partition + 1]));
+    deepEqual([...(await service.reports(partition))], [[b, 6]]);
+  },
   "a report of very many partitions": async ({ service, partition, node }) => {
-    await service.report(node, new Map(Array.from({ length: 300 }, (_, i) => [partition + i, i])));
+    const all = Array.from({ length: 300 }, (_, i) => partition + i);
+    const none = new Map(all.map((one) => [one, 0]));
+    const taken = await service.report(node, new Map(all.map((one, i) => [one, i])), none);
+    deepEqual([...taken], all);
     deepEqual([...(await service.reports(partition + 299))], [[node, 299]]);
   },
   "the bytes in use are known": async ({ service, partition, node }) => {

@@ -1,9 +1,12 @@
 /** What the replicated log drops when it is trimmed, and what it notices when the service lost or changed something. */
 import t from "tap";
+import { LogFollower } from "../../src/cluster/log-follower.js";
 import type { LogService } from "../../src/cluster/log-service.js";
+import { MemoryLogService } from "../../src/cluster/memory-log-service.js";
 import { ReplicatedCommitLog, type ReplicatedCommitLogOptions } from "../../src/cluster/replicated-commit-log.js";
 import type { DbError } from "../../src/protocol/errors.js";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
+import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { commit, content, key } from "../storage/shards.js";
 import { SimulatedDisk } from "../storage/simulated-disk.js";
 import { FaultyLogService } from "./faulty-log-service.js";
@@ -95,4 +98,26 @@ t.test("another append of the same epoch at its place is no outcome but damage",
   shard.flush();
   await settle();
   t.match(failed, [{ code: "partition_damaged", message: /another append of epoch/ }]);
+});
+
+t.test("a copy that is overtaken by trimming while it reads is behind, and nothing is damaged", async (t) => {
+  const service = new MemoryLogService();
+  const epoch = (await service.claim({ partition: PARTITION, node: "n", tenure: "t", epoch: 0 }))!;
+  const local = new MemoryCommitLog();
+  const log = await ReplicatedCommitLog.open({ service, partition: PARTITION, epoch, local });
+  for (let sequence = 1; sequence <= 40; sequence++) {
+    log.append([{ sequence, micros: sequence, operations: [] }]);
+    await log.sync();
+  }
+  const copy = new MemoryCommitLog();
+  let pages = 0;
+  const trimmed: Pick<LogService, "tail"> = {
+    tail: async (...asked) => {
+      if (++pages === 2) await service.trim(PARTITION, { sequence: 30, part: 0 });
+      return service.tail(...asked);
+    },
+  };
+  const following = new LogFollower(copy).catchUp(trimmed, PARTITION, () => undefined);
+  await t.rejects(following, { message: /has been copied from its owner: the log was trimmed up to 30/ });
+  t.ok(copy.lastSequence > 1 && copy.lastSequence < 30, "what it has read stays");
 });

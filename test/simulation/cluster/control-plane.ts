@@ -6,7 +6,7 @@
  */
 import { Lease, type NodeClock } from "../../../src/cluster/lease.js";
 import { LeaseMemory, newLeaseMemory } from "../../../src/cluster/lease-memory.js";
-import type { Claim, Owner, Revision } from "../../../src/cluster/log-service.js";
+import type { Claim, CopySet, CopySetChange, Owner, Revision } from "../../../src/cluster/log-service.js";
 import type { PartitionCopy } from "../../../src/cluster/partition-copy.js";
 import { type OrderOf, Placement, type PlacementInput } from "../../../src/cluster/placement.js";
 import { Tenures } from "../../../src/cluster/tenures.js";
@@ -27,22 +27,28 @@ export type ControlSabotage = "records do not tell which actors are ready";
 
 const NO_WANTS = new Map<number, string>();
 const NOBODY = new Set<string>();
-const NO_REPORTS = new Map<number, ReadonlyMap<string, number>>();
 
 /** All of it at one moment. */
 class ControlLog extends TrueLog {
   private known: ReadonlyMap<number, Owner> | null = null;
+  private knownSets: ReadonlyMap<number, CopySet> | null = null;
 
   override async claim(claim: Claim): Promise<Revision | null> {
     this.known = null;
     return super.claim(claim);
   }
 
-  /** The same map of owners while they are the same. */
+  override async setCopies(change: CopySetChange): Promise<Revision | null> {
+    this.knownSets = null;
+    return super.setCopies(change);
+  }
+
+  /** The same maps while they are the same. */
   view() {
     this.known ??= new Map(this.owners);
-    const none = { wants: NO_WANTS, draining: NOBODY, durable: NO_REPORTS };
-    return { owners: this.known, members: new Map(this.members), ...none };
+    this.knownSets ??= new Map(this.copySets);
+    const none = { wants: NO_WANTS, draining: NOBODY, durable: this.durable };
+    return { owners: this.known, copySets: this.knownSets, members: new Map(this.members), ...none };
   }
 }
 
@@ -122,11 +128,12 @@ class ControlNode {
   private startActor(): void {
     const { plane, lease, service, clock } = this;
     const { loop, partitions } = plane;
-    const copy = { durable: 0, catchUp: async () => undefined, close: async () => undefined };
+    const nothing = async (): Promise<void> => undefined;
+    const copy = { durable: 0, catchUp: nothing, close: nothing, drop: async () => true };
     const map = { view: () => loop.sleep(1 + plane.random.next() * 4).then(() => plane.truth.view()) };
     let isOver = false;
     const tenures = new Tenures({
-      ...{ node: this.name, actor: 0, map, service, lease, partitions, reads: "lease", copies: 1, clock },
+      ...{ node: this.name, actor: 0, map, service, lease, partitions, reads: "lease", copies: 3, clock },
       mine: Array.from({ length: partitions }, (_, partition) => partition),
       placement: plane.placement,
       copyOf: () => copy as unknown as PartitionCopy,

@@ -6,6 +6,8 @@
 import type {
   AppendOutcome,
   Claim,
+  CopySet,
+  CopySetChange,
   LogAppend,
   LogService,
   LogUsage,
@@ -72,6 +74,8 @@ export class NodeLink {
   requestsLost = false;
   answersLost = false;
   delayMsMax = 3;
+  /** Of requests: they are delivered twice, the second time maybe much later. */
+  twice = 0.01;
 }
 
 export class SimulatedLog implements LogService {
@@ -104,11 +108,15 @@ export class SimulatedLog implements LogService {
       };
       if (link.requestsLost || random.chance(0.005)) return;
       loop.after(this.delay(), arrive, loop.world);
-      // A request that is delivered twice, the second time maybe much later.
-      if (random.chance(0.01)) {
+      if (random.chance(link.twice)) {
         loop.after(this.delay() + random.next() * 8000, () => run().catch(() => undefined), loop.world);
       }
     });
+  }
+
+  /** Something else that is asked of the service. */
+  asked<T>(run: () => Promise<T>): Promise<T> {
+    return this.call(run);
   }
 
   private delay(): number {
@@ -140,8 +148,20 @@ export class SimulatedLog implements LogService {
     return this.call(() => this.truth.trim(partition, before));
   }
 
-  report(node: string, durable: ReadonlyMap<number, number>): Promise<void> {
-    return this.call(() => this.truth.report(node, durable));
+  copySet(partition: number): Promise<CopySet | null> {
+    return this.call(() => this.truth.copySet(partition));
+  }
+
+  setCopies(change: CopySetChange): Promise<Revision | null> {
+    return this.call(() => this.truth.setCopies(change));
+  }
+
+  report(
+    node: string,
+    durable: ReadonlyMap<number, number>,
+    sets?: ReadonlyMap<number, Revision>,
+  ): Promise<ReadonlySet<number>> {
+    return this.call(() => this.truth.report(node, durable, sets));
   }
 
   reports(partition: number): Promise<ReadonlyMap<string, number>> {
