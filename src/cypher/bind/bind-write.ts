@@ -7,7 +7,6 @@ import type { Expr } from "../../query/expr/expr.js";
 import type { EdgeColumns, GraphWriteStep, MergeStep, NodeColumns } from "../../query/plan/graph-plans.js";
 import type { CommonTable, OutputColumn, Plan } from "../../query/plan/plan.js";
 import type {
-  Clause,
   CreateClause,
   DeleteClause,
   ForeachClause,
@@ -37,23 +36,29 @@ import {
   valueOfVariable,
   variant,
 } from "./variables.js";
-
-export type WritingClause = Extract<
-  Clause,
-  { readonly kind: "create" | "merge" | "set" | "remove" | "delete" | "foreach" }
->;
-
-export function isWriting(clause: Clause): clause is WritingClause {
-  return WRITING.has(clause.kind);
-}
-
-const WRITING: ReadonlySet<Clause["kind"]> = new Set(["create", "merge", "set", "remove", "delete", "foreach"]);
+import { isWriting, type WritingClause } from "./writes.js";
 
 /** One clause, or several CREATE one after the other, which see nothing of each other but their variables. */
 export function bindWrites(clauses: readonly WritingClause[], rows: Rows, binding: Binding): Rows {
   const writer = new WriteBinder(rows.scope, binding);
   for (const clause of clauses) writer.clause(clause);
-  const { steps, columns, scope } = writer;
+  return written(writer, rows, binding);
+}
+
+/** The rows after a clause's steps: `columns` and `scope` are what they make. */
+export function written(
+  {
+    steps,
+    columns,
+    scope,
+  }: {
+    readonly steps: readonly GraphWriteStep[];
+    readonly columns: readonly OutputColumn[];
+    readonly scope: Variables;
+  },
+  rows: Rows,
+  binding: Binding,
+): Rows {
   const entities = [...rows.scope.values()];
   const given = new Set(rows.plan.columns.map(({ id }) => id));
   const plan: Plan = Object.freeze({

@@ -59,7 +59,7 @@ export interface QueryResult {
 
 export interface Binders {
   expr(node: ExprNode, context: ExprContext): Expr;
-  query(query: Query, scope: Variables, binding: Binding): QueryResult;
+  query(query: Query, scope: Variables, binding: Binding, start?: () => Rows): QueryResult;
   match(clause: Pick<MatchClause, "optional" | "patterns" | "where">, rows: Rows, binding: Binding): Rows;
 }
 

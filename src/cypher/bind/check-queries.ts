@@ -22,8 +22,7 @@ import { ProjectionChecker } from "./check-projections.js";
 import type { ProcedureField, ProcedureSignature } from "./procedure-catalog.js";
 import { Scope } from "./scope.js";
 import { ANY, itemType, type StaticKind } from "./static-type.js";
-
-const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call", "subquery-call", "with", "return"]);
+import { writes } from "./writes.js";
 
 export abstract class QueryChecker extends ProjectionChecker {
   /** `outer`: what a subquery sees of the query around it. The columns of the result; none without RETURN. */
@@ -41,7 +40,7 @@ export abstract class QueryChecker extends ProjectionChecker {
 
   protected subquery(query: Query, outer: Scope): readonly CheckedColumn[] {
     for (const { clauses } of query.parts) {
-      const writing = clauses.find(({ kind }) => !READING.has(kind));
+      const writing = clauses.find(writes);
       if (writing === undefined) continue;
       const what = `${writing.kind.toUpperCase()} is not allowed in a subquery, which only reads`;
       throw this.mistake(writing.position, "InvalidClauseComposition", what);
@@ -115,7 +114,7 @@ export abstract class QueryChecker extends ProjectionChecker {
         outer.define(name, type);
       }
     }
-    for (const { name, type } of this.subquery(query, outer))
+    for (const { name, type } of this.query(query, outer))
       this.define({ name, position: query.position }, type, scope);
   }
 

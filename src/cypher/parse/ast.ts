@@ -353,6 +353,7 @@ export interface CallClause extends Node {
   /** null: no YIELD. `*` only in standalone calls. */
   readonly yields: readonly YieldItem[] | "*" | null;
   readonly where: Expr | null;
+  readonly optional: boolean;
   /** The statement's only clause. */
   readonly standalone: boolean;
 }
@@ -366,6 +367,8 @@ export interface SubqueryCallClause extends Node {
    */
   readonly imports: readonly Variable[] | "*";
   readonly query: Query;
+  /** A row for which the query gives none stays, with nulls. */
+  readonly optional: boolean;
 }
 
 export interface YieldItem extends Node {

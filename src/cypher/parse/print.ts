@@ -38,7 +38,7 @@ function printClause(clause: Clause): string {
     case "subquery-call": {
       const { imports, query } = clause;
       const names = imports === "*" ? "*" : imports.map(({ name }) => printVariable(name)).join(", ");
-      return `CALL (${names}) {${printQuery(query)}}`;
+      return `${clause.optional ? "OPTIONAL " : ""}CALL (${names}) {${printQuery(query)}}`;
     }
     case "with":
     case "return":

@@ -160,14 +160,17 @@ export abstract class QueryParser extends PatternParser {
     const position = this.position();
     switch (this.keyword) {
       case "OPTIONAL":
+        if (this.keywords[this.at + 1] === "CALL") {
+          this.at++;
+          return this.callClause(true, position);
+        }
+        return this.match(position);
       case "MATCH":
         return this.match(position);
       case "UNWIND":
         return this.unwind(position);
-      case "CALL": {
-        const next = this.kinds[this.at + 1];
-        return next === "{" || next === "(" ? this.subqueryCall(position) : this.procedureCall(position);
-      }
+      case "CALL":
+        return this.callClause(false, position);
       case "WITH":
       case "RETURN":
         return this.projection(this.keyword === "WITH" ? "with" : "return", position);
@@ -226,7 +229,12 @@ export abstract class QueryParser extends PatternParser {
     return { kind: "unwind", list, variable: this.variable(), position };
   }
 
-  private subqueryCall(position: number): SubqueryCallClause {
+  private callClause(optional: boolean, position: number): SubqueryCallClause | CallClause {
+    const next = this.kinds[this.at + 1];
+    return next === "{" || next === "(" ? this.subqueryCall(optional, position) : this.procedureCall(optional, position);
+  }
+
+  private subqueryCall(optional: boolean, position: number): SubqueryCallClause {
     this.at++;
     const scope = this.kind === "(" ? this.importedNames() : null;
     this.expect("{");
@@ -238,7 +246,7 @@ export abstract class QueryParser extends PatternParser {
     if (this.keyword === "IN") {
       throw sqlError("0A000", "CALL { … } IN TRANSACTIONS is not supported: send the rows in several transactions");
     }
-    return { kind: "subquery-call", imports: scope ?? importedByWith(query), query, position };
+    return { kind: "subquery-call", imports: scope ?? importedByWith(query), query, optional, position };
   }
 
   /** `(*)`, `()` or `(a, b)`. */
@@ -253,7 +261,7 @@ export abstract class QueryParser extends PatternParser {
     return names;
   }
 
-  private procedureCall(position: number): CallClause {
+  private procedureCall(optional: boolean, position: number): CallClause {
     const first = this.at;
     this.at++;
     const procedure = this.dottedName("a procedure's name");
@@ -280,7 +288,7 @@ export abstract class QueryParser extends PatternParser {
       const message = "a call inside of a query names its arguments: expected (";
       throw this.error(this.position(yieldAt), "InvalidArgumentPassingMode", message);
     }
-    return { kind: "call", procedure, args, yields, where, standalone, position };
+    return { kind: "call", procedure, args, yields, where, optional, standalone, position };
   }
 
   protected yields(): YieldItem[] | "*" {

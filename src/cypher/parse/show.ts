@@ -88,7 +88,7 @@ export abstract class ShowParser extends QueryParser {
     const result = yields !== null && this.keyword === "RETURN" ? this.projection("return", this.position()) : null;
     const standalone = between === null && result === null;
     const given = yields ?? (where === null ? null : "*");
-    const calls: CallClause = { ...call, yields: given, where: between === null ? where : null, standalone };
+    const calls: CallClause = { ...call, optional: false, yields: given, where: between === null ? where : null, standalone };
     if (standalone) return [calls];
     const all = { ...EVERYTHING, position: call.position };
     return [calls, ...(between === null ? [] : [{ ...between, where }]), result ?? { ...all, kind: "return" as const }];

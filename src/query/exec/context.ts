@@ -20,6 +20,7 @@ import type { BoundTable } from "../plan/bound-table.js";
 import type { CommonTable } from "../plan/plan.js";
 import type { ConstraintEvent } from "./constraint-event.js";
 import type { GraphChanges } from "./graph-changes.js";
+import type { GraphWriter } from "./graph-writer.js";
 import type { IndexThreads } from "./index-threads.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
@@ -85,6 +86,8 @@ export interface ExecContext extends EvalContext {
   readonly tx: Transaction;
   /** Of a statement that fills a table which nobody else sees yet: how many rows are stored before the end. */
   readonly unseen?: UnseenTable;
+  /** Of a query that a writing clause runs for each of its rows: the clause's writer, which writes for it. */
+  readonly graphWriter?: GraphWriter;
   /** What writers write to, where `tx` is the snapshot from before the statement (statement-snapshot.ts). */
   readonly live?: Transaction;
   /** The tenant's number, part of every key. */

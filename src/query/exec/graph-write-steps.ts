@@ -9,7 +9,7 @@ import { GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap 
 import { compileExpr, type SlotOf } from "../expr/compile.js";
 import type { Batch, ColumnId, Expr } from "../expr/expr.js";
 import { someExpr } from "../expr/walk.js";
-import type { GraphWriteStep, MergeStep } from "../plan/graph-plans.js";
+import type { CallStep, GraphWriteStep, MergeStep } from "../plan/graph-plans.js";
 import { matchesOf } from "../plan/graph-steps.js";
 import { outerColumnsOf } from "../plan/walk.js";
 import type { ExecContext } from "./context.js";
@@ -67,6 +67,8 @@ function compileStep(step: GraphWriteStep, slotOf: SlotOf, matches: Open[], isMe
       return one(remove(step, slotOf), step.target);
     case "merge":
       return merge(step, slotOf, matches.shift()!);
+    case "call":
+      return callQuery(step, slotOf, matches.shift()!);
     case "foreach": {
       const inside = compileSteps(step.steps, slotOf, matches.splice(0, matchesOf(step.steps).length));
       return one(forEach(step, inside, slotOf), step.list);
@@ -280,6 +282,52 @@ function merge(step: MergeStep, slotOf: SlotOf, match: Open): RunStep {
       });
     },
   };
+}
+
+/** The query's writers share this one's: all know what has changed, so that rows show it at the end. */
+function callQuery({ match, columns, optional }: CallStep, slotOf: SlotOf, open: Open): RunStep {
+  const slots = columns?.map(({ id }) => slotOf(id)) ?? null;
+  const handedOver = [...outerColumnsOf(match)].flatMap((id) => (slotOf(id) >= 0 ? [{ id, slot: slotOf(id) }] : []));
+  const nulls = columns?.map(() => null) ?? [];
+  return {
+    kind: "rows",
+    run: (run, goOn) => {
+      const { cells, context, writer, outer } = run;
+      writer.flush();
+      for (const { id, slot } of handedOver) outer.set(id, cells[slot]![0]!);
+      const found: Value[][] = [];
+      const put = writer.aside();
+      const answered = () => {
+        put();
+        if (slots === null) {
+          run.renew(true);
+          return goOn();
+        }
+        if (optional && found.length === 0) found.push(nulls);
+        return eachRow(found, slots, run, goOn);
+      };
+      return after(allRows(open({ ...context, outer: new Map(outer), graphWriter: writer }), found), answered);
+    },
+  };
+}
+
+function eachRow(
+  rows: readonly Value[][],
+  slots: readonly number[],
+  run: StepRun,
+  goOn: () => void | Promise<void>,
+): void | Promise<void> {
+  const from = (start: number): void | Promise<void> => {
+    for (let i = start; i < rows.length; i++) {
+      slots.forEach((slot, c) => {
+        run.cells[slot]![0] = rows[i]![c]!;
+      });
+      run.renew(true);
+      const pending = goOn();
+      if (pending !== undefined) return pending.then(() => from(i + 1));
+    }
+  };
+  return from(0);
 }
 
 function allRows(operator: Operator, rows: Value[][]): void | Promise<void> {

@@ -306,6 +306,8 @@ function printStep(step: GraphWriteStep, print: Print): string {
       return `${step.detach ? "detach " : ""}delete ${print(step.target)}`;
     case "merge":
       return `merge (${printSteps(step.create, print)})`;
+    case "call":
+      return "run a query";
     case "foreach":
       return `foreach in ${print(step.list)} (${printSteps(step.steps, print)})`;
   }

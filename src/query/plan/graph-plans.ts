@@ -194,6 +194,7 @@ export type GraphWriteStep =
   /** Nodes, relationships, paths, lists of them; a node with relationships left is refused at the clause's end. */
   | { readonly kind: "delete"; readonly target: Expr; readonly detach: boolean }
   | MergeStep
+  | CallStep
   | {
       readonly kind: "foreach";
       readonly list: Expr;
@@ -201,6 +202,17 @@ export type GraphWriteStep =
       readonly variable: ColumnId;
       readonly steps: readonly GraphWriteStep[];
     };
+
+/** A query that writes, run for each row: `CALL (x) { … }`. It sees what it wrote for the rows before. */
+export interface CallStep {
+  readonly kind: "call";
+  /** Reads the step's row by outer columns. */
+  readonly match: Plan;
+  /** The row goes on once for each of the query's, in these columns; null: it goes on once, as it is. */
+  readonly columns: readonly OutputColumn[] | null;
+  /** A row for which the query gives none goes on with nulls. */
+  readonly optional: boolean;
+}
 
 /** Rows of `match` for the row or, without any, the row that `create` makes. One row may become several. */
 export interface MergeStep {
