@@ -331,7 +331,7 @@ class PatternBinder {
   private conditions({ variable, labels, properties, where }: Said, scope = this.scope): Expr[] {
     const context = contextOf(this.binding, scope);
     return [
-      ...(labels === null ? [] : conjuncts(testLabels(variable, labels))),
+      ...(labels === null ? [] : conjuncts(testLabels(variable, labels, context))),
       ...propertyConditions(properties, variable, (node) => bindArgument(node, context)),
       ...(where === null ? [] : conjuncts(bindCondition(where, context))),
     ];

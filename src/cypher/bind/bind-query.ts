@@ -43,7 +43,7 @@ function union(left: QueryResult, right: QueryResult, all: boolean, binding: Bin
   return { plan, columns, returns: left.returns };
 }
 
-function bindPart({ clauses }: SingleQuery, start: Rows, binding: Binding): QueryResult {
+function bindPart({ clauses, finish }: SingleQuery, start: Rows, binding: Binding): QueryResult {
   const [first] = clauses;
   if (first?.kind === "call" && first.standalone) return bindStandaloneCall(first, binding);
   let rows = start;
@@ -66,7 +66,7 @@ function bindPart({ clauses }: SingleQuery, start: Rows, binding: Binding): Quer
     }
     rows = bindWrites(together, rows, binding);
   }
-  return { plan: isWriting(clauses.at(-1)!) ? NO_ROWS : rows.plan, columns: [], returns: false };
+  return { plan: finish || isWriting(clauses.at(-1)!) ? NO_ROWS : rows.plan, columns: [], returns: false };
 }
 
 type ReadingClause = MatchClause | UnwindClause | CallClause | SubqueryCallClause | ProjectionClause;

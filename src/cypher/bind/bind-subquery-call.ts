@@ -29,7 +29,12 @@ function withResult(scope: Variables, { columns }: QueryResult): Variables {
   return all;
 }
 
-function bindWritingCall({ query, optional }: SubqueryCallClause, outer: Variables, rows: Rows, binding: Binding): Rows {
+function bindWritingCall(
+  { query, optional }: SubqueryCallClause,
+  outer: Variables,
+  rows: Rows,
+  binding: Binding,
+): Rows {
   const before = binding.tables.splice(0);
   const { deletes } = binding;
   const result = binding.bind.query(query, outer, binding, () => imported(outer, binding));
@@ -57,7 +62,10 @@ function imported(outer: Variables, binding: Binding): Rows {
     const width = variable.kind === "value" ? 1 : columnsOfEntity(variable).length;
     const own = plan.columns.slice(at, at + width);
     at += width;
-    scope.set(name, variable.kind === "value" ? { kind: "value", expr: columnExpr(own[0]!) } : entityIn(variable.kind, own));
+    scope.set(
+      name,
+      variable.kind === "value" ? { kind: "value", expr: columnExpr(own[0]!) } : entityIn(variable.kind, own),
+    );
   }
   return { plan, scope };
 }

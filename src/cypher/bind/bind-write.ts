@@ -7,10 +7,13 @@ import type { Expr } from "../../query/expr/expr.js";
 import type { EdgeColumns, GraphWriteStep, MergeStep, NodeColumns } from "../../query/plan/graph-plans.js";
 import type { CommonTable, OutputColumn, Plan } from "../../query/plan/plan.js";
 import type {
+  ChangedProperty,
   CreateClause,
   DeleteClause,
+  Expr as ExprNode,
   ForeachClause,
   LabelExpr,
+  LabelsItem,
   MapLiteral,
   MergeClause,
   NodePattern,
@@ -23,7 +26,7 @@ import type {
 import { bindArgument } from "./bind-expr.js";
 import { localColumn, withLocal } from "./bind-list-expr.js";
 import { bindMergePattern, edgeColumns, nodeColumns } from "./bind-match.js";
-import { type Binding, contextOf, type Rows } from "./binding.js";
+import { type Binding, contextOf, type ExprContext, type Rows } from "./binding.js";
 import {
   call,
   columnsOfEntity,
@@ -162,7 +165,7 @@ class WriteBinder {
     this.steps.push({
       kind: "create-node",
       columns,
-      labels: namesOf(labels),
+      ...this.labelsOf(labels, this.scope),
       properties: this.properties(properties, this.scope),
     });
     this.columns.push(...columnsOfEntity(made));
@@ -175,7 +178,7 @@ class WriteBinder {
     this.steps.push({
       kind: "create-edge",
       columns,
-      type: namesOf(pattern.types)[0]!,
+      type: this.typeOf(pattern.types, this.scope),
       src: idOf(from),
       dst: idOf(to),
       properties: this.properties(pattern.properties, this.scope),
@@ -191,6 +194,18 @@ class WriteBinder {
     if (properties.kind === "parameter") return bindArgument(properties, context);
     const entries = properties.entries.flatMap(({ key, value }) => [textConst(key), bindArgument(value, context)]);
     return call(MAP_OF, entries);
+  }
+
+  private labelsOf(labels: LabelExpr | null, scope: Variables) {
+    const { names, computed } = labelsOf(labels);
+    const context = contextOf(this.binding, scope);
+    return { labels: names, dynamic: computed.map((expr) => bindArgument(expr, context)) };
+  }
+
+  /** The one type. */
+  private typeOf(types: LabelExpr | null, scope: Variables): string | Expr {
+    const { labels, dynamic } = this.labelsOf(types, scope);
+    return labels[0] ?? dynamic[0]!;
   }
 
   private define(name: string, variable: Variable): void {
@@ -216,7 +231,7 @@ class WriteBinder {
       const { labels, properties } = written[i]!;
       const { columns } = node;
       const map = this.properties(properties, before);
-      create.push({ kind: "create-node", columns, labels: namesOf(labels), properties: map });
+      create.push({ kind: "create-node", columns, ...this.labelsOf(labels, before), properties: map });
     });
     const idAt = (i: number) => {
       const node = nodes[i]!;
@@ -230,7 +245,7 @@ class WriteBinder {
       create.push({
         kind: "create-edge",
         columns: shape.columns,
-        type: namesOf(relationship.types)[0]!,
+        type: this.typeOf(relationship.types, before),
         src,
         dst,
         properties,
@@ -255,9 +270,8 @@ class WriteBinder {
     const context = contextOf(this.binding, scope);
     switch (item.kind) {
       case "set-property": {
-        const { target, name } = item.target;
         const value = bindArgument(item.value, context);
-        return { kind: "set-property", target: bindArgument(target, context), key: name, value };
+        return { kind: "set-property", ...propertyOf(item.target, context), value };
       }
       case "replace":
       case "add": {
@@ -266,17 +280,14 @@ class WriteBinder {
         return { kind: "set-properties", target, value, replace: item.kind === "replace" };
       }
       case "labels":
-        return { kind: "set-labels", target: bindArgument(item.variable, context), labels: item.labels };
+        return { kind: "set-labels", ...labelsIn(item, context) };
     }
   }
 
   private removeStep(item: RemoveItem): GraphWriteStep {
     const context = contextOf(this.binding, this.scope);
-    if (item.kind === "labels") {
-      return { kind: "remove-labels", target: bindArgument(item.variable, context), labels: item.labels };
-    }
-    const { target, name } = item.target;
-    return { kind: "set-property", target: bindArgument(target, context), key: name, value: variant(null) };
+    if (item.kind === "labels") return { kind: "remove-labels", ...labelsIn(item, context) };
+    return { kind: "set-property", ...propertyOf(item.target, context), value: variant(null) };
   }
 
   private delete({ targets, detach }: DeleteClause): void {
@@ -302,9 +313,20 @@ class WriteBinder {
   }
 }
 
-/** Labels to create, or the one type. */
-function namesOf(labels: LabelExpr | null): readonly string[] {
-  if (labels === null) return [];
-  if (labels.kind === "label") return [labels.name];
-  return labels.kind === "and-labels" ? labels.operands.flatMap(namesOf) : [];
+/** Labels that are written out, and those that are computed. */
+function labelsOf(labels: LabelExpr | null): { readonly names: string[]; readonly computed: ExprNode[] } {
+  const all = labels?.kind === "and-labels" ? labels.operands.map(labelsOf) : [];
+  const names = labels?.kind === "label" ? [labels.name] : all.flatMap((each) => each.names);
+  const computed = labels?.kind === "dynamic-label" ? [labels.names] : all.flatMap((each) => each.computed);
+  return { names, computed };
+}
+
+function labelsIn({ variable, labels, dynamic }: LabelsItem, context: ExprContext) {
+  const exprs = dynamic.map(({ names }) => bindArgument(names, context));
+  return { target: bindArgument(variable, context), labels, dynamic: exprs };
+}
+
+function propertyOf(property: ChangedProperty, context: ExprContext) {
+  const key = property.kind === "property" ? property.name : bindArgument(property.index, context);
+  return { target: bindArgument(property.target, context), key };
 }

@@ -44,7 +44,10 @@ export abstract class PatternChecker extends ExpressionChecker {
     return this.mistake(variable.position, "VariableTypeConflict", what, "another name is free");
   }
 
-  private partExpressions({ properties, where }: NodePattern | RelationshipPattern, place: Place): void {
+  private partExpressions(part: NodePattern | RelationshipPattern, place: Place): void {
+    const { properties, where } = part;
+    const labels = part.kind === "node" ? part.labels : part.types;
+    if (labels !== null) this.labelNames(labels, place);
     if (properties !== null) this.typeOf(properties, place);
     if (where !== null) this.condition(where, place, "WHERE");
   }

@@ -4,6 +4,7 @@ import { DbError } from "../../protocol/errors.js";
 import { nearestName } from "../../protocol/nearest-name.js";
 import type {
   CallClause,
+  ChangedProperty,
   Clause,
   DeleteClause,
   Expr,
@@ -114,14 +115,14 @@ export abstract class QueryChecker extends ProjectionChecker {
         outer.define(name, type);
       }
     }
-    for (const { name, type } of this.query(query, outer))
-      this.define({ name, position: query.position }, type, scope);
+    for (const { name, type } of this.query(query, outer)) this.define({ name, position: query.position }, type, scope);
   }
 
   private setItem(item: SetItem, place: Place): void {
     switch (item.kind) {
       case "set-property":
         this.changed(item.target.target, ENTITY, "SET", place);
+        this.propertyName(item.target, place);
         this.typeOf(item.value, place);
         return;
       case "replace":
@@ -133,12 +134,22 @@ export abstract class QueryChecker extends ProjectionChecker {
       }
       case "labels":
         this.changed(item.variable, ["node"], "SET of labels", place);
+        for (const label of item.dynamic) this.labelNames(label, place);
     }
   }
 
   private removeItem(item: RemoveItem, place: Place): void {
-    if (item.kind === "labels") this.changed(item.variable, ["node"], "REMOVE of labels", place);
-    else this.changed(item.target.target, ENTITY, "REMOVE", place);
+    if (item.kind === "labels") {
+      this.changed(item.variable, ["node"], "REMOVE of labels", place);
+      for (const label of item.dynamic) this.labelNames(label, place);
+      return;
+    }
+    this.changed(item.target.target, ENTITY, "REMOVE", place);
+    this.propertyName(item.target, place);
+  }
+
+  private propertyName(property: ChangedProperty, place: Place): void {
+    if (property.kind === "index") this.changed(property.index, ["string"], "a property's name", place);
   }
 
   private changed(target: Expr, wanted: readonly StaticKind[], wantedBy: string, place: Place): void {

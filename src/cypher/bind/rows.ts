@@ -67,7 +67,15 @@ export function only(input: Plan, columns: readonly OutputColumn[]): Plan {
 export function joined(left: Plan, right: Plan, optional: boolean): Plan {
   if (left === ONE_ROW && !optional) return right;
   const type = optional ? "left" : "inner";
-  return Object.freeze({ kind: "join", type, left, right, condition: null, lateral: true, columns: joinColumns(type, left, right) });
+  return Object.freeze({
+    kind: "join",
+    type,
+    left,
+    right,
+    condition: null,
+    lateral: true,
+    columns: joinColumns(type, left, right),
+  });
 }
 
 /** One projection instead of two, where none computes anything twice. */

@@ -111,7 +111,7 @@ export interface NotExpr extends Node {
 /** All are left-associative, `^` too. */
 export interface ArithmeticExpr extends Node {
   readonly kind: "arithmetic";
-  readonly operator: "+" | "-" | "*" | "/" | "%" | "^";
+  readonly operator: "+" | "-" | "*" | "/" | "%" | "^" | "||";
   readonly left: Expr;
   readonly right: Expr;
 }
@@ -249,8 +249,17 @@ export type LabelExpr =
   | (Node & { readonly kind: "label"; readonly name: string })
   /** `%`: any label at all. */
   | (Node & { readonly kind: "any-label" })
+  | DynamicLabel
   | (Node & { readonly kind: "not-label"; readonly operand: LabelExpr })
   | (Node & { readonly kind: "and-labels" | "or-labels"; readonly operands: readonly LabelExpr[] });
+
+/** `$(name)`, `$all(names)`, `$any(names)`: a string or a list of them. */
+export interface DynamicLabel extends Node {
+  readonly kind: "dynamic-label";
+  readonly names: Expr;
+  /** One of them is enough. */
+  readonly any: boolean;
+}
 
 export interface PathPattern extends Node {
   readonly kind: "path";
@@ -317,6 +326,8 @@ export interface Query extends Node {
 
 export interface SingleQuery extends Node {
   readonly clauses: readonly Clause[];
+  /** It ends in FINISH, which says that there are no rows. */
+  readonly finish?: true;
 }
 
 export type Clause =
@@ -422,21 +433,30 @@ export interface SetClause extends Node {
 }
 
 export type SetItem =
-  | (Node & { readonly kind: "set-property"; readonly target: PropertyAccess; readonly value: Expr })
+  | (Node & { readonly kind: "set-property"; readonly target: ChangedProperty; readonly value: Expr })
   /** `n = map`. */
   | (Node & { readonly kind: "replace"; readonly variable: Variable; readonly value: Expr })
   /** `n += map`. */
   | (Node & { readonly kind: "add"; readonly variable: Variable; readonly value: Expr })
-  | (Node & { readonly kind: "labels"; readonly variable: Variable; readonly labels: readonly string[] });
+  | LabelsItem;
+
+/** `n.p`, `n[expression]`. */
+export type ChangedProperty = PropertyAccess | IndexAccess;
+
+/** `n:A:$(b)`, to be set or removed. */
+export interface LabelsItem extends Node {
+  readonly kind: "labels";
+  readonly variable: Variable;
+  readonly labels: readonly string[];
+  readonly dynamic: readonly DynamicLabel[];
+}
 
 export interface RemoveClause extends Node {
   readonly kind: "remove";
   readonly items: readonly RemoveItem[];
 }
 
-export type RemoveItem =
-  | (Node & { readonly kind: "remove-property"; readonly target: PropertyAccess })
-  | (Node & { readonly kind: "labels"; readonly variable: Variable; readonly labels: readonly string[] });
+export type RemoveItem = (Node & { readonly kind: "remove-property"; readonly target: ChangedProperty }) | LabelsItem;
 
 export interface DeleteClause extends Node {
   readonly kind: "delete";

@@ -1,5 +1,7 @@
 /** Patterns: nodes, relationships, paths and label expressions. Extended by `queries.ts`. */
+import { type CypherType, TYPE_WORDS_MAX, typeNamed, writtenType } from "../../values/cypher-type.js";
 import type {
+  DynamicLabel,
   LabelExpr,
   MapLiteral,
   NodePattern,
@@ -137,7 +139,7 @@ export abstract class PatternParser extends AtomParser {
     const position = this.position();
     this.expect("(");
     const variable = this.isVariable() ? this.variable() : null;
-    const labels = this.accept(":") ? this.labels(true, true) : null;
+    const labels = this.accept(":") || this.acceptKeyword("IS") ? this.labels(true, true) : null;
     const properties = this.patternProperties();
     const where = this.optionalWhere();
     if (this.kind !== ")") throw this.expected(`")"`);
@@ -184,7 +186,7 @@ export abstract class PatternParser extends AtomParser {
 
   private relationshipInside(): Omit<RelationshipPattern, "kind" | "direction" | "position"> {
     const variable = this.isVariable() ? this.variable() : null;
-    const types = this.accept(":") ? this.labels(true, false) : null;
+    const types = this.accept(":") || this.acceptKeyword("IS") ? this.labels(true, false) : null;
     const similarity = types === null ? null : this.similarity();
     const length = this.kind === "*" ? this.pathLength() : null;
     const properties = this.patternProperties();
@@ -254,7 +256,71 @@ export abstract class PatternParser extends AtomParser {
       this.expect(")");
       return labels;
     }
-    return { kind: "label", name: this.name("a label or type"), position };
+    return this.dynamicLabel(position) ?? { kind: "label", name: this.name("a label or type"), position };
+  }
+
+  /** `$(…)`, `$all(…)`, `$any(…)`; null: it is written out. */
+  private dynamicLabel(position: number): DynamicLabel | null {
+    const { at } = this;
+    const word = this.kind === "parameter" && this.kinds[at + 1] === "(" ? this.word().toLowerCase() : "";
+    if (this.kind !== "$" && word !== "$all" && word !== "$any") return null;
+    this.at++;
+    this.expect("(");
+    const names = this.inner();
+    this.expect(")");
+    return { kind: "dynamic-label", names, any: word === "$any", position };
+  }
+
+  protected valueType(): string {
+    return writtenType(this.typeAlternatives());
+  }
+
+  private typeAlternatives(): CypherType[] {
+    const types: CypherType[] = [];
+    do types.push(...this.oneType());
+    while (!this.barEnds && this.accept("|"));
+    return types;
+  }
+
+  /** `LIST<INTEGER NOT NULL> NOT NULL`; `ANY<A | B>` is both. */
+  private oneType(): CypherType[] {
+    this.enter();
+    const { at } = this;
+    const words: string[] = [];
+    const limit = at + TYPE_WORDS_MAX;
+    let name: CypherType["name"] | undefined;
+    for (let end = at; this.isName(end) && end < limit; end++) {
+      words.push(this.word(end).toUpperCase());
+      const found = typeNamed(words.join(" "));
+      if (found === null) continue;
+      name = found;
+      this.at = end + 1;
+    }
+    if (name === undefined)
+      throw this.expected("a type", "Types are INTEGER, FLOAT, STRING, BOOLEAN, DATE, LIST<STRING> and their like.");
+    let item: CypherType[] | null = null;
+    if (this.kind === "<") {
+      this.at++;
+      const outer = this.barEnds;
+      this.barEnds = false;
+      item = this.typeAlternatives();
+      this.barEnds = outer;
+      this.expect(">");
+    }
+    let types: CypherType[] =
+      name === "ANY" && item !== null ? item : [{ name, item: name === "LIST" ? item : null, notNull: this.notNull() }];
+    // `STRING LIST`, an older way to write LIST<STRING>.
+    while (this.isName(this.at) && /^(?:LIST|ARRAY)$/i.test(this.word())) {
+      this.at++;
+      types = [{ name: "LIST", item: types, notNull: this.notNull() }];
+    }
+    this.leave();
+    return types;
+  }
+
+  private notNull(): boolean {
+    if (this.accept("!")) return true;
+    return this.acceptKeywords("NOT", "NULL");
   }
 }
 

@@ -21,7 +21,7 @@ export function printCypher({ mode, body }: Statement): string {
 const printer = new ExprPrinter(printQuery);
 
 function printQuery({ parts, all }: Query): string {
-  const texts = parts.map(({ clauses }) => clauses.map(printClause).join(" "));
+  const texts = parts.map(({ clauses, finish }) => clauses.map(printClause).join(" ") + (finish ? " FINISH" : ""));
   return texts.join(all ? " UNION ALL " : " UNION ");
 }
 
@@ -99,8 +99,10 @@ function printItem(item: SetItem | RemoveItem): string {
       return `${printVariable(item.variable.name)} = ${printer.expr(item.value)}`;
     case "add":
       return `${printVariable(item.variable.name)} += ${printer.expr(item.value)}`;
-    case "labels":
-      return `${printVariable(item.variable.name)}:${item.labels.map(printName).join(":")}`;
+    case "labels": {
+      const labels = [...item.labels.map(printName), ...item.dynamic.map((label) => printer.labels(label))];
+      return `${printVariable(item.variable.name)}:${labels.join(":")}`;
+    }
   }
 }
 

@@ -5,7 +5,9 @@ import { nearestName } from "../../protocol/nearest-name.js";
 import type {
   CallClause,
   Clause,
+  CreateClause,
   DeleteClause,
+  DynamicLabel,
   Expr,
   ForeachClause,
   LabelTest,
@@ -28,9 +30,8 @@ import { POSTFIX } from "./expressions.js";
 import { PatternParser } from "./patterns.js";
 import { type WrongPattern, wrongInCreate, wrongInMatch, wrongInMerge } from "./written-patterns.js";
 
-const CLAUSE_WORDS = "MATCH OPTIONAL UNWIND CALL CREATE MERGE SET REMOVE DELETE DETACH FOREACH WITH RETURN UNION".split(
-  " ",
-);
+const CLAUSE_WORDS =
+  "MATCH OPTIONAL UNWIND LET FILTER CALL CREATE MERGE SET REMOVE DELETE DETACH FOREACH WITH RETURN UNION".split(" ");
 /** What a statement of SQL begins with, and no query. */
 const SQL_WORDS: ReadonlySet<string> = new Set(
   "SELECT INSERT UPDATE ALTER DROP VALUES EXPLAIN TRUNCATE DESCRIBE GRANT".split(" "),
@@ -86,6 +87,7 @@ export abstract class QueryParser extends PatternParser {
     let all: boolean | null = null;
     for (let start = this.position(); this.acceptKeyword("UNION"); start = this.position()) {
       const everyRow = this.acceptKeyword("ALL");
+      if (!everyRow) this.acceptKeyword("DISTINCT");
       if (all !== null && all !== everyRow) {
         throw this.error(start, "InvalidClauseComposition", "UNION and UNION ALL cannot be mixed");
       }
@@ -132,8 +134,7 @@ export abstract class QueryParser extends PatternParser {
     }
     const last = clauses.at(-1);
     if (last === undefined) throw this.expected("a clause", this.clauseHint());
-    // It says that there is no result, which is so after a clause that writes.
-    if (WRITING.has(last.kind) && this.acceptKeyword("FINISH")) return { clauses, position };
+    if (last.kind !== "return" && this.acceptKeyword("FINISH")) return { clauses, finish: true, position };
     if (!open && (last.kind === "match" || last.kind === "unwind" || last.kind === "with")) {
       const follow = this.kind === "end" || this.kind === ";" || this.kind === "}" || this.keyword === "UNION";
       if (!follow) throw this.expected("a clause", this.clauseHint());
@@ -171,6 +172,10 @@ export abstract class QueryParser extends PatternParser {
         return this.unwind(position);
       case "CALL":
         return this.callClause(false, position);
+      case "LET":
+        return this.isVariable(this.at + 1) ? this.let(position) : null;
+      case "FILTER":
+        return this.filter(position);
       case "WITH":
       case "RETURN":
         return this.projection(this.keyword === "WITH" ? "with" : "return", position);
@@ -182,12 +187,9 @@ export abstract class QueryParser extends PatternParser {
   private writingClause(position: number): Clause | null {
     const { keyword } = this;
     switch (keyword) {
-      case "CREATE": {
+      case "CREATE":
         this.at++;
-        const patterns = this.commaList(() => this.path());
-        this.refuse(wrongInCreate(patterns));
-        return { kind: "create", patterns, position };
-      }
+        return this.create(position);
       case "MERGE":
         return this.merge(position);
       case "SET":
@@ -196,7 +198,12 @@ export abstract class QueryParser extends PatternParser {
       case "REMOVE":
         this.at++;
         return { kind: "remove", items: this.commaList(() => this.removeItem()), position };
+      case "INSERT":
+        if (this.kinds[this.at + 1] !== "(" && this.kinds[this.at + 2] !== "=") return null;
+        this.at++;
+        return this.create(position);
       case "DETACH":
+      case "NODETACH":
       case "DELETE":
         return this.delete(position);
       case "FOREACH":
@@ -204,6 +211,12 @@ export abstract class QueryParser extends PatternParser {
       default:
         return null;
     }
+  }
+
+  private create(position: number): CreateClause {
+    const patterns = this.commaList(() => this.path());
+    this.refuse(wrongInCreate(patterns));
+    return { kind: "create", patterns, position };
   }
 
   private refuse(wrong: WrongPattern | null): void {
@@ -217,9 +230,52 @@ export abstract class QueryParser extends PatternParser {
   }
 
   private matchBody(): Pick<MatchClause, "patterns" | "where"> {
+    this.matchMode();
     const patterns = this.commaList(() => this.path());
     this.refuse(wrongInMatch(patterns));
-    return { patterns, where: this.optionalWhere() };
+    this.skipHints();
+    const where = this.optionalWhere();
+    this.skipHints();
+    return { patterns, where };
+  }
+
+  /** `DIFFERENT RELATIONSHIPS` is what holds anyway. */
+  private matchMode(): void {
+    const next = this.kinds[this.at + 1] === "word" ? this.word(this.at + 1).toUpperCase() : "";
+    if (this.kind !== "word" || !/^(?:RELATIONSHIPS?|ELEMENTS?|BINDINGS)$/.test(next)) return;
+    if (this.word().toUpperCase() === "REPEATABLE") {
+      throw this.error(
+        this.position(),
+        "UnexpectedSyntax",
+        "no relationship comes twice in a match: REPEATABLE is not supported",
+      );
+    }
+    if (this.word().toUpperCase() !== "DIFFERENT") return;
+    this.at += 2;
+  }
+
+  /** `USING INDEX n:Label(p)`, `USING SCAN n:Label`, `USING JOIN ON n`: the planner chooses by itself. */
+  private skipHints(): void {
+    while (this.acceptKeyword("USING")) {
+      if (this.acceptKeyword("JOIN")) {
+        this.expectKeyword("ON");
+        this.commaList(() => this.variable());
+        continue;
+      }
+      const isScan = this.acceptKeyword("SCAN");
+      if (!isScan) {
+        for (const word of ["RANGE", "TEXT", "POINT"]) if (this.acceptKeyword(word)) break;
+        this.expectKeyword("INDEX");
+        this.acceptKeyword("SEEK");
+      }
+      this.variable();
+      this.expect(":");
+      this.name("a label or type");
+      if (isScan) continue;
+      this.expect("(");
+      this.commaList(() => this.name("a property's name"));
+      this.expect(")");
+    }
   }
 
   private unwind(position: number): UnwindClause {
@@ -231,7 +287,9 @@ export abstract class QueryParser extends PatternParser {
 
   private callClause(optional: boolean, position: number): SubqueryCallClause | CallClause {
     const next = this.kinds[this.at + 1];
-    return next === "{" || next === "(" ? this.subqueryCall(optional, position) : this.procedureCall(optional, position);
+    return next === "{" || next === "("
+      ? this.subqueryCall(optional, position)
+      : this.procedureCall(optional, position);
   }
 
   private subqueryCall(optional: boolean, position: number): SubqueryCallClause {
@@ -317,6 +375,24 @@ export abstract class QueryParser extends PatternParser {
     return { kind, distinct, star, items, orderBy, skip, limit, where, position };
   }
 
+  /** `LET x = 1, y = 2` is `WITH *, 1 AS x, 2 AS y`. */
+  private let(position: number): ProjectionClause {
+    this.at++;
+    const items = this.commaList((): ProjectionItem => {
+      const alias = this.variable();
+      this.expect("=");
+      return { expr: this.expression(), alias, name: alias.name, position: alias.position };
+    });
+    return { ...EVERYTHING, kind: "with", items, position };
+  }
+
+  /** `FILTER [WHERE] p` is `WITH * WHERE p`. */
+  private filter(position: number): ProjectionClause {
+    this.at++;
+    this.acceptKeyword("WHERE");
+    return { ...EVERYTHING, kind: "with", where: this.condition(), position };
+  }
+
   private projectionItem(): ProjectionItem {
     const position = this.position();
     const expr = this.expression();
@@ -355,7 +431,7 @@ export abstract class QueryParser extends PatternParser {
   private setItem(): SetItem {
     const position = this.position();
     const target = this.expression(POSTFIX);
-    if (target.kind === "property") {
+    if (target.kind === "property" || target.kind === "index") {
       this.expect("=");
       return { kind: "set-property", target, value: this.expression(), position };
     }
@@ -365,30 +441,45 @@ export abstract class QueryParser extends PatternParser {
     }
     if (this.accept("=")) return { kind: "replace", variable: target, value: this.expression(), position };
     if (this.accept("+=")) return { kind: "add", variable: target, value: this.expression(), position };
+    const labels = this.labelsAfterIs(target);
+    if (labels !== null) return this.labelItem(labels, position);
     throw this.expected(`"=", "+=", "." or ":"`);
   }
 
   private removeItem(): RemoveItem {
     const position = this.position();
     const target = this.expression(POSTFIX);
-    if (target.kind === "property") return { kind: "remove-property", target, position };
+    if (target.kind === "property" || target.kind === "index") return { kind: "remove-property", target, position };
+    const labels = this.labelsAfterIs(target);
+    if (labels !== null) return this.labelItem(labels, position);
     if (target.kind === "label-test") return this.labelItem(target, position);
     throw this.error(position, "UnexpectedSyntax", "expected a property or labels to remove");
   }
 
   private labelItem({ target, labels }: LabelTest, position: number): RemoveItem & SetItem {
     const all = labels.kind === "and-labels" ? labels.operands : [labels];
-    const names = all.map((label) => {
-      if (label.kind === "label") return label.name;
-      throw this.error(label.position, "UnexpectedSyntax", "expected a label's name");
-    });
+    const names: string[] = [];
+    const dynamic: DynamicLabel[] = [];
+    for (const label of all) {
+      if (label.kind === "label") names.push(label.name);
+      else if (label.kind === "dynamic-label" && !label.any) dynamic.push(label);
+      else throw this.error(label.position, "UnexpectedSyntax", "expected a label's name");
+    }
     if (target.kind !== "variable")
       throw this.error(position, "UnexpectedSyntax", "expected a variable before its labels");
-    return { kind: "labels", variable: target, labels: names, position };
+    return { kind: "labels", variable: target, labels: names, dynamic, position };
+  }
+
+  /** `n IS Label`. */
+  private labelsAfterIs(target: Expr): LabelTest | null {
+    const position = this.position();
+    if (!this.acceptKeyword("IS")) return null;
+    return { kind: "label-test", target, labels: this.labels(false, false), position };
   }
 
   private delete(position: number): DeleteClause {
     const detach = this.acceptKeyword("DETACH");
+    if (!detach) this.acceptKeyword("NODETACH");
     this.expectKeyword("DELETE");
     const targets = this.commaList(() => this.expression());
     const labels = targets.find(({ kind }) => kind === "label-test");
@@ -417,3 +508,14 @@ export abstract class QueryParser extends PatternParser {
     return { kind: "foreach", variable, list, clauses, position };
   }
 }
+
+/** A projection of all variables. */
+export const EVERYTHING = {
+  distinct: false,
+  star: true,
+  items: [],
+  orderBy: [],
+  skip: null,
+  limit: null,
+  where: null,
+} satisfies Omit<ProjectionClause, "kind" | "position">;

@@ -175,22 +175,29 @@ export type GraphWriteStep =
       readonly kind: "create-node";
       readonly columns: NodeColumns;
       readonly labels: readonly string[];
+      /** Variants: further names, strings or lists of them. */
+      readonly dynamic?: readonly Expr[];
       readonly properties: Expr | null;
     }
   | {
       readonly kind: "create-edge";
       readonly columns: EdgeColumns;
-      readonly type: string;
+      readonly type: string | Expr;
       /** Ids; NULL is an error (openCypher: SemanticError MergeReadOwnWrites or EntityNotFound). */
       readonly src: Expr;
       readonly dst: Expr;
       readonly properties: Expr | null;
     }
   /** Targets are variants: a node, a relationship, or NULL, which is passed over. */
-  | { readonly kind: "set-property"; readonly target: Expr; readonly key: string; readonly value: Expr }
+  | { readonly kind: "set-property"; readonly target: Expr; readonly key: string | Expr; readonly value: Expr }
   /** `n = map` and `n += map`; the value is a map, a node or a relationship. */
   | { readonly kind: "set-properties"; readonly target: Expr; readonly value: Expr; readonly replace: boolean }
-  | { readonly kind: "set-labels" | "remove-labels"; readonly target: Expr; readonly labels: readonly string[] }
+  | {
+      readonly kind: "set-labels" | "remove-labels";
+      readonly target: Expr;
+      readonly labels: readonly string[];
+      readonly dynamic?: readonly Expr[];
+    }
   /** Nodes, relationships, paths, lists of them; a node with relationships left is refused at the clause's end. */
   | { readonly kind: "delete"; readonly target: Expr; readonly detach: boolean }
   | MergeStep

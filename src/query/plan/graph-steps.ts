@@ -33,16 +33,25 @@ export function mapStepExprs(
 
 export function mapExprsOfStep(step: GraphWriteStep, change: (expr: Expr) => Expr): GraphWriteStep {
   const maybe = (expr: Expr | null) => (expr === null ? null : change(expr));
+  const name = (of: string | Expr) => (typeof of === "string" ? of : change(of));
   switch (step.kind) {
     case "create-node":
-      return { ...step, properties: maybe(step.properties) };
+      return { ...step, dynamic: step.dynamic?.map(change) ?? [], properties: maybe(step.properties) };
     case "create-edge":
-      return { ...step, src: change(step.src), dst: change(step.dst), properties: maybe(step.properties) };
+      return {
+        ...step,
+        type: name(step.type),
+        src: change(step.src),
+        dst: change(step.dst),
+        properties: maybe(step.properties),
+      };
     case "set-property":
+      return { ...step, target: change(step.target), key: name(step.key), value: change(step.value) };
     case "set-properties":
       return { ...step, target: change(step.target), value: change(step.value) };
     case "set-labels":
     case "remove-labels":
+      return { ...step, target: change(step.target), dynamic: step.dynamic?.map(change) ?? [] };
     case "delete":
       return { ...step, target: change(step.target) };
     case "merge":

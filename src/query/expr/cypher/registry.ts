@@ -9,6 +9,7 @@ import { GRAPH_FUNCTIONS } from "./graph-functions.js";
 import { COALESCE, LIST_FUNCTIONS } from "./list-functions.js";
 import { MATH_FUNCTIONS } from "./math-functions.js";
 import { OPERATORS, type OperatorSymbol } from "./operators.js";
+import { POINT_FUNCTIONS } from "./point-functions.js";
 import { TEMPORAL_FUNCTIONS } from "./temporal-functions.js";
 import { TEXT_FUNCTIONS } from "./text-functions.js";
 import { VECTOR_FUNCTIONS } from "./vector-functions.js";
@@ -20,6 +21,7 @@ export const CYPHER_FUNCTIONS: readonly ScalarFunction[] = [
   ...LIST_FUNCTIONS,
   ...MATH_FUNCTIONS,
   ...TEXT_FUNCTIONS,
+  ...POINT_FUNCTIONS,
   ...TEMPORAL_FUNCTIONS,
   ...VECTOR_FUNCTIONS,
 ];
