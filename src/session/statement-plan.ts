@@ -43,6 +43,8 @@ export interface StatementPlan {
   /** Of a query; null for everything else. */
   readonly program: Program | null;
   readonly shape: ResultShape | null;
+  /** Of Cypher with a CALL IN TRANSACTIONS, which runs in parts (call-in-transactions.ts). */
+  readonly inTransactions?: BoundCypherQuery["inTransactions"];
   /** Calls that are checked before each run. */
   readonly checks: readonly CallExpr[];
   /** How often the plan cache handed it out. */
@@ -163,7 +165,9 @@ function planCypher(
   const { parameterNames, optionalParameters } = bound;
   const parameters = { guesses: [], parameterNames, optionalParameters, graph, waits };
   const query = queryOfCypher(bound);
-  if (statement.mode === "run") return planBound(query, names, statistics, parameters);
+  if (statement.mode === "run") {
+    return { ...planBound(query, names, statistics, parameters), inTransactions: bound.inTransactions };
+  }
   const analyze = statement.mode === "profile";
   const options = { verbose: false, costs: true, format: "text" } as const;
   return planBound({ kind: "explain", statement: query, analyze, ...options }, names, statistics, parameters);

@@ -242,6 +242,8 @@ function fromObject(json: object, depth: number): Variant {
   if (depth > VARIANT_DEPTH_MAX) throw tooDeep();
   if (Array.isArray(json)) return json.map((item) => fromJson(item, depth + 1));
   if (json instanceof Float || json instanceof Point || isTemporal(json)) return json;
+  // The session hands them from one statement to the next.
+  if (json instanceof GraphNode || json instanceof GraphRelationship || json instanceof GraphPath) return json;
   if (json instanceof Date) {
     if (Number.isNaN(json.getTime())) throw sqlError("22007", "the parameter is not a valid date");
     const days = Math.floor(json.getTime() / DAY_MS);

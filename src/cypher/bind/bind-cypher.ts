@@ -49,5 +49,6 @@ function bindWhole(query: Query, binding: Binding): BoundCypherQuery {
       : Object.freeze({ kind: "with", sequential: true, tables, input: result.plan, columns: result.plan.columns });
   const readOnly = tables.length === 0;
   const { columns, returns: returnsRows } = result;
-  return { kind: "query", plan, columns, parameterNames, optionalParameters, readOnly, returnsRows };
+  const { inTransactions } = binding;
+  return { kind: "query", plan, columns, parameterNames, optionalParameters, readOnly, inTransactions, returnsRows };
 }

@@ -9,7 +9,7 @@ import type { SubqueryCallClause } from "../parse/ast.js";
 import { written } from "./bind-write.js";
 import type { Binding, QueryResult, Rows } from "./binding.js";
 import { joined, ONE_ROW, project } from "./rows.js";
-import { columnsOfEntity, entityIn, type Variable, type Variables } from "./variables.js";
+import { columnsOfEntity, entityIn, type Variable, type Variables, variant } from "./variables.js";
 import { isWritingQuery } from "./writes.js";
 
 /** Without RETURN the rows stay as they are. */
@@ -17,7 +17,8 @@ export function bindSubqueryCall(clause: SubqueryCallClause, rows: Rows, binding
   const { imports, query, optional } = clause;
   const seen = imports === "*" ? null : new Set(imports.map(({ name }) => name));
   const outer = seen === null ? rows.scope : new Map([...rows.scope].filter(([name]) => seen.has(name)));
-  if (isWritingQuery(query)) return bindWritingCall(clause, outer, rows, binding);
+  if (clause.transactions !== null) return bindInTransactions(clause, outer, rows, binding);
+  if (isWritingQuery(query)) return bindWritingCall(clause, outer, rows, binding).rows;
   const result = binding.bind.query(query, outer, binding);
   if (!result.returns) return rows;
   return { plan: joined(rows.plan, result.plan, optional), scope: withResult(rows.scope, result) };
@@ -29,12 +30,21 @@ function withResult(scope: Variables, { columns }: QueryResult): Variables {
   return all;
 }
 
-function bindWritingCall(
-  { query, optional }: SubqueryCallClause,
-  outer: Variables,
-  rows: Rows,
-  binding: Binding,
-): Rows {
+/** As if it were in one transaction, for EXPLAIN; whoever runs it takes it apart. */
+function bindInTransactions(clause: SubqueryCallClause, outer: Variables, rows: Rows, binding: Binding): Rows {
+  const { rows: after, result } = bindWritingCall(clause, outer, rows, binding);
+  binding.inTransactions ??= {
+    position: clause.position,
+    scope: [...rows.scope].map(([name, { kind }]) => ({ name, isNode: kind === "node" })),
+    outputs: result.columns.map(({ name }) => name),
+  };
+  const status = clause.transactions?.status ?? null;
+  if (status === null) return after;
+  const scope = new Map(after.scope).set(status.name, { kind: "value", expr: variant(null) });
+  return { plan: after.plan, scope };
+}
+
+function bindWritingCall({ query, optional }: SubqueryCallClause, outer: Variables, rows: Rows, binding: Binding) {
   const before = binding.tables.splice(0);
   const { deletes } = binding;
   const result = binding.bind.query(query, outer, binding, () => imported(outer, binding));
@@ -45,7 +55,7 @@ function bindWritingCall(
   const match: Plan = Object.freeze({ kind: "with", sequential: true, tables, input, columns: input.columns });
   const step: CallStep = { kind: "call", match, columns: returns ? result.columns : null, optional };
   const scope = returns ? withResult(rows.scope, result) : rows.scope;
-  return written({ steps: [step], columns: step.columns ?? [], scope }, rows, binding);
+  return { rows: written({ steps: [step], columns: step.columns ?? [], scope }, rows, binding), result };
 }
 
 /** The variables in columns of the query's own, which its clauses keep up to date. */

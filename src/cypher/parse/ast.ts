@@ -380,6 +380,16 @@ export interface SubqueryCallClause extends Node {
   readonly query: Query;
   /** A row for which the query gives none stays, with nulls. */
   readonly optional: boolean;
+  /** IN TRANSACTIONS; null: the query runs in the statement's. */
+  readonly transactions: CallTransactions | null;
+}
+
+/** `IN TRANSACTIONS OF 100 ROWS ON ERROR CONTINUE REPORT STATUS AS s`. */
+export interface CallTransactions extends Node {
+  /** Rows for each transaction. */
+  readonly rows: Expr | null;
+  readonly onError: "fail" | "continue" | "break";
+  readonly status: Variable | null;
 }
 
 export interface YieldItem extends Node {

@@ -1,6 +1,7 @@
 /** Statements as Cypher text: `parseCypher(printCypher(tree))` is the same tree but for positions and column names. */
 import type {
   CallClause,
+  CallTransactions,
   Clause,
   PathPattern,
   ProjectionClause,
@@ -38,7 +39,7 @@ function printClause(clause: Clause): string {
     case "subquery-call": {
       const { imports, query } = clause;
       const names = imports === "*" ? "*" : imports.map(({ name }) => printVariable(name)).join(", ");
-      return `${clause.optional ? "OPTIONAL " : ""}CALL (${names}) {${printQuery(query)}}`;
+      return `${clause.optional ? "OPTIONAL " : ""}CALL (${names}) {${printQuery(query)}}${printTransactions(clause.transactions)}`;
     }
     case "with":
     case "return":
@@ -64,6 +65,17 @@ function printClause(clause: Clause): string {
     }
   }
 }
+
+function printTransactions(transactions: CallTransactions | null): string {
+  if (transactions === null) return "";
+  const { rows, onError, status } = transactions;
+  const of = rows === null ? "" : ` OF ${printer.expr(rows)} ROWS`;
+  const report = status === null ? "" : ` REPORT STATUS AS ${printVariable(status.name)}`;
+  return ` IN TRANSACTIONS${of} ON ERROR ${onError.toUpperCase()}${report}`;
+}
+
+/** Clauses one after the other. */
+export const printClauses = (clauses: readonly Clause[]): string => clauses.map(printClause).join(" ");
 
 function printCall({ procedure, args, yields, where }: CallClause): string {
   const list = args === null ? "" : `(${args.map((arg) => printer.expr(arg)).join(", ")})`;

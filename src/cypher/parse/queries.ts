@@ -1,9 +1,9 @@
 /** Queries and their clauses. Extended by `parser.ts`, which reads whole statements. */
 
-import { sqlError } from "../../protocol/errors.js";
 import { nearestName } from "../../protocol/nearest-name.js";
 import type {
   CallClause,
+  CallTransactions,
   Clause,
   CreateClause,
   DeleteClause,
@@ -159,6 +159,7 @@ export abstract class QueryParser extends PatternParser {
   /** null: none begins here. */
   private clause(): Clause | null {
     const position = this.position();
+    if (this.isNextWord("LOAD") && /^CSV$/i.test(this.word(this.at + 1))) return this.loadCsv(position);
     switch (this.keyword) {
       case "OPTIONAL":
         if (this.keywords[this.at + 1] === "CALL") {
@@ -182,6 +183,29 @@ export abstract class QueryParser extends PatternParser {
       default:
         return this.writingClause(position);
     }
+  }
+
+  /** `LOAD CSV [WITH HEADERS] FROM address AS row [FIELDTERMINATOR ';']`, a call of the procedure that reads files. */
+  private loadCsv(position: number): CallClause {
+    this.at += 2;
+    const hasHeaders = this.acceptKeyword("WITH");
+    if (hasHeaders) this.expectWord("HEADERS");
+    this.expectKeyword("FROM");
+    const address = this.expression();
+    this.expectKeyword("AS");
+    const variable = this.variable();
+    let terminator: Expr = { kind: "string", value: ",", position };
+    if (this.acceptWord("FIELDTERMINATOR")) terminator = this.expression();
+    return {
+      kind: "call",
+      procedure: "load.csv",
+      args: [address, { kind: "boolean", value: hasHeaders, position }, terminator],
+      yields: [{ field: "row", variable, position: variable.position }],
+      where: null,
+      optional: false,
+      standalone: false,
+      position,
+    };
   }
 
   private writingClause(position: number): Clause | null {
@@ -301,10 +325,46 @@ export abstract class QueryParser extends PatternParser {
     const query = this.query(true);
     this.barEnds = outer;
     this.expect("}");
-    if (this.keyword === "IN") {
-      throw sqlError("0A000", "CALL { … } IN TRANSACTIONS is not supported: send the rows in several transactions");
+    const transactions = this.transactions();
+    return { kind: "subquery-call", imports: scope ?? importedByWith(query), query, optional, transactions, position };
+  }
+
+  /** `IN [n CONCURRENT] TRANSACTIONS …`: how many at once makes no difference here, where they run one by one. */
+  private transactions(): CallTransactions | null {
+    const position = this.position();
+    if (!this.acceptKeyword("IN")) return null;
+    if (!this.isNextWord("TRANSACTIONS")) {
+      if (!this.isNextWord("CONCURRENT")) this.expression(POSTFIX);
+      this.expectWord("CONCURRENT");
     }
-    return { kind: "subquery-call", imports: scope ?? importedByWith(query), query, optional, position };
+    this.expectWord("TRANSACTIONS");
+    let rows: Expr | null = null;
+    let onError: CallTransactions["onError"] = "fail";
+    let status: Variable | null = null;
+    for (;;) {
+      if (this.acceptWord("OF")) {
+        rows = this.expression();
+        if (!this.acceptWord("ROWS")) this.expectWord("ROW");
+      } else if (this.keyword === "ON") {
+        this.at++;
+        this.expectWord("ERROR");
+        if (this.acceptWord("CONTINUE")) onError = "continue";
+        else if (this.acceptWord("BREAK")) onError = "break";
+        else this.expectWord("FAIL");
+      } else if (this.acceptWord("REPORT")) {
+        this.expectWord("STATUS");
+        this.expectKeyword("AS");
+        status = this.variable();
+      } else break;
+    }
+    if (status !== null && onError === "fail") {
+      throw this.error(
+        status.position,
+        "InvalidClauseComposition",
+        "REPORT STATUS needs ON ERROR CONTINUE or ON ERROR BREAK",
+      );
+    }
+    return { rows, onError, status, position };
   }
 
   /** `(*)`, `()` or `(a, b)`. */

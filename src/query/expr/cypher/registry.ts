@@ -4,6 +4,8 @@
  */
 import type { ScalarFunction } from "../expr.js";
 import { AGGREGATES, type CypherAggregate } from "./aggregates.js";
+import { APOC_DATE_FUNCTIONS } from "./apoc-date-functions.js";
+import { APOC_FUNCTIONS } from "./apoc-functions.js";
 import { CONVERSIONS } from "./conversion.js";
 import { GRAPH_FUNCTIONS } from "./graph-functions.js";
 import { COALESCE, LIST_FUNCTIONS } from "./list-functions.js";
@@ -16,6 +18,8 @@ import { VECTOR_FUNCTIONS } from "./vector-functions.js";
 
 /** All of them but coalesce(), which takes any number of arguments. */
 export const CYPHER_FUNCTIONS: readonly ScalarFunction[] = [
+  ...APOC_FUNCTIONS,
+  ...APOC_DATE_FUNCTIONS,
   ...GRAPH_FUNCTIONS,
   ...CONVERSIONS,
   ...LIST_FUNCTIONS,
