@@ -11,7 +11,8 @@
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { Plan } from "../../query/plan/plan.js";
-import type { Query, Statement } from "../parse/ast.js";
+import type { Query } from "../parse/ast.js";
+import type { Statement } from "../parse/statement-ast.js";
 import { bindExpr } from "./bind-expr.js";
 import { bindMatch } from "./bind-match.js";
 import { PROCEDURES } from "./bind-procedure.js";

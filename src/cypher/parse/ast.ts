@@ -3,7 +3,7 @@
  * `print.ts`, `cypher/bind` and the session. Every node is readonly and tagged by `kind`; `position` is the 0-based
  * UTF-16 offset where the node begins, for operators the offset of the operator.
  */
-interface Node {
+export interface Node {
   readonly position: number;
 }
 
@@ -293,8 +293,17 @@ export interface RelationshipPattern extends Node {
   readonly length: PathLength | null;
   readonly properties: MapLiteral | Parameter | null;
   readonly where: Expr | null;
+  /** It is walked several times, between nodes of which something may be said; absent: there is no more to say. */
+  readonly group?: PathGroup;
   /** As the pattern is read: `->` right, `<-` left; `--` and `<-->` either. */
   readonly direction: "right" | "left" | "either";
+}
+
+/** `((start)-[…]->(end) WHERE …)+`. */
+export interface PathGroup {
+  readonly start: NodePattern;
+  readonly end: NodePattern;
+  readonly where: Expr | null;
 }
 
 export interface Similarity extends Node {
@@ -306,14 +315,6 @@ export interface Similarity extends Node {
 export interface PathLength extends Node {
   readonly min: number | null;
   readonly max: number | null;
-}
-
-/** One text: Cypher has one statement per text. */
-export interface Statement {
-  readonly mode: "run" | "explain" | "profile";
-  readonly body: Query | SchemaCommand;
-  /** Names of the parameters, in the order of their first use. */
-  readonly parameters: readonly string[];
 }
 
 /** Single queries joined by UNION; with one part `all` is false. */
@@ -480,49 +481,4 @@ export interface ForeachClause extends Node {
   readonly list: Expr;
   /** Updating clauses only. */
   readonly clauses: readonly Clause[];
-}
-
-export type SchemaCommand = CreateIndexCommand | CreateConstraintCommand | DropIndexCommand | DropConstraintCommand;
-
-/** What an index or a constraint is of: `(n:Label)` or `()-[r:TYPE]-()`. */
-export interface SchemaSubject extends Node {
-  readonly of: "node" | "relationship";
-  readonly variable: Variable | null;
-  /** A label or a relationship type. */
-  readonly label: string;
-}
-
-export interface CreateIndexCommand extends Node {
-  readonly kind: "create-index";
-  readonly method: "range" | "text" | "point" | "vector" | "fulltext";
-  readonly name: string | null;
-  readonly ifNotExists: boolean;
-  readonly subject: SchemaSubject;
-  readonly properties: readonly string[];
-  /** OPTIONS {…}. */
-  readonly options: Expr | null;
-}
-
-export interface CreateConstraintCommand extends Node {
-  readonly kind: "create-constraint";
-  readonly name: string | null;
-  readonly ifNotExists: boolean;
-  readonly subject: SchemaSubject;
-  readonly properties: readonly string[];
-  readonly requires: "unique" | "key" | "not-null";
-}
-
-/** By name, or by label and properties (`DROP INDEX ON :Label(a, b)`). */
-export interface DropIndexCommand extends Node {
-  readonly kind: "drop-index";
-  readonly name: string | null;
-  readonly label: string | null;
-  readonly properties: readonly string[];
-  readonly ifExists: boolean;
-}
-
-export interface DropConstraintCommand extends Node {
-  readonly kind: "drop-constraint";
-  readonly name: string;
-  readonly ifExists: boolean;
 }

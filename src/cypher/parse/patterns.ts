@@ -40,7 +40,7 @@ export abstract class PatternParser extends AtomParser {
     const search = this.shortest();
     if (search !== null) return this.shortestOf(this.pathSteps(), search, position);
     // A whole path may be in parentheses.
-    if (this.kind === "(" && this.kinds[this.at + 1] === "(") {
+    if (this.groupBegins() && !this.isQuantified()) {
       this.enter();
       this.at++;
       const inner = this.pathSteps();
@@ -48,27 +48,79 @@ export abstract class PatternParser extends AtomParser {
       this.leave();
       return { ...inner, position };
     }
-    const start = this.node();
+    const start = this.groupBegins() ? this.noNode() : this.node();
     const steps: PathStep[] = [];
-    while (this.isDash(this.at) || this.isLeft(this.at)) {
-      const relationship = this.relationship();
-      steps.push({ relationship, node: this.node() });
+    for (;;) {
+      if (this.groupBegins()) steps.push(this.group());
+      else if (this.isDash(this.at) || this.isLeft(this.at)) {
+        const relationship = this.relationship();
+        steps.push({ relationship, node: this.groupBegins() ? this.noNode() : this.node() });
+      } else break;
     }
     return { kind: "path", variable: null, search: "all", start, steps, position };
   }
 
-  /** `SHORTEST 1`, `ANY SHORTEST`, `ALL SHORTEST`; null: the pattern begins otherwise. */
+  /** `SHORTEST 1`, `ANY SHORTEST`, `ALL SHORTEST`, `ANY`, `SHORTEST GROUP`; null: the pattern begins otherwise. */
   private shortest(): "shortest" | "all-shortest" | null {
-    if (this.keyword === "SHORTEST" && this.kinds[this.at + 1] === "integer") {
-      this.at++;
-      const at = this.at;
-      if (this.bound() !== 1) {
-        throw this.error(this.position(at), "UnexpectedSyntax", "SHORTEST finds 1 path of each pair; ALL SHORTEST all");
-      }
-      return "shortest";
+    const { keyword } = this;
+    if (keyword !== "SHORTEST" && keyword !== "ANY" && keyword !== "ALL") return null;
+    this.at++;
+    const isShortest = keyword === "SHORTEST" || this.acceptKeyword("SHORTEST");
+    const at = this.at;
+    const count = keyword === "ALL" ? null : this.bound();
+    this.skipPathWords();
+    const isGroup = keyword === "SHORTEST" && (this.acceptWord("GROUP") || this.acceptWord("GROUPS"));
+    if (count !== null && count !== 1) {
+      throw this.error(this.position(at), "UnexpectedSyntax", "SHORTEST finds 1 path of each pair; ALL SHORTEST all");
     }
-    if (this.acceptKeywords("ANY", "SHORTEST")) return "shortest";
-    return this.acceptKeywords("ALL", "SHORTEST") ? "all-shortest" : null;
+    if (keyword === "ALL") return isShortest ? "all-shortest" : null;
+    // Of all paths the shortest is as good as any.
+    return isGroup ? "all-shortest" : "shortest";
+  }
+
+  private skipPathWords(): void {
+    if (!this.acceptWord("PATHS")) this.acceptWord("PATH");
+  }
+
+  private groupBegins(): boolean {
+    return this.kind === "(" && this.kinds[this.at + 1] === "(";
+  }
+
+  /** Whether a quantifier follows the parentheses that open here. */
+  private isQuantified(): boolean {
+    const after = this.closing(this.at) + 1;
+    return this.kinds[after] === "+" || this.kinds[after] === "*" || this.kinds[after] === "{";
+  }
+
+  /** A node of which nothing is said, beside a part that is walked several times. */
+  private noNode(): NodePattern {
+    const said = { variable: null, labels: null, properties: null, where: null };
+    return { kind: "node", ...said, position: this.position() };
+  }
+
+  /** `((x)-[r:T]->(y) WHERE …){1,3} (b)`: a relationship that is walked several times, and what holds each time. */
+  private group(): PathStep {
+    const position = this.position();
+    this.enter();
+    this.expect("(");
+    const { search, start, steps } = this.pathSteps();
+    const where = this.optionalWhere();
+    this.expect(")");
+    this.leave();
+    const [step] = steps;
+    const wrong = (at: number, what: string) => this.error(at, "InvalidRelationshipPattern", what);
+    if (step === undefined || steps.length > 1 || search !== "all" || step.relationship.length !== null) {
+      throw wrong(position, "a part that is walked several times has exactly one relationship");
+    }
+    for (const { properties } of [start, step.node]) {
+      if (properties?.kind === "parameter") throw wrong(properties.position, "expected a map of properties");
+    }
+    const { relationship } = step;
+    const length = this.quantifier(relationship);
+    if (length === null) throw this.expected("a quantifier");
+    const group = { start, end: step.node, where };
+    const isNode = this.kind === "(" && !this.groupBegins();
+    return { relationship: { ...relationship, length, group }, node: isNode ? this.node() : this.noNode() };
   }
 
   private shortestOf(inner: PathPattern, search: "shortest" | "all-shortest", position: number): PathPattern {
@@ -167,15 +219,11 @@ export abstract class PatternParser extends AtomParser {
   }
 
   /** `+`, `*`, `{2}` or `{1,3}` after a relationship: how often it is walked. */
-  private quantifier({ length, where }: Pick<RelationshipPattern, "length" | "where">): PathLength | null {
+  private quantifier({ length }: Pick<RelationshipPattern, "length">): PathLength | null {
     const { kind } = this;
     if (kind !== "+" && kind !== "*" && kind !== "{") return null;
     const position = this.position();
     if (length !== null) throw this.expected(`"("`);
-    if (where !== null) {
-      const what = "WHERE within a relationship that is walked several times is not supported: use all(r IN … WHERE …)";
-      throw this.error(where.position, "UnexpectedSyntax", what);
-    }
     this.at++;
     if (kind !== "{") return { min: kind === "+" ? 1 : 0, max: null, position };
     const min = this.bound();

@@ -6,6 +6,7 @@ import type {
   MapProjectionItem,
   NodePattern,
   Parameter,
+  PathGroup,
   PathLength,
   PathPattern,
   Query,
@@ -204,6 +205,7 @@ export class ExprPrinter {
   }
 
   private relationship(node: RelationshipPattern): string {
+    if (node.group !== undefined) return this.group(node, node.group);
     const { variable, types, similarity, length, properties, where, direction } = node;
     const inside = [
       variable === null ? "" : printVariable(variable.name),
@@ -234,6 +236,11 @@ export class ExprPrinter {
       case "and-labels":
         return labels.operands.map(joined).join("&");
     }
+  }
+
+  private group({ group: _, length, ...node }: RelationshipPattern, { start, end, where }: PathGroup): string {
+    const inside = `${this.node(start)}${this.relationship({ ...node, length: null })}${this.node(end)}${this.where(where)}`;
+    return ` (${inside}){${length?.min ?? 0},${length?.max ?? ""}} `;
   }
 
   private properties(properties: MapLiteral | Parameter | null): string {

@@ -7,12 +7,10 @@ import type {
   ProjectionClause,
   Query,
   RemoveItem,
-  SchemaCommand,
-  SchemaSubject,
   SetItem,
-  Statement,
 } from "./ast.js";
 import { ExprPrinter, printDotted, printName, printVariable } from "./print-expr.js";
+import type { SchemaCommand, SchemaSubject, Statement } from "./statement-ast.js";
 
 export function printCypher({ mode, body }: Statement): string {
   const prefix = mode === "run" ? "" : `${mode.toUpperCase()} `;

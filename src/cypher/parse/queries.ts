@@ -5,19 +5,13 @@ import type {
   CallClause,
   CallTransactions,
   Clause,
-  CreateClause,
-  DeleteClause,
-  DynamicLabel,
   Expr,
-  ForeachClause,
-  LabelTest,
+  IndexAccess,
   MatchClause,
-  MergeClause,
   ProjectionClause,
   ProjectionItem,
   Query,
-  RemoveItem,
-  SetItem,
+  SetClause,
   SingleQuery,
   SortItem,
   SubqueryCallClause,
@@ -27,8 +21,8 @@ import type {
   YieldItem,
 } from "./ast.js";
 import { POSTFIX } from "./expressions.js";
-import { PatternParser } from "./patterns.js";
-import { type WrongPattern, wrongInCreate, wrongInMatch, wrongInMerge } from "./written-patterns.js";
+import { WritingParser } from "./writing-clauses.js";
+import { wrongInMatch } from "./written-patterns.js";
 
 const CLAUSE_WORDS =
   "MATCH OPTIONAL UNWIND LET FILTER CALL CREATE MERGE SET REMOVE DELETE DETACH FOREACH WITH RETURN UNION".split(" ");
@@ -36,6 +30,8 @@ const CLAUSE_WORDS =
 const SQL_WORDS: ReadonlySet<string> = new Set(
   "SELECT INSERT UPDATE ALTER DROP VALUES EXPLAIN TRUNCATE DESCRIBE GRANT".split(" "),
 );
+
+const SETS_VECTOR = /^db\.create\.set(?:Node|Relationship)VectorProperty$/i;
 
 /** Clauses that read; after one that writes they need a WITH between. */
 const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call", "subquery-call"]);
@@ -76,7 +72,7 @@ function importedByWith({ parts }: Query): readonly Variable[] | "*" {
   return [...imports.values()];
 }
 
-export abstract class QueryParser extends PatternParser {
+export abstract class QueryParser extends WritingParser {
   /** The token with which the statement begins, behind a prefix. */
   protected begin = 0;
 
@@ -208,45 +204,6 @@ export abstract class QueryParser extends PatternParser {
     };
   }
 
-  private writingClause(position: number): Clause | null {
-    const { keyword } = this;
-    switch (keyword) {
-      case "CREATE":
-        this.at++;
-        return this.create(position);
-      case "MERGE":
-        return this.merge(position);
-      case "SET":
-        this.at++;
-        return { kind: "set", items: this.commaList(() => this.setItem()), position };
-      case "REMOVE":
-        this.at++;
-        return { kind: "remove", items: this.commaList(() => this.removeItem()), position };
-      case "INSERT":
-        if (this.kinds[this.at + 1] !== "(" && this.kinds[this.at + 2] !== "=") return null;
-        this.at++;
-        return this.create(position);
-      case "DETACH":
-      case "NODETACH":
-      case "DELETE":
-        return this.delete(position);
-      case "FOREACH":
-        return this.kinds[this.at + 1] === "(" ? this.foreach(position) : null;
-      default:
-        return null;
-    }
-  }
-
-  private create(position: number): CreateClause {
-    const patterns = this.commaList(() => this.path());
-    this.refuse(wrongInCreate(patterns));
-    return { kind: "create", patterns, position };
-  }
-
-  private refuse(wrong: WrongPattern | null): void {
-    if (wrong !== null) throw this.error(wrong.position, wrong.detail, wrong.message);
-  }
-
   private match(position: number): MatchClause {
     const optional = this.acceptKeyword("OPTIONAL");
     this.expectKeyword("MATCH");
@@ -309,11 +266,15 @@ export abstract class QueryParser extends PatternParser {
     return { kind: "unwind", list, variable: this.variable(), position };
   }
 
-  private callClause(optional: boolean, position: number): SubqueryCallClause | CallClause {
+  private callClause(optional: boolean, position: number): SubqueryCallClause | CallClause | SetClause {
     const next = this.kinds[this.at + 1];
-    return next === "{" || next === "("
-      ? this.subqueryCall(optional, position)
-      : this.procedureCall(optional, position);
+    if (next === "{" || next === "(") return this.subqueryCall(optional, position);
+    const call = this.procedureCall(optional, position);
+    const [target, index, value] = call.args ?? [];
+    if (!SETS_VECTOR.test(call.procedure) || value === undefined || call.yields !== null) return call;
+    // What the procedure does is what SET does.
+    const property: IndexAccess = { kind: "index", target: target!, index: index!, position };
+    return { kind: "set", items: [{ kind: "set-property", target: property, value, position }], position };
   }
 
   private subqueryCall(optional: boolean, position: number): SubqueryCallClause {
@@ -471,101 +432,6 @@ export abstract class QueryParser extends PatternParser {
     const descending = this.acceptKeyword("DESC") || this.acceptKeyword("DESCENDING");
     if (!descending && !this.acceptKeyword("ASC")) this.acceptKeyword("ASCENDING");
     return { expr, descending, position };
-  }
-
-  private merge(position: number): MergeClause {
-    this.at++;
-    const pattern = this.path();
-    this.refuse(wrongInMerge(pattern));
-    const onCreate: SetItem[] = [];
-    const onMatch: SetItem[] = [];
-    while (this.acceptKeyword("ON")) {
-      const items = this.keyword === "CREATE" ? onCreate : onMatch;
-      if (!this.acceptKeyword("CREATE") && !this.acceptKeyword("MATCH")) throw this.expected("CREATE or MATCH");
-      this.expectKeyword("SET");
-      items.push(...this.commaList(() => this.setItem()));
-    }
-    return { kind: "merge", pattern, onCreate, onMatch, position };
-  }
-
-  private setItem(): SetItem {
-    const position = this.position();
-    const target = this.expression(POSTFIX);
-    if (target.kind === "property" || target.kind === "index") {
-      this.expect("=");
-      return { kind: "set-property", target, value: this.expression(), position };
-    }
-    if (target.kind === "label-test") return this.labelItem(target, position);
-    if (target.kind !== "variable") {
-      throw this.error(position, "UnexpectedSyntax", "expected a variable, a property or labels to set");
-    }
-    if (this.accept("=")) return { kind: "replace", variable: target, value: this.expression(), position };
-    if (this.accept("+=")) return { kind: "add", variable: target, value: this.expression(), position };
-    const labels = this.labelsAfterIs(target);
-    if (labels !== null) return this.labelItem(labels, position);
-    throw this.expected(`"=", "+=", "." or ":"`);
-  }
-
-  private removeItem(): RemoveItem {
-    const position = this.position();
-    const target = this.expression(POSTFIX);
-    if (target.kind === "property" || target.kind === "index") return { kind: "remove-property", target, position };
-    const labels = this.labelsAfterIs(target);
-    if (labels !== null) return this.labelItem(labels, position);
-    if (target.kind === "label-test") return this.labelItem(target, position);
-    throw this.error(position, "UnexpectedSyntax", "expected a property or labels to remove");
-  }
-
-  private labelItem({ target, labels }: LabelTest, position: number): RemoveItem & SetItem {
-    const all = labels.kind === "and-labels" ? labels.operands : [labels];
-    const names: string[] = [];
-    const dynamic: DynamicLabel[] = [];
-    for (const label of all) {
-      if (label.kind === "label") names.push(label.name);
-      else if (label.kind === "dynamic-label" && !label.any) dynamic.push(label);
-      else throw this.error(label.position, "UnexpectedSyntax", "expected a label's name");
-    }
-    if (target.kind !== "variable")
-      throw this.error(position, "UnexpectedSyntax", "expected a variable before its labels");
-    return { kind: "labels", variable: target, labels: names, dynamic, position };
-  }
-
-  /** `n IS Label`. */
-  private labelsAfterIs(target: Expr): LabelTest | null {
-    const position = this.position();
-    if (!this.acceptKeyword("IS")) return null;
-    return { kind: "label-test", target, labels: this.labels(false, false), position };
-  }
-
-  private delete(position: number): DeleteClause {
-    const detach = this.acceptKeyword("DETACH");
-    if (!detach) this.acceptKeyword("NODETACH");
-    this.expectKeyword("DELETE");
-    const targets = this.commaList(() => this.expression());
-    const labels = targets.find(({ kind }) => kind === "label-test");
-    if (labels === undefined) return { kind: "delete", detach, targets, position };
-    throw this.error(labels.position, "InvalidDelete", "labels and types cannot be deleted: REMOVE takes labels away");
-  }
-
-  private foreach(position: number): ForeachClause {
-    this.enter();
-    this.at += 2;
-    const variable = this.variable();
-    this.expectKeyword("IN");
-    const list = this.inner(true);
-    this.expect("|");
-    const clauses: Clause[] = [];
-    for (
-      let clause = this.writingClause(this.position());
-      clause !== null;
-      clause = this.writingClause(this.position())
-    ) {
-      clauses.push(clause);
-    }
-    if (clauses.length === 0) throw this.expected("a clause that writes");
-    this.expect(")");
-    this.leave();
-    return { kind: "foreach", variable, list, clauses, position };
   }
 }
 
