@@ -7,7 +7,7 @@
  * which are never entities, but it may be searched for one.
  */
 
-import { Point, systemWith } from "../values/point.js";
+import { CypherPoint, systemWith } from "../values/point.js";
 import {
   CypherDate,
   Duration,
@@ -83,7 +83,7 @@ export function writeVariant(value: Variant): void {
       } else if (value instanceof Map) writeMap(value);
       else if (value instanceof GraphNode || value instanceof GraphRelationship || value instanceof GraphPath) {
         writeEntity(value);
-      } else if (value instanceof Point) writePoint(value);
+      } else if (value instanceof CypherPoint) writePoint(value);
       else writeTemporal(value as Temporal);
   }
 }
@@ -147,7 +147,7 @@ function writeTemporal(value: Temporal): void {
   }
 }
 
-function writePoint({ srid, x, y, z }: Point): void {
+function writePoint({ srid, x, y, z }: CypherPoint): void {
   writeByte(KIND.path);
   writeByte(POINT_MARK);
   writeInt32(srid);
@@ -235,15 +235,15 @@ const NOTHING: VariantMap = new Map();
 const bareNode = (id: number) => new GraphNode(id, [], NOTHING);
 const bareRelationship = (id: number) => new GraphRelationship(id, "", 0, 0, NOTHING);
 
-function readPoint(reader: KeyReader): Point {
+function readPoint(reader: KeyReader): CypherPoint {
   const srid = reader.int32();
   const [x, y] = [reader.float64(), reader.float64()];
-  if (systemWith(srid, 2) !== null) return new Point(srid, x, y, null);
+  if (systemWith(srid, 2) !== null) return new CypherPoint(srid, x, y, null);
   if (systemWith(srid, 3) === null) throw damagedKey();
-  return new Point(srid, x, y, reader.float64());
+  return new CypherPoint(srid, x, y, reader.float64());
 }
 
-function readPath(reader: KeyReader): GraphPath | Point {
+function readPath(reader: KeyReader): GraphPath | CypherPoint {
   if (reader.byte() === POINT_MARK) return readPoint(reader);
   reader.position--;
   const ids: number[] = [];

@@ -6,7 +6,7 @@
  */
 
 import { DbError } from "../protocol/errors.js";
-import { Point, systemWith } from "../values/point.js";
+import { CypherPoint, systemWith } from "../values/point.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../values/temporal.js";
 import {
   doubleOf,
@@ -198,13 +198,13 @@ function readList(bytes: string, start: number, end: number, depth: number): rea
   return items;
 }
 
-function readPoint(bytes: string, start: number, end: number): Point {
+function readPoint(bytes: string, start: number, end: number): CypherPoint {
   const srid = read(bytes, start, 0) as number;
   const coordinate = () => doubleOf(read(bytes, next, 0));
   const [x, y] = [coordinate(), coordinate()];
   const z = next < end ? coordinate() : null;
   if (systemWith(srid, z === null ? 2 : 3) === null) throw damaged();
-  return new Point(srid, x, y, z);
+  return new CypherPoint(srid, x, y, z);
 }
 
 function readTemporal(bytes: string, start: number, tag: number): Variant {

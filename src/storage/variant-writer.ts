@@ -19,7 +19,7 @@
 
 import { DbError } from "../protocol/errors.js";
 import { RECORD_BYTES_MAX } from "../protocol/limits.js";
-import { Point } from "../values/point.js";
+import { CypherPoint } from "../values/point.js";
 import {
   CypherDate,
   Duration,
@@ -207,7 +207,7 @@ function writeBody(value: Exclude<Variant, null | boolean | number | bigint | st
     for (const relationship of value.relationships) write(relationship, depth + 1);
     return TAG.path;
   }
-  if (value instanceof Point) {
+  if (value instanceof CypherPoint) {
     writeInteger(value.srid);
     writeFloat(value.x);
     writeFloat(value.y);

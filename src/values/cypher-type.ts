@@ -4,7 +4,7 @@
  */
 
 import { cypherError } from "./cypher-error.js";
-import { Point } from "./point.js";
+import { CypherPoint } from "./point.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "./temporal.js";
 import { Float, GraphNode, GraphPath, GraphRelationship, isIntegerValue, type Variant } from "./variant.js";
 import { isList } from "./variant-format.js";
@@ -119,7 +119,7 @@ const SIMPLE: Readonly<Record<Exclude<TypeName, "LIST" | "PROPERTY VALUE">, (val
   "LOCAL DATETIME": (value) => value instanceof LocalDateTime,
   "ZONED DATETIME": (value) => value instanceof ZonedDateTime,
   DURATION: (value) => value instanceof Duration,
-  POINT: (value) => value instanceof Point,
+  POINT: (value) => value instanceof CypherPoint,
   NODE: (value) => value instanceof GraphNode,
   RELATIONSHIP: (value) => value instanceof GraphRelationship,
   PATH: (value) => value instanceof GraphPath,

@@ -1,6 +1,6 @@
 /** Cypher's points: a reference system and two or three coordinates. Values of type variant hold them. */
 
-export class Point {
+export class CypherPoint {
   constructor(
     readonly srid: number,
     /** Longitude, in degrees, in the geographic systems. */
@@ -28,7 +28,7 @@ export const REFERENCE_SYSTEMS: readonly ReferenceSystem[] = [
 const BY_SRID = new Map(REFERENCE_SYSTEMS.map((system) => [system.srid, system]));
 
 /** Of a point that was made. */
-export const systemOf = ({ srid }: Point): ReferenceSystem => BY_SRID.get(srid)!;
+export const systemOf = ({ srid }: CypherPoint): ReferenceSystem => BY_SRID.get(srid)!;
 
 /** Null: there is none with that number and so many coordinates. */
 export function systemWith(srid: number, dimensions: number): ReferenceSystem | null {
@@ -37,7 +37,7 @@ export function systemWith(srid: number, dimensions: number): ReferenceSystem | 
 }
 
 /** What `point()` takes back. */
-export function pointToText(point: Point): string {
+export function pointToText(point: CypherPoint): string {
   const parts = [`x: ${withPoint(point.x)}`, `y: ${withPoint(point.y)}`];
   if (point.z !== null) parts.push(`z: ${withPoint(point.z)}`);
   return `point({${parts.join(", ")}, crs: '${systemOf(point).name}'})`;
@@ -46,14 +46,14 @@ export function pointToText(point: Point): string {
 const withPoint = (value: number): string => (Number.isInteger(value) ? `${value}.0` : String(value));
 
 /** For answers. */
-export function pointMembers({ srid, x, y, z }: Point): { srid: number; x: number; y: number; z?: number } {
+export function pointMembers({ srid, x, y, z }: CypherPoint): { srid: number; x: number; y: number; z?: number } {
   return z === null ? { srid, x, y } : { srid, x, y, z };
 }
 
 /** A total order: by system, then by coordinates; equal points only are 0. */
-export function comparePoints(a: Point, b: Point): number {
+export function comparePoints(a: CypherPoint, b: CypherPoint): number {
   return a.srid - b.srid || a.x - b.x || a.y - b.y || (a.z ?? 0) - (b.z ?? 0);
 }
 
 /** Equal for two points exactly when `comparePoints` gives 0. */
-export const pointKey = ({ srid, x, y, z }: Point): string => `${srid},${x + 0},${y + 0},${(z ?? 0) + 0}`;
+export const pointKey = ({ srid, x, y, z }: CypherPoint): string => `${srid},${x + 0},${y + 0},${(z ?? 0) + 0}`;

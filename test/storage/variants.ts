@@ -1,6 +1,6 @@
 /** Arbitrary variants, for the tests of codecs, of order and of Cypher's operators. */
 import fc from "fast-check";
-import { Point } from "../../src/values/point.js";
+import { CypherPoint } from "../../src/values/point.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../../src/values/temporal.js";
 import { Float, floatValue, GraphNode, GraphPath, GraphRelationship, type Variant } from "../../src/values/variant.js";
 import { integerValue } from "../../src/values/variant-format.js";
@@ -44,8 +44,8 @@ const temporal: fc.Arbitrary<Variant> = fc.oneof(
 );
 const part = fc.double({ noNaN: true, noDefaultInfinity: true });
 const point: fc.Arbitrary<Variant> = fc.oneof(
-  fc.tuple(fc.constantFrom(4326, 7203), part, part).map(([srid, x, y]) => new Point(srid, x, y, null)),
-  fc.tuple(fc.constantFrom(4979, 9157), part, part, part).map(([srid, x, y, z]) => new Point(srid, x, y, z)),
+  fc.tuple(fc.constantFrom(4326, 7203), part, part).map(([srid, x, y]) => new CypherPoint(srid, x, y, null)),
+  fc.tuple(fc.constantFrom(4979, 9157), part, part, part).map(([srid, x, y, z]) => new CypherPoint(srid, x, y, z)),
 );
 export const scalars: fc.Arbitrary<Variant> = fc.oneof(fc.boolean(), numbers, text, temporal, point);
 

@@ -1,6 +1,6 @@
 /**
- * LOAD CSV of Cypher: rows of a file of the server as lists of strings, or as maps by the header, read as read_csv reads
- * them. The parser makes it a call of the procedure `load.csv`.
+ * LOAD CSV of Cypher: rows of a file of the server as lists of strings, or as maps by the header, as read_csv reads
+ * it. The parser makes it a call of the procedure `load.csv`.
  */
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";

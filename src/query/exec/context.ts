@@ -20,7 +20,6 @@ import type { BoundTable } from "../plan/bound-table.js";
 import type { CommonTable } from "../plan/plan.js";
 import type { ConstraintEvent } from "./constraint-event.js";
 import type { GraphChanges } from "./graph-changes.js";
-import type { GraphWriter } from "./graph-writer.js";
 import type { IndexThreads } from "./index-threads.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
@@ -77,6 +76,11 @@ export interface UnseenTable {
   keep(): void;
 }
 
+/** A GraphWriter (graph-writer.ts), which contexts hand on without knowing it. */
+export interface SharedWriter {
+  readonly version: number;
+}
+
 export interface ExecContext extends EvalContext {
   /** Who asks may not see all rows and columns: errors tell no values. */
   readonly hidesRows?: boolean;
@@ -87,7 +91,7 @@ export interface ExecContext extends EvalContext {
   /** Of a statement that fills a table which nobody else sees yet: how many rows are stored before the end. */
   readonly unseen?: UnseenTable;
   /** Of a query that a writing clause runs for each of its rows: the clause's writer, which writes for it. */
-  readonly graphWriter?: GraphWriter;
+  readonly graphWriter?: SharedWriter;
   /** What writers write to, where `tx` is the snapshot from before the statement (statement-snapshot.ts). */
   readonly live?: Transaction;
   /** The tenant's number, part of every key. */

@@ -107,7 +107,7 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
   ) {
     this.outer = new Map(context.outer);
     this.context = { ...writingContext(context), outer: this.outer };
-    this.writer = context.graphWriter ?? new GraphWriter(program.plan.graph, this.context);
+    this.writer = (context.graphWriter as GraphWriter | undefined) ?? new GraphWriter(program.plan.graph, this.context);
     this.input = program.input(context);
     this.rows = new RowBuffer(program.plan.input.columns, context);
     this.cells = Array.from({ length: program.width }, () => [null]);

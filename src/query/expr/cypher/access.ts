@@ -2,7 +2,7 @@
 
 import type { DbError } from "../../../protocol/errors.js";
 import { cypherError } from "../../../values/cypher-error.js";
-import { Point } from "../../../values/point.js";
+import { CypherPoint } from "../../../values/point.js";
 import { DELETED_MARK, GraphNode, GraphRelationship, isIntegerValue, type Variant } from "../../../values/variant.js";
 import { isList, isTemporal } from "../../../values/variant-format.js";
 import { linearRegExp } from "../functions/linear-regexp.js";
@@ -23,7 +23,7 @@ export function property(target: Variant, name: string): Variant {
   }
   if (target === null) return null;
   if (isTemporal(target)) return temporalComponent(target, name);
-  if (target instanceof Point) return pointComponent(target, name);
+  if (target instanceof CypherPoint) return pointComponent(target, name);
   throw cypherError("TypeError", "InvalidArgumentType", `${described(target)} has no properties`);
 }
 
@@ -49,7 +49,7 @@ export function itemAt(target: Variant, index: Variant): Variant {
     target instanceof Map ||
     target instanceof GraphNode ||
     target instanceof GraphRelationship ||
-    target instanceof Point ||
+    target instanceof CypherPoint ||
     isTemporal(target)
   ) {
     if (typeof index === "string") return property(target, index);

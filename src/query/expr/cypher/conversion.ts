@@ -1,7 +1,7 @@
 /** Conversions between Cypher's types: toInteger() and its kin, and the text of values. */
 import { cypherError } from "../../../values/cypher-error.js";
 import { isOfType } from "../../../values/cypher-type.js";
-import { Point, pointToText } from "../../../values/point.js";
+import { CypherPoint, pointToText } from "../../../values/point.js";
 import { temporalToText } from "../../../values/temporal-text.js";
 import { BOOL } from "../../../values/values.js";
 import {
@@ -41,7 +41,7 @@ export function scalarText(value: Variant): string | undefined {
       return String(value);
     default:
       if (value instanceof Float) return floatToText(value.value);
-      if (value instanceof Point) return pointToText(value);
+      if (value instanceof CypherPoint) return pointToText(value);
       return isTemporal(value) ? temporalToText(value) : undefined;
   }
 }
@@ -144,7 +144,7 @@ function typeName(value: NonNullable<Variant>): string {
   if (value instanceof GraphNode) return "NODE";
   if (value instanceof GraphRelationship) return "RELATIONSHIP";
   if (value instanceof GraphPath) return "PATH";
-  if (value instanceof Point) return "POINT";
+  if (value instanceof CypherPoint) return "POINT";
   return TEMPORAL_NAMES[value.constructor.name] ?? "ANY";
 }
 

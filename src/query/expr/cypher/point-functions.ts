@@ -1,6 +1,6 @@
 /** Points of Cypher: `point({…})`, distances and boxes (Neo4j's manual, "Spatial functions"). */
 import { cypherError } from "../../../values/cypher-error.js";
-import { Point, REFERENCE_SYSTEMS, type ReferenceSystem, systemOf } from "../../../values/point.js";
+import { CypherPoint, REFERENCE_SYSTEMS, type ReferenceSystem, systemOf } from "../../../values/point.js";
 import { BOOL } from "../../../values/values.js";
 import { floatValue, type Variant, type VariantMap } from "../../../values/variant.js";
 import type { ScalarFunction } from "../expr.js";
@@ -42,7 +42,7 @@ function systemIn(map: VariantMap, isGeographic: boolean, dimensions: 2 | 3): Re
   return named;
 }
 
-function point(map: Variant): Point | null {
+function point(map: Variant): CypherPoint | null {
   if (!(map instanceof Map)) throw wrongArgument("point()", "a map", map);
   const isGeographic = map.has("longitude") || map.has("latitude");
   const x = isGeographic ? coordinate(map, "longitude") : coordinate(map, "x");
@@ -53,7 +53,7 @@ function point(map: Variant): Point | null {
   const system = systemIn(map, isGeographic, z === undefined ? 2 : 3);
   if (system.isGeographic && Math.abs(y) > 90) refused(`a latitude is from -90 to 90, not ${y}`);
   const east = system.isGeographic ? wrapped(x) : x;
-  return new Point(system.srid, east, y, z ?? null);
+  return new CypherPoint(system.srid, east, y, z ?? null);
 }
 
 /** A longitude within ±180 degrees. */
@@ -62,15 +62,15 @@ function wrapped(longitude: number): number {
   return ((((longitude + 180) % 360) + 360) % 360) - 180;
 }
 
-function pointArgument(name: string, value: Variant): Point {
-  if (value instanceof Point) return value;
+function pointArgument(name: string, value: Variant): CypherPoint {
+  if (value instanceof CypherPoint) return value;
   throw wrongArgument(`${name}()`, "points", value);
 }
 
 /** Metres on a sphere, or in a plane as the coordinates count; null between systems. */
 function distance(first: Variant, second: Variant): Variant {
   // Whatever is no point has no distance, as in Neo4j.
-  if (!(first instanceof Point) || !(second instanceof Point) || first.srid !== second.srid) return null;
+  if (!(first instanceof CypherPoint) || !(second instanceof CypherPoint) || first.srid !== second.srid) return null;
   const [a, b] = [first, second];
   const rise = (a.z ?? 0) - (b.z ?? 0);
   if (!systemOf(a).isGeographic) return floatValue(Math.hypot(a.x - b.x, a.y - b.y, rise));
@@ -79,7 +79,7 @@ function distance(first: Variant, second: Variant): Variant {
 }
 
 /** The angle between two places, by the haversine formula. */
-function arc(a: Point, b: Point): number {
+function arc(a: CypherPoint, b: CypherPoint): number {
   const radians = Math.PI / 180;
   const north = Math.sin(((a.y - b.y) * radians) / 2) ** 2;
   const east = Math.sin(((a.x - b.x) * radians) / 2) ** 2;
@@ -89,7 +89,7 @@ function arc(a: Point, b: Point): number {
 
 /** Corners included; a geographic box whose west is east of its east crosses the date line. */
 function withinBox(value: Variant, lower: Variant, upper: Variant): boolean | null {
-  if (!(value instanceof Point)) return null;
+  if (!(value instanceof CypherPoint)) return null;
   const [low, high] = [pointArgument("point.withinBBox", lower), pointArgument("point.withinBBox", upper)];
   if (low.srid !== value.srid || high.srid !== value.srid) return null;
   const crosses = systemOf(value).isGeographic && low.x > high.x;
@@ -99,7 +99,7 @@ function withinBox(value: Variant, lower: Variant, upper: Variant): boolean | nu
 }
 
 /** `p.x`, `p.longitude`, `p.crs` and their like. Throws for a name that points of the system do not have. */
-export function pointComponent(value: Point, name: string): Variant {
+export function pointComponent(value: CypherPoint, name: string): Variant {
   const { isGeographic, name: crs } = systemOf(value);
   switch (name) {
     case "x":
