@@ -1,5 +1,6 @@
 /** Errors of BEGIN, COMMIT and the like where a session does not take them as statements. */
 import { type DbError, sqlError } from "../protocol/errors.js";
+import type { BoundTransaction } from "../sql/bind/bound-statement.js";
 
 /** A transaction that cannot be prepared has ended, as in PostgreSQL. */
 export function twoPhase(): DbError {
@@ -25,3 +26,11 @@ export function controlRefused(action: string): DbError {
     },
   );
 }
+
+/** Whether transactions are begun and ended by routes, and not by such statements. */
+export function isOthersControl(options: { readonly control: string }, { action }: BoundTransaction): boolean {
+  return options.control === "routes" && /^(?:begin|commit|rollback|prepare)$/.test(action);
+}
+
+export const rolledBackFor = (failure: string): string =>
+  `The transaction was rolled back: a statement in it had failed (${failure}).`;

@@ -15,8 +15,9 @@ import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import { afterShape } from "./argument-shapes.js";
 import { type AsOfStatement, asOfStatement, runAsOf } from "./as-of.js";
+import { type Commit, partsInside, runInParts } from "./call-in-transactions.js";
 import { controlOutside } from "./control-outside.js";
-import { controlRefused, endRefused, twoPhase } from "./control-refusals.js";
+import { controlRefused, endRefused, isOthersControl, rolledBackFor, twoPhase } from "./control-refusals.js";
 import type { Identity } from "./execution-scope.js";
 import { afterConflict, mayWait } from "./key-waits.js";
 import { withLongerTurn } from "./longer-turn.js";
@@ -45,8 +46,6 @@ export interface SessionOptions extends Identity {
   /** At read committed, statements wait for other transactions that have changed the same rows, as in PostgreSQL. */
   readonly waits?: true;
 }
-
-export type Commit = (tx: ShardTransaction, outcome: Outcome) => void;
 
 /** How often an autocommit statement that loses against concurrent changes is run before the client hears of it. */
 const ATTEMPTS_MAX = 4;
@@ -120,11 +119,7 @@ export class Session {
     this.block.close(failure !== null);
     if (failure !== null) {
       this.tenant.rollback(tx);
-      throw new DbError(
-        "transaction_aborted",
-        `The transaction was rolled back: a statement in it had failed (${failure}).`,
-        { sqlstate: "25P02" },
-      );
+      throw new DbError("transaction_aborted", rolledBackFor(failure), { sqlstate: "25P02" });
     }
     this.checkDeferred(tx);
     this.beforeCommit(tx);
@@ -238,11 +233,16 @@ export class Session {
   private executeAsOf(past: AsOfStatement, run: StatementRun, commit: Commit): Promise<Outcome> {
     requireWholeTenant(this.tenant, this.names, "AS OF");
     return runAsOf(past, run, this.tenant, (tenant, ready) => {
-      const session = new Session(tenant, { ...this.options, readOnly: true });
-      session.settings.restore(this.settings.current());
+      const session = this.child(tenant, { ...this.options, readOnly: true });
       this.block.sawEverything();
       return session.execute(ready, commit);
     });
+  }
+
+  private child(tenant: Tenant, options: SessionOptions): Session {
+    const session = new Session(tenant, options);
+    session.settings.restore(this.settings.current());
+    return session;
   }
 
   /**
@@ -310,9 +310,13 @@ export class Session {
       const { plan, run: ready } = known ?? this.planner.ready(run, catalog.view(tx), tx);
       ran = plan;
       run.planned?.(plan.bound);
+      if (plan.inTransactions != null) {
+        this.tenant.rollback(tx);
+        return runInParts(plan.inTransactions, run, this.child(this.tenant, this.options), commit);
+      }
       if (plan.bound.kind === "transaction") {
         this.tenant.rollback(tx);
-        if (this.isOthersControl(plan.bound)) throw controlRefused(plan.bound.action);
+        if (isOthersControl(this.options, plan.bound)) throw controlRefused(plan.bound.action);
         return controlOutside(plan.bound, run, this.block);
       }
       const outcome = this.runner.run(plan, ready, tx);
@@ -393,12 +397,13 @@ export class Session {
       run.planned?.(plan.bound);
       if (plan.bound.kind === "transaction") {
         // The client meant something else than it sent; its transaction is unchanged.
-        isRefused = this.isOthersControl(plan.bound) && plan.bound.action !== "begin";
+        isRefused = isOthersControl(this.options, plan.bound) && plan.bound.action !== "begin";
         if (isRefused) throw endRefused(plan.bound.action);
         const ended = this.control(plan.bound, run, commit);
         return ended instanceof Promise ? ended.catch(failed) : ended;
       }
       if (!BEFORE_QUERIES.has(plan.bound.kind)) this.block.modes.query();
+      if (plan.inTransactions != null) throw partsInside();
       before = tx.savepoint();
       const outcome = this.runner.run(plan, ready, tx);
       return outcome instanceof Promise ? outcome.then(finished).catch(failed) : finished(outcome);
@@ -419,7 +424,7 @@ export class Session {
         return done("BEGIN", ["there is already a transaction in progress"]);
       case "commit":
         if (this.block.failure !== null) {
-          const notice = `The transaction was rolled back: a statement in it had failed (${this.block.failure}).`;
+          const notice = rolledBackFor(this.block.failure);
           this.end(chain, () => this.rollback());
           return done("ROLLBACK", [notice]);
         }
@@ -491,10 +496,5 @@ export class Session {
     const { isolation, readOnly, deferrable } = this.block.modes;
     end();
     if (chain) this.block.begin({ isolation, readOnly, deferrable });
-  }
-
-  /** Transactions are begun and ended by routes, not by such statements. */
-  private isOthersControl({ action }: BoundTransaction): boolean {
-    return this.options.control === "routes" && /^(?:begin|commit|rollback|prepare)$/.test(action);
   }
 }

@@ -2,8 +2,9 @@
  * Finds the language of a statement. A request may name it; otherwise the parser that accepts the text decides, SQL
  * first, as cypher/parse/parse.ts explains.
  */
-import type { Statement as CypherStatement } from "../cypher/parse/ast.js";
+
 import { parseCypher } from "../cypher/parse/parse.js";
+import type { Statement as CypherStatement } from "../cypher/parse/statement-ast.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import type { StatementNode } from "../sql/parse/ast.js";
 import { parseSql } from "../sql/parse/parse.js";

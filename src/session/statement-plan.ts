@@ -10,8 +10,8 @@ import type { TableDef } from "../catalog/table.js";
 import { bindCypher } from "../cypher/bind/bind-cypher.js";
 import { PROCEDURES } from "../cypher/bind/bind-procedure.js";
 import type { BoundCypherQuery } from "../cypher/bind/bound-cypher.js";
-import type { Statement as CypherStatement } from "../cypher/parse/ast.js";
 import { parseCypher } from "../cypher/parse/parse.js";
+import type { Statement as CypherStatement } from "../cypher/parse/statement-ast.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import { compilePlan } from "../query/exec/compile-plan.js";
 import type { Program } from "../query/exec/operator.js";
@@ -50,6 +50,8 @@ export interface StatementPlan {
   /** Of a query; null for everything else. */
   readonly program: Program | null;
   readonly shape: ResultShape | null;
+  /** Of Cypher with a CALL IN TRANSACTIONS, which runs in parts (call-in-transactions.ts). */
+  readonly inTransactions?: BoundCypherQuery["inTransactions"];
   /** Calls that are checked before each run. */
   readonly checks: readonly CallExpr[];
   /** How often the plan cache handed it out. */
@@ -171,7 +173,9 @@ function planCypher(
   const { parameterNames, optionalParameters } = bound;
   const parameters = { guesses: [], parameterNames, optionalParameters, graph, waits };
   const query = queryOfCypher(bound);
-  if (statement.mode === "run") return planBound(query, names, statistics, parameters);
+  if (statement.mode === "run") {
+    return { ...planBound(query, names, statistics, parameters), inTransactions: bound.inTransactions };
+  }
   const analyze = statement.mode === "profile";
   const options = { verbose: false, costs: true, format: "text" } as const;
   return planBound({ kind: "explain", statement: query, analyze, ...options }, names, statistics, parameters);
@@ -213,6 +217,9 @@ function privilegesOf(
         return [{ of: "any" as const, privilege: "d" as const }];
       case "merge":
         return privilegesOf([...step.create, ...step.onCreate, ...step.onMatch]);
+      // Its query is a plan of its own, whose writing nodes are asked by themselves.
+      case "call":
+        return [];
       default:
         return privilegesOf(step.steps);
     }

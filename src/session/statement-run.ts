@@ -5,6 +5,7 @@ import type { DdlCommand } from "../catalog/ddl-command.js";
 import type { ProgressHearer } from "../query/exec/context.js";
 import type { BoundStatement } from "../sql/bind/bound-statement.js";
 import type { KeyHolder } from "../storage/key-locks.js";
+import type { Transaction } from "../storage/store.js";
 import type { SqlType } from "../values/values.js";
 import type { AuditedCaller } from "./audited-caller.js";
 import type { RowCollector } from "./sql-result.js";
@@ -42,6 +43,8 @@ export interface Client {
   audited?(): AuditedCaller | null;
   /** Throws why agents cannot run on its behalf; absent: they can. */
   checkAgents?(): void;
+  /** Commits one of several transactions; absent: the client cannot have several. */
+  commitPart?(tx: Transaction): void;
   /** Told for whom the statement waits, and that it does not any more. */
   waiting?(holder: KeyHolder | null): void;
   /** Fires when `checkpoint` would throw, with its error; absent: never. */

@@ -7,6 +7,7 @@
  * which are never entities, but it may be searched for one.
  */
 
+import { CypherPoint, systemWith } from "../values/point.js";
 import {
   CypherDate,
   Duration,
@@ -39,6 +40,8 @@ import {
   writeText,
 } from "./key-writer.js";
 
+/** Behind the byte of a path: a point. No id has that first byte, so points come after all paths. */
+const POINT_MARK = 0xff;
 /** Ends a list; below every kind, so that a shorter list comes first. */
 const END = 0;
 
@@ -80,7 +83,8 @@ export function writeVariant(value: Variant): void {
       } else if (value instanceof Map) writeMap(value);
       else if (value instanceof GraphNode || value instanceof GraphRelationship || value instanceof GraphPath) {
         writeEntity(value);
-      } else writeTemporal(value as Temporal);
+      } else if (value instanceof CypherPoint) writePoint(value);
+      else writeTemporal(value as Temporal);
   }
 }
 
@@ -141,6 +145,14 @@ function writeTemporal(value: Temporal): void {
     writeInt64(value.days);
     writeInteger(value.seconds);
   }
+}
+
+function writePoint({ srid, x, y, z }: CypherPoint): void {
+  writeByte(KIND.path);
+  writeByte(POINT_MARK);
+  writeInt32(srid);
+  // A zero has one sign in keys.
+  for (const part of z === null ? [x, y] : [x, y, z]) writeFloat64(part + 0);
 }
 
 /** By their ids. */
@@ -223,7 +235,17 @@ const NOTHING: VariantMap = new Map();
 const bareNode = (id: number) => new GraphNode(id, [], NOTHING);
 const bareRelationship = (id: number) => new GraphRelationship(id, "", 0, 0, NOTHING);
 
-function readPath(reader: KeyReader): GraphPath {
+function readPoint(reader: KeyReader): CypherPoint {
+  const srid = reader.int32();
+  const [x, y] = [reader.float64(), reader.float64()];
+  if (systemWith(srid, 2) !== null) return new CypherPoint(srid, x, y, null);
+  if (systemWith(srid, 3) === null) throw damagedKey();
+  return new CypherPoint(srid, x, y, reader.float64());
+}
+
+function readPath(reader: KeyReader): GraphPath | CypherPoint {
+  if (reader.byte() === POINT_MARK) return readPoint(reader);
+  reader.position--;
   const ids: number[] = [];
   // No id is negative, so that its first byte is not END.
   while (reader.byte() !== END) {

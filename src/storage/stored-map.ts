@@ -4,9 +4,19 @@
  * form, and `get` skips what is not asked for, so reading one property of a node costs little. Used by
  * record-reader.ts and record-writer.ts.
  */
+
 import { DbError } from "../protocol/errors.js";
+import { CypherPoint, systemWith } from "../values/point.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../values/temporal.js";
-import { Float, GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../values/variant.js";
+import {
+  doubleOf,
+  Float,
+  GraphNode,
+  GraphPath,
+  GraphRelationship,
+  type Variant,
+  type VariantMap,
+} from "../values/variant.js";
 import { tooDeep, VARIANT_DEPTH_MAX } from "../values/variant-format.js";
 import { SHORT_TEXT_MAX, SMALL_INT_MIN, TAG } from "./variant-tags.js";
 
@@ -167,6 +177,8 @@ function readBody(bytes: string, start: number, end: number, tag: number, depth:
       const between = Array.from({ length: Math.max(0, count - 1) }, () => read(bytes, next, depth + 1));
       return new GraphPath(nodes, between as GraphRelationship[]);
     }
+    case TAG.point:
+      return readPoint(bytes, start, end);
     default:
       return readTemporal(bytes, start, tag);
   }
@@ -184,6 +196,15 @@ function readList(bytes: string, start: number, end: number, depth: number): rea
   const items = new Array<Variant>(count);
   for (let i = 0; i < count; i++) items[i] = read(bytes, next, depth + 1);
   return items;
+}
+
+function readPoint(bytes: string, start: number, end: number): CypherPoint {
+  const srid = read(bytes, start, 0) as number;
+  const coordinate = () => doubleOf(read(bytes, next, 0));
+  const [x, y] = [coordinate(), coordinate()];
+  const z = next < end ? coordinate() : null;
+  if (systemWith(srid, z === null ? 2 : 3) === null) throw damaged();
+  return new CypherPoint(srid, x, y, z);
 }
 
 function readTemporal(bytes: string, start: number, tag: number): Variant {

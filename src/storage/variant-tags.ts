@@ -19,6 +19,7 @@ export const TAG = {
   localDateTime: 0x23,
   zonedDateTime: 0x24,
   duration: 0x25,
+  point: 0x26,
   /** Plus the length, 0 to 63. */
   shortText: 0x80,
   /** Plus value − SMALL_INT_MIN. */

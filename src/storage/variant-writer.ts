@@ -16,8 +16,10 @@
  *     path                             node count, nodes, relationships
  *     temporal                         its parts as values
  */
+
 import { DbError } from "../protocol/errors.js";
 import { RECORD_BYTES_MAX } from "../protocol/limits.js";
+import { CypherPoint } from "../values/point.js";
 import {
   CypherDate,
   Duration,
@@ -204,6 +206,13 @@ function writeBody(value: Exclude<Variant, null | boolean | number | bigint | st
     for (const node of value.nodes) write(node, depth + 1);
     for (const relationship of value.relationships) write(relationship, depth + 1);
     return TAG.path;
+  }
+  if (value instanceof CypherPoint) {
+    writeInteger(value.srid);
+    writeFloat(value.x);
+    writeFloat(value.y);
+    if (value.z !== null) writeFloat(value.z);
+    return TAG.point;
   }
   return writeTemporal(value as Temporal);
 }

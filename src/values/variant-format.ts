@@ -9,6 +9,7 @@
 import { sqlError } from "../protocol/errors.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
 import { setMember } from "./json-text.js";
+import { CypherPoint, pointMembers, pointToText } from "./point.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "./temporal.js";
 import { temporalToText } from "./temporal-text.js";
 import type { Value } from "./values.js";
@@ -81,6 +82,7 @@ function writeObject(value: Exclude<Variant, null | boolean | number | bigint | 
     const relationships = value.relationships.map((each) => writeRelationship(each, depth)).join();
     return `{"nodes":[${nodes}],"relationships":[${relationships}],"length":${value.relationships.length}}`;
   }
+  if (value instanceof CypherPoint) return JSON.stringify(pointMembers(value));
   return `"${temporalToText(value as Temporal)}"`;
 }
 
@@ -153,7 +155,7 @@ function plain(value: Variant, depth: number): unknown {
       length: value.relationships.length,
     };
   }
-  return temporalToText(value as Temporal);
+  return value instanceof CypherPoint ? pointMembers(value) : temporalToText(value as Temporal);
 }
 
 function plainNode(node: GraphNode, depth: number): object {
@@ -177,6 +179,7 @@ function plainMap(map: VariantMap, depth: number): object {
 export function variantToText(value: Value): string {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "bigint") return String(value);
+  if (value instanceof CypherPoint) return pointToText(value);
   return isTemporal(value) ? temporalToText(value) : variantToJson(value);
 }
 
@@ -238,7 +241,9 @@ export function integerValue(x: bigint): number | bigint {
 function fromObject(json: object, depth: number): Variant {
   if (depth > VARIANT_DEPTH_MAX) throw tooDeep();
   if (Array.isArray(json)) return json.map((item) => fromJson(item, depth + 1));
-  if (json instanceof Float || isTemporal(json)) return json;
+  if (json instanceof Float || json instanceof CypherPoint || isTemporal(json)) return json;
+  // The session hands them from one statement to the next.
+  if (json instanceof GraphNode || json instanceof GraphRelationship || json instanceof GraphPath) return json;
   if (json instanceof Date) {
     if (Number.isNaN(json.getTime())) throw sqlError("22007", "the parameter is not a valid date");
     const days = Math.floor(json.getTime() / DAY_MS);

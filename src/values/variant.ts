@@ -12,11 +12,13 @@
  * | LIST                    | readonly Variant[]                                                         |
  * | MAP                     | ReadonlyMap<string, Variant>, in the order of insertion                    |
  * | NODE RELATIONSHIP PATH  | GraphNode, GraphRelationship, GraphPath                                              |
+ * | POINT                   | CypherPoint (point.ts)                                                               |
  * | DATE and its kin        | the classes of temporal.ts                                                           |
  *
  * So a bool, an int8 or a text may stand where a variant is wanted, as it is; a float8 must pass `floatValue`.
  */
 import { cypherError } from "./cypher-error.js";
+import type { CypherPoint } from "./point.js";
 import type { Temporal } from "./temporal.js";
 
 /** A float that has an integer's value, so that 1.0 and 1 stay apart. Other floats are plain numbers. */
@@ -55,6 +57,7 @@ export type Variant =
   | GraphNode
   | GraphRelationship
   | GraphPath
+  | CypherPoint
   | Temporal;
 
 export class GraphNode {

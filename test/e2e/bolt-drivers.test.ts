@@ -59,6 +59,8 @@ t.test("values come as they went", async (t) => {
     new types.DateTime(2024, 7, 1, 12, 30, 0, 7, 19_800),
     new types.DateTime(2024, 1, 1, 0, 0, 0, 0, 3600, "Europe/Stockholm"),
     new types.Duration<number>(14, -3, 5, 999_999_999),
+    new types.Point<number>(7203, 1, -2.5),
+    new types.Point<number>(4979, 12.5, 55.7, 10),
   ];
   const { records } = await driver.executeQuery("UNWIND range(0, size($list) - 1) AS i RETURN $list[i] AS v", {
     list: values,
@@ -229,4 +231,18 @@ t.test("by WebSocket, as in browsers", async (t) => {
   const plain = await fetch(`http://127.0.0.1:${boltPort(server)}/`);
   t.match(await plain.text(), /speaks Bolt/);
   t.equal(plain.status, 426);
+});
+
+t.test("CALL IN TRANSACTIONS alone, and not within a transaction", async (t) => {
+  const session = driver.session();
+  const text =
+    "UNWIND range(1, 5) AS x CALL (x) { CREATE (:Part {x: x}) } IN TRANSACTIONS OF 2 ROWS RETURN count(*) AS c";
+  const { records, summary } = await session.run(text);
+  t.equal(records[0]!.get("c").toNumber(), 5);
+  t.equal(summary.counters.updates().nodesCreated, 5);
+  t.equal(await counted(session, "Part"), 5);
+  const inside = session.executeWrite((tx) => tx.run(text));
+  await t.rejects(inside, /cannot run inside a transaction/);
+  t.equal(await counted(session, "Part"), 5);
+  await session.close();
 });

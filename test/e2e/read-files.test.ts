@@ -68,6 +68,44 @@ t.test("a file that changes has other columns in the next statement, also in a t
   t.same(results.results[1].data.rows, [["x", 2]]);
 });
 
+t.test(
+  "LOAD CSV of Cypher: headers, lists, other terminators, in transactions; only from allowed folders",
+  async (t) => {
+    put("people.csv", 'name,age\nAda,036\n"Bob, Jr",\n"",1\n');
+    put("semi.csv", "1;x\n2;y\n");
+    t.same(await server.rows("LOAD CSV WITH HEADERS FROM 'file:///people.csv' AS row RETURN row.name, row.age"), [
+      ["Ada", "036"],
+      ["Bob, Jr", null],
+      ["", "1"],
+    ]);
+    t.same(await server.rows("LOAD CSV FROM 'semi.csv' AS row FIELDTERMINATOR ';' RETURN row[1], size(row)"), [
+      ["x", 2],
+      ["y", 2],
+    ]);
+    t.same(await server.rows(`LOAD CSV FROM 'file://${root}/semi.csv' AS row RETURN row[0]`), [["1;x"], ["2;y"]]);
+    t.same(
+      await server.rows(
+        "LOAD CSV WITH HEADERS FROM 'file:///people.csv' AS row CALL (row) { CREATE (:Loaded {name: row.name, age: toInteger(row.age)}) } IN TRANSACTIONS OF 2 ROWS",
+      ),
+      [],
+    );
+    t.same(await server.rows("MATCH (n:Loaded) RETURN n.name, n.age ORDER BY n.name"), [
+      ["", 1],
+      ["Ada", 36],
+      ["Bob, Jr", null],
+    ]);
+    t.match(await errorOf("LOAD CSV FROM 'https://example.com/a.csv' AS row RETURN row"), {
+      status: 403,
+      code: "forbidden",
+      message: /files of the server only/,
+    });
+    t.match(await errorOf("LOAD CSV FROM 'file:///../secret.csv' AS row RETURN row"), { status: 404 });
+    t.match(await errorOf("LOAD CSV FROM 'file:///none.csv' AS row RETURN row"), { status: 404 });
+    t.match(await errorOf("LOAD CSV FROM '../open.csv' AS row RETURN row"), { status: 403, code: "forbidden" });
+    t.match(await errorOf("LOAD CSV FROM 'semi.csv' AS row FIELDTERMINATOR ';;' RETURN row"), { status: 400 });
+  },
+);
+
 t.test("JSON lines and Parquet", async (t) => {
   const path = put("events.jsonl", '{"a":1,"b":{"c":[1]}}\n\n{"a":2.5,"d":"x"}\n');
   t.same(await server.rows(`SELECT a, b, d FROM read_json('${path}')`), [

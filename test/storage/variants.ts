@@ -1,5 +1,6 @@
 /** Arbitrary variants, for the tests of codecs, of order and of Cypher's operators. */
 import fc from "fast-check";
+import { CypherPoint } from "../../src/values/point.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../../src/values/temporal.js";
 import { Float, floatValue, GraphNode, GraphPath, GraphRelationship, type Variant } from "../../src/values/variant.js";
 import { integerValue } from "../../src/values/variant-format.js";
@@ -41,7 +42,12 @@ const temporal: fc.Arbitrary<Variant> = fc.oneof(
     .tuple(small, small, fc.oneof(small, large, fc.constant(-(2n ** 63n))), fc.nat(999_999_999))
     .map(([months, day, seconds, nano]) => new Duration(months, day, seconds, nano)),
 );
-export const scalars: fc.Arbitrary<Variant> = fc.oneof(fc.boolean(), numbers, text, temporal);
+const part = fc.double({ noNaN: true, noDefaultInfinity: true });
+const point: fc.Arbitrary<Variant> = fc.oneof(
+  fc.tuple(fc.constantFrom(4326, 7203), part, part).map(([srid, x, y]) => new CypherPoint(srid, x, y, null)),
+  fc.tuple(fc.constantFrom(4979, 9157), part, part, part).map(([srid, x, y, z]) => new CypherPoint(srid, x, y, z)),
+);
+export const scalars: fc.Arbitrary<Variant> = fc.oneof(fc.boolean(), numbers, text, temporal, point);
 
 /** What a property may be, and maps and nulls inside of lists. */
 export const values: fc.Arbitrary<Variant> = fc.letrec<{ value: Variant }>((tie) => ({

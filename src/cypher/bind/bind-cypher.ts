@@ -11,7 +11,8 @@
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { Plan } from "../../query/plan/plan.js";
-import type { Query, Statement } from "../parse/ast.js";
+import type { Query } from "../parse/ast.js";
+import type { Statement } from "../parse/statement-ast.js";
 import { bindExpr } from "./bind-expr.js";
 import { bindMatch } from "./bind-match.js";
 import { PROCEDURES } from "./bind-procedure.js";
@@ -49,5 +50,6 @@ function bindWhole(query: Query, binding: Binding): BoundCypherQuery {
       : Object.freeze({ kind: "with", sequential: true, tables, input: result.plan, columns: result.plan.columns });
   const readOnly = tables.length === 0;
   const { columns, returns: returnsRows } = result;
-  return { kind: "query", plan, columns, parameterNames, optionalParameters, readOnly, returnsRows };
+  const { inTransactions } = binding;
+  return { kind: "query", plan, columns, parameterNames, optionalParameters, readOnly, inTransactions, returnsRows };
 }

@@ -6,6 +6,7 @@
  */
 
 import { HAS_LABEL_VALUE, MERGE_MAPS } from "../../query/expr/cypher/clause-functions.js";
+import { HAS_NAMES, HAS_NAMES_VALUE, IS_OF_TYPES } from "../../query/expr/cypher/dynamic-names.js";
 import { cypherOperator, HAS_LABEL, LIST_OF, MAP_OF, TRUTH } from "../../query/expr/cypher/registry.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { operatorFor } from "../../query/expr/resolve.js";
@@ -267,12 +268,12 @@ function bindMapProjection({ variable, items }: MapProjection, context: ExprCont
 
 function bindLabelTest(target: ExprNode, labels: LabelExpr, context: ExprContext): Expr {
   const variable = target.kind === "variable" ? context.scope.get(target.name) : undefined;
-  if (variable !== undefined && variable.kind !== "value") return testLabels(variable, labels);
-  return testLabels({ kind: "value", expr: bindArgument(target, context) }, labels);
+  if (variable !== undefined && variable.kind !== "value") return testLabels(variable, labels, context);
+  return testLabels({ kind: "value", expr: bindArgument(target, context) }, labels, context);
 }
 
 /** Whether an entity has labels, of a relationship: is of a type. */
-export function testLabels(variable: Variable, labels: LabelExpr): Expr {
+export function testLabels(variable: Variable, labels: LabelExpr, context: ExprContext): Expr {
   switch (labels.kind) {
     case "label":
       return testLabel(variable, labels.name);
@@ -282,9 +283,11 @@ export function testLabels(variable: Variable, labels: LabelExpr): Expr {
       }
       return isNull(variable.kind === "relationship" ? columnExpr(variable.columns.id) : variable.expr, true);
     case "not-label":
-      return not(testLabels(variable, labels.operand));
+      return not(testLabels(variable, labels.operand, context));
+    case "dynamic-label":
+      return testNames(variable, bindArgument(labels.names, context), boolConst(labels.any));
     default: {
-      const args = labels.operands.map((operand) => testLabels(variable, operand));
+      const args = labels.operands.map((operand) => testLabels(variable, operand, context));
       return Object.freeze({ kind: labels.kind === "and-labels" ? "and" : "or", type: BOOL, args });
     }
   }
@@ -298,5 +301,16 @@ function testLabel(variable: Variable, label: string): Expr {
       return call(TEXT_EQUALS, [columnExpr(variable.columns.type), textConst(label)]);
     case "value":
       return call(HAS_LABEL_VALUE, [variable.expr, textConst(label)]);
+  }
+}
+
+function testNames(variable: Variable, names: Expr, any: Expr): Expr {
+  switch (variable.kind) {
+    case "node":
+      return call(HAS_NAMES, [columnExpr(variable.columns.labels), names, any]);
+    case "relationship":
+      return call(IS_OF_TYPES, [columnExpr(variable.columns.type), names, any]);
+    case "value":
+      return call(HAS_NAMES_VALUE, [variable.expr, names, any]);
   }
 }

@@ -41,6 +41,10 @@ export function vectorOptions(
       case "hnsw.ef_construction":
         efConstruction = integer(option, 4, 1000);
         break;
+      case "quantization.enabled":
+        if (option.value.kind !== "boolean") refused(option);
+        if (option.value.value) storage = "int8";
+        break;
       case "storage":
         storage = STORAGES.find((name) => name === text(option)) ?? refused(option);
         break;
@@ -58,6 +62,8 @@ export function vectorOptions(
 export function fulltextOptions(options: Expr | null): TextIndexDef {
   let language = "english";
   for (const option of optionsIn(options, "fulltext.")) {
+    // An index is always consistent here.
+    if (option.name === "eventually_consistent" && option.value.kind === "boolean") continue;
     if (option.name !== "analyzer" && option.name !== "language") throw unknown(option);
     language = text(option);
     if (!(TEXT_SEARCH_CONFIGS as readonly string[]).includes(language)) refused(option);

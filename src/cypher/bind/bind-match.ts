@@ -3,9 +3,9 @@
  * predicate. Patterns in expressions come here, too.
  */
 import { sqlError } from "../../protocol/errors.js";
-import { cypherOperator, MAP_OF } from "../../query/expr/cypher/registry.js";
+import { cypherFunction, cypherOperator, LIST_OF, MAP_OF, PATH_OF } from "../../query/expr/cypher/registry.js";
 import { EMBEDDING, SIMILARITY } from "../../query/expr/cypher/similarity.js";
-import type { Expr } from "../../query/expr/expr.js";
+import type { ColumnExpr, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { andOf, conjuncts } from "../../query/expr/walk.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import { underPolicy } from "../../query/plan/graph-guard.js";
@@ -18,7 +18,7 @@ import type {
   VariableLength,
 } from "../../query/plan/graph-plans.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
-import { INT8, TEXT, VARIANT } from "../../values/values.js";
+import { BOOL, INT8, TEXT, VARIANT } from "../../values/values.js";
 import type {
   Expr as ExprNode,
   LabelExpr,
@@ -26,12 +26,14 @@ import type {
   MatchClause,
   NodePattern,
   Parameter,
+  PathGroup,
   PathPattern,
   RelationshipPattern,
   Similarity,
 } from "../parse/ast.js";
 import { bindCondition } from "./bind-condition.js";
 import { bindArgument, testLabels } from "./bind-expr.js";
+import { localColumn } from "./bind-list-expr.js";
 import { existsSubquery } from "./bind-subquery.js";
 import { type Binding, contextOf, type Rows } from "./binding.js";
 import { wholeEdgePolicy } from "./guarded-rows.js";
@@ -190,7 +192,10 @@ class PatternBinder {
         left = right;
         continue;
       }
-      parts.push(this.relationship(relationship, { left: left.place, right: right.place }, search));
+      const part = this.relationship(relationship, { left: left.place, right: right.place }, search);
+      parts.push(part);
+      if (relationship.group !== undefined)
+        this.group(relationship, relationship.group, left.variable, part.expr, search);
       places.push(right.place);
       left = right;
     }
@@ -334,10 +339,58 @@ class PatternBinder {
     return { expr: list, id: list };
   }
 
+  /** What a part that is walked several times says of its nodes, and their variables: lists of those on the way. */
+  private group(
+    { variable, position }: RelationshipPattern,
+    { start, end, where }: PathGroup,
+    from: Variable,
+    list: Expr,
+    search: PathPattern["search"],
+  ): void {
+    const said = [start, end].some((node) => node.labels !== null || node.properties !== null || node.where !== null);
+    const named = [start, end].some((node) => node.variable !== null);
+    if (!said && !named && where === null) return;
+    if (search !== "all" && (said || where !== null)) {
+      const what = "a search for shortest paths takes conditions on the relationship alone";
+      throw this.binding.error(position, "InvalidRelationshipPattern", what);
+    }
+    const nodes = call(NODES_OF, [call(PATH_OF, [valueOfVariable(from), list])]);
+    const part = (first: number, after: number) =>
+      call(cypherOperator("slice"), [nodes, variant(first), variant(after)]);
+    if (start.variable !== null) this.define(start.variable.name, { kind: "value", expr: part(0, -1) });
+    if (end.variable !== null) {
+      this.define(end.variable.name, { kind: "value", expr: part(1, Number.MAX_SAFE_INTEGER) });
+    }
+    if (!said && where === null) return;
+    this.later.push(() => {
+      // The nodes are read once, then each time is tested.
+      const all = localColumn({ kind: "variable", name: "nodes", position }, this.binding);
+      const at = localColumn({ kind: "variable", name: "at", position }, this.binding);
+      const item = (of: Expr, index: Expr): Variable => ({
+        kind: "value",
+        expr: call(cypherOperator("index"), [of, index]),
+      });
+      const next = call(cypherOperator("+"), [at, variant(1)]);
+      const [before, after] = [item(all, at), item(all, next)];
+      const scope = new Map(this.scope);
+      if (start.variable !== null) scope.set(start.variable.name, before);
+      if (end.variable !== null) scope.set(end.variable.name, after);
+      if (variable !== null) scope.set(variable.name, item(list, at));
+      const conditions = [
+        ...this.conditions({ ...start, variable: before }, scope),
+        ...this.conditions({ ...end, variable: after }, scope),
+        ...(where === null ? [] : conjuncts(bindCondition(where, contextOf(this.binding, scope)))),
+      ];
+      const last = call(cypherOperator("-"), [call(SIZE_OF, [list]), variant(1)]);
+      const each = holdsForAll(call(RANGE_OF, [variant(0), last]), at, andOf(conditions)!);
+      return [holdsForAll(call(LIST_OF, [nodes]), all, each)];
+    });
+  }
+
   private conditions({ variable, labels, properties, where }: Said, scope = this.scope): Expr[] {
     const context = contextOf(this.binding, scope);
     return [
-      ...(labels === null ? [] : conjuncts(testLabels(variable, labels))),
+      ...(labels === null ? [] : conjuncts(testLabels(variable, labels, context))),
       ...propertyConditions(properties, variable, (node) => bindArgument(node, context)),
       ...(where === null ? [] : conjuncts(bindCondition(where, context))),
     ];
@@ -356,4 +409,13 @@ interface Said {
   readonly labels: LabelExpr | null;
   readonly properties: MapLiteral | Parameter | null;
   readonly where: ExprNode | null;
+}
+
+const NODES_OF = cypherFunction("nodes", 1) as ScalarFunction;
+const SIZE_OF = cypherFunction("size", 1) as ScalarFunction;
+const RANGE_OF = cypherFunction("range", 2) as ScalarFunction;
+
+function holdsForAll(list: Expr, variable: ColumnExpr, where: Expr): Expr {
+  const rest = { result: null, accumulator: null, initial: null } as const;
+  return Object.freeze({ kind: "list", form: "all", type: BOOL, list, variable: variable.id, where, ...rest });
 }

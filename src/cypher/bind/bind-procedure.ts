@@ -1,8 +1,8 @@
 /** CALL: the rows of a procedure, for each row of the surrounding query. */
 import type { Expr } from "../../query/expr/expr.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
-import type { OutputColumn, Plan } from "../../query/plan/plan.js";
-import type { CallClause, SubqueryCallClause } from "../parse/ast.js";
+import type { OutputColumn } from "../../query/plan/plan.js";
+import type { CallClause } from "../parse/ast.js";
 import { bindCondition } from "./bind-condition.js";
 import { bindArgument } from "./bind-expr.js";
 import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
@@ -10,7 +10,7 @@ import { DATABASE_PROCEDURES } from "./database-procedures.js";
 import { GRAPH_PROCEDURES } from "./graph-procedures.js";
 import { INDEX_PROCEDURES } from "./index-procedures.js";
 import { type Procedure, type ProcedureRegistry, registeredProcedure, registeredProcedures } from "./procedure.js";
-import { filtered, NO_ROWS, ONE_ROW, resultOf } from "./rows.js";
+import { filtered, joined, NO_ROWS, ONE_ROW, resultOf } from "./rows.js";
 import { SCHEMA_PROCEDURES } from "./schema-procedures.js";
 import { serverProcedures } from "./server-procedures.js";
 import { NO_VARIABLES, type Variable, type Variables } from "./variables.js";
@@ -58,26 +58,8 @@ export function bindProcedureCall(clause: CallClause, rows: Rows, binding: Bindi
   for (const [name, column] of yielded(clause, procedure, right.columns)) {
     scope.set(name, { kind: "value", expr: columnExpr(column) });
   }
-  const plan = joined(rows.plan, right);
   const where = clause.where === null ? null : bindCondition(clause.where, contextOf(binding, scope));
-  return { plan: filtered(plan, where), scope };
-}
-
-/** `CALL (a) { … }`. Without RETURN the rows stay as they are. */
-export function bindSubqueryCall({ imports, query }: SubqueryCallClause, rows: Rows, binding: Binding): Rows {
-  const seen = imports === "*" ? null : new Set(imports.map(({ name }) => name));
-  const outer = seen === null ? rows.scope : new Map([...rows.scope].filter(([name]) => seen.has(name)));
-  const { plan, columns, returns } = binding.bind.query(query, outer, binding);
-  if (!returns) return rows;
-  const scope = new Map(rows.scope);
-  for (const column of columns) scope.set(column.name, { kind: "value", expr: columnExpr(column) });
-  return { plan: joined(rows.plan, plan), scope };
-}
-
-function joined(left: Plan, right: Plan): Plan {
-  if (left === ONE_ROW) return right;
-  const columns = [...left.columns, ...right.columns];
-  return Object.freeze({ kind: "join", type: "inner", left, right, condition: null, lateral: true, columns });
+  return { plan: filtered(joined(rows.plan, right, clause.optional), where), scope };
 }
 
 /** Throws ProcedureNotFound. */

@@ -15,18 +15,20 @@ import type {
 } from "../parse/ast.js";
 import { bindArgument } from "./bind-expr.js";
 import { bindMatch } from "./bind-match.js";
-import { bindProcedureCall, bindStandaloneCall, bindSubqueryCall } from "./bind-procedure.js";
+import { bindProcedureCall, bindStandaloneCall } from "./bind-procedure.js";
 import { bindProjection } from "./bind-projection.js";
-import { asTable, bindWrites, isWriting, type WritingClause } from "./bind-write.js";
+import { bindSubqueryCall } from "./bind-subquery-call.js";
+import { asTable, bindWrites } from "./bind-write.js";
 import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
 import { NO_ROWS, ONE_ROW, resultOf } from "./rows.js";
 import { type Variables, valueOfVariable } from "./variables.js";
+import { isWriting, type WritingClause } from "./writes.js";
 
-/** `scope`: of the query around it. */
-export function bindQuery(query: Query, scope: Variables, binding: Binding): QueryResult {
+/** `scope`: of the query around it; `start`: the rows that each part begins with, one without columns if not given. */
+export function bindQuery(query: Query, scope: Variables, binding: Binding, start?: () => Rows): QueryResult {
   const results = query.parts.map((part) => {
     binding.deletes = false;
-    const result = bindPart(part, scope, binding);
+    const result = bindPart(part, start?.() ?? { plan: ONE_ROW, scope }, binding);
     // What one part reads must not be changed by those after it.
     const isTable = query.parts.length > 1 && binding.tables.length > 0;
     return isTable ? { ...result, plan: asTable(result.plan, false, binding) } : result;
@@ -41,10 +43,10 @@ function union(left: QueryResult, right: QueryResult, all: boolean, binding: Bin
   return { plan, columns, returns: left.returns };
 }
 
-function bindPart({ clauses }: SingleQuery, scope: Variables, binding: Binding): QueryResult {
+function bindPart({ clauses, finish }: SingleQuery, start: Rows, binding: Binding): QueryResult {
   const [first] = clauses;
   if (first?.kind === "call" && first.standalone) return bindStandaloneCall(first, binding);
-  let rows: Rows = { plan: ONE_ROW, scope };
+  let rows = start;
   for (let at = 0; at < clauses.length; at++) {
     const clause = clauses[at]!;
     if (clause.kind === "return") {
@@ -64,7 +66,7 @@ function bindPart({ clauses }: SingleQuery, scope: Variables, binding: Binding):
     }
     rows = bindWrites(together, rows, binding);
   }
-  return { plan: isWriting(clauses.at(-1)!) ? NO_ROWS : rows.plan, columns: [], returns: false };
+  return { plan: finish || isWriting(clauses.at(-1)!) ? NO_ROWS : rows.plan, columns: [], returns: false };
 }
 
 type ReadingClause = MatchClause | UnwindClause | CallClause | SubqueryCallClause | ProjectionClause;

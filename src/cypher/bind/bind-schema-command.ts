@@ -1,7 +1,7 @@
 /** CREATE and DROP of INDEX and CONSTRAINT: from the tree to what catalog/graph-ddl.ts applies. */
 import type { GraphCommand } from "../../catalog/graph-command.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { SchemaCommand, SchemaSubject } from "../parse/ast.js";
+import type { SchemaCommand, SchemaSubject } from "../parse/statement-ast.js";
 import { fulltextOptions, vectorOptions } from "./bind-index-options.js";
 
 /** Throws 22023 for options that the index has not. */

@@ -13,11 +13,13 @@ import type {
 } from "../../query/plan/graph-plans.js";
 import type { CommonTable, OutputColumn, Plan } from "../../query/plan/plan.js";
 import type {
-  Clause,
+  ChangedProperty,
   CreateClause,
   DeleteClause,
+  Expr as ExprNode,
   ForeachClause,
   LabelExpr,
+  LabelsItem,
   MapLiteral,
   MergeClause,
   NodePattern,
@@ -30,7 +32,7 @@ import type {
 import { bindArgument } from "./bind-expr.js";
 import { localColumn, withLocal } from "./bind-list-expr.js";
 import { bindMergePattern, edgeColumns, nodeColumns } from "./bind-match.js";
-import { type Binding, contextOf, type Rows } from "./binding.js";
+import { type Binding, contextOf, type ExprContext, type Rows } from "./binding.js";
 import {
   call,
   columnsOfEntity,
@@ -43,23 +45,29 @@ import {
   valueOfVariable,
   variant,
 } from "./variables.js";
-
-export type WritingClause = Extract<
-  Clause,
-  { readonly kind: "create" | "merge" | "set" | "remove" | "delete" | "foreach" }
->;
-
-export function isWriting(clause: Clause): clause is WritingClause {
-  return WRITING.has(clause.kind);
-}
-
-const WRITING: ReadonlySet<Clause["kind"]> = new Set(["create", "merge", "set", "remove", "delete", "foreach"]);
+import { isWriting, type WritingClause } from "./writes.js";
 
 /** One clause, or several CREATE one after the other, which see nothing of each other but their variables. */
 export function bindWrites(clauses: readonly WritingClause[], rows: Rows, binding: Binding): Rows {
   const writer = new WriteBinder(rows.scope, binding);
   for (const clause of clauses) writer.clause(clause);
-  const { steps, columns, scope } = writer;
+  return written(writer, rows, binding);
+}
+
+/** The rows after a clause's steps: `columns` and `scope` are what they make. */
+export function written(
+  {
+    steps,
+    columns,
+    scope,
+  }: {
+    readonly steps: readonly GraphWriteStep[];
+    readonly columns: readonly OutputColumn[];
+    readonly scope: Variables;
+  },
+  rows: Rows,
+  binding: Binding,
+): Rows {
   const entities = [...rows.scope.values()];
   const given = new Set(rows.plan.columns.map(({ id }) => id));
   const plan: Plan = Object.freeze({
@@ -168,7 +176,7 @@ class WriteBinder {
     this.steps.push({
       kind: "create-node",
       columns,
-      labels: namesOf(labels),
+      ...this.labelsOf(labels, this.scope),
       properties: this.properties(properties, this.scope),
     });
     this.columns.push(...columnsOfEntity(made));
@@ -181,7 +189,7 @@ class WriteBinder {
     this.steps.push({
       kind: "create-edge",
       columns,
-      type: namesOf(pattern.types)[0]!,
+      type: this.typeOf(pattern.types, this.scope),
       src: idOf(from),
       dst: idOf(to),
       properties: this.properties(pattern.properties, this.scope),
@@ -197,6 +205,18 @@ class WriteBinder {
     if (properties.kind === "parameter") return bindArgument(properties, context);
     const entries = properties.entries.flatMap(({ key, value }) => [textConst(key), bindArgument(value, context)]);
     return call(MAP_OF, entries);
+  }
+
+  private labelsOf(labels: LabelExpr | null, scope: Variables) {
+    const { names, computed } = labelsOf(labels);
+    const context = contextOf(this.binding, scope);
+    return { labels: names, dynamic: computed.map((expr) => bindArgument(expr, context)) };
+  }
+
+  /** The one type. */
+  private typeOf(types: LabelExpr | null, scope: Variables): string | Expr {
+    const { labels, dynamic } = this.labelsOf(types, scope);
+    return labels[0] ?? dynamic[0]!;
   }
 
   private define(name: string, variable: Variable): void {
@@ -222,7 +242,7 @@ class WriteBinder {
       const { labels, properties } = written[i]!;
       const { columns } = node;
       const map = this.properties(properties, before);
-      create.push({ kind: "create-node", columns, labels: namesOf(labels), properties: map });
+      create.push({ kind: "create-node", columns, ...this.labelsOf(labels, before), properties: map });
     });
     const idAt = (i: number) => {
       const node = nodes[i]!;
@@ -236,7 +256,7 @@ class WriteBinder {
       create.push({
         kind: "create-edge",
         columns: shape.columns,
-        type: namesOf(relationship.types)[0]!,
+        type: this.typeOf(relationship.types, before),
         src,
         dst,
         properties,
@@ -261,9 +281,8 @@ class WriteBinder {
     const context = contextOf(this.binding, scope);
     switch (item.kind) {
       case "set-property": {
-        const { target, name } = item.target;
         const value = bindArgument(item.value, context);
-        return { kind: "set-property", target: bindArgument(target, context), key: name, value };
+        return { kind: "set-property", ...propertyOf(item.target, context), value };
       }
       case "replace":
       case "add": {
@@ -272,17 +291,14 @@ class WriteBinder {
         return { kind: "set-properties", target, value, replace: item.kind === "replace" };
       }
       case "labels":
-        return { kind: "set-labels", target: bindArgument(item.variable, context), labels: item.labels };
+        return { kind: "set-labels", ...labelsIn(item, context) };
     }
   }
 
   private removeStep(item: RemoveItem): GraphWriteStep {
     const context = contextOf(this.binding, this.scope);
-    if (item.kind === "labels") {
-      return { kind: "remove-labels", target: bindArgument(item.variable, context), labels: item.labels };
-    }
-    const { target, name } = item.target;
-    return { kind: "set-property", target: bindArgument(target, context), key: name, value: variant(null) };
+    if (item.kind === "labels") return { kind: "remove-labels", ...labelsIn(item, context) };
+    return { kind: "set-property", ...propertyOf(item.target, context), value: variant(null) };
   }
 
   private delete({ targets, detach }: DeleteClause): void {
@@ -308,9 +324,20 @@ class WriteBinder {
   }
 }
 
-/** Labels to create, or the one type. */
-function namesOf(labels: LabelExpr | null): readonly string[] {
-  if (labels === null) return [];
-  if (labels.kind === "label") return [labels.name];
-  return labels.kind === "and-labels" ? labels.operands.flatMap(namesOf) : [];
+/** Labels that are written out, and those that are computed. */
+function labelsOf(labels: LabelExpr | null): { readonly names: string[]; readonly computed: ExprNode[] } {
+  const all = labels?.kind === "and-labels" ? labels.operands.map(labelsOf) : [];
+  const names = labels?.kind === "label" ? [labels.name] : all.flatMap((each) => each.names);
+  const computed = labels?.kind === "dynamic-label" ? [labels.names] : all.flatMap((each) => each.computed);
+  return { names, computed };
+}
+
+function labelsIn({ variable, labels, dynamic }: LabelsItem, context: ExprContext) {
+  const exprs = dynamic.map(({ names }) => bindArgument(names, context));
+  return { target: bindArgument(variable, context), labels, dynamic: exprs };
+}
+
+function propertyOf(property: ChangedProperty, context: ExprContext) {
+  const key = property.kind === "property" ? property.name : bindArgument(property.index, context);
+  return { target: bindArgument(property.target, context), key };
 }

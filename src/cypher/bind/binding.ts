@@ -62,8 +62,18 @@ export interface QueryResult {
 
 export interface Binders {
   expr(node: ExprNode, context: ExprContext): Expr;
-  query(query: Query, scope: Variables, binding: Binding): QueryResult;
+  query(query: Query, scope: Variables, binding: Binding, start?: () => Rows): QueryResult;
   match(clause: Pick<MatchClause, "optional" | "patterns" | "where">, rows: Rows, binding: Binding): Rows;
+}
+
+/** What a CALL IN TRANSACTIONS needs to be run in parts. */
+export interface InTransactions {
+  /** Of the clause. */
+  readonly position: number;
+  /** The variables before the clause. */
+  readonly scope: readonly { readonly name: string; readonly isNode: boolean }[];
+  /** Those that its query adds. */
+  readonly outputs: readonly string[];
 }
 
 export class Binding {
@@ -74,6 +84,8 @@ export class Binding {
   readonly tables: CommonTableDefinition[] = [];
   /** A clause before this one deletes: entities in rows may be gone. */
   deletes = false;
+  /** Of a CALL IN TRANSACTIONS; null: there is none. */
+  inTransactions: InTransactions | null = null;
   private nextId = 1;
   private partsRead = 0;
   /** By name: its place in `parameterNames`. */

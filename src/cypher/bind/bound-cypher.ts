@@ -2,6 +2,8 @@
 import type { GraphCommand } from "../../catalog/graph-command.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 
+import type { InTransactions } from "./binding.js";
+
 export interface BoundCypherQuery {
   readonly kind: "query";
   readonly plan: Plan;
@@ -13,6 +15,8 @@ export interface BoundCypherQuery {
   readonly optionalParameters: ReadonlySet<string>;
   /** Writes nothing. */
   readonly readOnly: boolean;
+  /** It has a CALL IN TRANSACTIONS; null: it has none. */
+  readonly inTransactions: InTransactions | null;
   /** It ends in RETURN, or is a lone CALL. */
   readonly returnsRows: boolean;
 }

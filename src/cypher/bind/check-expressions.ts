@@ -11,6 +11,7 @@ import type {
   CountAll,
   Expr,
   FunctionCall,
+  LabelExpr,
   MapProjection,
   PathPattern,
   PropertyAccess,
@@ -105,6 +106,17 @@ export abstract class ExpressionChecker extends CheckBase {
     }
   }
 
+  /** Labels that are computed. */
+  protected labelNames(labels: LabelExpr, place: Place): void {
+    if (labels.kind === "dynamic-label") {
+      const type = this.typeOf(labels.names, { ...place, aggregates: "forbidden" });
+      this.require(labels.names, type, ["string", "list"], "a label that is computed");
+    } else if (labels.kind === "not-label") this.labelNames(labels.operand, place);
+    else if (labels.kind === "and-labels" || labels.kind === "or-labels") {
+      for (const operand of labels.operands) this.labelNames(operand, place);
+    }
+  }
+
   private typeOfOperator(
     expr: Extract<
       Expr,
@@ -137,6 +149,7 @@ export abstract class ExpressionChecker extends CheckBase {
       }
       case "label-test":
         this.require(expr.target, of(expr.target), ["node", "relationship"], "a test of labels");
+        this.labelNames(expr.labels, place);
         return BOOLEAN;
       case "unary":
         return this.require(expr.operand, of(expr.operand), ["number", "temporal"], `"${expr.operator}"`);
@@ -226,6 +239,12 @@ export abstract class ExpressionChecker extends CheckBase {
 
   /** Lists and strings take anything by "+"; what adds up otherwise is numbers and temporal values. */
   private typeOfArithmetic({ operator, left, right }: ArithmeticExpr, a: StaticType, b: StaticType): StaticType {
+    if (operator === "||") {
+      this.require(left, a, ["string", "list"], '"||"');
+      this.require(right, b, ["string", "list"], '"||"');
+      if (a.kind === "string" && b.kind === "string") return STRING;
+      return a.kind === "list" && b.kind === "list" ? listOf(commonType(a.item, b.item)) : ANY;
+    }
     if (operator === "+") {
       if (a.kind === "list" || b.kind === "list") return listOf(commonType(itemType(a) ?? a, itemType(b) ?? b));
       if (a.kind === "string" || b.kind === "string") return isOpen(a) || isOpen(b) ? ANY : STRING;

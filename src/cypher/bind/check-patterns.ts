@@ -1,8 +1,8 @@
 /** Checks patterns: what their variables are, and what they may be. Extended by `check-projections.ts`. */
-import type { NodePattern, PathPattern, RelationshipPattern, Variable } from "../parse/ast.js";
+import type { NodePattern, PathGroup, PathPattern, RelationshipPattern, Variable } from "../parse/ast.js";
 import type { Place } from "./check-base.js";
 import { ExpressionChecker } from "./check-expressions.js";
-import type { Scope } from "./scope.js";
+import { Scope } from "./scope.js";
 import { describeType, isOpen, listOf, NODE, PATH, RELATIONSHIP, type StaticType } from "./static-type.js";
 
 export abstract class PatternChecker extends ExpressionChecker {
@@ -13,7 +13,10 @@ export abstract class PatternChecker extends ExpressionChecker {
   protected matchPatterns(patterns: readonly PathPattern[], place: Place): void {
     const relationships = new Set<string>();
     for (const path of patterns) {
-      for (const part of partsOf(path)) this.matchVariable(part, place.scope, relationships);
+      for (const part of partsOf(path)) {
+        this.matchVariable(part, place.scope, relationships);
+        if (part.kind === "relationship" && part.group !== undefined) this.groupVariables(part.group, place.scope);
+      }
       // A path's own name comes last: inside of it is no path yet.
       if (path.variable !== null) this.define(path.variable, PATH, place.scope);
     }
@@ -39,14 +42,36 @@ export abstract class PatternChecker extends ExpressionChecker {
     relationships.add(name);
   }
 
+  /** The nodes of a part that is walked several times: a list of those on the way. */
+  private groupVariables({ start, end }: PathGroup, scope: Scope): void {
+    for (const { variable } of [start, end]) if (variable !== null) this.define(variable, listOf(NODE), scope);
+  }
+
   private typeConflict(variable: Variable, known: StaticType, wanted: StaticType) {
     const what = `variable \`${variable.name}\` is ${describeType(known)} and cannot be ${describeType(wanted)} too`;
     return this.mistake(variable.position, "VariableTypeConflict", what, "another name is free");
   }
 
-  private partExpressions({ properties, where }: NodePattern | RelationshipPattern, place: Place): void {
+  private partExpressions(part: NodePattern | RelationshipPattern, around: Place): void {
+    const place = part.kind === "relationship" && part.length !== null ? this.eachTime(part, around) : around;
+    const { properties, where } = part;
+    const labels = part.kind === "node" ? part.labels : part.types;
+    if (labels !== null) this.labelNames(labels, place);
     if (properties !== null) this.typeOf(properties, place);
     if (where !== null) this.condition(where, place, "WHERE");
+  }
+
+  /** Where the conditions of what is walked several times stand: they are about one time. */
+  private eachTime({ variable, group }: RelationshipPattern, around: Place): Place {
+    const scope = new Scope(around.scope);
+    const place = { ...around, scope };
+    if (variable !== null) scope.define(variable.name, RELATIONSHIP);
+    if (group === undefined) return place;
+    const { start, end, where } = group;
+    for (const node of [start, end]) if (node.variable !== null) scope.define(node.variable.name, NODE);
+    for (const node of [start, end]) this.partExpressions(node, place);
+    if (where !== null) this.condition(where, place, "WHERE");
+    return place;
   }
 
   /** A pattern as an expression brings no variables; only what a shortest path runs along may have a name. */

@@ -4,6 +4,8 @@ import { DbError } from "../../protocol/errors.js";
 import { nearestName } from "../../protocol/nearest-name.js";
 import type {
   CallClause,
+  CallTransactions,
+  ChangedProperty,
   Clause,
   DeleteClause,
   Expr,
@@ -21,13 +23,16 @@ import type { CheckedColumn } from "./check-expressions.js";
 import { ProjectionChecker } from "./check-projections.js";
 import type { ProcedureField, ProcedureSignature } from "./procedure-catalog.js";
 import { Scope } from "./scope.js";
-import { ANY, itemType, type StaticKind } from "./static-type.js";
-
-const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call", "subquery-call", "with", "return"]);
+import { ANY, itemType, MAP, type StaticKind } from "./static-type.js";
+import { writes } from "./writes.js";
 
 export abstract class QueryChecker extends ProjectionChecker {
   /** `outer`: what a subquery sees of the query around it. The columns of the result; none without RETURN. */
   protected query({ parts }: Query, outer: Scope | null): readonly CheckedColumn[] {
+    const split = parts.length > 1 ? parts.flatMap(({ clauses }) => clauses).find(isInTransactions) : undefined;
+    if (split !== undefined) {
+      throw this.mistake(split.position, "InvalidClauseComposition", "CALL IN TRANSACTIONS cannot stand in a UNION");
+    }
     const results = parts.map((part) => this.singleQuery(part, outer));
     const first = results[0]!;
     for (const [i, columns] of results.entries()) {
@@ -41,7 +46,7 @@ export abstract class QueryChecker extends ProjectionChecker {
 
   protected subquery(query: Query, outer: Scope): readonly CheckedColumn[] {
     for (const { clauses } of query.parts) {
-      const writing = clauses.find(({ kind }) => !READING.has(kind));
+      const writing = clauses.find(writes);
       if (writing === undefined) continue;
       const what = `${writing.kind.toUpperCase()} is not allowed in a subquery, which only reads`;
       throw this.mistake(writing.position, "InvalidClauseComposition", what);
@@ -52,7 +57,10 @@ export abstract class QueryChecker extends ProjectionChecker {
   private singleQuery({ clauses }: SingleQuery, outer: Scope | null): readonly CheckedColumn[] {
     let scope = new Scope(outer);
     let columns: readonly CheckedColumn[] = [];
-    for (const clause of clauses) {
+    for (const [i, clause] of clauses.entries()) {
+      if (clause.kind === "subquery-call" && clause.transactions !== null) {
+        this.inTransactions(clause.transactions, outer !== null, clauses.slice(0, i));
+      }
       if (isProjection(clause)) {
         const projected = this.projection(clause, scope);
         scope = projected.scope;
@@ -105,7 +113,7 @@ export abstract class QueryChecker extends ProjectionChecker {
   }
 
   /** The query sees what it imports, and gives new variables. */
-  private subqueryCall({ imports, query }: SubqueryCallClause, { scope }: Place): void {
+  private subqueryCall({ imports, query, transactions }: SubqueryCallClause, { scope }: Place): void {
     let outer = scope;
     if (imports !== "*") {
       outer = new Scope();
@@ -115,14 +123,26 @@ export abstract class QueryChecker extends ProjectionChecker {
         outer.define(name, type);
       }
     }
-    for (const { name, type } of this.subquery(query, outer))
-      this.define({ name, position: query.position }, type, scope);
+    for (const { name, type } of this.query(query, outer)) this.define({ name, position: query.position }, type, scope);
+    if (transactions === null) return;
+    if (transactions.status !== null) this.define(transactions.status, MAP, scope);
+    if (transactions.rows !== null) {
+      const type = this.typeOf(transactions.rows, { scope: new Scope(), aggregates: "forbidden" });
+      this.require(transactions.rows, type, ["integer"], "OF … ROWS");
+    }
+  }
+
+  private inTransactions({ position }: CallTransactions, nested: boolean, before: readonly Clause[]): void {
+    const mistake = (what: string) => this.mistake(position, "InvalidClauseComposition", what);
+    if (nested) throw mistake("CALL IN TRANSACTIONS cannot stand inside a subquery");
+    if (before.some(writes)) throw mistake("CALL IN TRANSACTIONS cannot come after a clause that writes");
   }
 
   private setItem(item: SetItem, place: Place): void {
     switch (item.kind) {
       case "set-property":
         this.changed(item.target.target, ENTITY, "SET", place);
+        this.propertyName(item.target, place);
         this.typeOf(item.value, place);
         return;
       case "replace":
@@ -134,12 +154,22 @@ export abstract class QueryChecker extends ProjectionChecker {
       }
       case "labels":
         this.changed(item.variable, ["node"], "SET of labels", place);
+        for (const label of item.dynamic) this.labelNames(label, place);
     }
   }
 
   private removeItem(item: RemoveItem, place: Place): void {
-    if (item.kind === "labels") this.changed(item.variable, ["node"], "REMOVE of labels", place);
-    else this.changed(item.target.target, ENTITY, "REMOVE", place);
+    if (item.kind === "labels") {
+      this.changed(item.variable, ["node"], "REMOVE of labels", place);
+      for (const label of item.dynamic) this.labelNames(label, place);
+      return;
+    }
+    this.changed(item.target.target, ENTITY, "REMOVE", place);
+    this.propertyName(item.target, place);
+  }
+
+  private propertyName(property: ChangedProperty, place: Place): void {
+    if (property.kind === "index") this.changed(property.index, ["string"], "a property's name", place);
   }
 
   private changed(target: Expr, wanted: readonly StaticKind[], wantedBy: string, place: Place): void {
@@ -231,6 +261,8 @@ export abstract class QueryChecker extends ProjectionChecker {
     );
   }
 }
+
+const isInTransactions = (clause: Clause): boolean => clause.kind === "subquery-call" && clause.transactions !== null;
 
 const isProjection = (clause: Clause): clause is ProjectionClause => clause.kind === "with" || clause.kind === "return";
 

@@ -2,7 +2,7 @@
  * Cypher's semantic check: a statement's names, kinds of variables, types, aggregates and calls, before it is bound. It
  * raises what openCypher calls errors of compile time. Called by the binder for each statement that it binds.
  */
-import type { Statement } from "../parse/ast.js";
+import type { Statement } from "../parse/statement-ast.js";
 import { QueryChecker } from "./check-queries.js";
 import type { ProcedureCatalog } from "./procedure-catalog.js";
 import { Scope } from "./scope.js";

@@ -1,7 +1,7 @@
 /** The parts of Cypher's expressions, for checks that look through them. */
 
 import { cypherAggregate } from "../../query/expr/cypher/registry.js";
-import type { Expr, Variable } from "../parse/ast.js";
+import type { Expr, LabelExpr, Variable } from "../parse/ast.js";
 import type { Scope } from "./scope.js";
 
 export const isAggregate = (expr: Expr): boolean =>
@@ -19,8 +19,9 @@ export function aggregateIn(expr: Expr): boolean {
 export function directParts(expr: Expr, scope: Scope | null): readonly Expr[] {
   switch (expr.kind) {
     case "property":
-    case "label-test":
       return [expr.target];
+    case "label-test":
+      return [expr.target, ...computedNames(expr.labels)];
     case "index":
       return [expr.target, expr.index];
     case "slice":
@@ -66,6 +67,12 @@ export function directParts(expr: Expr, scope: Scope | null): readonly Expr[] {
     default:
       return [];
   }
+}
+
+function computedNames(labels: LabelExpr): readonly Expr[] {
+  if (labels.kind === "dynamic-label") return [labels.names];
+  if (labels.kind === "not-label") return computedNames(labels.operand);
+  return "operands" in labels ? labels.operands.flatMap(computedNames) : [];
 }
 
 const present = (parts: readonly (Expr | null)[]): Expr[] => parts.filter((part) => part !== null);

@@ -4,6 +4,7 @@ import type { Expr } from "../../query/expr/expr.js";
 import { columnsOf, mapExpr } from "../../query/expr/walk.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan, SortKey } from "../../query/plan/plan.js";
+import { joinColumns } from "../../query/plan/walk.js";
 import { VARIANT } from "../../values/values.js";
 import type { Binding } from "./binding.js";
 
@@ -62,8 +63,23 @@ export function only(input: Plan, columns: readonly OutputColumn[]): Plan {
   return Object.freeze({ kind: "project", input, exprs, columns });
 }
 
+/** The right rows for each left one, whose columns they read; `optional`: a left row without any stays, with nulls. */
+export function joined(left: Plan, right: Plan, optional: boolean): Plan {
+  if (left === ONE_ROW && !optional) return right;
+  const type = optional ? "left" : "inner";
+  return Object.freeze({
+    kind: "join",
+    type,
+    left,
+    right,
+    condition: null,
+    lateral: true,
+    columns: joinColumns(type, left, right),
+  });
+}
+
 /** One projection instead of two, where none computes anything twice. */
-function joined(input: Plan, made: readonly Made[], binding: Binding): Plan | null {
+function mergedProjection(input: Plan, made: readonly Made[], binding: Binding): Plan | null {
   if (input.kind !== "project") return null;
   const meaning = new Map(input.columns.map(({ id }, i) => [id, input.exprs[i]!]));
   const read = made.flatMap(({ expr }) => [...columnsOf(expr)]);
@@ -76,7 +92,7 @@ function joined(input: Plan, made: readonly Made[], binding: Binding): Plan | nu
 
 /** The columns of a result: variants, whatever the types of their sources. */
 export function resultOf(input: Plan, made: readonly Made[], binding: Binding): Plan {
-  const plan = joined(input, made, binding) ?? project(input, made, [], binding);
+  const plan = mergedProjection(input, made, binding) ?? project(input, made, [], binding);
   const columns = plan.columns.map((column) =>
     column.type === VARIANT ? column : binding.newColumn(column.name, VARIANT, column.nullable),
   );

@@ -3,7 +3,7 @@
  * `print.ts`, `cypher/bind` and the session. Every node is readonly and tagged by `kind`; `position` is the 0-based
  * UTF-16 offset where the node begins, for operators the offset of the operator.
  */
-interface Node {
+export interface Node {
   readonly position: number;
 }
 
@@ -111,7 +111,7 @@ export interface NotExpr extends Node {
 /** All are left-associative, `^` too. */
 export interface ArithmeticExpr extends Node {
   readonly kind: "arithmetic";
-  readonly operator: "+" | "-" | "*" | "/" | "%" | "^";
+  readonly operator: "+" | "-" | "*" | "/" | "%" | "^" | "||";
   readonly left: Expr;
   readonly right: Expr;
 }
@@ -249,8 +249,17 @@ export type LabelExpr =
   | (Node & { readonly kind: "label"; readonly name: string })
   /** `%`: any label at all. */
   | (Node & { readonly kind: "any-label" })
+  | DynamicLabel
   | (Node & { readonly kind: "not-label"; readonly operand: LabelExpr })
   | (Node & { readonly kind: "and-labels" | "or-labels"; readonly operands: readonly LabelExpr[] });
+
+/** `$(name)`, `$all(names)`, `$any(names)`: a string or a list of them. */
+export interface DynamicLabel extends Node {
+  readonly kind: "dynamic-label";
+  readonly names: Expr;
+  /** One of them is enough. */
+  readonly any: boolean;
+}
 
 export interface PathPattern extends Node {
   readonly kind: "path";
@@ -284,8 +293,17 @@ export interface RelationshipPattern extends Node {
   readonly length: PathLength | null;
   readonly properties: MapLiteral | Parameter | null;
   readonly where: Expr | null;
+  /** It is walked several times, between nodes of which something may be said; absent: there is no more to say. */
+  readonly group?: PathGroup;
   /** As the pattern is read: `->` right, `<-` left; `--` and `<-->` either. */
   readonly direction: "right" | "left" | "either";
+}
+
+/** `((start)-[…]->(end) WHERE …)+`. */
+export interface PathGroup {
+  readonly start: NodePattern;
+  readonly end: NodePattern;
+  readonly where: Expr | null;
 }
 
 export interface Similarity extends Node {
@@ -299,14 +317,6 @@ export interface PathLength extends Node {
   readonly max: number | null;
 }
 
-/** One text: Cypher has one statement per text. */
-export interface Statement {
-  readonly mode: "run" | "explain" | "profile";
-  readonly body: Query | SchemaCommand;
-  /** Names of the parameters, in the order of their first use. */
-  readonly parameters: readonly string[];
-}
-
 /** Single queries joined by UNION; with one part `all` is false. */
 export interface Query extends Node {
   readonly kind: "query";
@@ -317,6 +327,8 @@ export interface Query extends Node {
 
 export interface SingleQuery extends Node {
   readonly clauses: readonly Clause[];
+  /** It ends in FINISH, which says that there are no rows. */
+  readonly finish?: true;
 }
 
 export type Clause =
@@ -353,6 +365,7 @@ export interface CallClause extends Node {
   /** null: no YIELD. `*` only in standalone calls. */
   readonly yields: readonly YieldItem[] | "*" | null;
   readonly where: Expr | null;
+  readonly optional: boolean;
   /** The statement's only clause. */
   readonly standalone: boolean;
 }
@@ -366,6 +379,18 @@ export interface SubqueryCallClause extends Node {
    */
   readonly imports: readonly Variable[] | "*";
   readonly query: Query;
+  /** A row for which the query gives none stays, with nulls. */
+  readonly optional: boolean;
+  /** IN TRANSACTIONS; null: the query runs in the statement's. */
+  readonly transactions: CallTransactions | null;
+}
+
+/** `IN TRANSACTIONS OF 100 ROWS ON ERROR CONTINUE REPORT STATUS AS s`. */
+export interface CallTransactions extends Node {
+  /** Rows for each transaction. */
+  readonly rows: Expr | null;
+  readonly onError: "fail" | "continue" | "break";
+  readonly status: Variable | null;
 }
 
 export interface YieldItem extends Node {
@@ -419,21 +444,30 @@ export interface SetClause extends Node {
 }
 
 export type SetItem =
-  | (Node & { readonly kind: "set-property"; readonly target: PropertyAccess; readonly value: Expr })
+  | (Node & { readonly kind: "set-property"; readonly target: ChangedProperty; readonly value: Expr })
   /** `n = map`. */
   | (Node & { readonly kind: "replace"; readonly variable: Variable; readonly value: Expr })
   /** `n += map`. */
   | (Node & { readonly kind: "add"; readonly variable: Variable; readonly value: Expr })
-  | (Node & { readonly kind: "labels"; readonly variable: Variable; readonly labels: readonly string[] });
+  | LabelsItem;
+
+/** `n.p`, `n[expression]`. */
+export type ChangedProperty = PropertyAccess | IndexAccess;
+
+/** `n:A:$(b)`, to be set or removed. */
+export interface LabelsItem extends Node {
+  readonly kind: "labels";
+  readonly variable: Variable;
+  readonly labels: readonly string[];
+  readonly dynamic: readonly DynamicLabel[];
+}
 
 export interface RemoveClause extends Node {
   readonly kind: "remove";
   readonly items: readonly RemoveItem[];
 }
 
-export type RemoveItem =
-  | (Node & { readonly kind: "remove-property"; readonly target: PropertyAccess })
-  | (Node & { readonly kind: "labels"; readonly variable: Variable; readonly labels: readonly string[] });
+export type RemoveItem = (Node & { readonly kind: "remove-property"; readonly target: ChangedProperty }) | LabelsItem;
 
 export interface DeleteClause extends Node {
   readonly kind: "delete";
@@ -447,49 +481,4 @@ export interface ForeachClause extends Node {
   readonly list: Expr;
   /** Updating clauses only. */
   readonly clauses: readonly Clause[];
-}
-
-export type SchemaCommand = CreateIndexCommand | CreateConstraintCommand | DropIndexCommand | DropConstraintCommand;
-
-/** What an index or a constraint is of: `(n:Label)` or `()-[r:TYPE]-()`. */
-export interface SchemaSubject extends Node {
-  readonly of: "node" | "relationship";
-  readonly variable: Variable | null;
-  /** A label or a relationship type. */
-  readonly label: string;
-}
-
-export interface CreateIndexCommand extends Node {
-  readonly kind: "create-index";
-  readonly method: "range" | "text" | "point" | "vector" | "fulltext";
-  readonly name: string | null;
-  readonly ifNotExists: boolean;
-  readonly subject: SchemaSubject;
-  readonly properties: readonly string[];
-  /** OPTIONS {…}. */
-  readonly options: Expr | null;
-}
-
-export interface CreateConstraintCommand extends Node {
-  readonly kind: "create-constraint";
-  readonly name: string | null;
-  readonly ifNotExists: boolean;
-  readonly subject: SchemaSubject;
-  readonly properties: readonly string[];
-  readonly requires: "unique" | "key" | "not-null";
-}
-
-/** By name, or by label and properties (`DROP INDEX ON :Label(a, b)`). */
-export interface DropIndexCommand extends Node {
-  readonly kind: "drop-index";
-  readonly name: string | null;
-  readonly label: string | null;
-  readonly properties: readonly string[];
-  readonly ifExists: boolean;
-}
-
-export interface DropConstraintCommand extends Node {
-  readonly kind: "drop-constraint";
-  readonly name: string;
-  readonly ifExists: boolean;
 }

@@ -13,6 +13,14 @@ import type {
 import { ExpressionParser } from "./expressions.js";
 import { escapedName, stringValue } from "./literals.js";
 
+const NAMED_NUMBERS: Readonly<Record<string, number>> = {
+  INF: Number.POSITIVE_INFINITY,
+  INFINITY: Number.POSITIVE_INFINITY,
+  NAN: Number.NaN,
+};
+/** What `trim(LEADING …)` calls. */
+const TRIMS: Readonly<Record<string, string>> = { BOTH: "btrim", LEADING: "ltrim", TRAILING: "rtrim" };
+
 export abstract class AtomParser extends ExpressionParser {
   /** Names of the parameters met so far. */
   protected readonly parameters = new Set<string>();
@@ -123,6 +131,11 @@ export abstract class AtomParser extends ExpressionParser {
 
   private nameAtom(position: number): Expr {
     if (this.callBegins()) return this.call(position);
+    const number = this.kind === "word" ? NAMED_NUMBERS[this.word().toUpperCase()] : undefined;
+    if (number !== undefined) {
+      this.at++;
+      return { kind: "float", value: number, position };
+    }
     const variable = this.variable();
     return this.kind === "{" ? this.mapProjection(variable.name, position) : variable;
   }
@@ -142,11 +155,27 @@ export abstract class AtomParser extends ExpressionParser {
       this.expect(")");
       return { kind: "count-all", position };
     }
+    if (name.toLowerCase() === "trim") {
+      const trimmed = this.trimSpecification(position);
+      if (trimmed !== null) return trimmed;
+    }
     const distinct = this.acceptKeyword("DISTINCT");
     const args = this.kind === ")" && !distinct ? [] : this.commaList(() => this.inner());
     this.expect(")");
     if (args.length === 1 && name.toLowerCase() === "exists") this.place(args[0]!);
     return { kind: "call", name, distinct, args, position };
+  }
+
+  /** `BOTH 'x' FROM text)`, `LEADING FROM text)`; null: the arguments are plain ones. */
+  private trimSpecification(position: number): Expr | null {
+    const trim = TRIMS[this.keyword];
+    if (trim === undefined || this.kinds[this.at + 1] === "," || this.kinds[this.at + 1] === ")") return null;
+    this.at++;
+    const characters = this.keyword === "FROM" ? [] : [this.inner()];
+    this.expectKeyword("FROM");
+    const args = [this.inner(), ...characters];
+    this.expect(")");
+    return { kind: "call", name: trim, distinct: false, args, position };
   }
 
   private mapProjection(name: string, position: number): Expr {
@@ -171,16 +200,27 @@ export abstract class AtomParser extends ExpressionParser {
   private caseExpr(position: number): CaseExpr {
     this.expectKeyword("CASE");
     const subject = this.keyword === "WHEN" ? null : this.inner(this.barEnds);
-    const branches: { when: Expr; result: Expr }[] = [];
+    const branches: { when: Expr; result: Expr; isTest: boolean }[] = [];
+    let hasTests = false;
     while (this.acceptKeyword("WHEN")) {
-      const when = subject === null ? this.condition() : this.inner(this.barEnds);
+      const whens: { when: Expr; isTest: boolean }[] = [];
+      do {
+        const test = subject === null ? null : this.rest(subject);
+        hasTests ||= test !== null;
+        const when = test ?? (subject === null ? this.condition() : this.inner(this.barEnds));
+        whens.push({ when, isTest: test !== null });
+      } while (subject !== null && this.accept(","));
       this.expectKeyword("THEN");
-      branches.push({ when, result: this.inner(this.barEnds) });
+      const result = this.inner(this.barEnds);
+      for (const { when, isTest } of whens) branches.push({ when, result, isTest });
     }
     if (branches.length === 0) throw this.expected("WHEN");
     const otherwise = this.acceptKeyword("ELSE") ? this.inner(this.barEnds) : null;
     this.expectKeyword("END");
-    return { kind: "case", subject, branches, otherwise, position };
+    const plain = branches.map(({ when, result, isTest }) => {
+      return { when: hasTests && subject !== null && !isTest ? equalTo(subject, when) : when, result };
+    });
+    return { kind: "case", subject: hasTests ? null : subject, branches: plain, otherwise, position };
   }
 
   /** Quantifiers, and the older functions that are written like them. */
@@ -255,4 +295,11 @@ export abstract class AtomParser extends ExpressionParser {
     this.expect("]");
     return { kind: "pattern-comprehension", pattern, where, result, position };
   }
+}
+
+/** What `CASE subject WHEN value` asks; null is asked for by itself. */
+function equalTo(subject: Expr, value: Expr): Expr {
+  const { position } = value;
+  if (value.kind === "null") return { kind: "null-test", operand: subject, negated: false, position };
+  return { kind: "comparison", first: subject, rest: [{ operator: "=", operand: value, position }], position };
 }

@@ -33,6 +33,8 @@ export abstract class ExpressionParser extends TokenReader {
 
   protected abstract atom(): Expr;
   protected abstract labels(or: boolean, colons: boolean): LabelExpr;
+  /** A type as `values/cypher-type.ts` writes it. */
+  protected abstract valueType(): string;
 
   protected expression(min = OR): Expr {
     this.enter();
@@ -107,7 +109,8 @@ export abstract class ExpressionParser extends TokenReader {
     this.at++;
     if (operator === "-" && (this.kind === "integer" || this.kind === "float")) {
       const next = this.kinds[this.at + 1];
-      if (next !== "." && next !== "[" && next !== ":") return this.number(true, position);
+      if (next !== "." && next !== "[" && (next !== ":" || this.kinds[this.at + 2] === ":"))
+        return this.number(true, position);
     }
     return { kind: "unary", operator, operand: this.expression(SIGN), position };
   }
@@ -132,7 +135,8 @@ export abstract class ExpressionParser extends TokenReader {
         target = { kind: "property", target, name: this.name("a property's name"), position };
       } else if (this.accept("[")) {
         target = this.element(target, position);
-      } else if (this.accept(":")) {
+      } else if (this.kind === ":" && this.kinds[this.at + 1] !== ":") {
+        this.at++;
         target = { kind: "label-test", target, labels: this.labels(!this.barEnds, true), position };
       } else {
         return target;
@@ -180,7 +184,10 @@ export abstract class ExpressionParser extends TokenReader {
       case ">=":
         return COMPARISON;
       case "=~":
+      case ":":
         return PREDICATE;
+      case "|":
+        return this.isConcatenation() ? SUM : 0;
       case "+":
       case "-":
         return SUM;
@@ -200,9 +207,14 @@ export abstract class ExpressionParser extends TokenReader {
     if (power === COMPARISON) return this.comparison(left);
     if (power === PREDICATE) return this.predicate(left);
     const position = this.position();
-    const operator = this.kind as "+" | "-" | "*" | "/" | "%" | "^";
-    this.at++;
+    const operator = this.kind === "|" ? "||" : (this.kind as "+" | "-" | "*" | "/" | "%" | "^");
+    this.at += operator.length;
     return { kind: "arithmetic", operator, left, right: this.expression(power + 1), position };
+  }
+
+  /** Two bars without a blank between. */
+  private isConcatenation(): boolean {
+    return this.kinds[this.at + 1] === "|" && this.position(this.at + 1) === this.position() + 1;
   }
 
   private logical(first: Expr, power: number): Expr {
@@ -232,11 +244,14 @@ export abstract class ExpressionParser extends TokenReader {
     switch (keyword) {
       case "IN":
         return { kind: "in", item: left, list: this.expression(SUM), position };
-      case "IS": {
-        const negated = this.acceptKeyword("NOT");
-        this.expectKeyword("NULL");
-        return { kind: "null-test", operand: left, negated, position };
-      }
+      case "IS":
+        return this.isTest(left, position);
+      case "":
+        if (this.kinds[this.at - 1] === ":") {
+          this.expect(":");
+          return this.typeTest(left, false, position);
+        }
+        return { kind: "text-match", operator: "=~", left, right: this.expression(SUM), position };
       case "CONTAINS":
         return { kind: "text-match", operator: "CONTAINS", left, right: this.expression(SUM), position };
       case "STARTS":
@@ -244,7 +259,43 @@ export abstract class ExpressionParser extends TokenReader {
         this.expectKeyword("WITH");
         return { kind: "text-match", operator: `${keyword} WITH`, left, right: this.expression(SUM), position };
       default:
-        return { kind: "text-match", operator: "=~", left, right: this.expression(SUM), position };
+        throw this.expected("an operator");
     }
+  }
+
+  /** What comes after IS: `[NOT] NULL`, `[NOT] :: TYPE`, `[NOT] [NFC] NORMALIZED`, labels. */
+  private isTest(operand: Expr, position: number): Expr {
+    const negated = this.acceptKeyword("NOT");
+    if (this.acceptKeyword("NULL")) return { kind: "null-test", operand, negated, position };
+    if (this.acceptKeyword("TYPED")) return this.typeTest(operand, negated, position);
+    if (this.kind === ":" && this.kinds[this.at + 1] === ":") {
+      this.at += 2;
+      return this.typeTest(operand, negated, position);
+    }
+    const isForm = this.keywords[this.at + 1] === "NORMALIZED";
+    if (isForm || this.keyword === "NORMALIZED") {
+      const form = isForm ? this.name("a normal form").toUpperCase() : "NFC";
+      this.expectKeyword("NORMALIZED");
+      return this.tested("is normalized", operand, form, negated, position);
+    }
+    if (negated) throw this.expected("NULL, a type or NORMALIZED");
+    return { kind: "label-test", target: operand, labels: this.labels(!this.barEnds, false), position };
+  }
+
+  private typeTest(operand: Expr, negated: boolean, position: number): Expr {
+    return this.tested("is typed", operand, this.valueType(), negated, position);
+  }
+
+  /** A test that is a function under a name which only quotes can write. */
+  private tested(name: string, operand: Expr, by: string, negated: boolean, position: number): Expr {
+    const args: Expr[] = [operand, { kind: "string", value: by, position }];
+    const test: Expr = { kind: "call", name, distinct: false, args, position };
+    return negated ? { kind: "not", operand: test, position } : test;
+  }
+
+  /** What an operator without its left side says of a value: `WHEN > 3`, `WHEN IS NULL`; null: none follows. */
+  protected rest(left: Expr): Expr | null {
+    const power = this.infixPower();
+    return power === COMPARISON || power === PREDICATE ? this.infix(left, power) : null;
   }
 }

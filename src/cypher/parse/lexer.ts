@@ -8,7 +8,7 @@ import { syntaxError } from "./syntax-error.js";
 
 // biome-ignore format: a table
 const SYMBOLS = [
-  "(", ")", "[", "]", "{", "}", ",", ":", ";", "|", "&", "!", "%", "+", "-", "*", "/", "^", "=", "<", ">", ".",
+  "(", ")", "[", "]", "{", "}", ",", ":", ";", "|", "&", "!", "%", "+", "-", "*", "/", "^", "=", "<", ">", ".", "$",
 ] as const;
 
 /**
@@ -44,10 +44,11 @@ export interface Tokens {
 
 const KEYWORDS = new Map<string, string>();
 for (const word of (
-  "ALL ALLSHORTESTPATHS AND ANY AS ASC ASCENDING ASSERT BY CALL CASE COLLECT CONSTRAINT CONTAINS COUNT CREATE CYPHER DELETE DESC " +
-  "DESCENDING DETACH DISTINCT DROP EACH ELSE END ENDS EXISTS EXPLAIN EXTRACT FALSE FILTER FINISH FOR FOREACH FULLTEXT IF IN INDEX IS KEY " +
-  "LIMIT LOOKUP MATCH MERGE NODE NONE NOT NULL OFFSET ON OPTIONAL OPTIONS OR ORDER POINT PROFILE RANGE REDUCE REL RELATIONSHIP " +
-  "REMOVE REQUIRE RETURN SET SHORTEST SHORTESTPATH SINGLE SKIP STARTS TEXT THEN TRUE UNION UNIQUE UNWIND VECTOR WHEN WHERE WITH " +
+  "ALL ALLSHORTESTPATHS AND ANY AS ASC ASCENDING ASSERT BOTH BY CALL CASE COLLECT CONSTRAINT CONTAINS COUNT CREATE CYPHER DELETE DESC " +
+  "DESCENDING DETACH DISTINCT DROP EACH ELSE END ENDS EXISTS EXPLAIN EXTRACT FALSE FILTER FINISH FOR FOREACH FROM FULLTEXT IF IN INDEX INSERT IS JOIN KEY LEADING LET " +
+  "LIMIT LOOKUP MATCH MERGE NODE NODETACH NONE NORMALIZED NOT NULL OFFSET ON OPTIONAL OPTIONS OR ORDER POINT PROFILE RANGE REDUCE REL RELATIONSHIP " +
+  "REMOVE REQUIRE RETURN SCAN SEEK SET SHORTEST SHORTESTPATH SINGLE SKIP STARTS TEXT THEN TRAILING TRUE TYPED UNION UNIQUE UNWIND " +
+  "USE USING VECTOR WHEN WHERE WITH " +
   "XOR YIELD"
 ).split(" ")) {
   KEYWORDS.set(word, word);
@@ -70,14 +71,15 @@ CLASSES[95] = Class.Letter;
 for (let code = 48; code < 58; code++) CLASSES[code] = Class.Digit;
 const SYMBOL_OF: TokenKind[] = [];
 for (const symbol of SYMBOLS) {
-  CLASSES[symbol.charCodeAt(0)] = Class.Symbol;
+  if (symbol !== "$") CLASSES[symbol.charCodeAt(0)] = Class.Symbol;
   SYMBOL_OF[symbol.charCodeAt(0)] = symbol;
 }
 
 const OTHER_SPACE = /[\s\u0085\u180e]/u;
 const NAME_START = /[\p{ID_Start}\p{Pc}]/u;
 const NAME_PART = /[\p{ID_Continue}\p{Sc}]/u;
-const NUMBER = /0[xX][0-9a-fA-F]+|0[oO][0-7]+|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?/y;
+const NUMBER =
+  /0[xX][0-9a-fA-F]+(?:_[0-9a-fA-F]+)*|0[oO][0-7]+(?:_[0-7]+)*|(?:\d+(?:_\d+)*(?:\.\d+(?:_\d+)*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
 const PATTERN_MARKS: Readonly<Record<string, TokenKind>> = {
   ...Object.fromEntries(
     [..."\u00ad\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"].map((c) => [c, "dash"]),
@@ -193,7 +195,7 @@ class Lexer implements Tokens {
       const whole = this.text.slice(this.at, this.nameEnd(end));
       throw syntaxError(this.text, this.at, "InvalidNumberLiteral", `invalid number ${whole}`);
     }
-    this.push(/^0[xXoO]|^\d+$/.test(number) ? "integer" : "float", end);
+    this.push(/^0[xXoO]|^[\d_]+$/.test(number) ? "integer" : "float", end);
   }
 
   private other(code: number): void {
@@ -236,6 +238,11 @@ class Lexer implements Tokens {
 
   private parameter(): void {
     const { text, at } = this;
+    // `:$(expression)`: a label that is computed.
+    if (text.charCodeAt(at + 1) === 40) {
+      this.push("$", at + 1);
+      return;
+    }
     const end = text.charCodeAt(at + 1) === 96 ? this.escapedNameEnd(at + 1) : this.nameEnd(at + 1);
     if (end === at + 1) throw syntaxError(text, at, "UnexpectedSyntax", "expected a parameter's name after $");
     this.push("parameter", end);

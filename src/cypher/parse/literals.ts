@@ -8,7 +8,7 @@ const INT64_MAX = 2n ** 63n - 1n;
  * exact, else a bigint. Throws IntegerOverflow beyond 64 bits.
  */
 export function integerValue(text: string, start: number, end: number, negative: boolean): number | bigint {
-  const digits = text.slice(start, end);
+  const digits = text.slice(start, end).replaceAll("_", "");
   if (digits.length < 16) {
     const small = Number(digits);
     return negative && small !== 0 ? -small : small;
@@ -22,7 +22,7 @@ export function integerValue(text: string, start: number, end: number, negative:
 
 /** A double. Throws FloatingPointOverflow where it would be infinite. */
 export function floatValue(text: string, start: number, end: number): number {
-  const value = Number(text.slice(start, end));
+  const value = Number(text.slice(start, end).replaceAll("_", ""));
   if (value === Number.POSITIVE_INFINITY) {
     throw syntaxError(text, start, "FloatingPointOverflow", `number ${text.slice(start, end)} is out of range`);
   }

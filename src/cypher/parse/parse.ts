@@ -19,8 +19,8 @@
  */
 import { DbError } from "../../protocol/errors.js";
 import { CYPHER_CHARACTERS_MAX } from "../../protocol/limits.js";
-import type { Statement } from "./ast.js";
 import { Parser } from "./parser.js";
+import type { Statement } from "./statement-ast.js";
 
 /**
  * The tree of one Cypher statement; a semicolon may end it. Throws `syntax_error` (see `syntax-error.ts`) for what is

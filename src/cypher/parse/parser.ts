@@ -1,6 +1,13 @@
 /** Whole statements: queries, indexes and constraints, EXPLAIN and PROFILE. Constructed by `parse.ts`, one per text. */
-import type { CreateConstraintCommand, CreateIndexCommand, SchemaCommand, SchemaSubject, Statement } from "./ast.js";
+
 import { ShowParser } from "./show.js";
+import type {
+  CreateConstraintCommand,
+  CreateIndexCommand,
+  SchemaCommand,
+  SchemaSubject,
+  Statement,
+} from "./statement-ast.js";
 
 export class Parser extends ShowParser {
   statement(): Statement {

@@ -1,5 +1,7 @@
 /** Patterns: nodes, relationships, paths and label expressions. Extended by `queries.ts`. */
+import { type CypherType, TYPE_WORDS_MAX, typeNamed, writtenType } from "../../values/cypher-type.js";
 import type {
+  DynamicLabel,
   LabelExpr,
   MapLiteral,
   NodePattern,
@@ -38,7 +40,7 @@ export abstract class PatternParser extends AtomParser {
     const search = this.shortest();
     if (search !== null) return this.shortestOf(this.pathSteps(), search, position);
     // A whole path may be in parentheses.
-    if (this.kind === "(" && this.kinds[this.at + 1] === "(") {
+    if (this.groupBegins() && !this.isQuantified()) {
       this.enter();
       this.at++;
       const inner = this.pathSteps();
@@ -46,27 +48,79 @@ export abstract class PatternParser extends AtomParser {
       this.leave();
       return { ...inner, position };
     }
-    const start = this.node();
+    const start = this.groupBegins() ? this.noNode() : this.node();
     const steps: PathStep[] = [];
-    while (this.isDash(this.at) || this.isLeft(this.at)) {
-      const relationship = this.relationship();
-      steps.push({ relationship, node: this.node() });
+    for (;;) {
+      if (this.groupBegins()) steps.push(this.group());
+      else if (this.isDash(this.at) || this.isLeft(this.at)) {
+        const relationship = this.relationship();
+        steps.push({ relationship, node: this.groupBegins() ? this.noNode() : this.node() });
+      } else break;
     }
     return { kind: "path", variable: null, search: "all", start, steps, position };
   }
 
-  /** `SHORTEST 1`, `ANY SHORTEST`, `ALL SHORTEST`; null: the pattern begins otherwise. */
+  /** `SHORTEST 1`, `ANY SHORTEST`, `ALL SHORTEST`, `ANY`, `SHORTEST GROUP`; null: the pattern begins otherwise. */
   private shortest(): "shortest" | "all-shortest" | null {
-    if (this.keyword === "SHORTEST" && this.kinds[this.at + 1] === "integer") {
-      this.at++;
-      const at = this.at;
-      if (this.bound() !== 1) {
-        throw this.error(this.position(at), "UnexpectedSyntax", "SHORTEST finds 1 path of each pair; ALL SHORTEST all");
-      }
-      return "shortest";
+    const { keyword } = this;
+    if (keyword !== "SHORTEST" && keyword !== "ANY" && keyword !== "ALL") return null;
+    this.at++;
+    const isShortest = keyword === "SHORTEST" || this.acceptKeyword("SHORTEST");
+    const at = this.at;
+    const count = keyword === "ALL" ? null : this.bound();
+    this.skipPathWords();
+    const isGroup = keyword === "SHORTEST" && (this.acceptWord("GROUP") || this.acceptWord("GROUPS"));
+    if (count !== null && count !== 1) {
+      throw this.error(this.position(at), "UnexpectedSyntax", "SHORTEST finds 1 path of each pair; ALL SHORTEST all");
     }
-    if (this.acceptKeywords("ANY", "SHORTEST")) return "shortest";
-    return this.acceptKeywords("ALL", "SHORTEST") ? "all-shortest" : null;
+    if (keyword === "ALL") return isShortest ? "all-shortest" : null;
+    // Of all paths the shortest is as good as any.
+    return isGroup ? "all-shortest" : "shortest";
+  }
+
+  private skipPathWords(): void {
+    if (!this.acceptWord("PATHS")) this.acceptWord("PATH");
+  }
+
+  private groupBegins(): boolean {
+    return this.kind === "(" && this.kinds[this.at + 1] === "(";
+  }
+
+  /** Whether a quantifier follows the parentheses that open here. */
+  private isQuantified(): boolean {
+    const after = this.closing(this.at) + 1;
+    return this.kinds[after] === "+" || this.kinds[after] === "*" || this.kinds[after] === "{";
+  }
+
+  /** A node of which nothing is said, beside a part that is walked several times. */
+  private noNode(): NodePattern {
+    const said = { variable: null, labels: null, properties: null, where: null };
+    return { kind: "node", ...said, position: this.position() };
+  }
+
+  /** `((x)-[r:T]->(y) WHERE …){1,3} (b)`: a relationship that is walked several times, and what holds each time. */
+  private group(): PathStep {
+    const position = this.position();
+    this.enter();
+    this.expect("(");
+    const { search, start, steps } = this.pathSteps();
+    const where = this.optionalWhere();
+    this.expect(")");
+    this.leave();
+    const [step] = steps;
+    const wrong = (at: number, what: string) => this.error(at, "InvalidRelationshipPattern", what);
+    if (step === undefined || steps.length > 1 || search !== "all" || step.relationship.length !== null) {
+      throw wrong(position, "a part that is walked several times has exactly one relationship");
+    }
+    for (const { properties } of [start, step.node]) {
+      if (properties?.kind === "parameter") throw wrong(properties.position, "expected a map of properties");
+    }
+    const { relationship } = step;
+    const length = this.quantifier(relationship);
+    if (length === null) throw this.expected("a quantifier");
+    const group = { start, end: step.node, where };
+    const isNode = this.kind === "(" && !this.groupBegins();
+    return { relationship: { ...relationship, length, group }, node: isNode ? this.node() : this.noNode() };
   }
 
   private shortestOf(inner: PathPattern, search: "shortest" | "all-shortest", position: number): PathPattern {
@@ -137,7 +191,7 @@ export abstract class PatternParser extends AtomParser {
     const position = this.position();
     this.expect("(");
     const variable = this.isVariable() ? this.variable() : null;
-    const labels = this.accept(":") ? this.labels(true, true) : null;
+    const labels = this.accept(":") || this.acceptKeyword("IS") ? this.labels(true, true) : null;
     const properties = this.patternProperties();
     const where = this.optionalWhere();
     if (this.kind !== ")") throw this.expected(`")"`);
@@ -165,15 +219,11 @@ export abstract class PatternParser extends AtomParser {
   }
 
   /** `+`, `*`, `{2}` or `{1,3}` after a relationship: how often it is walked. */
-  private quantifier({ length, where }: Pick<RelationshipPattern, "length" | "where">): PathLength | null {
+  private quantifier({ length }: Pick<RelationshipPattern, "length">): PathLength | null {
     const { kind } = this;
     if (kind !== "+" && kind !== "*" && kind !== "{") return null;
     const position = this.position();
     if (length !== null) throw this.expected(`"("`);
-    if (where !== null) {
-      const what = "WHERE within a relationship that is walked several times is not supported: use all(r IN … WHERE …)";
-      throw this.error(where.position, "UnexpectedSyntax", what);
-    }
     this.at++;
     if (kind !== "{") return { min: kind === "+" ? 1 : 0, max: null, position };
     const min = this.bound();
@@ -184,7 +234,7 @@ export abstract class PatternParser extends AtomParser {
 
   private relationshipInside(): Omit<RelationshipPattern, "kind" | "direction" | "position"> {
     const variable = this.isVariable() ? this.variable() : null;
-    const types = this.accept(":") ? this.labels(true, false) : null;
+    const types = this.accept(":") || this.acceptKeyword("IS") ? this.labels(true, false) : null;
     const similarity = types === null ? null : this.similarity();
     const length = this.kind === "*" ? this.pathLength() : null;
     const properties = this.patternProperties();
@@ -254,7 +304,71 @@ export abstract class PatternParser extends AtomParser {
       this.expect(")");
       return labels;
     }
-    return { kind: "label", name: this.name("a label or type"), position };
+    return this.dynamicLabel(position) ?? { kind: "label", name: this.name("a label or type"), position };
+  }
+
+  /** `$(…)`, `$all(…)`, `$any(…)`; null: it is written out. */
+  private dynamicLabel(position: number): DynamicLabel | null {
+    const { at } = this;
+    const word = this.kind === "parameter" && this.kinds[at + 1] === "(" ? this.word().toLowerCase() : "";
+    if (this.kind !== "$" && word !== "$all" && word !== "$any") return null;
+    this.at++;
+    this.expect("(");
+    const names = this.inner();
+    this.expect(")");
+    return { kind: "dynamic-label", names, any: word === "$any", position };
+  }
+
+  protected valueType(): string {
+    return writtenType(this.typeAlternatives());
+  }
+
+  private typeAlternatives(): CypherType[] {
+    const types: CypherType[] = [];
+    do types.push(...this.oneType());
+    while (!this.barEnds && this.accept("|"));
+    return types;
+  }
+
+  /** `LIST<INTEGER NOT NULL> NOT NULL`; `ANY<A | B>` is both. */
+  private oneType(): CypherType[] {
+    this.enter();
+    const { at } = this;
+    const words: string[] = [];
+    const limit = at + TYPE_WORDS_MAX;
+    let name: CypherType["name"] | undefined;
+    for (let end = at; this.isName(end) && end < limit; end++) {
+      words.push(this.word(end).toUpperCase());
+      const found = typeNamed(words.join(" "));
+      if (found === null) continue;
+      name = found;
+      this.at = end + 1;
+    }
+    if (name === undefined)
+      throw this.expected("a type", "Types are INTEGER, FLOAT, STRING, BOOLEAN, DATE, LIST<STRING> and their like.");
+    let item: CypherType[] | null = null;
+    if (this.kind === "<") {
+      this.at++;
+      const outer = this.barEnds;
+      this.barEnds = false;
+      item = this.typeAlternatives();
+      this.barEnds = outer;
+      this.expect(">");
+    }
+    let types: CypherType[] =
+      name === "ANY" && item !== null ? item : [{ name, item: name === "LIST" ? item : null, notNull: this.notNull() }];
+    // `STRING LIST`, an older way to write LIST<STRING>.
+    while (this.isName(this.at) && /^(?:LIST|ARRAY)$/i.test(this.word())) {
+      this.at++;
+      types = [{ name: "LIST", item: types, notNull: this.notNull() }];
+    }
+    this.leave();
+    return types;
+  }
+
+  private notNull(): boolean {
+    if (this.accept("!")) return true;
+    return this.acceptKeywords("NOT", "NULL");
   }
 }
 

@@ -6,6 +6,7 @@ import type {
   MapProjectionItem,
   NodePattern,
   Parameter,
+  PathGroup,
   PathLength,
   PathPattern,
   Query,
@@ -26,6 +27,7 @@ const POWERS: Readonly<Record<string, number>> = {
   "text-match": 6,
   in: 6,
   "null-test": 6,
+  "||": 7,
   "+": 7,
   "-": 7,
   "*": 8,
@@ -95,7 +97,7 @@ export class ExprPrinter {
       case "slice":
         return `${this.target(node.target)}[${this.optional(node.from)}..${this.optional(node.to)}]`;
       case "label-test":
-        return `${this.target(node.target)}:${printLabels(node.labels)}`;
+        return `${this.target(node.target)}:${this.labels(node.labels)}`;
       case "call":
         return `${printDotted(node.name)}(${node.distinct ? "DISTINCT " : ""}${this.list(node.args)})`;
       case "count-all":
@@ -198,21 +200,47 @@ export class ExprPrinter {
 
   private node({ variable, labels, properties, where }: NodePattern): string {
     const name = variable === null ? "" : printVariable(variable.name);
-    const head = labels === null ? name : `${name}:${printLabels(labels)}`;
+    const head = labels === null ? name : `${name}:${this.labels(labels)}`;
     return `(${`${head}${this.properties(properties)}${this.where(where)}`.trimStart()})`;
   }
 
   private relationship(node: RelationshipPattern): string {
+    if (node.group !== undefined) return this.group(node, node.group);
     const { variable, types, similarity, length, properties, where, direction } = node;
     const inside = [
       variable === null ? "" : printVariable(variable.name),
-      types === null ? "" : `:${printLabels(types)}`,
+      types === null ? "" : `:${this.labels(types)}`,
       similarity === null ? "" : ` ${similarity.operator} ${this.expr(similarity.threshold)}`,
       length === null ? "" : printLength(length),
       this.properties(properties),
       this.where(where),
     ].join("");
     return `${direction === "left" ? "<" : ""}-${inside === "" ? "" : `[${inside}]`}-${direction === "right" ? ">" : ""}`;
+  }
+
+  /** Alternatives get parentheses, since a bar may end an expression. */
+  labels(labels: LabelExpr): string {
+    const print = (each: LabelExpr) => this.labels(each);
+    const joined = (each: LabelExpr) => (each.kind === "and-labels" ? `(${print(each)})` : print(each));
+    switch (labels.kind) {
+      case "label":
+        return printName(labels.name);
+      case "any-label":
+        return "%";
+      case "dynamic-label":
+        return `$${labels.any ? "any" : ""}(${this.expr(labels.names)})`;
+      case "not-label":
+        return `!${joined(labels.operand)}`;
+      case "or-labels":
+        return `(${labels.operands.map(print).join("|")})`;
+      case "and-labels":
+        return labels.operands.map(joined).join("&");
+    }
+  }
+
+  private group({ group: _, length, ...node }: RelationshipPattern, { start, end, where }: PathGroup): string {
+    const inside = `${this.node(start)}${this.relationship({ ...node, length: null })}${this.node(end)}${this.where(where)}`;
+    return ` (${inside}){${length?.min ?? 0},${length?.max ?? ""}} `;
   }
 
   private properties(properties: MapLiteral | Parameter | null): string {
@@ -230,27 +258,10 @@ function printLength({ min, max }: PathLength): string {
   return `*${min ?? ""}..${max ?? ""}`;
 }
 
-/** Alternatives get parentheses, since a bar may end an expression. */
-function printLabels(labels: LabelExpr): string {
-  switch (labels.kind) {
-    case "label":
-      return printName(labels.name);
-    case "any-label":
-      return "%";
-    case "not-label":
-      return `!${labels.operand.kind === "and-labels" ? `(${printLabels(labels.operand)})` : printLabels(labels.operand)}`;
-    case "or-labels":
-      return `(${labels.operands.map(printLabels).join("|")})`;
-    case "and-labels":
-      return labels.operands
-        .map((each) => (each.kind === "and-labels" ? `(${printLabels(each)})` : printLabels(each)))
-        .join("&");
-  }
-}
-
 /** With a point or an exponent, so that it stays a float. */
 function printFloat(value: number): string {
   const text = String(value);
+  if (!Number.isFinite(value)) return text;
   if (Object.is(value, -0)) return "-0.0";
   return /[.e]/.test(text) ? text : `${text}.0`;
 }

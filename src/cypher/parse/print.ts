@@ -1,17 +1,16 @@
 /** Statements as Cypher text: `parseCypher(printCypher(tree))` is the same tree but for positions and column names. */
 import type {
   CallClause,
+  CallTransactions,
   Clause,
   PathPattern,
   ProjectionClause,
   Query,
   RemoveItem,
-  SchemaCommand,
-  SchemaSubject,
   SetItem,
-  Statement,
 } from "./ast.js";
 import { ExprPrinter, printDotted, printName, printVariable } from "./print-expr.js";
+import type { SchemaCommand, SchemaSubject, Statement } from "./statement-ast.js";
 
 export function printCypher({ mode, body }: Statement): string {
   const prefix = mode === "run" ? "" : `${mode.toUpperCase()} `;
@@ -21,7 +20,7 @@ export function printCypher({ mode, body }: Statement): string {
 const printer = new ExprPrinter(printQuery);
 
 function printQuery({ parts, all }: Query): string {
-  const texts = parts.map(({ clauses }) => clauses.map(printClause).join(" "));
+  const texts = parts.map(({ clauses, finish }) => clauses.map(printClause).join(" ") + (finish ? " FINISH" : ""));
   return texts.join(all ? " UNION ALL " : " UNION ");
 }
 
@@ -38,7 +37,7 @@ function printClause(clause: Clause): string {
     case "subquery-call": {
       const { imports, query } = clause;
       const names = imports === "*" ? "*" : imports.map(({ name }) => printVariable(name)).join(", ");
-      return `CALL (${names}) {${printQuery(query)}}`;
+      return `${clause.optional ? "OPTIONAL " : ""}CALL (${names}) {${printQuery(query)}}${printTransactions(clause.transactions)}`;
     }
     case "with":
     case "return":
@@ -64,6 +63,17 @@ function printClause(clause: Clause): string {
     }
   }
 }
+
+function printTransactions(transactions: CallTransactions | null): string {
+  if (transactions === null) return "";
+  const { rows, onError, status } = transactions;
+  const of = rows === null ? "" : ` OF ${printer.expr(rows)} ROWS`;
+  const report = status === null ? "" : ` REPORT STATUS AS ${printVariable(status.name)}`;
+  return ` IN TRANSACTIONS${of} ON ERROR ${onError.toUpperCase()}${report}`;
+}
+
+/** Clauses one after the other. */
+export const printClauses = (clauses: readonly Clause[]): string => clauses.map(printClause).join(" ");
 
 function printCall({ procedure, args, yields, where }: CallClause): string {
   const list = args === null ? "" : `(${args.map((arg) => printer.expr(arg)).join(", ")})`;
@@ -99,8 +109,10 @@ function printItem(item: SetItem | RemoveItem): string {
       return `${printVariable(item.variable.name)} = ${printer.expr(item.value)}`;
     case "add":
       return `${printVariable(item.variable.name)} += ${printer.expr(item.value)}`;
-    case "labels":
-      return `${printVariable(item.variable.name)}:${item.labels.map(printName).join(":")}`;
+    case "labels": {
+      const labels = [...item.labels.map(printName), ...item.dynamic.map((label) => printer.labels(label))];
+      return `${printVariable(item.variable.name)}:${labels.join(":")}`;
+    }
   }
 }
 

@@ -1,21 +1,17 @@
 /** Queries and their clauses. Extended by `parser.ts`, which reads whole statements. */
 
-import { sqlError } from "../../protocol/errors.js";
 import { nearestName } from "../../protocol/nearest-name.js";
 import type {
   CallClause,
+  CallTransactions,
   Clause,
-  DeleteClause,
   Expr,
-  ForeachClause,
-  LabelTest,
+  IndexAccess,
   MatchClause,
-  MergeClause,
   ProjectionClause,
   ProjectionItem,
   Query,
-  RemoveItem,
-  SetItem,
+  SetClause,
   SingleQuery,
   SortItem,
   SubqueryCallClause,
@@ -25,16 +21,17 @@ import type {
   YieldItem,
 } from "./ast.js";
 import { POSTFIX } from "./expressions.js";
-import { PatternParser } from "./patterns.js";
-import { type WrongPattern, wrongInCreate, wrongInMatch, wrongInMerge } from "./written-patterns.js";
+import { WritingParser } from "./writing-clauses.js";
+import { wrongInMatch } from "./written-patterns.js";
 
-const CLAUSE_WORDS = "MATCH OPTIONAL UNWIND CALL CREATE MERGE SET REMOVE DELETE DETACH FOREACH WITH RETURN UNION".split(
-  " ",
-);
+const CLAUSE_WORDS =
+  "MATCH OPTIONAL UNWIND LET FILTER CALL CREATE MERGE SET REMOVE DELETE DETACH FOREACH WITH RETURN UNION".split(" ");
 /** What a statement of SQL begins with, and no query. */
 const SQL_WORDS: ReadonlySet<string> = new Set(
   "SELECT INSERT UPDATE ALTER DROP VALUES EXPLAIN TRUNCATE DESCRIBE GRANT".split(" "),
 );
+
+const SETS_VECTOR = /^db\.create\.set(?:Node|Relationship)VectorProperty$/i;
 
 /** Clauses that read; after one that writes they need a WITH between. */
 const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call", "subquery-call"]);
@@ -75,7 +72,7 @@ function importedByWith({ parts }: Query): readonly Variable[] | "*" {
   return [...imports.values()];
 }
 
-export abstract class QueryParser extends PatternParser {
+export abstract class QueryParser extends WritingParser {
   /** The token with which the statement begins, behind a prefix. */
   protected begin = 0;
 
@@ -86,6 +83,7 @@ export abstract class QueryParser extends PatternParser {
     let all: boolean | null = null;
     for (let start = this.position(); this.acceptKeyword("UNION"); start = this.position()) {
       const everyRow = this.acceptKeyword("ALL");
+      if (!everyRow) this.acceptKeyword("DISTINCT");
       if (all !== null && all !== everyRow) {
         throw this.error(start, "InvalidClauseComposition", "UNION and UNION ALL cannot be mixed");
       }
@@ -132,8 +130,7 @@ export abstract class QueryParser extends PatternParser {
     }
     const last = clauses.at(-1);
     if (last === undefined) throw this.expected("a clause", this.clauseHint());
-    // It says that there is no result, which is so after a clause that writes.
-    if (WRITING.has(last.kind) && this.acceptKeyword("FINISH")) return { clauses, position };
+    if (last.kind !== "return" && this.acceptKeyword("FINISH")) return { clauses, finish: true, position };
     if (!open && (last.kind === "match" || last.kind === "unwind" || last.kind === "with")) {
       const follow = this.kind === "end" || this.kind === ";" || this.kind === "}" || this.keyword === "UNION";
       if (!follow) throw this.expected("a clause", this.clauseHint());
@@ -158,16 +155,24 @@ export abstract class QueryParser extends PatternParser {
   /** null: none begins here. */
   private clause(): Clause | null {
     const position = this.position();
+    if (this.isNextWord("LOAD") && /^CSV$/i.test(this.word(this.at + 1))) return this.loadCsv(position);
     switch (this.keyword) {
       case "OPTIONAL":
+        if (this.keywords[this.at + 1] === "CALL") {
+          this.at++;
+          return this.callClause(true, position);
+        }
+        return this.match(position);
       case "MATCH":
         return this.match(position);
       case "UNWIND":
         return this.unwind(position);
-      case "CALL": {
-        const next = this.kinds[this.at + 1];
-        return next === "{" || next === "(" ? this.subqueryCall(position) : this.procedureCall(position);
-      }
+      case "CALL":
+        return this.callClause(false, position);
+      case "LET":
+        return this.isVariable(this.at + 1) ? this.let(position) : null;
+      case "FILTER":
+        return this.filter(position);
       case "WITH":
       case "RETURN":
         return this.projection(this.keyword === "WITH" ? "with" : "return", position);
@@ -176,35 +181,27 @@ export abstract class QueryParser extends PatternParser {
     }
   }
 
-  private writingClause(position: number): Clause | null {
-    const { keyword } = this;
-    switch (keyword) {
-      case "CREATE": {
-        this.at++;
-        const patterns = this.commaList(() => this.path());
-        this.refuse(wrongInCreate(patterns));
-        return { kind: "create", patterns, position };
-      }
-      case "MERGE":
-        return this.merge(position);
-      case "SET":
-        this.at++;
-        return { kind: "set", items: this.commaList(() => this.setItem()), position };
-      case "REMOVE":
-        this.at++;
-        return { kind: "remove", items: this.commaList(() => this.removeItem()), position };
-      case "DETACH":
-      case "DELETE":
-        return this.delete(position);
-      case "FOREACH":
-        return this.kinds[this.at + 1] === "(" ? this.foreach(position) : null;
-      default:
-        return null;
-    }
-  }
-
-  private refuse(wrong: WrongPattern | null): void {
-    if (wrong !== null) throw this.error(wrong.position, wrong.detail, wrong.message);
+  /** `LOAD CSV [WITH HEADERS] FROM address AS row [FIELDTERMINATOR ';']`, a call of the procedure that reads files. */
+  private loadCsv(position: number): CallClause {
+    this.at += 2;
+    const hasHeaders = this.acceptKeyword("WITH");
+    if (hasHeaders) this.expectWord("HEADERS");
+    this.expectKeyword("FROM");
+    const address = this.expression();
+    this.expectKeyword("AS");
+    const variable = this.variable();
+    let terminator: Expr = { kind: "string", value: ",", position };
+    if (this.acceptWord("FIELDTERMINATOR")) terminator = this.expression();
+    return {
+      kind: "call",
+      procedure: "load.csv",
+      args: [address, { kind: "boolean", value: hasHeaders, position }, terminator],
+      yields: [{ field: "row", variable, position: variable.position }],
+      where: null,
+      optional: false,
+      standalone: false,
+      position,
+    };
   }
 
   private match(position: number): MatchClause {
@@ -214,9 +211,52 @@ export abstract class QueryParser extends PatternParser {
   }
 
   private matchBody(): Pick<MatchClause, "patterns" | "where"> {
+    this.matchMode();
     const patterns = this.commaList(() => this.path());
     this.refuse(wrongInMatch(patterns));
-    return { patterns, where: this.optionalWhere() };
+    this.skipHints();
+    const where = this.optionalWhere();
+    this.skipHints();
+    return { patterns, where };
+  }
+
+  /** `DIFFERENT RELATIONSHIPS` is what holds anyway. */
+  private matchMode(): void {
+    const next = this.kinds[this.at + 1] === "word" ? this.word(this.at + 1).toUpperCase() : "";
+    if (this.kind !== "word" || !/^(?:RELATIONSHIPS?|ELEMENTS?|BINDINGS)$/.test(next)) return;
+    if (this.word().toUpperCase() === "REPEATABLE") {
+      throw this.error(
+        this.position(),
+        "UnexpectedSyntax",
+        "no relationship comes twice in a match: REPEATABLE is not supported",
+      );
+    }
+    if (this.word().toUpperCase() !== "DIFFERENT") return;
+    this.at += 2;
+  }
+
+  /** `USING INDEX n:Label(p)`, `USING SCAN n:Label`, `USING JOIN ON n`: the planner chooses by itself. */
+  private skipHints(): void {
+    while (this.acceptKeyword("USING")) {
+      if (this.acceptKeyword("JOIN")) {
+        this.expectKeyword("ON");
+        this.commaList(() => this.variable());
+        continue;
+      }
+      const isScan = this.acceptKeyword("SCAN");
+      if (!isScan) {
+        for (const word of ["RANGE", "TEXT", "POINT"]) if (this.acceptKeyword(word)) break;
+        this.expectKeyword("INDEX");
+        this.acceptKeyword("SEEK");
+      }
+      this.variable();
+      this.expect(":");
+      this.name("a label or type");
+      if (isScan) continue;
+      this.expect("(");
+      this.commaList(() => this.name("a property's name"));
+      this.expect(")");
+    }
   }
 
   private unwind(position: number): UnwindClause {
@@ -226,7 +266,18 @@ export abstract class QueryParser extends PatternParser {
     return { kind: "unwind", list, variable: this.variable(), position };
   }
 
-  private subqueryCall(position: number): SubqueryCallClause {
+  private callClause(optional: boolean, position: number): SubqueryCallClause | CallClause | SetClause {
+    const next = this.kinds[this.at + 1];
+    if (next === "{" || next === "(") return this.subqueryCall(optional, position);
+    const call = this.procedureCall(optional, position);
+    const [target, index, value] = call.args ?? [];
+    if (!SETS_VECTOR.test(call.procedure) || value === undefined || call.yields !== null) return call;
+    // What the procedure does is what SET does.
+    const property: IndexAccess = { kind: "index", target: target!, index: index!, position };
+    return { kind: "set", items: [{ kind: "set-property", target: property, value, position }], position };
+  }
+
+  private subqueryCall(optional: boolean, position: number): SubqueryCallClause {
     this.at++;
     const scope = this.kind === "(" ? this.importedNames() : null;
     this.expect("{");
@@ -235,10 +286,46 @@ export abstract class QueryParser extends PatternParser {
     const query = this.query(true);
     this.barEnds = outer;
     this.expect("}");
-    if (this.keyword === "IN") {
-      throw sqlError("0A000", "CALL { … } IN TRANSACTIONS is not supported: send the rows in several transactions");
+    const transactions = this.transactions();
+    return { kind: "subquery-call", imports: scope ?? importedByWith(query), query, optional, transactions, position };
+  }
+
+  /** `IN [n CONCURRENT] TRANSACTIONS …`: how many at once makes no difference here, where they run one by one. */
+  private transactions(): CallTransactions | null {
+    const position = this.position();
+    if (!this.acceptKeyword("IN")) return null;
+    if (!this.isNextWord("TRANSACTIONS")) {
+      if (!this.isNextWord("CONCURRENT")) this.expression(POSTFIX);
+      this.expectWord("CONCURRENT");
     }
-    return { kind: "subquery-call", imports: scope ?? importedByWith(query), query, position };
+    this.expectWord("TRANSACTIONS");
+    let rows: Expr | null = null;
+    let onError: CallTransactions["onError"] = "fail";
+    let status: Variable | null = null;
+    for (;;) {
+      if (this.acceptWord("OF")) {
+        rows = this.expression();
+        if (!this.acceptWord("ROWS")) this.expectWord("ROW");
+      } else if (this.keyword === "ON") {
+        this.at++;
+        this.expectWord("ERROR");
+        if (this.acceptWord("CONTINUE")) onError = "continue";
+        else if (this.acceptWord("BREAK")) onError = "break";
+        else this.expectWord("FAIL");
+      } else if (this.acceptWord("REPORT")) {
+        this.expectWord("STATUS");
+        this.expectKeyword("AS");
+        status = this.variable();
+      } else break;
+    }
+    if (status !== null && onError === "fail") {
+      throw this.error(
+        status.position,
+        "InvalidClauseComposition",
+        "REPORT STATUS needs ON ERROR CONTINUE or ON ERROR BREAK",
+      );
+    }
+    return { rows, onError, status, position };
   }
 
   /** `(*)`, `()` or `(a, b)`. */
@@ -253,7 +340,7 @@ export abstract class QueryParser extends PatternParser {
     return names;
   }
 
-  private procedureCall(position: number): CallClause {
+  private procedureCall(optional: boolean, position: number): CallClause {
     const first = this.at;
     this.at++;
     const procedure = this.dottedName("a procedure's name");
@@ -280,7 +367,7 @@ export abstract class QueryParser extends PatternParser {
       const message = "a call inside of a query names its arguments: expected (";
       throw this.error(this.position(yieldAt), "InvalidArgumentPassingMode", message);
     }
-    return { kind: "call", procedure, args, yields, where, standalone, position };
+    return { kind: "call", procedure, args, yields, where, optional, standalone, position };
   }
 
   protected yields(): YieldItem[] | "*" {
@@ -309,6 +396,24 @@ export abstract class QueryParser extends PatternParser {
     return { kind, distinct, star, items, orderBy, skip, limit, where, position };
   }
 
+  /** `LET x = 1, y = 2` is `WITH *, 1 AS x, 2 AS y`. */
+  private let(position: number): ProjectionClause {
+    this.at++;
+    const items = this.commaList((): ProjectionItem => {
+      const alias = this.variable();
+      this.expect("=");
+      return { expr: this.expression(), alias, name: alias.name, position: alias.position };
+    });
+    return { ...EVERYTHING, kind: "with", items, position };
+  }
+
+  /** `FILTER [WHERE] p` is `WITH * WHERE p`. */
+  private filter(position: number): ProjectionClause {
+    this.at++;
+    this.acceptKeyword("WHERE");
+    return { ...EVERYTHING, kind: "with", where: this.condition(), position };
+  }
+
   private projectionItem(): ProjectionItem {
     const position = this.position();
     const expr = this.expression();
@@ -328,84 +433,15 @@ export abstract class QueryParser extends PatternParser {
     if (!descending && !this.acceptKeyword("ASC")) this.acceptKeyword("ASCENDING");
     return { expr, descending, position };
   }
-
-  private merge(position: number): MergeClause {
-    this.at++;
-    const pattern = this.path();
-    this.refuse(wrongInMerge(pattern));
-    const onCreate: SetItem[] = [];
-    const onMatch: SetItem[] = [];
-    while (this.acceptKeyword("ON")) {
-      const items = this.keyword === "CREATE" ? onCreate : onMatch;
-      if (!this.acceptKeyword("CREATE") && !this.acceptKeyword("MATCH")) throw this.expected("CREATE or MATCH");
-      this.expectKeyword("SET");
-      items.push(...this.commaList(() => this.setItem()));
-    }
-    return { kind: "merge", pattern, onCreate, onMatch, position };
-  }
-
-  private setItem(): SetItem {
-    const position = this.position();
-    const target = this.expression(POSTFIX);
-    if (target.kind === "property") {
-      this.expect("=");
-      return { kind: "set-property", target, value: this.expression(), position };
-    }
-    if (target.kind === "label-test") return this.labelItem(target, position);
-    if (target.kind !== "variable") {
-      throw this.error(position, "UnexpectedSyntax", "expected a variable, a property or labels to set");
-    }
-    if (this.accept("=")) return { kind: "replace", variable: target, value: this.expression(), position };
-    if (this.accept("+=")) return { kind: "add", variable: target, value: this.expression(), position };
-    throw this.expected(`"=", "+=", "." or ":"`);
-  }
-
-  private removeItem(): RemoveItem {
-    const position = this.position();
-    const target = this.expression(POSTFIX);
-    if (target.kind === "property") return { kind: "remove-property", target, position };
-    if (target.kind === "label-test") return this.labelItem(target, position);
-    throw this.error(position, "UnexpectedSyntax", "expected a property or labels to remove");
-  }
-
-  private labelItem({ target, labels }: LabelTest, position: number): RemoveItem & SetItem {
-    const all = labels.kind === "and-labels" ? labels.operands : [labels];
-    const names = all.map((label) => {
-      if (label.kind === "label") return label.name;
-      throw this.error(label.position, "UnexpectedSyntax", "expected a label's name");
-    });
-    if (target.kind !== "variable")
-      throw this.error(position, "UnexpectedSyntax", "expected a variable before its labels");
-    return { kind: "labels", variable: target, labels: names, position };
-  }
-
-  private delete(position: number): DeleteClause {
-    const detach = this.acceptKeyword("DETACH");
-    this.expectKeyword("DELETE");
-    const targets = this.commaList(() => this.expression());
-    const labels = targets.find(({ kind }) => kind === "label-test");
-    if (labels === undefined) return { kind: "delete", detach, targets, position };
-    throw this.error(labels.position, "InvalidDelete", "labels and types cannot be deleted: REMOVE takes labels away");
-  }
-
-  private foreach(position: number): ForeachClause {
-    this.enter();
-    this.at += 2;
-    const variable = this.variable();
-    this.expectKeyword("IN");
-    const list = this.inner(true);
-    this.expect("|");
-    const clauses: Clause[] = [];
-    for (
-      let clause = this.writingClause(this.position());
-      clause !== null;
-      clause = this.writingClause(this.position())
-    ) {
-      clauses.push(clause);
-    }
-    if (clauses.length === 0) throw this.expected("a clause that writes");
-    this.expect(")");
-    this.leave();
-    return { kind: "foreach", variable, list, clauses, position };
-  }
 }
+
+/** A projection of all variables. */
+export const EVERYTHING = {
+  distinct: false,
+  star: true,
+  items: [],
+  orderBy: [],
+  skip: null,
+  limit: null,
+  where: null,
+} satisfies Omit<ProjectionClause, "kind" | "position">;

@@ -6,7 +6,7 @@
  *   SHOW CONSTRAINTS YIELD * ORDER BY name RETURN name   CALL db.constraints() YIELD * WITH * ORDER BY name RETURN name
  */
 import type { CallClause, Clause, Expr, ProjectionClause, Query } from "./ast.js";
-import { QueryParser } from "./queries.js";
+import { EVERYTHING, QueryParser } from "./queries.js";
 
 const LISTS: Readonly<Record<string, string>> = {
   INDEX: "db.indexes",
@@ -88,7 +88,13 @@ export abstract class ShowParser extends QueryParser {
     const result = yields !== null && this.keyword === "RETURN" ? this.projection("return", this.position()) : null;
     const standalone = between === null && result === null;
     const given = yields ?? (where === null ? null : "*");
-    const calls: CallClause = { ...call, yields: given, where: between === null ? where : null, standalone };
+    const calls: CallClause = {
+      ...call,
+      optional: false,
+      yields: given,
+      where: between === null ? where : null,
+      standalone,
+    };
     if (standalone) return [calls];
     const all = { ...EVERYTHING, position: call.position };
     return [calls, ...(between === null ? [] : [{ ...between, where }]), result ?? { ...all, kind: "return" as const }];
@@ -103,13 +109,3 @@ export abstract class ShowParser extends QueryParser {
     return { ...EVERYTHING, kind: "with", orderBy, skip, limit, position };
   }
 }
-
-const EVERYTHING = {
-  distinct: false,
-  star: true,
-  items: [],
-  orderBy: [],
-  skip: null,
-  limit: null,
-  where: null,
-} satisfies Omit<ProjectionClause, "kind" | "position">;

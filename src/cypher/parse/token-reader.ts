@@ -69,6 +69,21 @@ export abstract class TokenReader {
     return true;
   }
 
+  /** A word that means something in this place only, and is no keyword. */
+  protected isNextWord(word: string): boolean {
+    return this.kind === "word" && this.word().toUpperCase() === word;
+  }
+
+  protected acceptWord(word: string): boolean {
+    if (!this.isNextWord(word)) return false;
+    this.at++;
+    return true;
+  }
+
+  protected expectWord(word: string): void {
+    if (!this.acceptWord(word)) throw this.expected(word);
+  }
+
   /** All of those keywords, or none. */
   protected acceptKeywords(...words: readonly string[]): boolean {
     if (!words.every((word, i) => this.keywords[this.at + i] === word)) return false;

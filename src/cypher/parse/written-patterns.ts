@@ -66,7 +66,12 @@ function notWritable(part: NodePattern | RelationshipPattern): WrongPattern | nu
     return wrong("InvalidRelationshipPattern", similarity.position, "a relationship of likeness cannot be written");
   }
   // A name alone may be one that is bound: the checker says which mistake it is.
-  if (types?.kind === "label" || (types === null && variable !== null)) return null;
+  if (
+    types?.kind === "label" ||
+    (types?.kind === "dynamic-label" && !types.any) ||
+    (types === null && variable !== null)
+  )
+    return null;
   const message = "a relationship is written with exactly one type";
   return wrong("NoSingleRelationshipType", types?.position ?? position, message);
 }
@@ -77,5 +82,6 @@ function undirected(part: NodePattern | RelationshipPattern): WrongPattern | nul
 }
 
 function plainLabels(labels: LabelExpr): boolean {
+  if (labels.kind === "dynamic-label") return !labels.any;
   return labels.kind === "label" || (labels.kind === "and-labels" && labels.operands.every(plainLabels));
 }

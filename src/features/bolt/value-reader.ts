@@ -5,8 +5,9 @@ import { type Hydrate, malformed } from "../../protocol/bolt/pack-reader.js";
 import type { DbError } from "../../protocol/errors.js";
 import { checkedDays } from "../../query/expr/cypher/temporal-range.js";
 import { parseZone, zonedAtInstant, zonedOfLocal } from "../../query/expr/cypher/temporal-zone.js";
+import { CypherPoint, systemWith } from "../../values/point.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedTime } from "../../values/temporal.js";
-import { floatValue } from "../../values/variant.js";
+import { doubleOf, floatValue } from "../../values/variant.js";
 
 const DAY_SECONDS = 86_400;
 const SECOND_NANOS = 1_000_000_000;
@@ -53,8 +54,8 @@ const READERS: Readonly<Record<number, readonly [count: number, make: (fields: F
   [STRUCT.zonedDateTime]: [3, (fields) => atInstant(fields, zoneOf(fields[2]))],
   [STRUCT.zonedDateTimeLocal]: [3, (fields) => ofLocal(fields, zoneOf(fields[2]))],
   [STRUCT.duration]: [4, durationOf],
-  [STRUCT.point2D]: [3, notAValue("Points")],
-  [STRUCT.point3D]: [4, notAValue("Points")],
+  [STRUCT.point2D]: [3, pointOf],
+  [STRUCT.point3D]: [4, pointOf],
   [STRUCT.node]: [4, notAValue("Nodes")],
   [STRUCT.relationship]: [8, notAValue("Relationships")],
   [STRUCT.path]: [3, notAValue("Paths")],
@@ -105,4 +106,11 @@ function durationOf([months, days, seconds, nanos]: Fields): Duration {
   if (rest < 0 || rest >= SECOND_NANOS) throw malformed("nanoseconds are not within a second");
   if (typeof seconds !== "bigint") integer(seconds);
   return new Duration(integer(months), integer(days), seconds as number | bigint, rest);
+}
+
+function pointOf([srid, ...coordinates]: Fields): CypherPoint {
+  const system = typeof srid === "number" ? systemWith(srid, coordinates.length) : null;
+  const [x, y, z = null] = coordinates.map((each) => doubleOf(each)) as [number, number, number?];
+  if (system !== null && [x, y, z ?? 0].every(Number.isFinite)) return new CypherPoint(system.srid, x, y, z);
+  throw malformed("a point has an unknown reference system, or a coordinate that is no finite number");
 }

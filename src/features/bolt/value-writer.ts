@@ -1,6 +1,8 @@
 /** Values of rows as PackStream has them. Called by row-writer.ts. */
+
 import { STRUCT } from "../../protocol/bolt/message-tags.js";
 import type { PackWriter } from "../../protocol/bolt/pack-writer.js";
+import { CypherPoint } from "../../values/point.js";
 import {
   CypherDate,
   Duration,
@@ -65,7 +67,14 @@ function writeObject(writer: PackWriter, value: Compound, dialect: Dialect, dept
   else if (value instanceof GraphNode) writeNode(writer, value, dialect, depth);
   else if (value instanceof GraphRelationship) writeRelationship(writer, value, dialect, depth);
   else if (value instanceof GraphPath) writePath(writer, value, dialect, depth);
+  else if (value instanceof CypherPoint) writePoint(writer, value);
   else writeTemporal(writer, value as Temporal, dialect);
+}
+
+function writePoint(writer: PackWriter, { srid, x, y, z }: CypherPoint): void {
+  writer.structure(z === null ? STRUCT.point2D : STRUCT.point3D, z === null ? 3 : 4);
+  writer.integer(srid);
+  for (const part of z === null ? [x, y] : [x, y, z]) writer.float(part);
 }
 
 function writeMap(writer: PackWriter, map: VariantMap, dialect: Dialect, depth: number): void {

@@ -51,7 +51,7 @@ function reading(kind: Kind, args: readonly SqlType[]): TableFunction {
 
 const closeDescriptor = promisify(close);
 
-class OpenedFile {
+export class OpenedFile {
   private constructor(
     readonly tasks: ColumnarTasks,
     readonly file: RowFile,
@@ -102,7 +102,7 @@ function textOf(kind: Kind, values: readonly Value[]): Omit<NonNullable<RowFile[
 /** Rows of the first piece: a LIMIT often wants no more. */
 const FIRST_ROWS = 64;
 
-class FileRows implements TableRows {
+export class FileRows implements TableRows {
   private opened: OpenedFile | null = null;
   private from: RowPlace | null = { part: 0, row: 0 };
   private lines: readonly string[] = [];

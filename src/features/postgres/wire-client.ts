@@ -10,6 +10,7 @@ import type { Client } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
 import type { Trace } from "../../session/trace.js";
 import type { KeyHolder } from "../../storage/key-locks.js";
+import type { Transaction } from "../../storage/store.js";
 import type { SessionActions } from "./session-functions.js";
 
 export class WireClient implements Client {
@@ -41,6 +42,10 @@ export class WireClient implements Client {
   actionsFor(statement: AskingStatement): SessionActions | null {
     this.undoes = (undo) => statement.undoes(undo);
     return this.actions;
+  }
+
+  commitPart(tx: Transaction): void {
+    this.request.commitPart(tx);
   }
 
   get isAtWork(): boolean {

@@ -80,6 +80,11 @@ export interface UnseenTable {
   keep(): void;
 }
 
+/** A GraphWriter (graph-writer.ts), which contexts hand on without knowing it. */
+export interface SharedWriter {
+  readonly version: number;
+}
+
 export interface ExecContext extends EvalContext {
   /** Who asks may not see all rows and columns: errors tell no values. */
   readonly hidesRows?: boolean;
@@ -89,6 +94,8 @@ export interface ExecContext extends EvalContext {
   readonly tx: Transaction;
   /** Of a statement that fills a table which nobody else sees yet: how many rows are stored before the end. */
   readonly unseen?: UnseenTable;
+  /** Of a query that a writing clause runs for each of its rows: the clause's writer, which writes for it. */
+  readonly graphWriter?: SharedWriter;
   /** What writers write to, where `tx` is the snapshot from before the statement (statement-snapshot.ts). */
   readonly live?: Transaction;
   /** The tenant's number, part of every key. */

@@ -7,9 +7,10 @@ import { decodeLabels, encodeLabels } from "../../values/labels.js";
 import type { Value } from "../../values/values.js";
 import { GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../values/variant.js";
 import { compileExpr, type SlotOf } from "../expr/compile.js";
+import { namesIn } from "../expr/cypher/dynamic-names.js";
 import type { Batch, ColumnId, Expr } from "../expr/expr.js";
 import { someExpr } from "../expr/walk.js";
-import type { GraphWriteStep, MergeStep } from "../plan/graph-plans.js";
+import type { CallStep, GraphWriteStep, MergeStep } from "../plan/graph-plans.js";
 import { matchesOf } from "../plan/graph-steps.js";
 import { outerColumnsOf } from "../plan/walk.js";
 import type { ExecContext } from "./context.js";
@@ -53,20 +54,22 @@ export function compileSteps(
 function compileStep(step: GraphWriteStep, slotOf: SlotOf, matches: Open[], isMerge: boolean): RunStep {
   switch (step.kind) {
     case "create-node":
-      return one(createNode(step, slotOf, isMerge), step.properties);
+      return one(createNode(step, slotOf, isMerge), step.properties, ...(step.dynamic ?? []));
     case "create-edge":
-      return one(createEdge(step, slotOf, isMerge), step.properties, step.src, step.dst);
+      return one(createEdge(step, slotOf, isMerge), step.properties, step.src, step.dst, exprIn(step.type));
     case "set-property":
-      return one(setProperty(step, slotOf), step.target, step.value);
+      return one(setProperty(step, slotOf), step.target, step.value, exprIn(step.key));
     case "set-properties":
       return one(setProperties(step, slotOf), step.target, step.value);
     case "set-labels":
     case "remove-labels":
-      return one(changeLabels(step, slotOf), step.target);
+      return one(changeLabels(step, slotOf), step.target, ...(step.dynamic ?? []));
     case "delete":
       return one(remove(step, slotOf), step.target);
     case "merge":
       return merge(step, slotOf, matches.shift()!);
+    case "call":
+      return callQuery(step, slotOf, matches.shift()!);
     case "foreach": {
       const inside = compileSteps(step.steps, slotOf, matches.splice(0, matchesOf(step.steps).length));
       return one(forEach(step, inside, slotOf), step.list);
@@ -89,13 +92,37 @@ function one(run: (run: StepRun) => void | Promise<void>, ...exprs: readonly (Ex
   };
 }
 
-function createNode({ columns, labels, properties }: Step<"create-node">, slotOf: SlotOf, isMerge: boolean) {
-  const text = encodeLabels(labels);
+const exprIn = (name: string | Expr): Expr | null => (typeof name === "string" ? null : name);
+
+/** A name that is written out or computed. */
+function compileName(name: string | Expr, what: string, slotOf: SlotOf): (run: StepRun) => string {
+  if (typeof name === "string") return () => name;
+  const evaluate = compileExpr(name, slotOf);
+  return ({ row, context }) => {
+    const names = namesIn(evaluate(row, 0, context) as Variant);
+    if (names.length === 1) return names[0]!;
+    throw cypherError("TypeError", "InvalidArgumentType", `${what} is one string, not ${names.length}`);
+  };
+}
+
+function compileLabels(dynamic: readonly Expr[], slotOf: SlotOf): (run: StepRun) => readonly string[] {
+  const evaluates = dynamic.map((expr) => compileExpr(expr, slotOf));
+  return ({ row, context }) => evaluates.flatMap((evaluate) => namesIn(evaluate(row, 0, context) as Variant));
+}
+
+function createNode(
+  { columns, labels, dynamic = [], properties }: Step<"create-node">,
+  slotOf: SlotOf,
+  isMerge: boolean,
+) {
+  const plain = encodeLabels(labels);
+  const further = compileLabels(dynamic, slotOf);
   const values = compileProperties(properties, slotOf, isMerge);
   const id = slotOf(columns.id.id);
   const kind = slotOf(columns.labels.id);
   const map = slotOf(columns.properties.id);
   return (run: StepRun): void => {
+    const text = dynamic.length === 0 ? plain : encodeLabels([...labels, ...further(run)]);
     const state = run.writer.createNode(text, values(run));
     const { cells } = run;
     cells[id]![0] = state.id;
@@ -105,13 +132,15 @@ function createNode({ columns, labels, properties }: Step<"create-node">, slotOf
 }
 
 function createEdge(step: Step<"create-edge">, slotOf: SlotOf, isMerge: boolean) {
-  const { columns, type } = step;
+  const { columns } = step;
+  const typeOf = compileName(step.type, "the type of a relationship", slotOf);
   const values = compileProperties(step.properties, slotOf, isMerge);
   const from = compileExpr(step.src, slotOf);
   const to = compileExpr(step.dst, slotOf);
   const slots = [columns.id, columns.type, columns.src, columns.dst, columns.properties].map(({ id }) => slotOf(id));
   return (run: StepRun): void => {
     const { row, context, cells } = run;
+    const type = typeOf(run);
     const src = from(row, 0, context);
     const dst = to(row, 0, context);
     if (src === null || dst === null) {
@@ -157,12 +186,15 @@ function entityIn(value: Value): Entity | null {
   throw cypherError("TypeError", "InvalidArgumentType", "only nodes and relationships have properties to change");
 }
 
-function setProperty({ target, key, value }: Step<"set-property">, slotOf: SlotOf) {
-  const entityOf = compileExpr(target, slotOf);
-  const evaluate = compileExpr(value, slotOf);
-  return ({ row, context, writer }: StepRun): void => {
+function setProperty(step: Step<"set-property">, slotOf: SlotOf) {
+  const entityOf = compileExpr(step.target, slotOf);
+  const evaluate = compileExpr(step.value, slotOf);
+  const keyOf = compileName(step.key, "the name of a property", slotOf);
+  return (run: StepRun): void => {
+    const { row, context, writer } = run;
     const entity = entityIn(entityOf(row, 0, context));
     if (entity === null) return;
+    const key = keyOf(run);
     const next = evaluate(row, 0, context) as Variant;
     checkPropertyValue(next);
     const state = writer.require(entity.of, entity.id);
@@ -194,9 +226,11 @@ function setProperties({ target, value, replace }: Step<"set-properties">, slotO
   };
 }
 
-function changeLabels({ kind, target, labels }: Step<"set-labels" | "remove-labels">, slotOf: SlotOf) {
-  const entityOf = compileExpr(target, slotOf);
-  return ({ row, context, writer }: StepRun): void => {
+function changeLabels(step: Step<"set-labels" | "remove-labels">, slotOf: SlotOf) {
+  const entityOf = compileExpr(step.target, slotOf);
+  const further = compileLabels(step.dynamic ?? [], slotOf);
+  return (run: StepRun): void => {
+    const { row, context, writer } = run;
     const entity = entityIn(entityOf(row, 0, context));
     if (entity === null) return;
     if (entity.of !== "node") {
@@ -204,7 +238,9 @@ function changeLabels({ kind, target, labels }: Step<"set-labels" | "remove-labe
     }
     const state = writer.require("node", entity.id);
     const before = decodeLabels(state.kind);
-    const next = kind === "set-labels" ? [...before, ...labels] : before.filter((label) => !labels.includes(label));
+    const labels = [...step.labels, ...further(run)];
+    const next =
+      step.kind === "set-labels" ? [...before, ...labels] : before.filter((label) => !labels.includes(label));
     writer.setLabels(state, encodeLabels(next));
   };
 }
@@ -280,6 +316,52 @@ function merge(step: MergeStep, slotOf: SlotOf, match: Open): RunStep {
       });
     },
   };
+}
+
+/** The query's writers share this one's: all know what has changed, so that rows show it at the end. */
+function callQuery({ match, columns, optional }: CallStep, slotOf: SlotOf, open: Open): RunStep {
+  const slots = columns?.map(({ id }) => slotOf(id)) ?? null;
+  const handedOver = [...outerColumnsOf(match)].flatMap((id) => (slotOf(id) >= 0 ? [{ id, slot: slotOf(id) }] : []));
+  const nulls = columns?.map(() => null) ?? [];
+  return {
+    kind: "rows",
+    run: (run, goOn) => {
+      const { cells, context, writer, outer } = run;
+      writer.flush();
+      for (const { id, slot } of handedOver) outer.set(id, cells[slot]![0]!);
+      const found: Value[][] = [];
+      const put = writer.aside();
+      const answered = () => {
+        put();
+        if (slots === null) {
+          run.renew(true);
+          return goOn();
+        }
+        if (optional && found.length === 0) found.push(nulls);
+        return eachRow(found, slots, run, goOn);
+      };
+      return after(allRows(open({ ...context, outer: new Map(outer), graphWriter: writer }), found), answered);
+    },
+  };
+}
+
+function eachRow(
+  rows: readonly Value[][],
+  slots: readonly number[],
+  run: StepRun,
+  goOn: () => void | Promise<void>,
+): void | Promise<void> {
+  const from = (start: number): void | Promise<void> => {
+    for (let i = start; i < rows.length; i++) {
+      slots.forEach((slot, c) => {
+        run.cells[slot]![0] = rows[i]![c]!;
+      });
+      run.renew(true);
+      const pending = goOn();
+      if (pending !== undefined) return pending.then(() => from(i + 1));
+    }
+  };
+  return from(0);
 }
 
 function allRows(operator: Operator, rows: Value[][]): void | Promise<void> {

@@ -123,7 +123,9 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
   ) {
     this.outer = new Map(context.outer);
     this.context = { ...writingContext(context), outer: this.outer };
-    this.writer = new GraphWriter(program.plan.graph, this.context, program.checks);
+    this.writer =
+      (context.graphWriter as GraphWriter | undefined) ??
+      new GraphWriter(program.plan.graph, this.context, program.checks);
     this.input = program.input(context);
     this.rows = new RowBuffer(program.plan.input.columns, context);
     this.cells = Array.from({ length: program.width }, () => [null]);
@@ -253,7 +255,7 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
     if (this.released) return;
     this.released = true;
     this.rows.release();
-    this.writer.release();
+    if (this.context.graphWriter === undefined) this.writer.release();
   }
 }
 

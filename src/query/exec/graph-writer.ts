@@ -20,6 +20,7 @@ import { after, inTurns } from "./operator.js";
 import { failedCheck, type RowCheck } from "./row-checks.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
 import { emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
+import { sumOfBytes } from "./value-bytes.js";
 
 /** A node or a relationship that the clause has to do with. */
 export interface EntityState {
@@ -383,8 +384,25 @@ export class GraphWriter {
             `node ${id} cannot be deleted, because it still has relationships; delete them first, or use DETACH DELETE`,
           );
         }
+        this.bare.length = 0;
       }),
     );
+  }
+
+  /**
+   * Puts the answers of uncorrelated subqueries aside while a query runs that may be run again after further writes;
+   * the result brings them back.
+   */
+  aside(): () => void {
+    const { statement } = this.context;
+    const kept = statement.subqueryOutcomes;
+    statement.subqueryOutcomes = null;
+    return () => {
+      for (const outcome of statement.subqueryOutcomes?.values() ?? []) {
+        if ("values" in outcome) statement.release(sumOfBytes(outcome.values, outcome.values.length));
+      }
+      statement.subqueryOutcomes = kept;
+    };
   }
 
   private writeChanges(): void {

@@ -3,6 +3,7 @@
  * BY, DISTINCT, grouping and indexes go by. Unlike Cypher's `=` and `<` they hold between any two values, and null and
  * NaN are equal to themselves. Called by compare.ts; Cypher's operators use the comparisons of single kinds.
  */
+import { CypherPoint, comparePoints, pointKey } from "../../values/point.js";
 import {
   CypherDate,
   LocalDateTime,
@@ -39,6 +40,7 @@ function kindOfObject(value: object): Kind {
   if (value instanceof GraphNode) return KIND.node;
   if (value instanceof GraphRelationship) return KIND.relationship;
   if (value instanceof GraphPath) return KIND.path;
+  if (value instanceof CypherPoint) return KIND.point;
   if (value instanceof CypherDate) return KIND.date;
   if (value instanceof ZonedDateTime) return KIND.zonedDateTime;
   if (value instanceof LocalDateTime) return KIND.localDateTime;
@@ -76,6 +78,8 @@ function compare(a: Variant, b: Variant, depth: number): number {
       return (a as GraphNode).id - (b as GraphNode).id;
     case KIND.path:
       return comparePaths(a as GraphPath, b as GraphPath);
+    case KIND.point:
+      return comparePoints(a as CypherPoint, b as CypherPoint);
     default:
       return compareTemporal(a as Temporal, b as Temporal);
   }
@@ -204,5 +208,6 @@ function objectKey(value: Exclude<Variant, null | boolean | number | bigint | st
   if (value instanceof GraphPath) {
     return `P${value.nodes.map((node) => node.id).join()}-${value.relationships.map(({ id }) => id).join()};`;
   }
+  if (value instanceof CypherPoint) return `X${pointKey(value)};`;
   return `T${temporalKey(value as Temporal)};`;
 }

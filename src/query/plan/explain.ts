@@ -292,23 +292,34 @@ function printSteps(steps: readonly GraphWriteStep[], print: Print): string {
 function printStep(step: GraphWriteStep, print: Print): string {
   switch (step.kind) {
     case "create-node":
-      return `create node ${step.labels.map((label) => `:${label}`).join("")}`.trim();
+      return `create node ${printLabels(step, print)}`.trim();
     case "create-edge":
-      return `create relationship :${step.type} from ${print(step.src)} to ${print(step.dst)}`;
+      return `create relationship :${printWritten(step.type, print)} from ${print(step.src)} to ${print(step.dst)}`;
     case "set-property":
-      return `set ${print(step.target)}.${step.key} = ${print(step.value)}`;
+      return `set ${print(step.target)}.${printWritten(step.key, print)} = ${print(step.value)}`;
     case "set-properties":
       return `set ${print(step.target)} ${step.replace ? "=" : "+="} ${print(step.value)}`;
     case "set-labels":
     case "remove-labels":
-      return `${step.kind === "set-labels" ? "set" : "remove"} ${print(step.target)}:${step.labels.join(":")}`;
+      return `${step.kind === "set-labels" ? "set" : "remove"} ${print(step.target)}${printLabels(step, print)}`;
     case "delete":
       return `${step.detach ? "detach " : ""}delete ${print(step.target)}`;
     case "merge":
       return `merge (${printSteps(step.create, print)})`;
+    case "call":
+      return "run a query";
     case "foreach":
       return `foreach in ${print(step.list)} (${printSteps(step.steps, print)})`;
   }
+}
+
+/** A name that is written out, or computed. */
+function printWritten(name: string | Expr, print: Print): string {
+  return typeof name === "string" ? name : `$(${print(name)})`;
+}
+
+function printLabels({ labels, dynamic = [] }: Extract<GraphWriteStep, { labels: unknown }>, print: Print): string {
+  return [...labels, ...dynamic].map((label) => `:${printWritten(label, print)}`).join("");
 }
 
 function printSetCall(call: SetCall, print: Print): string {

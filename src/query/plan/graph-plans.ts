@@ -196,25 +196,33 @@ export type GraphWriteStep =
       readonly kind: "create-node";
       readonly columns: NodeColumns;
       readonly labels: readonly string[];
+      /** Variants: further names, strings or lists of them. */
+      readonly dynamic?: readonly Expr[];
       readonly properties: Expr | null;
     }
   | {
       readonly kind: "create-edge";
       readonly columns: EdgeColumns;
-      readonly type: string;
+      readonly type: string | Expr;
       /** Ids; NULL is an error (openCypher: SemanticError MergeReadOwnWrites or EntityNotFound). */
       readonly src: Expr;
       readonly dst: Expr;
       readonly properties: Expr | null;
     }
   /** Targets are variants: a node, a relationship, or NULL, which is passed over. */
-  | { readonly kind: "set-property"; readonly target: Expr; readonly key: string; readonly value: Expr }
+  | { readonly kind: "set-property"; readonly target: Expr; readonly key: string | Expr; readonly value: Expr }
   /** `n = map` and `n += map`; the value is a map, a node or a relationship. */
   | { readonly kind: "set-properties"; readonly target: Expr; readonly value: Expr; readonly replace: boolean }
-  | { readonly kind: "set-labels" | "remove-labels"; readonly target: Expr; readonly labels: readonly string[] }
+  | {
+      readonly kind: "set-labels" | "remove-labels";
+      readonly target: Expr;
+      readonly labels: readonly string[];
+      readonly dynamic?: readonly Expr[];
+    }
   /** Nodes, relationships, paths, lists of them; a node with relationships left is refused at the clause's end. */
   | { readonly kind: "delete"; readonly target: Expr; readonly detach: boolean }
   | MergeStep
+  | CallStep
   | {
       readonly kind: "foreach";
       readonly list: Expr;
@@ -222,6 +230,17 @@ export type GraphWriteStep =
       readonly variable: ColumnId;
       readonly steps: readonly GraphWriteStep[];
     };
+
+/** A query that writes, run for each row: `CALL (x) { … }`. It sees what it wrote for the rows before. */
+export interface CallStep {
+  readonly kind: "call";
+  /** Reads the step's row by outer columns. */
+  readonly match: Plan;
+  /** The row goes on once for each of the query's, in these columns; null: it goes on once, as it is. */
+  readonly columns: readonly OutputColumn[] | null;
+  /** A row for which the query gives none goes on with nulls. */
+  readonly optional: boolean;
+}
 
 /** Rows of `match` for the row or, without any, the row that `create` makes. One row may become several. */
 export interface MergeStep {

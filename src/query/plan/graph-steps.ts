@@ -4,11 +4,11 @@ import { columnsOf } from "../expr/walk.js";
 import type { GraphWriteStep } from "./graph-plans.js";
 import type { OutputColumn, Plan } from "./plan.js";
 
-/** What MERGE looks for, in the order of the steps. */
+/** What MERGE looks for and the queries of CALL, in the order of the steps. */
 export function matchesOf(steps: readonly GraphWriteStep[]): readonly Plan[] {
   return steps.flatMap((step) => {
     if (step.kind === "foreach") return matchesOf(step.steps);
-    return step.kind === "merge" ? [step.match] : [];
+    return step.kind === "merge" || step.kind === "call" ? [step.match] : [];
   });
 }
 
@@ -17,7 +17,7 @@ export function withMatches(steps: readonly GraphWriteStep[], matches: readonly 
   const rest = [...matches];
   const replaced = (of: readonly GraphWriteStep[]): readonly GraphWriteStep[] =>
     of.map((step) => {
-      if (step.kind === "merge") return { ...step, match: rest.shift()! };
+      if (step.kind === "merge" || step.kind === "call") return { ...step, match: rest.shift()! };
       return step.kind === "foreach" ? { ...step, steps: replaced(step.steps) } : step;
     });
   return replaced(steps);
@@ -33,16 +33,25 @@ export function mapStepExprs(
 
 export function mapExprsOfStep(step: GraphWriteStep, change: (expr: Expr) => Expr): GraphWriteStep {
   const maybe = (expr: Expr | null) => (expr === null ? null : change(expr));
+  const name = (of: string | Expr) => (typeof of === "string" ? of : change(of));
   switch (step.kind) {
     case "create-node":
-      return { ...step, properties: maybe(step.properties) };
+      return { ...step, dynamic: step.dynamic?.map(change) ?? [], properties: maybe(step.properties) };
     case "create-edge":
-      return { ...step, src: change(step.src), dst: change(step.dst), properties: maybe(step.properties) };
+      return {
+        ...step,
+        type: name(step.type),
+        src: change(step.src),
+        dst: change(step.dst),
+        properties: maybe(step.properties),
+      };
     case "set-property":
+      return { ...step, target: change(step.target), key: name(step.key), value: change(step.value) };
     case "set-properties":
       return { ...step, target: change(step.target), value: change(step.value) };
     case "set-labels":
     case "remove-labels":
+      return { ...step, target: change(step.target), dynamic: step.dynamic?.map(change) ?? [] };
     case "delete":
       return { ...step, target: change(step.target) };
     case "merge":
@@ -52,6 +61,8 @@ export function mapExprsOfStep(step: GraphWriteStep, change: (expr: Expr) => Exp
         onCreate: mapStepExprs(step.onCreate, change),
         onMatch: mapStepExprs(step.onMatch, change),
       };
+    case "call":
+      return step;
     case "foreach":
       return { ...step, list: change(step.list), steps: mapStepExprs(step.steps, change) };
   }
@@ -71,6 +82,8 @@ export function columnsMadeBy(steps: readonly GraphWriteStep[]): readonly Output
       }
       case "merge":
         return step.columns;
+      case "call":
+        return step.columns ?? [];
       case "foreach":
         return columnsMadeBy(step.steps);
       default:

@@ -54,4 +54,19 @@ await step("aggregates", async () => {
   const data = await ask(`{ moviesConnection { aggregate { count { nodes } node { released { max } } } } }`);
   equal(data.moviesConnection.aggregate, { count: { nodes: 2 }, node: { released: { max: 2000 } } });
 });
+await step("mutations: create with nested nodes, update, connect, delete", async () => {
+  const made = await ask(`mutation { createMovies(input: [{ title: "Big", released: 1988, actors: { create: [
+    { node: { name: "Elizabeth Perkins" }, edge: { roles: ["Susan"] } }] } }]) { info { nodesCreated } movies { title actors { name } } } }`);
+  equal(made.createMovies.movies, [{ title: "Big", actors: [{ name: "Elizabeth Perkins" }] }]);
+  const changed = await ask(
+    `mutation { updateMovies(where: { title: { eq: "Big" } }, update: { released: { set: 1989 }, actors: [{ connect: [
+      { where: { node: { name: { eq: "Tom Hanks" } } }, edge: { roles: ["Josh"] } }] }] }) { movies { released actors(sort: [{ name: ASC }]) { name } } } }`,
+  );
+  equal(changed.updateMovies.movies, [
+    { released: 1989, actors: [{ name: "Elizabeth Perkins" }, { name: "Tom Hanks" }] },
+  ]);
+  const gone = await ask(`mutation { deleteMovies(where: { title: { eq: "Big" } }, delete: { actors: [
+    { where: { node: { name: { eq: "Elizabeth Perkins" } } } }] }) { nodesDeleted } }`);
+  equal(gone.deleteMovies.nodesDeleted, 2);
+});
 await driver.close();

@@ -2,10 +2,12 @@
 
 import type { DbError } from "../../../protocol/errors.js";
 import { cypherError } from "../../../values/cypher-error.js";
+import { CypherPoint } from "../../../values/point.js";
 import { DELETED_MARK, GraphNode, GraphRelationship, isIntegerValue, type Variant } from "../../../values/variant.js";
 import { isList, isTemporal } from "../../../values/variant-format.js";
 import { linearRegExp } from "../functions/linear-regexp.js";
 import { described } from "./define.js";
+import { pointComponent } from "./point-functions.js";
 import { temporalComponent } from "./temporal-components.js";
 
 /** `target.name`; null for a property that is not there. */
@@ -21,6 +23,7 @@ export function property(target: Variant, name: string): Variant {
   }
   if (target === null) return null;
   if (isTemporal(target)) return temporalComponent(target, name);
+  if (target instanceof CypherPoint) return pointComponent(target, name);
   throw cypherError("TypeError", "InvalidArgumentType", `${described(target)} has no properties`);
 }
 
@@ -46,6 +49,7 @@ export function itemAt(target: Variant, index: Variant): Variant {
     target instanceof Map ||
     target instanceof GraphNode ||
     target instanceof GraphRelationship ||
+    target instanceof CypherPoint ||
     isTemporal(target)
   ) {
     if (typeof index === "string") return property(target, index);

@@ -71,6 +71,13 @@ export function add(a: Variant, b: Variant): Variant {
   );
 }
 
+/** `||`: of two strings or two lists. */
+export function concatenate(a: Variant, b: Variant): Variant {
+  if (typeof a === "string" && typeof b === "string") return checkedText(a + b);
+  if (isList(a) && isList(b)) return joined(a, b);
+  throw refused("||", a, b);
+}
+
 function checkedText(text: string): string {
   checkTextLength(text.length);
   return text;

@@ -7,7 +7,7 @@
 import { cypherError } from "../../../values/cypher-error.js";
 import type { Temporal } from "../../../values/temporal.js";
 import { compareTemporal } from "../../../values/temporal-order.js";
-import type { GraphNode, GraphPath, Variant, VariantMap } from "../../../values/variant.js";
+import type { GraphNode, Variant, VariantMap } from "../../../values/variant.js";
 import { isList, tooDeep, VARIANT_DEPTH_MAX } from "../../../values/variant-format.js";
 import { KIND } from "../../../values/variant-kind.js";
 import { compareText } from "../compare-text.js";
@@ -46,7 +46,8 @@ function equal(a: Variant, b: Variant, depth: number): Truth {
     case KIND.relationship:
       return (a as GraphNode).id === (b as GraphNode).id;
     case KIND.path:
-      return compareVariants(a as GraphPath, b as GraphPath) === 0;
+    case KIND.point:
+      return compareVariants(a, b) === 0;
     default:
       return compareTemporal(a as Temporal, b as Temporal) === 0;
   }

@@ -1,5 +1,7 @@
 /** Conversions between Cypher's types: toInteger() and its kin, and the text of values. */
 import { cypherError } from "../../../values/cypher-error.js";
+import { isOfType } from "../../../values/cypher-type.js";
+import { CypherPoint, pointToText } from "../../../values/point.js";
 import { temporalToText } from "../../../values/temporal-text.js";
 import { BOOL } from "../../../values/values.js";
 import {
@@ -39,6 +41,7 @@ export function scalarText(value: Variant): string | undefined {
       return String(value);
     default:
       if (value instanceof Float) return floatToText(value.value);
+      if (value instanceof CypherPoint) return pointToText(value);
       return isTemporal(value) ? temporalToText(value) : undefined;
   }
 }
@@ -141,6 +144,7 @@ function typeName(value: NonNullable<Variant>): string {
   if (value instanceof GraphNode) return "NODE";
   if (value instanceof GraphRelationship) return "RELATIONSHIP";
   if (value instanceof GraphPath) return "PATH";
+  if (value instanceof CypherPoint) return "POINT";
   return TEMPORAL_NAMES[value.constructor.name] ?? "ANY";
 }
 
@@ -153,12 +157,28 @@ function listType(list: readonly Variant[]): string {
   return `LIST<${names.map((name) => name + notNull).join(" | ")}>`;
 }
 
+function isTyped(value: Variant, type: Variant): boolean {
+  if (typeof type === "string") return isOfType(value, type);
+  throw wrongArgument("a test of a type", "a type's name", type);
+}
+
+const FORMS = new Set(["NFC", "NFD", "NFKC", "NFKD"]);
+
+/** Of what is no string null. */
+function isNormalized(value: Variant, form: string): boolean | null {
+  if (!FORMS.has(form)) throw cypherError("ArgumentError", "InvalidArgumentValue", `there is no normal form ${form}`);
+  return typeof value === "string" ? value === value.normalize(form) : null;
+}
+
 export const CONVERSIONS: readonly ScalarFunction[] = [
   ...conversions("toInteger", "a number, a string or a boolean", integerOf),
   ...conversions("toFloat", "a number or a string", floatOf),
   ...conversions("toBoolean", "a boolean, an integer or a string", booleanOf),
-  ...conversions("toString", "a number, a string, a boolean or a temporal value", scalarText),
+  ...conversions("toString", "a number, a string, a boolean, a point or a temporal value", scalarText),
   cypherFn("valueType", 1, valueType, { strict: false, nanosPerUnit: 100 }),
+  // What `IS :: TYPE` and `IS NORMALIZED` call; only quotes can write the names.
+  cypherFn("is typed", 2, isTyped, { strict: false, returns: BOOL, nanosPerUnit: 100 }),
+  cypherFn("is normalized", 2, isNormalized, { returns: BOOL, nanosPerUnit: 10 }),
   cypherFn("nullIf", 2, (value, other) => (equals(value, other) === true ? null : value), { strict: false }),
   cypherFn("exists", 1, (value) => value !== null, { strict: false, returns: BOOL }),
 ];

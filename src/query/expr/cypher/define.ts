@@ -63,6 +63,7 @@ const NAMES: Record<Kind, string> = {
   [KIND.relationship]: "a relationship",
   [KIND.list]: "a list",
   [KIND.path]: "a path",
+  [KIND.point]: "a point",
   [KIND.zonedDateTime]: "a datetime",
   [KIND.localDateTime]: "a local datetime",
   [KIND.date]: "a date",

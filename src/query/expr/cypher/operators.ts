@@ -5,7 +5,7 @@ import { BOOL, VARIANT } from "../../../values/values.js";
 import type { ScalarFunction } from "../expr.js";
 import { fn, op } from "../functions/define.js";
 import { itemAt, matches, sliceOf } from "./access.js";
-import { add, divide, modulo, multiply, negate, power, subtract } from "./arithmetic.js";
+import { add, concatenate, divide, modulo, multiply, negate, power, subtract } from "./arithmetic.js";
 import {
   contains,
   differs,
@@ -29,6 +29,7 @@ export type OperatorSymbol =
   | "/"
   | "%"
   | "^"
+  | "||"
   | "negate"
   | "="
   | "<>"
@@ -58,6 +59,7 @@ export const OPERATORS: Readonly<Record<OperatorSymbol, ScalarFunction>> = {
   "/": arithmetic("/", divide),
   "%": arithmetic("%", modulo),
   "^": arithmetic("^", power),
+  "||": op("||", TWO, VARIANT, concatenate, { nanosPerUnit: 2 }),
   negate: op("-", [VARIANT], VARIANT, negate),
   "=": predicate("=", equals),
   "<>": predicate("<>", differs),

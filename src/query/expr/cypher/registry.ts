@@ -4,22 +4,28 @@
  */
 import type { ScalarFunction } from "../expr.js";
 import { AGGREGATES, type CypherAggregate } from "./aggregates.js";
+import { APOC_DATE_FUNCTIONS } from "./apoc-date-functions.js";
+import { APOC_FUNCTIONS } from "./apoc-functions.js";
 import { CONVERSIONS } from "./conversion.js";
 import { GRAPH_FUNCTIONS } from "./graph-functions.js";
 import { COALESCE, LIST_FUNCTIONS } from "./list-functions.js";
 import { MATH_FUNCTIONS } from "./math-functions.js";
 import { OPERATORS, type OperatorSymbol } from "./operators.js";
+import { POINT_FUNCTIONS } from "./point-functions.js";
 import { TEMPORAL_FUNCTIONS } from "./temporal-functions.js";
 import { TEXT_FUNCTIONS } from "./text-functions.js";
 import { VECTOR_FUNCTIONS } from "./vector-functions.js";
 
 /** All of them but coalesce(), which takes any number of arguments. */
 export const CYPHER_FUNCTIONS: readonly ScalarFunction[] = [
+  ...APOC_FUNCTIONS,
+  ...APOC_DATE_FUNCTIONS,
   ...GRAPH_FUNCTIONS,
   ...CONVERSIONS,
   ...LIST_FUNCTIONS,
   ...MATH_FUNCTIONS,
   ...TEXT_FUNCTIONS,
+  ...POINT_FUNCTIONS,
   ...TEMPORAL_FUNCTIONS,
   ...VECTOR_FUNCTIONS,
 ];

@@ -1,0 +1,55 @@
+/** The syntax tree of whole statements: queries, and commands about indexes and constraints. */
+import type { Expr, Node, Query, Variable } from "./ast.js";
+
+/** One text: Cypher has one statement per text. */
+export interface Statement {
+  readonly mode: "run" | "explain" | "profile";
+  readonly body: Query | SchemaCommand;
+  /** Names of the parameters, in the order of their first use. */
+  readonly parameters: readonly string[];
+}
+
+export type SchemaCommand = CreateIndexCommand | CreateConstraintCommand | DropIndexCommand | DropConstraintCommand;
+
+/** What an index or a constraint is of: `(n:Label)` or `()-[r:TYPE]-()`. */
+export interface SchemaSubject extends Node {
+  readonly of: "node" | "relationship";
+  readonly variable: Variable | null;
+  /** A label or a relationship type. */
+  readonly label: string;
+}
+
+export interface CreateIndexCommand extends Node {
+  readonly kind: "create-index";
+  readonly method: "range" | "text" | "point" | "vector" | "fulltext";
+  readonly name: string | null;
+  readonly ifNotExists: boolean;
+  readonly subject: SchemaSubject;
+  readonly properties: readonly string[];
+  /** OPTIONS {…}. */
+  readonly options: Expr | null;
+}
+
+export interface CreateConstraintCommand extends Node {
+  readonly kind: "create-constraint";
+  readonly name: string | null;
+  readonly ifNotExists: boolean;
+  readonly subject: SchemaSubject;
+  readonly properties: readonly string[];
+  readonly requires: "unique" | "key" | "not-null";
+}
+
+/** By name, or by label and properties (`DROP INDEX ON :Label(a, b)`). */
+export interface DropIndexCommand extends Node {
+  readonly kind: "drop-index";
+  readonly name: string | null;
+  readonly label: string | null;
+  readonly properties: readonly string[];
+  readonly ifExists: boolean;
+}
+
+export interface DropConstraintCommand extends Node {
+  readonly kind: "drop-constraint";
+  readonly name: string;
+  readonly ifExists: boolean;
+}

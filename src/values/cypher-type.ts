@@ -1,0 +1,139 @@
+/**
+ * Types of Cypher as they are written (`LIST<INTEGER NOT NULL> | STRING`), and whether a value is of one. Used by the
+ * parser, by the test `IS :: TYPE` and by constraints. A type without NOT NULL includes null.
+ */
+
+import { cypherError } from "./cypher-error.js";
+import { CypherPoint } from "./point.js";
+import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "./temporal.js";
+import { Float, GraphNode, GraphPath, GraphRelationship, isIntegerValue, type Variant } from "./variant.js";
+import { isList } from "./variant-format.js";
+
+const SYNONYMS = {
+  ANY: "ANY|ANY VALUE",
+  NOTHING: "NOTHING",
+  NULL: "NULL",
+  BOOLEAN: "BOOLEAN|BOOL",
+  STRING: "STRING|VARCHAR",
+  INTEGER: "INTEGER|INT|INT64|INTEGER64|SIGNED INTEGER",
+  FLOAT: "FLOAT|FLOAT64",
+  DATE: "DATE",
+  "LOCAL TIME": "LOCAL TIME|TIME WITHOUT TIMEZONE|TIME WITHOUT TIME ZONE",
+  "ZONED TIME": "ZONED TIME|TIME WITH TIMEZONE|TIME WITH TIME ZONE|TIME",
+  "LOCAL DATETIME": "LOCAL DATETIME|TIMESTAMP WITHOUT TIMEZONE|TIMESTAMP WITHOUT TIME ZONE",
+  "ZONED DATETIME": "ZONED DATETIME|TIMESTAMP WITH TIMEZONE|TIMESTAMP WITH TIME ZONE|TIMESTAMP|DATETIME",
+  DURATION: "DURATION",
+  POINT: "POINT",
+  NODE: "NODE|VERTEX|ANY NODE|ANY VERTEX",
+  RELATIONSHIP: "RELATIONSHIP|EDGE|ANY RELATIONSHIP|ANY EDGE",
+  PATH: "PATH",
+  MAP: "MAP|ANY MAP",
+  "PROPERTY VALUE": "PROPERTY VALUE|ANY PROPERTY VALUE",
+  LIST: "LIST|ARRAY",
+} as const;
+
+type TypeName = keyof typeof SYNONYMS;
+
+/** `item`: of lists what their elements are, one of several types; null: any. */
+export interface CypherType {
+  readonly name: TypeName;
+  readonly item: readonly CypherType[] | null;
+  readonly notNull: boolean;
+}
+
+const NAMES = new Map<string, TypeName>(
+  Object.entries(SYNONYMS).flatMap(([name, words]) => words.split("|").map((word) => [word, name as TypeName])),
+);
+
+/** Of the longest name. */
+export const TYPE_WORDS_MAX = 4;
+
+/** By name in upper case; null: there is none. */
+export const typeNamed = (words: string): TypeName | null => NAMES.get(words) ?? null;
+
+/** Alternatives as one text, which `isOfType` takes and messages show. */
+export function writtenType(types: readonly CypherType[]): string {
+  const texts = types.map(({ name, item, notNull }) => {
+    const inside = name === "LIST" ? `<${item === null ? "ANY" : writtenType(item)}>` : "";
+    return `${name}${inside}${notNull ? " NOT NULL" : ""}`;
+  });
+  return texts.join(" | ");
+}
+
+/** Reads what `writtenType` wrote. */
+function readType(text: string): readonly CypherType[] {
+  let at = 0;
+  const take = (token: string): boolean => {
+    if (!text.startsWith(token, at)) return false;
+    at += token.length;
+    return true;
+  };
+  const one = (): CypherType => {
+    const name = ORDERED.find(take);
+    if (name === undefined) throw cypherError("ArgumentError", "InvalidArgumentValue", `${text} is no type`);
+    const item = take("<") ? alternatives() : null;
+    if (item !== null) take(">");
+    return { name, item, notNull: take(" NOT NULL") };
+  };
+  const alternatives = (): CypherType[] => {
+    const types = [one()];
+    while (take(" | ")) types.push(one());
+    return types;
+  };
+  return alternatives();
+}
+
+const ORDERED = (Object.keys(SYNONYMS) as TypeName[]).sort((a, b) => b.length - a.length);
+
+const KNOWN_MAX = 1000;
+const known = new Map<string, readonly CypherType[]>();
+
+/** Whether the value is of one of the types, as `writtenType` gives them. */
+export function isOfType(value: Variant, written: string): boolean {
+  let types = known.get(written);
+  if (types === undefined) {
+    if (known.size >= KNOWN_MAX) known.clear();
+    types = readType(written);
+    known.set(written, types);
+  }
+  return isOneOf(value, types);
+}
+
+function isOneOf(value: Variant, types: readonly CypherType[]): boolean {
+  return types.some((type) => (value === null ? !type.notNull && type.name !== "NOTHING" : is(value, type)));
+}
+
+type Present = NonNullable<Variant>;
+
+const SIMPLE: Readonly<Record<Exclude<TypeName, "LIST" | "PROPERTY VALUE">, (value: Present) => boolean>> = {
+  ANY: () => true,
+  NOTHING: () => false,
+  NULL: () => false,
+  BOOLEAN: (value) => typeof value === "boolean",
+  STRING: (value) => typeof value === "string",
+  INTEGER: isIntegerValue,
+  FLOAT: (value) => value instanceof Float || (typeof value === "number" && !Number.isInteger(value)),
+  DATE: (value) => value instanceof CypherDate,
+  "LOCAL TIME": (value) => value instanceof LocalTime,
+  "ZONED TIME": (value) => value instanceof ZonedTime,
+  "LOCAL DATETIME": (value) => value instanceof LocalDateTime,
+  "ZONED DATETIME": (value) => value instanceof ZonedDateTime,
+  DURATION: (value) => value instanceof Duration,
+  POINT: (value) => value instanceof CypherPoint,
+  NODE: (value) => value instanceof GraphNode,
+  RELATIONSHIP: (value) => value instanceof GraphRelationship,
+  PATH: (value) => value instanceof GraphPath,
+  MAP: (value) => value instanceof Map,
+};
+
+function is(value: Present, { name, item }: CypherType): boolean {
+  if (name === "LIST") return isList(value) && (item === null || value.every((each) => isOneOf(each, item)));
+  if (name === "PROPERTY VALUE") {
+    if (isList(value)) return value.every((each) => each !== null && !isList(each) && isProperty(each));
+    return isProperty(value);
+  }
+  return SIMPLE[name](value);
+}
+
+const isProperty = (value: Present): boolean =>
+  !["NODE", "RELATIONSHIP", "PATH", "MAP"].some((name) => SIMPLE[name as "MAP"](value));
