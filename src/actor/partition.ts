@@ -26,7 +26,7 @@ import type { SlowStatements } from "../session/slow-statements.js";
 import { Tenant, type TenantHost } from "../session/tenant.js";
 import type { TenantProviders } from "../session/tenant-providers.js";
 import { SPACE, tenantOfKey } from "../storage/keys.js";
-import type { LoadPart } from "../storage/load-run.js";
+import type { LoadPart } from "../storage/sorted-run.js";
 import type { Operation } from "../storage/operation.js";
 import type { Shard } from "../storage/shard.js";
 import { type ActorShared, sharedByNobody } from "./actor-shared.js";

@@ -5,12 +5,15 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../protocol/limits.js";
+import { isStoredSpace } from "./growth.js";
 import { keyLength } from "./key-writer.js";
-import { type LoadPart, LoadRun } from "./load-run.js";
+import { LoadRun } from "./load-run.js";
 import type { Operation } from "./operation.js";
 import { keyText, type OrderedEntries, STOP_WALK } from "./ordered-map.js";
 import type { PackedRun } from "./packed-run.js";
 import { recordLength } from "./record-writer.js";
+import { type LoadPart, partsOfRun, type SortedRun } from "./sorted-run.js";
+import type { RunFile, StoredRun } from "./stored-run.js";
 
 interface LoadWrite extends Operation {
   readonly text: string;
@@ -22,8 +25,11 @@ export const LOAD_WRITE_BYTES = 24;
 
 export class Load implements OrderedEntries<LoadWrite> {
   /** In the order of their prefixes, none of which begins with another. */
-  readonly runs: LoadRun[] = [];
+  readonly runs: SortedRun[] = [];
+  /** Memory. */
   bytes = 0;
+  /** Where runs are that are not in memory; null: all are. */
+  private file: RunFile | null = null;
 
   constructor(
     /** Of the transaction. */
@@ -41,9 +47,47 @@ export class Load implements OrderedEntries<LoadWrite> {
   /** Where writes go whose keys begin with the prefix; call it once for each. */
   run(prefix: Uint8Array): LoadRun {
     const run = new LoadRun(prefix);
-    const place = this.runs.findIndex((other) => Buffer.compare(other.prefix, prefix) > 0);
-    this.runs.splice(place === -1 ? this.runs.length : place, 0, run);
+    this.put(run);
     return run;
+  }
+
+  private put(run: SortedRun): void {
+    const place = this.runs.findIndex((other) => Buffer.compare(other.prefix, run.prefix) > 0);
+    this.runs.splice(place === -1 ? this.runs.length : place, 0, run);
+  }
+
+  /** The load has these runs, whose prefixes are new to it, and closes the file in the end (`release`). */
+  takeStored(runs: readonly StoredRun[], file: RunFile): void {
+    this.file = file;
+    for (const run of runs) {
+      this.count(run.memoryBytes);
+      this.put(run);
+    }
+  }
+
+  isIn(file: RunFile): boolean {
+    return this.file === file;
+  }
+
+  /** Nobody reads it any more. */
+  release(): void {
+    this.file?.close();
+  }
+
+  /** As `growthOf` of its writes. */
+  get growth(): number {
+    let growth = 0;
+    for (const { prefix, size, deletions } of this.runs) if (isStoredSpace(prefix)) growth += size - 2 * deletions;
+    return growth;
+  }
+
+  /** From the first key of each run, up to the last one. */
+  *ranges(): IterableIterator<{ readonly low: string; readonly high: string }> {
+    for (const run of this.runs) {
+      if (run.size === 0) continue;
+      const [first, last] = [run.keyOf(run.numberAt(0)), run.keyOf(run.numberAt(run.size - 1))];
+      yield { low: keyText(first), high: `${keyText(last)}\0` };
+    }
   }
 
   /** A key may be added once. Answers the write's number in its run. Throws 54000 past the transaction's bound. */
@@ -118,7 +162,7 @@ export class Load implements OrderedEntries<LoadWrite> {
 
   /** All of it in order, so many operations and bytes at a time. */
   *parts(operationsMax: number, bytesMax: number): IterableIterator<LoadPart> {
-    for (const run of this.runs) yield* run.parts(operationsMax, bytesMax);
+    for (const run of this.runs) yield* partsOfRun(run, operationsMax, bytesMax);
   }
 
   /** `wants`: tells by its prefix whether a run is of interest. */
@@ -187,7 +231,7 @@ export class Load implements OrderedEntries<LoadWrite> {
     return count;
   }
 
-  private entry(run: LoadRun, place: number): [string, LoadWrite] {
+  private entry(run: SortedRun, place: number): [string, LoadWrite] {
     const write = this.write(run.operationAt(place));
     return [write.text, write];
   }

@@ -6,7 +6,7 @@
  */
 
 import { prefixEnd } from "../../../storage/keys.js";
-import type { LoadPart } from "../../../storage/load-run.js";
+import type { LoadPart } from "../../../storage/sorted-run.js";
 import type { Operation } from "../../../storage/operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "../../../storage/ordered-map.js";
 import type { NewerEntries } from "../../../storage/store.js";

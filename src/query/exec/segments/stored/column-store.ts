@@ -17,7 +17,7 @@ import { ALONE } from "../../../../derived/turns.js";
 import { giveWay } from "../../../../protocol/turns.js";
 import { prefixRange, rowPrefix, SPACE, storageIdOf, tenantOfKey } from "../../../../storage/keys.js";
 import type { LargeCommitMade } from "../../../../storage/large-commits.js";
-import type { LoadPart } from "../../../../storage/load-run.js";
+import type { LoadPart } from "../../../../storage/sorted-run.js";
 import type { Operation } from "../../../../storage/operation.js";
 import { readSome } from "../../../../storage/store.js";
 import type { TableLayout } from "../../table-layout.js";
