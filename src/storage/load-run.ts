@@ -64,6 +64,11 @@ export class LoadRun implements SortedRun {
     return this.inOrder || this.order !== null;
   }
 
+  /** Writes were added in key order. */
+  get isInOrder(): boolean {
+    return this.inOrder;
+  }
+
   /** The write's number, counted from 0 in the order of adding. Copies both; `value` null deletes. */
   add(key: Uint8Array, value: Uint8Array | null): number {
     const valueLength = value === null ? 0 : value.length;

@@ -24,7 +24,7 @@ interface LoadWrite extends Operation {
 export const LOAD_WRITE_BYTES = 24;
 
 export class Load implements OrderedEntries<LoadWrite> {
-  /** In the order of their prefixes, none of which begins with another. */
+  /** In the order of their prefixes, none of which begins with another. Two with one prefix have no key in common. */
   readonly runs: SortedRun[] = [];
   /** Memory. */
   bytes = 0;
@@ -44,7 +44,7 @@ export class Load implements OrderedEntries<LoadWrite> {
     return size;
   }
 
-  /** Where writes go whose keys begin with the prefix; call it once for each. */
+  /** Where writes go whose keys begin with the prefix. */
   run(prefix: Uint8Array): LoadRun {
     const run = new LoadRun(prefix);
     this.put(run);
@@ -177,9 +177,9 @@ export class Load implements OrderedEntries<LoadWrite> {
     for (const run of this.runs) {
       if (!beginsWith(key, run.prefix)) continue;
       const place = run.lowerBound(key);
-      if (place === run.size) return undefined;
+      if (place === run.size) continue;
       const operation = run.operationAt(place);
-      return Buffer.compare(operation.key, key) === 0 ? operation : undefined;
+      if (Buffer.compare(operation.key, key) === 0) return operation;
     }
     return undefined;
   }
@@ -204,15 +204,54 @@ export class Load implements OrderedEntries<LoadWrite> {
 
   *entries(low: string): IterableIterator<[string, LoadWrite]> {
     const key = bytesOf(low);
-    for (const run of this.runs) {
-      for (let i = run.lowerBound(key); i < run.size; i++) yield this.entry(run, i);
+    for (const runs of this.byPrefix()) {
+      const [run, ...others] = runs;
+      if (others.length > 0) yield* this.entriesOf(runs, (one) => one.lowerBound(key), 1);
+      else for (let i = run!.lowerBound(key); i < run!.size; i++) yield this.entry(run!, i);
     }
   }
 
   *entriesReversed(high: string): IterableIterator<[string, LoadWrite]> {
     const key = bytesOf(high);
-    for (const run of [...this.runs].reverse()) {
-      for (let i = run.lowerBound(key) - 1; i >= 0; i--) yield this.entry(run, i);
+    for (const runs of this.byPrefix().reverse()) {
+      const [run, ...others] = runs;
+      if (others.length > 0) yield* this.entriesOf(runs, (one) => one.lowerBound(key) - 1, -1);
+      else for (let i = run!.lowerBound(key) - 1; i >= 0; i--) yield this.entry(run!, i);
+    }
+  }
+
+  private byPrefix(): SortedRun[][] {
+    const groups: SortedRun[][] = [];
+    for (const run of this.runs) {
+      const last = groups.at(-1);
+      if (last !== undefined && Buffer.compare(last[0]!.prefix, run.prefix) === 0) last.push(run);
+      else groups.push([run]);
+    }
+    return groups;
+  }
+
+  /** Of runs with one prefix, in order (1) or from the end (−1). */
+  private *entriesOf(
+    runs: readonly SortedRun[],
+    begin: (run: SortedRun) => number,
+    step: 1 | -1,
+  ): IterableIterator<[string, LoadWrite]> {
+    const heads = runs.map((run) => ({ run, place: begin(run), entry: null as [string, LoadWrite] | null }));
+    const stand = (head: (typeof heads)[number]): void => {
+      const { run, place } = head;
+      head.entry = place >= 0 && place < run.size ? this.entry(run, place) : null;
+    };
+    heads.forEach(stand);
+    for (;;) {
+      let next: (typeof heads)[number] | null = null;
+      for (const head of heads) {
+        if (head.entry === null) continue;
+        if (next === null || head.entry[0] < next.entry![0] === (step === 1)) next = head;
+      }
+      if (next === null) return;
+      yield next.entry!;
+      next.place += step;
+      stand(next);
     }
   }
 

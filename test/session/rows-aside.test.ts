@@ -14,9 +14,9 @@ import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
 import { SIZES, Side } from "../query/segment-histories.js";
 import { directory } from "../storage/shards.js";
 
-const ROWS = 8000;
-/** Some 1,500 rows. */
-const LOAD_BYTES = 150_000;
+const ROWS = 5000;
+/** Some 1,000 rows. */
+const LOAD_BYTES = 100_000;
 
 class Aside {
   side!: Side;
@@ -80,7 +80,7 @@ const SUMS = (table: string) =>
   `SELECT count(*), sum(id), sum(k), count(DISTINCT name), min(id), max(id) FROM ${table}`;
 const TABLE = "CREATE TABLE t (id integer PRIMARY KEY, k integer, name text NOT NULL DEFAULT 'none')";
 /** Ids in no order, so that each load has some of all ranges. */
-const MIXED = `SELECT i * 4999 % 8009 AS id, i % 7, 'name of ' || i FROM generate_series(1, ${ROWS}) i`;
+const MIXED = `SELECT i * 2999 % 5003 AS id, i % 7, 'name of ' || i FROM generate_series(1, ${ROWS}) i`;
 
 t.test("rows come in several loads and are there as a whole, once, also after a start", async (t) => {
   for (const [order, select] of [
@@ -129,7 +129,7 @@ t.test("the engine has none of it yet: others read it, the next start finds it",
   const all = await aside.run(SUMS("t"), 1);
   t.match(all, new RegExp(`^\\[${ROWS + 1},`));
   t.equal(await aside.run("SELECT count(*) FROM t WHERE id = 4999", 1), "[1]", "by key");
-  t.equal(await aside.run("SELECT id FROM t ORDER BY id DESC LIMIT 2", 1), "[100000]\n[8008]");
+  t.equal(await aside.run("SELECT id FROM t ORDER BY id DESC LIMIT 2", 1), "[100000]\n[5002]");
   await aside.run("UPDATE t SET k = 1000 WHERE id = 4999", 1);
   t.equal(await aside.run("SELECT max(k) FROM t"), "[1000]");
   // As after kill -9: the directory as it is now.
@@ -200,11 +200,11 @@ t.test("keys that are there twice", async (t) => {
   const cases = [
     // In one load, in two, and with a row that is stored.
     `SELECT CASE i WHEN 20 THEN 10 ELSE i END, 1, 'n' || i FROM generate_series(1, ${ROWS}) i`,
-    `SELECT CASE i WHEN 7000 THEN 10 WHEN 7500 THEN 5 ELSE i END, 1, 'n' || i FROM generate_series(1, ${ROWS}) i`,
-    `SELECT i, 1, CASE i WHEN 7000 THEN 'N10' WHEN 6500 THEN 'N40' ELSE 'n' || i END FROM generate_series(1, ${ROWS}) i`,
-    `SELECT CASE i WHEN 7000 THEN 100000 ELSE i END, 1, 'n' || i FROM generate_series(1, ${ROWS}) i`,
-    `SELECT i, 1, CASE i WHEN 7000 THEN 'BEFORE' ELSE 'n' || i END FROM generate_series(1, ${ROWS}) i`,
-    `SELECT i, 1, CASE i WHEN 7000 THEN NULL ELSE 'n' || i END FROM generate_series(1, ${ROWS}) i`,
+    `SELECT CASE i WHEN 4500 THEN 10 WHEN 4700 THEN 5 ELSE i END, 1, 'n' || i FROM generate_series(1, ${ROWS}) i`,
+    `SELECT i, 1, CASE i WHEN 4500 THEN 'N10' WHEN 4200 THEN 'N40' ELSE 'n' || i END FROM generate_series(1, ${ROWS}) i`,
+    `SELECT CASE i WHEN 4500 THEN 100000 ELSE i END, 1, 'n' || i FROM generate_series(1, ${ROWS}) i`,
+    `SELECT i, 1, CASE i WHEN 4500 THEN 'BEFORE' ELSE 'n' || i END FROM generate_series(1, ${ROWS}) i`,
+    `SELECT i, 1, CASE i WHEN 4500 THEN NULL ELSE 'n' || i END FROM generate_series(1, ${ROWS}) i`,
   ];
   for (const select of cases) {
     const wanted = await plain.run(`INSERT INTO t ${select}`);
@@ -223,7 +223,7 @@ t.test("foreign keys, among them those to rows of the same statement", async (t)
   await aside.run("CREATE TABLE child (id integer PRIMARY KEY, p integer REFERENCES parent, name text)");
   const children = (p: string) =>
     `INSERT INTO child SELECT i, ${p}, 'name of ' || i FROM generate_series(1, ${ROWS}) i`;
-  for (const row of [100, 7000]) {
+  for (const row of [100, 4500]) {
     const wrong = await aside.run(children(`CASE i WHEN ${row} THEN 1000 ELSE i % 100 END`));
     t.match(wrong, /violates foreign key constraint/);
     t.equal(await aside.run("SELECT count(*) FROM child"), "[0]");
@@ -232,7 +232,7 @@ t.test("foreign keys, among them those to rows of the same statement", async (t)
   t.equal(await aside.run("SELECT count(*), sum(p) FROM child"), `[${ROWS},${(ROWS / 100) * 4950}]`);
   await aside.run("CREATE TABLE tree (id integer PRIMARY KEY, up integer REFERENCES tree, name text)");
   const tree = (up: string) => `INSERT INTO tree SELECT i, ${up}, 'name of ' || i FROM generate_series(1, ${ROWS}) i`;
-  for (const up of ["CASE i WHEN 5 THEN 9000 ELSE i END", "CASE i WHEN 7900 THEN 9000 ELSE 1 END"]) {
+  for (const up of ["CASE i WHEN 5 THEN 9000 ELSE i END", "CASE i WHEN 4900 THEN 9000 ELSE 1 END"]) {
     t.match(await aside.run(tree(up)), /violates foreign key constraint "tree_up_fkey"/);
   }
   await aside.run(tree(`CASE WHEN i < 1000 THEN ${ROWS} - i ELSE i - 500 END`));
