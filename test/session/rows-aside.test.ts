@@ -5,10 +5,13 @@
 import { cpSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { importRows } from "../../src/features/import/import-rows.js";
+import type { DbError } from "../../src/protocol/errors.js";
 import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
 import { type BuildJob, buildColumns } from "../../src/query/exec/segments/stored/build-columns.js";
 import { SpillArea } from "../../src/query/exec/spill/spill-area.js";
 import type { LongTasks } from "../../src/session/long-tasks.js";
+import { watchKey } from "../../src/storage/keys.js";
 import type { Shard } from "../../src/storage/shard.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
 import { SIZES, Side } from "../query/segment-histories.js";
@@ -246,5 +249,60 @@ t.test("two large inserts at once: the second one finds the first one's keys", a
   const both = await Promise.all([aside.run(`INSERT INTO t ${MIXED}`, 0), aside.run(`INSERT INTO t ${MIXED}`, 1)]);
   t.match(both.sort().join(";"), /^;error: (duplicate key|could not serialize)/);
   t.match(await aside.run(SUMS("t")), new RegExp(`^\\[${ROWS},`));
+  await aside.close();
+});
+
+t.test("imports: the line at fault is told, whatever load it is in", async (t) => {
+  const aside = await Aside.open(t);
+  await aside.run(TABLE);
+  const tenant = aside.side.partition.tenant(7);
+  const client = { checkpoint: () => undefined, shouldYield: () => false, yieldTurn: () => Promise.resolve() };
+  const request = { ...client, tenant, signal: () => new AbortController().signal };
+  async function* body(idOf: (i: number) => number): AsyncIterable<Uint8Array> {
+    for (let i = 1; i <= ROWS; i++) yield Buffer.from(`{"id":${idOf(i)},"k":${i % 7},"name":"name of ${i}"}\n`);
+  }
+  const options = {
+    ...{ schema: null, table: "t", columns: null, conflict: { action: "error" as const, columns: [] }, csv: null },
+    session: { isolation: null, readOnly: false, user: "u", tenantName: "t", control: "routes" as const },
+    create: false,
+  };
+  const imported = (idOf: (i: number) => number) =>
+    importRows(
+      request,
+      body(idOf),
+      options,
+      () => undefined,
+      (tx) => tenant.commit(tx),
+    );
+  for (const [line, idOf] of [
+    [4500, (i: number) => (i === 4500 ? 10 : i)],
+    [4500, (i: number) => (i === 4500 ? 4400 : i)],
+    [20, (i: number) => (i === 20 ? 10 : i)],
+  ] as const) {
+    const failure = await imported(idOf).then(
+      () => null,
+      (error: unknown) => error as DbError,
+    );
+    t.match(failure?.details, { sqlstate: "23505", line });
+    t.equal(await aside.run("SELECT count(*) FROM t"), "[0]");
+    t.equal(aside.spill.bytes, 0);
+  }
+  const written = aside.spill.bytesWritten;
+  await imported((i) => (i * 2999) % 5003);
+  t.ok(aside.spill.bytesWritten > written + 3 * LOAD_BYTES);
+  t.match(await aside.run(SUMS("t")), new RegExp(`^\\[${ROWS},`));
+  await aside.close();
+});
+
+t.test("a table that somebody follows keeps its rows in memory", async (t) => {
+  const aside = await Aside.open(t);
+  await aside.run(TABLE);
+  const tx = aside.shard.begin();
+  const [table] = aside.side.partition.tenant(7).catalog.view(tx).tables();
+  tx.put(watchKey(7, table!.id), Buffer.from("{}"));
+  tx.commit();
+  await aside.run(`INSERT INTO t ${MIXED}`);
+  t.match(await aside.run(SUMS("t")), new RegExp(`^\\[${ROWS},`));
+  t.equal(aside.spill.bytesWritten, 0);
   await aside.close();
 });
