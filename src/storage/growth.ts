@@ -4,9 +4,10 @@
  */
 import { SPACE } from "./keys.js";
 import type { Operation } from "./operation.js";
+import type { SortedRun } from "./sorted-run.js";
 
 /** Whether keys that begin so are of rows or index entries. */
-export function isStoredSpace(key: Uint8Array): boolean {
+function isStoredSpace(key: Uint8Array): boolean {
   return key[4] === SPACE.rows || key[4] === SPACE.index;
 }
 
@@ -16,5 +17,12 @@ export function growthOf(writes: Iterable<Operation>): number {
   for (const { key, value } of writes) {
     if (isStoredSpace(key)) growth += value === null ? -1 : 1;
   }
+  return growth;
+}
+
+/** The same of the runs of a load, without a look at each write. */
+export function growthOfRuns(runs: readonly SortedRun[]): number {
+  let growth = 0;
+  for (const { prefix, size, deletions } of runs) if (isStoredSpace(prefix)) growth += size - 2 * deletions;
   return growth;
 }

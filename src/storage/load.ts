@@ -5,7 +5,6 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../protocol/limits.js";
-import { isStoredSpace } from "./growth.js";
 import { keyLength } from "./key-writer.js";
 import { LoadRun } from "./load-run.js";
 import type { Operation } from "./operation.js";
@@ -72,13 +71,6 @@ export class Load implements OrderedEntries<LoadWrite> {
   /** Nobody reads it any more. */
   release(): void {
     this.file?.close();
-  }
-
-  /** As `growthOf` of its writes. */
-  get growth(): number {
-    let growth = 0;
-    for (const { prefix, size, deletions } of this.runs) if (isStoredSpace(prefix)) growth += size - 2 * deletions;
-    return growth;
   }
 
   /** From the first key of each run, up to the last one. */

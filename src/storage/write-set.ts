@@ -4,7 +4,7 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX, TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
-import { growthOf } from "./growth.js";
+import { growthOf, growthOfRuns } from "./growth.js";
 import { findInLoads, Load } from "./load.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { createOrderedMap, type OrderedMap } from "./ordered-map.js";
@@ -71,7 +71,7 @@ export class WriteSet {
   /** How many rows and index entries it adds, less those that it removes. */
   get growth(): number {
     let growth = growthOf(this.changes.values());
-    for (const load of this.attached) growth += load.growth;
+    for (const load of this.attached) growth += growthOfRuns(load.runs);
     return growth;
   }
 

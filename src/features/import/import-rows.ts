@@ -435,9 +435,7 @@ class Direct implements Target {
     this.rows.jsonRow(fields, line);
   }
 
-  due(): void | Promise<void> {
-    return this.rows.storeIfFull();
-  }
+  readonly due = (): void | Promise<void> => this.rows.storeIfFull();
 
   get counts(): ImportCounts {
     return { rows: this.rows.rows, skipped: 0 };
