@@ -243,7 +243,7 @@ class ComparedLog extends MemoryCommitLog {
     this.compared++;
     const isSame =
       their.micros === ours.micros &&
-      areEqual(their.operations, ours.operations) &&
+      areEqual([...their.operations], [...ours.operations]) &&
       areEqual(their.before ?? [], ours.before ?? []);
     if (isSame) return;
     const where = `commit ${ours.sequence} on this machine's disk is not the one that etcd holds`;

@@ -13,9 +13,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DbError } from "../protocol/errors.js";
 import type { OwnedMetrics } from "../protocol/messages.js";
 import type { CommitLog, CommitParts, LogEntry, PartsFiles } from "../storage/commit-log.js";
-import type { LoadPart } from "../storage/load-run.js";
 import { type Loggable, PARTS_IDS, partsKey, RECORD_KIND, recordBytes, writeRecord } from "../storage/log-record.js";
 import type { Operation } from "../storage/operation.js";
+import type { LoadPart } from "../storage/sorted-run.js";
 import { SYSTEM_CLOCK } from "./lease-memory.js";
 import { APPEND_HEADER_BYTES, damagedLog, writeAppend } from "./log-append.js";
 import { LogFollower } from "./log-follower.js";
@@ -59,6 +59,8 @@ const STALLED_MS = 5000;
 const RETRY_MS = 100;
 
 export class ReplicatedCommitLog implements CommitLog {
+  /** Copies hold the parts of a commit until they have its own record. */
+  readonly takesAnySize = false;
   private readonly options: ReplicatedCommitLogOptions;
   private readonly local: CommitLog;
   private readonly follower: LogFollower;

@@ -76,7 +76,10 @@ export const PICTURE_CHARACTERS_MAX = 64 * 1024;
 export const ARRAY_ELEMENTS_MAX = 5_000_000;
 /** Buffered bytes (keys and values) of one transaction. */
 export const TRANSACTION_BYTES_MAX = 256 * 1024 * 1024;
-/** Bytes that a transaction with an import may change. */
+/**
+ * Bytes of many rows that a transaction changes and holds in memory. New rows of INSERT and of imports are put into
+ * files before (storage.spill_bytes_max), but not those of tables that somebody follows.
+ */
 export const LOAD_BYTES_MAX = 512 * 1024 * 1024;
 /** Depth of function calls. Beyond it a statement fails with 54001. */
 export const ROUTINE_DEPTH_MAX = 400;

@@ -7,10 +7,10 @@
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
 import type { Engine } from "./engine.js";
 import { prefixRange, ROW_PREFIX_BYTES } from "./keys.js";
-import { LoadPart } from "./load-run.js";
 import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
+import { LoadPart } from "./sorted-run.js";
 import { type Cursor, type KeyRange, readSome } from "./store.js";
 import { TableTops } from "./table-tops.js";
 

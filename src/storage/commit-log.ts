@@ -3,8 +3,9 @@
  * change log that subscriptions, caches and replication read. Owned by the shard; file-commit-log.ts and
  * memory-commit-log.ts implement it.
  */
-import type { LoadPart } from "./load-run.js";
+
 import type { Operation } from "./operation.js";
+import type { LoadPart } from "./sorted-run.js";
 
 /** Operations that are in the log ahead of the commit that they belong to. Made by `beginParts`. */
 export interface CommitParts {
@@ -46,7 +47,9 @@ export function lastMicros(micros: number, followed: number): number {
  * them (a power cut took them from the log before they were acknowledged). Whoever derives state from the log must
  * rebuild it after a gap.
  */
-export interface LogEntry extends Omit<Commit, "parts"> {
+export interface LogEntry extends Omit<Commit, "parts" | "operations"> {
+  /** Read from the log as they are taken, where they are many. */
+  readonly operations: Iterable<Operation>;
   readonly gap: boolean;
 }
 
@@ -63,6 +66,8 @@ export interface CommitLog {
   keeps: { readonly afterMicros: number; readonly bytesMax: number } | null;
   /** Bytes appended since open. */
   readonly bytesAppended: number;
+  /** Nobody holds all of a commit's parts in memory at once: commits may be of any size. */
+  readonly takesAnySize: boolean;
   /**
    * Appends all of them or, throwing, none. Throws disk_full when there is no room, overloaded or log_unavailable when
    * it takes nothing at the moment (the log stays usable), else partition_unavailable (the log is unusable). Not

@@ -16,12 +16,10 @@ import {
   type PartsFiles,
 } from "./commit-log.js";
 import { type Disk, fileDisk } from "./disk.js";
-import type { LoadPart } from "./load-run.js";
 import {
   type Loggable,
   type LogRecord,
   PARTS_IDS,
-  type PartsReference,
   partsKey,
   RECORD_KIND,
   type RecordHead,
@@ -32,9 +30,10 @@ import {
   writeRecord,
 } from "./log-record.js";
 import { type LogEnd, recoverLog } from "./log-recovery.js";
-import { damaged, follows, forEachRecord, partsIn, type Segment, segmentPath } from "./log-segment.js";
+import { damaged, follows, forEachRecord, type Segment, segmentPath, wholeOperations } from "./log-segment.js";
 import type { Operation } from "./operation.js";
 import { SegmentReader } from "./segment-reader.js";
+import type { LoadPart } from "./sorted-run.js";
 
 export interface FileCommitLogOptions {
   readonly directory: string;
@@ -88,6 +87,7 @@ export class FileCommitLog implements CommitLog {
   bytesAppended = 0;
   lastMicros: number;
   keeps: CommitLog["keeps"] = null;
+  readonly takesAnySize = true;
 
   /** Throws partition_damaged, naming segment and offset, when commits that had been durable are damaged. */
   static async open(options: FileCommitLogOptions): Promise<FileCommitLog> {
@@ -205,10 +205,9 @@ export class FileCommitLog implements CommitLog {
   /** The operations of a large commit, whose record is in the segment `last`. */
   private assemble(record: LogRecord, last: Segment): LogEntry {
     const reference = readPartsKey(record.operations[0]!.key);
-    const operations = partsIn(this.disk, this.segments, reference, last);
-    if (operations.length !== reference.operations) throw incomplete(record, reference);
     this.parts.set(reference.id, { firstSegment: reference.firstSegment, sequence: record.sequence });
-    for (const operation of record.operations.slice(1)) operations.push(operation);
+    const segments = this.segments.slice(0, this.segments.indexOf(last) + 1);
+    const operations = wholeOperations(this.disk, segments, reference, record.operations.slice(1));
     const { sequence, micros, before } = record;
     return { sequence, micros, operations, gap: false, ...(before !== undefined && { before }) };
   }
@@ -444,11 +443,6 @@ export class FileCommitLog implements CommitLog {
     await this.disk.sync(current);
     this.durable = upTo;
   }
-}
-
-function incomplete({ sequence }: LogRecord, { operations }: PartsReference): DbError {
-  const where = `commit ${sequence} has ${operations} operations in earlier parts of the log`;
-  return new DbError("partition_damaged", `The commit log is damaged or was trimmed: ${where}. Restore a backup.`);
 }
 
 function unusable(what: string, cause: unknown): DbError {

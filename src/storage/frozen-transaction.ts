@@ -81,6 +81,12 @@ export class FrozenTransaction implements Transaction {
     throw readsOnly();
   }
 
+  readonly storesLoads = false;
+
+  holdFile(): never {
+    throw readsOnly();
+  }
+
   /** Only writers ask. */
   greatestKey(): never {
     throw readsOnly();

@@ -9,6 +9,7 @@ import { type Operation, sizeOf } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import { bytesOfPart, type OperationPart } from "./packed-operations.js";
 import type { LargeSource } from "./versions.js";
+import type { WriteSet } from "./write-set.js";
 
 /** Sizes that tests make small. */
 export interface LargeCommitSizes {
@@ -57,7 +58,7 @@ export function* partsOf(
  * Writes operations into the log as parts of a future commit, giving the loop its turns; `checkOpen` throws if the
  * transaction has been ended.
  */
-export async function writeParts(
+async function writeParts(
   log: CommitLog,
   parts: CommitParts,
   writes: Iterable<OperationPart>,
@@ -85,6 +86,21 @@ export async function writeParts(
     if (turns.shouldYield()) await turns.yieldTurn();
     checkOpen();
   }
+}
+
+/** The same of all that a transaction has written. What comes later in the log counts. */
+export async function writeAhead(
+  log: CommitLog,
+  parts: CommitParts,
+  writes: Pick<WriteSet, "loads" | "orderingWrites">,
+  sizes: LargeCommitSizes,
+  turns: CheckedTurns,
+  checkOpen: () => void,
+): Promise<void> {
+  for (const load of writes.loads) {
+    await writeParts(log, parts, load.parts(sizes.stepOperations, sizes.stepBytes), turns, checkOpen);
+  }
+  await writeParts(log, parts, partsOf(writes.orderingWrites(), sizes), turns, checkOpen);
 }
 
 /** All of a large commit's operations, a step at a time; of several on one key, the last one counts. */

@@ -42,10 +42,10 @@ import {
   stampValue,
 } from "./history-keys.js";
 import { APPLIED_SEQUENCE_KEY, isOwnOnly, prefixEnd, prefixRange, SPACE, tenantOfKey, tenantPrefix } from "./keys.js";
-import { LoadPart } from "./load-run.js";
 import type { CommitStamp, Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
+import { LoadPart } from "./sorted-run.js";
 import type { Cursor, Entries, KeyRange } from "./store.js";
 
 export interface WrittenKeys {

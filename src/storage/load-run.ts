@@ -12,15 +12,16 @@ import {
   BLOCK_BITS,
   BLOCK_WRITES,
   KEY_LENGTH,
+  PackedHead,
   type PackedRun,
   PLACE_NUMBERS,
   placeOf,
-  RunHead,
   START,
   VALUE_LENGTH,
 } from "./packed-run.js";
 import { copyRecordTo, recordLength } from "./record-writer.js";
 import { type Alike, type SortedKeys, sortKeys, wordOf } from "./sort-keys.js";
+import { nextRunId, type SortedRun } from "./sorted-run.js";
 
 const SLAB_BYTES = 256 * 1024;
 /** Longer pieces that have a view of their own are copied by the runtime, shorter ones byte by byte. */
@@ -31,11 +32,8 @@ const FIRST_CAPACITY = 256;
 const TAKEN_PER_LOOK = 4096;
 const NONE = -1;
 
-let runs = 0;
-
-export class LoadRun {
-  /** Tells it from others of this thread. */
-  readonly id = ++runs;
+export class LoadRun implements SortedRun {
+  readonly id = nextRunId();
   /** How many writes are deletions. */
   deletions = 0;
   private readonly slabs: Memory[] = [];
@@ -64,6 +62,11 @@ export class LoadRun {
 
   get isSorted(): boolean {
     return this.inOrder || this.order !== null;
+  }
+
+  /** Writes were added in key order. */
+  get isInOrder(): boolean {
+    return this.inOrder;
   }
 
   /** The write's number, counted from 0 in the order of adding. Copies both; `value` null deletes. */
@@ -324,7 +327,7 @@ export class LoadRun {
    */
   *merge(parts: readonly PackedRun[]): Generator<undefined, void> {
     const alike = alikeInRuns(parts, this.prefix.length);
-    const heads = parts.filter(({ size }) => size > 0).map((part) => new RunHead(part, alike));
+    const heads = parts.filter(({ size }) => size > 0).map((part) => new PackedHead(part, alike));
     this.repeated = NONE;
     while (heads.length > 0) {
       this.mergeSome(heads, this.size + TAKEN_PER_LOOK);
@@ -333,7 +336,7 @@ export class LoadRun {
   }
 
   /** A function of its own: V8 makes slower code of loops that a generator pauses in. */
-  private mergeSome(heads: RunHead[], sizeMax: number): void {
+  private mergeSome(heads: PackedHead[], sizeMax: number): void {
     while (heads.length > 0 && this.size < sizeMax) {
       let least = 0;
       for (let i = 1; i < heads.length; i++) if (heads[i]!.isBefore(heads[least]!)) least = i;
@@ -343,7 +346,7 @@ export class LoadRun {
     }
   }
 
-  private copyWrite({ slab, start, keyLength, valueLength }: RunHead): void {
+  private copyWrite({ slab, start, keyLength, valueLength }: PackedHead): void {
     const length = keyLength + valueLength;
     const target = this.begin(length);
     copyBytes(slab, start - FRAME_HEAD_BYTES, FRAME_HEAD_BYTES + length, target, this.free - FRAME_HEAD_BYTES);
@@ -397,20 +400,6 @@ export class LoadRun {
     return block[at + START]! + block[at + KEY_LENGTH]! + Math.max(0, block[at + VALUE_LENGTH]!);
   }
 
-  /** The writes in key order, so many operations and bytes at a time. The run must be sorted. */
-  *parts(operationsMax: number, bytesMax: number): IterableIterator<LoadPart> {
-    for (let from = 0; from < this.size; ) {
-      let to = from;
-      let bytes = 0;
-      while (to < this.size && to - from < operationsMax && bytes < bytesMax) {
-        bytes += this.keyLengthAt(to) + (this.valueLengthAt(to) ?? 0);
-        to++;
-      }
-      yield new LoadPart(this, from, to, bytes);
-      from = to;
-    }
-  }
-
   private compareBytes(a: number, b: number): number {
     const { slabs } = this;
     const blockA = this.blockOf(a);
@@ -457,44 +446,4 @@ export class LoadRun {
 function copyAll(bytes: Uint8Array, to: Uint8Array, at: number): void {
   if (bytes.length > SET_BYTES) to.set(bytes, at);
   else for (let i = 0; i < bytes.length; i++) to[at + i] = bytes[i]!;
-}
-
-/** Neighbouring writes of a sorted run, for the commit log, which copies their bytes without looking at each. */
-export class LoadPart implements Iterable<Operation> {
-  constructor(
-    readonly run: LoadRun,
-    /** Places, the first one and the one behind the last. */
-    readonly from: number,
-    readonly to: number,
-    /** Of keys and values. */
-    readonly bytes: number,
-  ) {}
-
-  get length(): number {
-    return this.to - this.from;
-  }
-
-  /** Copies the writes' frames (operation-frame.ts). Answers where they end. */
-  copyFrames(to: Memory, at: number): number {
-    return this.run.copyFrames(this.from, this.to, to, at);
-  }
-
-  get firstKey(): Uint8Array {
-    return this.run.keyOf(this.run.numberAt(this.from));
-  }
-
-  get lastKey(): Uint8Array {
-    return this.run.keyOf(this.run.numberAt(this.to - 1));
-  }
-
-  /** How many of them are no deletions. */
-  get puts(): number {
-    let puts = 0;
-    for (let place = this.from; place < this.to; place++) if (this.run.valueLengthAt(place) !== null) puts++;
-    return puts;
-  }
-
-  *[Symbol.iterator](): IterableIterator<Operation> {
-    for (let place = this.from; place < this.to; place++) yield this.run.operationAt(place);
-  }
 }

@@ -6,11 +6,13 @@
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../protocol/limits.js";
 import { keyLength } from "./key-writer.js";
-import { type LoadPart, LoadRun } from "./load-run.js";
+import { LoadRun } from "./load-run.js";
 import type { Operation } from "./operation.js";
 import { keyText, type OrderedEntries, STOP_WALK } from "./ordered-map.js";
 import type { PackedRun } from "./packed-run.js";
 import { recordLength } from "./record-writer.js";
+import { type LoadPart, partsOfRun, type SortedRun } from "./sorted-run.js";
+import type { RunFile, StoredRun } from "./stored-run.js";
 
 interface LoadWrite extends Operation {
   readonly text: string;
@@ -21,9 +23,12 @@ interface LoadWrite extends Operation {
 export const LOAD_WRITE_BYTES = 24;
 
 export class Load implements OrderedEntries<LoadWrite> {
-  /** In the order of their prefixes, none of which begins with another. */
-  readonly runs: LoadRun[] = [];
+  /** In the order of their prefixes, none of which begins with another. Two with one prefix have no key in common. */
+  readonly runs: SortedRun[] = [];
+  /** Memory. */
   bytes = 0;
+  /** Where runs are that are not in memory; null: all are. */
+  private file: RunFile | null = null;
 
   constructor(
     /** Of the transaction. */
@@ -38,12 +43,43 @@ export class Load implements OrderedEntries<LoadWrite> {
     return size;
   }
 
-  /** Where writes go whose keys begin with the prefix; call it once for each. */
+  /** Where writes go whose keys begin with the prefix. */
   run(prefix: Uint8Array): LoadRun {
     const run = new LoadRun(prefix);
-    const place = this.runs.findIndex((other) => Buffer.compare(other.prefix, prefix) > 0);
-    this.runs.splice(place === -1 ? this.runs.length : place, 0, run);
+    this.put(run);
     return run;
+  }
+
+  private put(run: SortedRun): void {
+    const place = this.runs.findIndex((other) => Buffer.compare(other.prefix, run.prefix) > 0);
+    this.runs.splice(place === -1 ? this.runs.length : place, 0, run);
+  }
+
+  /** The load has these runs, whose prefixes are new to it, and closes the file in the end (`release`). */
+  takeStored(runs: readonly StoredRun[], file: RunFile): void {
+    this.file = file;
+    for (const run of runs) {
+      this.count(run.memoryBytes);
+      this.put(run);
+    }
+  }
+
+  isIn(file: RunFile): boolean {
+    return this.file === file;
+  }
+
+  /** Nobody reads it any more. */
+  release(): void {
+    this.file?.close();
+  }
+
+  /** From the first key of each run, up to the last one. */
+  *ranges(): IterableIterator<{ readonly low: string; readonly high: string }> {
+    for (const run of this.runs) {
+      if (run.size === 0) continue;
+      const [first, last] = [run.keyOf(run.numberAt(0)), run.keyOf(run.numberAt(run.size - 1))];
+      yield { low: keyText(first), high: `${keyText(last)}\0` };
+    }
   }
 
   /** A key may be added once. Answers the write's number in its run. Throws 54000 past the transaction's bound. */
@@ -118,7 +154,7 @@ export class Load implements OrderedEntries<LoadWrite> {
 
   /** All of it in order, so many operations and bytes at a time. */
   *parts(operationsMax: number, bytesMax: number): IterableIterator<LoadPart> {
-    for (const run of this.runs) yield* run.parts(operationsMax, bytesMax);
+    for (const run of this.runs) yield* partsOfRun(run, operationsMax, bytesMax);
   }
 
   /** `wants`: tells by its prefix whether a run is of interest. */
@@ -133,9 +169,9 @@ export class Load implements OrderedEntries<LoadWrite> {
     for (const run of this.runs) {
       if (!beginsWith(key, run.prefix)) continue;
       const place = run.lowerBound(key);
-      if (place === run.size) return undefined;
+      if (place === run.size) continue;
       const operation = run.operationAt(place);
-      return Buffer.compare(operation.key, key) === 0 ? operation : undefined;
+      if (Buffer.compare(operation.key, key) === 0) return operation;
     }
     return undefined;
   }
@@ -160,15 +196,54 @@ export class Load implements OrderedEntries<LoadWrite> {
 
   *entries(low: string): IterableIterator<[string, LoadWrite]> {
     const key = bytesOf(low);
-    for (const run of this.runs) {
-      for (let i = run.lowerBound(key); i < run.size; i++) yield this.entry(run, i);
+    for (const runs of this.byPrefix()) {
+      const [run, ...others] = runs;
+      if (others.length > 0) yield* this.entriesOf(runs, (one) => one.lowerBound(key), 1);
+      else for (let i = run!.lowerBound(key); i < run!.size; i++) yield this.entry(run!, i);
     }
   }
 
   *entriesReversed(high: string): IterableIterator<[string, LoadWrite]> {
     const key = bytesOf(high);
-    for (const run of [...this.runs].reverse()) {
-      for (let i = run.lowerBound(key) - 1; i >= 0; i--) yield this.entry(run, i);
+    for (const runs of this.byPrefix().reverse()) {
+      const [run, ...others] = runs;
+      if (others.length > 0) yield* this.entriesOf(runs, (one) => one.lowerBound(key) - 1, -1);
+      else for (let i = run!.lowerBound(key) - 1; i >= 0; i--) yield this.entry(run!, i);
+    }
+  }
+
+  private byPrefix(): SortedRun[][] {
+    const groups: SortedRun[][] = [];
+    for (const run of this.runs) {
+      const last = groups.at(-1);
+      if (last !== undefined && Buffer.compare(last[0]!.prefix, run.prefix) === 0) last.push(run);
+      else groups.push([run]);
+    }
+    return groups;
+  }
+
+  /** Of runs with one prefix, in order (1) or from the end (−1). */
+  private *entriesOf(
+    runs: readonly SortedRun[],
+    begin: (run: SortedRun) => number,
+    step: 1 | -1,
+  ): IterableIterator<[string, LoadWrite]> {
+    const heads = runs.map((run) => ({ run, place: begin(run), entry: null as [string, LoadWrite] | null }));
+    const stand = (head: (typeof heads)[number]): void => {
+      const { run, place } = head;
+      head.entry = place >= 0 && place < run.size ? this.entry(run, place) : null;
+    };
+    heads.forEach(stand);
+    for (;;) {
+      let next: (typeof heads)[number] | null = null;
+      for (const head of heads) {
+        if (head.entry === null) continue;
+        if (next === null || head.entry[0] < next.entry![0] === (step === 1)) next = head;
+      }
+      if (next === null) return;
+      yield next.entry!;
+      next.place += step;
+      stand(next);
     }
   }
 
@@ -187,7 +262,7 @@ export class Load implements OrderedEntries<LoadWrite> {
     return count;
   }
 
-  private entry(run: LoadRun, place: number): [string, LoadWrite] {
+  private entry(run: SortedRun, place: number): [string, LoadWrite] {
     const write = this.write(run.operationAt(place));
     return [write.text, write];
   }

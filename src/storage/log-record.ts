@@ -14,9 +14,9 @@ import { randomInt } from "node:crypto";
 import type { Commit, LogEntry } from "./commit-log.js";
 import { memoryOf } from "./copy-bytes.js";
 import { crc32 } from "./crc32.js";
-import { LoadPart } from "./load-run.js";
 import type { Operation } from "./operation.js";
 import { FRAME_HEAD_BYTES, FRAME_KIND, writeFrameHead } from "./operation-frame.js";
+import { LoadPart } from "./sorted-run.js";
 
 export const SEGMENT_HEADER_BYTES = 20;
 const SEGMENT_VERSION = 1;
@@ -48,7 +48,9 @@ export interface RecordHead {
   readonly end: number;
 }
 
-export interface LogRecord extends LogEntry, RecordHead {}
+export interface LogRecord extends LogEntry, RecordHead {
+  readonly operations: readonly Operation[];
+}
 
 /** The parts of a large commit. */
 export interface PartsReference {

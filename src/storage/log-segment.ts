@@ -49,22 +49,41 @@ export function loadSegment(disk: Disk, segment: Segment): Buffer {
   }
 }
 
-/** What is there of a large commit's parts, up to the segment `last`. */
-export function partsIn(
+/**
+ * The operations of a large commit in its parts, which are in some of the segments: read as they are taken, a part at a
+ * time. Then the `late` ones, of its own record. Throws when the parts are not all there.
+ */
+export function wholeOperations(
   disk: Disk,
   segments: readonly Segment[],
   reference: PartsReference,
-  last: Segment,
-): Operation[] {
-  const operations: Operation[] = [];
-  for (const segment of segments) {
-    if (segment.first < reference.firstSegment || segment.first > last.first) continue;
-    forEachRecord(disk, segment, (head, reader) => {
-      if (!isPartOf(head, reference)) return;
-      for (const operation of reader.record(head).operations) operations.push(operation);
-    });
-  }
-  return operations;
+  late: readonly Operation[],
+): Iterable<Operation> {
+  return {
+    *[Symbol.iterator]() {
+      let found = 0;
+      for (const segment of segments) {
+        if (segment.first < reference.firstSegment) continue;
+        const reader = new SegmentReader(disk, segment);
+        try {
+          for (let head = reader.head(); head !== null; head = reader.head()) {
+            if (!isPartOf(head, reference)) continue;
+            found += head.count;
+            yield* reader.record(head).operations;
+          }
+        } finally {
+          reader.close();
+        }
+      }
+      if (found !== reference.operations) throw incomplete(reference, found);
+      yield* late;
+    },
+  };
+}
+
+function incomplete({ operations }: PartsReference, found: number): DbError {
+  const where = `earlier parts of the log have ${found} of a commit's ${operations} operations`;
+  return new DbError("partition_damaged", `The commit log is damaged or was trimmed: ${where}. Restore a backup.`);
 }
 
 export function isPartOf({ kind, micros }: RecordHead, { id }: PartsReference): boolean {

@@ -1,9 +1,10 @@
 /** A commit log that dies with the process, for tests and for shards that are configured to live in memory. */
 import { type Commit, type CommitLog, type CommitParts, type LogEntry, lastMicrosOf } from "./commit-log.js";
-import type { LoadPart } from "./load-run.js";
 import type { Operation } from "./operation.js";
+import type { LoadPart } from "./sorted-run.js";
 
 export class MemoryCommitLog implements CommitLog {
+  readonly takesAnySize = true;
   private entries: LogEntry[] = [];
   private trimmed = 0;
   private nextParts = 1;

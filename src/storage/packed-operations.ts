@@ -1,8 +1,8 @@
 /** Operations as one piece of memory, which another thread is given: see rocksdb-writer.ts. */
 import { allocateMemory, type Memory } from "./copy-bytes.js";
-import { LoadPart } from "./load-run.js";
 import type { Operation } from "./operation.js";
 import { FRAME_HEAD_BYTES, FRAME_KIND, writeFrameHead } from "./operation-frame.js";
+import { LoadPart } from "./sorted-run.js";
 
 /** Neighbouring operations of a large commit. */
 export type OperationPart = readonly Operation[] | LoadPart;

@@ -3,7 +3,7 @@
  * others there. Pure but for its heads, which belong to the merge.
  */
 import { type Memory, memoryOf } from "./copy-bytes.js";
-import { wordOf } from "./sort-keys.js";
+import { RunHead } from "./run-head.js";
 
 /** Writes of a block of `blocks`: to make one array longer would take longer than a turn. */
 export const BLOCK_BITS = 16;
@@ -31,28 +31,19 @@ export function placeOf(number: number): number {
 }
 
 /** The next write of a run that is being merged. The run has writes, and none of them is a deletion. */
-export class RunHead {
-  slab: Memory;
-  start = 0;
-  keyLength = 0;
-  valueLength = 0;
-  /** Eight bytes of the key from `alike` on; zeros where it has ended. */
-  private high = 0;
-  private low = 0;
+export class PackedHead extends RunHead {
   private place = -1;
   private readonly slabs: readonly Memory[];
 
-  /** `alike`: bytes in which all keys are alike. */
   constructor(
     private readonly run: PackedRun,
-    private readonly alike: number,
+    alike: number,
   ) {
+    super(alike);
     this.slabs = run.slabs.map(memoryOf);
-    this.slab = this.slabs[0]!;
     this.advance();
   }
 
-  /** False: there is no further one. */
   advance(): boolean {
     const { size, blocks, order } = this.run;
     this.place++;
@@ -60,28 +51,8 @@ export class RunHead {
     const number = order === null ? this.place : order[this.place]!;
     const block = blocks[number >>> BLOCK_BITS]!;
     const at = placeOf(number);
-    this.slab = this.slabs[block[at]!]!;
-    this.start = block[at + START]!;
-    this.keyLength = block[at + KEY_LENGTH]!;
-    this.valueLength = block[at + VALUE_LENGTH]!;
-    const first = this.start + this.alike;
-    const length = this.keyLength - this.alike;
-    this.high = wordOf(this.slab, first, length);
-    this.low = wordOf(this.slab, first + 4, length - 4);
+    this.stand(this.slabs[block[at]!]!, block[at + START]!, block[at + KEY_LENGTH]!, block[at + VALUE_LENGTH]!);
     return true;
-  }
-
-  isBefore(other: RunHead): boolean {
-    if (this.high !== other.high) return this.high < other.high;
-    if (this.low !== other.low) return this.low < other.low;
-    const one = this.slab.bytes;
-    const two = other.slab.bytes;
-    const length = Math.min(this.keyLength, other.keyLength);
-    for (let i = this.alike + 8; i < length; i++) {
-      const difference = one[this.start + i]! - two[other.start + i]!;
-      if (difference !== 0) return difference < 0;
-    }
-    return this.keyLength < other.keyLength;
   }
 }
 

@@ -21,7 +21,6 @@ import { APPLIED_SEQUENCE_KEY, withoutCleared } from "./keys.js";
 import { LARGE_COMMIT_SIZES, type LargeCommitSizes, textOperationsOf } from "./large-commit.js";
 import { type LargeCommitMade, LargeCommits, type LargeCommitsHost } from "./large-commits.js";
 import type { LayeredEngine } from "./layered-engine.js";
-import { LoadPart } from "./load-run.js";
 import { LogTrim } from "./log-trim.js";
 import { OpenTransactions } from "./open-transactions.js";
 import type { Operation } from "./operation.js";
@@ -30,6 +29,7 @@ import type { OperationPart } from "./packed-operations.js";
 import { appliedBy, encodeSequence, recoverEngine } from "./recovery.js";
 import { LOG_STAYS_USABLE, UNSEEN_BYTES, VERSION_BYTES_MAX } from "./shard-defaults.js";
 import type { BeginOptions, CommitWatcher, ShardMetrics, ShardOptions } from "./shard-options.js";
+import { LoadPart } from "./sorted-run.js";
 import { ShardTransaction } from "./transaction.js";
 import type { ToldUnseen, TransactionHost } from "./transaction-host.js";
 import { UnsyncedKeys } from "./unsynced-keys.js";
@@ -262,7 +262,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     if (unseen !== null || this.large.isEmpty) {
       if (unseen === null) this.versions.addLarge({ sequence, sources });
       this.large.take({ sequence, micros, sources, parts }, unseen);
-    } else this.versions.add(sequence, textOperationsOf(sources), micros);
+    } else this.versions.addEach(sequence, textOperationsOf(sources), sources, micros);
     this.unsynced.addAll(sequence);
     this.turn.push(this.clock.followed({ sequence, micros, operations: late, parts }, before));
     this.counters.commits++;

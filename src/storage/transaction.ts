@@ -12,16 +12,15 @@ import { FollowedRanges } from "./followed-ranges.js";
 import { FrozenTransaction } from "./frozen-transaction.js";
 import { KeyConflict, KeyHolder } from "./key-locks.js";
 import { prefixRange } from "./keys.js";
-import { partsOf, writeParts } from "./large-commit.js";
+import { writeAhead } from "./large-commit.js";
 import { findInLoads, type Load } from "./load.js";
 import type { MergedCursor } from "./merged-cursor.js";
 import { keyText } from "./ordered-map.js";
-import type { OperationPart } from "./packed-operations.js";
 import { correctionsOf, openCursor, type SnapshotView } from "./snapshot-view.js";
 import type { Corrections, Cursor, KeyRange, NewerEntries, RangeFollower, Transaction } from "./store.js";
+import type { RunFile } from "./stored-run.js";
 import type { ToldUnseen, TransactionHost } from "./transaction-host.js";
 import { ValidatedReads } from "./validated-reads.js";
-import type { WritesByKey } from "./versions.js";
 import { type Write, WriteSet } from "./write-set.js";
 
 /**
@@ -251,6 +250,15 @@ export class ShardTransaction implements Transaction {
     return this.prepared === null ? this.writeSet.beginLoad(this.snapshot) : null;
   }
 
+  get storesLoads(): boolean {
+    return this.host.log.takesAnySize;
+  }
+
+  holdFile(file: RunFile): void {
+    this.checkWritable();
+    this.writeSet.holdFile(file);
+  }
+
   attach(load: Load): void {
     this.checkWritable();
     this.writeSet.attach(load, (key, value) => this.write(key, value));
@@ -365,12 +373,7 @@ export class ShardTransaction implements Transaction {
     const { writeSet } = this;
     const parts = host.log.beginParts();
     this.prepared = { parts, late: new Map() };
-    // What comes later in the log counts.
-    const sizes = host.largeSizes;
-    const write = (writes: Iterable<OperationPart>): Promise<void> =>
-      writeParts(host.log, parts, writes, turns, () => this.checkOpen());
-    for (const load of writeSet.loads) await write(load.parts(sizes.stepOperations, sizes.stepBytes));
-    await write(partsOf(writeSet.orderingWrites(), sizes));
+    await writeAhead(host.log, parts, writeSet, host.largeSizes, turns, () => this.checkOpen());
     // The engine takes one large commit at a time; the one before may be with it still.
     await host.takeLargeTurn(this);
     this.checkOpen();
@@ -469,18 +472,12 @@ export class ShardTransaction implements Transaction {
   }
 
   private conflict(): DbError | null {
-    if (this.isOverwritten()) return sqlError("40001", "could not serialize access due to concurrent update");
+    if (this.own?.isOverwritten(this.host.versions, this.validFrom))
+      return sqlError("40001", "could not serialize access due to concurrent update");
     if (this.reads.isOverwritten(this.host.versions, this.snapshot)) {
       return sqlError("40001", "could not serialize access due to read/write dependencies among transactions");
     }
     return null;
-  }
-
-  /** Whether a later commit wrote what this transaction writes. */
-  private isOverwritten(): boolean {
-    const isOverwritten = (writes: WritesByKey<Write> | null): boolean =>
-      writes !== null && this.host.versions.isOverwritten(writes, this.validFrom);
-    return [this.own?.writes ?? null, ...this.loads].some(isOverwritten);
   }
 
   private finish(reason: Ending): void {
@@ -488,6 +485,7 @@ export class ShardTransaction implements Transaction {
     this.dropPrepared();
     if (this.cursors !== null) for (const cursor of [...this.cursors]) cursor.close();
     this.cursors = null;
+    this.own?.closeFiles(this.hasCommitted);
     this.own = null;
     this.followed = null;
     this.holder?.release();

@@ -6,9 +6,10 @@
  * A reader has a floor: the newest sequence that the engine had applied when it took its snapshot. Versions above the
  * lowest floor of all open readers stay, and each key that has such versions keeps the value it had before them.
  */
-import type { LoadPart } from "./load-run.js";
+
 import type { Operation } from "./operation.js";
 import { createOrderedMap, keyText, type OrderedEntries, type OrderedMap, STOP_WALK } from "./ordered-map.js";
+import type { LoadPart } from "./sorted-run.js";
 
 interface Version {
   readonly sequence: number;
@@ -53,6 +54,10 @@ export interface WritesByKey<W> {
   operations?(wants: (prefix: Uint8Array) => boolean): IterableIterator<Operation>;
   /** Of a load: so many operations and bytes at a time. */
   parts?(operationsMax: number, bytesMax: number): IterableIterator<LoadPart>;
+  /** Of a load: ranges that all of its keys are in. */
+  ranges?(): Iterable<{ readonly low: string; readonly high: string }>;
+  /** Of a load: nobody reads it any more. */
+  release?(): void;
 }
 
 interface Commit {
@@ -181,6 +186,10 @@ export class RecentVersions {
   isOverwritten(writes: WritesByKey<{ readonly text: string; readonly snapshot: number }>, validFrom: number): boolean {
     const changed = this.changedSince(validFrom, writes.size);
     if (changed === null) {
+      // Of very many keys, to look for each takes longer than a turn.
+      const { ranges } = writes;
+      const isTouched = ({ low, high }: { low: string; high: string }) => this.isRangeChanged(low, high, validFrom);
+      if (ranges !== undefined && ![...ranges.call(writes)].some(isTouched)) return false;
       for (const { text, snapshot } of writes.values()) if (this.isChanged(text, snapshot)) return true;
       return false;
     }
@@ -213,6 +222,12 @@ export class RecentVersions {
     const commit = { sequence, micros, keys, large: null };
     this.history.push(commit);
     this.pending.push(commit);
+  }
+
+  /** The same of all writes of a large commit. */
+  addEach(sequence: number, writes: Iterable<TextOperation>, sources: readonly LargeSource[], micros: number): void {
+    this.add(sequence, writes, micros);
+    release(sources);
   }
 
   private create(text: string, key: Uint8Array, newest: Version): VersionedKey {
@@ -352,7 +367,7 @@ export class RecentVersions {
   undo(first: number): void {
     while (this.history.length > this.oldest && this.history.at(-1)!.sequence >= first) {
       const commit = this.history.pop()!;
-      if (commit.large !== null) this.large = this.large.filter((other) => other !== commit);
+      if (commit.large !== null) this.drop(commit);
       for (const entry of commit.keys) {
         this.bytesHeld -= OVERHEAD_BYTES + (entry.newest.value?.length ?? 0);
         if (entry.newest.older !== null) entry.newest = entry.newest.older;
@@ -372,7 +387,7 @@ export class RecentVersions {
     while (this.oldest < this.history.length && this.history[this.oldest]!.sequence <= floor) {
       const commit = this.history[this.oldest]!;
       for (const entry of commit.keys) this.pruneKey(entry, floor);
-      if (commit.large !== null) this.large = this.large.filter((other) => other !== commit);
+      if (commit.large !== null) this.drop(commit);
       this.oldest++;
     }
     if (this.oldest * 2 > this.history.length) {
@@ -389,8 +404,14 @@ export class RecentVersions {
     this.history = [];
     this.oldest = 0;
     this.pending = [];
+    for (const { large } of this.large) release(large!.sources);
     this.large = [];
     this.bytesHeld = 0;
+  }
+
+  private drop(commit: Commit): void {
+    this.large = this.large.filter((other) => other !== commit);
+    release(commit.large!.sources);
   }
 
   private pruneKey(entry: VersionedKey, floor: number): void {
@@ -427,6 +448,10 @@ export function valueAt(entry: VersionedKey, snapshot: number): Uint8Array | nul
     if (version.sequence <= snapshot) return version.value;
   }
   return entry.base;
+}
+
+function release(sources: readonly LargeSource[]): void {
+  for (const { writes } of sources) writes.release?.();
 }
 
 function writeOf({ sources }: LargeCommit, text: string): TextOperation | undefined {

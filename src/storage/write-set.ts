@@ -4,11 +4,12 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX, TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
-import { growthOf } from "./growth.js";
+import { growthOf, growthOfRuns } from "./growth.js";
 import { findInLoads, Load } from "./load.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { createOrderedMap, type OrderedMap } from "./ordered-map.js";
-import type { LargeSource } from "./versions.js";
+import type { RunFile } from "./stored-run.js";
+import type { LargeSource, RecentVersions } from "./versions.js";
 
 export interface Write extends Operation {
   readonly text: string;
@@ -42,6 +43,8 @@ export class WriteSet {
   private undo: Undo[] = [];
   private savepoints: Savepoint[] = [];
   private nextSavepoint = 1;
+  /** Where loads are, or were to be, that are not in memory. */
+  private readonly files: RunFile[] = [];
   /** How to take back what was done outside of storage, with how many savepoints were set then. Oldest first. */
   private readonly outside: { readonly undo: () => void; depth: number }[] = [];
 
@@ -68,7 +71,7 @@ export class WriteSet {
   /** How many rows and index entries it adds, less those that it removes. */
   get growth(): number {
     let growth = growthOf(this.changes.values());
-    for (const load of this.attached) growth += growthOf(load.values());
+    for (const load of this.attached) growth += growthOfRuns(load.runs);
     return growth;
   }
 
@@ -111,6 +114,23 @@ export class WriteSet {
     }
     this.bytes += load.bytes;
     this.attached = [...this.attached, load];
+  }
+
+  /** Whether a later commit than `validFrom` wrote what is written here. */
+  isOverwritten(versions: RecentVersions, validFrom: number): boolean {
+    return [this.changes, ...this.attached].some((writes) => versions.isOverwritten(writes, validFrom));
+  }
+
+  /** To be closed in the end, or by the commit's readers if a load of the commit is in it (`Load.release`). */
+  holdFile(file: RunFile): void {
+    this.files.push(file);
+  }
+
+  /** The transaction has ended. */
+  closeFiles(hasCommitted: boolean): void {
+    for (const file of this.files) {
+      if (!(hasCommitted && this.attached.some((load) => load.isIn(file)))) file.close();
+    }
   }
 
   /** Single writes in order; null: there are none. */

@@ -6,6 +6,7 @@ import { prefixRange, rowPrefix } from "../../src/storage/keys.js";
 import { LoadRun } from "../../src/storage/load-run.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import type { OperationPart } from "../../src/storage/packed-operations.js";
+import { partsOfRun } from "../../src/storage/sorted-run.js";
 
 /** As if it had another thread. */
 class ElsewhereEngine extends MemoryEngine {
@@ -57,7 +58,7 @@ t.test("any order of reads and writes", async () => {
           continue;
         }
         if (s.kind === "load") {
-          const parts = [...loadOf(s.table, s.puts).parts(4, 1000)];
+          const parts = [...partsOfRun(loadOf(s.table, s.puts), 4, 1000)];
           for (const part of parts) plain.write([...part]);
           await cached.writeElsewhere(parts);
           continue;

@@ -5,6 +5,7 @@ import { inSteps } from "../../src/storage/in-steps.js";
 import { LoadRun } from "../../src/storage/load-run.js";
 import type { Operation } from "../../src/storage/operation.js";
 import { packOperations, unpackOperations } from "../../src/storage/packed-operations.js";
+import { partsOfRun } from "../../src/storage/sorted-run.js";
 import { tries } from "../lengths.js";
 
 const TURNS = { checkpoint: () => {}, shouldYield: () => false, yieldTurn: async () => {} };
@@ -74,7 +75,7 @@ t.test("parts of a run have all of its writes, in order", async (t) => {
   for (const [i, key] of keys.entries()) run.add(key, i % 5 === 0 ? null : Buffer.alloc(i % 70, i));
   inSteps(TURNS, run.sort());
   let place = 0;
-  for (const part of run.parts(64, 500)) {
+  for (const part of partsOfRun(run, 64, 500)) {
     t.ok(part.length <= 64);
     let bytes = 0;
     for (const operation of part) {
@@ -94,7 +95,7 @@ t.test("frames of a run that was filled in order are copied across slabs", async
   const value = (i: number) => (i % 7 === 0 ? null : Buffer.alloc((i * 131) % 3000, i));
   for (let i = 0; i < 1000; i++) run.add(Buffer.concat([PREFIX, Buffer.from(String(10_000 + i))]), value(i));
   t.ok(run.isSorted);
-  const parts = [...run.parts(1000, 2 ** 30)];
+  const parts = [...partsOfRun(run, 1000, 2 ** 30)];
   t.equal(parts.length, 1);
   t.same(
     unpacked(packOperations(parts)),
@@ -129,7 +130,7 @@ t.test("sorted runs that are merged", async (t) => {
       );
       const repeated = wanted.findIndex(({ key }, i) => i > 0 && key.equals(wanted[i - 1]!.key));
       t.equal(taken.firstRepeated(1, Math.max(1, taken.size)), repeated, "the first key that is there twice");
-      const copied = [...taken.parts(7, 1e6)].flatMap((part) => unpacked(packOperations([part])));
+      const copied = [...partsOfRun(taken, 7, 1e6)].flatMap((part) => unpacked(packOperations([part])));
       t.same(copied, found, "frames as the log has them");
     }),
     { numRuns: tries(100) },

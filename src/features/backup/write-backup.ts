@@ -10,12 +10,14 @@ import { encodeCommit } from "../../backup/backup-commits.js";
 import type { BackupFolder, Manifest } from "../../backup/backup-folder.js";
 import { encodeEntries } from "../../backup/entries-buffer.js";
 import { DbError } from "../../protocol/errors.js";
+import { LOAD_BYTES_MAX } from "../../protocol/limits.js";
 import { VERSION } from "../../protocol/version.js";
 import { operationsInTenant } from "../../storage/backup-entries.js";
 import { type BackupSeal, BackupWriter, BLOCK, BLOCK_BYTES } from "../../storage/backup-file.js";
 import type { CommitLog } from "../../storage/commit-log.js";
 import { FORMAT_VERSION } from "../../storage/format.js";
 import { tenantOfKey } from "../../storage/keys.js";
+import { type Operation, sizeOf } from "../../storage/operation.js";
 import { TenantCopy } from "../placement/tenant-copy.js";
 import { type TenantDigest, tenantDigest } from "./tenant-digest.js";
 
@@ -181,6 +183,23 @@ export function continues({ shard }: Partition, base: Manifest): boolean {
   return base.sequence >= shard.log.firstSequence && microsAt(shard.log, base.sequence) === base.micros;
 }
 
+/** Those of the tenant. Throws when they are more than memory is to hold. */
+function operationsOf(operations: Iterable<Operation>, tenant: number): readonly Operation[] {
+  const own: Operation[] = [];
+  let bytes = 0;
+  for (const operation of operations) {
+    if (tenantOfKey(operation.key) !== tenant) continue;
+    own.push(operation);
+    bytes += sizeOf(operation);
+    if (bytes <= LOAD_BYTES_MAX) continue;
+    throw new DbError(
+      "conflict",
+      "A commit since the last backup is too large for an incremental one. Make a full one.",
+    );
+  }
+  return own;
+}
+
 async function writeCommits(job: BackupJob, writer: BackupWriter, base: Manifest): Promise<End> {
   const { partition, tenant, turn, progress } = job;
   await reachCommit(partition, turn);
@@ -192,7 +211,7 @@ async function writeCommits(job: BackupJob, writer: BackupWriter, base: Manifest
   for (const { sequence, micros, gap, operations } of partition.shard.log.replay(base.sequence + 1)) {
     if (sequence > end.sequence) break;
     if (gap) throw new DbError("conflict", "The commit log has a gap since the last backup. Make a full backup.");
-    const own = operationsInTenant(operations.filter(({ key }) => tenantOfKey(key) === tenant));
+    const own = operationsInTenant(operationsOf(operations, tenant));
     if (own.length > 0) {
       const piece = encodeCommit({ sequence, micros, operations: own });
       entries += own.length;

@@ -85,7 +85,7 @@ interface Target {
   csv(reader: RecordReader): void;
   json(fields: unknown[], line: number): void;
   /** Work that is due; undefined: none. */
-  due(): Promise<void> | undefined;
+  due(): void | Promise<void>;
   finish(): Promise<void>;
   readonly counts: ImportCounts;
 }
@@ -436,7 +436,7 @@ class Direct implements Target {
     this.rows.jsonRow(fields, line);
   }
 
-  due(): undefined {}
+  readonly due = (): void | Promise<void> => this.rows.storeIfFull();
 
   get counts(): ImportCounts {
     return { rows: this.rows.rows, skipped: 0 };

@@ -37,8 +37,11 @@ async function ofColumn(work: TableWork, column: SampledColumn, sample: TableSam
   const { present, values, counts } = counted;
   const nullFraction = length === 0 ? 0 : (length - present) / length;
   const common = commonOf(counted, length, rows);
+  await giveWay(work);
+  const distinct = distinctOf(counted, rows * (1 - nullFraction), share, starts.length);
+  await giveWay(work);
   return {
-    distinct: distinctOf(counted, rows * (1 - nullFraction), share, starts.length),
+    distinct,
     nullFraction,
     common: common.map((place) => ({ value: values[place]!, fraction: counts[place]! / length })),
     histogram: await histogramOf(work, counted, new Set(common)),

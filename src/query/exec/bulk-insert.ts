@@ -131,9 +131,22 @@ export class BulkInsert {
     try {
       await this.writer.finish();
     } catch (error) {
-      const { failing } = this.writer;
-      throw failing === null ? error : atField(error, this.lines![failing]!, null, null);
+      throw this.atLine(error);
     }
+  }
+
+  /** Where there are many rows, they do not stay in memory; to be called between rows. Throws as `finish` does. */
+  storeIfFull(): void | Promise<void> {
+    const stored = this.writer.storeIfFull();
+    if (stored === undefined) return;
+    return stored.catch((error: unknown) => {
+      throw this.atLine(error);
+    });
+  }
+
+  private atLine(error: unknown): unknown {
+    const { failing } = this.writer;
+    return failing === null ? error : atField(error, this.lines![failing]!, null, null);
   }
 
   /** The record that the reader has found. If it is wrong, throws an error with line, column and value. */

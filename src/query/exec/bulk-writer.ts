@@ -5,9 +5,11 @@
  */
 import { type ForeignKeyDef, forbidsOverlap, storageOf, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
+import { LOAD_BYTES_MAX } from "../../protocol/limits.js";
 import { inSteps } from "../../storage/in-steps.js";
 import { beginKey, encodeKey } from "../../storage/key-codec.js";
-import type { Load } from "../../storage/load.js";
+import { watchKey } from "../../storage/keys.js";
+import { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import { buildRecord } from "../../storage/record-codec.js";
 import type { Value } from "../../values/values.js";
@@ -16,6 +18,7 @@ import type { ExecContext, UnseenTable } from "./context.js";
 import { entryPlaces, loadEntry } from "./load-entry.js";
 import { type ReferencedKey, referencedKey } from "./referenced-key.js";
 import { beginRowKeyOfNumber } from "./row-numbers.js";
+import { RowsAside } from "./rows-aside.js";
 import type { Chunk } from "./segments/chunk.js";
 import { TableExpressions } from "./table-expressions.js";
 import {
@@ -50,9 +53,20 @@ interface Referenced {
   readonly foreignKey: ForeignKeyDef;
   readonly parent: TableDef;
   readonly key: ReferencedKey;
-  /** Keys that must be there, as latin-1 text, with the first row that refers to each. */
-  readonly wanted: Map<string, number>;
+  /** Keys that must be there, as latin-1 text, with the first row of the load that refers to each. */
+  wanted: Map<string, number>;
+  /** The same of loads before; a later row of the table itself may have them. */
+  readonly waiting: Map<string, Referring>;
 }
+
+interface Referring {
+  /** Of all rows. */
+  readonly number: number;
+  readonly row: readonly Value[];
+}
+
+/** Keys of later rows that rows may refer to. */
+const WAITING_MAX = 100_000;
 
 /** Why the table's rows must be written one by one; null: they may be loaded. */
 export function requiresSingleRows(table: TableDef, findTable: FindTable): string | null {
@@ -85,9 +99,13 @@ export class BulkWriter {
   private readonly expressions: TableExpressions | null;
   /** Takes rows ahead of the commit; null: all wait for it. */
   private readonly unseen: UnseenTable | null;
+  /** Has what memory is not to hold; null: there is nothing. */
+  private aside: RowsAside | null = null;
+  /** Bytes of a load from which on it goes there. */
+  private asideFrom: number;
   /** Bytes that may still be attached to the transaction. */
   private readonly room: number;
-  /** Rows that it has taken. */
+  /** Rows that either has taken. */
   private stored = 0;
 
   /**
@@ -104,10 +122,17 @@ export class BulkWriter {
     this.prefix = this.layout.rowPrefixOf(context.tenantNumber);
     this.unseen = storesAhead(table, context);
     this.room = load?.bytesMax ?? 0;
+    this.asideFrom = context.spill?.loadBytes ?? Number.POSITIVE_INFINITY;
     this.begin(this.unseen?.beginLoad() ?? load!);
     this.references = (table.foreignKeys ?? []).map((foreignKey) => {
       const parent = findTable(foreignKey.tableId)!;
-      return { foreignKey, parent, key: referencedKey(parent, table, foreignKey)!, wanted: new Map() };
+      return {
+        foreignKey,
+        parent,
+        key: referencedKey(parent, table, foreignKey)!,
+        wanted: new Map(),
+        waiting: new Map(),
+      };
     });
     this.expressions = this.layout.computed ? new TableExpressions(table, context) : null;
   }
@@ -126,13 +151,37 @@ export class BulkWriter {
     return this.stored + this.rows.size;
   }
 
-  /**
-   * Where there are many rows that may be stored ahead of the commit, stores them, and goes on with none. Throws as
-   * `finish` does.
-   */
+  /** Where there are many rows, stores them somewhere, and goes on with none. Throws as `finish` does. */
   storeIfFull(): void | Promise<void> {
-    const { unseen } = this;
-    if (unseen !== null && this.load.bytes >= unseen.bytes) return this.store(unseen);
+    const { unseen, load } = this;
+    if (unseen !== null) return load.bytes >= unseen.bytes ? this.store(unseen) : undefined;
+    if (load.bytes >= this.asideFrom) return this.putAside();
+  }
+
+  private async putAside(): Promise<void> {
+    const { context, layout, references } = this;
+    const { spill, tx, tenantNumber } = context;
+    // Followers are told of each row when the commit is made, and hold them in memory.
+    const isWatched = tx.get(watchKey(tenantNumber, layout.table.id)) !== undefined;
+    if (this.aside === null && (isWatched || !tx.storesLoads)) {
+      this.asideFrom = Number.POSITIVE_INFINITY;
+      return;
+    }
+    await inSteps(context, this.checking());
+    for (const reference of references) await inSteps(context, this.requireSoon(reference));
+    this.aside ??= new RowsAside(context, spill!, layout);
+    const { primaryKey } = layout;
+    const rows = { key: primaryKey, run: this.rows, rowOf: primaryKey === null ? null : this.rowOf(this.rows, null) };
+    const entries = this.indexes.map(({ index, run, rows: of }) => {
+      return { key: index, run, rowOf: of === null ? null : this.rowOf(run, of) };
+    });
+    await inSteps(context, this.aside.add([rows, ...entries]));
+    this.stored = this.aside.count;
+    this.begin(new Load(tx.snapshot, LOAD_BYTES_MAX));
+  }
+
+  private rowOf(run: LoadRun, rows: readonly number[] | null): (place: number) => number {
+    return (place) => (rows === null ? run.numberAt(place) : rows[run.numberAt(place)]!);
   }
 
   private async store(unseen: UnseenTable): Promise<void> {
@@ -227,6 +276,7 @@ export class BulkWriter {
 
   /** Sorts, checks and attaches. Throws 23505 and 23503, with `failing` set. */
   finish(): void | Promise<void> {
+    if (this.aside !== null) return this.finishAside(this.aside);
     if (this.stored > 0 || (this.unseen !== null && this.load.bytes > this.room)) return this.finishStored();
     return this.rows.size === 0 ? undefined : inSteps(this.context, this.finishing());
   }
@@ -237,6 +287,20 @@ export class BulkWriter {
     await this.unseen!.stored();
     this.unseen!.keep();
     if (this.rows.size > 0) await inSteps(this.context, this.finishing());
+  }
+
+  private async finishAside(aside: RowsAside): Promise<void> {
+    if (this.rows.size > 0) await this.putAside();
+    await inSteps(this.context, this.merging(aside));
+  }
+
+  private *merging(aside: RowsAside): Generator<undefined, void> {
+    const { tx } = this.context;
+    const load = new Load(tx.snapshot, LOAD_BYTES_MAX);
+    const twice = yield* aside.merge(load);
+    if (twice !== null) throw this.duplicate(twice.key, twice.number, twice.row);
+    tx.attach(load);
+    for (const reference of this.references) yield* this.requireReferenced(reference);
   }
 
   /** Sorts, and looks for keys that are there twice. */
@@ -261,17 +325,15 @@ export class BulkWriter {
   }
 
   private *requireUnique(key: KeyLayout, run: LoadRun, rows: readonly number[] | null): Generator<undefined, void> {
-    const { context } = this;
-    const rowOf = (place: number): number => (rows === null ? run.numberAt(place) : rows[run.numberAt(place)]!);
-    const first = yield* firstTaken(context.tx, run, rowOf);
-    if (first !== Number.POSITIVE_INFINITY) throw this.duplicate(key, first);
+    const first = yield* firstTaken(this.context.tx, run, this.rowOf(run, rows));
+    if (first !== Number.POSITIVE_INFINITY) throw this.duplicate(key, this.stored + first, this.rowAt(first));
   }
 
   private refer({ foreignKey, key, wanted }: Referenced, row: readonly Value[], number: number): void {
     const values: Value[] = key.sources.map((id) => row[id]!);
     if (values.includes(null)) {
       if (foreignKey.match === "simple" || values.every((value) => value === null)) return;
-      this.failing = number;
+      this.failing = this.stored + number;
       throw this.violation(foreignKey, "MATCH FULL does not allow mixing of null and nonnull key values.");
     }
     const { layout } = key;
@@ -279,29 +341,69 @@ export class BulkWriter {
     if (!wanted.has(text)) wanted.set(text, number);
   }
 
-  /** Another transaction must not remove the rows that were found: the reads are validated at commit. */
-  private *requireReferenced({ foreignKey, parent, wanted }: Referenced): Generator<undefined, void> {
-    const { context } = this;
-    const entries = [...wanted];
+  /** All rows are attached. */
+  private *requireReferenced(reference: Referenced): Generator<undefined, void> {
+    const { wanted, waiting, foreignKey, parent } = reference;
+    let first: Referring | null = null;
+    for (const text of yield* this.missing([...waiting.keys()])) {
+      const referring = waiting.get(text)!;
+      if (first === null || referring.number < first.number) first = referring;
+    }
+    let next = Number.POSITIVE_INFINITY;
+    for (const text of yield* this.missing([...wanted.keys()])) next = Math.min(next, wanted.get(text)!);
+    if (first === null && next === Number.POSITIVE_INFINITY) return;
+    throw this.unreferenced(foreignKey, parent, first ?? { number: next + this.stored, row: this.rowAt(next) });
+  }
+
+  /** The same while rows of the table itself may still come. */
+  private *requireSoon(reference: Referenced): Generator<undefined, void> {
+    const { wanted, waiting, foreignKey, parent } = reference;
+    const { layout, aside, load, stored } = this;
+    const isOwn = parent.id === layout.table.id;
     let first = Number.POSITIVE_INFINITY;
-    for (let from = 0; from < entries.length; from += STEP_KEYS) {
-      const some = entries.slice(from, from + STEP_KEYS);
-      context.tx.guardReads(true);
-      const found = context.tx.getMany(some.map(([text]) => Buffer.from(text, "latin1")));
-      context.tx.guardReads(false);
+    for (const text of yield* this.missing([...wanted.keys()])) {
+      const number = wanted.get(text)!;
+      if (!isOwn) first = Math.min(first, number);
+      else if (!waiting.has(text)) {
+        const key = Buffer.from(text, "latin1");
+        const isThere = load.find(key) !== undefined || aside?.has(key) === true;
+        if (!isThere) waiting.set(text, { number: stored + number, row: this.rowAt(number) });
+        if (waiting.size > WAITING_MAX) throw tooManyWaiting(foreignKey);
+      }
+    }
+    reference.wanted = new Map();
+    if (first === Number.POSITIVE_INFINITY) return;
+    throw this.unreferenced(foreignKey, parent, { number: stored + first, row: this.rowAt(first) });
+  }
+
+  /**
+   * Those of the keys that the transaction does not find. Another one must not remove what was found: the reads are
+   * validated at commit.
+   */
+  private *missing(texts: readonly string[]): Generator<undefined, readonly string[]> {
+    const { tx } = this.context;
+    const missing: string[] = [];
+    for (let from = 0; from < texts.length; from += STEP_KEYS) {
+      const some = texts.slice(from, from + STEP_KEYS);
+      tx.guardReads(true);
+      const found = tx.getMany(some.map((text) => Buffer.from(text, "latin1")));
+      tx.guardReads(false);
       found.forEach((stored, i) => {
-        if (stored === undefined) first = Math.min(first, some[i]![1]);
+        if (stored === undefined) missing.push(some[i]!);
       });
       yield;
     }
-    if (first === Number.POSITIVE_INFINITY) return;
-    this.failing = first;
-    const row = this.rowAt(first);
+    return missing;
+  }
+
+  private unreferenced(foreignKey: ForeignKeyDef, parent: TableDef, { number, row }: Referring): DbError {
+    const { context } = this;
+    this.failing = number;
     const { types, table } = this.layout;
     const names = foreignKey.columns.map((id) => table.columns.find((column) => column.id === id)!.name);
     const texts = foreignKey.columns.map((id) => valueText(types[id]!, row[id] ?? null, context.timeZone));
     const detail = `Key (${names.join(", ")})=(${texts.join(", ")}) is not present in table "${parent.name}".`;
-    throw this.violation(foreignKey, detail);
+    return this.violation(foreignKey, detail);
   }
 
   private violation({ name: constraint }: ForeignKeyDef, detail: string): DbError {
@@ -310,9 +412,8 @@ export class BulkWriter {
     return sqlError("23503", message, { detail, schema, table, constraint });
   }
 
-  private duplicate(key: KeyLayout, number: number): DbError {
+  private duplicate(key: KeyLayout, number: number, row: Value[]): DbError {
     this.failing = number;
-    const row = this.rowAt(number);
     const values = this.expressions === null ? keyValues(key, row) : (this.expressions.valuesOf(key, row) ?? []);
     return sqlError("23505", `duplicate key value violates unique constraint "${key.name}"`, {
       ...(!this.context.hidesRows && { detail: `Key ${keyText(key, values, this.context.timeZone)} already exists.` }),
@@ -326,4 +427,14 @@ export class BulkWriter {
   private rowAt(number: number): Value[] {
     return rowOfRecord(this.layout, this.rows.valueOf(number)!);
   }
+}
+
+function tooManyWaiting({ name }: ForeignKeyDef): DbError {
+  return sqlError(
+    "54000",
+    `more than ${WAITING_MAX} rows refer to later rows of the same table (constraint "${name}")`,
+    {
+      hint: "Order the rows so that those that others refer to come first, or insert fewer rows at a time.",
+    },
+  );
 }

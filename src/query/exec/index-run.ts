@@ -24,8 +24,11 @@ const NOTHING: IndexRunAnswer = { run: null, bytes: 0, error: null };
 
 export async function makeIndexRun(job: IndexRunJob): Promise<IndexRunAnswer> {
   try {
-    const run = new RunMaker(job);
-    return run.make() ? { run: run.entries.pack(), bytes: run.load.bytes, error: null } : NOTHING;
+    const maker = new RunMaker(job);
+    if (!maker.make()) return NOTHING;
+    const { entries, load } = maker;
+    const run = job.index.unique || entries.isInOrder ? entries.pack() : inKeyOrder(entries, job);
+    return run === null ? NOTHING : { run, bytes: load.bytes, error: null };
   } catch (error) {
     if (error instanceof DbError) {
       const { code, message, details } = error;
@@ -41,6 +44,11 @@ export function mergeIndexRuns({ prefix, parts, stop }: IndexMergeJob): PackedRu
   const run = new LoadRun(prefix);
   for (const _ of run.merge(parts)) if (Atomics.load(stop, 0) !== 0) return null;
   return run.pack();
+}
+
+/** Its bytes in the order of keys, as merging leaves them: runs of an index that is not unique are not merged. */
+function inKeyOrder(entries: LoadRun, { prefix, stop }: IndexRunJob): PackedRun | null {
+  return mergeIndexRuns({ prefix, parts: [entries.pack()], stop });
 }
 
 /** What another thread may have without a copy. */

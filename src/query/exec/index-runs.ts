@@ -165,10 +165,23 @@ export class IndexRuns {
     load.requireRoom(bytes);
     for (const _ of own.sort()) await this.pause();
     if (ownEntries.size > 0) parts.push(ownEntries.pack());
+    if (!this.key.unique) {
+      this.takeEach(entries, parts, bytes);
+      return true;
+    }
     const merged = await this.wait(this.threads.merge({ prefix: entries.prefix, parts, stop: this.stop }), showRows);
     if (merged === null) return false;
     load.takeOver(entries, merged, bytes);
     return true;
+  }
+
+  /** Keys that end with that of the row are not there twice, so that nobody has to see them in order. */
+  private takeEach(entries: LoadRun, parts: readonly PackedRun[], bytes: number): void {
+    const { load } = this;
+    const [first, ...others] = parts.filter(({ size }) => size > 0);
+    if (first === undefined) return;
+    load.takeOver(entries, first, bytes);
+    for (const part of others) load.takeOver(load.run(entries.prefix), part, 0);
   }
 
   private async pause(): Promise<void> {

@@ -33,6 +33,9 @@ export const SAMPLE_ROWS = 30_000;
 const SEGMENTS_MAX = 64;
 /** Entries between two looks at the clock. */
 const STEP_ENTRIES = 256;
+/** Numbers drawn between two of them. */
+const STEP_NUMBERS = 4096;
+const WORD_BITS = 32;
 /** Types whose values never have a mark. */
 const UNMARKED = new Set(["vector", "halfvec", "sparsevec", "json", "jsonb", "jsonpath", "bytea", "array", "record"]);
 
@@ -170,7 +173,7 @@ export class TableSample {
     this.rows = Math.max(0, Math.round((stored + added.count - removed) / this.share)) + inGaps.count;
     // Of the gaps' rows the same share takes part.
     const newer = added.count + Math.round(inGaps.count * this.share);
-    const numbers = distinctNumbers(this.random, Math.min(SAMPLE_ROWS, stored + newer), stored + newer);
+    const numbers = await this.rowNumbers(Math.min(SAMPLE_ROWS, stored + newer), stored + newer);
     const inSegments = numbers.subarray(0, lowerBound(numbers, stored));
     const beyondAdded = lowerBound(numbers, stored + added.count);
     await this.putSpread(added, beyondAdded - inSegments.length);
@@ -181,6 +184,39 @@ export class TableSample {
       if (isHeld) await this.putHeld(segment, rows, changed.get(segment) ?? NOTHING_CHANGED);
       else await this.putStored(segment, rows, prefix);
     }
+  }
+
+  /** `count` different numbers below `limit`, ascending. */
+  private async rowNumbers(count: number, limit: number): Promise<Float64Array> {
+    const { random } = this;
+    await this.pause();
+    const drawn = new Float64Array(count);
+    if (2 * count > limit) {
+      // Each number in turn, with the chance that as many are drawn as are wanted (Knuth's algorithm S).
+      for (let number = 0, taken = 0; taken < count; number++) {
+        if (random() * (limit - number) < count - taken) drawn[taken++] = number;
+        if (number % STEP_NUMBERS === STEP_NUMBERS - 1) await this.pause();
+      }
+      return drawn;
+    }
+    const marks = new Uint32Array(Math.ceil(limit / WORD_BITS));
+    for (let marked = 0, draws = 1; marked < count; draws++) {
+      const number = Math.floor(random() * limit);
+      const word = Math.floor(number / WORD_BITS);
+      const bit = 1 << (number % WORD_BITS);
+      // What was drawn twice is drawn again.
+      if ((marks[word]! & bit) === 0) marked++;
+      marks[word]! |= bit;
+      if (draws % STEP_NUMBERS === 0) await this.pause();
+    }
+    let taken = 0;
+    for (let word = 0; word < marks.length; word++) {
+      for (let rest = marks[word]!; rest !== 0; rest &= rest - 1) {
+        drawn[taken++] = WORD_BITS * word + (WORD_BITS - 1 - Math.clz32(rest & -rest));
+      }
+      if (word % STEP_NUMBERS === STEP_NUMBERS - 1) await this.pause();
+    }
+    return drawn;
   }
 
   /** So many of the records, from all over. */
@@ -264,26 +300,6 @@ export class TableSample {
       await this.pause();
     }
   }
-}
-
-/** `count` different numbers below `limit`, ascending. */
-function distinctNumbers(random: () => number, count: number, limit: number): Float64Array {
-  const drawn = new Float64Array(count);
-  if (2 * count > limit) {
-    // Each number in turn, with the chance that as many are drawn as are wanted (Knuth's algorithm S).
-    for (let number = 0, taken = 0; taken < count; number++) {
-      if (random() * (limit - number) < count - taken) drawn[taken++] = number;
-    }
-    return drawn;
-  }
-  for (let kept = 0; kept < count; ) {
-    for (let i = kept; i < count; i++) drawn[i] = Math.floor(random() * limit);
-    drawn.sort();
-    // Those that were drawn twice are drawn again.
-    kept = 1;
-    for (let i = 1; i < count; i++) if (drawn[i] !== drawn[kept - 1]) drawn[kept++] = drawn[i]!;
-  }
-  return drawn;
 }
 
 /** The place of the first number that is not below `limit`. */

@@ -170,7 +170,7 @@ export class SampledColumn {
     const sorted = new Float64Array(length);
     const found = this.gather(0, length, sorted, 0);
     await giveWay(work);
-    const { different, counts } = countSorted(sorted.subarray(0, found));
+    const { different, counts } = await countSorted(work, sorted.subarray(0, found));
     await giveWay(work);
     return {
       values: sorted.subarray(0, different),
@@ -187,10 +187,10 @@ export class SampledColumn {
     let items = this.gather(0, starts[0] ?? length, each, 0);
     for (let i = 0; i < starts.length; i++) {
       const end = this.gather(starts[i]!, starts[i + 1] ?? length, each, items);
-      items += countSorted(each.subarray(items, end)).different;
+      items += (await countSorted(work, each.subarray(items, end))).different;
+      await giveWay(work);
     }
-    await giveWay(work);
-    const { counts } = countSorted(each.subarray(0, items));
+    const { counts } = await countSorted(work, each.subarray(0, items));
     return { items, single: countOf(counts, counts.length, 1) };
   }
 
@@ -202,12 +202,18 @@ export class SampledColumn {
   }
 }
 
+interface DifferentNumbers {
+  readonly different: number;
+  readonly counts: Uint32Array;
+}
+
 /**
  * Sorts the numbers, natively: three milliseconds for all of a sample; and leaves each different one once, at the
  * beginning.
  */
-function countSorted(numbers: Float64Array): { readonly different: number; readonly counts: Uint32Array } {
+async function countSorted(work: CheckedTurns, numbers: Float64Array): Promise<DifferentNumbers> {
   numbers.sort();
+  await giveWay(work);
   const counts = new Uint32Array(numbers.length);
   let different = 0;
   for (let i = 0; i < numbers.length; i++) {

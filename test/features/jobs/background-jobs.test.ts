@@ -73,7 +73,7 @@ interface Opened {
 
 async function open(entries: readonly LogEntry[] = []): Promise<Opened> {
   const log = new MemoryCommitLog();
-  log.append(entries);
+  log.append(entries.map((entry) => ({ ...entry, operations: [...entry.operations] })));
   let opened: Partition | null = null;
   const shard = await Shard.open({
     engine: new MemoryEngine(),

@@ -64,7 +64,7 @@ class Actor {
 
   static async open(number: number, entries: readonly LogEntry[], world: World): Promise<Actor> {
     const log = new SlowLog();
-    log.append(entries);
+    log.append(entries.map((entry) => ({ ...entry, operations: [...entry.operations] })));
     log.synced = log.lastSequence;
     let actor: Actor | null = null;
     const shard = await Shard.open({

@@ -6,9 +6,9 @@
 
 import { storageOf } from "../../../catalog/table.js";
 import { SPACE, storageIdOf, tenantOfKey } from "../../../storage/keys.js";
-import type { LoadPart } from "../../../storage/load-run.js";
 import type { Operation } from "../../../storage/operation.js";
 import { keyText } from "../../../storage/ordered-map.js";
+import type { LoadPart } from "../../../storage/sorted-run.js";
 import type { SqlType } from "../../../values/values.js";
 import type { TableLayout } from "../table-layout.js";
 import { isSegmentable } from "./column.js";

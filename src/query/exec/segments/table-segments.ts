@@ -6,9 +6,9 @@
  */
 
 import { prefixEnd } from "../../../storage/keys.js";
-import type { LoadPart } from "../../../storage/load-run.js";
 import type { Operation } from "../../../storage/operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "../../../storage/ordered-map.js";
+import type { LoadPart } from "../../../storage/sorted-run.js";
 import type { NewerEntries } from "../../../storage/store.js";
 import { fromText } from "../../../values/text-format.js";
 import type { SqlType, Value } from "../../../values/values.js";

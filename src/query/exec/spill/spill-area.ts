@@ -6,6 +6,7 @@
 import { closeSync, mkdirSync, openSync, readSync, rmSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DbError } from "../../../protocol/errors.js";
+import { UNSEEN_BYTES } from "../../../storage/shard-defaults.js";
 
 /** Counts what a statement has on disk: its StatementState. */
 export interface SpillAccount {
@@ -23,6 +24,8 @@ export class SpillArea {
     private readonly directory: string,
     /** Bytes that one statement may have in files at a time. */
     readonly statementBytesMax: number,
+    /** Bytes of new rows from which on they do not wait in memory for the commit. */
+    readonly loadBytes = UNSEEN_BYTES,
   ) {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -79,6 +82,7 @@ export class SpillFile {
 
   /** Fills `into` from `position`; answers how many bytes there were. */
   read(into: Uint8Array, position: number): number {
+    if (!this.isOpen) throw new Error("a temporary file is read after it was closed");
     return readSync(this.descriptor, into, 0, into.length, position);
   }
 

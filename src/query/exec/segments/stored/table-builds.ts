@@ -11,8 +11,8 @@ import type { Engine } from "../../../../storage/engine.js";
 import { prefixRange, SPACE } from "../../../../storage/keys.js";
 import type { LargeCommitMade } from "../../../../storage/large-commits.js";
 import { Load } from "../../../../storage/load.js";
-import type { LoadRun } from "../../../../storage/load-run.js";
 import { keyText, STOP_WALK } from "../../../../storage/ordered-map.js";
+import type { SortedRun } from "../../../../storage/sorted-run.js";
 import type { TableLayout } from "../../table-layout.js";
 import type { SegmentCache } from "../segment-cache.js";
 import type { AwaitedSegments, KeyTextSpan, MakingSpan, TableSegments } from "../table-segments.js";
@@ -69,8 +69,8 @@ export interface LoadedRows {
 }
 
 /** Long runs of rows that nothing else in the commit touches, and that only add. */
-export function* runsOf({ sources }: LargeCommitMade, rowsMin: number): Generator<LoadRun> {
-  const runs: LoadRun[] = [];
+export function* runsOf({ sources }: LargeCommitMade, rowsMin: number): Generator<SortedRun> {
+  const runs: SortedRun[] = [];
   const keys: Uint8Array[] = [];
   for (const { writes } of sources) {
     if (writes instanceof Load) runs.push(...writes.runs);
@@ -90,7 +90,7 @@ export function* runsOf({ sources }: LargeCommitMade, rowsMin: number): Generato
 export function loadedRows(
   { store: { engine, log }, directory }: Pick<BuildOptions, "store" | "directory">,
   stored: StoredTable,
-  run: LoadRun,
+  run: SortedRun,
   { sequence, parts }: LargeCommitMade,
 ): LoadedRows | null {
   const { table } = stored;

@@ -1,0 +1,114 @@
+/**
+ * Loads of one writer of rows (bulk-writer.ts) that have more than memory is to hold: each goes into a file, sorted and
+ * checked by itself. In the end they are merged, which finds keys that two of them have, and become one load of the
+ * transaction. Nobody sees them before. Owned by the writer; the transaction closes the file.
+ */
+import type { Load } from "../../storage/load.js";
+import type { LoadRun } from "../../storage/load-run.js";
+import type { SortedRun } from "../../storage/sorted-run.js";
+import { StoredRun } from "../../storage/stored-run.js";
+import type { Value } from "../../values/values.js";
+import type { ExecContext } from "./context.js";
+import { suffixOf } from "./entry-value.js";
+import type { SpillArea, SpillFile } from "./spill/spill-area.js";
+import { type KeyLayout, rowOfRecord, type TableLayout } from "./table-layout.js";
+
+/** A run of a load, with the key that its writes are of. */
+export interface KeyedRun {
+  /** Null: rows of a table without a primary key. */
+  readonly key: KeyLayout | null;
+  readonly run: LoadRun;
+  /** The number of the row of a write, from 0 in this load; null: keys may be there several times. */
+  readonly rowOf: ((place: number) => number) | null;
+}
+
+/** A row whose key another one has. */
+export interface TwiceFound {
+  readonly key: KeyLayout;
+  readonly number: number;
+  /** By column id. */
+  readonly row: Value[];
+}
+
+export class RowsAside {
+  /** Rows that are here. */
+  count = 0;
+  private readonly file: SpillFile;
+  /** By place among the runs of a load; those of rows come first. */
+  private readonly stored: StoredRun[][] = [];
+  private readonly keys: KeyedRun["key"][] = [];
+
+  constructor(
+    context: ExecContext,
+    spill: SpillArea,
+    private readonly layout: TableLayout,
+  ) {
+    this.file = spill.open(context.statement);
+    context.tx.holdFile(this.file);
+  }
+
+  /** A load that is sorted and checked, in steps (in-steps.ts); its rows first. */
+  *add(runs: readonly KeyedRun[]): Generator<undefined, void> {
+    const { count } = this;
+    for (const [i, { key, run, rowOf }] of runs.entries()) {
+      this.keys[i] = key;
+      this.stored[i] ??= [];
+      this.stored[i].push(yield* StoredRun.of(run, this.file, rowOf === null ? null : (place) => count + rowOf(place)));
+    }
+    this.count += runs[0]!.run.size;
+  }
+
+  /** Whether there is a write of the key. */
+  has(key: Uint8Array): boolean {
+    return this.stored.some((runs) => {
+      if (Buffer.compare(runs[0]!.prefix, key.subarray(0, runs[0]!.prefix.length)) !== 0) return false;
+      return runs.some((run) => find(run, key) !== null);
+    });
+  }
+
+  /** All writes go into the load. Answers the first row whose key an earlier one has; null: there is none. In steps. */
+  *merge(into: Load): Generator<undefined, TwiceFound | null> {
+    let found: {
+      readonly key: KeyLayout;
+      readonly number: number;
+      readonly run: StoredRun;
+      readonly place: number;
+    } | null = null;
+    const merged: StoredRun[] = [];
+    for (const [i, runs] of this.stored.entries()) {
+      const key = this.keys[i]!;
+      const note = (one: StoredRun, place: number, other: StoredRun, otherPlace: number): void => {
+        const number = one.rowNumberAt(place);
+        const otherNumber = other.rowNumberAt(otherPlace);
+        if (Math.max(number, otherNumber) >= (found?.number ?? Number.POSITIVE_INFINITY)) return;
+        found =
+          number > otherNumber
+            ? { key, number, run: one, place }
+            : { key, number: otherNumber, run: other, place: otherPlace };
+      };
+      merged.push(yield* StoredRun.merged(runs, runs[0]!.hasNumbers ? note : null));
+    }
+    into.takeStored(merged, this.file);
+    if (found === null) return null;
+    const { key, number, run, place } = found as NonNullable<typeof found>;
+    return { key, number, row: rowOfRecord(this.layout, this.recordOf(key, run, place)) };
+  }
+
+  private recordOf(key: KeyLayout, run: StoredRun, place: number): Uint8Array {
+    const { value } = run.operationAt(place);
+    if (key === this.layout.primaryKey) return value!;
+    const rows = this.stored[0]!;
+    const rowKey = Buffer.concat([rows[0]!.prefix, suffixOf(key, value!)]);
+    for (const each of rows) {
+      const at = find(each, rowKey);
+      if (at !== null) return each.operationAt(at).value!;
+    }
+    throw new Error("an entry has no row");
+  }
+}
+
+/** The place of the key; null: it has none. */
+function find(run: SortedRun, key: Uint8Array): number | null {
+  const place = run.lowerBound(key);
+  return place < run.size && Buffer.compare(run.keyOf(run.numberAt(place)), key) === 0 ? place : null;
+}
