@@ -88,8 +88,10 @@ export class EtcdLogService implements LogService {
       if (succeeded) return "appended";
       return (ownerOf(keysIn(responses[0]))?.epoch ?? 0) === epoch ? "taken" : "fenced";
     } catch (error) {
-      if (error instanceof EtcdFull) return "full";
-      throw error;
+      if (!(error instanceof EtcdFull)) throw error;
+      // etcd says so also of the write that fills it, which it has done (its quotaApplierV3).
+      const { bytes: there } = await this.settle(partition, position);
+      return there !== null && Buffer.compare(there, bytes) === 0 ? "appended" : "full";
     }
   }
 
