@@ -27,7 +27,12 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 };
 
 const [, , only] = process.argv;
-const server = await TestServer.start({ TESSERA_ACTORS: "1", TESSERA_SERVER_LOG_LEVEL: "error" });
+const root = t.testdir({ "large.csv": `${Array.from({ length: 20_000 }, (_, i) => `${i},part ${i}`).join("\n")}\n` });
+const server = await TestServer.start({
+  TESSERA_ACTORS: "1",
+  TESSERA_SERVER_LOG_LEVEL: "error",
+  TESSERA_FILES_ROOTS: root,
+});
 t.teardown(() => server.stop());
 t.setTimeout(600_000);
 const acme = await server.tenant("acme", ["admin"]);
@@ -134,6 +139,7 @@ t.test("large documents", { skip: only !== undefined && only !== "large document
 const LARGE_INPUTS: Readonly<Record<string, () => unknown>> = {
   STRING: () => "text ".repeat(CHARACTERS / 5),
   INTEGER: () => 2_000_000_000,
+  BOOLEAN: () => true,
   MAP: () => keys(CHARACTERS / 16),
   "LIST<NUMBER>": () => Array.from({ length: CHARACTERS / 2 }, (_, i) => i),
 };
@@ -149,6 +155,7 @@ const from = "MATCH (s:Part {number: 1}), (e:Part {number: 3000})";
 const CALLS: Readonly<Record<string, string>> = {
   "algo.bfs": `${from} CALL algo.bfs({source: id(s)}) YIELD distance RETURN count(*)`,
   "algo.dijkstra": `${from} CALL algo.dijkstra({source: id(s), target: id(e)}) YIELD path RETURN size(path)`,
+  "load.csv": "CALL load.csv('file:///large.csv', false, ',') YIELD row RETURN count(*)",
   "db.index.fulltext.queryNodes": wordSearch("queryNodes"),
   "db.index.fulltext.queryRelationships": wordSearch("queryRelationships").replace("words'", "relations'"),
   "db.index.vector.queryNodes": vectorSearch("queryNodes"),

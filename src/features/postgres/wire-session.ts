@@ -150,9 +150,10 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   private answer(request: Request): Answer | Promise<Answer> {
     this.client.serve(null);
     this.idleSinceMs = Date.now();
-    // It has ended itself. A client that gets rows already hears of it at its next message.
+    // It has ended itself. A client that gets rows already hears of it at its next message. Of a user who was removed the
+    // gateway tells.
     const { sink } = request;
-    if (this.ended !== null && sink === null) throw this.ended;
+    if (this.ended?.details?.sqlstate === "57P01" && sink === null) throw this.ended;
     const headers = this.channels.size > 0 && this.pushes === null ? LISTENS : "";
     const seen = this.seen.newest();
     if (sink === null) return { bytes: this.writer.take(), headers, ...(seen !== null && { seen }) };
