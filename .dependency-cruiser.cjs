@@ -132,6 +132,7 @@ const features = {
   bolt: ["postgres"],
   chat: ["generation", "models", "statements", "tools"],
   directory: ["backup", "placement", "tools"],
+  evaluation: ["automl", "chat", "documents", "statements"],
   claims: [],
   files: ["documents", "feed", "jobs", "multimodal", "statements"],
   graph: ["statements"],

@@ -1,0 +1,91 @@
+/** /v1/evaluations/…: evaluations of searches, answers and models, and their history. */
+import type { Handlers } from "../../actor/handler.js";
+import type { Request } from "../../actor/request.js";
+import { usualPageOf } from "../../bodies/paging.js";
+import type { Input } from "../../bodies/validate.js";
+import type { Answer } from "../../session/answer.js";
+import { together } from "../statements/run-together.js";
+import { compareEvaluations } from "./compare-evaluations.js";
+import { evaluateAnswers } from "./evaluate-answers.js";
+import { evaluateModel } from "./evaluate-model.js";
+import { evaluateRetrieval } from "./evaluate-retrieval.js";
+import {
+  CREATE_EVALUATIONS,
+  EVALUATIONS,
+  type Evaluated,
+  type EvaluationKind,
+  findEvaluation,
+  hasEvaluations,
+  insertEvaluation,
+  listEvaluations,
+  noEvaluation,
+} from "./evaluation-store.js";
+
+export const evaluationHandlers = {
+  "evaluation.retrieval": async (request, { body }) => answered(request, body, await evaluateRetrieval(request, body)),
+  "evaluation.answers": async (request, { body }) => answered(request, body, await evaluateAnswers(request, body)),
+  "evaluation.models": async (request, { body }) => answered(request, body, await evaluateModel(request, body)),
+  "evaluation.list": async (request, { query }) => {
+    const { kind = null, name = null } = query;
+    return { plain: await listEvaluations(request, { kind, name, ...usualPageOf(query) }) };
+  },
+  "evaluation.get": async (request, { params }) => {
+    const { id, kind, name, about, createdAt, result } = await findEvaluation(request, params.id!);
+    return { plain: { id, kind, name, about, created_at: createdAt, result } };
+  },
+  "evaluation.delete": remove,
+  "evaluation.compare": async (request, { params }) => {
+    const first = await findEvaluation(request, params.id!);
+    const second = await findEvaluation(request, params.other!);
+    return { plain: await compareEvaluations(request, first, second) };
+  },
+} satisfies Handlers;
+
+interface Kept<R> {
+  readonly id: string | null;
+  readonly kind: EvaluationKind;
+  readonly name: string | null;
+  readonly about: string | null;
+  readonly created_at: string;
+  readonly result: R;
+}
+
+/** Keeps it unless the client does not want that. */
+async function answered<R extends object>(
+  request: Request,
+  { keep = true, name = null }: { readonly keep?: boolean; readonly name?: string | null },
+  evaluated: Evaluated<R>,
+): Promise<Answer<Kept<R>>> {
+  const { kind, about, result } = evaluated;
+  if (!keep) return { plain: { id: null, kind, name, about, created_at: new Date().toISOString(), result } };
+  let answer: Answer<Kept<R>> = {};
+  await together(
+    request,
+    request,
+    async (run) => {
+      await run(CREATE_EVALUATIONS, []);
+      const rows = async (sql: string, params: readonly unknown[]) => (await run(sql, params)).rows;
+      return insertEvaluation(rows, request.head.userId, name, evaluated);
+    },
+    (tx, { id, createdAt }) => {
+      answer = { plain: { id, kind, name, about, created_at: createdAt, result } };
+      request.commit(tx, answer);
+    },
+  );
+  return answer;
+}
+
+async function remove(request: Request, { params }: Input): Promise<Answer> {
+  if (!hasEvaluations(request)) throw noEvaluation(params.id!);
+  await together(
+    request,
+    request,
+    async (run) => {
+      const sql = `DELETE FROM ${EVALUATIONS} WHERE id = $1::text AND user_id = $2::text`;
+      const { affected } = await run(sql, [params.id!, request.head.userId]);
+      if (affected === 0) throw noEvaluation(params.id!);
+    },
+    (tx) => request.commit(tx, {}),
+  );
+  return {};
+}

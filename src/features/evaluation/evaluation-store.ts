@@ -1,0 +1,148 @@
+/**
+ * Evaluations as they are stored: in a table of the tenant, made with the first. Routes and SQL show an evaluation to
+ * the user who made it; as a table it belongs to the tenant, like any other. Holds no state.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import type { Request } from "../../actor/request.js";
+import type { ResponseOf } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { EVALUATIONS_KEPT_MAX } from "../../protocol/limits.js";
+import { rowsOf, timeOf } from "../statements/run-alone.js";
+import { withDefinitions } from "../statements/with-definitions.js";
+
+export const EVALUATIONS = `public."_evaluations"`;
+/** As the catalog knows it. */
+export const EVALUATIONS_NAME = "_evaluations";
+export const CREATE_EVALUATIONS = `CREATE TABLE IF NOT EXISTS ${EVALUATIONS} (
+  id text PRIMARY KEY, user_id text NOT NULL, kind text NOT NULL, name text, about text, questions bigint NOT NULL,
+  result jsonb NOT NULL, question_keys jsonb NOT NULL, scores jsonb NOT NULL, created_at timestamptz NOT NULL)`;
+
+export type EvaluationKind = "retrieval" | "answers" | "models";
+
+/** Of each question, by setting and metric; null: the question has none. */
+export type Scores = Readonly<Record<string, Readonly<Record<string, readonly (number | null)[]>>>>;
+
+/** What an evaluation found. */
+export interface Evaluated<R extends object = object> {
+  readonly kind: EvaluationKind;
+  readonly about: string | null;
+  /** Questions, answers or rows. */
+  readonly questions: number;
+  readonly result: R;
+  /** Of each question, the same in other evaluations (keysOf). Empty: there are too many. */
+  readonly keys: readonly string[];
+  readonly scores: Scores;
+}
+
+export interface StoredEvaluation extends Evaluated {
+  readonly id: string;
+  readonly name: string | null;
+  readonly createdAt: string;
+}
+
+/** Runs a statement; answers its rows. */
+export type RunRows = (sql: string, params: readonly (string | null)[]) => Promise<readonly (readonly unknown[])[]>;
+
+/** Of each text, short; of a text that comes again another one each time. */
+export function keysOf(texts: readonly string[]): string[] {
+  const seen = new Map<string, number>();
+  return texts.map((text) => {
+    const times = seen.get(text) ?? 0;
+    seen.set(text, times + 1);
+    const hash = createHash("sha256").update(times === 0 ? text : `${text}\n${times}`);
+    return hash.digest("base64url").slice(0, 16);
+  });
+}
+
+/** Stores it, and deletes the user's oldest ones where there are too many. `run` works in one transaction. */
+export async function insertEvaluation(
+  run: RunRows,
+  userId: string,
+  name: string | null,
+  evaluated: Evaluated,
+): Promise<StoredEvaluation> {
+  const id = `eval_${Date.now().toString(36)}${randomBytes(10).toString("hex")}`;
+  const createdAt = new Date().toISOString();
+  const { kind, about, questions, result, keys, scores } = evaluated;
+  await run(
+    `INSERT INTO ${EVALUATIONS} VALUES ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text::int8,
+       $7::text::jsonb, $8::text::jsonb, $9::text::jsonb, $10::text::timestamptz)`,
+    [
+      ...[id, userId, kind, name, about, String(questions)],
+      ...[JSON.stringify(result), JSON.stringify(keys), JSON.stringify(scores), createdAt],
+    ],
+  );
+  await run(
+    `DELETE FROM ${EVALUATIONS} WHERE id IN (SELECT id FROM ${EVALUATIONS} WHERE user_id = $1::text
+       ORDER BY created_at DESC, id DESC OFFSET ${EVALUATIONS_KEPT_MAX})`,
+    [userId],
+  );
+  return { ...evaluated, id, name, createdAt };
+}
+
+export function hasEvaluations(request: Request): boolean {
+  return withDefinitions(request, (catalog) => catalog.table(null, EVALUATIONS_NAME)) !== null;
+}
+
+/** Throws not_found, also for another user's. */
+export async function findEvaluation(request: Request, id: string): Promise<StoredEvaluation> {
+  const [row] = hasEvaluations(request)
+    ? await rowsOf(request, {
+        sql: `SELECT id, kind, name, about, questions, result, question_keys, scores, created_at FROM ${EVALUATIONS}
+              WHERE id = $1::text AND user_id = $2::text`,
+        params: [id, request.head.userId],
+      })
+    : [];
+  if (row === undefined) throw noEvaluation(id);
+  const [, kind, name, about, questions, result, keys, scores, createdAt] = row;
+  return {
+    id,
+    kind: kind as EvaluationKind,
+    name: name as string | null,
+    about: about as string | null,
+    questions: Number(questions),
+    result: result as object,
+    keys: keys as readonly string[],
+    scores: scores as Scores,
+    createdAt: timeOf(createdAt),
+  };
+}
+
+type Listed = ResponseOf<"evaluation.list">;
+
+/** Newest first. */
+export async function listEvaluations(
+  request: Request,
+  wanted: {
+    readonly kind: string | null;
+    readonly name: string | null;
+    readonly limit: number;
+    readonly offset: number;
+  },
+): Promise<Listed> {
+  if (!hasEvaluations(request)) return { evaluations: [], total: 0 };
+  const where = `user_id = $1::text AND ($2::text IS NULL OR kind = $2::text) AND ($3::text IS NULL OR name = $3::text)`;
+  const params = [request.head.userId, wanted.kind, wanted.name];
+  const rows = await rowsOf(request, {
+    sql: `SELECT id, kind, name, about, questions, created_at FROM ${EVALUATIONS} WHERE ${where}
+          ORDER BY created_at DESC, id DESC LIMIT $4::int8 OFFSET $5::int8`,
+    params: [...params, wanted.limit, wanted.offset],
+  });
+  const [counted] = await rowsOf(request, { sql: `SELECT count(*) FROM ${EVALUATIONS} WHERE ${where}`, params });
+  const evaluations = rows.map(([id, kind, name, about, questions, createdAt]) => ({
+    id: id as string,
+    kind: kind as string,
+    name: name as string | null,
+    about: about as string | null,
+    created_at: timeOf(createdAt),
+    questions: Number(questions),
+  }));
+  return { evaluations, total: Number(counted![0]) };
+}
+
+export function noEvaluation(id: string): DbError {
+  return new DbError("not_found", `The evaluation "${id.slice(0, 100)}" does not exist.`, {
+    field: "id",
+    hint: "GET /v1/evaluations lists yours.",
+  });
+}
