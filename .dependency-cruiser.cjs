@@ -118,6 +118,7 @@ const features = {
     "automl",
     "branches",
     "documents",
+    "evaluation",
     "generation",
     "jobs",
     "models",

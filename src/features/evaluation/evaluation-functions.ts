@@ -27,6 +27,8 @@ import {
 } from "./evaluation-store.js";
 
 const LISTED_MAX = 1000;
+/** How often a statement that waits for its evaluation lets its snapshot go, so that no older state must be kept. */
+const RENEW_MS = 1000;
 
 type EvaluationContext = ExecContext & DeferredContext;
 
@@ -61,7 +63,11 @@ const ANSWERS = Strict({
   threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
 });
 
-type Work = (args: readonly (string | null)[], options: Json | null, context: EvaluationContext) => Promise<Line[]>;
+type Work = (
+  args: readonly [subject: string | null, table: string],
+  options: Json | null,
+  context: EvaluationContext,
+) => Promise<Line[]>;
 
 /** Texts and options; each call keeps what it found. */
 function evaluating(name: string, work: Work): ScalarFunction {
@@ -70,10 +76,10 @@ function evaluating(name: string, work: Work): ScalarFunction {
     for (let i = 0; i < count; i++) {
       const [first, second, options] = columns.map((column) => column[i]!);
       if (second === null) throw sqlError("22004", "the name of a table must not be null");
-      const lines = await work(
-        [first as string | null, second as string],
-        options as Json | null,
-        context as EvaluationContext,
+      const renewing = setInterval(() => context.services.renewSnapshot(), RENEW_MS);
+      const subjects = [first as string | null, second as string] as const;
+      const lines = await work(subjects, options as Json | null, context as EvaluationContext).finally(() =>
+        clearInterval(renewing),
       );
       values.push(new Json(lines));
     }
@@ -92,7 +98,7 @@ export const EVALUATION_FUNCTIONS: readonly ScalarFunction[] = [
     const settings = modes?.map((mode) => ({ mode, ...(score !== undefined && { min_score: score }) }));
     const body = {
       collection: named(collection, "a collection"),
-      pairs_from: table!,
+      pairs_from: table,
       ...(k !== undefined && { k }),
       ...(settings !== undefined && { settings }),
     };
@@ -102,14 +108,14 @@ export const EVALUATION_FUNCTIONS: readonly ScalarFunction[] = [
     const { reference, ...way } = readCallOptions("EVALUATE MODEL", MODEL, given);
     const body = {
       model: named(model, "a model"),
-      table: table!,
+      table,
       ...(reference !== undefined && { reference: { table: reference } }),
     };
     return modelLines(await kept(context, way, await evaluateModel(callerOf(context), body)));
   }),
   evaluating("evaluate_answers", async ([collection, table], given, context) => {
     const { name, keep, ...judging } = readCallOptions("EVALUATE ANSWERS", ANSWERS, given);
-    const source = collection === null ? { items_from: table! } : { collection, questions_from: table! };
+    const source = collection === null ? { items_from: table } : { collection, questions_from: table };
     const found = await evaluateAnswers(callerOf(context), { ...source, ...judging });
     return answerLines(await kept(context, { ...(name && { name }), ...(keep === false && { keep }) }, found));
   }),

@@ -10,16 +10,14 @@ import { evaluateAnswers } from "./evaluate-answers.js";
 import { evaluateModel } from "./evaluate-model.js";
 import { evaluateRetrieval } from "./evaluate-retrieval.js";
 import {
-  CREATE_EVALUATIONS,
   EVALUATIONS,
   type Evaluated,
-  type EvaluationKind,
   findEvaluation,
   hasEvaluations,
-  insertEvaluation,
   listEvaluations,
   noEvaluation,
 } from "./evaluation-store.js";
+import { type KeptEvaluation, keepEvaluation } from "./keep-evaluation.js";
 
 export const evaluationHandlers = {
   "evaluation.retrieval": async (request, { body }) => answered(request, body, await evaluateRetrieval(request, body)),
@@ -41,38 +39,17 @@ export const evaluationHandlers = {
   },
 } satisfies Handlers;
 
-interface Kept<R> {
-  readonly id: string | null;
-  readonly kind: EvaluationKind;
-  readonly name: string | null;
-  readonly about: string | null;
-  readonly created_at: string;
-  readonly result: R;
-}
-
-/** Keeps it unless the client does not want that. */
 async function answered<R extends object>(
   request: Request,
-  { keep = true, name = null }: { readonly keep?: boolean; readonly name?: string | null },
+  body: { readonly keep?: boolean; readonly name?: string },
   evaluated: Evaluated<R>,
-): Promise<Answer<Kept<R>>> {
-  const { kind, about, result } = evaluated;
-  if (!keep) return { plain: { id: null, kind, name, about, created_at: new Date().toISOString(), result } };
-  let answer: Answer<Kept<R>> = {};
-  await together(
-    request,
-    request,
-    async (run) => {
-      await run(CREATE_EVALUATIONS, []);
-      const rows = async (sql: string, params: readonly unknown[]) => (await run(sql, params)).rows;
-      return insertEvaluation(rows, request.head.userId, name, evaluated);
-    },
-    (tx, { id, createdAt }) => {
-      answer = { plain: { id, kind, name, about, created_at: createdAt, result } };
-      request.commit(tx, answer);
-    },
-  );
-  return answer;
+): Promise<Answer<KeptEvaluation<R>>> {
+  let answer: Answer<KeptEvaluation<R>> | null = null;
+  const kept = await keepEvaluation(request, body, evaluated, (tx, plain) => {
+    answer = { plain };
+    request.commit(tx, answer);
+  });
+  return answer ?? { plain: kept };
 }
 
 async function remove(request: Request, { params }: Input): Promise<Answer> {
