@@ -19,7 +19,7 @@ import { findPassages } from "../chat/passages.js";
 import { QUOTED_CHARACTERS_MAX } from "../chat/prompt-space.js";
 import { quotePassages } from "../chat/quote-passages.js";
 import { findCollection } from "../documents/document-session.js";
-import { type Evaluated, keysOf, type Scores } from "./evaluation-store.js";
+import type { Evaluated } from "./evaluation-store.js";
 import { type Estimate, meanOf, resampled } from "./intervals.js";
 import {
   ANSWER_METRICS,
@@ -29,6 +29,7 @@ import {
   judgeAnswers,
   measuresOfAnswer,
 } from "./judge-answers.js";
+import { keysOf } from "./question-scores.js";
 import { rowsFrom } from "./read-pairs.js";
 
 export type AnswersBody = InputOf<"evaluation.answers">["body"];
@@ -36,6 +37,8 @@ export type AnswersResult = ResponseOf<"evaluation.answers">["result"];
 
 const SOURCES = ["items", "items_from", "questions", "questions_from"] as const;
 const UNSUPPORTED_MAX = 1000;
+/** Of a sentence, as it is shown. */
+const SHOWN_CHARACTERS_MAX = 500;
 /** The name of the one setting in the scores. */
 const SETTING = "answers";
 
@@ -56,11 +59,11 @@ export async function evaluateAnswers(request: Request, body: AnswersBody): Prom
     unsupported: unsupportedOf(items, judged),
     model: judged.model,
   };
-  const scores: Scores = {
-    [SETTING]: Object.fromEntries(ANSWER_METRICS.map((metric) => [metric, measures.map((own) => own[metric])])),
-  };
-  const keys = keysOf(items.map(({ question, answer }) => question ?? answer));
-  return { kind: "answers", about: collection, questions: items.length + doesNotSay, result, keys, scores };
+  const keys = await keysOf(request, items.length, (i) => items[i]!.question ?? items[i]!.answer);
+  const seriesOf = (metric: keyof AnswerMeasures) => measures.map((own) => own[metric] ?? Number.NaN);
+  const series = Object.fromEntries(ANSWER_METRICS.map((metric) => [metric, Float64Array.from(seriesOf(metric))]));
+  const questions = items.length + doesNotSay;
+  return { kind: "answers", about: collection, questions, result, scores: { keys, series: { [SETTING]: series } } };
 }
 
 function sourceField(body: AnswersBody): (typeof SOURCES)[number] {
@@ -143,11 +146,11 @@ function unsupportedOf(items: readonly AnswerItem[], { items: judged }: Judged):
         .map(({ text, isContradicted, entailment, contradiction, against }) => ({
           item,
           question: items[item]!.question,
-          sentence: text,
+          sentence: text.slice(0, SHOWN_CHARACTERS_MAX),
           state: isContradicted ? ("contradicted" as const) : ("unsupported" as const),
           entailment,
           contradiction,
-          passage: against,
+          passage: against?.slice(0, SHOWN_CHARACTERS_MAX) ?? null,
         })),
     )
     .slice(0, UNSUPPORTED_MAX);

@@ -13,8 +13,9 @@ import { findModel, type StoredModel } from "../automl/model-store.js";
 import { evaluateRows, type PredictedRow, type PredictedRows, predictRows } from "../automl/predict.js";
 import { readRows } from "../automl/read-rows.js";
 import { sourceOf, type TrainBody } from "../automl/train-spec.js";
-import { type Evaluated, keysOf, type Scores } from "./evaluation-store.js";
+import type { Evaluated } from "./evaluation-store.js";
 import { driftOfModel } from "./model-drift.js";
+import { keysOf, type QuestionScores } from "./question-scores.js";
 
 export type ModelBody = InputOf<"evaluation.models">["body"];
 export type ModelResult = ResponseOf<"evaluation.models">["result"];
@@ -49,12 +50,8 @@ export async function evaluateModel(request: Request, body: ModelBody): Promise<
     calibration: calibration === null ? null : { ...calibration, brier: metrics.brier ?? 0 },
     drift: null,
   };
-  const about = {
-    kind: "models",
-    about: model.name,
-    questions: rows.length,
-    ...keptOf(model, rows, predicted),
-  } as const;
+  const scores = await scoresOf(request, model, rows, predicted);
+  const about = { kind: "models", about: model.name, questions: rows.length, scores } as const;
   if (reference === undefined || predicted === null) return { ...about, result };
   const former = await rowsGiven(request, reference as Rows, "reference");
   const foretold = await predictRows(request, model, former);
@@ -117,19 +114,20 @@ function placeOf(cell: unknown, places: ReadonlyMap<string, number>): number | u
 }
 
 /** How right each row is, where there are few enough. */
-function keptOf(
+async function scoresOf(
+  request: Request,
   { classes, card }: StoredModel,
   rows: readonly PredictedRow[],
   predicted: PredictedRows | null,
-): { readonly keys: readonly string[]; readonly scores: Scores } {
-  if (predicted === null || rows.length > EVALUATION_KEPT_ROWS_MAX) return { keys: [], scores: {} };
-  const keys = keysOf(rows.map((row) => JSON.stringify(row)));
+): Promise<QuestionScores> {
+  if (predicted === null || rows.length > EVALUATION_KEPT_ROWS_MAX) return { keys: [], series: {} };
+  const keys = await keysOf(request, rows.length, (i) => JSON.stringify(rows[i]));
   const { predictions } = predicted;
   const values = rows.map((row, i) => {
     const target = row[card.target!];
     if (classes !== null) return String(predictions[i]) === String(target) ? 1 : 0;
-    const error = Math.abs(Number(predictions[i]) - Number(target));
-    return Number.isFinite(error) ? error : null;
+    return Math.abs(Number(predictions[i]) - Number(target));
   });
-  return { keys, scores: { [SETTING]: { [classes === null ? "absolute_error" : "correct"]: values } } };
+  const metric = classes === null ? "absolute_error" : "correct";
+  return { keys, series: { [SETTING]: { [metric]: Float64Array.from(values) } } };
 }

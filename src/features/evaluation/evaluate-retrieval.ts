@@ -13,8 +13,9 @@ import { takeSteps } from "../automl/rows-in-turns.js";
 import { findCollection } from "../documents/document-session.js";
 import { type DocumentSearch, searchDocuments, searchModes } from "../documents/search-documents.js";
 import { rowsOf } from "../statements/run-alone.js";
-import { type Evaluated, keysOf, type Scores } from "./evaluation-store.js";
+import type { Evaluated } from "./evaluation-store.js";
 import { type Estimate, intervalOfShare, meanOf, quantileOf, resampled } from "./intervals.js";
+import { keysOf } from "./question-scores.js";
 import { type Pair, pairsOf } from "./read-pairs.js";
 import { measuresOf, NO_HIT } from "./retrieval-metrics.js";
 import { differenceOf } from "./verdict.js";
@@ -53,17 +54,10 @@ export async function evaluateRetrieval(request: Request, body: RetrievalBody): 
       `${missing} relevant documents are not in the collection "${collection}", so no search can find them.`,
     ];
   }
-  const scores: Scores = Object.fromEntries(
-    runs.map(({ setting, series }) => [
-      setting.name,
-      Object.fromEntries([...series].map(([metric, values]) => [metric, Array.from(values, rounded)])),
-    ]),
-  );
-  const keys = keysOf(pairs.map(({ query }) => query));
-  return { kind: "retrieval", about: collection, questions: pairs.length, result, keys, scores };
+  const keys = await keysOf(request, pairs.length, (i) => pairs[i]!.query);
+  const series = Object.fromEntries(runs.map((run) => [run.setting.name, Object.fromEntries(run.series)]));
+  return { kind: "retrieval", about: collection, questions: pairs.length, result, scores: { keys, series } };
 }
-
-const rounded = (value: number) => Math.round(value * 1e6) / 1e6;
 
 function settingsOf(request: Request, { collection, settings }: RetrievalBody): readonly Setting[] {
   if (settings === undefined) {
@@ -155,7 +149,8 @@ async function summaryOf(request: Request, runs: readonly Run[], pairs: readonly
     metric,
     ...differenceOf([first.name, second.name], meanOf(differences[i]!), intervals[own.length + i]!, pairs.length),
   }));
-  const settings = runs.map((run, n) => {
+  const settings: RetrievalResult["settings"][number][] = [];
+  for (const [n, run] of runs.entries()) {
     const names = [...run.series.keys()];
     const metrics = names.map((name, m): [string, Estimate] => {
       const values = run.series.get(name)!;
@@ -165,13 +160,14 @@ async function summaryOf(request: Request, runs: readonly Run[], pairs: readonly
       return [name, { value: meanOf(values), low: interval[0], high: interval[1] }];
     });
     const sorted = run.ms.toSorted();
-    return {
+    settings.push({
       ...run.setting,
       metrics: Object.fromEntries(metrics),
       ms: { p50: quantileOf(sorted, 0.5), p95: quantileOf(sorted, 0.95) },
       worst: worstOf(run, pairs, metric),
-    };
-  });
+    });
+    await giveWay(request);
+  }
   return { settings, comparisons };
 }
 

@@ -2,25 +2,23 @@
  * Evaluations as they are stored: in a table of the tenant, made with the first. Routes and SQL show an evaluation to
  * the user who made it; as a table it belongs to the tenant, like any other. Holds no state.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { Request } from "../../actor/request.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { EVALUATIONS_KEPT_MAX } from "../../protocol/limits.js";
 import { rowsOf, timeOf } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
+import { type QuestionScores, readScores, type StoredScores, storedScores } from "./question-scores.js";
 
 export const EVALUATIONS = `public."_evaluations"`;
 /** As the catalog knows it. */
 export const EVALUATIONS_NAME = "_evaluations";
 export const CREATE_EVALUATIONS = `CREATE TABLE IF NOT EXISTS ${EVALUATIONS} (
   id text PRIMARY KEY, user_id text NOT NULL, kind text NOT NULL, name text, about text, questions bigint NOT NULL,
-  result jsonb NOT NULL, question_keys jsonb NOT NULL, scores jsonb NOT NULL, created_at timestamptz NOT NULL)`;
+  result jsonb NOT NULL, scores jsonb NOT NULL, created_at timestamptz NOT NULL)`;
 
 export type EvaluationKind = "retrieval" | "answers" | "models";
-
-/** Of each question, by setting and metric; null: the question has none. */
-export type Scores = Readonly<Record<string, Readonly<Record<string, readonly (number | null)[]>>>>;
 
 /** What an evaluation found. */
 export interface Evaluated<R extends object = object> {
@@ -29,9 +27,8 @@ export interface Evaluated<R extends object = object> {
   /** Questions, answers or rows. */
   readonly questions: number;
   readonly result: R;
-  /** Of each question, the same in other evaluations (keysOf). Empty: there are too many. */
-  readonly keys: readonly string[];
-  readonly scores: Scores;
+  /** Of each question, to be compared with another evaluation's. */
+  readonly scores: QuestionScores;
 }
 
 export interface StoredEvaluation extends Evaluated {
@@ -43,17 +40,6 @@ export interface StoredEvaluation extends Evaluated {
 /** Runs a statement; answers its rows. */
 export type RunRows = (sql: string, params: readonly (string | null)[]) => Promise<readonly (readonly unknown[])[]>;
 
-/** Of each text, short; of a text that comes again another one each time. */
-export function keysOf(texts: readonly string[]): string[] {
-  const seen = new Map<string, number>();
-  return texts.map((text) => {
-    const times = seen.get(text) ?? 0;
-    seen.set(text, times + 1);
-    const hash = createHash("sha256").update(times === 0 ? text : `${text}\n${times}`);
-    return hash.digest("base64url").slice(0, 16);
-  });
-}
-
 /** Stores it, and deletes the user's oldest ones where there are too many. `run` works in one transaction. */
 export async function insertEvaluation(
   run: RunRows,
@@ -63,13 +49,13 @@ export async function insertEvaluation(
 ): Promise<StoredEvaluation> {
   const id = `eval_${Date.now().toString(36)}${randomBytes(10).toString("hex")}`;
   const createdAt = new Date().toISOString();
-  const { kind, about, questions, result, keys, scores } = evaluated;
+  const { kind, about, questions, result, scores } = evaluated;
   await run(
     `INSERT INTO ${EVALUATIONS} VALUES ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text::int8,
-       $7::text::jsonb, $8::text::jsonb, $9::text::jsonb, $10::text::timestamptz)`,
+       $7::text::jsonb, $8::text::jsonb, $9::text::timestamptz)`,
     [
       ...[id, userId, kind, name, about, String(questions)],
-      ...[JSON.stringify(result), JSON.stringify(keys), JSON.stringify(scores), createdAt],
+      ...[JSON.stringify(result), JSON.stringify(storedScores(scores)), createdAt],
     ],
   );
   await run(
@@ -88,13 +74,13 @@ export function hasEvaluations(request: Request): boolean {
 export async function findEvaluation(request: Request, id: string): Promise<StoredEvaluation> {
   const [row] = hasEvaluations(request)
     ? await rowsOf(request, {
-        sql: `SELECT id, kind, name, about, questions, result, question_keys, scores, created_at FROM ${EVALUATIONS}
+        sql: `SELECT id, kind, name, about, questions, result, scores, created_at FROM ${EVALUATIONS}
               WHERE id = $1::text AND user_id = $2::text`,
         params: [id, request.head.userId],
       })
     : [];
   if (row === undefined) throw noEvaluation(id);
-  const [, kind, name, about, questions, result, keys, scores, createdAt] = row;
+  const [, kind, name, about, questions, result, scores, createdAt] = row;
   return {
     id,
     kind: kind as EvaluationKind,
@@ -102,8 +88,7 @@ export async function findEvaluation(request: Request, id: string): Promise<Stor
     about: about as string | null,
     questions: Number(questions),
     result: result as object,
-    keys: keys as readonly string[],
-    scores: scores as Scores,
+    scores: readScores(scores as StoredScores),
     createdAt: timeOf(createdAt),
   };
 }

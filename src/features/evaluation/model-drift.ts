@@ -16,6 +16,12 @@ export interface PredictedSet {
   readonly predicted: PredictedRows;
 }
 
+/** One of each row. */
+interface Cells {
+  readonly count: number;
+  readonly at: (row: number) => unknown;
+}
+
 /** How a cell is compared. */
 type Kind = "number" | "boolean" | "timestamp" | "category" | "length";
 
@@ -35,18 +41,23 @@ export async function driftOfModel(
     // Vectors that clients send are not compared.
     if (kind === "vector" && !isText) continue;
     const compared: Kind = isText ? "length" : kind === "text" || kind === "vector" ? "category" : kind;
-    const cellOf = (row: PredictedRow) => row[name];
-    const drift = await compare(request, compared, reference.rows.map(cellOf), current.rows.map(cellOf));
+    const was = { count: reference.rows.length, at: (i: number) => reference.rows[i]![name] };
+    const is = { count: current.rows.length, at: (i: number) => current.rows[i]![name] };
+    const drift = await compare(request, compared, was, is);
     found.push({ feature: name, kind: compared, ...drift });
   }
   found.sort((a, b) => b.psi - a.psi);
   const kind = classes === null ? "number" : "category";
-  const own = await compare(request, kind, reference.predicted.predictions, current.predicted.predictions);
+  const predicted = ({ predicted: { predictions } }: PredictedSet): Cells => ({
+    count: predictions.length,
+    at: (i) => predictions[i],
+  });
+  const own = await compare(request, kind, predicted(reference), predicted(current));
   const predictions = { feature: "prediction", kind, ...own };
   return { features: found, predictions, verdict: verdictOf(found, predictions) };
 }
 
-async function compare(request: Request, kind: Kind, reference: readonly unknown[], current: readonly unknown[]) {
+async function compare(request: Request, kind: Kind, reference: Cells, current: Cells) {
   if (kind === "boolean" || kind === "category") {
     const was = await cellsOf(request, reference, textOf);
     return takeSteps(request, driftOfTexts(was, await cellsOf(request, current, textOf)));
@@ -56,11 +67,11 @@ async function compare(request: Request, kind: Kind, reference: readonly unknown
   return takeSteps(request, driftOfNumbers(was, Float64Array.from(await cellsOf(request, current, number))));
 }
 
-async function cellsOf<T>(request: Request, cells: readonly unknown[], read: (cell: unknown) => T): Promise<T[]> {
+async function cellsOf<T>(request: Request, { count, at }: Cells, read: (cell: unknown) => T): Promise<T[]> {
   const values: T[] = [];
-  for (const cell of cells) {
-    values.push(read(cell));
-    if (values.length % ROWS_A_TURN === 0) await giveWay(request);
+  for (let i = 0; i < count; i++) {
+    values.push(read(at(i)));
+    if (i % ROWS_A_TURN === 0) await giveWay(request);
   }
   return values;
 }

@@ -24,7 +24,8 @@ export async function pairsOf(
     throw invalid(pairs === undefined ? "pairs" : "pairs_from", 'send one of "pairs" and "pairs_from"');
   }
   if (from !== undefined) return pairsFrom(request, from);
-  return pairs!.map(({ query, relevant }, i) => {
+  const read: Pair[] = [];
+  for (const [i, { query, relevant }] of pairs!.entries()) {
     const grades = Array.isArray(relevant)
       ? new Map((relevant as readonly string[]).map((id) => [id, 1]))
       : new Map(Object.entries(relevant as Record<string, number>));
@@ -32,8 +33,10 @@ export async function pairsOf(
     if (![...grades.values()].some((grade) => grade > 0)) {
       throw invalid(`pairs[${i}].relevant`, "no document has a grade above 0, so nothing can be found");
     }
-    return { query, relevant: grades };
-  });
+    read.push({ query, relevant: grades });
+    await giveWay(request);
+  }
+  return read;
 }
 
 /** At most `most` rows of a table, view or collection. Throws payload_too_large. */
