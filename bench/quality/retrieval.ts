@@ -1,6 +1,7 @@
 /**
- * Searches by words, by vectors and by both: nDCG@10 as evaluations of retrieval measure it, over the descriptions of npm
- * packages and of metrics, with questions and grades (0 to 2) written for them (test/golden/…-descriptions.json).
+ * Searches by words, by vectors and by both: nDCG@10 as evaluations of retrieval measure it. The documents are
+ * descriptions of npm packages, of metrics and of records, with questions and grades (0 to 2) written for them
+ * (test/golden/…-descriptions.json).
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

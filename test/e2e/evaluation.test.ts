@@ -83,6 +83,16 @@ t.test("settings, filters, tables of pairs, and comparison in the history", asyn
   t.match(missing.body.data.result.comparisons, [{ verdict: "no difference can be told with 1 questions" }, {}, {}]);
 });
 
+t.test("pairs of a collection", async (t) => {
+  await server.expect(201, "POST", "/v1/collections", { name: "asked_things" });
+  const documents = WORDS.slice(0, 3).map((word) => ({ query: word, document_id: word }));
+  await server.expect(201, "POST", "/v1/collections/asked_things/documents/bulk", { documents });
+  const settings = [{ mode: "text" }];
+  const { result } = await evaluate("retrieval", { collection: "things", pairs_from: "asked_things", settings });
+  t.equal(result.questions, 3);
+  t.equal(result.settings[0].metrics["recall@1"].value, 1);
+});
+
 t.test("what is refused", async (t) => {
   const pair = { query: "apple", relevant: ["apple"] };
   const of = (more: object) => ({ collection: "things", ...more });
@@ -211,6 +221,24 @@ t.test("models", async (t) => {
   t.match(comparisons, [{ metric: "correct", value: 0, verdict: "no difference can be told with 100 rows" }]);
 });
 
+t.test("a model of numbers", async (t) => {
+  await server.rows(
+    "CREATE TABLE lines AS SELECT i::float8 AS x, 3 * i + (i * 7 % 5)::float8 AS y FROM generate_series(1, 80) i",
+  );
+  const train = { table: "lines", target: "y", name: "line", max_trials: 1, algorithms: ["linear"], async_mode: false };
+  await server.expect(200, "POST", "/v1/automl/train", train);
+  const { id, result } = await evaluate("models", {
+    model: "line",
+    table: "lines",
+    reference: { query: "TABLE lines" },
+  });
+  t.ok(result.metrics.rmse < 5, JSON.stringify(result.metrics));
+  t.equal(result.calibration, null);
+  t.match(result.drift, { features: [{ feature: "x", psi: 0, ks: 0 }], predictions: { kind: "number", ks: 0 } });
+  const { body } = await server.expect(200, "GET", `/v1/evaluations/${id}/compare/${id}`);
+  t.match(body.data, { questions: 80, comparisons: [{ metric: "absolute_error", value: 0 }] });
+});
+
 t.test("the history is each user's own", async (t) => {
   const list = async (query = "") => (await server.expect(200, "GET", `/v1/evaluations${query}`)).body.data;
   const { evaluations, total } = await list();
@@ -221,7 +249,7 @@ t.test("the history is each user's own", async (t) => {
     "retrieval",
   ]);
   t.match(await list("?name=words"), { total: 1, evaluations: [{ name: "words", questions: 12 }] });
-  t.match(await list("?kind=models&limit=1"), { total: 3, evaluations: [{ kind: "models" }] });
+  t.match(await list("?kind=models&limit=1"), { total: 4, evaluations: [{ kind: "models" }] });
   const [{ id }] = evaluations;
   const { body } = await server.expect(200, "GET", `/v1/evaluations/${id}`);
   t.match(body.data, { id, result: {} });
@@ -229,6 +257,13 @@ t.test("the history is each user's own", async (t) => {
   await server.expect(404, "GET", `/v1/evaluations/${id}`);
   await server.expect(404, "DELETE", `/v1/evaluations/${id}`);
   t.equal((await list()).total, total - 1);
+  const [[userId]] = await rowsOf("SELECT DISTINCT user_id FROM _evaluations");
+  const insert =
+    "INSERT INTO _evaluations SELECT 'old' || i, $1, 'models', NULL, NULL, 1, '{}', '{}', now() - interval '1 day' FROM generate_series(1, 520) i";
+  await server.rows(insert, [userId]);
+  await evaluate("retrieval", { collection: "things", pairs: [{ query: "apple", relevant: ["apple"] }], name: "last" });
+  t.match(await list("?limit=1"), { total: 500, evaluations: [{ name: "last" }] }, "the oldest are gone");
+  t.match(await list("?name=words"), { total: 1 });
 });
 
 t.test("in SQL", async (t) => {
@@ -260,6 +295,9 @@ t.test("in SQL", async (t) => {
   const quoted = await rowsOf("EVALUATE ANSWERS ON things FROM asked WITH (keep = false)");
   t.match(quoted[0], [null, "answers", 12]);
   t.equal((await rowsOf("SHOW EVALUATIONS")).length, before);
+  const undone = "BEGIN; EVALUATE RETRIEVAL ON things FROM pairs WITH (name = 'undone', modes = [text]); ROLLBACK;";
+  await server.expect(200, "POST", "/v1/query/script", undone, { headers: { "content-type": "application/sql" } });
+  t.same((await rowsOf("SELECT count(*) FROM _evaluations WHERE name = 'undone'"))[0], [0], "a rollback takes it back");
   t.match(await server.sql("EVALUATE RETRIEVAL ON things FROM pairs WITH (colour = 3)"), {
     ...{ status: 400, body: { error: { message: /EVALUATE RETRIEVAL: there is no option "colour"/ } } },
   });
