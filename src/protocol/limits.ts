@@ -233,7 +233,7 @@ export const EVALUATION_PAIR_ROWS_MAX = 20_000;
 export const EVALUATION_SETTINGS_MAX = 6;
 export const EVALUATION_K_DEFAULT = 10;
 export const EVALUATION_K_MAX = 100;
-/** Of one evaluation of answers: answers or questions, passages of one answer, and pairs of a sentence and a passage. */
+/** Of one evaluation of answers: answers or questions, passages of one answer, and pairs of sentence and passage. */
 export const EVALUATION_ANSWERS_MAX = 500;
 export const EVALUATION_PASSAGES_MAX = 32;
 export const EVALUATION_JUDGEMENTS_MAX = 5000;

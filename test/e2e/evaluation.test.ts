@@ -259,7 +259,7 @@ t.test("the history is each user's own", async (t) => {
   t.equal((await list()).total, total - 1);
   const [[userId]] = await rowsOf("SELECT DISTINCT user_id FROM _evaluations");
   const insert =
-    "INSERT INTO _evaluations SELECT 'old' || i, $1, 'models', NULL, NULL, 1, '{}', '{}', now() - interval '1 day' FROM generate_series(1, 520) i";
+    "INSERT INTO _evaluations SELECT 'old' || i, $1, 'models', NULL, NULL, 1, '{}', now() - interval '1 day' FROM generate_series(1, 520) i";
   await server.rows(insert, [userId]);
   await evaluate("retrieval", { collection: "things", pairs: [{ query: "apple", relevant: ["apple"] }], name: "last" });
   t.match(await list("?limit=1"), { total: 500, evaluations: [{ name: "last" }] }, "the oldest are gone");

@@ -137,7 +137,7 @@ async function kept<R extends object>(
 ): Promise<R> {
   if (keep) {
     if (context.services.catalogView().table(null, EVALUATIONS_NAME) === null) {
-      await context.run(CREATE_EVALUATIONS, [], 0);
+      for (const sql of CREATE_EVALUATIONS) await context.run(sql, [], 0);
     }
     const run = async (sql: string, params: readonly (string | null)[]) => (await context.run(sql, params, 0)).rows;
     await insertEvaluation(run, callerOf(context).head.userId, name ?? null, evaluated);

@@ -10,7 +10,7 @@ import { evaluateAnswers } from "./evaluate-answers.js";
 import { evaluateModel } from "./evaluate-model.js";
 import { evaluateRetrieval } from "./evaluate-retrieval.js";
 import {
-  EVALUATIONS,
+  deleteEvaluation,
   type Evaluated,
   findEvaluation,
   hasEvaluations,
@@ -57,11 +57,7 @@ async function remove(request: Request, { params }: Input): Promise<Answer> {
   await together(
     request,
     request,
-    async (run) => {
-      const sql = `DELETE FROM ${EVALUATIONS} WHERE id = $1::text AND user_id = $2::text`;
-      const { affected } = await run(sql, [params.id!, request.head.userId]);
-      if (affected === 0) throw noEvaluation(params.id!);
-    },
+    (run) => deleteEvaluation(run, request.head.userId, params.id!),
     (tx) => request.commit(tx, {}),
   );
   return {};

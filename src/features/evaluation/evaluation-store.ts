@@ -1,6 +1,6 @@
 /**
- * Evaluations as they are stored: in a table of the tenant, made with the first. Routes and SQL show an evaluation to
- * the user who made it; as a table it belongs to the tenant, like any other. Holds no state.
+ * Evaluations as they are stored: in tables of the tenant, made with the first. Routes and SQL show an evaluation to
+ * the user who made it; as tables they belong to the tenant, like any other. Holds no state.
  */
 import { randomBytes } from "node:crypto";
 import type { Request } from "../../actor/request.js";
@@ -8,15 +8,22 @@ import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { EVALUATIONS_KEPT_MAX } from "../../protocol/limits.js";
 import { rowsOf, timeOf } from "../statements/run-alone.js";
+import type { Run } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { type QuestionScores, readScores, type StoredScores, storedScores } from "./question-scores.js";
 
 export const EVALUATIONS = `public."_evaluations"`;
+/** Apart, so that lists of evaluations read none of it. */
+const SCORES = `public."_evaluation_scores"`;
 /** As the catalog knows it. */
 export const EVALUATIONS_NAME = "_evaluations";
-export const CREATE_EVALUATIONS = `CREATE TABLE IF NOT EXISTS ${EVALUATIONS} (
-  id text PRIMARY KEY, user_id text NOT NULL, kind text NOT NULL, name text, about text, questions bigint NOT NULL,
-  result jsonb NOT NULL, scores jsonb NOT NULL, created_at timestamptz NOT NULL)`;
+export const CREATE_EVALUATIONS: readonly string[] = [
+  `CREATE TABLE IF NOT EXISTS ${EVALUATIONS} (
+    id text PRIMARY KEY, user_id text NOT NULL, kind text NOT NULL, name text, about text, questions bigint NOT NULL,
+    result jsonb NOT NULL, created_at timestamptz NOT NULL)`,
+  `CREATE INDEX IF NOT EXISTS "_evaluations_user" ON ${EVALUATIONS} (user_id, created_at)`,
+  `CREATE TABLE IF NOT EXISTS ${SCORES} (evaluation_id text PRIMARY KEY, scores jsonb NOT NULL)`,
+];
 
 export type EvaluationKind = "retrieval" | "answers" | "models";
 
@@ -52,17 +59,14 @@ export async function insertEvaluation(
   const { kind, about, questions, result, scores } = evaluated;
   await run(
     `INSERT INTO ${EVALUATIONS} VALUES ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text::int8,
-       $7::text::jsonb, $8::text::jsonb, $9::text::timestamptz)`,
-    [
-      ...[id, userId, kind, name, about, String(questions)],
-      ...[JSON.stringify(result), JSON.stringify(storedScores(scores)), createdAt],
-    ],
+       $7::text::jsonb, $8::text::timestamptz)`,
+    [id, userId, kind, name, about, String(questions), JSON.stringify(result), createdAt],
   );
-  await run(
-    `DELETE FROM ${EVALUATIONS} WHERE id IN (SELECT id FROM ${EVALUATIONS} WHERE user_id = $1::text
-       ORDER BY created_at DESC, id DESC OFFSET ${EVALUATIONS_KEPT_MAX})`,
-    [userId],
-  );
+  await run(`INSERT INTO ${SCORES} VALUES ($1::text, $2::text::jsonb)`, [id, JSON.stringify(storedScores(scores))]);
+  const oldest = `SELECT id FROM ${EVALUATIONS} WHERE user_id = $1::text
+    ORDER BY created_at DESC, id DESC OFFSET ${EVALUATIONS_KEPT_MAX}`;
+  await run(`DELETE FROM ${SCORES} WHERE evaluation_id IN (${oldest})`, [userId]);
+  await run(`DELETE FROM ${EVALUATIONS} WHERE id IN (${oldest})`, [userId]);
   return { ...evaluated, id, name, createdAt };
 }
 
@@ -74,8 +78,8 @@ export function hasEvaluations(request: Request): boolean {
 export async function findEvaluation(request: Request, id: string): Promise<StoredEvaluation> {
   const [row] = hasEvaluations(request)
     ? await rowsOf(request, {
-        sql: `SELECT id, kind, name, about, questions, result, scores, created_at FROM ${EVALUATIONS}
-              WHERE id = $1::text AND user_id = $2::text`,
+        sql: `SELECT id, kind, name, about, questions, result, scores, created_at
+              FROM ${EVALUATIONS} JOIN ${SCORES} ON evaluation_id = id WHERE id = $1::text AND user_id = $2::text`,
         params: [id, request.head.userId],
       })
     : [];
@@ -123,6 +127,13 @@ export async function listEvaluations(
     questions: Number(questions),
   }));
   return { evaluations, total: Number(counted![0]) };
+}
+
+/** Throws not_found, also for another user's. */
+export async function deleteEvaluation(run: Run, userId: string, id: string): Promise<void> {
+  const sql = `DELETE FROM ${EVALUATIONS} WHERE id = $1::text AND user_id = $2::text`;
+  if ((await run(sql, [id, userId])).affected === 0) throw noEvaluation(id);
+  await run(`DELETE FROM ${SCORES} WHERE evaluation_id = $1::text`, [id]);
 }
 
 export function noEvaluation(id: string): DbError {

@@ -28,7 +28,7 @@ export async function keepEvaluation<R extends object>(
     request,
     request,
     async (run) => {
-      await run(CREATE_EVALUATIONS, []);
+      for (const sql of CREATE_EVALUATIONS) await run(sql, []);
       const rows = async (sql: string, params: readonly unknown[]) => (await run(sql, params)).rows;
       return insertEvaluation(rows, request.head.userId, name, evaluated);
     },
