@@ -1,9 +1,11 @@
 /**
- * Searches by words, by vectors and by both: nDCG@10 (Järvelin and Kekäläinen, 2002) over the descriptions of npm
- * packages and of metrics, with questions and grades (0 to 2) written for them (test/golden/…-descriptions.json).
+ * Searches by words, by vectors and by both: nDCG@10 as evaluations of retrieval measure it. The documents are
+ * descriptions of npm packages, of metrics and of records, with questions and grades (0 to 2) written for them
+ * (test/golden/…-descriptions.json).
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ndcg } from "../../src/features/evaluation/retrieval-metrics.js";
 import type { TestServer } from "../../test/e2e/server.js";
 import { ROOT } from "../servers.js";
 
@@ -48,15 +50,8 @@ export function searchBy(server: TestServer, name: string, mode: string | null):
 /** Of each question. */
 export async function gains({ queries }: DescriptionSet, search: FindIds): Promise<number[]> {
   const found: number[] = [];
-  for (const { query, relevant } of queries) found.push(ndcg(await search(query), relevant));
+  for (const { query, relevant } of queries) {
+    found.push(ndcg(await search(query), new Map(Object.entries(relevant)), GAIN_PLACES));
+  }
   return found;
-}
-
-function gainOf(grades: readonly number[]): number {
-  return grades.slice(0, GAIN_PLACES).reduce((sum, grade, rank) => sum + (2 ** grade - 1) / Math.log2(rank + 2), 0);
-}
-
-function ndcg(found: readonly string[], relevant: Readonly<Record<string, number>>): number {
-  const best = Object.values(relevant).sort((a, b) => b - a);
-  return gainOf(found.map((id) => relevant[id] ?? 0)) / gainOf(best);
 }

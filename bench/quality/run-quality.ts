@@ -2,11 +2,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findBundles } from "../../src/ai/bundle.js";
+import { type Interval, intervalOfMean, intervalOfShare } from "../../src/features/evaluation/intervals.js";
 import { TestServer } from "../../test/e2e/server.js";
 import { ROOT } from "../servers.js";
 import { type MeasuredAnswers, measureAnswers } from "./answers.js";
 import { type MeasuredClaims, measureClaims } from "./claims.js";
-import { type Interval, intervalOfMean, intervalOfShare } from "./intervals.js";
 import { type AskedQuestion, askQuestions } from "./questions.js";
 import { DESCRIPTION_SETS, descriptionSet, gains, searchBy, storeDescriptions } from "./retrieval.js";
 

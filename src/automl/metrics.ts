@@ -132,18 +132,41 @@ export function areaUnderCurve(scores: Float64Array, target: Float64Array): numb
 /** Bins of equal width that confidence is compared with frequency in. */
 const CALIBRATION_BINS = 10;
 
-/** Expected calibration error (Naeini et al. 2015): of class 1, or of the likeliest of several classes. */
-export function calibrationError(target: Float64Array, predicted: Float64Array, classes: number): number {
+export interface CalibrationBin {
+  readonly rows: number;
+  /** Means over its rows: of the probability that the model gives, and of whether it is so. */
+  readonly probability: number;
+  readonly frequency: number;
+}
+
+/** By probability, of class 1, or of the likeliest of several classes. Empty bins have zeros. */
+export function calibrationBins(target: Float64Array, predicted: Float64Array, classes: number): CalibrationBin[] {
+  const rows = new Float64Array(CALIBRATION_BINS);
   const confidence = new Float64Array(CALIBRATION_BINS);
   const hits = new Float64Array(CALIBRATION_BINS);
   for (let row = 0; row < target.length; row++) {
     const best = classes === 2 ? 1 : highestOf(predicted, row * classes, classes);
     const probability = classes === 2 ? predicted[row]! : predicted[row * classes + best]!;
     const bin = Math.min(CALIBRATION_BINS - 1, Math.floor(probability * CALIBRATION_BINS));
+    rows[bin]! += 1;
     confidence[bin]! += probability;
     hits[bin]! += target[row] === best ? 1 : 0;
   }
-  let sum = 0;
-  for (let bin = 0; bin < CALIBRATION_BINS; bin++) sum += Math.abs(confidence[bin]! - hits[bin]!);
-  return sum / target.length;
+  return Array.from(rows, (count, bin) => ({
+    rows: count,
+    probability: count === 0 ? 0 : confidence[bin]! / count,
+    frequency: count === 0 ? 0 : hits[bin]! / count,
+  }));
+}
+
+/** Expected calibration error (Naeini et al. 2015). */
+export function calibrationError(target: Float64Array, predicted: Float64Array, classes: number): number {
+  const bins = calibrationBins(target, predicted, classes);
+  return expectedError(bins);
+}
+
+export function expectedError(bins: readonly CalibrationBin[]): number {
+  const all = bins.reduce((sum, { rows }) => sum + rows, 0);
+  const sum = bins.reduce((total, bin) => total + bin.rows * Math.abs(bin.probability - bin.frequency), 0);
+  return all === 0 ? 0 : sum / all;
 }

@@ -10,6 +10,7 @@ import { branchesFeature } from "./branches/feature.js";
 import { chatFeature } from "./chat/feature.js";
 import { claimsFeature } from "./claims/feature.js";
 import { documentsFeature } from "./documents/feature.js";
+import { evaluationFeature } from "./evaluation/feature.js";
 import { type Feature, install } from "./feature.js";
 import { feedFeature } from "./feed/feature.js";
 import { filesFeature } from "./files/feature.js";
@@ -56,6 +57,7 @@ const FEATURES: readonly Feature[] = [
   postgresFeature,
   boltFeature,
   branchesFeature,
+  evaluationFeature,
 ];
 
 for (const feature of FEATURES) install(feature);
@@ -68,6 +70,7 @@ export const HANDLERS = {
   ...chatFeature.handlers,
   ...claimsFeature.handlers,
   ...documentsFeature.handlers,
+  ...evaluationFeature.handlers,
   ...feedFeature.handlers,
   ...filesFeature.handlers,
   ...generationFeature.handlers,

@@ -13,6 +13,7 @@ import { branchEndpoints } from "./endpoints/branches.js";
 import { chatEndpoints } from "./endpoints/chat.js";
 import { collectionEndpoints } from "./endpoints/collections.js";
 import { dataEndpoints } from "./endpoints/data.js";
+import { evaluationEndpoints } from "./endpoints/evaluation.js";
 import { fileEndpoints } from "./endpoints/files.js";
 import { graphEndpoints } from "./endpoints/graph.js";
 import { languageEndpoints } from "./endpoints/language.js";
@@ -61,6 +62,7 @@ const specs = [
   ...postgresEndpoints,
   ...boltEndpoints,
   ...branchEndpoints,
+  ...evaluationEndpoints,
 ] as const;
 
 type Specs = (typeof specs)[number];

@@ -230,6 +230,20 @@ export const AUTOML_MODEL_BYTES_MAX = 48 * 1024 * 1024;
 export const AUTOML_CACHE_BYTES_MAX = 256 * 1024 * 1024;
 /** Trainings of one tenant that are kept. Beyond that, the oldest that have ended are deleted. */
 export const AUTOML_JOBS_KEPT_MAX = 1000;
+/** Of one evaluation of retrieval: questions, rows of their table, settings, and documents that a search gives. */
+export const EVALUATION_PAIRS_MAX = 2000;
+export const EVALUATION_PAIR_ROWS_MAX = 20_000;
+export const EVALUATION_SETTINGS_MAX = 6;
+export const EVALUATION_K_DEFAULT = 10;
+export const EVALUATION_K_MAX = 100;
+/** Of one evaluation of answers: answers or questions, passages of one answer, and pairs of sentence and passage. */
+export const EVALUATION_ANSWERS_MAX = 500;
+export const EVALUATION_PASSAGES_MAX = 32;
+export const EVALUATION_JUDGEMENTS_MAX = 5000;
+/** Rows of an evaluation of a model whose errors are kept, to be compared with another one's. */
+export const EVALUATION_KEPT_ROWS_MAX = 2000;
+/** Evaluations that are kept of one user. Beyond that, the oldest are deleted. */
+export const EVALUATIONS_KEPT_MAX = 500;
 /** Attempts to deliver one webhook, milliseconds for one, and bytes of its answer. */
 export const WEBHOOK_ATTEMPTS_MAX = 8;
 export const WEBHOOK_TIMEOUT_MS = 10_000;

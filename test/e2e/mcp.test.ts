@@ -52,6 +52,8 @@ for (const revision of [undefined, "2026-07-28"]) {
       "sql_manual",
       "semantic_search",
       "rag_search",
+      "evaluate_retrieval",
+      "list_evaluations",
       "embed_text",
       "graph_query",
       "cypher",
@@ -199,6 +201,10 @@ t.test("tools that write, search and look things up", async (t) => {
   t.notOk(near.documents.some(({ body }: { body: string }) => body.includes("Stocks")));
   const passages = await call("rag_search", { collection: "notes", query: "what did the stocks do?", k: 1 });
   t.match(passages, { context: "[1] Stocks fell sharply on Monday.", passages: [{ number: 1, id: String }] });
+  const pairs = [{ query: "stocks", relevant: [passages.passages[0].id] }];
+  const measured = await call("evaluate_retrieval", { collection: "notes", pairs, k: 1, name: "by a tool" });
+  t.match(measured.result.settings, [{ name: "text", metrics: { "recall@1": { value: 1 } } }, {}, {}]);
+  t.match(await call("list_evaluations", { kind: "retrieval" }), { evaluations: [{ id: measured.id }], total: 1 });
 });
 
 t.test("a ReadOnly key sees and runs what reads", async (t) => {

@@ -29,6 +29,7 @@ export interface World {
   readonly statement: string;
   /** A training. */
   readonly job: string;
+  readonly evaluation: string;
   readonly recipe: string;
   readonly execution: string;
 }

@@ -38,6 +38,9 @@ export const OWNED: Readonly<Record<string, string>> = {
   "automl.stop": "404",
   "socket.automl.follow": "404",
   "apikeys.delete": "404",
+  "evaluation.get": "404",
+  "evaluation.delete": "404",
+  "evaluation.compare": "404",
 };
 
 /** Backups are made in the background; test/e2e/backups.test.ts has those of other tenants. */
@@ -189,6 +192,23 @@ const automl: Record<string, Case> = {
     statuses: [404],
   },
   "socket.automl.follow": { send: (w) => ({ body: { type: "automl.follow", job_id: w.job } }), statuses: [404] },
+};
+
+const evaluations = "/v1/evaluations";
+const evaluation: Record<string, Case> = {
+  "evaluation.answers": { ...post({ items: [{ answer: "a", passages: ["a"] }], keep: false }), statuses: [200, 503] },
+  "evaluation.models": { ...post({ model: "none", rows: [{ x: 1 }] }), statuses: [404] },
+  // It is its user's, like a session.
+  "evaluation.get": { ...get((w) => `${evaluations}/${w.evaluation}`, "404"), statuses: [200, 404] },
+  "evaluation.delete": {
+    send: (w) => ({ path: `${evaluations}/${w.isAnothers ? w.evaluation : "eval_none"}` }),
+    statuses: [404],
+    others: "404",
+  },
+  "evaluation.compare": {
+    ...get((w) => `${evaluations}/${w.evaluation}/compare/${w.evaluation}`, "404"),
+    statuses: [200, 404],
+  },
 };
 
 const rpc = (method: string, params: object) => ({ jsonrpc: "2.0", id: 1, method, params });
@@ -374,6 +394,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   ...ai,
   ...files,
   ...automl,
+  ...evaluation,
   ...programs,
   ...accounts,
   ...administration,

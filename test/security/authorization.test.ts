@@ -237,6 +237,7 @@ class Matrix {
     const transaction = (await get(`/v1/transactions/${world.transaction}`)).status;
     await get(`/v1/ai/sessions/${world.session}`);
     await this.server.expect(200, "GET", `/v1/responses/${world.response}`, undefined, { token });
+    await get(`/v1/evaluations/${world.evaluation}`);
     return [transaction, prepared.body.data.columns.length, training === "cancelled" ? training : "pending or over"];
   }
 
@@ -256,6 +257,7 @@ class Matrix {
       "/v1/graph/indexes",
       `/v1/ai/sessions/${world.session}`,
       `/v1/responses/${world.response}`,
+      `/v1/evaluations/${world.evaluation}`,
       `/v1/ai/memory/${world.namespace}`,
       `/v1/recipes/${world.recipe}/versions`,
       `/v1/recipes/${world.recipe}/executions`,
@@ -292,8 +294,13 @@ async function peersWorld(server: TestServer, token: string, alpha: World): Prom
     response: (await post("/v1/responses", { model: `collection:${alpha.collection}`, input: "a peer's" })).id,
     apiKey: (await post("/v1/api-keys", { name: "a peer's" })).data.api_key.id,
     job: (await post("/v1/automl/train", training)).data.job_id,
+    evaluation: (await post("/v1/evaluations/retrieval", evaluationOf(alpha.collection, "a peer's"))).data.id,
   };
 }
+
+const evaluationOf = (collection: string, query: string) => ({
+  ...{ name: query, collection, pairs: [{ query, relevant: ["any"] }] },
+});
 
 async function makeWorld(
   server: TestServer,
@@ -327,6 +334,8 @@ async function makeWorld(
   const apiKey = (await made("/v1/api-keys", { name: secret })).data.api_key.id;
   const transaction = (await made("/v1/transactions", { timeout_secs: 600 })).data.id;
   const statement = (await made("/v1/query/prepare", { sql: `SELECT * FROM things_${tenant}` })).data.statement_id;
+  const evaluated = evaluationOf(`docs_${tenant}`, secret);
+  const evaluation = (await server.expect(200, "POST", "/v1/evaluations/retrieval", evaluated, options)).body.data.id;
   const recipe = `recipe-${tenant}`;
   await made("/v1/recipes/import", readingRecipe(recipe, "1.0.0", secret));
   const executed = await server.expect(200, "POST", `/v1/recipes/${recipe}/execute`, {}, options);
@@ -356,6 +365,7 @@ async function makeWorld(
     apiKey,
     transaction,
     statement,
+    evaluation,
     recipe,
     execution,
   };

@@ -2327,4 +2327,146 @@ readonly tables?: readonly (string)[] | undefined; }; }; readonly answer: {
 readonly merged: boolean; readonly added: number; readonly removed: number; readonly changed: number; 
 /** Rows that both have changed since the fork: the first ones. Ours is the origin's, theirs the branch's. */
 readonly conflicts: readonly ({ readonly table: string; readonly base: { readonly [name: string]: unknown; } | null; readonly ours: { readonly [name: string]: unknown; } | null; readonly theirs: { readonly [name: string]: unknown; } | null; })[]; readonly conflicts_total: number; } };
+/** Measure the searches of a collection on questions whose relevant documents are known. */
+"POST /v1/evaluations/retrieval": { readonly sent: { readonly body: { 
+/** To find it again in the history. */
+readonly name?: string | undefined; 
+/** False: it is not put into the history. */
+readonly keep?: boolean | undefined; readonly collection: string; readonly pairs?: readonly ({ readonly query: string; 
+/** Ids, or an object of grades by id: the higher, the more relevant. */
+readonly relevant: readonly (string)[] | { readonly [name: string]: number; }; })[] | undefined; 
+/** A table, view or collection with columns query and document_id, and perhaps grade, instead of `pairs`. */
+readonly pairs_from?: string | undefined; 
+/** Default: each mode that the collection can be searched in. */
+readonly settings?: readonly ({ 
+/** Default: the mode. */
+readonly name?: string | undefined; readonly mode: "text" | "vector" | "hybrid"; readonly filter?: { readonly [name: string]: unknown; } | undefined; readonly filters?: { readonly [name: string]: unknown; } | undefined; readonly min_score?: number | undefined; readonly vector_field?: string | undefined; })[] | undefined; readonly k?: number | undefined; }; }; readonly answer: { readonly id: string | null; readonly kind: "retrieval" | "answers" | "models"; readonly name: string | null; readonly about: string | null; 
+/** RFC 3339, UTC. */
+readonly created_at: string; readonly result: { readonly k: number; readonly questions: number; 
+/** Relevant documents that the collection does not have. */
+readonly missing_documents: number; readonly settings: readonly ({ readonly name: string; readonly mode: "text" | "vector" | "hybrid"; readonly filter?: { readonly [name: string]: unknown; } | undefined; readonly filters?: { readonly [name: string]: unknown; } | undefined; readonly min_score?: number | undefined; readonly vector_field?: string | undefined; 
+/** recall@1, recall@5, recall@k, precision@k, ndcg@k, mrr, no_hit: means over the questions. */
+readonly metrics: { readonly [name: string]: { readonly value: number; readonly low: number; readonly high: number; }; }; 
+/** Milliseconds of one search. */
+readonly ms: { 
+/** With its interval of 95 %, from `low` to `high`. */
+readonly p50: { readonly value: number; readonly low: number; readonly high: number; }; 
+/** With its interval of 95 %, from `low` to `high`. */
+readonly p95: { readonly value: number; readonly low: number; readonly high: number; }; }; 
+/** The questions with the lowest nDCG. */
+readonly worst: readonly ({ readonly query: string; readonly ndcg: number; readonly found: readonly (string)[]; readonly missed: readonly (string)[]; })[]; })[]; readonly comparisons: readonly ({ 
+/** A setting. */
+readonly first: string; 
+/** Another setting. */
+readonly second: string; readonly metric: string; 
+/** The first mean less the second, with its interval of 95 %. */
+readonly value: number; readonly low: number; readonly high: number; 
+/** Which is better, or that no difference can be told. */
+readonly verdict: string; })[]; }; } };
+/** Judge whether passages support answers, sentence by sentence. With a collection, the answers are those that a chat quotes from it. */
+"POST /v1/evaluations/answers": { readonly sent: { readonly body: { 
+/** To find it again in the history. */
+readonly name?: string | undefined; 
+/** False: it is not put into the history. */
+readonly keep?: boolean | undefined; readonly items?: readonly ({ readonly question?: string | undefined; readonly answer: string; readonly passages: readonly (string)[]; })[] | undefined; 
+/** A table with columns answer and passages (a list of texts), and perhaps question. */
+readonly items_from?: string | undefined; readonly collection?: string | undefined; readonly questions?: readonly (string)[] | undefined; 
+/** A table with a column question, instead of `questions`. */
+readonly questions_from?: string | undefined; 
+/** A claim model. */
+readonly model?: string | undefined; 
+/** Score of a support. */
+readonly threshold?: number | undefined; }; }; readonly answer: { readonly id: string | null; readonly kind: "retrieval" | "answers" | "models"; readonly name: string | null; readonly about: string | null; 
+/** RFC 3339, UTC. */
+readonly created_at: string; readonly result: { 
+/** Answers that were judged. */
+readonly answers: number; 
+/** Questions that the collection's passages do not answer. */
+readonly does_not_say: number; readonly sentences: number; 
+/** faithfulness, contradicted, citation_precision, citation_recall: means over the answers. Null: no answer has any. */
+readonly metrics: { readonly [name: string]: { readonly value: number; readonly low: number; readonly high: number; } | null; }; readonly unsupported: readonly ({ 
+/** The answer's number, from 0. */
+readonly item: number; readonly question: string | null; readonly sentence: string; readonly state: "unsupported" | "contradicted"; 
+/** The best of all passages. */
+readonly entailment: number; readonly contradiction: number; readonly passage: string | null; })[]; readonly model: string | null; }; } };
+/** Measure a trained model on rows with known targets: metrics, calibration, and drift against a reference. */
+"POST /v1/evaluations/models": { readonly sent: { readonly body: { 
+/** To find it again in the history. */
+readonly name?: string | undefined; 
+/** False: it is not put into the history. */
+readonly keep?: boolean | undefined; 
+/** Its id, or its name for the newest version. */
+readonly model: string; 
+/** The data set's id or name. */
+readonly dataset_id?: string | undefined; readonly dataset?: string | undefined; 
+/** A collection or table. */
+readonly collection?: string | undefined; readonly table?: string | undefined; 
+/** A SELECT. */
+readonly query?: string | undefined; readonly sql?: string | undefined; 
+/** For SQL, the values of $1, $2, … in order. For Cypher, an object with a value per $name. The server binds them; it never puts them into the text. */
+readonly parameters?: readonly (unknown)[] | { readonly [name: string]: unknown; } | undefined; 
+/** For SQL, the values of $1, $2, … in order. For Cypher, an object with a value per $name. The server binds them; it never puts them into the text. */
+readonly params?: readonly (unknown)[] | { readonly [name: string]: unknown; } | undefined; readonly rows?: readonly ({ readonly [name: string]: unknown; })[] | undefined; readonly reference?: { 
+/** The data set's id or name. */
+readonly dataset_id?: string | undefined; readonly dataset?: string | undefined; 
+/** A collection or table. */
+readonly collection?: string | undefined; readonly table?: string | undefined; 
+/** A SELECT. */
+readonly query?: string | undefined; readonly sql?: string | undefined; 
+/** For SQL, the values of $1, $2, … in order. For Cypher, an object with a value per $name. The server binds them; it never puts them into the text. */
+readonly parameters?: readonly (unknown)[] | { readonly [name: string]: unknown; } | undefined; 
+/** For SQL, the values of $1, $2, … in order. For Cypher, an object with a value per $name. The server binds them; it never puts them into the text. */
+readonly params?: readonly (unknown)[] | { readonly [name: string]: unknown; } | undefined; readonly rows?: readonly ({ readonly [name: string]: unknown; })[] | undefined; } | undefined; }; }; readonly answer: { readonly id: string | null; readonly kind: "retrieval" | "answers" | "models"; readonly name: string | null; readonly about: string | null; 
+/** RFC 3339, UTC. */
+readonly created_at: string; readonly result: { readonly model_id: string; readonly version: number; readonly task: string; readonly rows: number; readonly metrics: { readonly [name: string]: number; }; readonly calibration: { 
+/** Expected calibration error over ten bins. */
+readonly expected_error: number; readonly brier: number; readonly rows: number; readonly bins: readonly ({ readonly from: number; readonly to: number; readonly rows: number; readonly probability: number; readonly frequency: number; })[]; } | null; readonly drift: { readonly reference_rows: number; 
+/** Those that moved most first. */
+readonly features: readonly ({ readonly feature: string; 
+/** Of a text that is embedded its length is compared. */
+readonly kind: string; 
+/** Population stability index: stable below 0.1, some up to 0.25, much above. */
+readonly psi: number; 
+/** The mean of PSI for so many rows when nothing has moved. */
+readonly psi_by_chance: number; readonly verdict: "stable" | "some" | "much"; 
+/** Of numbers: the distance of Kolmogorov and Smirnov. */
+readonly ks?: number | undefined; readonly ks_p_value?: number | undefined; readonly missing: number; readonly reference_missing: number; })[]; readonly predictions: { readonly feature: string; 
+/** Of a text that is embedded its length is compared. */
+readonly kind: string; 
+/** Population stability index: stable below 0.1, some up to 0.25, much above. */
+readonly psi: number; 
+/** The mean of PSI for so many rows when nothing has moved. */
+readonly psi_by_chance: number; readonly verdict: "stable" | "some" | "much"; 
+/** Of numbers: the distance of Kolmogorov and Smirnov. */
+readonly ks?: number | undefined; readonly ks_p_value?: number | undefined; readonly missing: number; readonly reference_missing: number; } | null; readonly verdict: string; } | null; }; } };
+/** The caller's evaluations, newest first. */
+"GET /v1/evaluations": { readonly sent: { readonly query?: { readonly limit?: string | number | boolean | undefined; readonly offset?: string | number | boolean | undefined; 
+/** Page number from 1, instead of `offset`. */
+readonly page?: string | number | boolean | undefined; 
+/** Another name for `limit`. */
+readonly pageSize?: string | number | boolean | undefined; 
+/** Another name for `limit`. */
+readonly page_size?: string | number | boolean | undefined; readonly kind?: "retrieval" | "answers" | "models" | undefined; readonly name?: string | number | boolean | undefined; }; }; readonly answer: { readonly evaluations: readonly ({ readonly id: string; readonly kind: string; readonly name: string | null; readonly about: string | null; 
+/** RFC 3339, UTC. */
+readonly created_at: string; 
+/** Questions, answers or rows. */
+readonly questions: number; })[]; readonly total: number; } };
+/** One evaluation. */
+"GET /v1/evaluations/{id}": { readonly sent: { readonly params: { readonly id: string | number | boolean; }; }; readonly answer: { readonly id: string | null; readonly kind: "retrieval" | "answers" | "models"; readonly name: string | null; readonly about: string | null; 
+/** RFC 3339, UTC. */
+readonly created_at: string; readonly result: { readonly [name: string]: unknown; }; } };
+/** Removes an evaluation. */
+"DELETE /v1/evaluations/{id}": { readonly sent: { readonly params: { readonly id: string | number | boolean; }; }; readonly answer: undefined };
+/** Compare two evaluations of a kind on the questions that both have, question by question. */
+"GET /v1/evaluations/{id}/compare/{other}": { readonly sent: { readonly params: { readonly id: string | number | boolean; readonly other: string | number | boolean; }; }; readonly answer: { readonly first: string; readonly second: string; readonly kind: string; 
+/** Those that both have. */
+readonly questions: number; readonly comparisons: readonly ({ 
+/** A setting of the first. */
+readonly first: string; 
+/** A setting of the second. */
+readonly second: string; readonly metric: string; 
+/** The first mean less the second, with its interval of 95 %. */
+readonly value: number; readonly low: number; readonly high: number; 
+/** Which is better, or that no difference can be told. */
+readonly verdict: string; })[]; } };
 }

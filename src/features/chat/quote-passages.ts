@@ -17,22 +17,29 @@ export const QUOTING = "best-sentence";
 const MARKUP = /^[\s*_#>]*/;
 const NOT_FOUND = "The documents do not contain an answer.";
 
+/** `quote`: the sentence alone, with the number of its passage; null: the passages do not answer. */
+export interface Quoted {
+  readonly text: string;
+  readonly quote: string | null;
+  readonly citations: readonly Citation[];
+}
+
 export async function quotePassages(
   request: Request,
   question: string,
   passages: readonly Citation[],
-): Promise<{ readonly text: string; readonly citations: readonly Citation[] }> {
+): Promise<Quoted> {
   const texts = passages.map(({ text, title = "", heading = "", file = "" }) => ({
     ...{ text, title, heading },
     about: `${file} ${title} ${heading}`,
   }));
   const best = await bestSentence(question, texts, (some) => embedderOf(request).embed(some), request);
-  if (best === null) return { text: NOT_FOUND, citations: passages };
+  if (best === null) return { text: NOT_FOUND, quote: null, citations: passages };
   const { place, end } = best;
   const start = best.start + MARKUP.exec(passages[place]!.text.slice(best.start, end))![0].length;
   const citations = passages.map((passage, i) => (i === place ? { ...passage, cited: true, start, end } : passage));
   const passage = passages[place]!;
   const source = sourceName(passage);
   const quote = `${passage.text.slice(start, end).replaceAll(/\s+/g, " ")} [${passage.number}]`;
-  return { text: source === "" ? quote : `${quote}\n\n[${passage.number}] ${source}`, citations };
+  return { text: source === "" ? quote : `${quote}\n\n[${passage.number}] ${source}`, quote, citations };
 }

@@ -1,7 +1,7 @@
 /** Searches of collections: what is asked for, as a search in SQL, and its rows as documents with scores. */
 
 import type { Request } from "../../actor/request.js";
-import { VECTOR_WEIGHT } from "../../catalog/ranked-search.js";
+import { type SearchMode, VECTOR_WEIGHT } from "../../catalog/ranked-search.js";
 import { isVectorIndexOf } from "../../catalog/search-index-ddl.js";
 import { type Collection, type Field, textIndexOf } from "../../document/collection.js";
 import { documentOfRow } from "../../document/document-rows.js";
@@ -25,15 +25,13 @@ import { findCollection } from "./document-session.js";
 import { type Cursor, cursorOf, readCursor } from "./list-cursor.js";
 import { modelWeight, textRanking } from "./text-ranking.js";
 
-type Mode = "text" | "vector" | "hybrid";
-
 export interface DocumentSearch {
   readonly query?: string | JsonObject;
   readonly filters?: JsonObject;
   readonly filter?: JsonObject;
   readonly limit?: number;
   readonly offset?: number;
-  readonly mode?: Mode;
+  readonly mode?: SearchMode;
   readonly vector?: readonly number[];
   readonly vector_field?: string;
   readonly min_score?: number;
@@ -190,6 +188,23 @@ function vectorFieldsOf(collection: Collection, { vector_field: name, vector }: 
   return fitting;
 }
 
+/** The modes in which the collection can be searched for words. Throws not_found. */
+export function searchModes(request: Request, name: string): SearchMode[] {
+  const collection = findCollection(request, name);
+  const hasText = textIndexOf(collection) !== null;
+  const hasVectors = vectorFieldsOf(collection, {}).some((field) => takesWords(request, collection, field));
+  return [
+    ...(hasText ? (["text"] as const) : []),
+    ...(hasVectors ? (["vector"] as const) : []),
+    ...(hasText && hasVectors ? (["hybrid"] as const) : []),
+  ];
+}
+
+/** Vectors of looks, say, are no vectors of words. */
+function takesWords({ partition }: Request, collection: Collection, field: Field): boolean {
+  return partition.models.describe(field.model).dimensions === dimensionsOf(collection, field);
+}
+
 /** Words are embedded for fields whose vectors are as long as the model's. */
 async function vectorRankings(
   request: Request,
@@ -212,8 +227,7 @@ async function vectorRankings(
       rankings.push({ kind: "vector", column, metric, vector, weight: VECTOR_WEIGHT });
     } else if (words !== null) {
       const { model } = field;
-      // Vectors of looks, say, are no vectors of words.
-      if (request.partition.models.describe(model).dimensions !== dimensionsOf(collection, field)) continue;
+      if (!takesWords(request, collection, field)) continue;
       const of = embedded.get(model) ?? (await embedderOf(request).embed([words], model ?? undefined))[0]!;
       embedded.set(model, of);
       rankings.push({ kind: "vector", column, metric, vector: of, weight: modelWeight(request, model, words) });

@@ -7,6 +7,7 @@ import { Compile, type Validator } from "typebox/compile";
 import { checked } from "../../bodies/validate.js";
 import { AUTOML_TOOLS } from "./automl-tools.js";
 import { BRANCH_TOOLS } from "./branch-tools.js";
+import { EVALUATION_TOOLS } from "./evaluation-tools.js";
 import { MEDIA_TOOLS } from "./media-tools.js";
 import { MEMORY_TOOLS } from "./memory-tools.js";
 import { QUERY_TOOLS } from "./query-tools.js";
@@ -26,6 +27,7 @@ export const TOOLS: readonly Tool[] = [
   ...MEDIA_TOOLS,
   ...RECIPE_TOOLS,
   ...BRANCH_TOOLS,
+  ...EVALUATION_TOOLS,
 ];
 
 const byName = new Map(TOOLS.map((tool) => [tool.name, tool]));

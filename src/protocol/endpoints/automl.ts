@@ -16,7 +16,8 @@ const column = Type.String({ minLength: 1, maxLength: 255 });
 const Row = Type.Record(Type.String(), Type.Unknown());
 const ofId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 200 }) });
 
-const source = {
+/** Where rows come from: one of these. */
+export const rowSource = {
   dataset_id: Type.Optional(Type.String({ maxLength: 200, description: "The data set's id or name." })),
   dataset: Type.Optional(Type.String({ maxLength: 200 })),
   collection: Type.Optional(Type.String({ maxLength: 200, description: "A collection or table." })),
@@ -68,7 +69,7 @@ const trainOptions = {
 };
 
 export const trainFields = {
-  ...source,
+  ...rowSource,
   ...trainOptions,
   name: Type.Optional(Name),
   model_name: Type.Optional(Name),
@@ -368,7 +369,7 @@ export const automlEndpoints = [
     home: "tenant",
     slow: true,
     params: ofId,
-    body: Strict({ ...source, rows: Type.Optional(Type.Array(Row, { maxItems: AUTOML_EVALUATE_ROWS_MAX })) }),
+    body: Strict({ ...rowSource, rows: Type.Optional(Type.Array(Row, { maxItems: AUTOML_EVALUATE_ROWS_MAX })) }),
     example: { params: { id: "region" }, body: { table: "orders" } },
     response: Type.Object({
       metrics: Type.Record(Type.String(), Type.Number()),

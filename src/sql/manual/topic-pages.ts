@@ -83,6 +83,12 @@ export const TOPIC_PAGES: readonly ManualPage[] = [
     "",
   ),
   topic(
+    "evaluation",
+    "EVALUATE RETRIEVAL ON collection FROM pairs [WITH (k = 10, modes = ['text', 'vector', 'hybrid'], min_score, name, keep)] | EVALUATE ANSWERS FROM answers [WITH (model, threshold, name, keep)] | EVALUATE ANSWERS ON collection FROM questions [WITH (…)] | EVALUATE MODEL model ON table [WITH (reference = 'table', name, keep)] | SHOW EVALUATIONS",
+    "Measures searches, answers and trained models. The rows are subject, metric, value, low and high (an interval of 95 %) and note. Pairs have the columns query, document_id and perhaps grade; answers have answer, passages and perhaps question; questions have question. An evaluation reads committed data and is kept in the statement's transaction, unless keep is false.",
+    "",
+  ),
+  topic(
     "agents",
     "CREATE [OR REPLACE] AGENT [IF NOT EXISTS] name [WITH (instructions = '…', model = '…', tools = [query, …], description, allow_writes, max_steps, timeout_secs, temperature, max_tokens)] | EXECUTE AGENT name 'task' | SHOW AGENTS | DESCRIBE AGENT name | DROP AGENT [IF EXISTS] name | AGENT_RUN(persona, task [, options])",
     "A named agent stores the persona and the options of AGENT_RUN under a name. Agents are rows of the tenant, created and dropped in the statement's transaction. EXECUTE AGENT takes the task as a text or a parameter, and needs a provider that can call tools.",

@@ -9,12 +9,14 @@
  *   BACKUP [DATABASE] [TO 'name'] [WITH (…)], SHOW BACKUPS   SELECT create_backup(…) AS result, SELECT … list_backups()
  *   SHOW CONSTRAINTS [FROM t]                               SELECT … FROM pg_constraint
  *   RESTORE [DATABASE] [FROM] 'backup' [WITH (…)]           SELECT restore_backup(…) AS result
+ *   EVALUATE …, SHOW EVALUATIONS                            evaluation-statements.ts
  */
 import { optionsOf } from "./automl-dialect.js";
+import { evaluationStatement } from "./evaluation-statements.js";
 import { isName, isSymbol, isWord, nameOf, syntaxErrorAt, type Token, tableName } from "./tokens.js";
 
 export const CLIENT_SUSPECT =
-  /\b(?:create|drop|describe|desc|execute|replace|show)\s+(?:agents?|model|backups|constraints)\b|(?:^|;|\*\/|\n)\s*(?:backup|restore)\b/i;
+  /\b(?:create|drop|describe|desc|execute|replace|show)\s+(?:agents?|model|backups|constraints|evaluations)\b|(?:^|;|\*\/|\n)\s*(?:backup|restore|evaluate)\b/i;
 
 interface Statement {
   readonly text: string;
@@ -24,6 +26,8 @@ interface Statement {
 /** The statement that replaces it; null: it is a different statement. Throws 42601 for invalid forms. */
 export function clientStatement(statement: Statement): string | null {
   const [verb, second, third] = statement.tokens;
+  const evaluation = evaluationStatement(statement);
+  if (evaluation !== null) return evaluation;
   if (isWord(verb, "backup")) return backup(statement);
   if (isWord(verb, "restore")) return restore(statement);
   if (isWord(verb, "show") && isWord(second, "constraints")) return constraints(statement);
