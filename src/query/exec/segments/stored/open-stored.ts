@@ -13,7 +13,7 @@ import { SPACE, storageIdOf, tenantOfKey } from "../../../../storage/keys.js";
 import { LARGE_COMMIT_SIZES, partsOf } from "../../../../storage/large-commit.js";
 import type { Operation } from "../../../../storage/operation.js";
 import { keyText } from "../../../../storage/ordered-map.js";
-import { REPLAY_BYTES_MAX, ReplayedRows } from "../../../../storage/replayed-rows.js";
+import { ReplayedRows } from "../../../../storage/replayed-rows.js";
 import type { SegmentCache } from "../segment-cache.js";
 import { ColumnFile, type StoredSegment } from "./column-file.js";
 import { nameOf, type StoredTable } from "./stored-table.js";
@@ -76,7 +76,6 @@ export async function catchUp(
   found: readonly FoundTable[],
   upTo: number,
   turns: Turns,
-  replayBytesMax = REPLAY_BYTES_MAX,
 ): Promise<ReadonlySet<StoredTable>> {
   const lost = new Set<StoredTable>();
   const behind = new Map<string, FoundTable>();
@@ -85,7 +84,7 @@ export async function catchUp(
     if (sequence > upTo || store.log.firstSequence > sequence + 1) lost.add(stored);
     else if (sequence < upTo) behind.set(nameOf(stored.table.tenantNumber, stored.table.storageId), one);
   }
-  const replayed = await replay(store.log, { behind, upTo, bytesMax: replayBytesMax }, turns, lost);
+  const replayed = await replay(store.log, { behind, upTo, bytesMax: cache.sizes.replayBytesMax }, turns, lost);
   for (const { stored, changed } of found) {
     if (lost.has(stored)) continue;
     for (const [text, operation] of replayed.get(stored)?.rows ?? []) {
