@@ -20,7 +20,7 @@ import { FORMAT_VERSION } from "../../storage/format.js";
 import { tenantOfKey } from "../../storage/keys.js";
 import { LARGE_COMMIT_SIZES, partsOf } from "../../storage/large-commit.js";
 import { TenantCopy } from "../placement/tenant-copy.js";
-import { type TenantDigest, tenantDigest } from "./tenant-digest.js";
+import { openDigest, type TenantDigest } from "./tenant-digest.js";
 
 /** Rounds of catching up with a writer that is faster than the backup. */
 const CATCH_UP_ROUNDS = 20;
@@ -180,9 +180,10 @@ async function reachCommit({ shard }: Partition, turns: Turns): Promise<void> {
 function endAt({ partition: { shard }, tenant, turns }: BackupJob): End {
   const sequence = shard.appliedSequence;
   const snapshot = shard.begin({ readOnly: true, isolation: "repeatable read" });
+  const read = openDigest(snapshot, tenant);
   const digest = async (): Promise<TenantDigest | null> => {
     try {
-      return await tenantDigest(snapshot, tenant, () => turns.yieldTurn());
+      return await read(() => turns.yieldTurn());
     } catch (error) {
       // So much changed while it ran that the shard could not keep the old values.
       if (error instanceof DbError && error.code === "transaction_aborted") return null;
