@@ -1,5 +1,7 @@
 /**
- * Commits in a block of a backup, one after the other: u48 sequence · f64 micros · u32 length · entries. Little endian.
+ * Commits in blocks of a backup, one after the other: u48 sequence · f64 micros · u32 length · entries. Little endian.
+ * A large commit is in several pieces, which follow each other with the same sequence and time, in one block or more.
+ * So a moment has all of them or none. Earlier releases wrote each commit in one piece, and read several as well.
  */
 import type { Commit } from "../storage/commit-log.js";
 import { decodeEntries, encodeEntries } from "./entries-buffer.js";

@@ -8,12 +8,14 @@
  * is ready: what the engine takes arrives by `applied` and is put into the body by `fold`. Owned by
  * derived-indexes.ts.
  */
-import type { Turns } from "../protocol/turns.js";
-import type { CommitLog } from "../storage/commit-log.js";
+import { giveWay, type Turns } from "../protocol/turns.js";
+import { type CommitLog, LogLacks } from "../storage/commit-log.js";
 import type { Engine } from "../storage/engine.js";
 import { prefixRange } from "../storage/keys.js";
+import { LARGE_COMMIT_SIZES, partsOf } from "../storage/large-commit.js";
 import type { Operation } from "../storage/operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "../storage/ordered-map.js";
+import { REPLAY_BYTES_MAX, ReplayedRows } from "../storage/replayed-rows.js";
 import { type NewerEntries, readSome } from "../storage/store.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
 import { type IndexContent, type IndexFile, readIndexFile } from "./index-file.js";
@@ -84,6 +86,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     readonly place: IndexPlace,
     readonly kind: IndexKind<Item, Body>,
     private readonly store: IndexStore,
+    private readonly replayBytesMax = REPLAY_BYTES_MAX,
   ) {
     this.body = kind.create(this.itemsAt);
   }
@@ -341,23 +344,33 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     }
   }
 
-  /** Notes what commits after `from` did up to `upTo`; false when the log does not have all of them. */
+  /**
+   * Notes what commits after `from` did up to `upTo`; false when the log does not have all of them, or they have
+   * changed more than memory is to hold.
+   */
   private async replay(from: number, upTo: number, turns: Turns): Promise<boolean> {
     const { log } = this.store;
     if (from > upTo || log.firstSequence > from + 1) return false;
     if (from === upTo) return true;
-    const found = new Map<string, Operation>();
-    for (const { sequence, gap, operations } of log.replay(from + 1)) {
-      if (sequence > upTo) break;
-      if (gap) return false;
-      for (const { key, value } of operations) {
-        if (!this.isRow(key)) continue;
-        const copy = { key: Buffer.from(key), value: value === null ? null : Buffer.from(value) };
-        found.set(keyText(key), copy);
+    const found = new ReplayedRows(this.replayBytesMax);
+    try {
+      for (const { sequence, gap, operations } of log.replay(from + 1)) {
+        if (sequence > upTo) break;
+        if (gap) return false;
+        for (const some of partsOf(operations, LARGE_COMMIT_SIZES)) {
+          for (const operation of some) if (this.isRow(operation.key)) found.note(operation);
+          if (found.isFull) return false;
+          await giveWay(turns);
+        }
       }
-      if (turns.shouldYield()) await turns.yieldTurn();
+    } catch (error) {
+      if (error instanceof LogLacks) return false;
+      throw error;
     }
-    for (const [text, operation] of found) if (!this.entries.has(text)) this.applied(operation);
+    for (const [text, operation] of found.rows) {
+      if (!this.entries.has(text)) this.applied(operation);
+      await giveWay(turns);
+    }
     return true;
   }
 

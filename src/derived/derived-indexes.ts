@@ -9,7 +9,7 @@ import type { Turns } from "../protocol/turns.js";
 import { SPACE, storageIdOf, tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import { DerivedIndex, type IndexPlace, type IndexStore } from "./derived-index.js";
-import { type HeldIndex, hasMore, isBehind, isOfKind } from "./held-index.js";
+import { foldWhileSaved, type HeldIndex, hasMore, isBehind, isOfKind, sleeps } from "./held-index.js";
 import type { IndexBody, IndexKind, IndexThreadsElsewhere } from "./index-body.js";
 import { writeIndexFile } from "./index-file.js";
 import { IndexFolder, type IndexName } from "./index-folder.js";
@@ -40,6 +40,8 @@ export interface DerivedIndexesOptions {
   readonly durable: () => Promise<void>;
   /** Other threads for a body's long work (index-body.ts). Null: there are none. */
   readonly elsewhere?: IndexThreadsElsewhere | null;
+  /** Of changes that are read from the log to complete a saved index; tests make it small. */
+  readonly replayBytesMax?: number;
   /** How long `close` waits for them; tests make it short. */
   readonly closeMaxMs?: number;
   /** Something went wrong that costs only time. */
@@ -130,6 +132,7 @@ export class DerivedIndexes {
       for (const held of this.tables.get(name) ?? []) {
         held.index.applied(operation);
         if (held.working === null) this.startWork(held);
+        else held.wake();
       }
     }
   }
@@ -270,7 +273,7 @@ export class DerivedIndexes {
   private make<Item, Body extends IndexBody<Item>>(place: IndexPlace, kind: IndexKind<Item, Body>): HeldIndex | null {
     let index: DerivedIndex;
     try {
-      index = new DerivedIndex(place, kind, this.options.store);
+      index = new DerivedIndex(place, kind, this.options.store, this.options.replayBytesMax);
     } catch (error) {
       this.wait(place, `it cannot be made now: ${String(error)}`);
       return null;
@@ -287,6 +290,7 @@ export class DerivedIndexes {
       away: null,
       isBack: false,
       staysHere: false,
+      wake: sleeps,
     };
     const { tenantNumber, storageId, indexId } = place;
     let indexes = this.tenants.get(tenantNumber);
@@ -363,7 +367,8 @@ export class DerivedIndexes {
       } else break;
       await turns.yieldTurn();
     }
-    if (index.unsaved >= UNSAVED_MIN && index.unsaved >= UNSAVED_SHARE * index.count) await this.save(held, turns);
+    if (index.unsaved >= UNSAVED_MIN && index.unsaved >= UNSAVED_SHARE * index.count)
+      await foldWhileSaved(held, this.save(held, turns), turns);
   }
 
   private isForElsewhere({ index, staysHere }: HeldIndex): boolean {
@@ -433,6 +438,7 @@ export class DerivedIndexes {
     if (path === null || index.unsaved === 0) return;
     const { unsaved } = index;
     const content = await index.content(turns);
+    held.wake();
     if (content === null) return;
     try {
       await this.folder.inOrder(path, () => writeIndexFile(path, content, this.options.durable));

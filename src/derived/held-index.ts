@@ -1,4 +1,5 @@
 /** An index among those of a partition (derived-indexes.ts), and what is asked of it there. */
+import type { Turns } from "../protocol/turns.js";
 import type { DerivedIndex } from "./derived-index.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
 
@@ -21,7 +22,37 @@ export interface HeldIndex {
   isBack: boolean;
   /** All work is done here: elsewhere it failed. */
   staysHere: boolean;
+  /** Tells the work of newer entries that can be put in; it does something only while the index is saved. */
+  wake: () => void;
 }
+
+/** Waits for a save, and puts what arrives meanwhile into the body: whoever waits until it is there may wait for us. */
+export async function foldWhileSaved(held: HeldIndex, saving: Promise<void>, turns: Turns): Promise<void> {
+  const { index } = held;
+  let isOver = false;
+  const over = saving.finally(() => {
+    isOver = true;
+    held.wake();
+  });
+  // Turns may end before; then nobody waits for it yet.
+  over.catch(() => undefined);
+  try {
+    while (!isOver) {
+      await new Promise<void>((resolve) => {
+        held.wake = resolve;
+      });
+      while (!isOver && index.canFold) {
+        index.fold(turns.shouldYield);
+        await turns.yieldTurn();
+      }
+    }
+  } finally {
+    held.wake = sleeps;
+    await over;
+  }
+}
+
+export function sleeps(): void {}
 
 export function isOfKind<Item, Body extends IndexBody<Item>>(
   index: DerivedIndex,

@@ -7,8 +7,8 @@
  *   payload deflate of (u8 kind · body), behind a CRC-32 of itself, block number and backup; or, encrypted, AES-256-GCM
  *   of it:
  *           12 bytes nonce · 16 bytes tag · ciphertext, with backup and block number authenticated
- *   kinds 1 entries: as placement sends them · 2 commit: u48 sequence · f64 micros · entries · 3 end: JSON of the
- *   totals · 4 records: JSON
+ *   kinds 1 entries: as placement sends them · 2 commits, or pieces of them (backup/backup-commits.ts) · 3 end: JSON
+ *   of the totals · 4 records: JSON
  *
  * Keys are without the tenant's number, so that they can be restored under another one. All little-endian. Blocks are
  * numbered, so a block that is left out, moved or taken from another backup is noticed.

@@ -4,6 +4,7 @@
  * memory-commit-log.ts implement it.
  */
 
+import { DbError } from "../protocol/errors.js";
 import type { Operation } from "./operation.js";
 import type { LoadPart } from "./sorted-run.js";
 
@@ -53,6 +54,9 @@ export interface LogEntry extends Omit<Commit, "parts" | "operations"> {
   readonly gap: boolean;
 }
 
+/** What a reader was to find is no longer in the log, as after a gap or where it was trimmed while it was read. */
+export class LogLacks extends DbError {}
+
 export interface CommitLog {
   /** The first sequence that `replay` can start from; 1 + lastSequence when there is none. */
   readonly firstSequence: number;
@@ -88,7 +92,10 @@ export interface CommitLog {
   appendGap(sequence: number, micros: number): void;
   /** Resolves when everything appended before the call is durable. A failure is final: the log is unusable then. */
   sync(): Promise<void>;
-  /** Entries from `fromSequence` on, in order. Byte arrays are views of a larger buffer: copy what is kept. */
+  /**
+   * Entries from `fromSequence` on, in order. Byte arrays are views of a larger buffer: copy what is kept. Throws
+   * LogLacks where it is trimmed meanwhile.
+   */
   replay(fromSequence: number): Iterable<LogEntry>;
   /** Where a reader of all commits after that time, microseconds since the epoch, has to begin. */
   sequenceBefore(micros: number): number;

@@ -12,6 +12,7 @@ import {
   type CommitLog,
   type CommitParts,
   type LogEntry,
+  LogLacks,
   lastMicrosOf,
   type PartsFiles,
 } from "./commit-log.js";
@@ -178,8 +179,7 @@ export class FileCommitLog implements CommitLog {
     let previous = -1;
     for (const segment of this.segments.slice(Math.max(start, 0))) {
       if (segment.first > end) return;
-      if (!this.segments.includes(segment))
-        throw new DbError("internal_error", "The change log was trimmed in the meantime.");
+      this.checkKept(segment);
       const reader = new SegmentReader(this.disk, segment);
       try {
         if (segment.salt === null) throw damaged(segment, 0);
@@ -205,11 +205,17 @@ export class FileCommitLog implements CommitLog {
   /** The operations of a large commit, whose record is in the segment `last`. */
   private assemble(record: LogRecord, last: Segment): LogEntry {
     const reference = readPartsKey(record.operations[0]!.key);
-    this.parts.set(reference.id, { firstSegment: reference.firstSegment, sequence: record.sequence });
     const segments = this.segments.slice(0, this.segments.indexOf(last) + 1);
-    const operations = wholeOperations(this.disk, segments, reference, record.operations.slice(1));
+    this.parts.set(reference.id, { firstSegment: reference.firstSegment, sequence: record.sequence });
+    const late = record.operations.slice(1);
+    const operations = wholeOperations(this.disk, segments, reference, late, (one) => this.checkKept(one));
     const { sequence, micros, before } = record;
     return { sequence, micros, operations, gap: false, ...(before !== undefined && { before }) };
+  }
+
+  private checkKept(segment: Segment): void {
+    if (this.segments.includes(segment)) return;
+    throw new LogLacks("internal_error", "The change log was trimmed in the meantime.");
   }
 
   sequenceBefore(micros: number): number {

@@ -1,6 +1,7 @@
 /** One file of the commit log and how it is read; shared by the log that appends to it and by recovery. */
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
+import { LogLacks } from "./commit-log.js";
 import type { Disk } from "./disk.js";
 import { type PartsReference, RECORD_KIND, type RecordHead, segmentSalt } from "./log-record.js";
 import type { Operation } from "./operation.js";
@@ -51,19 +52,22 @@ export function loadSegment(disk: Disk, segment: Segment): Buffer {
 
 /**
  * The operations of a large commit in its parts, which are in some of the segments: read as they are taken, a part at a
- * time. Then the `late` ones, of its own record. Throws when the parts are not all there.
+ * time. Then the `late` ones, of its own record. Throws when the parts are not all there. `checkKept` throws if the
+ * segment, which is about to be opened, was trimmed meanwhile.
  */
 export function wholeOperations(
   disk: Disk,
   segments: readonly Segment[],
   reference: PartsReference,
   late: readonly Operation[],
+  checkKept: (segment: Segment) => void,
 ): Iterable<Operation> {
   return {
     *[Symbol.iterator]() {
       let found = 0;
       for (const segment of segments) {
         if (segment.first < reference.firstSegment) continue;
+        checkKept(segment);
         const reader = new SegmentReader(disk, segment);
         try {
           for (let head = reader.head(); head !== null; head = reader.head()) {
@@ -83,7 +87,7 @@ export function wholeOperations(
 
 function incomplete({ operations }: PartsReference, found: number): DbError {
   const where = `earlier parts of the log have ${found} of a commit's ${operations} operations`;
-  return new DbError("partition_damaged", `The commit log is damaged or was trimmed: ${where}. Restore a backup.`);
+  return new LogLacks("partition_damaged", `The commit log is damaged or was trimmed: ${where}. Restore a backup.`);
 }
 
 export function isPartOf({ kind, micros }: RecordHead, { id }: PartsReference): boolean {

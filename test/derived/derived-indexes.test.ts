@@ -10,20 +10,16 @@ import type { Turns } from "../../src/protocol/turns.js";
 import { FoldedForSearch } from "../../src/query/exec/vector-corrections.js";
 import type { CommitLog } from "../../src/storage/commit-log.js";
 import type { Engine } from "../../src/storage/engine.js";
-import { prefixRange, rowPrefix } from "../../src/storage/keys.js";
+import { rowPrefix } from "../../src/storage/keys.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
-import { keyText } from "../../src/storage/ordered-map.js";
 import { Shard } from "../../src/storage/shard.js";
 import { tries } from "../lengths.js";
 import { applyBacklog } from "../storage/apply-backlog.js";
 import { directory } from "../storage/shards.js";
+import { alone, held, PLACE, PREFIX, settle, shardWithRows, stored, TENANT, wordRow } from "./index-store.js";
 import { KIND, SLOW_KIND, Words } from "./words.js";
 
-const TENANT = 7;
-const PREFIX = rowPrefix(TENANT, 3);
-const PLACE = { tenantNumber: TENANT, storageId: 3, indexId: 4, rowPrefix: PREFIX };
-const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const LARGE = { operations: 12, bytes: 1e6, stepOperations: 5, stepBytes: 1e6 };
 
 class Random {
@@ -108,29 +104,6 @@ class Node {
     await applyBacklog(this.shard);
     await this.indexes.idle();
   }
-}
-
-/** What the index says the engine holds. */
-function held(index: DerivedIndex<string, Words>): Map<string, string> {
-  const rows = new Map<string, string>();
-  index.body.words.forEach((word, slot) => {
-    // One that is being put in or taken out is among the entries.
-    const isKnown = slot < index.slotCount && index.isUsed(slot);
-    if (word !== null && isKnown) rows.set(keyText(index.keyOf(slot)), word);
-  });
-  index.entries.forEach(({ key, value }) => {
-    if (value === null || value.length === 0) rows.delete(keyText(key));
-    else rows.set(keyText(key), Buffer.from(value).toString());
-  });
-  return rows;
-}
-
-function stored(engine: Engine): Map<string, string> {
-  const cursor = engine.cursor(prefixRange(PREFIX));
-  const { keys, values } = cursor.next(10_000);
-  cursor.close();
-  const rows = keys.map((key, i): [string, string] => [keyText(key), Buffer.from(values[i]!).toString()]);
-  return new Map(rows.filter(([, word]) => word !== ""));
 }
 
 function differs(t: Test, node: Node, index: DerivedIndex<string, Words>, when: string): void {
@@ -240,26 +213,6 @@ t.test("an index of another definition is made anew, one past the memory is thro
   await small.indexes.close();
   await small.shard.close();
 });
-
-function alone(options: Partial<DerivedIndexesOptions> & Pick<DerivedIndexesOptions, "store">): DerivedIndexes {
-  return new DerivedIndexes({
-    directory: null,
-    memory: { bytes: 0, bytesMax: 1e9 },
-    turnsOf: () => ({ shouldYield: () => true, yieldTurn: settle }),
-    durable: () => Promise.resolve(),
-    warn: () => undefined,
-    ...options,
-  });
-}
-
-async function shardWithRows(rows: number): Promise<Shard> {
-  const shard = await Shard.open({ engine: new MemoryEngine(), log: new MemoryCommitLog() });
-  const tx = shard.begin();
-  for (let i = 0; i < rows; i++) tx.put(Buffer.concat([PREFIX, Buffer.from(`k${i}`)]), Buffer.from("x"));
-  tx.commit();
-  shard.flush();
-  return shard;
-}
 
 t.test("an index that cannot be made costs no write: it is put off, with one warning", async (t) => {
   const store = await shardWithRows(3);
@@ -388,40 +341,6 @@ t.test("keys and body of a save are of one moment, though the keys are copied in
   await t.rejects(index.content(ends), /over/);
   t.notOk((index.body as CopiedWords).isHeld, "a save that fails holds nothing");
   await indexes.close();
-  await store.close();
-});
-
-const wordRow = (name: string) => ({ key: Buffer.concat([PREFIX, Buffer.from(name)]), value: Buffer.from("y") });
-
-t.test("work that comes while an index is saved is done afterwards, though a search has put the rows in", async (t) => {
-  const store = await shardWithRows(10_000);
-  let isWaiting = false;
-  let goOn = (): void => undefined;
-  const durable = () => {
-    isWaiting = true;
-    return new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-  };
-  const indexes = alone({ store, directory: directory(t), durable });
-  while (!isWaiting) {
-    indexes.find(PLACE, KIND);
-    await settle();
-  }
-  const index = indexes.find(PLACE, KIND)!;
-  indexes.applied([wordRow("new")]);
-  t.ok(index.fold(() => false));
-  t.ok(index.body.hasWork);
-  goOn();
-  await indexes.idle();
-  t.notOk(index.body.hasWork);
-  t.equal(indexes.progress(TENANT, 4)?.waiting, 0);
-  const closed = indexes.close();
-  while (!index.state.startsWith("dropped")) {
-    goOn();
-    await settle();
-  }
-  await closed;
   await store.close();
 });
 

@@ -8,10 +8,17 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { SegmentCache, type SegmentSizes } from "../../src/query/exec/segments/segment-cache.js";
 import { buildColumns } from "../../src/query/exec/segments/stored/build-columns.js";
+import { catchUp } from "../../src/query/exec/segments/stored/open-stored.js";
+import { StoredTable } from "../../src/query/exec/segments/stored/stored-table.js";
+import { TableSegments } from "../../src/query/exec/segments/table-segments.js";
 import type { LongTasks } from "../../src/session/long-tasks.js";
+import { rowPrefix } from "../../src/storage/keys.js";
+import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
+import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import type { Shard } from "../../src/storage/shard.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
 import { tries } from "../lengths.js";
+import { CountedReads } from "../storage/counted-reads.js";
 import { directory } from "../storage/shards.js";
 import { Random } from "./random-plans.js";
 import { CREATE, query, SIZES, Side, write } from "./segment-histories.js";
@@ -117,7 +124,10 @@ t.test("random histories give the same rows with and without columns in files", 
   const runs = tries(3);
   for (let seed = 1; seed <= runs; seed++) {
     const random = new Random(seed * 104_729);
-    const sizes = { ...STORED, segmentRows: seed % 2 === 0 ? 8 : 32, buildSegments: 2 };
+    const sizes = {
+      ...{ ...STORED, segmentRows: seed % 2 === 0 ? 8 : 32, buildSegments: 2 },
+      replayBytesMax: seed % 2 === 0 ? 3000 : 1e6,
+    };
     const on = await Stored.open(t, seed % 3 === 0 ? 60_000 : 1e9, sizes);
     const off = await Side.open(t, new SegmentCache(0));
     const both = async (session: number, sql: string): Promise<void> => {
@@ -189,6 +199,51 @@ t.test("after a start the columns are read from files, and what came after them 
     await stored.reopen(how);
     t.equal(await stored.side.run(0, SUMS), changed, `what was changed is seen after it was ${how}`);
   }
+  await stored.close();
+});
+
+t.test("the log is read in turns, however large a commit is", async (t) => {
+  const log = new MemoryCommitLog();
+  const prefix = rowPrefix(7, 3);
+  const operations = Array.from({ length: 5000 }, (_, n) => ({
+    key: Buffer.concat([prefix, Buffer.from(String(n))]),
+    value: Buffer.from("x"),
+  }));
+  log.append([{ sequence: 1, micros: 1, operations }]);
+  const reads = new CountedReads(log);
+  const stored = new StoredTable(new TableSegments(7, 3, prefix), directory(t));
+  const yieldTurn = async (): Promise<void> => reads.turn();
+  const lost = await catchUp(
+    { engine: new MemoryEngine(), log, appliedSequence: 1 },
+    new SegmentCache(1e9, STORED),
+    [{ stored, sequence: 0, changed: [] }],
+    1,
+    { shouldYield: () => true, yieldTurn },
+  );
+  t.equal(lost.size, 0);
+  t.equal(stored.table.writesInGaps, 5000);
+  t.ok(reads.most <= 256, `${reads.most} operations are read in a turn`);
+});
+
+t.test("columns that a large commit has left behind are made again", async (t) => {
+  const stored = await Stored.open(t, 1e9, { ...STORED, replayBytesMax: 100_000 });
+  await fill(stored, 1000);
+  await stored.side.run(0, "UPDATE g SET b = 1 WHERE a <= 200");
+  await stored.reopen("killed");
+  t.equal(stored.side.segments.tables, 1, "the log is enough for some");
+  await stored.make();
+  await stored.side.run(0, "UPDATE g SET b = 2");
+  await stored.reopen("killed");
+  const all = '[1000,500500,2000,1000,"2026-01-01T00:00:01","text 999"]';
+  t.equal(await stored.side.run(0, SUMS), all);
+  t.equal(stored.side.segments.tables, 0, "there are too many changes for memory");
+  await stored.side.run(0, SUMS);
+  await stored.make();
+  t.equal(stored.side.segments.built, 1);
+  t.equal(await stored.side.run(0, SUMS), all);
+  await stored.reopen("closed");
+  t.equal(stored.side.segments.tables, 1);
+  t.equal(await stored.side.run(0, SUMS), all);
   await stored.close();
 });
 

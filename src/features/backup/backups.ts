@@ -11,7 +11,9 @@ import { type BackupFolder, bytesOfId, type Manifest, newBackupId } from "../../
 import { opensBackup, type Verified, verifyBackups } from "../../backup/read-backups.js";
 import type { BackupOrder, BackupReport, BackupStore } from "../../protocol/backup-orders.js";
 import { DbError } from "../../protocol/errors.js";
+import type { Turns } from "../../protocol/turns.js";
 import { backupKey } from "../../storage/backup-file.js";
+import { LogLacks } from "../../storage/commit-log.js";
 import { type BackupView, cutShort, viewOf } from "./backup-view.js";
 import { continues, writeBackup } from "./write-backup.js";
 
@@ -19,7 +21,7 @@ export type BackupFolders = Readonly<Record<BackupStore, BackupFolder>>;
 type CreateOrder = Extract<BackupOrder, { readonly do: "create" }>;
 
 export interface BackupsHost {
-  readonly scheduler: Pick<Scheduler, "yieldTurn">;
+  readonly scheduler: Pick<Scheduler, "shouldYield" | "yieldTurn">;
   readonly folders: BackupFolders;
   report(report: BackupReport): void;
   log(level: "error" | "warn" | "info", message: string, fields: object): void;
@@ -176,28 +178,37 @@ export class Backups {
     for (const { id } of folder.unfinished(tenantId)) await folder.discard(tenantId, id);
   }
 
-  private async write(partition: Partition, wish: Wish, making: Making, { base, note }: Base): Promise<Manifest> {
+  private async write(partition: Partition, wish: Wish, making: Making, chosen: Base): Promise<Manifest> {
     const { tenantId, tenant, passphrase, name, schedule, verifies, progress } = wish;
     const { view } = making;
     const folder = this.host.folders[wish.store];
     const backup = bytesOfId(view.id);
     const key = passphrase === null ? null : await backupKey(passphrase, backup);
     const work = { usedMs: 0, account: partition.account };
-    const turn = async (): Promise<void> => {
+    const yieldTurn = async (): Promise<void> => {
       await this.host.scheduler.yieldTurn(tenant, work);
       if (this.closing) throw new DbError("shutting_down");
       if (making.cancelled) throw new DbError("cancelled", "The backup was cancelled.");
       if (partition.places.get(tenant) !== undefined)
         throw new DbError("conflict", "The tenant was moved or is being restored; make the backup again.");
     };
-    const manifest = await writeBackup({
-      ...{ id: view.id, tenantId, tenant, partition, folder, seal: { backup, key }, base, note, name, schedule, turn },
-      progress: (entries, bytes) => progress(Object.assign(view, { entries, bytes })),
+    const turns: Turns = { shouldYield: () => this.host.scheduler.shouldYield(), yieldTurn };
+    const made = (from: Base): Promise<Manifest> =>
+      writeBackup({
+        ...{ id: view.id, tenantId, tenant, partition, folder, seal: { backup, key }, name, schedule, turns, ...from },
+        progress: (entries, bytes) => progress(Object.assign(view, { entries, bytes })),
+      });
+    const manifest = await made(chosen).catch((error: unknown) => {
+      if (!(error instanceof LogLacks)) throw error;
+      if (wish.base !== "newest") throw doesNotContinue(chosen.base!);
+      const full = { base: null, note: NOT_CONTINUED };
+      Object.assign(view, { kind: "full", ...full, entries: 0, bytes: 0 });
+      return made(full);
     });
     if (!verifies) return manifest;
     progress(Object.assign(view, { status: "verifying" }));
     try {
-      await this.verified(folder, [manifest], passphrase, turn);
+      await this.verified(folder, [manifest], passphrase, yieldTurn);
     } catch (error) {
       await folder.discard(tenantId, view.id);
       throw error;
@@ -223,16 +234,12 @@ export class Backups {
         const message = "passphrase: it is not the one that the backup was made with";
         throw new DbError("invalid_request", message, { field: "passphrase" });
       }
-      throw new DbError(
-        "conflict",
-        `until: the commit log does not continue backup "${manifest.id}", whose last moment is ${timeOf(manifest)}.`,
-        { field: "until" },
-      );
+      throw doesNotContinue(manifest);
     }
     const newest = folder.list(tenantId).find((one) => !one.imported && (one.schedule ?? null) === schedule);
     if (newest === undefined) return { base: null, note: "This is a full backup because there was none to continue." };
     if (!continues(partition, newest)) {
-      return { base: null, note: "This is a full backup because the commit log does not reach back to the last one." };
+      return { base: null, note: NOT_CONTINUED };
     }
     if (!(await opensBackup(newest, source))) {
       return { base: null, note: "This is a full backup because the last one is encrypted differently." };
@@ -307,6 +314,14 @@ export class Backups {
     this.closing = true;
     await Promise.all([...this.latest.values()].map(({ made }) => made.catch(() => undefined)));
   }
+}
+
+const NOT_CONTINUED =
+  "This is a full backup because the commit log does not have everything since the last one any more.";
+
+function doesNotContinue(last: Manifest): DbError {
+  const message = `until: the commit log does not continue backup "${last.id}", whose last moment is ${timeOf(last)}.`;
+  return new DbError("conflict", message, { field: "until" });
 }
 
 function nameOf(store: BackupStore, tenantId: string): string {

@@ -2,7 +2,8 @@
  * Makes a backup of one tenant while it is served. A full backup holds the tenant's entries as of one commit: ranges
  * of keys as they are read and the changes of what was read before, in one stream. An incremental backup holds the
  * tenant's commits since the backup before, from the commit log; so a tenant can be restored as of any moment between
- * the two. Called by backups.ts, in the tenant's turns.
+ * the two. A commit may be of any size: it is written in pieces, as the log gives it. Called by backups.ts, in the
+ * tenant's turns.
  */
 
 import type { Partition } from "../../actor/partition.js";
@@ -10,18 +11,17 @@ import { encodeCommit } from "../../backup/backup-commits.js";
 import type { BackupFolder, Manifest } from "../../backup/backup-folder.js";
 import { encodeEntries } from "../../backup/entries-buffer.js";
 import { DbError } from "../../protocol/errors.js";
-import { LOAD_BYTES_MAX } from "../../protocol/limits.js";
+import { giveWay, type Turns } from "../../protocol/turns.js";
 import { VERSION } from "../../protocol/version.js";
 import { operationsInTenant } from "../../storage/backup-entries.js";
 import { type BackupSeal, BackupWriter, BLOCK, BLOCK_BYTES } from "../../storage/backup-file.js";
-import type { CommitLog } from "../../storage/commit-log.js";
+import { type CommitLog, LogLacks } from "../../storage/commit-log.js";
 import { FORMAT_VERSION } from "../../storage/format.js";
 import { tenantOfKey } from "../../storage/keys.js";
-import { type Operation, sizeOf } from "../../storage/operation.js";
+import { LARGE_COMMIT_SIZES, partsOf } from "../../storage/large-commit.js";
 import { TenantCopy } from "../placement/tenant-copy.js";
-import { type TenantDigest, tenantDigest } from "./tenant-digest.js";
+import { openDigest, type TenantDigest } from "./tenant-digest.js";
 
-const COMMITS_AT_ONCE = 32;
 /** Rounds of catching up with a writer that is faster than the backup. */
 const CATCH_UP_ROUNDS = 20;
 /** Changes that are left to the last step. */
@@ -39,23 +39,28 @@ export interface BackupJob {
   readonly note: string | null;
   readonly name: string | null;
   readonly schedule: string | null;
-  /** The tenant's next turn. Throws when the backup is to end. */
-  readonly turn: () => Promise<void>;
+  /** Turns of the tenant's; they reject when the backup is to end. */
+  readonly turns: Turns;
   readonly progress: (entries: number, bytes: number) => void;
 }
 
-/** Resolves when it is complete and on disk. Throws the errors of `turn` and of the disk. */
+/**
+ * Resolves when it is complete and on disk. Throws the errors of `turns` and of the disk, and LogLacks where the log
+ * has not all that came after the base.
+ */
 export async function writeBackup(job: BackupJob): Promise<Manifest> {
   const { id, tenantId, partition, folder, seal, base, note, name, schedule } = job;
   const startedAt = new Date().toISOString();
   await folder.create(tenantId, id);
   const writer = await BackupWriter.open(folder.dataOf({ tenant: tenantId, id }), seal);
   try {
-    const end = base === null ? await writeEntries(job, writer) : await writeCommits(job, writer, base);
-    const { sequence, micros, entries } = end;
-    const sha256 = await writer.end({ sequence, micros, entries });
+    const blocks = new Blocks(writer, base === null ? BLOCK.entries : BLOCK.commit);
+    const end = base === null ? await writeEntries(job, blocks) : await writeCommits(job, blocks, base);
+    const { sequence, micros } = end;
+    const { entries } = blocks;
+    const sha256 = await orRelease(end, writer.end({ sequence, micros, entries }));
     // The log must keep what the backup holds.
-    await partition.durable();
+    await orRelease(end, partition.durable());
     const digest = await end.digest();
     const manifest: Manifest = {
       ...{ id, tenant: tenantId, kind: base === null ? "full" : "incremental", base: base?.id ?? null, format: 1 },
@@ -78,54 +83,68 @@ export async function writeBackup(job: BackupJob): Promise<Manifest> {
 interface End {
   readonly sequence: number;
   readonly micros: number;
-  readonly entries: number;
   /** To be called once: reads everything as of that commit. */
   readonly digest: () => Promise<TenantDigest | null>;
+  /** Instead of `digest`. */
+  readonly release: () => void;
 }
 
-async function writeEntries(job: BackupJob, writer: BackupWriter): Promise<End> {
-  const { partition, tenant, turn, progress } = job;
+/** What that work answers; without it nobody needs the digest. */
+async function orRelease<T>(end: End, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    end.release();
+    throw error;
+  }
+}
+
+async function writeEntries(job: BackupJob, blocks: Blocks): Promise<End> {
+  const { partition, tenant, turns, progress } = job;
   const stream = new TenantCopy(partition.shard, tenant);
-  const block = new EntriesBlock(writer);
+  const add = (operations: Parameters<typeof operationsInTenant>[0]): void => {
+    const own = operationsInTenant(operations);
+    if (own.length > 0) blocks.add(new Uint8Array(encodeEntries(own)), own.length);
+  };
   partition.followers.add(stream);
   try {
     while (!stream.isCopied) {
-      await turn();
-      block.add(stream.takeChanges());
-      block.add(stream.next());
-      if (block.isFull) await block.flush();
-      progress(block.entries, writer.bytes);
+      await turns.yieldTurn();
+      add(stream.takeChanges());
+      add(stream.next());
+      if (blocks.isFull) await blocks.flush();
+      progress(blocks.entries, blocks.bytesWritten);
     }
     for (let round = 0; round < CATCH_UP_ROUNDS && stream.changeBytes > LAST_CHANGES_BYTES; round++) {
-      await turn();
-      block.add(stream.takeChanges());
-      await block.flush();
+      await turns.yieldTurn();
+      add(stream.takeChanges());
+      await blocks.flush();
     }
-    await reachCommit(partition, turn);
+    await reachCommit(partition, turns);
     // From here to the end of the stream nothing may wait.
-    block.add(stream.takeChanges());
+    add(stream.takeChanges());
     partition.followers.delete(stream);
     const end = endAt(job);
-    await block.flush();
-    return { ...end, entries: block.entries };
+    await orRelease(end, blocks.flush());
+    return end;
   } finally {
     partition.followers.delete(stream);
   }
 }
 
-/** Entries on their way into blocks. */
-class EntriesBlock {
+/** Entries or commits on their way into blocks. */
+class Blocks {
   entries = 0;
   private pieces: Uint8Array[] = [];
   private bytes = 0;
 
-  constructor(private readonly writer: BackupWriter) {}
+  constructor(
+    private readonly writer: BackupWriter,
+    private readonly kind: number,
+  ) {}
 
-  add(operations: Parameters<typeof operationsInTenant>[0]): void {
-    const own = operationsInTenant(operations);
-    if (own.length === 0) return;
-    const piece = new Uint8Array(encodeEntries(own));
-    this.entries += own.length;
+  add(piece: Uint8Array, entries: number): void {
+    this.entries += entries;
     this.bytes += piece.length;
     this.pieces.push(piece);
   }
@@ -134,18 +153,22 @@ class EntriesBlock {
     return this.bytes >= BLOCK_BYTES;
   }
 
+  get bytesWritten(): number {
+    return this.writer.bytes;
+  }
+
   async flush(): Promise<void> {
     if (this.bytes === 0) return;
     const body = Buffer.concat(this.pieces.splice(0));
     this.bytes = 0;
-    await this.writer.block(BLOCK.entries, body);
+    await this.writer.block(this.kind, body);
   }
 }
 
 /** Resolves at a moment at which the engine has every commit that was ever made. */
-async function reachCommit({ shard }: Partition, turn: () => Promise<void>): Promise<void> {
+async function reachCommit({ shard }: Partition, turns: Turns): Promise<void> {
   for (;;) {
-    await turn();
+    await turns.yieldTurn();
     shard.flush();
     if (shard.failed !== null) throw shard.failed;
     if (shard.appliedSequence === shard.committedSequence) return;
@@ -154,12 +177,13 @@ async function reachCommit({ shard }: Partition, turn: () => Promise<void>): Pro
 }
 
 /** The commit that the engine is at now. */
-function endAt({ partition: { shard }, tenant, turn }: BackupJob): Omit<End, "entries"> {
+function endAt({ partition: { shard }, tenant, turns }: BackupJob): End {
   const sequence = shard.appliedSequence;
   const snapshot = shard.begin({ readOnly: true, isolation: "repeatable read" });
+  const read = openDigest(snapshot, tenant);
   const digest = async (): Promise<TenantDigest | null> => {
     try {
-      return await tenantDigest(snapshot, tenant, turn);
+      return await read(() => turns.yieldTurn());
     } catch (error) {
       // So much changed while it ran that the shard could not keep the old values.
       if (error instanceof DbError && error.code === "transaction_aborted") return null;
@@ -168,7 +192,7 @@ function endAt({ partition: { shard }, tenant, turn }: BackupJob): Omit<End, "en
       snapshot.rollback();
     }
   };
-  return { sequence, micros: microsAt(shard.log, sequence) ?? 0, digest };
+  return { sequence, micros: microsAt(shard.log, sequence) ?? 0, digest, release: () => snapshot.rollback() };
 }
 
 /** The time of that commit; null: the log does not have it. */
@@ -183,50 +207,28 @@ export function continues({ shard }: Partition, base: Manifest): boolean {
   return base.sequence >= shard.log.firstSequence && microsAt(shard.log, base.sequence) === base.micros;
 }
 
-/** Those of the tenant. Throws when they are more than memory is to hold. */
-function operationsOf(operations: Iterable<Operation>, tenant: number): readonly Operation[] {
-  const own: Operation[] = [];
-  let bytes = 0;
-  for (const operation of operations) {
-    if (tenantOfKey(operation.key) !== tenant) continue;
-    own.push(operation);
-    bytes += sizeOf(operation);
-    if (bytes <= LOAD_BYTES_MAX) continue;
-    throw new DbError(
-      "conflict",
-      "A commit since the last backup is too large for an incremental one. Make a full one.",
-    );
-  }
-  return own;
+/** Commits after the base's. Those of any size: several pieces of one commit follow each other. */
+async function writeCommits(job: BackupJob, blocks: Blocks, base: Manifest): Promise<End> {
+  await reachCommit(job.partition, job.turns);
+  const end = endAt(job);
+  await orRelease(end, writeUpTo(end.sequence, job, blocks, base));
+  return end;
 }
 
-async function writeCommits(job: BackupJob, writer: BackupWriter, base: Manifest): Promise<End> {
-  const { partition, tenant, turn, progress } = job;
-  await reachCommit(partition, turn);
-  const end = endAt(job);
-  let entries = 0;
-  let bytes = 0;
-  let commits = 0;
-  let pieces: Uint8Array[] = [];
+async function writeUpTo(last: number, job: BackupJob, blocks: Blocks, base: Manifest): Promise<void> {
+  const { partition, tenant, turns, progress } = job;
   for (const { sequence, micros, gap, operations } of partition.shard.log.replay(base.sequence + 1)) {
-    if (sequence > end.sequence) break;
-    if (gap) throw new DbError("conflict", "The commit log has a gap since the last backup. Make a full backup.");
-    const own = operationsInTenant(operationsOf(operations, tenant));
-    if (own.length > 0) {
-      const piece = encodeCommit({ sequence, micros, operations: own });
-      entries += own.length;
-      bytes += piece.length;
-      pieces.push(piece);
+    if (sequence > last) break;
+    if (gap) throw new LogLacks("conflict", "The commit log has a gap since the last backup. Make a full backup.");
+    for (const some of partsOf(operations, LARGE_COMMIT_SIZES)) {
+      const own = operationsInTenant(some.filter(({ key }) => tenantOfKey(key) === tenant));
+      if (own.length > 0) blocks.add(encodeCommit({ sequence, micros, operations: own }), own.length);
+      if (blocks.isFull) {
+        await blocks.flush();
+        progress(blocks.entries, blocks.bytesWritten);
+      }
+      await giveWay(turns);
     }
-    if (bytes >= BLOCK_BYTES) {
-      const body = Buffer.concat(pieces);
-      pieces = [];
-      bytes = 0;
-      await writer.block(BLOCK.commit, body);
-      progress(entries, writer.bytes);
-    }
-    if (++commits % COMMITS_AT_ONCE === 0) await turn();
   }
-  if (bytes > 0) await writer.block(BLOCK.commit, Buffer.concat(pieces));
-  return { ...end, entries };
+  await blocks.flush();
 }

@@ -61,7 +61,7 @@ class World {
     private readonly random: SeededRandom,
   ) {
     this.backups = new Backups({
-      scheduler: { yieldTurn: () => this.yieldTurn() },
+      scheduler: { shouldYield: () => random.chance(0.5), yieldTurn: () => this.yieldTurn() },
       folders: { tenant: this.folder, whole: this.folder },
       report: () => undefined,
       log: () => undefined,

@@ -8,6 +8,7 @@ import { storageOf } from "../../../catalog/table.js";
 import { SPACE, storageIdOf, tenantOfKey } from "../../../storage/keys.js";
 import type { Operation } from "../../../storage/operation.js";
 import { keyText } from "../../../storage/ordered-map.js";
+import { REPLAY_BYTES_MAX } from "../../../storage/replayed-rows.js";
 import type { LoadPart } from "../../../storage/sorted-run.js";
 import type { SqlType } from "../../../values/values.js";
 import type { TableLayout } from "../table-layout.js";
@@ -91,9 +92,12 @@ export interface SegmentSizes {
   readonly readNanosMin: number;
   /** Of what a thread reads at a time for it. */
   readonly unitNanos: number;
+  /** Memory for a table's changes that a start reads from the log; where there are more, its columns are made again. */
+  readonly replayBytesMax: number;
 }
 
 export const SEGMENT_SIZES: SegmentSizes = {
+  replayBytesMax: REPLAY_BYTES_MAX,
   recordsBefore: 2048,
   segmentRows: 16_384,
   changesMax: 512,

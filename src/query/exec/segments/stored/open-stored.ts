@@ -10,8 +10,10 @@ import { giveWay } from "../../../../protocol/turns.js";
 import type { CommitLog } from "../../../../storage/commit-log.js";
 import type { Engine } from "../../../../storage/engine.js";
 import { SPACE, storageIdOf, tenantOfKey } from "../../../../storage/keys.js";
+import { LARGE_COMMIT_SIZES, partsOf } from "../../../../storage/large-commit.js";
 import type { Operation } from "../../../../storage/operation.js";
 import { keyText } from "../../../../storage/ordered-map.js";
+import { ReplayedRows } from "../../../../storage/replayed-rows.js";
 import type { SegmentCache } from "../segment-cache.js";
 import { ColumnFile, type StoredSegment } from "./column-file.js";
 import { nameOf, type StoredTable } from "./stored-table.js";
@@ -65,7 +67,8 @@ function liveSegments(
 
 /**
  * Brings the tables up to `upTo`, where their newer entries began to be noted. Answers those for which that is not
- * possible: the log does not go back far enough, or has lost commits that the engine had.
+ * possible: the log does not go back far enough, or has lost commits that the engine had, or has more changes of the
+ * table than memory is to hold.
  */
 export async function catchUp(
   store: OpenedStore,
@@ -81,10 +84,10 @@ export async function catchUp(
     if (sequence > upTo || store.log.firstSequence > sequence + 1) lost.add(stored);
     else if (sequence < upTo) behind.set(nameOf(stored.table.tenantNumber, stored.table.storageId), one);
   }
-  const replayed = await replay(store.log, behind, upTo, turns, lost);
+  const replayed = await replay(store.log, { behind, upTo, bytesMax: cache.sizes.replayBytesMax }, turns, lost);
   for (const { stored, changed } of found) {
     if (lost.has(stored)) continue;
-    for (const [text, operation] of replayed.get(stored) ?? []) {
+    for (const [text, operation] of replayed.get(stored)?.rows ?? []) {
       if (!stored.table.entries.has(text)) cache.note(stored.table, operation);
       await giveWay(turns);
     }
@@ -93,35 +96,58 @@ export async function catchUp(
   return lost;
 }
 
-type Replayed = ReadonlyMap<StoredTable, ReadonlyMap<string, Operation>>;
+type Replayed = ReadonlyMap<StoredTable, ReplayedRows>;
+
+interface Wanted {
+  /** By name. */
+  readonly behind: ReadonlyMap<string, FoundTable>;
+  readonly upTo: number;
+  /** For the changes of each; where there are more, the table is lost. */
+  readonly bytesMax: number;
+}
 
 async function replay(
   log: CommitLog,
-  behind: ReadonlyMap<string, FoundTable>,
-  upTo: number,
+  { behind, upTo, bytesMax }: Wanted,
   turns: Turns,
   lost: Set<StoredTable>,
 ): Promise<Replayed> {
-  const replayed = new Map<StoredTable, Map<string, Operation>>();
+  const replayed = new Map<StoredTable, ReplayedRows>();
   if (behind.size === 0) return replayed;
-  for (const { stored } of behind.values()) replayed.set(stored, new Map());
+  for (const { stored } of behind.values()) replayed.set(stored, new ReplayedRows(bytesMax));
   const from = 1 + Math.min(...[...behind.values()].map(({ sequence }) => sequence));
   for (const entry of log.replay(from)) {
     if (entry.sequence > upTo) break;
     if (entry.gap) for (const { stored, sequence } of behind.values()) if (sequence < entry.sequence) lost.add(stored);
-    for (const { key, value } of entry.operations) {
-      if (key[4] !== SPACE.rows) continue;
-      const one = behind.get(nameOf(tenantOfKey(key), storageIdOf(key)));
-      if (one === undefined || entry.sequence <= one.sequence) continue;
-      const copy = { key: Buffer.from(key), value: value === null ? null : Buffer.from(value) };
-      const text = keyText(copy.key);
-      // Where no segment is, only the count of writes is of use.
-      if (one.stored.table.segmentOf(text) === null) one.stored.table.writesInGaps++;
-      else replayed.get(one.stored)!.set(text, copy);
+    for (const some of partsOf(entry.operations, LARGE_COMMIT_SIZES)) {
+      for (const operation of some) {
+        const one = behindOf(operation.key, behind);
+        if (one !== undefined && entry.sequence > one.sequence) noteReplayed(one.stored, operation, replayed, lost);
+      }
+      await giveWay(turns);
     }
-    await giveWay(turns);
   }
   return replayed;
+}
+
+function behindOf(key: Uint8Array, behind: Wanted["behind"]): FoundTable | undefined {
+  return key[4] === SPACE.rows ? behind.get(nameOf(tenantOfKey(key), storageIdOf(key))) : undefined;
+}
+
+function noteReplayed(
+  stored: StoredTable,
+  operation: Operation,
+  replayed: Map<StoredTable, ReplayedRows>,
+  lost: Set<StoredTable>,
+): void {
+  const rows = replayed.get(stored);
+  if (rows === undefined) return;
+  // Where no segment is, only the count of writes is of use.
+  if (stored.table.segmentOf(keyText(operation.key)) === null) stored.table.writesInGaps++;
+  else rows.note(operation);
+  if (!rows.isFull) return;
+  lost.add(stored);
+  replayed.delete(stored);
 }
 
 /** Keys that were changed before the manifest was written: what they hold now is as good as what they held then. */
