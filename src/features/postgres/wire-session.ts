@@ -150,8 +150,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   private answer(request: Request): Answer | Promise<Answer> {
     this.client.serve(null);
     this.idleSinceMs = Date.now();
-    // It has ended itself. A client that gets rows already hears of it at its next message. Of a user who was removed the
-    // gateway tells.
+    // It has ended itself; the gateway tells of removed users. A client that gets rows hears of it at its next message.
     const { sink } = request;
     if (this.ended?.details?.sqlstate === "57P01" && sink === null) throw this.ended;
     const headers = this.channels.size > 0 && this.pushes === null ? LISTENS : "";
