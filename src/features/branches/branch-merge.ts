@@ -17,13 +17,15 @@ import { type Move, TableWriter } from "../../query/exec/table-writer.js";
 import type { Answer } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
+import type { Branch } from "../../storage/branch-list.js";
+import { branchEnded } from "../../storage/ending-branches.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
 import { storageIdOf } from "../../storage/keys.js";
 import { encodeRecord } from "../../storage/record-codec.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
 import { type DefinitionMerge, mergeDefinitions, mergeWhole } from "./branch-definitions.js";
 import { changeOf } from "./branch-diff.js";
-import { isEnding } from "./branch-life.js";
+import { isThere } from "./branch-life.js";
 import {
   type BranchTables,
   branchTables,
@@ -58,19 +60,21 @@ export function mergeBranch(
   wanted: Wanted,
   commit: Commit = (placed, tx, answer) => placed.commit(tx, answer),
 ): Promise<Merged> {
-  const { origin } = request.partition.shard.layers!.branchOf(number)!;
-  return request.inTenant(request.partition.tenant(origin), (placed) => mergeInto(placed, number, wanted, commit));
+  const branch = request.partition.shard.layers!.branchOf(number)!;
+  const origin = request.partition.tenant(branch.origin);
+  return request.inTenant(origin, (placed) => mergeInto(placed, number, branch, wanted, commit));
 }
 
 async function mergeInto(
   request: Request,
   number: number,
+  branch: Branch,
   { conflicts = "refuse", dry_run = false, tables: only }: Wanted,
   commit: Commit,
 ): Promise<Merged> {
   await engineHasAll(request.partition.shard, request.yieldTurn);
   const layers = request.partition.shard.layers!;
-  const branch = layers.branchOf(number)!;
+  if (!isThere(request.partition, number, branch)) throw branchEnded();
   const { writes: before } = branch;
   const tables = await branchTables(request, number, branch);
   const origin = request.tenant;
@@ -103,7 +107,7 @@ async function mergeInto(
     await mergeWhole(definitions, whole);
     await merge.write(request.yieldTurn);
     // It was read in several turns: all of it has to be of one moment.
-    if (layers.branchOf(number) !== branch || branch.writes !== before || isEnding(branch)) throw writtenMeanwhile();
+    if (branch.writes !== before || !isThere(request.partition, number, branch)) throw writtenMeanwhile();
     await session.checkConstraints(merge.context);
     await session.prepareCommit(request);
     session.commit((tx) => commit(request, tx, answer));
