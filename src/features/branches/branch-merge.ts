@@ -26,6 +26,7 @@ import type { ShardTransaction } from "../../storage/transaction.js";
 import { type DefinitionMerge, mergeDefinitions, mergeWhole } from "./branch-definitions.js";
 import { changeOf } from "./branch-diff.js";
 import { isThere } from "./branch-life.js";
+import { GraphEnds, leftOut } from "./graph-ends.js";
 import {
   type BranchTables,
   branchTables,
@@ -90,9 +91,10 @@ async function mergeInto(
     const merge = new RowMerge(session.contextFor(request), conflicts);
     for await (const difference of rowDifferences(request, number, branch, tables)) {
       if (!isWanted(difference.table)) continue;
-      if (whole.has(storageIdOf(difference.key))) merge.counts[changeOf(difference)]++;
+      if (whole.has(storageIdOf(difference.key))) merge.takeWhole(difference);
       else merge.take(difference);
     }
+    await merge.checkGraphs(request.yieldTurn);
     const refused = conflicts === "refuse" && merge.conflictCount > 0;
     const writes = !refused && !dry_run;
     const answer = {
@@ -120,7 +122,10 @@ async function mergeInto(
 
 const NOTHING: ReadonlySet<number> = new Set();
 
-/** Throws not_found for a name that no table has, and conflict for a table that is another than at the fork. */
+/**
+ * Throws not_found for a name that no table has, conflict for a table that is another than at the fork, and
+ * invalid_request for one of the two tables of a graph.
+ */
 function wantedTables(
   { now, changed }: BranchTables,
   only: readonly string[] | undefined,
@@ -141,7 +146,13 @@ function wantedTables(
     });
   }
   const names = new Set(only);
-  return (table) => names.has(shownName(table));
+  const isNamed = (table: TableDef) => names.has(shownName(table));
+  const half = [...now.values()].find((table) => isNamed(table) && leftOut(table, now.values(), isNamed) !== null);
+  if (half === undefined) return isNamed;
+  const other = shownName(leftOut(half, now.values(), isNamed)!);
+  throw new DbError("invalid_request", `"${shownName(half)}" is of a graph: name "${other}", too.`, {
+    field: `tables[${only.indexOf(shownName(half))}]`,
+  });
 }
 
 /** What gives out numbers to new rows goes on after those of the branch. */
@@ -174,6 +185,7 @@ export class RowMerge {
     readonly theirs: Row;
   }[] = [];
   private readonly current: ReadonlyMap<number, TableDef>;
+  private readonly ends = new GraphEnds();
 
   constructor(
     readonly context: ExecContext,
@@ -199,7 +211,23 @@ export class RowMerge {
       if (this.resolution !== "theirs") return;
       if (before === null && layoutOf(table).primaryKey === null) throw sameNumber(table);
     }
+    this.ends.note(table, ours, after);
     this.keep({ table, key, before: ours, after });
+  }
+
+  /** A row of a table that is taken over as it stands. */
+  takeWhole(difference: RowDifference): void {
+    const { table, before, after } = difference;
+    this.counts[changeOf(difference)]++;
+    this.ends.note(table, before, after);
+  }
+
+  /** Relationships that would be without a node are conflicts. Throws conflict where one side is to count. */
+  async checkGraphs(yieldTurn: () => Promise<void>): Promise<void> {
+    for await (const { table, ours, theirs } of this.ends.loose(this.context, yieldTurn)) {
+      if (this.resolution !== "refuse") throw looseEdge(table);
+      this.conflict(table, null, ours, theirs);
+    }
   }
 
   /** The row, which is another now, is to be as given. */
@@ -301,6 +329,11 @@ function sameNumber(table: TableDef): DbError {
     "conflict",
     `${what} They cannot be told apart: merge with "conflicts": "ours", or insert them again.`,
   );
+}
+
+function looseEdge(table: TableDef): DbError {
+  const what = `A relationship of "${shownName(table)}" would be without a node, which the other side has deleted.`;
+  return new DbError("conflict", `${what} Delete the relationship, or make the node again, and merge again.`);
 }
 
 function tooMany(): DbError {
