@@ -281,6 +281,30 @@ t.test("no merge leaves a relationship without its nodes", async (t) => {
   t.match(await merge("removed", {}), { data: { merged: true, removed: 2 } });
 });
 
+t.test("merges and differences are audited by what they write and show", async (t) => {
+  const token = await server.tenant("audits", ["super_admin"]);
+  for (const name of ["a", "b", "c"]) {
+    await rows(token, `CREATE TABLE ${name} (id int PRIMARY KEY)`);
+    await rows(token, `INSERT INTO ${name} VALUES (1)`);
+    await rows(token, `ALTER TABLE ${name} SET (audit = 'read, write')`);
+  }
+  const entries = async () => {
+    const { body } = await server.call("GET", "/admin/audit/data", undefined, { token });
+    return body.data.entries.map(({ action, target }: { action: string; target: string[] }) => [action, target.sort()]);
+  };
+  await fork(token, { name: "br" });
+  await rows(token, "INSERT INTO a VALUES (2)", "br");
+  await rows(token, "DROP TABLE b", "br");
+  await server.expect(200, "GET", "/v1/branches/br/diff", undefined, { token });
+  t.same((await entries())[0], ["data.read", ["a", "b", "c"]], "also rows of what was dropped");
+  await server.expect(200, "POST", "/v1/branches/br/merge", {}, { token });
+  t.same(
+    (await entries()).filter(([action]: [string]) => action === "data.write").slice(0, 1),
+    [["data.write", ["a", "b"]]],
+    "what was dropped, and not what stays as it was",
+  );
+});
+
 t.test("a branch of a branch is merged by a request about the tenant", async (t) => {
   const token = await server.tenant("deep", ["super_admin"]);
   await rows(token, "CREATE TABLE item (id int PRIMARY KEY, v text)");

@@ -15,6 +15,7 @@ import { RowRuleChecks } from "../../query/exec/row-rules.js";
 import { layoutOf } from "../../query/exec/table-layout.js";
 import { type Move, TableWriter } from "../../query/exec/table-writer.js";
 import type { Answer } from "../../session/answer.js";
+import { isAudited } from "../../session/audited-definitions.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import type { Branch } from "../../storage/branch-list.js";
@@ -104,7 +105,7 @@ async function mergeInto(
       session.rollback();
       return answer;
     }
-    const write = [...tables.now.values()].filter(({ audit }) => audit?.includes("write"));
+    const write = auditedOf(tables, whole, merge);
     if (write.length > 0) merge.context.services.noteAccess({ read: [], write }, merge.context);
     await mergeWhole(definitions, whole);
     await merge.write(request.yieldTurn);
@@ -121,6 +122,16 @@ async function mergeInto(
 }
 
 const NOTHING: ReadonlySet<number> = new Set();
+
+/** Tables whose rows or definitions are written, if that is audited now, or was at the fork. */
+function auditedOf(tables: BranchTables, whole: ReadonlySet<number>, { written }: RowMerge): readonly TableDef[] {
+  const isWritten = (table: TableDef) => whole.has(storageOf(table)) || written.has(storageOf(table));
+  const found = new Map<number, TableDef>();
+  for (const table of [...tables.now.values(), ...tables.before.values()]) {
+    if (isAudited(table) && isWritten(table) && !found.has(table.id)) found.set(table.id, table);
+  }
+  return [...found.values()];
+}
 
 /**
  * Throws not_found for a name that no table has, conflict for a table that is another than at the fork, and
@@ -175,6 +186,8 @@ export class RowMerge {
   readonly counts = { added: 0, removed: 0, changed: 0 };
   readonly conflicts: ResponseOf<"branches.merge">["conflicts"][number][] = [];
   conflictCount = 0;
+  /** Storage ids of tables whose rows are written. */
+  readonly written = new Set<number>();
   private readonly writers = new Map<TableDef, TableWriter>();
   private readonly columns = new Map<TableDef, ReadonlySet<number>>();
   private readonly removals: { readonly table: TableDef; readonly key: Uint8Array; readonly ours: Row }[] = [];
@@ -241,6 +254,7 @@ export class RowMerge {
 
   private keep({ table, key, before: ours, after }: RowDifference): void {
     this.counts[changeOf({ before: ours, after })]++;
+    this.written.add(storageOf(table));
     if (this.removals.length + this.changes.length >= MERGED_ROWS_MAX) throw tooMany();
     if (after !== null) this.changes.push({ table, key, ours, theirs: after });
     else if (ours !== null) this.removals.push({ table, key, ours });
