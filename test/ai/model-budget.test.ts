@@ -1,6 +1,6 @@
 /** What models use counts against budgets, also where nobody waits for the end. */
 import t from "tap";
-import { type FromInference, type InferenceThread, type ToInference } from "../../src/ai/inference-messages.js";
+import type { FromInference, InferenceThread, ToInference } from "../../src/ai/inference-messages.js";
 import type { ModelBudget } from "../../src/ai/model-budget.js";
 import { Models } from "../../src/ai/models.js";
 import type { ChatEvent, Provider } from "../../src/ai/providers/provider.js";

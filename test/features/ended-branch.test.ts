@@ -26,7 +26,10 @@ t.test("whatever comes of the work, the end of its branch is told", async (t) =>
   let there: Branch | null = branch;
   const partition = { shard: { layers: { branchOf: () => there } } } as unknown as Partition;
   t.equal(await inBranch(partition, NUMBER, branch, async () => 1), 1);
-  await t.rejects(inBranch(partition, NUMBER, branch, () => Promise.reject(new Error("own"))), { message: "own" });
+  await t.rejects(
+    inBranch(partition, NUMBER, branch, () => Promise.reject(new Error("own"))),
+    { message: "own" },
+  );
   const leave = async () => {
     there = { ...branch };
   };

@@ -19,13 +19,7 @@ export function diffOf(request: Request, number: number, only: string | undefine
   return inBranch(partition, number, branch, (there) => differences(request, number, there, only, limit));
 }
 
-async function differences(
-  request: Request,
-  number: number,
-  branch: Branch,
-  only: string | undefined,
-  limit: number,
-) {
+async function differences(request: Request, number: number, branch: Branch, only: string | undefined, limit: number) {
   await engineHasAll(request.partition.shard, request.yieldTurn);
   const tables = await branchTables(request, number, branch);
   const counts = new Map<string, Record<Change, number>>();

@@ -26,8 +26,11 @@ t.test("a job in a branch counts for the branch's tenant", async (t) => {
       t.equal(request.audited()?.tenant.number, TENANT, "whose trail of audits it is");
     });
   }
-  t.same([turns, budgets], [
-    [TENANT, TENANT],
-    [TENANT, TENANT],
-  ]);
+  t.same(
+    [turns, budgets],
+    [
+      [TENANT, TENANT],
+      [TENANT, TENANT],
+    ],
+  );
 });
