@@ -121,7 +121,10 @@ export class ClaimVerifier {
     return this.options.enabled ? this.load(this.find(this.defaultModel)) : Promise.resolve();
   }
 
-  /** The verdict of one statement. Throws the NLI errors, `overloaded`, those of its budget, and the reason of the asker's signal. */
+  /**
+   * The verdict of one statement. Throws the NLI errors, `overloaded`, those of the asker's budget, and the reason of
+   * the asker's signal.
+   */
   async verify(request: VerifyRequest, asker: Asker): Promise<VerifiedClaim> {
     const [claim] = await this.verifyAll([request], asker);
     return claim!;

@@ -39,8 +39,8 @@ export function isThere(partition: Partition, number: number, branch: Branch): b
 }
 
 /**
- * Works in a branch. Throws not_found, whatever `work` answers or throws, where the branch has ended meanwhile: what was
- * read or written there is nothing then.
+ * Works in a branch. Throws not_found, whatever `work` answers or throws, where the branch has ended meanwhile: what
+ * was read or written there is nothing then.
  */
 export async function inBranch<T>(
   partition: Partition,
