@@ -11,7 +11,7 @@ import { ROOT } from "../servers.js";
 import { type ClaimSetName, labelledClaims, labelledPairs, unrelatedAnchors } from "./claim-sets.js";
 
 const MODEL = "nli-mini";
-const NOBODY = { tenant: null };
+const NOBODY = { user: null };
 const AT_ONCE = 16;
 
 export interface MeasuredClaims {

@@ -7,6 +7,8 @@ import type { GenerationEnd } from "./inference-messages.js";
 export class Generation implements AsyncIterable<string> {
   /** How it ended; rejects as the reading does. */
   readonly ended: Promise<GenerationEnd>;
+  /** Pieces that were made, each of a token or more. */
+  made = 0;
   private readonly pieces: string[] = [];
   private wake: (() => void) | null = null;
   private over = false;
@@ -51,6 +53,7 @@ export class Generation implements AsyncIterable<string> {
 
   /** By the lane, as are the next two. */
   add(piece: string): void {
+    this.made++;
     this.pieces.push(piece);
     this.wake?.();
   }

@@ -4,11 +4,12 @@
  * restarts. When the library reports a change, the installed bundles are looked at again. Made by the actor, for all
  * its partitions; statements reach it through their session's services, handlers through `tenantEmbedder`.
  */
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { DbError } from "../protocol/errors.js";
 import type { InferenceMetrics, ModelUsage } from "../protocol/messages.js";
 import type { ToLibrary } from "../protocol/model-library.js";
 import { type FoundBundle, findBundles, type PulledFrom, problemOf } from "./bundle.js";
+import { generationTokens } from "./estimated-tokens.js";
 import type { Generation } from "./generation-stream.js";
 import { InferenceLane, type LaneOptions, type Numbers } from "./inference-lane.js";
 import type { GenerationRequest, ImageItem, TextPair } from "./inference-messages.js";
@@ -199,22 +200,23 @@ export class Models {
 
   /**
    * What the bundle in that folder, of kind nli, gives for each of at most RUN_ITEMS_MAX pairs: its outputs (logits)
-   * for contradiction, entailment and neutral. `tenant` null: counts for nobody. Rejects with BundleError,
+   * for contradiction, entailment and neutral. `user` null: counts for nobody. Rejects with BundleError,
    * `overloaded`, `internal_error` when the run failed, and the signal's reason.
    */
   async scorePairs(
     directory: string,
     pairs: readonly TextPair[],
-    tenant: string | null,
+    user: ModelUser | null,
     signal?: AbortSignal,
   ): Promise<Numbers> {
     if (this.lane === null) throw new DbError("model_unavailable", "Models are not available here.");
     const model = this.all().find((one) => one.found.directory === directory);
+    if (user !== null) budgetOfUser(user)?.beginModel(model?.name ?? basename(directory));
     if (model !== undefined) model.lastUsedMs = Date.now();
     try {
       const numbers = await this.lane.numbers(directory, pairs, signal);
       if (model !== undefined) model.state = "ready";
-      if (tenant !== null) this.count(tenant, { pairs: pairs.length, tokens: numbers.tokens });
+      if (user !== null) this.count(user, { pairs: pairs.length, tokens: numbers.tokens });
       return numbers;
     } catch (error) {
       if (model !== undefined && error instanceof BundleError) this.fail(model, error.message);
@@ -234,7 +236,11 @@ export class Models {
         model.state = "ready";
         this.count(user, { tokens: inputTokens, generatedTokens: outputTokens });
       },
-      () => undefined,
+      () => {
+        // What was written before it failed was read by the client.
+        if (generation.made === 0) return;
+        this.count(user, { tokens: generationTokens(request), generatedTokens: generation.made });
+      },
     );
     return generation;
   }

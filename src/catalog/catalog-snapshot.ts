@@ -200,6 +200,12 @@ export class CatalogSnapshot implements CatalogView {
     return this.sorted;
   }
 
+  auditedTables(): readonly TableDef[] {
+    const found: TableDef[] = [];
+    for (const table of this.tablesByName.values()) if (table.audit !== undefined) found.push(table);
+    return found;
+  }
+
   /** Whether a table, a view, an index, a primary key or a sequence has the name: they share one space of names. */
   hasRelation(schema: string, name: string): boolean {
     return (

@@ -42,6 +42,8 @@ export interface CatalogView {
   sequencesOf(table: TableDef): readonly SequenceDef[];
   /** All tables, by schema and name. */
   tables(): readonly TableDef[];
+  /** Those whose rows are audited, in no order. */
+  auditedTables(): readonly TableDef[];
   sequences(): readonly SequenceDef[];
   /** Schemas that statements made. */
   schemas(): readonly SchemaDef[];

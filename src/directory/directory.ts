@@ -322,9 +322,9 @@ export class Directory {
     return oidc.providerOfToken(this.context, { issuer, audiences, parties });
   }
 
-  /** By its client, for what is said to that. Throws `token_issuer_unknown`. */
-  providerOfClient(issuer: string, clients: readonly string[]): oidc.KnownProvider {
-    return oidc.providerOfClient(this.context, issuer, clients);
+  /** By their client, for what is said to that. Throws `token_issuer_unknown`. */
+  providersOfClient(issuer: string, clients: readonly string[]): readonly oidc.KnownProvider[] {
+    return oidc.providersOfClient(this.context, issuer, clients);
   }
 
   /** Throws `not_found`. */

@@ -182,14 +182,23 @@ function theOne(found: readonly KnownProvider[], parties: readonly string[]): Kn
   throw new DbError("token_audience_wrong", "The token is meant for several providers of this installation at once.");
 }
 
-/** Throws `not_found`. */
-export function providerOfClient(context: DirectoryContext, issuer: string, clients: readonly string[]): KnownProvider {
-  const isMeant = ({ spec }: KnownProvider) =>
+/**
+ * All that say they are one of those clients of the issuer: nothing keeps two tenants from naming the same one. Throws
+ * `token_issuer_unknown`.
+ */
+export function providersOfClient(
+  context: DirectoryContext,
+  issuer: string,
+  clients: readonly string[],
+): readonly KnownProvider[] {
+  const isMeant = ({ spec }: { readonly spec: OidcProviderSpec }) =>
     spec.issuer === issuer && spec.client_id !== undefined && clients.includes(spec.client_id);
-  const found =
-    configured(context).map(ofConfiguration).find(isMeant) ??
-    read(context, (tx) => listAllOidcProviders(tx).map((record) => ofTenant(context, record))).find(isMeant);
-  if (found === undefined) throw new DbError("token_issuer_unknown");
+  const described = read(context, (tx) => listAllOidcProviders(tx).filter(isMeant));
+  const found = [
+    ...configured(context).map(ofConfiguration).filter(isMeant),
+    ...described.map((record) => ofTenant(context, record)),
+  ];
+  if (found.length === 0) throw new DbError("token_issuer_unknown");
   return found;
 }
 

@@ -5,7 +5,7 @@
 import { analyzeTable } from "../query/exec/analyze-table.js";
 import { type BoundAnalyze, type BoundDdl, type BoundDdlSteps, LOCK_TABLE } from "../sql/bind/bound-statement.js";
 import type { ShardTransaction } from "../storage/transaction.js";
-import { noteDefinition } from "./audited-definitions.js";
+import { AuditedDefinitions } from "./audited-definitions.js";
 import { callsToCheck, checkCalls } from "./check-calls.js";
 import type { ExecutionScope } from "./execution-scope.js";
 import { runDdl } from "./run-ddl.js";
@@ -39,6 +39,7 @@ export async function runDefinitions(
   const { tenant, names, block } = scope;
   const { catalog } = tenant;
   const told = [...notices];
+  const audit = new AuditedDefinitions();
   let lastTag = tag;
   let rowsFilled: number | undefined;
   for (const step of steps) {
@@ -51,15 +52,16 @@ export async function runDefinitions(
     else names.rights(catalog.view(tx)).requireDefining();
     const query = bound.stored ?? bound.rows;
     await checkCalls(query ? callsToCheck(query) : calls, bound.parameters ?? [], context);
-    noteDefinition(bound.command, context);
-    const done = await runDdl(
-      bound,
-      catalog,
-      scope.internalStatements(),
-      context,
-      tenant.positionOf,
-      names.author(catalog.view(tx)),
-      (table) => new UnseenRows(table, tenant, tx, context),
+    const done = await audit.run(bound.command, context, () =>
+      runDdl(
+        bound,
+        catalog,
+        scope.internalStatements(),
+        context,
+        tenant.positionOf,
+        names.author(catalog.view(tx)),
+        (table) => new UnseenRows(table, tenant, tx, context),
+      ),
     );
     lastTag ??= done.tag;
     if (bound.command.kind === "create table") rowsFilled = done.rowsFilled;
@@ -68,6 +70,7 @@ export async function runDefinitions(
     context.checkpoint();
     if (context.shouldYield()) await context.yieldTurn();
   }
+  audit.note(scope.contextFor(tx, run.request, []));
   const outcome = textOutcome("result", [lastTag ?? ""], run.collector, told);
   return rowsFilled === undefined ? outcome : { ...outcome, rowsFilled };
 }

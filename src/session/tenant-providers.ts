@@ -5,6 +5,7 @@
  */
 
 import { readFileSync } from "node:fs";
+import { estimatedTokens, promptTokens } from "../ai/estimated-tokens.js";
 import type { ModelBudget, ModelUser } from "../ai/model-budget.js";
 import type { Models } from "../ai/models.js";
 import { NativeProvider } from "../ai/providers/native-provider.js";
@@ -146,17 +147,34 @@ export class TenantProviders {
   }
 }
 
-/** The provider for a client that may use so many tokens, and some models. What a call has used is known at its end. */
-function withinModelBudget(provider: Provider, budget: ModelBudget | null): Provider {
+/**
+ * The provider for a client that may use so many tokens, and some models. What a call has used is known at its end; of
+ * a call whose client leaves before, or whose provider does not tell, it is estimated.
+ */
+export function withinModelBudget(provider: Provider, budget: ModelBudget | null): Provider {
   if (budget === null) return provider;
   const { name, model, supportsTools } = provider;
   return {
     ...{ name, model, supportsTools },
     async *chat(request, signal) {
+      signal.throwIfAborted();
       budget.beginModel(request.model ?? model);
-      for await (const event of provider.chat(request, signal)) {
-        if (event.kind === "usage") budget.spendTokens(event.inputTokens + event.outputTokens);
-        yield event;
+      let used = 0;
+      let written = 0;
+      let isRefused = false;
+      try {
+        for await (const event of provider.chat(request, signal)) {
+          if (event.kind === "usage") used += event.inputTokens + event.outputTokens;
+          else if (event.kind === "text") written += estimatedTokens(event.text);
+          else if (event.kind === "tool_call") written += estimatedTokens(JSON.stringify(event.arguments));
+          yield event;
+        }
+      } catch (error) {
+        isRefused = written === 0 && !signal.aborted;
+        throw error;
+      } finally {
+        if (used > 0) budget.spendTokens(used);
+        else if (!isRefused) budget.spendTokens(promptTokens(request) + written);
       }
     },
   };

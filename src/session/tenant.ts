@@ -17,6 +17,7 @@ import type { RowNumbers } from "../query/exec/row-numbers.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import type { SpillArea } from "../query/exec/spill/spill-area.js";
 import type { LiveLock, LiveSession } from "../sql/bind/system/system-view.js";
+import { requireBranch } from "../storage/ending-branches.js";
 import type { ReadableShard } from "../storage/past-shard.js";
 import type { Transaction } from "../storage/store.js";
 import { LiftedPlans } from "./lifted-plans.js";
@@ -128,6 +129,7 @@ export class Tenant {
         this.catalog.settle(tx, null);
         return;
       }
+      this.requireThere(tx);
       this.newestCommit = tx.commit();
     } catch (error) {
       this.catalog.settle(tx, null);
@@ -136,6 +138,16 @@ export class Tenant {
     this.catalog.settle(tx, this.newestCommit);
     this.partition.wroteSomething(this.number);
     if (this.catalog.changedAt === this.newestCommit) this.partition.definitionsChanged(this);
+  }
+
+  /** What is written in a branch that has ended would be nowhere. */
+  private requireThere(tx: Transaction): void {
+    try {
+      requireBranch(this.partition.shard.layers, this.number);
+    } catch (error) {
+      tx.rollback();
+      throw error;
+    }
   }
 
   /** Throws statement_stopped for a statement like one that had to be stopped. */

@@ -168,6 +168,7 @@ t.test("what a role may make, change and delete", async (t) => {
   t.same(await rows("MATCH (p:P {name: 'new'}) SET p.name = 'newer' RETURN p.name"), ["newer"]);
   t.same(await rows("MATCH (p:P {name: 'newer'}) DELETE p"), []);
   t.same(await rows("MATCH (p:P {name: 'b'})-[r]-() RETURN count(r)"), ["1"], "one end of the other is hidden");
+  t.match((await rows("MATCH (p:P {name: 'b'}) DETACH DELETE p"))[0], refused, "its hidden relationship counts");
   await exec("reset role");
   await exec(`create policy open on ${EDGES} for select using (true)`);
   await exec(`create policy made on ${EDGES} for insert with check (properties->>'open' = 'true')`);
@@ -186,6 +187,17 @@ t.test("what a role may make, change and delete", async (t) => {
   t.equal(await names(), "a b lonely", "who may only read reads");
   t.match((await rows("CREATE (:P {team: 'x'})"))[0], /^42501 permission denied for graph default/);
   t.match((await rows("MATCH (p:P) SET p.x = 1"))[0], /^42501 permission denied for graph default/);
+  await close();
+});
+
+t.test("a hidden value that is there tells nothing but that", async (t) => {
+  const { rows, close } = await graph([
+    "CREATE CONSTRAINT one FOR (p:P) REQUIRE p.k IS UNIQUE",
+    "CREATE (:P {k: 7, hidden: true})",
+    ...POLICIES,
+    "set role ann",
+  ]);
+  t.match((await rows("CREATE (:P {k: 7})"))[0], /constraint "one" allows each value once$/);
   await close();
 });
 

@@ -215,3 +215,11 @@ t.test("new users are stored no faster than the tenant's rate", async (t) => {
   steady.now += 1_000;
   t.ok(comes(3));
 });
+
+t.test("a client that two tenants name is of both", async (t) => {
+  const { directory } = await withTenants();
+  directory.putOidcProvider("beta", { ...SPEC, audience: ["beta-own"] });
+  const keys = directory.providersOfClient(SPEC.issuer, ["c"]).map(({ key }) => key);
+  t.same(keys.sort(), ["acme/corp", "beta/corp"]);
+  t.throws(() => directory.providersOfClient(SPEC.issuer, ["d"]), { code: "token_issuer_unknown" });
+});

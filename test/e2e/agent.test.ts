@@ -154,6 +154,23 @@ t.test("in a sandbox what an agent writes is a branch, to be looked at and merge
   await server.rows("DROP AGENT tidier");
 });
 
+t.test("a sandbox whose branch is deleted meanwhile", async (t) => {
+  const insert = call("execute", { sql: "INSERT INTO orders VALUES (9, 1, 9)" });
+  fake.script = async (_asked, number) => {
+    const answers: Part[][] = [[insert], [insert, call("execute", { sql: "CREATE TABLE zz (id int)" })], ["Done."]];
+    const branches = number === 2 ? (await server.call("GET", "/v1/branches")).body.data.branches : [];
+    for (const { name } of branches) await server.call("DELETE", `/v1/branches/${name}`);
+    return { pieces: openaiPieces(answers[number - 1]!) };
+  };
+  const reply = await agent({ sandbox: true });
+  t.equal(reply.status, 404);
+  t.match(reply.body.error.message, /^AGENT_RUN error: The branch has ended meanwhile/);
+  const results = told().flatMap(({ role, content }) => (role === "tool" ? content.slice(0, 23) : []));
+  t.match(results, [/^{/, "error: The branch has e", "error: The branch has e"], "nothing is written into nothing");
+  const [trace] = await server.rows("SELECT status, error FROM _agent_runs ORDER BY started_at DESC LIMIT 1");
+  t.match(trace, ["failed", /The branch has ended/]);
+});
+
 t.test("malformed calls are told to the model, and given up after some", async (t) => {
   script(
     [call("query", '{"sql": SELECT')],

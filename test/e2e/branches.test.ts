@@ -253,6 +253,58 @@ t.test("the rows of some tables are merged, and the others later", async (t) => 
   t.same(await rows(token, "SELECT * FROM b"), [[1, 1, null]]);
 });
 
+t.test("no merge leaves a relationship without its nodes", async (t) => {
+  const token = await server.tenant("ends", ["super_admin"]);
+  const merge = async (branch: string, body: object) =>
+    (await server.call("POST", `/v1/branches/${branch}/merge`, body, { token })).body;
+  await rows(token, "CREATE (:N {i: 0})-[:T]->(:N {i: 9}), (:N {i: 5})");
+  for (const name of ["late", "made", "removed"]) await fork(token, { name });
+  await rows(token, "MATCH (a:N {i: 0}), (b:N {i: 5}) CREATE (a)-[:LATE]->(b)", "late");
+  await rows(token, "MATCH (n:N {i: 5}) DELETE n");
+  const late = [{ table: "graph:default.edges", base: null, ours: null, theirs: { type: "LATE" } }];
+  t.match(await merge("late", {}), { data: { merged: false, conflicts: late, conflicts_total: 1 } });
+  await rows(token, "CREATE (:N {i: 1})-[:T]->(:N {i: 2})", "made");
+  t.match(await merge("made", { tables: ["graph:default.edges"] }), {
+    error: { code: "invalid_request", message: /name "graph:default.nodes"/, details: { field: "tables[0]" } },
+  });
+  t.match(await merge("made", { tables: ["graph:default.edges", "graph:default.nodes"] }), {
+    data: { merged: true, added: 3 },
+  });
+  await rows(token, "MATCH (n:N {i: 9}) DETACH DELETE n", "removed");
+  await rows(token, "MATCH (a:N {i: 0}), (b:N {i: 9}) CREATE (a)-[:NEW]->(b)");
+  const conflicts = [{ table: "graph:default.edges", ours: { type: "NEW" }, theirs: null }];
+  t.match(await merge("removed", { dry_run: true }), { data: { merged: false, conflicts } });
+  t.match(await merge("removed", {}), { data: { merged: false, conflicts, conflicts_total: 1 } });
+  t.match(await merge("removed", { conflicts: "theirs" }), { error: { code: "conflict", message: /without a node/ } });
+  t.same(await rows(token, "MATCH ()-[r:NEW]->() RETURN count(r)"), [[1]]);
+  await rows(token, "MATCH ()-[r:NEW]->() DELETE r");
+  t.match(await merge("removed", {}), { data: { merged: true, removed: 2 } });
+});
+
+t.test("merges and differences are audited by what they write and show", async (t) => {
+  const token = await server.tenant("audits", ["super_admin"]);
+  for (const name of ["a", "b", "c"]) {
+    await rows(token, `CREATE TABLE ${name} (id int PRIMARY KEY)`);
+    await rows(token, `INSERT INTO ${name} VALUES (1)`);
+    await rows(token, `ALTER TABLE ${name} SET (audit = 'read, write')`);
+  }
+  const entries = async () => {
+    const { body } = await server.call("GET", "/admin/audit/data", undefined, { token });
+    return body.data.entries.map(({ action, target }: { action: string; target: string[] }) => [action, target.sort()]);
+  };
+  await fork(token, { name: "br" });
+  await rows(token, "INSERT INTO a VALUES (2)", "br");
+  await rows(token, "DROP TABLE b", "br");
+  await server.expect(200, "GET", "/v1/branches/br/diff", undefined, { token });
+  t.same((await entries())[0], ["data.read", ["a", "b", "c"]], "also rows of what was dropped");
+  await server.expect(200, "POST", "/v1/branches/br/merge", {}, { token });
+  t.same(
+    (await entries()).filter(([action]: [string]) => action === "data.write").slice(0, 1),
+    [["data.write", ["a", "b"]]],
+    "what was dropped, and not what stays as it was",
+  );
+});
+
 t.test("a branch of a branch is merged by a request about the tenant", async (t) => {
   const token = await server.tenant("deep", ["super_admin"]);
   await rows(token, "CREATE TABLE item (id int PRIMARY KEY, v text)");

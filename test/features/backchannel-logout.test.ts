@@ -32,8 +32,8 @@ t.test("a logout token ends the sessions of its user, once", async (t) => {
     issuers: { keys, keysAgain: keys } as unknown as Issuers,
     now: () => clock.now,
     directory: {
-      providerOfClient: (issuer, clients) => {
-        if (issuer === ISSUER && clients.includes("console")) return provider;
+      providersOfClient: (issuer, clients) => {
+        if (issuer === ISSUER && clients.includes("console")) return [provider];
         throw new DbError("token_issuer_unknown");
       },
       endFederatedSessions: (by, subject) => {
@@ -77,4 +77,37 @@ t.test("a logout token ends the sessions of its user, once", async (t) => {
   t.equal(await outcome(await tokenOf({}, other.privateKey)), "400 invalid_request", "signed by another");
   t.equal(await outcome("no token"), "400 invalid_request");
   t.same(ended, []);
+});
+
+t.test("each provider of the token's client is asked by its own description", async (t) => {
+  const [own, other] = [await generateKeyPair("ES256"), await generateKeyPair("ES256")];
+  const named = (key: string): KnownProvider => ({ ...provider, key });
+  const keysOf = async ({ key }: KnownProvider) => {
+    if (key === "far/corp" && isFar) throw new DbError("issuer_unavailable");
+    return async () => (key === "thief/corp" ? other.publicKey : own.publicKey);
+  };
+  let isFar = true;
+  const ended: string[] = [];
+  const logouts = new BackchannelLogouts({
+    issuers: { keys: keysOf, keysAgain: keysOf } as unknown as Issuers,
+    now: () => NOW,
+    directory: {
+      providersOfClient: () => ["thief/corp", "acme/corp", "far/corp"].map(named),
+      endFederatedSessions: (by, subject) => {
+        ended.push(by.key);
+        return subject;
+      },
+    },
+  });
+  const token = await new SignJWT({ iss: ISSUER, aud: "console", sub: "ada", jti: "1", events: EVENTS })
+    .setIssuedAt(NOW / 1000)
+    .setExpirationTime(NOW / 1000 + 120)
+    .setProtectedHeader({ alg: "ES256" })
+    .sign(own.privateKey);
+  await t.rejects(logouts.logOut(token), { code: "issuer_unavailable" }, "it is to come again");
+  t.same(ended, ["acme/corp"], "what can be checked takes effect");
+  isFar = false;
+  t.same(await logouts.logOut(token), { name: "ada", ended: true });
+  t.same(ended, ["acme/corp", "far/corp"], "each once");
+  await t.rejects(logouts.logOut(token), { code: "invalid_request" }, "used before");
 });

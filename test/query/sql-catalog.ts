@@ -59,6 +59,7 @@ const CATALOG: CatalogView = {
   tableById: (id) => TABLES.find((def) => def.id === id) ?? null,
   index: () => null,
   searchIndex: () => null,
+  auditedTables: () => [],
   sequence: () => null,
   sequencesOf: () => [],
   view: () => null,

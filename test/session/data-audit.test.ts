@@ -71,6 +71,38 @@ t.test("each statement that uses an audited table leaves an entry", async (t) =>
   await database.close();
 });
 
+t.test("definitions that take rows away, or write them anew, leave an entry for each of their tables", async (t) => {
+  const { database, exec, fresh } = await audited([
+    ...TWO,
+    "create schema s",
+    "create type mood as enum ('good')",
+    "create table s.x (id int, m mood)",
+    "create table base (id int)",
+    "create table heir () inherits (base)",
+    "create table d (id int, n int, m mood)",
+    ...["u", "s.x", "heir", "d"].map((name) => `alter table ${name} set (audit = 'write')`),
+  ]);
+  for (const [sql, expected] of [
+    ["truncate t cascade", "write u"],
+    ["alter table d alter column n type bigint using n + 1", "write d"],
+    ["alter table d add column e int", ""],
+    ["alter table d rename to f", ""],
+    ["alter table f drop column e, drop column n", "write f"],
+    ["drop type mood cascade", "write s.x f"],
+    ["truncate s.x", "write s.x"],
+    ["drop schema s cascade", "write s.x"],
+    ["drop table base cascade", "write heir"],
+    ["drop table t cascade", ""],
+    ["create index i on f (id)", ""],
+    ["begin; drop table f; rollback", ""],
+    ["drop table f, u", "write u f"],
+  ] as const) {
+    await exec(sql);
+    t.same(fresh().split(" ").sort(), expected.split(" ").sort(), sql);
+  }
+  await database.close();
+});
+
 t.test("a change and its entry come and go together; a read is noted whatever becomes of it", async (t) => {
   const { database, exec, fresh } = await audited([...TWO, "alter table t set (audit = 'read, write')"]);
   await exec("begin; insert into t values (5, 5); select * from t; rollback");

@@ -10,6 +10,7 @@ import { DbError } from "../../protocol/errors.js";
 import { type Numbers, RUN_ITEMS_MAX } from "../inference-lane.js";
 import type { TextPair } from "../inference-messages.js";
 import { BundleError } from "../manifest.js";
+import type { ModelUser } from "../model-budget.js";
 import { type ClaimModelsFacts, factsOf, factsOfMissing, type LoadableModel as Model } from "./claim-model-facts.js";
 import { findClaimBundles, type InstalledBundle, installedClaimModels, KNOWN_CLAIM_MODELS } from "./claim-models.js";
 import type { PairsRequest, VerifyRequest } from "./claim-requests.js";
@@ -45,15 +46,15 @@ export interface PairScorer {
   scorePairs(
     directory: string,
     pairs: readonly TextPair[],
-    tenant: string | null,
+    user: ModelUser | null,
     signal?: AbortSignal,
   ): Promise<Numbers>;
 }
 
 /** For whom claims are verified. */
 export interface Asker {
-  /** Its name, under which pairs are counted; null: nobody. */
-  readonly tenant: string | null;
+  /** For whom pairs are counted; null: nobody. */
+  readonly user: ModelUser | null;
   /** Fires when the asker does not want to wait any more. */
   readonly signal?: AbortSignal;
 }
@@ -120,7 +121,10 @@ export class ClaimVerifier {
     return this.options.enabled ? this.load(this.find(this.defaultModel)) : Promise.resolve();
   }
 
-  /** The verdict of one statement. Throws the NLI errors, `overloaded`, and the reason of the asker's signal. */
+  /**
+   * The verdict of one statement. Throws the NLI errors, `overloaded`, those of the asker's budget, and the reason of
+   * the asker's signal.
+   */
   async verify(request: VerifyRequest, asker: Asker): Promise<VerifiedClaim> {
     const [claim] = await this.verifyAll([request], asker);
     return claim!;
@@ -267,12 +271,12 @@ export class ClaimVerifier {
     return weighed;
   }
 
-  private async run(model: Model, pairs: readonly TextPair[], { tenant, signal }: Asker): Promise<NliScores[]> {
+  private async run(model: Model, pairs: readonly TextPair[], { user, signal }: Asker): Promise<NliScores[]> {
     if (model.state === "failed") throw unavailable(model);
     if (model.state === "installed") model.state = "loading";
     let numbers: Numbers;
     try {
-      numbers = await this.options.scorer.scorePairs(model.bundle.directory, pairs, tenant, signal);
+      numbers = await this.options.scorer.scorePairs(model.bundle.directory, pairs, user, signal);
     } catch (error) {
       if (error instanceof BundleError) throw this.fail(model, error.message);
       if (model.state === "loading") model.state = "installed";
@@ -288,7 +292,7 @@ export class ClaimVerifier {
   private async load(model: Model | null): Promise<void> {
     if (model === null || model.state !== "installed") return;
     try {
-      await this.run(model, [{ premise: "a", hypothesis: "b" }], { tenant: null });
+      await this.run(model, [{ premise: "a", hypothesis: "b" }], { user: null });
     } catch (error) {
       // Its state tells it, or the next request does.
       if (!(error instanceof DbError)) throw error;

@@ -7,7 +7,7 @@ import { DbError } from "../../protocol/errors.js";
 import { isAdministrator } from "../../session/owner.js";
 import type { Tenant } from "../../session/tenant.js";
 import { DIFF_ROWS_DEFAULT, diffOf } from "../branches/branch-diff.js";
-import { endBranch } from "../branches/branch-life.js";
+import { endBranch, inBranch, isThere } from "../branches/branch-life.js";
 import { branchNumber, createBranch } from "../branches/make-branch.js";
 import type { AgentSandbox, ToolBounds } from "./agent-tools.js";
 
@@ -25,21 +25,28 @@ export async function forkFor(request: Request, name: string, callTool: CallTool
   }
   await createBranch(request, { name, ttl_seconds: TTL_SECONDS });
   const number = branchNumber(request, name, "sandbox");
-  const tenant = request.partition.tenant(number);
-  let isDiscarded = false;
+  const { partition } = request;
+  const branch = partition.shard.layers!.branchOf(number)!;
   const discard = async (): Promise<void> => {
-    if (isDiscarded) return;
-    isDiscarded = true;
-    endBranch(request.partition, number);
-    await request.durable();
+    if (!isThere(partition, number, branch)) return;
+    try {
+      endBranch(partition, number);
+      await request.durable();
+    } catch (error) {
+      // Others are forked from it, or the disk is full: it ends with its time.
+      if (!(error instanceof DbError)) throw error;
+    }
   };
   return {
-    call: (tool, args, bounds) => callTool(request, tenant, tool, args, bounds),
+    call: (tool, args, bounds) =>
+      inBranch(partition, number, branch, () => callTool(request, partition.tenant(number), tool, args, bounds)),
     outcome: async () => {
-      const { plain } = await diffOf(request, number, undefined, DIFF_ROWS_DEFAULT);
+      const { plain } = await inBranch(partition, number, branch, () =>
+        diffOf(request, number, undefined, DIFF_ROWS_DEFAULT),
+      );
       const isSame = plain.tables.length === 0 && plain.definitions.length === 0;
       if (isSame) await discard();
-      return { branch: isSame ? null : name, ...plain };
+      return { branch: isThere(partition, number, branch) ? name : null, ...plain };
     },
     discard,
   };

@@ -20,7 +20,7 @@ export interface AgentTools {
 export interface AgentSandbox extends Pick<AgentTools, "call"> {
   /** What the agent has changed. Without changes the branch is deleted and its name null. */
   outcome(): Promise<SandboxOutcome>;
-  /** Deletes the branch. */
+  /** Deletes the branch, if it is still there. */
   discard(): Promise<void>;
 }
 

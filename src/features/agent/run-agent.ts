@@ -153,9 +153,12 @@ export async function runAgent(
     const usage = { input_tokens: run.tokens.input, output_tokens: run.tokens.output };
     return JSON.stringify({ run_id: id, answer, ...(changes && { sandbox: changes }), steps: run.steps, usage });
   } catch (error) {
-    await sandbox?.discard();
     const told = toldOf(error, id);
-    await keep(null, told.message);
+    try {
+      await keep(null, told instanceof DbError ? told.message : "an internal error");
+    } finally {
+      await sandbox?.discard();
+    }
     throw told;
   } finally {
     clearTimeout(timer);
@@ -172,8 +175,8 @@ function requireTools(provider: Provider | null): asserts provider is Provider {
 }
 
 /** An error with the words that clients look for, and the run whose trace tells more. */
-function toldOf(error: unknown, id: string): DbError {
-  if (!(error instanceof DbError)) throw error;
+function toldOf(error: unknown, id: string): unknown {
+  if (!(error instanceof DbError)) return error;
   if (error.code === "cancelled") return error;
   const message = error.message.replace(/^AGENT_RUN error: /, "");
   return new DbError(error.code, `AGENT_RUN error: ${message}`, { sqlstate: "58000", ...error.details, run_id: id });

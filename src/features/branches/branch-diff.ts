@@ -2,7 +2,9 @@
 
 import type { Request } from "../../actor/request.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
+import type { Branch } from "../../storage/branch-list.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
+import { inBranch } from "./branch-life.js";
 import { branchTables, type RowDifference, rowDifferences, shownName, shownRow } from "./row-changes.js";
 
 /** Rows that an answer shows. */
@@ -11,9 +13,14 @@ export const DIFF_ROWS_DEFAULT = 100;
 export type Change = "added" | "removed" | "changed";
 
 /** `only`: that table's; `limit`: rows that are shown. */
-export async function diffOf(request: Request, number: number, only: string | undefined, limit: number) {
+export function diffOf(request: Request, number: number, only: string | undefined, limit: number) {
+  const { partition } = request;
+  const branch = partition.shard.layers!.branchOf(number);
+  return inBranch(partition, number, branch, (there) => differences(request, number, there, only, limit));
+}
+
+async function differences(request: Request, number: number, branch: Branch, only: string | undefined, limit: number) {
   await engineHasAll(request.partition.shard, request.yieldTurn);
-  const branch = request.partition.shard.layers!.branchOf(number)!;
   const tables = await branchTables(request, number, branch);
   const counts = new Map<string, Record<Change, number>>();
   const rows: ResponseOf<"branches.diff">["rows"][number][] = [];

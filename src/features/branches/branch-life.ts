@@ -2,6 +2,7 @@
 import type { Partition } from "../../actor/partition.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Branch } from "../../storage/branch-list.js";
+import { branchEnded, isEnding, markEnding } from "../../storage/ending-branches.js";
 import { branchKey, historyRecordKey } from "../../storage/history-keys.js";
 import { CLEARED, jobsOfTenantPrefix, prefixRange, retiredKey, tenantPrefix } from "../../storage/keys.js";
 import { FEED } from "../feed/feed.js";
@@ -9,13 +10,6 @@ import { JOBS } from "../jobs/jobs.js";
 
 /** Ends of one sweep: each is a commit. */
 const ENDS_AT_ONCE = 4;
-/** Branches whose end is committed; the engine may not know it yet. */
-const ending = new WeakSet<Branch>();
-
-export function isEnding(branch: Branch): boolean {
-  return ending.has(branch);
-}
-
 /** Commits the end; what was the branch's own goes in one step. Throws conflict while others are forked from it. */
 export function endBranch(partition: Partition, number: number): void {
   const layers = partition.shard.layers!;
@@ -35,8 +29,34 @@ export function endBranch(partition: Partition, number: number): void {
   tx.delete(historyRecordKey(number));
   tx.delete(branchKey(number));
   partition.tenant(root).commit(tx);
-  ending.add(branch);
+  markEnding(branch);
   partition.forget(number);
+}
+
+/** Whether it is still that branch, and not about to end. */
+export function isThere(partition: Partition, number: number, branch: Branch): boolean {
+  return partition.shard.layers!.branchOf(number) === branch && !isEnding(branch);
+}
+
+/**
+ * Works in a branch. Throws not_found, whatever `work` answers or throws, where the branch has ended meanwhile: what
+ * was read or written there is nothing then.
+ */
+export async function inBranch<T>(
+  partition: Partition,
+  number: number,
+  branch: Branch | null,
+  work: (branch: Branch) => Promise<T>,
+): Promise<T> {
+  if (branch === null || !isThere(partition, number, branch)) throw branchEnded();
+  let done: T;
+  try {
+    done = await work(branch);
+  } catch (error) {
+    throw isThere(partition, number, branch) ? error : branchEnded();
+  }
+  if (!isThere(partition, number, branch)) throw branchEnded();
+  return done;
 }
 
 /** What is at work for the branch, or waits for its changes. */
@@ -54,7 +74,7 @@ export function endExpired(partition: Partition, nowMs: number): void {
   if (layers === null || failed !== null || refusal !== null) return;
   for (const number of layers.expired(nowMs, ENDS_AT_ONCE)) {
     try {
-      if (!ending.has(layers.branchOf(number)!)) endBranch(partition, number);
+      if (!isEnding(layers.branchOf(number)!)) endBranch(partition, number);
     } catch (error) {
       // The disk is full, or something else that passes: the next sweep tries again.
       if (!(error instanceof DbError)) throw error;

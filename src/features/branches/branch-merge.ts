@@ -15,15 +15,19 @@ import { RowRuleChecks } from "../../query/exec/row-rules.js";
 import { layoutOf } from "../../query/exec/table-layout.js";
 import { type Move, TableWriter } from "../../query/exec/table-writer.js";
 import type { Answer } from "../../session/answer.js";
+import { isAudited } from "../../session/audited-definitions.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
+import type { Branch } from "../../storage/branch-list.js";
+import { branchEnded } from "../../storage/ending-branches.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
 import { storageIdOf } from "../../storage/keys.js";
 import { encodeRecord } from "../../storage/record-codec.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
 import { type DefinitionMerge, mergeDefinitions, mergeWhole } from "./branch-definitions.js";
 import { changeOf } from "./branch-diff.js";
-import { isEnding } from "./branch-life.js";
+import { isThere } from "./branch-life.js";
+import { GraphEnds, leftOut } from "./graph-ends.js";
 import {
   type BranchTables,
   branchTables,
@@ -58,19 +62,21 @@ export function mergeBranch(
   wanted: Wanted,
   commit: Commit = (placed, tx, answer) => placed.commit(tx, answer),
 ): Promise<Merged> {
-  const { origin } = request.partition.shard.layers!.branchOf(number)!;
-  return request.inTenant(request.partition.tenant(origin), (placed) => mergeInto(placed, number, wanted, commit));
+  const branch = request.partition.shard.layers!.branchOf(number)!;
+  const origin = request.partition.tenant(branch.origin);
+  return request.inTenant(origin, (placed) => mergeInto(placed, number, branch, wanted, commit));
 }
 
 async function mergeInto(
   request: Request,
   number: number,
+  branch: Branch,
   { conflicts = "refuse", dry_run = false, tables: only }: Wanted,
   commit: Commit,
 ): Promise<Merged> {
   await engineHasAll(request.partition.shard, request.yieldTurn);
   const layers = request.partition.shard.layers!;
-  const branch = layers.branchOf(number)!;
+  if (!isThere(request.partition, number, branch)) throw branchEnded();
   const { writes: before } = branch;
   const tables = await branchTables(request, number, branch);
   const origin = request.tenant;
@@ -86,9 +92,10 @@ async function mergeInto(
     const merge = new RowMerge(session.contextFor(request), conflicts);
     for await (const difference of rowDifferences(request, number, branch, tables)) {
       if (!isWanted(difference.table)) continue;
-      if (whole.has(storageIdOf(difference.key))) merge.counts[changeOf(difference)]++;
+      if (whole.has(storageIdOf(difference.key))) merge.takeWhole(difference);
       else merge.take(difference);
     }
+    await merge.checkGraphs(request.yieldTurn);
     const refused = conflicts === "refuse" && merge.conflictCount > 0;
     const writes = !refused && !dry_run;
     const answer = {
@@ -98,12 +105,12 @@ async function mergeInto(
       session.rollback();
       return answer;
     }
-    const write = [...tables.now.values()].filter(({ audit }) => audit?.includes("write"));
+    const write = auditedOf(tables, whole, merge);
     if (write.length > 0) merge.context.services.noteAccess({ read: [], write }, merge.context);
     await mergeWhole(definitions, whole);
     await merge.write(request.yieldTurn);
     // It was read in several turns: all of it has to be of one moment.
-    if (layers.branchOf(number) !== branch || branch.writes !== before || isEnding(branch)) throw writtenMeanwhile();
+    if (branch.writes !== before || !isThere(request.partition, number, branch)) throw writtenMeanwhile();
     await session.checkConstraints(merge.context);
     await session.prepareCommit(request);
     session.commit((tx) => commit(request, tx, answer));
@@ -116,7 +123,20 @@ async function mergeInto(
 
 const NOTHING: ReadonlySet<number> = new Set();
 
-/** Throws not_found for a name that no table has, and conflict for a table that is another than at the fork. */
+/** Tables whose rows or definitions are written, if that is audited now, or was at the fork. */
+function auditedOf(tables: BranchTables, whole: ReadonlySet<number>, { written }: RowMerge): readonly TableDef[] {
+  const isWritten = (table: TableDef) => whole.has(storageOf(table)) || written.has(storageOf(table));
+  const found = new Map<number, TableDef>();
+  for (const table of [...tables.now.values(), ...tables.before.values()]) {
+    if (isAudited(table) && isWritten(table) && !found.has(table.id)) found.set(table.id, table);
+  }
+  return [...found.values()];
+}
+
+/**
+ * Throws not_found for a name that no table has, conflict for a table that is another than at the fork, and
+ * invalid_request for one of the two tables of a graph.
+ */
 function wantedTables(
   { now, changed }: BranchTables,
   only: readonly string[] | undefined,
@@ -137,7 +157,13 @@ function wantedTables(
     });
   }
   const names = new Set(only);
-  return (table) => names.has(shownName(table));
+  const isNamed = (table: TableDef) => names.has(shownName(table));
+  const half = [...now.values()].find((table) => isNamed(table) && leftOut(table, now.values(), isNamed) !== null);
+  if (half === undefined) return isNamed;
+  const other = shownName(leftOut(half, now.values(), isNamed)!);
+  throw new DbError("invalid_request", `"${shownName(half)}" is of a graph: name "${other}", too.`, {
+    field: `tables[${only.indexOf(shownName(half))}]`,
+  });
 }
 
 /** What gives out numbers to new rows goes on after those of the branch. */
@@ -160,6 +186,8 @@ export class RowMerge {
   readonly counts = { added: 0, removed: 0, changed: 0 };
   readonly conflicts: ResponseOf<"branches.merge">["conflicts"][number][] = [];
   conflictCount = 0;
+  /** Storage ids of tables whose rows are written. */
+  readonly written = new Set<number>();
   private readonly writers = new Map<TableDef, TableWriter>();
   private readonly columns = new Map<TableDef, ReadonlySet<number>>();
   private readonly removals: { readonly table: TableDef; readonly key: Uint8Array; readonly ours: Row }[] = [];
@@ -170,6 +198,7 @@ export class RowMerge {
     readonly theirs: Row;
   }[] = [];
   private readonly current: ReadonlyMap<number, TableDef>;
+  private readonly ends = new GraphEnds();
 
   constructor(
     readonly context: ExecContext,
@@ -195,7 +224,23 @@ export class RowMerge {
       if (this.resolution !== "theirs") return;
       if (before === null && layoutOf(table).primaryKey === null) throw sameNumber(table);
     }
+    this.ends.note(table, ours, after);
     this.keep({ table, key, before: ours, after });
+  }
+
+  /** A row of a table that is taken over as it stands. */
+  takeWhole(difference: RowDifference): void {
+    const { table, before, after } = difference;
+    this.counts[changeOf(difference)]++;
+    this.ends.note(table, before, after);
+  }
+
+  /** Relationships that would be without a node are conflicts. Throws conflict where one side is to count. */
+  async checkGraphs(yieldTurn: () => Promise<void>): Promise<void> {
+    for await (const { table, ours, theirs } of this.ends.loose(this.context, yieldTurn)) {
+      if (this.resolution !== "refuse") throw looseEdge(table);
+      this.conflict(table, null, ours, theirs);
+    }
   }
 
   /** The row, which is another now, is to be as given. */
@@ -209,6 +254,7 @@ export class RowMerge {
 
   private keep({ table, key, before: ours, after }: RowDifference): void {
     this.counts[changeOf({ before: ours, after })]++;
+    this.written.add(storageOf(table));
     if (this.removals.length + this.changes.length >= MERGED_ROWS_MAX) throw tooMany();
     if (after !== null) this.changes.push({ table, key, ours, theirs: after });
     else if (ours !== null) this.removals.push({ table, key, ours });
@@ -297,6 +343,11 @@ function sameNumber(table: TableDef): DbError {
     "conflict",
     `${what} They cannot be told apart: merge with "conflicts": "ours", or insert them again.`,
   );
+}
+
+function looseEdge(table: TableDef): DbError {
+  const what = `A relationship of "${shownName(table)}" would be without a node, which the other side has deleted.`;
+  return new DbError("conflict", `${what} Delete the relationship, or make the node again, and merge again.`);
 }
 
 function tooMany(): DbError {

@@ -9,18 +9,16 @@ import { DbError } from "../../protocol/errors.js";
 import { BRANCHES_MAX } from "../../protocol/limits.js";
 import { plainMoment, stampOfMoment } from "../../session/as-of.js";
 import type { Branch, BranchRecord } from "../../storage/branch-list.js";
+import { FIRST_BRANCH, isEnding, LAST_BRANCH } from "../../storage/ending-branches.js";
 import { branchKey } from "../../storage/history-keys.js";
 import { nextBranchKey } from "../../storage/keys.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
 import type { CommitStamp } from "../../storage/operation.js";
 import type { Transaction } from "../../storage/store.js";
 import { rowsOf } from "../statements/run-alone.js";
-import { endBranch, isEnding } from "./branch-life.js";
+import { endBranch } from "./branch-life.js";
 import { shownStamp } from "./history-routes.js";
 
-/** Numbers of branches are between these; those of tenants stay below. */
-const FIRST_NUMBER = 2 ** 30;
-const LAST_NUMBER = 2 ** 31 - 1;
 /** Each partition counts in steps of it, from its own number on: no two branches of an installation have the same. */
 const NUMBER_STEP = 2048;
 
@@ -91,8 +89,8 @@ export async function startOf(request: Request, origin: number, asOf: string | n
 function takeNumber(tx: Transaction, partition: number): number {
   const key = nextBranchKey();
   const found = tx.get(key);
-  const number = found === undefined ? FIRST_NUMBER + partition : Buffer.from(found).readUInt32BE(0);
-  if (partition >= NUMBER_STEP || number > LAST_NUMBER)
+  const number = found === undefined ? FIRST_BRANCH + partition : Buffer.from(found).readUInt32BE(0);
+  if (partition >= NUMBER_STEP || number > LAST_BRANCH)
     throw new DbError("overloaded", "There is no number left for a branch.");
   const next = Buffer.alloc(4);
   next.writeUInt32BE(number + NUMBER_STEP);

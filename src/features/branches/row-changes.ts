@@ -46,11 +46,16 @@ export async function branchTables(request: Request, number: number, { origin, s
     other !== undefined && sameDefinition(table, other);
   const byId = (tables: ReadonlyMap<number, TableDef>) =>
     new Map([...tables.values()].map((table) => [table.id, table]));
-  noteReads(now.values(), request.audited());
   const [idsBefore, idsNow] = [byId(before), byId(now)];
+  // Also rows that the branch has dropped, or does not audit any more.
+  noteReads(new Map([...auditedReads(now), ...auditedReads(before)]).values(), request.audited());
   const made = [...now.values()].filter((table) => !isSame(table, idsBefore.get(table.id)));
   const dropped = [...before.values()].filter(({ id }) => !idsNow.has(id));
   return { now, before, changed: [...made, ...dropped] };
+}
+
+function auditedReads(tables: ReadonlyMap<number, TableDef>): [id: number, table: TableDef][] {
+  return [...tables.values()].flatMap((table) => (table.audit?.includes("read") ? [[table.id, table]] : []));
 }
 
 /** By storage id. */

@@ -25,12 +25,13 @@ const SQLSTATES: Readonly<Partial<Record<ErrorCode, string>>> = {
   nli_model_unavailable: "58000",
 };
 
-export function statementClaims({ tenant, tenantName }: AskingStatement): Claims {
+export function statementClaims({ tenant, tenantName, client }: AskingStatement): Claims {
   const { claims } = tenant.partition;
+  const user = { tenant: tenantName, budget: (client.origin ?? client).budget ?? null };
   return {
     checkModel: (model) => checkClaimModel(claims, model),
-    classify: (rows, { signal }) => classifyClaims(claims, rows, { tenant: tenantName, signal }),
-    verify: (rows, { signal }) => verifyClaims(claims, rows, { tenant: tenantName, signal }),
+    classify: (rows, { signal }) => classifyClaims(claims, rows, { user, signal }),
+    verify: (rows, { signal }) => verifyClaims(claims, rows, { user, signal }),
   };
 }
 

@@ -15,7 +15,7 @@ export const nliHandlers = {
   "nli.pairs": pairs,
 } satisfies Handlers;
 
-const askerOf = (request: Request): Asker => ({ tenant: request.head.tenantId, signal: request.signal() });
+const askerOf = (request: Request): Asker => ({ user: request.modelUser, signal: request.signal() });
 
 function models(request: Request): Answer<ResponseOf<"nli.models">> {
   return { plain: request.partition.claims.list() };

@@ -98,9 +98,12 @@ export class BackgroundRequests {
       head,
     };
     const work = { usedMs: 0, account: partition.account };
-    const request = new Request(origin, NO_ENDPOINT, partition, tenant, this.scheduler, work, this.channel, null);
+    const { channel, scheduler } = this;
+    // In a branch, too, the turns, the budget and the trail of audits are the tenant's.
+    const root = partition.shard.layers?.branchOf(tenant.number)?.root ?? tenant.number;
+    const request = new Request(origin, NO_ENDPOINT, partition, tenant, scheduler, work, channel, null, false, root);
     const { lead } = head;
-    request.budget = partition.keyBudgets.forJob(tenant.number, lead === undefined ? null : leadOf(lead));
+    request.budget = partition.keyBudgets.forJob(root, lead === undefined ? null : leadOf(lead));
     return request;
   }
 }

@@ -8,7 +8,7 @@ import { DbError } from "../../protocol/errors.js";
 import { HISTORY_SECONDS_MAX } from "../../protocol/limits.js";
 import { isAdministrator } from "../../session/owner.js";
 import { DIFF_ROWS_DEFAULT, diffOf } from "../branches/branch-diff.js";
-import { endBranch } from "../branches/branch-life.js";
+import { endBranch, inBranch } from "../branches/branch-life.js";
 import { mergeBranch } from "../branches/branch-merge.js";
 import { branchNumber, createBranch } from "../branches/make-branch.js";
 import { undo } from "../branches/undo.js";
@@ -57,9 +57,12 @@ const branchExecute: Tool = {
   forReaders: false,
   call: (context, { branch: of, sql, parameters: params = [], dry_run: dryRun }) => {
     requireAdministrator(context.request);
-    const tenant = context.request.partition.tenant(branchNumber(context.request, of, "branch"));
-    return context.request.inTenant(tenant, (request) =>
-      runStatement({ ...context, request }, { sql, params, dryRun }),
+    const { partition } = context.request;
+    const number = branchNumber(context.request, of, "branch");
+    return inBranch(partition, number, partition.shard.layers!.branchOf(number), () =>
+      context.request.inTenant(partition.tenant(number), (request) =>
+        runStatement({ ...context, request }, { sql, params, dryRun }),
+      ),
     );
   },
 };

@@ -18,9 +18,10 @@ import type { BoundCheck } from "../plan/change-plans.js";
 import type { EdgeColumns, EntityPolicies, GraphWritePlan, GraphWriteStep, NodeColumns } from "../plan/graph-plans.js";
 import { columnsMadeBy } from "../plan/graph-steps.js";
 import type { ExecContext } from "./context.js";
+import type { EntityChecks, EntityState } from "./entity-table.js";
 import { type Renewal, renewed } from "./graph-values.js";
 import { compileSteps, type RunStep, type StepRun } from "./graph-write-steps.js";
-import { type EntityChecks, type EntityState, type GraphChecks, GraphWriter } from "./graph-writer.js";
+import { type GraphChecks, GraphWriter } from "./graph-writer.js";
 import { after, drain, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { compileChecks } from "./row-checks.js";
@@ -74,8 +75,14 @@ function checksOf({ policies }: GraphWritePlan): GraphChecks | null {
   const compiled = (of: EntityPolicies | null): EntityChecks | null => {
     if (of === null) return null;
     const checks = (some: readonly BoundCheck[]) => compileChecks(some, slotsOf(of.columns));
-    const { insert, existing, update, remove } = of;
-    return { insert: checks(insert), existing: checks(existing), update: checks(update), remove: checks(remove) };
+    const { visible, insert, existing, update, remove } = of;
+    return {
+      visible: checks(visible),
+      insert: checks(insert),
+      existing: checks(existing),
+      update: checks(update),
+      remove: checks(remove),
+    };
   };
   return { nodes: compiled(policies.nodes), edges: compiled(policies.edges) };
 }

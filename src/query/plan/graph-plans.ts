@@ -163,6 +163,8 @@ export interface CountWalksPlan {
 /** What policies ask of the rows of one of a graph's tables, over the table's columns. */
 export interface EntityPolicies {
   readonly columns: readonly OutputColumn[];
+  /** Of what goes together with something else. */
+  readonly visible: readonly BoundCheck[];
   /** Of what is made. */
   readonly insert: readonly BoundCheck[];
   /** Of what is stored and is changed, and of what becomes of it. */

@@ -316,8 +316,15 @@ class ExprRewriter {
 
   private entity(of: EntityPolicies | null): EntityPolicies | null {
     if (of === null) return null;
-    const [insert, existing] = [this.checks(of.insert), this.checks(of.existing)];
-    return { ...of, insert, existing, update: this.checks(of.update), remove: this.checks(of.remove) };
+    const [visible, insert, existing] = [of.visible, of.insert, of.existing].map((some) => this.checks(some));
+    return {
+      ...of,
+      visible: visible!,
+      insert: insert!,
+      existing: existing!,
+      update: this.checks(of.update),
+      remove: this.checks(of.remove),
+    };
   }
 
   private step(step: WalkStep): WalkStep {

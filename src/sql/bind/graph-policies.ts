@@ -65,13 +65,14 @@ class TablePolicies {
     const columns = this.allColumns([]);
     const policies: EntityPolicies = {
       columns: columns.slice(0, count),
+      visible: existingChecks(table, columns, ["select"], "target", rights, binding),
       insert: policyChecks(table, columns, "insert", true, rights, binding),
       existing: existingChecks(table, columns, ["update", "select"], "target", rights, binding),
       update: policyChecks(table, columns, "update", true, rights, binding),
       remove: existingChecks(table, columns, ["delete", "select"], "target", rights, binding),
     };
-    const { insert, existing, update, remove } = policies;
-    const all = [insert, existing, update, remove].flat().map(({ predicate }) => predicate);
+    const { visible, insert, existing, update, remove } = policies;
+    const all = [visible, insert, existing, update, remove].flat().map(({ predicate }) => predicate);
     this.check(all, columns.slice(count));
     return policies;
   }

@@ -9,10 +9,11 @@ import { findClaimBundles } from "../../../src/ai/nli/claim-models.js";
 import { verifyRequest } from "../../../src/ai/nli/claim-requests.js";
 import { ClaimVerifier } from "../../../src/ai/nli/claim-verifier.js";
 import { startInferenceThread } from "../../../src/inference-thread.js";
+import { DbError } from "../../../src/protocol/errors.js";
 import { connectInference } from "../../../workers/connect-inference.js";
 import { addClaimBundle, CONTRADICTING, digestOf, ENTAILING, emptyRoot, expectedScores } from "./claim-bundles.js";
 
-const ASKER = { tenant: "tenant" };
+const ASKER = { user: "tenant" };
 const CLAIM = verifyRequest({ statement: "The rows are written.", truth_anchors: [`The ${ENTAILING} rows.`] });
 /** No static encoder: words count alike, and are alike only if they are the same. */
 const noMeanings = () => null;
@@ -85,6 +86,29 @@ t.test("a verdict", async (t) => {
   );
   const [score] = pairs.scores;
   t.ok(Math.abs(score!.entailment - expectedScores("The rows are written.", anchors[1]!)[1]) < 2e-5, "direction");
+});
+
+t.test("claims count against the asker's budget", async (t) => {
+  const root = emptyRoot();
+  addClaimBundle(root, { id: "nli-mini" });
+  const { claims } = verifierOf(t, root);
+  const begun: string[] = [];
+  let left = 1;
+  const budget = {
+    beginModel: (name: string) => {
+      begun.push(name);
+      if (left <= 0) throw new DbError("budget_exhausted");
+    },
+    spendTokens: (count: number) => {
+      left -= count;
+    },
+  };
+  const asker = { user: { tenant: "tenant", budget } };
+  await claims.verify(CLAIM, asker);
+  t.ok(left < 0, "what was read");
+  await t.rejects(claims.verify(CLAIM, asker), { code: "budget_exhausted" });
+  t.same(begun, ["nli-mini", "nli-mini"]);
+  t.match(await claims.verify(CLAIM, ASKER), { verdict: "TRUTH" }, "others go on");
 });
 
 t.test("several requests at a time share runs and get their own", async (t) => {

@@ -1,0 +1,34 @@
+/**
+ * Branches whose end is committed; the engine may not know it yet. Told by features/branches/branch-life.ts; asked by
+ * whoever finds a branch, and before each commit in one.
+ */
+import { DbError } from "../protocol/errors.js";
+import type { Branch } from "./branch-list.js";
+import type { LayeredEngine } from "./layered-engine.js";
+
+/** Numbers of branches are between these; those of tenants stay below. */
+export const FIRST_BRANCH = 2 ** 30;
+export const LAST_BRANCH = 2 ** 31 - 1;
+
+const ending = new WeakSet<Branch>();
+
+export function isEnding(branch: Branch): boolean {
+  return ending.has(branch);
+}
+
+export function markEnding(branch: Branch): void {
+  ending.add(branch);
+}
+
+/** Throws not_found for the number of a branch that there is not, or not any more. Numbers of tenants are no matter. */
+export function requireBranch(layers: Pick<LayeredEngine, "branchOf"> | null, number: number): void {
+  if (number < FIRST_BRANCH) return;
+  const branch = layers?.branchOf(number) ?? null;
+  if (branch === null || isEnding(branch)) throw branchEnded();
+}
+
+export function branchEnded(): DbError {
+  return new DbError("not_found", "The branch has ended meanwhile: it was deleted, or its time was over.", {
+    hint: "What was written there is gone. Begin again in another branch.",
+  });
+}
