@@ -19,7 +19,7 @@ t.test("running requests are gone through once for a pass, however many tenants 
   const busy = new Set<Tenant>([tenants[3]!]);
   const upkeep = new Upkeep({
     partitions: new Map([[0, partition]]),
-    scheduler: new Scheduler({}),
+    scheduler: new Scheduler({ wake: () => undefined }),
     busy: () => {
       looks++;
       return busy;

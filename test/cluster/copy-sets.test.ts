@@ -60,8 +60,10 @@ t.test("etcd forgets what two nodes have that keep a copy", async (t) => {
   t.equal(trim({ isFilling: true }), 7, "in need, what two have; d keeps none");
   t.equal(trim({ kept: null }), 4);
   t.equal(trim({ members: new Set(["a", "b"]) }), 7, "nobody waits for a node that was removed");
-  t.equal(trim({ members: new Set(["a"]), kept: ["a"] }), 0, "one node by itself");
-  t.equal(trim({ members: new Set(["a"]), kept: ["a"], copies: 1 }), 9, "unless that is wanted");
+  t.equal(trim({ members: new Set(["a"]), kept: ["a"] }), 9, "where there are fewer nodes, all do");
+  t.equal(trim({ members: new Set(["a"]), kept: ["a"], isFilling: true }), 9);
+  t.equal(trim({ kept: ["a"] }), 0, "one keeps it, though another could");
+  t.equal(trim({ kept: ["a"], copies: 1 }), 9, "unless that is wanted");
   t.equal(trim({ durableHere: 2 }), 2);
 });
 
