@@ -252,7 +252,10 @@ t.test("functions about the session know it also where rows are fetched in parts
 t.test("rows that are fetched in parts are those of the role, the definitions and the path of now", async (t) => {
   const { client } = await open();
   const other = await WireClient.open(server);
-  t.teardown(() => [client, other].forEach((each) => each.close()));
+  t.teardown(() => {
+    client.close();
+    other.close();
+  });
   await client.ask("CREATE SCHEMA near; CREATE TABLE near.here (n int); INSERT INTO near.here VALUES (2)");
   await client.ask("CREATE TABLE here (n int); INSERT INTO here VALUES (1)");
   let tables = 0;

@@ -86,6 +86,18 @@ t.test("a cast that keeps all members takes the index on the column, and an inde
   }
 });
 
+t.test("vectors that do not fit the cast are left out, and a check refuses them", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  await database.exec("CREATE TABLE item (v vector)");
+  await database.exec("CREATE INDEX ON item USING hnsw ((v::vector(3)) vector_l2_ops)");
+  await database.exec("INSERT INTO item VALUES ('[1,2]')");
+  await database.exec("DELETE FROM item");
+  await database.exec("ALTER TABLE item ADD CHECK (v IS NULL OR (v::vector(3)) IS NOT NULL)");
+  await database.exec("INSERT INTO item VALUES ('[1,2,3]'), (NULL)");
+  await t.rejects(database.exec("INSERT INTO item VALUES ('[1,2]')"), { message: "expected 3 dimensions, not 2" });
+});
+
 t.test("what such an index cannot be on", async (t) => {
   const database = await open();
   t.teardown(() => database.close());
