@@ -8,8 +8,8 @@ import type { Tenant } from "../session/tenant.js";
 import type { Scheduler } from "./scheduler.js";
 
 /**
- * `isBadTime`, asked where statistics are due: what can wait does. Reads in one transaction, which holds back no other, and writes what it found in
- * another, short one.
+ * `isBadTime`, asked where statistics are due: what can wait does. Reads in one transaction, which holds back no other,
+ * and writes what it found in another, short one.
  */
 export async function renewStatistics(
   tenant: Tenant,
