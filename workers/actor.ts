@@ -20,6 +20,7 @@ import { computeProcesses } from "./compute-processes.js";
 import { connectInference } from "./connect-inference.js";
 import { fileTasks, rowReader } from "./file-tasks.js";
 import { longTasks } from "./long-tasks.js";
+import { mapTasks } from "./map-tasks.js";
 import { modelTasks } from "./model-tasks.js";
 import { readPool } from "./read-pool.js";
 import { type TaskPool, taskPool } from "./task-pool.js";
@@ -69,6 +70,7 @@ async function start(settings: ActorSettings): Promise<void> {
   const computing = computeProcesses();
   const files = fileTasks(settings.config.files.threads);
   const rows = rowReader(threads, settings.config.files.fileTimeoutSeconds * 1000);
+  const maps = mapTasks();
   const trained = modelTasks(settings.config.automl.threads);
   const say = (message: FromActor, transfer: readonly (ArrayBuffer | MessagePort)[] = []): void => {
     port.postMessage(message, transfer);
@@ -82,6 +84,7 @@ async function start(settings: ActorSettings): Promise<void> {
         computing.end(),
         files.end(),
         rows.end(),
+        maps.end(),
         trained.end(),
       ]).then(() => port.close());
   };
@@ -110,6 +113,7 @@ async function start(settings: ActorSettings): Promise<void> {
         deriveKey: (job) => deriveSmallKey(job) ?? tasks.run("deriveKey", job),
         tasks: {
           ...longTasks(tasks, computing, files, trained.models, rows.run),
+          mapVectors: maps.mapVectors,
           buildColumns: (job) => columns.run("buildColumns", job),
           // On one core threads would only take the actor's time.
           ...(cores > 1 && {

@@ -34,12 +34,6 @@ export function longTasks(
       // Errors lose their class on the way.
       throw new DbError(error!.code, error!.message);
     },
-    mapVectors: (job) =>
-      tasks.run(
-        "mapVectors",
-        job,
-        [...job.codes, ...job.scales].map(({ buffer }) => buffer),
-      ),
     extractGraph: (text) => tasks.run("extractGraph", text),
     entitiesOf: (text) => tasks.run("entitiesOf", text),
     answerSpan: (job) => tasks.run("answerSpan", job),

@@ -8,14 +8,14 @@ import type { Tenant } from "../session/tenant.js";
 import type { Scheduler } from "./scheduler.js";
 
 /**
- * `isBadTime`: what can wait does. Reads in one transaction, which holds back no other, and writes what it found in
- * another, short one.
+ * `isBadTime`, asked where statistics are due: what can wait does. Reads in one transaction, which holds back no other,
+ * and writes what it found in another, short one.
  */
 export async function renewStatistics(
   tenant: Tenant,
   scheduler: Scheduler,
   isClosing: () => boolean,
-  isBadTime: boolean,
+  isBadTime: () => boolean,
 ): Promise<void> {
   const { shard } = tenant.partition;
   for (const id of tenant.statistics.takeDue(performance.now(), isBadTime)) {

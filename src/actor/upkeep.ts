@@ -16,7 +16,7 @@ const ANSWERS_SWEEP_INTERVAL_MS = 60_000;
 export interface UpkeepHost {
   readonly partitions: ReadonlyMap<number, Partition>;
   readonly scheduler: Scheduler;
-  /** Tenants of requests that run. */
+  /** Tenants of requests that run. It goes through all of these. */
   busy(): Set<Tenant>;
   /** Deletes the tenant's kept answers past their window. */
   sweepAnswers(tenant: Tenant): void;
@@ -70,6 +70,8 @@ export class Upkeep {
 
   private async renewAll(): Promise<void> {
     const { partitions, scheduler } = this.host;
+    // Once for all tenants that ask: there may be a thousand.
+    let busy: ReadonlySet<Tenant> | null = null;
     try {
       for (const partition of partitions.values()) {
         if (partition.shard.failed !== null) continue;
@@ -82,7 +84,11 @@ export class Upkeep {
           if (isStopped()) continue;
           this.renewing = tenant;
           // A request that waits for the columns of a load goes on when they are there: no time to read the table.
-          const isBadTime = partition.isBadTimeToRead || this.host.busy().has(tenant);
+          const isBadTime = (): boolean => {
+            if (partition.isBadTimeToRead) return true;
+            busy ??= this.host.busy();
+            return busy.has(tenant);
+          };
           await renewStatistics(tenant, scheduler, isStopped, isBadTime);
           await removeRetired(tenant, scheduler, isStopped);
           await forgetPast(tenant, partition.shard, scheduler, isStopped);

@@ -100,10 +100,11 @@ export class TenantStatistics {
 
   /**
    * Ids of tables whose statistics are due; those renewed a short while ago stay so. `nowMs` is of a steady clock.
-   * `isBadTime`: only those that have been due for long.
+   * `isBadTimeNow`, asked where there are any: then only those that have been due for long.
    */
-  takeDue(nowMs: number, isBadTime = false): readonly number[] {
+  takeDue(nowMs: number, isBadTimeNow = () => false): readonly number[] {
     if (this.due.size === 0) return NONE;
+    const isBadTime = isBadTimeNow();
     for (const id of this.due) if (!this.dueSince.has(id)) this.dueSince.set(id, nowMs);
     const ids = [...this.due].filter(
       (id) =>

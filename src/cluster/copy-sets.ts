@@ -72,14 +72,14 @@ export interface TrimInput {
   readonly isFilling: boolean;
 }
 
-/** Nodes that have a commit on disk before etcd forgets it, unless there shall be fewer copies. */
+/** Nodes that have a commit on disk before etcd forgets it, unless there are fewer, or shall be fewer copies. */
 const TRIM_COPIES = 2;
 
-/** What all have that keep a copy; in need of room, what two of them have. */
+/** What all have that keep a copy; in need of room, what two of them have. Where there are fewer nodes, all do. */
 export function trimmableTo({ owner, members, kept, reports, durableHere, copies, isFilling }: TrimInput): number {
   const keeping = (kept ?? [...members]).filter((node) => node !== owner && members.has(node));
   const others = keeping.map((node) => reports.get(node) ?? 0).sort((a, b) => b - a);
-  const least = Math.min(copies, TRIM_COPIES) - 1;
+  const least = Math.min(copies, TRIM_COPIES, members.size) - 1;
   const wanted = isFilling ? least : Math.max(least, others.length);
   return Math.min(durableHere, wanted === 0 ? Number.POSITIVE_INFINITY : (others[wanted - 1] ?? 0));
 }

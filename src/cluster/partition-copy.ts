@@ -80,15 +80,14 @@ export class PartitionCopy {
 
   /**
    * Deletes what this node has, where `mayGo` says that this is right for a copy that ends at that commit. False: it
-   * was not. The copy is closed afterwards.
+   * was not. The copy is closed afterwards, also where `mayGo` throws.
    */
   drop(mayGo: (durable: number) => Promise<boolean>): Promise<boolean> {
     const { directory } = this.options;
     return this.next(async () => {
       if (!["log", "rocksdb"].some((name) => existsSync(join(directory, name)))) return true;
       await this.ensureOpen();
-      const isRight = await mayGo(this.durable);
-      await this.closeNow();
+      const isRight = await mayGo(this.durable).finally(() => this.closeNow());
       if (isRight) await removeCopy(directory);
       this.durable = -1;
       return isRight;

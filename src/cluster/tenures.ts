@@ -11,6 +11,7 @@ import { DbError } from "../protocol/errors.js";
 import type { ClusterMetrics } from "../protocol/messages.js";
 import type { CommitLog } from "../storage/commit-log.js";
 import { ReadinessWatch } from "./actor-readiness.js";
+import { BehindCopies } from "./behind-copies.js";
 import { CellRoom } from "./cell-room.js";
 import type { ClusterMap, ClusterView } from "./cluster-map.js";
 import { type Confirmations, LeaseConfirmations, QuorumConfirmations } from "./confirmations.js";
@@ -80,8 +81,6 @@ const CONFIRM_MS = 25;
 const REPORT_MS = 2000;
 /** For which the nodes must have been the same before partitions move without need. */
 const STEADY_MS = 3000;
-/** A copy that cannot follow is looked at again after that. */
-const BEHIND_MS = 30_000;
 /** Between two log lines on a partition that stays, though another node is to own it. */
 const TOLD_MS = 10_000;
 
@@ -100,8 +99,7 @@ export class Tenures {
   /** Claimed, and not open yet. */
   private readonly epochs = new Map<number, number>();
   private readonly copies = new Map<number, PartitionCopy>();
-  /** Copies that cannot follow, and since when. */
-  private readonly behind = new Map<number, number>();
+  private readonly behind: BehindCopies;
   /** Partitions that could not be given away, and when that was last told. */
   private readonly tied = new Map<number, number>();
   private readonly working = new Map<number, Promise<void>>();
@@ -127,6 +125,7 @@ export class Tenures {
     const { service, clock = SYSTEM_CLOCK } = options;
     this.watch = new NodeWatch(service, clock);
     this.readiness = new ReadinessWatch(clock);
+    this.behind = new BehindCopies(clock);
     this.placement = options.placement ?? new Placement(options.partitions);
     this.room = new CellRoom({ service });
     this.keeper = new CopyKeeper(options, this.room);
@@ -318,14 +317,15 @@ export class Tenures {
     const { node } = this.options;
     const { view } = look;
     const owner = view.owners.get(partition) ?? null;
-    const claimed = (): Claim => ({ partition, node, tenure: randomUUID(), epoch: owner?.epoch ?? 0 });
+    const epoch = owner?.epoch ?? 0;
+    const claimed = (): Claim => ({ partition, node, tenure: randomUUID(), epoch });
     if (owner?.node === node) {
       this.start(partition, this.take(claimed(), view));
       return;
     }
     const unseen = owner === null ? null : (look.unseen.get(owner.node) ?? this.absent(owner.node, view));
     const isFree = owner === null || unseen !== null || this.readiness.isDown(owner.node, partition);
-    if (isFree && !this.isBehind(partition)) {
+    if (isFree && !this.behind.has(partition, epoch)) {
       if (this.free.isTurn(partition, rankOf(node, partition, look)))
         this.start(partition, this.take(unseen === null ? claimed() : { ...claimed(), unseen }, view));
       return;
@@ -338,8 +338,8 @@ export class Tenures {
     this.keeper.keepsAgain(partition);
     if (look.orderOf(partition)[0] === node) this.isExpecting = true;
     const there = newestIn(view.durable.get(partition));
-    if (there > this.copyOf(partition).durable && !this.isBehind(partition))
-      this.start(partition, this.followOwner(partition, there, sourceIn(view, partition)));
+    if (there > this.copyOf(partition).durable && !this.behind.has(partition, epoch))
+      this.start(partition, this.followOwner(partition, epoch, there, sourceIn(view, partition)));
   }
 
   private async drop(partition: number): Promise<void> {
@@ -356,16 +356,17 @@ export class Tenures {
   }
 
   /** Where the log does not have what this copy lacks any more, the owner's state takes its place. */
-  private async followOwner(partition: number, there: number, source: Source | null): Promise<void> {
-    const why = await this.follow(partition);
+  private async followOwner(partition: number, epoch: number, there: number, source: Source | null): Promise<void> {
+    const why = await this.follow(partition, epoch);
     // All that was reported before had been acknowledged, so it is in the log that was read, unless it was trimmed.
     const isTrimmed = why instanceof CopyBehind || (why === null && this.copyOf(partition).durable < there);
-    if (isTrimmed && source !== null) await this.copyFrom(partition, source);
-  }
-
-  private async copyFrom(partition: number, source: Source): Promise<void> {
-    if (await this.ownerCopies.take(partition, this.copyOf(partition), source)) this.behind.delete(partition);
-    else this.behind.set(partition, performance.now());
+    if (!isTrimmed) {
+      if (why === null) this.behind.delete(partition);
+      return;
+    }
+    const isCopied = source !== null && (await this.ownerCopies.take(partition, this.copyOf(partition), source));
+    if (isCopied) this.behind.delete(partition);
+    else this.behind.copyFailed(partition, epoch);
   }
 
   private start(partition: number, work: Promise<void>): void {
@@ -383,21 +384,15 @@ export class Tenures {
     this.working.set(partition, done);
   }
 
-  private isBehind(partition: number): boolean {
-    const since = this.behind.get(partition);
-    if (since !== undefined && performance.now() - since >= BEHIND_MS) this.behind.delete(partition);
-    return this.behind.has(partition);
-  }
-
   /** Null: the copy has all that the log has. Else why it cannot follow. */
-  private async follow(partition: number): Promise<DbError | null> {
+  private async follow(partition: number, epoch: number): Promise<DbError | null> {
     const copy = this.copyOf(partition);
     try {
       await copy.catchUp();
       return null;
     } catch (error) {
       if (!(error instanceof DbError && error.code === "partition_damaged")) throw error;
-      this.behind.set(partition, performance.now());
+      this.behind.add(partition, epoch);
       const level = error instanceof CopyBehind ? "warn" : "error";
       this.options.log(level, "this node's copy of the partition cannot follow", { partition, why: error.message });
       return error;
@@ -409,14 +404,14 @@ export class Tenures {
     // Before the log is read: an owner that is deposed by this claim may write and report for a while yet.
     const there = newestIn(await this.options.service.reports(partition));
     this.keeper.keepsAgain(partition);
-    if (this.isBehind(partition) || (await this.follow(partition)) !== null) {
+    if (this.behind.has(partition, claim.epoch) || (await this.follow(partition, claim.epoch)) !== null) {
       await this.giveUp(claim, view);
       return;
     }
     const copy = this.copyOf(partition);
     // What any node has reported was acknowledged before, so it is in the log that was read, unless that was trimmed.
     if (copy.durable < there) {
-      this.behind.set(partition, performance.now());
+      this.behind.add(partition, claim.epoch);
       const why = `it ends at commit ${copy.durable}, and another node has ${there}`;
       this.options.log("error", "this node's copy of the partition cannot follow", { partition, why });
       await this.giveUp(claim, view);

@@ -28,8 +28,8 @@ export interface LongTasks {
   readonly models?: ModelTasks;
   /** The graph's arrays go to the other thread. Rejects with the algorithm's own DbError, too. */
   runAlgorithm(job: AlgorithmJob): Promise<AlgorithmResult>;
-  /** The vectors go to the other thread. */
-  mapVectors(job: MapJob): Promise<VectorMap>;
+  /** The vectors go to the other thread, which ends when the signal fires. Absent: there is no thread for it. */
+  readonly mapVectors?: (job: MapJob, signal: AbortSignal) => Promise<VectorMap>;
   /**
    * A call of a function over large values, in another process. It ends when the signal fires. Rejects with 53200 when
    * the call needs more memory than such a process has.

@@ -119,10 +119,31 @@ export class ProtocolSession {
 
   /** A cursor over the plan's query, in the open transaction, for a client that fetches by its protocol. */
   openCursor(name: string, plan: StatementPlan, run: StatementRun): void {
+    this.declare(name, plan, run, this.forCursor());
+  }
+
+  /**
+   * As `openCursor`, of a statement that was planned before: its plan is that of the role, the search path and the
+   * definitions of now. `accept` may refuse it by an error. Answers with the plan.
+   */
+  openCursorAnew(name: string, run: StatementRun, accept: (plan: StatementPlan) => void): StatementPlan {
+    this.tenant.refuseStopped(run.sql);
+    const tx = this.forCursor();
+    const plan = this.planner.planFor(run, this.tenant.catalog.view(tx), tx);
+    accept(plan);
+    this.declare(name, plan, run, tx);
+    return plan;
+  }
+
+  private forCursor(): ShardTransaction {
     this.block.requireHealthy();
     const tx = this.block.forStatement();
     if (this.block.modes.isolation.startsWith("read ")) tx.refresh();
     this.block.modes.query();
+    return tx;
+  }
+
+  private declare(name: string, plan: StatementPlan, run: StatementRun, tx: ShardTransaction): void {
     const statement = plan.bound as BoundQuery;
     const { scope } = this.runner;
     scope.requireRunnable(statement);

@@ -3,6 +3,7 @@
  * member, a part. Definitions keep it in this form (catalog/table.ts); query/expr/form-of.ts finds it in expressions.
  */
 import { denseOf } from "./sparse-vector.js";
+import type { SqlType } from "./values.js";
 
 export interface VectorForm {
   /** The type that the expression is cast to, with so many dimensions. */
@@ -10,6 +11,11 @@ export interface VectorForm {
   readonly dimensions: number;
   /** Of subvector(column, start, count), counted from 1; absent: all members. */
   readonly part?: readonly [start: number, count: number];
+}
+
+/** Such a form gives every vector of the column as it is. */
+export function isWholeForm({ type, dimensions, part }: VectorForm, { name, modifier }: SqlType): boolean {
+  return part === undefined && dimensions === modifier && (type === "vector" || type === name);
 }
 
 export function isSameForm(a: VectorForm | undefined, b: VectorForm | undefined): boolean {
@@ -30,8 +36,15 @@ export function formed(form: VectorForm | undefined, value: Float32Array | strin
   if (form === undefined || whole === null) return whole;
   const { type, dimensions, part } = form;
   const taken = part === undefined ? whole : whole.subarray(part[0] - 1, part[0] - 1 + part[1]);
-  if (taken.length !== dimensions) return null;
-  return type === "bit" ? taken.map((x) => (x > 0 ? 1 : 0)) : taken;
+  if (type === "bit") return bitsOf(taken, dimensions);
+  return taken.length === dimensions ? taken : null;
+}
+
+/** A cast to bit(n) cuts what is longer, and fills what is shorter with zeros. */
+function bitsOf(numbers: Float32Array, length: number): Float32Array {
+  const bits = new Float32Array(length);
+  for (let i = 0; i < length && i < numbers.length; i++) if (numbers[i]! > 0) bits[i] = 1;
+  return bits;
 }
 
 /** Bits are numbers of 0 and 1. */

@@ -1,4 +1,6 @@
 /** Which nodes keep copies of a partition, when etcd may forget its log, and when a node deletes its copy. */
+import { readdir, readlink } from "node:fs/promises";
+import { join } from "node:path";
 import t from "tap";
 import { CellRoom } from "../../src/cluster/cell-room.js";
 import type { ClusterView } from "../../src/cluster/cluster-map.js";
@@ -7,7 +9,8 @@ import { type CopyPlanInput, planCopies, trimmableTo } from "../../src/cluster/c
 import type { LogService } from "../../src/cluster/log-service.js";
 import { type Look, rankOf, successorOf } from "../../src/cluster/look.js";
 import { MemoryLogService } from "../../src/cluster/memory-log-service.js";
-import type { PartitionCopy } from "../../src/cluster/partition-copy.js";
+import { PartitionCopy } from "../../src/cluster/partition-copy.js";
+import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 
 const reports = (all: Record<string, number>): ReadonlyMap<string, number> => new Map(Object.entries(all));
 
@@ -60,8 +63,10 @@ t.test("etcd forgets what two nodes have that keep a copy", async (t) => {
   t.equal(trim({ isFilling: true }), 7, "in need, what two have; d keeps none");
   t.equal(trim({ kept: null }), 4);
   t.equal(trim({ members: new Set(["a", "b"]) }), 7, "nobody waits for a node that was removed");
-  t.equal(trim({ members: new Set(["a"]), kept: ["a"] }), 0, "one node by itself");
-  t.equal(trim({ members: new Set(["a"]), kept: ["a"], copies: 1 }), 9, "unless that is wanted");
+  t.equal(trim({ members: new Set(["a"]), kept: ["a"] }), 9, "where there are fewer nodes, all do");
+  t.equal(trim({ members: new Set(["a"]), kept: ["a"], isFilling: true }), 9);
+  t.equal(trim({ kept: ["a"] }), 0, "one keeps it, though another could");
+  t.equal(trim({ kept: ["a"], copies: 1 }), 9, "unless that is wanted");
   t.equal(trim({ durableHere: 2 }), 2);
 });
 
@@ -125,4 +130,29 @@ t.test("a copy is deleted only when the node is out, and others have all of it",
   t.equal(await tried(5), true);
   t.same(told, ["other nodes keep the partition, so the copy is deleted"]);
   t.equal(keeper.isDropDue(0), false, "there is nothing any more");
+});
+
+t.test("a copy whose removal fails holds no file open", async (t) => {
+  const directory = t.testdir();
+  const service = new MemoryLogService();
+  const copy = new PartitionCopy({ service, partition: 0, directory, log: {}, apply: async () => undefined });
+  const log = await FileCommitLog.open({ directory: join(directory, "log") });
+  log.append([{ sequence: 1, micros: 1, operations: [{ key: Buffer.of(1), value: Buffer.of(1) }] }]);
+  await log.sync();
+  await log.close();
+  await copy.catchUp();
+  const held = async (): Promise<number> => {
+    const names = await readdir("/proc/self/fd");
+    const files = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => "")));
+    return files.filter((file) => file.startsWith(directory)).length;
+  };
+  t.not(await held(), 0);
+  await t.rejects(
+    copy.drop(() => Promise.reject(new Error("etcd does not answer"))),
+    { message: /etcd/ },
+  );
+  t.equal(await held(), 0);
+  await copy.catchUp();
+  t.equal(copy.durable, 1, "it is there as before");
+  await copy.close();
 });

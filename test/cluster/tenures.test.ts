@@ -1,8 +1,12 @@
 /** Nodes' actors on the model of the log service, with leases and clocks in hand. */
+
+import { cp, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { TenuredGate } from "../../src/actor/actor-tenures.js";
-import { World } from "./tenures-world.js";
+import { BehindCopies } from "../../src/cluster/behind-copies.js";
+import { Node, World } from "./tenures-world.js";
 
 t.test("a node takes over with all commits when another stops renewing, and not before", async (t) => {
   const world = new World(t.testdir());
@@ -259,4 +263,63 @@ t.test("nothing is given to a node whose actor is down, and what it owns is take
   t.equal(a.owned.get(0)!.lastSequence, 1);
   t.equal((await world.service.member("b"))!.isFenced, false, "the node goes on with its other actors");
   await t.rejects(b.write(0, 2), { code: "partition_unavailable" }, "an owner before writes nothing");
+});
+
+t.test("an owner that lost its disk copies from the next owner at once, and again soon where that fails", async (t) => {
+  const folder = t.testdir();
+  const world = new World(folder, { times: { reportMs: 200, steadyMs: 300 } });
+  let tries = 0;
+  // The clock of copies that cannot follow is the world's, which stands still.
+  world.given = async (to, partition, into) => {
+    const from = world.nodes.find((node) => node.isAlive && node !== to && node.owned.has(partition));
+    if (++tries === 1 || from === undefined) throw new Error("the owner is not there yet");
+    await cp(join(from.directory(partition), "log"), join(dirname(into), "log"), { recursive: true });
+    return 1;
+  };
+  const a = await world.node(t, "a");
+  await world.until("a owns one", () => a.owned.size > 0);
+  const b = await world.node(t, "b");
+  const [partition] = a.owned.keys() as Iterable<number> as [number];
+  for (let i = 1; i <= 10; i++) await a.write(partition, i);
+  await world.untilAsync("b has all", async () => (await world.service.reports(partition)).get("b") === 10);
+  await world.untilAsync("etcd has forgotten", async () => {
+    const [first] = await world.service.tail(partition, { sequence: 0, part: 0 }, 1);
+    return first !== undefined && first.position.sequence > 5;
+  });
+  a.isAlive = false;
+  await a.tenures.stop();
+  await rm(join(folder, "a"), { recursive: true });
+  world.nodes.splice(world.nodes.indexOf(a), 1);
+  const again = new Node(world, "a");
+  t.teardown(() => again.end());
+  again.revision = (await world.service.member("a"))!.revision;
+  again.counter = 100;
+  world.nodes.push(again);
+  await again.renew();
+  await world.until("b owns it", () => b.owned.has(partition));
+  await world.until("a tried to copy", () => tries > 0);
+  await world.moments(4);
+  world.monotonicMs += 1000;
+  await world.untilAsync("a has all again", async () => (await world.service.reports(partition)).get("a") === 10);
+  t.same(again.problems, []);
+});
+
+t.test("a copy that fails again and again is tried less often, and at once from another owner", (t) => {
+  let now = 0;
+  const behind = new BehindCopies({ monotonicMs: () => now });
+  const waits = [1, 2, 3, 4, 5, 6, 7].map(() => {
+    behind.add(0, 5);
+    behind.copyFailed(0, 5);
+    const began = now;
+    while (behind.has(0, 5)) now += 500;
+    return now - began;
+  });
+  t.same(waits, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+  behind.add(0, 5);
+  t.equal(behind.has(0, 4), true, "an older record says nothing new");
+  t.equal(behind.has(0, 6), false, "another owner may have what it lacks");
+  behind.copyFailed(0, 6);
+  now += 1000;
+  t.equal(behind.has(0, 6), false, "its first copy");
+  t.end();
 });

@@ -248,3 +248,62 @@ t.test("functions about the session know it also where rows are fetched in parts
     await client.ask("ROLLBACK");
   }),
 );
+
+t.test("rows that are fetched in parts are those of the role, the definitions and the path of now", async (t) => {
+  const { client } = await open();
+  const other = await WireClient.open(server);
+  t.teardown(() => {
+    client.close();
+    other.close();
+  });
+  await client.ask("CREATE SCHEMA near; CREATE TABLE near.here (n int); INSERT INTO near.here VALUES (2)");
+  await client.ask("CREATE TABLE here (n int); INSERT INTO here VALUES (1)");
+  let tables = 0;
+  /** Parses, does `change`, and fetches: by a portal of its own, or by one that Bind opens in a transaction. */
+  const fetched = async (change: (table: string) => Promise<unknown>, inBlock: boolean, named?: string) => {
+    const table = named ?? `part_${++tables}`;
+    if (named === undefined) {
+      await client.ask(`CREATE TABLE ${table} (id int PRIMARY KEY, n int); GRANT SELECT ON ${table} TO part_reader`);
+      await client.ask(`INSERT INTO ${table} VALUES (1, 1), (2, 2)`);
+    }
+    const parsed = parse("s", `SELECT * FROM ${table} WHERE n > $1`);
+    client.send(message("C", Buffer.from("S"), "s"), parsed, sync);
+    await client.until("Z");
+    await change(table);
+    if (inBlock) await client.ask("BEGIN");
+    client.send(bind("p", "s", ["0"]), execute("p", inBlock ? 0 : 9), sync);
+    const messages = await client.until("Z");
+    await client.ask(`${inBlock ? "ROLLBACK; " : ""}RESET ROLE; RESET search_path`);
+    const error = messages.find(({ type }) => type === "E");
+    return error === undefined ? rowsOf(messages) : fieldsOf(error).C;
+  };
+  await client.ask("CREATE ROLE part_reader");
+  const policy = (table: string) =>
+    `CREATE POLICY mine ON ${table} USING (id = 1); ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`;
+  for (const inBlock of [false, true]) {
+    const where = inBlock ? "in a transaction" : "alone";
+    const unchanged = await fetched(async () => undefined, inBlock);
+    t.same(
+      unchanged,
+      [
+        ["1", "1"],
+        ["2", "2"],
+      ],
+      `${where}: nothing changed`,
+    );
+    const asReader = await fetched((table) => client.ask(`${policy(table)}; SET ROLE part_reader`), inBlock);
+    t.same(asReader, [["1", "1"]], `${where}: another role has a policy`);
+    const restricted = await fetched(async (table) => {
+      await client.ask("SET ROLE part_reader");
+      client.send(message("C", Buffer.from("S"), "s"), parse("s", `SELECT * FROM ${table} WHERE n > $1`), sync);
+      await client.until("Z");
+      await other.ask(policy(table));
+    }, inBlock);
+    t.same(restricted, [["1", "1"]], `${where}: another session made a policy`);
+    t.equal(await fetched((table) => other.ask(`ALTER TABLE ${table} DROP COLUMN n`), inBlock), "42703", where);
+    t.equal(await fetched((table) => other.ask(`ALTER TABLE ${table} ADD COLUMN m int`), inBlock), "0A000", where);
+    t.equal(await fetched((table) => other.ask(`DROP TABLE ${table}`), inBlock), "42P01", where);
+    const path = await fetched(() => client.ask("SET search_path = near"), inBlock, "here");
+    t.same(path, [["2"]], `${where}: another schema comes first`);
+  }
+});

@@ -187,6 +187,14 @@ t.test("a map gives vectors places, those that are alike beside each other", asy
   t.same((await map({ sql: "SELECT v FROM placed WHERE false" })).x, []);
 });
 
+t.test("a tenant has one map at a time", async (t) => {
+  const sql = "SELECT v FROM placed";
+  const maps = await Promise.all([1, 2, 3].map(() => server.call("POST", "/v1/vectors/map", { sql })));
+  const codes = maps.map(({ status, body }) => (status === 200 ? "done" : body.error.code)).sort();
+  t.match(codes, ["done", "overloaded", "overloaded"]);
+  t.equal((await server.call("POST", "/v1/vectors/map", { sql })).status, 200, "the next one is computed");
+});
+
 t.test("a map refuses what has no vectors, and what changes rows", async (t) => {
   const refused = async (body: object): Promise<unknown> => {
     const { body: answer } = await server.expect(400, "POST", "/v1/vectors/map", body);

@@ -51,6 +51,53 @@ t.test("the same rows as without the index", async (t) => {
   t.equal(texts.rows.length, 1);
 });
 
+t.test("bits of vectors that have more or fewer members are cut and filled up as the cast does", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  await database.exec("CREATE TABLE item (id int PRIMARY KEY, v vector)");
+  await database.exec("INSERT INTO item SELECT i, '[-1,1,1,1]' FROM generate_series(1, 300) i");
+  await database.exec("INSERT INTO item VALUES (1000, '[1,1]'), (1001, '[1,1,0,0,1]'), (1002, '[1,1,0,1]')");
+  await database.exec("CREATE INDEX ON item USING hnsw ((binary_quantize(v)::bit(4)) bit_hamming_ops)");
+  for (let i = 0; i < 500; i++) await new Promise((resolve) => setImmediate(resolve));
+  const sql = "SELECT id FROM item ORDER BY binary_quantize(v)::bit(4) <~> B'1100', id LIMIT 3";
+  const nearest = sql.replace(", id LIMIT", " LIMIT");
+  t.match((await database.exec(`EXPLAIN ${nearest}`)).rows.join(), "Vector Se");
+  const found = async (sql: string) => (await database.exec(sql)).rows.map(([id]) => id).sort();
+  t.same(await found(nearest), ["1000", "1001", "1002"]);
+  t.same(await found(sql), ["1000", "1001", "1002"]);
+});
+
+t.test("a cast that keeps all members takes the index on the column, and an index on it the column", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  await database.exec("CREATE TABLE item (h halfvec(3), s sparsevec(3), v vector(3))");
+  await database.exec("CREATE INDEX ON item USING hnsw (h halfvec_l2_ops)");
+  await database.exec("CREATE INDEX ON item USING hnsw ((s::vector(3)) vector_l2_ops)");
+  await database.exec("CREATE INDEX ON item USING hnsw (v vector_l2_ops)");
+  const plan = async (distance: string) =>
+    (await database.exec(`EXPLAIN SELECT 1 FROM item ORDER BY ${distance} LIMIT 5`)).rows.join("\n");
+  for (const stored of ["h::vector(3)", "h::halfvec(3)", "s", "s::vector(3)", "v::vector(3)"]) {
+    const query = stored === "s" ? "'{1:1}/3'" : "'[1,2,3]'";
+    t.match(await plan(`${stored} <-> ${query}`), /Vector Search/, stored);
+  }
+  for (const stored of ["v::halfvec(3)", "subvector(v, 1, 2)::vector(2)"]) {
+    const query = stored.endsWith("(2)") ? "'[1,2]'" : "'[1,2,3]'";
+    t.notMatch(await plan(`${stored} <-> ${query}`), /Vector Search/, `${stored} is something else`);
+  }
+});
+
+t.test("vectors that do not fit the cast are left out, and a check refuses them", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  await database.exec("CREATE TABLE item (v vector)");
+  await database.exec("CREATE INDEX ON item USING hnsw ((v::vector(3)) vector_l2_ops)");
+  await database.exec("INSERT INTO item VALUES ('[1,2]')");
+  await database.exec("DELETE FROM item");
+  await database.exec("ALTER TABLE item ADD CHECK (v IS NULL OR (v::vector(3)) IS NOT NULL)");
+  await database.exec("INSERT INTO item VALUES ('[1,2,3]'), (NULL)");
+  await t.rejects(database.exec("INSERT INTO item VALUES ('[1,2]')"), { message: "expected 3 dimensions, not 2" });
+});
+
 t.test("what such an index cannot be on", async (t) => {
   const database = await open();
   t.teardown(() => database.close());

@@ -14,7 +14,7 @@ import type { KeptKey } from "../../session/statement-run.js";
 import { nowMicros } from "../../session/transaction-block.js";
 import type { Value } from "../../values/values.js";
 import { fromBinary, parameterFromText } from "./binary-values.js";
-import { type Formats, formatOf, valueWriters, writeRowDescription, writeRows } from "./row-output.js";
+import { type Formats, formatOf, requireSame, valueWriters, writeRowDescription, writeRows } from "./row-output.js";
 import type { SeenCommits } from "./seen-commits.js";
 import { type SpecialStatement, specialOf } from "./special-statement.js";
 import { timeoutOf } from "./timeouts.js";
@@ -32,8 +32,8 @@ interface Portal {
   readonly name: string;
   readonly values: readonly Value[];
   readonly formats: Formats;
-  /** Its cursor, once rows were fetched in parts; null: it has not run. */
-  cursor: string | null;
+  /** Its cursor, once rows were fetched in parts, and what that runs; null: it has not run. */
+  cursor: { readonly name: string; readonly plan: StatementPlan } | null;
   hasEnded: boolean;
 }
 
@@ -125,7 +125,7 @@ export class Portals {
       if (name !== "") this.wire.session.protocol.closeCursor(name);
       return;
     }
-    if (portal.cursor !== null) this.wire.session.protocol.closeCursor(portal.cursor);
+    if (portal.cursor !== null) this.wire.session.protocol.closeCursor(portal.cursor.name);
     this.portals.delete(name);
   }
 
@@ -190,7 +190,7 @@ export function bindMessage(wire: PortalHost, fields: MessageFields): void {
   const portal = { statement, name, values, formats, cursor: null, hasEnded: false };
   wire.portals.addPortal(name, portal);
   // Statements may name it from now on: MOVE, FETCH, CLOSE.
-  if (name !== "" && wire.session.inTransaction && canBeFetched(statement)) openCursor(wire, portal);
+  if (name !== "" && wire.session.inTransaction && canBeFetched(statement.plan)) openCursor(wire, portal);
   wire.writer.empty(BACK.bindComplete);
 }
 
@@ -208,8 +208,8 @@ function formatsIn(fields: MessageFields): Formats {
 export function executeMessage(wire: PortalHost, fields: MessageFields): void | Promise<void> {
   const portal = wire.portals.portal(fields.cstring());
   const rowsMax = fields.int32();
-  const { statement, values, formats } = portal;
-  const { plan, special, sql, kept } = statement;
+  const { statement, formats } = portal;
+  const { plan, special } = statement;
   if (special?.kind === "copy") return wire.copy(special.copy, false);
   if (special?.kind === "command") return wire.command(special.command);
   if (plan === null) {
@@ -217,51 +217,56 @@ export function executeMessage(wire: PortalHost, fields: MessageFields): void | 
     return;
   }
   if (portal.hasEnded) throw sqlError("55000", "portal cannot be run anymore");
-  if (portal.cursor !== null || (rowsMax > 0 && canBeFetched(statement))) return fetchPart(wire, portal, plan, rowsMax);
+  if (portal.cursor !== null || (rowsMax > 0 && canBeFetched(plan))) return fetchPart(wire, portal, rowsMax);
   portal.hasEnded = true;
-  const declared = plan.parameterTypes;
-  // A text without parameters has the plan that everybody has.
-  const text = declared.length === 0 ? { sql, params: NO_VALUES } : { sql, params: values, declared, kept };
-  return wire.ran(wire.runs.run(text, { formats, describes: false, told: plan.shape }));
+  return wire.ran(wire.runs.run(textOf(portal, plan), { formats, describes: false, told: plan.shape }));
+}
+
+/** A text without parameters has the plan that everybody has. */
+function textOf({ statement: { sql, kept }, values }: Portal, { parameterTypes: declared }: StatementPlan) {
+  return declared.length === 0 ? { sql, params: NO_VALUES } : { sql, params: values, declared, kept };
 }
 
 /** Queries that change nothing, in parts. What locks rows may have to run again, and is run whole. */
-function canBeFetched({ plan }: Prepared): boolean {
+function canBeFetched(plan: StatementPlan | null): boolean {
   if (plan?.bound.kind !== "query") return false;
   const { command, readOnly, locksRows } = plan.bound;
   return command === "select" && readOnly && locksRows !== true;
 }
 
-function openCursor(wire: PortalHost, portal: Portal): void {
+/** Under the role, the search path and the definitions of now. Throws 0A000 where the client was told other columns. */
+function openCursor(wire: PortalHost, portal: Portal): NonNullable<Portal["cursor"]> {
   wire.seen.isUnknown();
-  const { statement, values } = portal;
-  const plan = statement.plan!;
-  const cursor = wire.portals.cursorNameOf(portal.name);
+  const told = portal.statement.plan!;
+  const name = wire.portals.cursorNameOf(portal.name);
   const run = {
-    sql: statement.sql,
-    params: values,
-    declared: plan.parameterTypes,
+    ...textOf(portal, told),
     maxRows: Number.MAX_SAFE_INTEGER,
     collector: () => ({ append: () => 0 }),
     request: wire.client,
   };
-  wire.session.protocol.openCursor(cursor, plan, run);
-  portal.cursor = cursor;
+  const plan = wire.session.protocol.openCursorAnew(name, run, (plan) => {
+    requireSame(told.shape!.outputs, plan.shape!.outputs);
+    if (canBeFetched(plan)) return;
+    throw sqlError("0A000", "the statement changes data or locks rows now, so its rows cannot be fetched in parts", {
+      hint: "Prepare the statement again.",
+    });
+  });
+  portal.cursor = { name, plan };
+  return portal.cursor;
 }
 
-async function fetchPart(wire: PortalHost, portal: Portal, plan: StatementPlan, rowsMax: number): Promise<void> {
+async function fetchPart(wire: PortalHost, portal: Portal, rowsMax: number): Promise<void> {
   const { session, client, writer } = wire;
   // Its rows are of all that was committed when the cursor was opened.
   wire.seen.isUnknown();
   client.begin(timeoutOf(session.settings, client.request));
-  if (portal.cursor === null) {
-    wire.beginImplicit();
-    openCursor(wire, portal);
-  }
+  if (portal.cursor === null) wire.beginImplicit();
+  const { name, plan } = portal.cursor ?? openCursor(wire, portal);
   const writers = valueWriters(plan.shape!, portal.formats, session.settings);
   const wanted = rowsMax > 0 ? rowsMax : Number.MAX_SAFE_INTEGER;
   const take = (batch: Parameters<typeof writeRows>[2]): void => writeRows(writer, writers, batch, batch.length);
-  const rows = await session.protocol.fetchCursor(portal.cursor!, wanted, take, client);
+  const rows = await session.protocol.fetchCursor(name, wanted, take, client);
   if (rows === wanted) {
     writer.empty(BACK.portalSuspended);
     return;

@@ -83,7 +83,7 @@ export class RowOutput {
 }
 
 /** A client reads rows by the columns that it was told of. Throws 0A000 where definitions have changed since. */
-function requireSame(told: readonly OutputColumn[], now: readonly OutputColumn[]): void {
+export function requireSame(told: readonly OutputColumn[], now: readonly OutputColumn[]): void {
   const isSame = ({ name, type }: OutputColumn, i: number): boolean =>
     name === now[i]!.name && pgOidOf(type) === pgOidOf(now[i]!.type) && typmodOf(type) === typmodOf(now[i]!.type);
   if (told.length !== now.length || !told.every(isSame)) {

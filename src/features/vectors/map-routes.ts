@@ -1,4 +1,4 @@
-/** POST /v1/vectors/map: places on a plane for the vectors of a query, computed by a task thread. */
+/** POST /v1/vectors/map: places on a plane for the vectors of a query, computed by a thread of its own. */
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
@@ -28,34 +28,35 @@ interface MapBody {
   readonly max_points?: number;
 }
 
-/** Of all tenants of this thread: each holds up to MAP_NUMBERS_MAX bytes. */
-const MAPS_MAX = 2;
-let maps = 0;
+/** Of this thread: a tenant has one map at a time, from its query to its answer. */
+const busy = new WeakSet<Request["tenant"]>();
 
 const NO_PLACES: VectorMap = { x: "[]", y: "[]" };
 
 async function mapQuery(request: Request, body: MapBody): Promise<TextAnswer> {
-  const { tasks } = request.partition;
-  if (tasks === null) {
+  const { tenant } = request;
+  const mapVectors = request.partition.tasks?.mapVectors;
+  if (mapVectors === undefined) {
     throw new DbError("not_supported", "Maps cannot be computed here: the server has no task threads.");
   }
   const metric = metricIn("metric", body.metric ?? "cosine");
-  if (maps >= MAPS_MAX) {
-    throw new DbError("overloaded", "Too many maps are being computed; retry shortly.", { retry_after_seconds: 2 });
+  if (busy.has(tenant)) {
+    throw new DbError("overloaded", "Another map of this tenant is being computed; retry when it is there.", {
+      retry_after_seconds: 2,
+    });
   }
-  maps++;
+  busy.add(tenant);
   try {
     const { rows, truncated } = await readVectors(request, body);
     const { dimensions, codes, scales } = rows;
     const byDirection = metric === "cosine" || metric === "dot";
-    const { method = "neighbours" } = body;
-    const { x, y } =
-      codes.length === 0 ? NO_PLACES : await tasks.mapVectors({ dimensions, codes, scales, byDirection, method });
+    const job = { dimensions, codes, scales, byDirection, method: body.method ?? "neighbours" };
+    const { x, y } = codes.length === 0 ? NO_PLACES : await mapVectors(job, request.signal());
     request.checkpoint();
     const head = JSON.stringify({ columns: rows.columns, column: rows.columnName, dimensions, truncated });
     return { json: `${head.slice(0, -1)},"x":${x},"y":${y},"rows":[${rows.text}]}` };
   } finally {
-    maps--;
+    busy.delete(tenant);
   }
 }
 

@@ -7,7 +7,7 @@
  *       Seq Scan on t, Filter …                  Vector Search using t_v_idx on t, Filter …
  */
 import type { SearchIndexDef } from "../../catalog/table.js";
-import { isSameForm, type VectorForm } from "../../values/vector-form.js";
+import { isSameForm, isWholeForm, type VectorForm } from "../../values/vector-form.js";
 import { HAMMING_METRIC, HAMMING_NAMES, METRIC_ENTRIES, type VectorMetric } from "../../values/vector-metric.js";
 import type { CallExpr, ColumnExpr, Expr } from "../expr/expr.js";
 import { formOf } from "../expr/form-of.js";
@@ -117,7 +117,9 @@ function uncast(expr: Expr): ColumnExpr | null {
 
 function indexOf(scan: ScanPlan, { column, form }: Sides, metric: VectorMetric): SearchIndexDef | null {
   const columnId = scan.source[scan.columns.findIndex(({ id }) => id === column.id)];
+  const plainly = (form: VectorForm | undefined) => (form && isWholeForm(form, column.type) ? undefined : form);
+  const wanted = plainly(form);
   const fits = ({ vector, columnIds }: SearchIndexDef) =>
-    vector?.metric === metric && columnIds[0] === columnId && isSameForm(vector.form, form);
+    vector?.metric === metric && columnIds[0] === columnId && isSameForm(plainly(vector.form), wanted);
   return scan.table.searchIndexes?.find(fits) ?? null;
 }

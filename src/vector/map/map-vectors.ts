@@ -57,6 +57,10 @@ interface Vectors {
 
 function numbersOf({ codes, scales, dimensions, byDirection }: MapJob): Vectors {
   const partRows = (codes[0]?.length ?? 0) / dimensions;
+  // The places follow from proportions alone. Squares of large numbers would be infinite, and those of small ones zero.
+  let largest = 0;
+  for (const part of scales) for (const scale of part) largest = Math.max(largest, scale);
+  const unit = largest === 0 ? 0 : 1 / largest;
   return {
     length: codes.reduce((sum, part) => sum + part.length, 0),
     copy(index, into, at) {
@@ -64,7 +68,7 @@ function numbersOf({ codes, scales, dimensions, byDirection }: MapJob): Vectors 
       const row = index - part * partRows;
       const from = row * dimensions;
       const numbers = codes[part]!;
-      let scale = scales[part]![row]!;
+      let scale = scales[part]![row]! * unit;
       if (byDirection) {
         let sum = 0;
         for (let d = 0; d < dimensions; d++) sum += numbers[from + d]! * numbers[from + d]!;
