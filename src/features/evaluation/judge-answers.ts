@@ -61,7 +61,7 @@ export async function judgeAnswers(
     const pairs = sentences[i]!.flatMap(({ text }) => passages.map((premise) => ({ premise, hypothesis: text })));
     const scores: ClassifiedPair[] = [];
     for (let at = 0; at < pairs.length; at += NLI_PAIRS_MAX) {
-      const asker = { tenant: request.head.tenantId, signal: request.signal() };
+      const asker = { user: request.modelUser, signal: request.signal() };
       const answered = await claims.classify({ model, pairs: pairs.slice(at, at + NLI_PAIRS_MAX) }, asker);
       scores.push(...answered.scores);
       used = answered.model;
