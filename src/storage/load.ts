@@ -29,6 +29,10 @@ export class Load implements OrderedEntries<LoadWrite> {
   bytes = 0;
   /** Where runs are that are not in memory; null: all are. */
   private file: RunFile | null = null;
+  /** Writes that were looked up in the file and are asked for again. */
+  private keptWrites: Map<string, LoadWrite> | null = null;
+  /** Somebody may read it although the transaction was rolled back to before it. */
+  isFrozen = false;
 
   constructor(
     /** Of the transaction. */
@@ -62,6 +66,11 @@ export class Load implements OrderedEntries<LoadWrite> {
       this.count(run.memoryBytes);
       this.put(run);
     }
+  }
+
+  /** Some of it is in a file. */
+  get isStored(): boolean {
+    return this.file !== null;
   }
 
   isIn(file: RunFile): boolean {
@@ -177,8 +186,19 @@ export class Load implements OrderedEntries<LoadWrite> {
   }
 
   get(text: string): LoadWrite | undefined {
+    const kept = this.keptWrites?.get(text);
+    if (kept !== undefined) return kept;
     const operation = this.find(bytesOf(text));
     return operation === undefined ? undefined : this.write(operation);
+  }
+
+  /** The same, and memory keeps it. */
+  kept(text: string): LoadWrite | undefined {
+    const write = this.get(text);
+    if (write === undefined || !this.isStored) return write;
+    this.keptWrites ??= new Map();
+    this.keptWrites.set(text, write);
+    return write;
   }
 
   has(text: string): boolean {

@@ -43,8 +43,7 @@ export class RowsAside {
     spill: SpillArea,
     private readonly layout: TableLayout,
   ) {
-    this.file = spill.open(context.statement);
-    context.tx.holdFile(this.file);
+    this.file = context.tx.holdFile((held) => spill.open(context.statement, held));
   }
 
   /** A load that is sorted and checked, in steps (in-steps.ts); its rows first. */

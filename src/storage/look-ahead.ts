@@ -1,0 +1,195 @@
+/**
+ * What a large commit has in common with others' commits, found in turns before it is made: rows in a file are too many
+ * to be looked up within the commit's own turn. That then looks only for what was committed since. Made by
+ * `prepareCommit` of a transaction, and owned by it.
+ */
+import type { CheckedTurns } from "../protocol/turns.js";
+import { inSteps } from "./in-steps.js";
+import type { LargeCommit } from "./large-source.js";
+import { Load } from "./load.js";
+import type { SortedRun } from "./sorted-run.js";
+import type { RecentVersions, VersionedKey } from "./versions.js";
+import type { Write, WriteSet } from "./write-set.js";
+
+/** Keys that are sorted at a time, so that a file is read from its beginning to its end. */
+const KEYS_AT_ONCE = 2048;
+/** Keys looked up between two looks at the clock. */
+const KEYS_PER_LOOK = 16;
+/** Keys of two runs that are compared between two looks. */
+const COMPARED_PER_LOOK = 32;
+/** So many keys of one run before the next one of the other, and the rest is searched for it. */
+const PASSED_MAX = 64;
+/** So few new keys are left to the commit; others may commit faster than they are looked up. */
+const KEYS_LEFT = 64;
+const ROUNDS_MAX = 8;
+
+interface Committed {
+  readonly committedSequence: number;
+}
+
+export class LookAhead {
+  /** No commit up to here is in the way of it: single ones and large ones. */
+  keysTo: number;
+  largeTo: number;
+  /** Another commit is in the way. */
+  isOverwritten = false;
+  /** Keys that have recent versions and that it writes, too; null: not looked for. */
+  readonly hits: Set<VersionedKey> | null;
+  private isBegun = false;
+
+  /** `validFrom`: no commit up to there can be in the way. `isUnseen`: no other commit can, and nobody asks. */
+  constructor(
+    private readonly own: Pick<WriteSet, "writes" | "loads">,
+    private readonly versions: RecentVersions,
+    validFrom: number,
+    private readonly isUnseen: boolean,
+  ) {
+    this.keysTo = validFrom;
+    this.largeTo = validFrom;
+    this.hits = !isUnseen && own.loads.some(({ isStored }) => isStored) ? new Set() : null;
+  }
+
+  /** Looks at what was committed up to now. `checkOpen` throws if the transaction has been ended. */
+  async goOn(host: Committed, turns: CheckedTurns, checkOpen: () => void): Promise<void> {
+    checkOpen();
+    if (!this.isUnseen) await inSteps(turns, checked(this.rounds(host), checkOpen));
+  }
+
+  /** Keys that have versions, among them all that it writes; null: not known. `late`: written since. */
+  knownKeys(late: Iterable<Write>): Iterable<VersionedKey> | null {
+    const { hits, versions } = this;
+    if (hits === null) return null;
+    const known = new Set([...hits, ...versions.keysAfter(this.keysTo)]);
+    for (const { text } of late) {
+      const entry = versions.entryOf(text);
+      if (entry !== undefined) known.add(entry);
+    }
+    return known;
+  }
+
+  private *rounds(host: Committed): Generator<undefined, void> {
+    for (let round = 0; round < ROUNDS_MAX && !this.isOverwritten; round++) {
+      const upTo = host.committedSequence;
+      const large = this.versions.largeAfter(this.largeTo);
+      if (this.hits !== null) {
+        const keys = this.isBegun ? this.versions.keysAfter(this.keysTo) : this.versions.allKeys();
+        this.isBegun = true;
+        yield* this.lookUp(keys, this.hits);
+        this.keysTo = upTo;
+      }
+      for (const commit of large) if (yield* this.meets(commit)) this.isOverwritten = true;
+      this.largeTo = upTo;
+      const left = this.hits === null ? 0 : this.versions.keysAfter(upTo).length;
+      if (left <= KEYS_LEFT && this.versions.largeAfter(upTo).length === 0) return;
+    }
+  }
+
+  private *lookUp(keys: Iterable<VersionedKey>, hits: Set<VersionedKey>): Generator<undefined, void> {
+    const { writes, loads } = this.own;
+    for (const some of batchesOf(keys)) {
+      some.sort((a, b) => (a.text < b.text ? -1 : 1));
+      yield;
+      for (const [i, entry] of some.entries()) {
+        if (i % KEYS_PER_LOOK === 0) yield;
+        const { text } = entry;
+        for (const write of [writes.get(text), ...loads.map((load) => load.kept(text))]) {
+          if (write === undefined) continue;
+          hits.add(entry);
+          if (entry.newest.sequence > write.snapshot) this.isOverwritten = true;
+        }
+      }
+    }
+  }
+
+  /** Whether a large commit of others, after what was seen, has a key that is written here. */
+  private *meets({ sequence, sources }: LargeCommit): Generator<undefined, boolean> {
+    const { writes: singles, loads } = this.own;
+    for (const { writes } of sources) {
+      if (yield* meetsSingles(writes, singles.values(), (write) => sequence > write.snapshot)) return true;
+      for (const load of loads) {
+        if (sequence <= load.snapshot) continue;
+        if (!(writes instanceof Load)) {
+          if (yield* meetsSingles(load, writes.values(), () => true)) return true;
+        } else if (yield* haveOneInCommon(load, writes)) return true;
+      }
+    }
+    return false;
+  }
+}
+
+function* checked(steps: Iterator<undefined, void>, checkOpen: () => void): Generator<undefined, void> {
+  for (;;) {
+    checkOpen();
+    if (steps.next().done === true) return;
+    yield;
+  }
+}
+
+function* batchesOf<T>(items: Iterable<T>): Generator<T[], void> {
+  let batch: T[] = [];
+  for (const item of items) {
+    if (batch.push(item) < KEYS_AT_ONCE) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function* meetsSingles<W extends Pick<Write, "text">>(
+  keys: { has(text: string): boolean },
+  singles: Iterable<W>,
+  counts: (write: W) => boolean,
+): Generator<undefined, boolean> {
+  for (const some of batchesOf(singles)) {
+    const texts = some.filter(counts).map(({ text }) => text);
+    texts.sort();
+    for (const [i, text] of texts.entries()) {
+      if (i % KEYS_PER_LOOK === 0) yield;
+      if (keys.has(text)) return true;
+    }
+  }
+  return false;
+}
+
+function* haveOneInCommon(one: Load, other: Load): Generator<undefined, boolean> {
+  for (const run of one.runs) {
+    for (const otherRun of other.runs) {
+      const length = Math.min(run.prefix.length, otherRun.prefix.length);
+      const order = Buffer.compare(run.prefix.subarray(0, length), otherRun.prefix.subarray(0, length));
+      if (order === 0 && (yield* haveKeyInCommon(run, otherRun))) return true;
+    }
+  }
+  return false;
+}
+
+/** Whether two sorted runs have a key in common; in steps (in-steps.ts). */
+export function* haveKeyInCommon(a: SortedRun, b: SortedRun): Generator<undefined, boolean> {
+  if (a.size === 0 || b.size === 0) return false;
+  const pair = { a, b, i: 0, j: 0, passed: 0 };
+  for (;;) {
+    const found = compareSome(pair);
+    if (found !== null) return found;
+    yield;
+  }
+}
+
+/** Null: neither has ended. A function of its own: V8 makes slower code of loops that a generator pauses in. */
+function compareSome(pair: { a: SortedRun; b: SortedRun; i: number; j: number; passed: number }): boolean | null {
+  const { a, b } = pair;
+  for (let compared = 0; compared < COMPARED_PER_LOOK; compared++) {
+    if (pair.i >= a.size || pair.j >= b.size) return false;
+    const key = a.keyOf(a.numberAt(pair.i));
+    const otherKey = b.keyOf(b.numberAt(pair.j));
+    const order = Buffer.compare(key, otherKey);
+    if (order === 0) return true;
+    // Counted up while `a` is behind, down while `b` is.
+    if (order < 0) pair.passed = Math.max(pair.passed, 0) + 1;
+    else pair.passed = Math.min(pair.passed, 0) - 1;
+    if (pair.passed > PASSED_MAX) pair.i = a.lowerBound(otherKey);
+    else if (pair.passed < -PASSED_MAX) pair.j = b.lowerBound(key);
+    else if (order < 0) pair.i++;
+    else pair.j++;
+    if (Math.abs(pair.passed) > PASSED_MAX) pair.passed = 0;
+  }
+  return null;
+}
