@@ -31,6 +31,8 @@ export class Load implements OrderedEntries<LoadWrite> {
   private file: RunFile | null = null;
   /** Writes that were looked up in the file and are asked for again. */
   private keptWrites: Map<string, LoadWrite> | null = null;
+  /** Keys that were looked for in the file and are not there. */
+  private absent: Set<string> | null = null;
   /** Somebody may read it although the transaction was rolled back to before it. */
   isFrozen = false;
 
@@ -201,8 +203,16 @@ export class Load implements OrderedEntries<LoadWrite> {
     return write;
   }
 
+  /** Looks for the key in the file now, so that `has` need not. */
+  noteKey(text: string): void {
+    if (!this.isStored || this.absent?.has(text) || this.kept(text) !== undefined) return;
+    this.absent ??= new Set();
+    this.absent.add(text);
+  }
+
   has(text: string): boolean {
-    return this.find(bytesOf(text)) !== undefined;
+    if (this.keptWrites?.has(text)) return true;
+    return this.absent?.has(text) !== true && this.find(bytesOf(text)) !== undefined;
   }
 
   *values(): IterableIterator<LoadWrite> {

@@ -4,7 +4,8 @@
  * `prepareCommit` of a transaction, and owned by it.
  */
 import type { CheckedTurns } from "../protocol/turns.js";
-import { inSteps } from "./in-steps.js";
+import { batchesOf, inSteps } from "./in-steps.js";
+import type { KeyLocks } from "./key-locks.js";
 import type { LargeCommit } from "./large-source.js";
 import { Load } from "./load.js";
 import type { SortedRun } from "./sorted-run.js";
@@ -23,8 +24,11 @@ const PASSED_MAX = 64;
 const KEYS_LEFT = 64;
 const ROUNDS_MAX = 8;
 
+/** Where others commit: the shard. */
 interface Committed {
   readonly committedSequence: number;
+  readonly versions: RecentVersions;
+  readonly locks: KeyLocks;
 }
 
 export class LookAhead {
@@ -40,7 +44,7 @@ export class LookAhead {
   /** `validFrom`: no commit up to there can be in the way. `isUnseen`: no other commit can, and nobody asks. */
   constructor(
     private readonly own: Pick<WriteSet, "writes" | "loads">,
-    private readonly versions: RecentVersions,
+    private readonly host: Committed,
     validFrom: number,
     private readonly isUnseen: boolean,
   ) {
@@ -50,14 +54,15 @@ export class LookAhead {
   }
 
   /** Looks at what was committed up to now. `checkOpen` throws if the transaction has been ended. */
-  async goOn(host: Committed, turns: CheckedTurns, checkOpen: () => void): Promise<void> {
+  async goOn(turns: CheckedTurns, checkOpen: () => void): Promise<void> {
     checkOpen();
-    if (!this.isUnseen) await inSteps(turns, checked(this.rounds(host), checkOpen));
+    if (!this.isUnseen) await inSteps(turns, checked(this.rounds(), checkOpen));
   }
 
   /** Keys that have versions, among them all that it writes; null: not known. `late`: written since. */
   knownKeys(late: Iterable<Write>): Iterable<VersionedKey> | null {
-    const { hits, versions } = this;
+    const { hits, host } = this;
+    const { versions } = host;
     if (hits === null) return null;
     const known = new Set([...hits, ...versions.keysAfter(this.keysTo)]);
     for (const { text } of late) {
@@ -67,26 +72,28 @@ export class LookAhead {
     return known;
   }
 
-  private *rounds(host: Committed): Generator<undefined, void> {
+  private *rounds(): Generator<undefined, void> {
+    const { versions } = this.host;
     for (let round = 0; round < ROUNDS_MAX && !this.isOverwritten; round++) {
-      const upTo = host.committedSequence;
-      const large = this.versions.largeAfter(this.largeTo);
+      const upTo = this.host.committedSequence;
+      const large = versions.largeAfter(this.largeTo);
       if (this.hits !== null) {
-        const keys = this.isBegun ? this.versions.keysAfter(this.keysTo) : this.versions.allKeys();
+        const keys = this.isBegun ? versions.keysAfter(this.keysTo) : versions.allKeys();
         this.isBegun = true;
         yield* this.lookUp(keys, this.hits);
         this.keysTo = upTo;
       }
+      if (this.hits !== null) yield* this.noteHeld();
       for (const commit of large) if (yield* this.meets(commit)) this.isOverwritten = true;
       this.largeTo = upTo;
-      const left = this.hits === null ? 0 : this.versions.keysAfter(upTo).length;
-      if (left <= KEYS_LEFT && this.versions.largeAfter(upTo).length === 0) return;
+      const left = this.hits === null ? 0 : versions.keysAfter(upTo).length;
+      if (left <= KEYS_LEFT && versions.largeAfter(upTo).length === 0) return;
     }
   }
 
   private *lookUp(keys: Iterable<VersionedKey>, hits: Set<VersionedKey>): Generator<undefined, void> {
     const { writes, loads } = this.own;
-    for (const some of batchesOf(keys)) {
+    for (const some of batchesOf(keys, KEYS_AT_ONCE)) {
       some.sort((a, b) => (a.text < b.text ? -1 : 1));
       yield;
       for (const [i, entry] of some.entries()) {
@@ -97,6 +104,17 @@ export class LookAhead {
           hits.add(entry);
           if (entry.newest.sequence > write.snapshot) this.isOverwritten = true;
         }
+      }
+    }
+  }
+
+  /** Keys that others hold are compared with its own when it commits. */
+  private *noteHeld(): Generator<undefined, void> {
+    for (const some of batchesOf(this.host.locks.keys(), KEYS_AT_ONCE)) {
+      some.sort();
+      for (const [i, text] of some.entries()) {
+        if (i % KEYS_PER_LOOK === 0) yield;
+        for (const load of this.own.loads) load.noteKey(text);
       }
     }
   }
@@ -125,22 +143,12 @@ function* checked(steps: Iterator<undefined, void>, checkOpen: () => void): Gene
   }
 }
 
-function* batchesOf<T>(items: Iterable<T>): Generator<T[], void> {
-  let batch: T[] = [];
-  for (const item of items) {
-    if (batch.push(item) < KEYS_AT_ONCE) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
-}
-
 function* meetsSingles<W extends Pick<Write, "text">>(
   keys: { has(text: string): boolean },
   singles: Iterable<W>,
   counts: (write: W) => boolean,
 ): Generator<undefined, boolean> {
-  for (const some of batchesOf(singles)) {
+  for (const some of batchesOf(singles, KEYS_AT_ONCE)) {
     const texts = some.filter(counts).map(({ text }) => text);
     texts.sort();
     for (const [i, text] of texts.entries()) {

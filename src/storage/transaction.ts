@@ -371,13 +371,13 @@ export class ShardTransaction implements Transaction {
     const { host, writeSet } = this;
     if (host.refusal !== null) this.refuseGrowth(host.refusal);
     const parts = host.log.beginParts();
-    const ahead = new LookAhead(writeSet, host.versions, this.validFrom, this.unseen !== null);
+    const ahead = new LookAhead(writeSet, host, this.validFrom, this.unseen !== null);
     this.prepared = { parts, late: new Map(), ahead };
     await writeAhead(host.log, parts, writeSet, host.largeSizes, turns, () => this.checkOpen());
-    await ahead.goOn(host, turns, () => this.checkOpen());
+    await ahead.goOn(turns, () => this.checkOpen());
     // The engine takes one large commit at a time; the one before may be with it still.
     await host.takeLargeTurn(this);
-    await ahead.goOn(host, turns, () => this.checkOpen());
+    await ahead.goOn(turns, () => this.checkOpen());
     // What was committed while the parts were written.
     await this.followed?.catchUp(turns);
   }
