@@ -4,13 +4,13 @@
  * `prepareCommit` of a transaction, and owned by it.
  */
 import type { CheckedTurns } from "../protocol/turns.js";
+import type { CommitParts } from "./commit-log.js";
 import { batchesOf, inSteps } from "./in-steps.js";
 import type { KeyLocks } from "./key-locks.js";
 import type { LargeCommit } from "./large-source.js";
 import { Load } from "./load.js";
 import type { SortedRun } from "./sorted-run.js";
 import type { RecentVersions, VersionedKey } from "./versions.js";
-import type { Write, WriteSet } from "./write-set.js";
 
 /** Keys that are sorted at a time, so that a file is read from its beginning to its end. */
 const KEYS_AT_ONCE = 2048;
@@ -31,6 +31,26 @@ interface Committed {
   readonly locks: KeyLocks;
 }
 
+interface OwnWrite {
+  readonly text: string;
+  readonly snapshot: number;
+}
+
+/** What the transaction has written (write-set.ts). */
+interface Own {
+  /** Single writes. */
+  readonly writes: ReadonlyMap<string, OwnWrite>;
+  readonly loads: readonly Load[];
+}
+
+/** A large commit of which the log has most. `W`: a single write. */
+export interface PreparedCommit<W extends OwnWrite = OwnWrite> {
+  /** All of the writes but those in `late`. */
+  readonly parts: CommitParts;
+  readonly late: Map<string, W>;
+  readonly ahead: LookAhead;
+}
+
 export class LookAhead {
   /** No commit up to here is in the way of it: single ones and large ones. */
   keysTo: number;
@@ -43,7 +63,7 @@ export class LookAhead {
 
   /** `validFrom`: no commit up to there can be in the way. `isUnseen`: no other commit can, and nobody asks. */
   constructor(
-    private readonly own: Pick<WriteSet, "writes" | "loads">,
+    private readonly own: Own,
     private readonly host: Committed,
     validFrom: number,
     private readonly isUnseen: boolean,
@@ -60,7 +80,7 @@ export class LookAhead {
   }
 
   /** Keys that have versions, among them all that it writes; null: not known. `late`: written since. */
-  knownKeys(late: Iterable<Write>): Iterable<VersionedKey> | null {
+  knownKeys(late: Iterable<OwnWrite>): Iterable<VersionedKey> | null {
     const { hits, host } = this;
     const { versions } = host;
     if (hits === null) return null;
@@ -143,7 +163,7 @@ function* checked(steps: Iterator<undefined, void>, checkOpen: () => void): Gene
   }
 }
 
-function* meetsSingles<W extends Pick<Write, "text">>(
+function* meetsSingles<W extends Pick<OwnWrite, "text">>(
   keys: { has(text: string): boolean },
   singles: Iterable<W>,
   counts: (write: W) => boolean,

@@ -31,7 +31,7 @@ import { LOG_STAYS_USABLE, UNSEEN_BYTES, VERSION_BYTES_MAX } from "./shard-defau
 import type { BeginOptions, CommitWatcher, ShardMetrics, ShardOptions } from "./shard-options.js";
 import { LoadPart } from "./sorted-run.js";
 import { ShardTransaction } from "./transaction.js";
-import type { PreparedCommit, ToldUnseen, TransactionHost } from "./transaction-host.js";
+import type { Prepared, ToldUnseen, TransactionHost } from "./transaction-host.js";
 import { UnsyncedKeys } from "./unsynced-keys.js";
 import { RecentVersions } from "./versions.js";
 import { largeCommitting } from "./watched-operations.js";
@@ -249,7 +249,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
   }
 
   /** For transactions only: a commit whose operations are in the log already; its maps can be kept as they are. */
-  commitLarge(sources: LargeCommitMade["sources"], { parts, late, ahead }: PreparedCommit, unseen: ToldUnseen | null) {
+  commitLarge(sources: LargeCommitMade["sources"], { parts, late, ahead }: Prepared, unseen: ToldUnseen | null) {
     this.checkUsable();
     // The engine takes commits in order: those before this one now.
     this.flush();

@@ -13,13 +13,13 @@ import { KeyConflict, KeyHolder } from "./key-locks.js";
 import { prefixRange } from "./keys.js";
 import { writeAhead } from "./large-commit.js";
 import { findInLoads, type Load } from "./load.js";
-import { LookAhead } from "./look-ahead.js";
+import { LookAhead, type PreparedCommit } from "./look-ahead.js";
 import type { MergedCursor } from "./merged-cursor.js";
 import { keyText } from "./ordered-map.js";
 import { correctionsOf, openCursor, type SnapshotView } from "./snapshot-view.js";
 import type { Corrections, Cursor, KeyRange, NewerEntries, RangeFollower, Transaction } from "./store.js";
 import type { HeldBytes, RunFile } from "./stored-run.js";
-import type { PreparedCommit, ToldUnseen, TransactionHost } from "./transaction-host.js";
+import type { ToldUnseen, TransactionHost } from "./transaction-host.js";
 import { ValidatedReads } from "./validated-reads.js";
 import { type Write, WriteSet } from "./write-set.js";
 
@@ -60,7 +60,7 @@ export class ShardTransaction implements Transaction {
   /** What it wrote; null: nothing so far. */
   private own: WriteSet | null = null;
   /** The part that is in the log already, and the writes since. */
-  private prepared: PreparedCommit | null = null;
+  private prepared: PreparedCommit<Write> | null = null;
   /** What it holds against others; null: it takes nothing, and is validated at its commit. */
   private holder: KeyHolder | null = null;
   /** Whom to tell how it ended; null: nobody. */

@@ -233,8 +233,8 @@ export class RecentVersions {
   }
 
   /**
-   * The engine takes its operations later, a part at a time (`keepReplacedBy`); until then it has to stay here. `known`:
-   * of the keys that have versions, only these can be among its own.
+   * The engine takes its operations later, a part at a time (`keepReplacedBy`); until then it has to stay here.
+   * @param known of the keys that have versions, only these can be among its own; null: all can.
    */
   addLarge(large: LargeCommit, known: Iterable<VersionedKey> | null = null): void {
     const commit: Commit = { sequence: large.sequence, micros: 0, keys: [], large };

@@ -7,10 +7,10 @@ import { LOAD_BYTES_MAX, TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
 import { growthOf, growthOfRuns } from "./growth.js";
 import type { LargeSource } from "./large-source.js";
 import { findInLoads, Load } from "./load.js";
+import type { PreparedCommit } from "./look-ahead.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { createOrderedMap, type OrderedMap } from "./ordered-map.js";
 import type { HeldBytes, RunFile } from "./stored-run.js";
-import type { PreparedCommit } from "./transaction-host.js";
 import type { RecentVersions } from "./versions.js";
 
 export interface Write extends Operation {
