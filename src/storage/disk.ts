@@ -29,6 +29,9 @@ export interface Disk {
   removeLater(path: string): Promise<void>;
 }
 
+/** Node reads less than 2 GiB in one call. */
+const READ_BYTES_MAX = 1024 * 1024 * 1024;
+
 export const fileDisk: Disk = {
   makeDirectory(path) {
     fs.mkdirSync(path, { recursive: true });
@@ -49,7 +52,7 @@ export const fileDisk: Disk = {
     const bytes = Buffer.allocUnsafe(length);
     let filled = 0;
     while (filled < length) {
-      const count = fs.readSync(file, bytes, filled, length - filled, position + filled);
+      const count = fs.readSync(file, bytes, filled, Math.min(length - filled, READ_BYTES_MAX), position + filled);
       if (count === 0) break;
       filled += count;
     }

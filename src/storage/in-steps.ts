@@ -8,3 +8,14 @@ export function inSteps(turns: CheckedTurns, steps: Iterator<undefined, void>): 
     if (turns.shouldYield()) return turns.yieldTurn().then(() => inSteps(turns, steps));
   }
 }
+
+/** So many of the items at a time. */
+export function* batchesOf<T>(items: Iterable<T>, size: number): Generator<T[], void> {
+  let batch: T[] = [];
+  for (const item of items) {
+    if (batch.push(item) < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -160,6 +160,12 @@ export class KeyLocks {
     return this.holders.size + this.sharers.size;
   }
 
+  /** All keys that somebody holds, some twice. */
+  *keys(): IterableIterator<string> {
+    yield* this.holders.keys();
+    yield* this.sharers.keys();
+  }
+
   holderOf(text: string): KeyHolder | undefined {
     return this.holders.get(text);
   }

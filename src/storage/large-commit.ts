@@ -5,10 +5,10 @@
  */
 import type { CheckedTurns } from "../protocol/turns.js";
 import type { CommitLog, CommitParts } from "./commit-log.js";
+import type { LargeSource } from "./large-source.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import { bytesOfPart, type OperationPart } from "./packed-operations.js";
-import type { LargeSource } from "./versions.js";
 import type { WriteSet } from "./write-set.js";
 
 /** Sizes that tests make small. */

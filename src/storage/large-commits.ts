@@ -7,11 +7,12 @@ import type { CommitParts } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import type { LargeCommitSizes } from "./large-commit.js";
 import { LargeInEngine } from "./large-in-engine.js";
+import type { LargeSource } from "./large-source.js";
 import type { LayeredEngine } from "./layered-engine.js";
 import type { CommitStamp, Operation } from "./operation.js";
 import type { OperationPart } from "./packed-operations.js";
 import type { ToldUnseen } from "./transaction-host.js";
-import type { LargeSource, RecentVersions } from "./versions.js";
+import type { RecentVersions } from "./versions.js";
 
 export interface LargeCommitMade extends CommitStamp {
   /** Where two have a key, the earlier one counts. */

@@ -4,8 +4,8 @@
  */
 import type { Engine } from "./engine.js";
 import { type LargeCommitSizes, stepsOf } from "./large-commit.js";
+import type { LargeSource } from "./large-source.js";
 import { bytesOfPart, type OperationPart } from "./packed-operations.js";
-import type { LargeSource } from "./versions.js";
 
 /** The shard, as it is needed here. None of it is called after the commit has been given up. */
 export interface LargeHost {

@@ -29,6 +29,12 @@ export class Load implements OrderedEntries<LoadWrite> {
   bytes = 0;
   /** Where runs are that are not in memory; null: all are. */
   private file: RunFile | null = null;
+  /** Writes that were looked up in the file and are asked for again. */
+  private keptWrites: Map<string, LoadWrite> | null = null;
+  /** Keys that were looked for in the file and are not there. */
+  private absent: Set<string> | null = null;
+  /** Somebody may read it although the transaction was rolled back to before it. */
+  isFrozen = false;
 
   constructor(
     /** Of the transaction. */
@@ -62,6 +68,11 @@ export class Load implements OrderedEntries<LoadWrite> {
       this.count(run.memoryBytes);
       this.put(run);
     }
+  }
+
+  /** Some of it is in a file. */
+  get isStored(): boolean {
+    return this.file !== null;
   }
 
   isIn(file: RunFile): boolean {
@@ -177,12 +188,31 @@ export class Load implements OrderedEntries<LoadWrite> {
   }
 
   get(text: string): LoadWrite | undefined {
+    const kept = this.keptWrites?.get(text);
+    if (kept !== undefined) return kept;
     const operation = this.find(bytesOf(text));
     return operation === undefined ? undefined : this.write(operation);
   }
 
+  /** The same, and memory keeps it. */
+  kept(text: string): LoadWrite | undefined {
+    const write = this.get(text);
+    if (write === undefined || !this.isStored) return write;
+    this.keptWrites ??= new Map();
+    this.keptWrites.set(text, write);
+    return write;
+  }
+
+  /** Looks for the key in the file now, so that `has` need not. */
+  noteKey(text: string): void {
+    if (!this.isStored || this.absent?.has(text) || this.kept(text) !== undefined) return;
+    this.absent ??= new Set();
+    this.absent.add(text);
+  }
+
   has(text: string): boolean {
-    return this.find(bytesOf(text)) !== undefined;
+    if (this.keptWrites?.has(text)) return true;
+    return this.absent?.has(text) !== true && this.find(bytesOf(text)) !== undefined;
   }
 
   *values(): IterableIterator<LoadWrite> {

@@ -30,8 +30,11 @@ const MAGIC = Buffer.from("TSRALOG\0", "latin1");
 export const RECORD_KIND = { commit: 0, gap: 1, mark: 2, part: 3, whole: 4 } as const;
 export type RecordKind = (typeof RECORD_KIND)[keyof typeof RECORD_KIND];
 
+export const CHECKSUM_BYTES = 4;
 const RECORD_HEADER_BYTES = 8;
 const PAYLOAD_FIXED_BYTES = 25;
+/** Of one without operations. */
+export const RECORD_LEAST_BYTES = RECORD_HEADER_BYTES + PAYLOAD_FIXED_BYTES;
 const NOTHING: readonly Operation[] = [];
 
 /** A record without its operations. */
@@ -214,21 +217,37 @@ function readOperations(bytes: Buffer, offset: number, count: number): Operation
   return operations;
 }
 
+/** What bytes say of themselves, if they are a record. */
+export interface RecordClaim {
+  readonly checksum: number;
+  readonly durable: number;
+  /** Offset after the record. */
+  readonly end: number;
+}
+
 /**
- * The newest sequence that any intact record from `offset` on proves to have been durable; 0 if there is none. Looks at
- * every offset, because the damage before it may have hidden where records begin.
+ * Of the bytes at `offset`, which may be anything and are at least RECORD_LEAST_BYTES; null: no record looks so.
+ * Follows the operations as far as the bytes are there, so that few but records are left to be summed up. `end`: where
+ * the file ends.
  */
-export function attestedAfter(bytes: Buffer, offset: number, salt: number): number {
-  let attested = 0;
-  let at = offset;
-  while (at + RECORD_HEADER_BYTES + PAYLOAD_FIXED_BYTES <= bytes.length) {
-    const head = readHead(bytes, at, salt);
-    if (head === null) {
-      at++;
-      continue;
-    }
-    attested = Math.max(attested, head.durable);
-    at = head.end;
+export function claimOf(bytes: Buffer, offset: number, end: number): RecordClaim | null {
+  const payload = offset + RECORD_HEADER_BYTES;
+  if (bytes[payload]! > RECORD_KIND.whole) return null;
+  const length = bytes.readUInt32LE(offset + 4);
+  const after = payload + length;
+  const count = bytes.readUInt32LE(payload + 21);
+  if (after > end || length < PAYLOAD_FIXED_BYTES + count * FRAME_HEAD_BYTES) return null;
+  let at = payload + PAYLOAD_FIXED_BYTES;
+  for (let i = 0; i < count; i++) {
+    if (at + FRAME_HEAD_BYTES > bytes.length) return claimed();
+    const kind = bytes[at]!;
+    if (kind < FRAME_KIND.put || kind > FRAME_KIND.absentBefore) return null;
+    at += FRAME_HEAD_BYTES + bytes.readUInt16LE(at + 1) + bytes.readUInt32LE(at + 3);
+    if (at > after) return null;
   }
-  return attested;
+  return at === after ? claimed() : null;
+
+  function claimed(): RecordClaim {
+    return { checksum: bytes.readUInt32LE(offset), durable: bytes.readUIntLE(payload + 7, 6), end: after };
+  }
 }

@@ -5,15 +5,9 @@
  */
 import { lastMicros } from "./commit-log.js";
 import type { Disk } from "./disk.js";
-import {
-  attestedAfter,
-  isHeaderMissing,
-  RECORD_KIND,
-  type RecordHead,
-  readPartsKey,
-  SEGMENT_HEADER_BYTES,
-} from "./log-record.js";
-import { damaged, follows, forEachRecord, isPartOf, listSegments, loadSegment, type Segment } from "./log-segment.js";
+import { isHeaderMissing, RECORD_KIND, type RecordHead, readPartsKey, SEGMENT_HEADER_BYTES } from "./log-record.js";
+import { isAttestedAfter, loadHeader } from "./log-search.js";
+import { damaged, follows, forEachRecord, isPartOf, listSegments, type Segment } from "./log-segment.js";
 import { SegmentReader } from "./segment-reader.js";
 
 /** Bytes of the tail that are written again at a time. */
@@ -148,7 +142,7 @@ function scan(disk: Disk, log: LogEnd, index: number, expected: number): boolean
   } finally {
     reader.close();
   }
-  if (segment.salt === null && !isHeaderMissing(loadSegment(disk, segment))) throw damaged(segment, 0);
+  if (segment.salt === null && !isHeaderMissing(loadHeader(disk, segment))) throw damaged(segment, 0);
   if (offset === segment.length && offset > SEGMENT_HEADER_BYTES) return true;
   cut(disk, log, index, offset, previous + 1);
   return false;
@@ -157,11 +151,10 @@ function scan(disk: Disk, log: LogEnd, index: number, expected: number): boolean
 /** Ends the log at `offset` of a segment, where the record `lost` should start. */
 function cut(disk: Disk, log: LogEnd, index: number, offset: number, lost: number): void {
   const segment = log.segments[index]!;
-  for (let later = index; later < log.segments.length; later++) {
-    const bytes = loadSegment(disk, log.segments[later]!);
-    const { salt } = log.segments[later]!;
-    const start = later === index ? offset : SEGMENT_HEADER_BYTES;
-    if (salt !== null && attestedAfter(bytes, start, salt) >= lost) throw damaged(segment, offset);
+  for (const later of log.segments.slice(index)) {
+    loadHeader(disk, later);
+    const start = later === segment ? offset : SEGMENT_HEADER_BYTES;
+    if (isAttestedAfter(disk, later, start, lost)) throw damaged(segment, offset);
   }
   for (const later of log.segments.splice(index + 1)) disk.remove(later.path);
   if (offset <= SEGMENT_HEADER_BYTES) {

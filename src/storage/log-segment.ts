@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
 import { LogLacks } from "./commit-log.js";
 import type { Disk } from "./disk.js";
-import { type PartsReference, RECORD_KIND, type RecordHead, segmentSalt } from "./log-record.js";
+import { type PartsReference, RECORD_KIND, type RecordHead } from "./log-record.js";
 import type { Operation } from "./operation.js";
 import { type SegmentFile, SegmentReader } from "./segment-reader.js";
 
@@ -33,18 +33,6 @@ function sizeOf(disk: Disk, path: string): number {
   const file = disk.open(path, false);
   try {
     return disk.size(file);
-  } finally {
-    disk.close(file);
-  }
-}
-
-/** All bytes of the segment, for a search for what is left of a damaged one; sets its salt. */
-export function loadSegment(disk: Disk, segment: Segment): Buffer {
-  const file = disk.open(segment.path, false);
-  try {
-    const bytes = disk.read(file, 0, segment.length);
-    segment.salt = segmentSalt(bytes);
-    return bytes;
   } finally {
     disk.close(file);
   }

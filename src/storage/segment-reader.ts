@@ -5,7 +5,9 @@
 import type { Disk } from "./disk.js";
 import {
   claimedBytes,
+  claimOf,
   type LogRecord,
+  RECORD_LEAST_BYTES,
   type RecordHead,
   readHead,
   recordOf,
@@ -81,10 +83,11 @@ export class SegmentReader {
     const claimed = claimedBytes(this.bytes, local);
     if (claimed !== null && local + claimed <= this.bytes.length) return true;
     const left = this.segment.length - this.at;
-    // What is damaged may claim any length.
     this.fill(Math.min(left, this.chunkBytes));
     const whole = claimedBytes(this.bytes, 0);
-    if (whole !== null && whole > this.bytes.length && whole <= left) this.fill(whole);
+    if (whole === null || whole <= this.bytes.length || whole > left) return true;
+    // What is damaged may claim any length.
+    if (this.bytes.length < RECORD_LEAST_BYTES || claimOf(this.bytes, 0, left) !== null) this.fill(whole);
     return true;
   }
 

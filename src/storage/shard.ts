@@ -13,7 +13,7 @@
  */
 import { DbError } from "../protocol/errors.js";
 import { CommitClock } from "./commit-clock.js";
-import type { Commit, CommitLog, CommitParts } from "./commit-log.js";
+import type { Commit, CommitLog } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import { isRecordKey } from "./history-keys.js";
 import { KeyLocks } from "./key-locks.js";
@@ -31,9 +31,9 @@ import { LOG_STAYS_USABLE, UNSEEN_BYTES, VERSION_BYTES_MAX } from "./shard-defau
 import type { BeginOptions, CommitWatcher, ShardMetrics, ShardOptions } from "./shard-options.js";
 import { LoadPart } from "./sorted-run.js";
 import { ShardTransaction } from "./transaction.js";
-import type { ToldUnseen, TransactionHost } from "./transaction-host.js";
+import type { Prepared, ToldUnseen, TransactionHost } from "./transaction-host.js";
 import { UnsyncedKeys } from "./unsynced-keys.js";
-import { type LargeSource, RecentVersions } from "./versions.js";
+import { RecentVersions } from "./versions.js";
 import { largeCommitting } from "./watched-operations.js";
 import type { Write } from "./write-set.js";
 
@@ -249,7 +249,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
   }
 
   /** For transactions only: a commit whose operations are in the log already; its maps can be kept as they are. */
-  commitLarge(sources: readonly LargeSource[], parts: CommitParts, late: readonly Write[], unseen: ToldUnseen | null) {
+  commitLarge(sources: LargeCommitMade["sources"], { parts, late, ahead }: Prepared, unseen: ToldUnseen | null) {
     this.checkUsable();
     // The engine takes commits in order: those before this one now.
     this.flush();
@@ -260,11 +260,11 @@ export class Shard implements TransactionHost<ShardTransaction> {
     const before = unseen === null ? largeCommitting(this.watcher, { sequence, micros }, sources) : undefined;
     this.committedSequence = sequence;
     if (unseen !== null || this.large.isEmpty) {
-      if (unseen === null) this.versions.addLarge({ sequence, sources });
+      if (unseen === null) this.versions.addLarge({ sequence, sources }, ahead.knownKeys(late.values()));
       this.large.take({ sequence, micros, sources, parts }, unseen);
     } else this.versions.addEach(sequence, textOperationsOf(sources), sources, micros);
     this.unsynced.addAll(sequence);
-    this.turn.push(this.clock.followed({ sequence, micros, operations: late, parts }, before));
+    this.turn.push(this.clock.followed({ sequence, micros, operations: [...late.values()], parts }, before));
     this.counters.commits++;
     return sequence;
   }

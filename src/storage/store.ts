@@ -6,7 +6,7 @@
 import type { LockStrength } from "../protocol/lock-strength.js";
 import type { Load } from "./load.js";
 import type { OrderedMap } from "./ordered-map.js";
-import type { RunFile } from "./stored-run.js";
+import type { HeldBytes, RunFile } from "./stored-run.js";
 
 /** Keys from `gte` (inclusive) to `lt` (exclusive), in byte order; `reverse` walks from the end. */
 export interface KeyRange {
@@ -124,8 +124,11 @@ export interface Transaction {
   attach(load: Load): void;
   /** Loads may be in files (`Load.takeStored`), and then have any size. */
   readonly storesLoads: boolean;
-  /** Where loads of the transaction will be. Closed when it ends or, if a load in it is committed, needed no more. */
-  holdFile(file: RunFile): void;
+  /**
+   * Where loads of the transaction will be. Closed when it ends or is rolled back to before, or, if a load in it is
+   * committed, needed no more. `open`: makes the file, whose bytes count in `held`.
+   */
+  holdFile<F extends RunFile>(open: (held: HeldBytes) => F): F;
   /** No key that begins with the prefix is greater; null: none does. Does not count as read. */
   greatestKey(prefix: Uint8Array): Uint8Array | null;
   delete(key: Uint8Array): void;

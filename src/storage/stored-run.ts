@@ -22,6 +22,11 @@ export interface RunFile {
   close(): void;
 }
 
+/** Counts the bytes of the files that a transaction holds. */
+export interface HeldBytes {
+  spilledBytes: number;
+}
+
 interface Slab {
   /** Place of its first write. */
   readonly first: number;
@@ -46,8 +51,9 @@ const SLAB_OVERHEAD_BYTES = 200;
 /** Rows of a run whose numbers are written at a time. */
 const NUMBERS_AT_ONCE = 16_384;
 const NUMBER_BYTES = 4;
-/** Writes merged between two looks at the clock. */
+/** Writes merged between two looks at the clock, and bytes of them. */
 const MERGED_PER_LOOK = 1024;
+const MERGED_BYTES_PER_LOOK = 512 * 1024;
 
 export class StoredRun implements SortedRun {
   readonly id = nextRunId();
@@ -279,14 +285,15 @@ function mergeSome(
   writer: SlabWriter,
   twice: ((one: StoredRun, place: number, other: StoredRun, otherPlace: number) => void) | null,
 ): void {
-  for (let merged = 0; merged < MERGED_PER_LOOK && heads.length > 0; merged++) {
+  let bytes = 0;
+  for (let merged = 0; merged < MERGED_PER_LOOK && bytes < MERGED_BYTES_PER_LOOK && heads.length > 0; merged++) {
     let least = heads[0]!;
     for (let i = 1; i < heads.length; i++) {
       const head = heads[i]!;
       if (head.isBefore(least)) least = head;
       else if (twice !== null && !least.isBefore(head)) twice(least.run, least.place, head.run, head.place);
     }
-    writer.frame(least);
+    bytes += writer.frame(least);
     if (!least.advance()) heads.splice(heads.indexOf(least), 1);
   }
 }
@@ -343,8 +350,8 @@ class SlabWriter {
     this.flush();
   }
 
-  /** The head's write is the next one. */
-  frame({ slab, start, keyLength, valueLength }: RunHead): void {
+  /** The head's write is the next one. Answers its bytes. */
+  frame({ slab, start, keyLength, valueLength }: RunHead): number {
     const length = FRAME_HEAD_BYTES + keyLength + valueLength;
     if (this.used + length > SLAB_BYTES) this.flush();
     this.require(length);
@@ -352,6 +359,7 @@ class SlabWriter {
     copyBytes(slab, start - FRAME_HEAD_BYTES, length, this.memory, this.used);
     this.used += length;
     this.count++;
+    return length;
   }
 
   flush(): void {

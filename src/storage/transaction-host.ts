@@ -1,16 +1,20 @@
 /** What a transaction asks of its shard. Shard implements it. */
 
 import type { DbError } from "../protocol/errors.js";
-import type { CommitLog, CommitParts } from "./commit-log.js";
+import type { CommitLog } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import type { KeyLocks } from "./key-locks.js";
 import type { LargeCommitSizes } from "./large-commit.js";
+import type { LargeSource } from "./large-source.js";
+import type { PreparedCommit } from "./look-ahead.js";
 import type { UnsyncedKeys } from "./unsynced-keys.js";
-import type { LargeSource, RecentVersions } from "./versions.js";
+import type { RecentVersions } from "./versions.js";
 import type { Write } from "./write-set.js";
 
 /** Told that the engine has all of a commit that nobody else can look for (null), or why it never will. */
 export type ToldUnseen = (failure: DbError | null) => void;
+
+export type Prepared = PreparedCommit<Write>;
 
 /** `T`: the transactions. */
 export interface TransactionHost<T> {
@@ -25,16 +29,10 @@ export interface TransactionHost<T> {
   readonly locks: KeyLocks;
   commit(writes: readonly Write[]): number;
   /**
-   * `parts` holds all of the writes but those in `late`. The maps are the host's from now on; where two sources have a
-   * key, the earlier one counts. `unseen`: nobody looks for them before it is called, with whether the engine has all
-   * of them.
+   * The maps are the host's from now on; where two sources have a key, the earlier one counts. `unseen`: nobody looks
+   * for them before it is called, with whether the engine has all of them.
    */
-  commitLarge(
-    sources: readonly LargeSource[],
-    parts: CommitParts,
-    late: readonly Write[],
-    unseen: ToldUnseen | null,
-  ): number;
+  commitLarge(sources: readonly LargeSource[], prepared: Prepared, unseen: ToldUnseen | null): number;
   /** Resolves when the engine would take a large commit at once; for no other transaction until this one has ended. */
   takeLargeTurn(transaction: T): Promise<void>;
   conflicted(): void;

@@ -6,7 +6,6 @@
 import { DbError, sqlError } from "../protocol/errors.js";
 import type { LockStrength } from "../protocol/lock-strength.js";
 import type { CheckedTurns } from "../protocol/turns.js";
-import type { CommitParts } from "./commit-log.js";
 import { boundOf } from "./cursor-bound.js";
 import { FollowedRanges } from "./followed-ranges.js";
 import { FrozenTransaction } from "./frozen-transaction.js";
@@ -14,11 +13,12 @@ import { KeyConflict, KeyHolder } from "./key-locks.js";
 import { prefixRange } from "./keys.js";
 import { writeAhead } from "./large-commit.js";
 import { findInLoads, type Load } from "./load.js";
+import { LookAhead, type PreparedCommit } from "./look-ahead.js";
 import type { MergedCursor } from "./merged-cursor.js";
 import { keyText } from "./ordered-map.js";
 import { correctionsOf, openCursor, type SnapshotView } from "./snapshot-view.js";
 import type { Corrections, Cursor, KeyRange, NewerEntries, RangeFollower, Transaction } from "./store.js";
-import type { RunFile } from "./stored-run.js";
+import type { HeldBytes, RunFile } from "./stored-run.js";
 import type { ToldUnseen, TransactionHost } from "./transaction-host.js";
 import { ValidatedReads } from "./validated-reads.js";
 import { type Write, WriteSet } from "./write-set.js";
@@ -60,10 +60,7 @@ export class ShardTransaction implements Transaction {
   /** What it wrote; null: nothing so far. */
   private own: WriteSet | null = null;
   /** The part that is in the log already, and the writes since. */
-  private prepared: {
-    readonly parts: CommitParts;
-    readonly late: Map<string, Write>;
-  } | null = null;
+  private prepared: PreparedCommit<Write> | null = null;
   /** What it holds against others; null: it takes nothing, and is validated at its commit. */
   private holder: KeyHolder | null = null;
   /** Whom to tell how it ended; null: nobody. */
@@ -215,6 +212,7 @@ export class ShardTransaction implements Transaction {
   frozen(isRead = true): Transaction {
     this.checkOpen();
     const { writes: own, loads, snapshot } = this.view();
+    for (const load of loads) load.isFrozen = true;
     const writes = own?.clone() ?? null;
     const view = { writes, loads, snapshot };
     return new FrozenTransaction(snapshot, {
@@ -254,9 +252,9 @@ export class ShardTransaction implements Transaction {
     return this.host.log.takesAnySize;
   }
 
-  holdFile(file: RunFile): void {
+  holdFile<F extends RunFile>(open: (held: HeldBytes) => F): F {
     this.checkWritable();
-    this.writeSet.holdFile(file);
+    return this.writeSet.holdFile(open);
   }
 
   attach(load: Load): void {
@@ -295,7 +293,7 @@ export class ShardTransaction implements Transaction {
     this.dropPrepared();
     this.checkOpen();
     this.reads.endGuards();
-    this.writeSet.rollbackTo(savepoint);
+    this.writeSet.rollbackTo(savepoint, this.cursors !== null && this.cursors.size > 0);
   }
 
   release(savepoint: number): void {
@@ -350,7 +348,9 @@ export class ShardTransaction implements Transaction {
     const { host, prepared, writeSet } = this;
     this.prepared = null;
     if (prepared === null && this.unseen === null) return host.commit(writeSet.operations());
-    return host.commitLarge(writeSet.sources(), prepared!.parts, [...prepared!.late.values()], this.unseen);
+    const sequence = host.commitLarge(writeSet.sources(), prepared!, this.unseen);
+    writeSet.isKept = true;
+    return sequence;
   }
 
   /** The commit is large: `prepareCommit` should be awaited before `commit`. */
@@ -368,15 +368,16 @@ export class ShardTransaction implements Transaction {
     this.checkOpen();
     if (!this.isLarge) return;
     await this.followed?.catchUp(turns);
-    const host = this.host;
+    const { host, writeSet } = this;
     if (host.refusal !== null) this.refuseGrowth(host.refusal);
-    const { writeSet } = this;
     const parts = host.log.beginParts();
-    this.prepared = { parts, late: new Map() };
+    const ahead = new LookAhead(writeSet, host, this.validFrom, this.unseen !== null);
+    this.prepared = { parts, late: new Map(), ahead };
     await writeAhead(host.log, parts, writeSet, host.largeSizes, turns, () => this.checkOpen());
+    await ahead.goOn(turns, () => this.checkOpen());
     // The engine takes one large commit at a time; the one before may be with it still.
     await host.takeLargeTurn(this);
-    this.checkOpen();
+    await ahead.goOn(turns, () => this.checkOpen());
     // What was committed while the parts were written.
     await this.followed?.catchUp(turns);
   }
@@ -472,7 +473,7 @@ export class ShardTransaction implements Transaction {
   }
 
   private conflict(): DbError | null {
-    if (this.own?.isOverwritten(this.host.versions, this.validFrom))
+    if (this.own?.isOverwritten(this.host.versions, this.validFrom, this.prepared))
       return sqlError("40001", "could not serialize access due to concurrent update");
     if (this.reads.isOverwritten(this.host.versions, this.snapshot)) {
       return sqlError("40001", "could not serialize access due to read/write dependencies among transactions");
@@ -485,7 +486,7 @@ export class ShardTransaction implements Transaction {
     this.dropPrepared();
     if (this.cursors !== null) for (const cursor of [...this.cursors]) cursor.close();
     this.cursors = null;
-    this.own?.closeFiles(this.hasCommitted);
+    this.own?.closeFiles();
     this.own = null;
     this.followed = null;
     this.holder?.release();

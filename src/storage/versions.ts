@@ -7,9 +7,18 @@
  * lowest floor of all open readers stay, and each key that has such versions keeps the value it had before them.
  */
 
+import {
+  isOverwrittenBy,
+  type LargeCommit,
+  type LargeSource,
+  type OwnWrites,
+  releaseSources,
+  type TextOperation,
+  touches,
+  writeOf,
+} from "./large-source.js";
 import type { Operation } from "./operation.js";
-import { createOrderedMap, keyText, type OrderedEntries, type OrderedMap, STOP_WALK } from "./ordered-map.js";
-import type { LoadPart } from "./sorted-run.js";
+import { createOrderedMap, keyText, type OrderedMap, STOP_WALK } from "./ordered-map.js";
 
 interface Version {
   readonly sequence: number;
@@ -24,40 +33,6 @@ export interface VersionedKey {
   newest: Version;
   /** Value before the oldest version, null if there was none; undefined while the engine still has it. */
   base: Uint8Array | null | undefined;
-}
-
-/** One of a transaction's writes. */
-type TextOperation = Operation & { readonly text: string };
-
-/**
- * A large commit, kept as the maps that its transaction made: adding it takes no time, whatever its size. Its keys get
- * versions of their own only when something else happens to them. The maps do not change any more.
- */
-export interface LargeCommit {
-  readonly sequence: number;
-  /** Where two have a key, the earlier one counts. */
-  readonly sources: readonly LargeSource[];
-}
-
-export interface LargeSource {
-  readonly writes: WritesByKey<TextOperation>;
-  readonly ordered: OrderedEntries<TextOperation>;
-}
-
-/** What is used of a transaction's map of writes. */
-export interface WritesByKey<W> {
-  readonly size: number;
-  get(text: string): W | undefined;
-  has(text: string): boolean;
-  values(): IterableIterator<W>;
-  /** Of a load: those of the runs that are wanted. */
-  operations?(wants: (prefix: Uint8Array) => boolean): IterableIterator<Operation>;
-  /** Of a load: so many operations and bytes at a time. */
-  parts?(operationsMax: number, bytesMax: number): IterableIterator<LoadPart>;
-  /** Of a load: ranges that all of its keys are in. */
-  ranges?(): Iterable<{ readonly low: string; readonly high: string }>;
-  /** Of a load: nobody reads it any more. */
-  release?(): void;
 }
 
 interface Commit {
@@ -147,22 +122,14 @@ export class RecentVersions {
     const visit = (_text: string, entry: VersionedKey) => (entry.newest.sequence > snapshot ? STOP_WALK : undefined);
     // A walk answers with a number when nothing stopped it.
     if (this.keys.size > 0 && typeof this.ordered().forRange(low, high, false, visit) !== "number") return true;
-    const isChanged = ({ ordered }: LargeSource) =>
-      typeof ordered.forRange(low, high, false, () => STOP_WALK) !== "number";
-    return this.large.some(({ sequence, large }) => sequence > snapshot && large!.sources.some(isChanged));
+    return this.largeAfter(snapshot).some((large) => touches(large, low, high));
   }
 
   /**
    * The keys that commits after `snapshot` wrote; null when there are more than `max`, or a large one is among them.
    */
   changedSince(snapshot: number, max: number): readonly VersionedKey[] | null {
-    const keys: VersionedKey[] = [];
-    for (let i = this.history.length - 1; i >= this.oldest && this.history[i]!.sequence > snapshot; i--) {
-      const commit = this.history[i]!;
-      if (commit.large !== null || keys.length + commit.keys.length > max) return null;
-      for (const entry of commit.keys) keys.push(entry);
-    }
-    return keys;
+    return this.largeAfter(snapshot).length > 0 ? null : this.fewKeysAfter(snapshot, max);
   }
 
   /** The keys with low ≤ key < high that commits after `snapshot` wrote; a key may come several times. */
@@ -179,25 +146,52 @@ export class RecentVersions {
     }
   }
 
+  allKeys(): Iterable<VersionedKey> {
+    return this.keys.values();
+  }
+
+  /** The keys that commits after `sequence` wrote, those of large ones where they had versions; some several times. */
+  keysAfter(sequence: number): readonly VersionedKey[] {
+    return this.fewKeysAfter(sequence, Number.POSITIVE_INFINITY)!;
+  }
+
+  private fewKeysAfter(sequence: number, max: number): readonly VersionedKey[] | null {
+    const keys: VersionedKey[] = [];
+    for (let i = this.history.length - 1; i >= this.oldest && this.history[i]!.sequence > sequence; i--) {
+      const commit = this.history[i]!;
+      if (keys.length + commit.keys.length > max) return null;
+      for (const entry of commit.keys) keys.push(entry);
+    }
+    return keys;
+  }
+
+  /** What the key has, if it has versions. */
+  entryOf(text: string): VersionedKey | undefined {
+    return this.keys.get(text);
+  }
+
+  largeAfter(after: number): readonly LargeCommit[] {
+    return this.large.flatMap(({ sequence, large }) => (sequence > after ? [large!] : []));
+  }
+
   /**
-   * Whether a commit wrote one of the keys after its transaction had first written it; no commit up to `validFrom` did.
-   * Looks through the shorter list of the two.
+   * Whether a commit wrote one of the keys after its transaction had first written it; no commit up to `validFrom` did,
+   * and no large one up to `largeFrom`. Looks through the shorter list of the two.
    */
-  isOverwritten(writes: WritesByKey<{ readonly text: string; readonly snapshot: number }>, validFrom: number): boolean {
-    const changed = this.changedSince(validFrom, writes.size);
+  isOverwritten(writes: OwnWrites, validFrom: number, largeFrom = validFrom): boolean {
+    const changed = this.fewKeysAfter(validFrom, writes.isStored ? Number.POSITIVE_INFINITY : writes.size);
     if (changed === null) {
-      // Of very many keys, to look for each takes longer than a turn.
-      const { ranges } = writes;
-      const isTouched = ({ low, high }: { low: string; high: string }) => this.isRangeChanged(low, high, validFrom);
-      if (ranges !== undefined && ![...ranges.call(writes)].some(isTouched)) return false;
-      for (const { text, snapshot } of writes.values()) if (this.isChanged(text, snapshot)) return true;
-      return false;
+      for (const { text, snapshot } of writes.values()) {
+        const entry = this.keys.get(text);
+        if (entry !== undefined && entry.newest.sequence > snapshot) return true;
+      }
+    } else {
+      for (const { text, newest } of changed) {
+        const write = writes.get(text);
+        if (write !== undefined && newest.sequence > write.snapshot) return true;
+      }
     }
-    for (const { text, newest } of changed) {
-      const write = writes.get(text);
-      if (write !== undefined && newest.sequence > write.snapshot) return true;
-    }
-    return false;
+    return this.largeAfter(largeFrom).some((commit) => isOverwrittenBy(commit, writes));
   }
 
   ordered(): OrderedMap<VersionedKey> {
@@ -227,7 +221,7 @@ export class RecentVersions {
   /** The same of all writes of a large commit. */
   addEach(sequence: number, writes: Iterable<TextOperation>, sources: readonly LargeSource[], micros: number): void {
     this.add(sequence, writes, micros);
-    release(sources);
+    releaseSources(sources);
   }
 
   private create(text: string, key: Uint8Array, newest: Version): VersionedKey {
@@ -238,13 +232,18 @@ export class RecentVersions {
     return created;
   }
 
-  /** The engine takes its operations later, a part at a time (`keepReplacedBy`); until then it has to stay here. */
-  addLarge(large: LargeCommit): void {
+  /**
+   * The engine takes its operations later, a part at a time (`keepReplacedBy`); until then it has to stay here.
+   * @param known of the keys that have versions, only these can be among its own; null: all can.
+   */
+  addLarge(large: LargeCommit, known: Iterable<VersionedKey> | null = null): void {
     const commit: Commit = { sequence: large.sequence, micros: 0, keys: [], large };
     let size = 0;
-    for (const { writes } of large.sources) size += writes.size;
-    if (this.keys.size < size) {
-      for (const entry of this.keys.values()) {
+    for (const { writes } of large.sources) size += writes.isStored ? Number.POSITIVE_INFINITY : writes.size;
+    if (known !== null || this.keys.size < size) {
+      for (const entry of known ?? this.keys.values()) {
+        // It may have been dropped since it was found.
+        if (known !== null && this.keys.get(entry.text) !== entry) continue;
         const write = writeOf(large, entry.text);
         if (write !== undefined) this.push(entry, commit, write.value);
       }
@@ -404,14 +403,14 @@ export class RecentVersions {
     this.history = [];
     this.oldest = 0;
     this.pending = [];
-    for (const { large } of this.large) release(large!.sources);
+    for (const { large } of this.large) releaseSources(large!.sources);
     this.large = [];
     this.bytesHeld = 0;
   }
 
   private drop(commit: Commit): void {
     this.large = this.large.filter((other) => other !== commit);
-    release(commit.large!.sources);
+    releaseSources(commit.large!.sources);
   }
 
   private pruneKey(entry: VersionedKey, floor: number): void {
@@ -448,16 +447,4 @@ export function valueAt(entry: VersionedKey, snapshot: number): Uint8Array | nul
     if (version.sequence <= snapshot) return version.value;
   }
   return entry.base;
-}
-
-function release(sources: readonly LargeSource[]): void {
-  for (const { writes } of sources) writes.release?.();
-}
-
-function writeOf({ sources }: LargeCommit, text: string): TextOperation | undefined {
-  for (const { writes } of sources) {
-    const write = writes.get(text);
-    if (write !== undefined) return write;
-  }
-  return undefined;
 }

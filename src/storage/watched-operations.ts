@@ -1,8 +1,8 @@
 /** What a watcher is told of a large commit: of loads only the runs that it wants are gone through. */
 import { mergedOperationsOf } from "./large-commit.js";
+import type { LargeSource } from "./large-source.js";
 import type { CommitStamp, Operation } from "./operation.js";
 import type { CommitWatcher } from "./shard-options.js";
-import type { LargeSource } from "./versions.js";
 
 /** As `CommitWatcher.committing`; null: nobody watches. */
 export function largeCommitting(

@@ -5,11 +5,13 @@
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX, TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
 import { growthOf, growthOfRuns } from "./growth.js";
+import type { LargeSource } from "./large-source.js";
 import { findInLoads, Load } from "./load.js";
+import type { PreparedCommit } from "./look-ahead.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { createOrderedMap, type OrderedMap } from "./ordered-map.js";
-import type { RunFile } from "./stored-run.js";
-import type { LargeSource, RecentVersions } from "./versions.js";
+import type { HeldBytes, RunFile } from "./stored-run.js";
+import type { RecentVersions } from "./versions.js";
 
 export interface Write extends Operation {
   readonly text: string;
@@ -31,6 +33,7 @@ interface Savepoint {
   readonly id: number;
   readonly loads: number;
   readonly undoLength: number;
+  readonly files: number;
 }
 
 export class WriteSet {
@@ -44,7 +47,13 @@ export class WriteSet {
   private savepoints: Savepoint[] = [];
   private nextSavepoint = 1;
   /** Where loads are, or were to be, that are not in memory. */
-  private readonly files: RunFile[] = [];
+  private files: RunFile[] = [];
+  private readonly held: HeldBytes = { spilledBytes: 0 };
+  /** Of what was rolled back: a cursor that is open may read them, or somebody may until the end. */
+  private leftForCursors: RunFile[] = [];
+  private readonly leftToEnd: RunFile[] = [];
+  /** A large commit has the loads from now on. */
+  isKept = false;
   /** How to take back what was done outside of storage, with how many savepoints were set then. Oldest first. */
   private readonly outside: { readonly undo: () => void; depth: number }[] = [];
 
@@ -61,8 +70,9 @@ export class WriteSet {
     return this.attached;
   }
 
-  /** A commit of so many operations or bytes is made in parts. */
+  /** A commit of so many operations or bytes is made in parts; one of rows in a file has more than memory tells. */
   isLarge(operations: number, bytes: number): boolean {
+    if (this.attached.some(({ isStored }) => isStored)) return true;
     let size = this.changes.size;
     for (const load of this.attached) size += load.size;
     return size >= operations || (size > 0 && this.bytes >= bytes);
@@ -116,21 +126,39 @@ export class WriteSet {
     this.attached = [...this.attached, load];
   }
 
-  /** Whether a later commit than `validFrom` wrote what is written here. */
-  isOverwritten(versions: RecentVersions, validFrom: number): boolean {
-    return [this.changes, ...this.attached].some((writes) => versions.isOverwritten(writes, validFrom));
+  /** Whether a later commit than `validFrom` wrote what is written here. `prepared`: has looked for some of that. */
+  isOverwritten(versions: RecentVersions, validFrom: number, prepared: PreparedCommit | null): boolean {
+    const all = [this.changes, ...this.attached];
+    if (prepared === null) return all.some((writes) => versions.isOverwritten(writes, validFrom));
+    const { ahead, late } = prepared;
+    if (ahead.isOverwritten || versions.isOverwritten(late, validFrom)) return true;
+    return all.some((writes) => versions.isOverwritten(writes, ahead.keysTo, ahead.largeTo));
   }
 
-  /** To be closed in the end, or by the commit's readers if a load of the commit is in it (`Load.release`). */
-  holdFile(file: RunFile): void {
+  /** To be closed in the end, or by the readers of a large commit if a load of it is there (`Load.release`). */
+  holdFile<F extends RunFile>(open: (held: HeldBytes) => F): F {
+    const file = open(this.held);
     this.files.push(file);
+    return file;
   }
 
   /** The transaction has ended. */
-  closeFiles(hasCommitted: boolean): void {
-    for (const file of this.files) {
-      if (!(hasCommitted && this.attached.some((load) => load.isIn(file)))) file.close();
+  closeFiles(): void {
+    for (const file of [...this.files, ...this.leftForCursors, ...this.leftToEnd]) {
+      if (!(this.isKept && this.attached.some((load) => load.isIn(file)))) file.close();
     }
+  }
+
+  /** Those that were held after the first `kept` ones; no load is there any more. */
+  private leaveFiles(kept: number, gone: readonly Load[], hasCursors: boolean): void {
+    for (const file of this.files.slice(kept)) {
+      const isFrozen = gone.some((load) => load.isFrozen && load.isIn(file));
+      (isFrozen ? this.leftToEnd : this.leftForCursors).push(file);
+    }
+    this.files = this.files.slice(0, kept);
+    if (hasCursors) return;
+    for (const file of this.leftForCursors) file.close();
+    this.leftForCursors = [];
   }
 
   /** Single writes in order; null: there are none. */
@@ -171,7 +199,7 @@ export class WriteSet {
 
   savepoint(): number {
     const id = this.nextSavepoint++;
-    this.savepoints.push({ id, loads: this.attached.length, undoLength: this.undo.length });
+    this.savepoints.push({ id, loads: this.attached.length, undoLength: this.undo.length, files: this.files.length });
     return id;
   }
 
@@ -182,12 +210,15 @@ export class WriteSet {
     this.outside.push({ undo, depth: this.savepoints.length });
   }
 
-  rollbackTo(savepoint: number): void {
+  /** `hasCursors`: some are open. */
+  rollbackTo(savepoint: number, hasCursors: boolean): void {
     const index = this.savepointIndex(savepoint);
     this.savepoints.length = index + 1;
     while ((this.outside.at(-1)?.depth ?? 0) > index) this.outside.pop()!.undo();
-    const { undoLength, loads } = this.savepoints[index]!;
-    for (const { bytes } of this.attached.slice(loads)) this.bytes -= bytes;
+    const { undoLength, loads, files } = this.savepoints[index]!;
+    const gone = this.attached.slice(loads);
+    for (const { bytes } of gone) this.bytes -= bytes;
+    this.leaveFiles(files, gone, hasCursors);
     this.attached = this.attached.slice(0, loads);
     while (this.undo.length > undoLength) {
       const { text, before } = this.undo.pop()!;

@@ -182,6 +182,37 @@ t.test("what ends in the middle leaves nothing", async (t) => {
   await aside.close();
 });
 
+t.test("rows that were rolled back leave their file, and a transaction's files are bounded", async (t) => {
+  const aside = await Aside.open(t);
+  await aside.run(TABLE);
+  await aside.run("BEGIN");
+  await aside.run("SAVEPOINT s");
+  for (let i = 0; i < 3; i++) {
+    await aside.run(`INSERT INTO t ${MIXED}`);
+    t.ok(aside.spill.bytes > LOAD_BYTES);
+    await aside.run("ROLLBACK TO s");
+    t.equal(aside.spill.bytes, 0);
+  }
+  // A cursor that may read the rows is in the way until the end.
+  await aside.run(`INSERT INTO t ${MIXED}`);
+  await aside.run("DECLARE c CURSOR FOR SELECT count(*) OVER (), id FROM t");
+  await aside.run("ROLLBACK TO s");
+  await aside.run("ROLLBACK");
+  t.equal(aside.spill.bytes, 0);
+  const insert = (from: number) => `INSERT INTO t SELECT id + ${from}, k, name FROM (${MIXED}) s(id, k, name)`;
+  await aside.run("BEGIN");
+  t.equal(await aside.run(insert(0)), "");
+  const used = aside.spill.bytes;
+  Object.assign(aside.spill, { statementBytesMax: 1.5 * used });
+  t.match(await aside.run(insert(10_000)), /temporary file size exceeds spill_bytes_max/);
+  await aside.run("ROLLBACK");
+  t.equal(aside.spill.bytes, 0);
+  t.equal(await aside.run(insert(0)), "", "each by itself has room");
+  t.equal(await aside.run(insert(10_000)), "");
+  t.equal(await aside.run("SELECT count(*) FROM t"), `[${2 * ROWS}]`);
+  await aside.close();
+});
+
 t.test("INSERT … SELECT of the table itself does not meet its own rows", async (t) => {
   const aside = await Aside.open(t);
   await aside.run("CREATE TABLE own (id integer, name text)");

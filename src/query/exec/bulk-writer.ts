@@ -6,7 +6,7 @@
 import { type ForeignKeyDef, forbidsOverlap, storageOf, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../../protocol/limits.js";
-import { inSteps } from "../../storage/in-steps.js";
+import { batchesOf, inSteps } from "../../storage/in-steps.js";
 import { beginKey, encodeKey } from "../../storage/key-codec.js";
 import { watchKey } from "../../storage/keys.js";
 import { Load } from "../../storage/load.js";
@@ -36,8 +36,13 @@ import { firstTaken } from "./unique-run.js";
 /** Rows from which on it pays. */
 export const BULK_ROWS = 1024;
 
-/** Keys looked up at a time, and between two looks at the clock. */
-const STEP_KEYS = 256;
+/**
+ * Keys looked up at a time, and between two looks at the clock: few enough for a load in a file, where each may be in a
+ * place of its own.
+ */
+const STEP_KEYS = 64;
+/** Keys that are sorted at a time. */
+const SORTED_KEYS = 2048;
 
 export type FindTable = (id: number) => TableDef | null;
 
@@ -358,22 +363,33 @@ export class BulkWriter {
   /** The same while rows of the table itself may still come. */
   private *requireSoon(reference: Referenced): Generator<undefined, void> {
     const { wanted, waiting, foreignKey, parent } = reference;
-    const { layout, aside, load, stored } = this;
-    const isOwn = parent.id === layout.table.id;
+    const isOwn = parent.id === this.layout.table.id;
     let first = Number.POSITIVE_INFINITY;
-    for (const text of yield* this.missing([...wanted.keys()])) {
-      const number = wanted.get(text)!;
-      if (!isOwn) first = Math.min(first, number);
-      else if (!waiting.has(text)) {
-        const key = Buffer.from(text, "latin1");
-        const isThere = load.find(key) !== undefined || aside?.has(key) === true;
-        if (!isThere) waiting.set(text, { number: stored + number, row: this.rowAt(number) });
+    const missing = yield* this.missing([...wanted.keys()]);
+    if (!isOwn) for (const text of missing) first = Math.min(first, wanted.get(text)!);
+    else {
+      for (const [i, text] of (yield* this.notCollected(missing)).entries()) {
+        if (waiting.has(text)) continue;
+        if (i % STEP_KEYS === 0) yield;
+        const number = wanted.get(text)!;
+        waiting.set(text, { number: this.stored + number, row: this.rowAt(number) });
         if (waiting.size > WAITING_MAX) throw tooManyWaiting(foreignKey);
       }
     }
     reference.wanted = new Map();
     if (first === Number.POSITIVE_INFINITY) return;
-    throw this.unreferenced(foreignKey, parent, { number: stored + first, row: this.rowAt(first) });
+    throw this.unreferenced(foreignKey, parent, { number: this.stored + first, row: this.rowAt(first) });
+  }
+
+  /** Those of the keys that no row has which was collected so far. In steps. */
+  private *notCollected(texts: readonly string[]): Generator<undefined, readonly string[]> {
+    const { load, aside } = this;
+    const missing: string[] = [];
+    for (const [i, text] of texts.entries()) {
+      if (i % STEP_KEYS === 0) yield;
+      if (load.find(Buffer.from(text, "latin1")) === undefined) missing.push(text);
+    }
+    return aside === null ? missing : yield* aside.without(missing);
   }
 
   /**
@@ -383,8 +399,7 @@ export class BulkWriter {
   private *missing(texts: readonly string[]): Generator<undefined, readonly string[]> {
     const { tx } = this.context;
     const missing: string[] = [];
-    for (let from = 0; from < texts.length; from += STEP_KEYS) {
-      const some = texts.slice(from, from + STEP_KEYS);
+    for (const some of stepsInOrder(texts)) {
       tx.guardReads(true);
       const found = tx.getMany(some.map((text) => Buffer.from(text, "latin1")));
       tx.guardReads(false);
@@ -427,6 +442,10 @@ export class BulkWriter {
   private rowAt(number: number): Value[] {
     return rowOfRecord(this.layout, this.rows.valueOf(number)!);
   }
+}
+
+function* stepsInOrder(texts: readonly string[]): Generator<readonly string[], void> {
+  for (const some of batchesOf(texts, SORTED_KEYS)) yield* batchesOf(some.sort(), STEP_KEYS);
 }
 
 function tooManyWaiting({ name }: ForeignKeyDef): DbError {

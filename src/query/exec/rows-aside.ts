@@ -3,6 +3,7 @@
  * checked by itself. In the end they are merged, which finds keys that two of them have, and become one load of the
  * transaction. Nobody sees them before. Owned by the writer; the transaction closes the file.
  */
+import { batchesOf } from "../../storage/in-steps.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import type { SortedRun } from "../../storage/sorted-run.js";
@@ -12,6 +13,10 @@ import type { ExecContext } from "./context.js";
 import { suffixOf } from "./entry-value.js";
 import type { SpillArea, SpillFile } from "./spill/spill-area.js";
 import { type KeyLayout, rowOfRecord, type TableLayout } from "./table-layout.js";
+
+/** Keys that are sorted at a time, and looked up between two looks at the clock. */
+const KEYS_AT_ONCE = 2048;
+const KEYS_PER_LOOK = 16;
 
 /** A run of a load, with the key that its writes are of. */
 export interface KeyedRun {
@@ -43,8 +48,7 @@ export class RowsAside {
     spill: SpillArea,
     private readonly layout: TableLayout,
   ) {
-    this.file = spill.open(context.statement);
-    context.tx.holdFile(this.file);
+    this.file = context.tx.holdFile((held) => spill.open(context.statement, held));
   }
 
   /** A load that is sorted and checked, in steps (in-steps.ts); its rows first. */
@@ -58,12 +62,18 @@ export class RowsAside {
     this.count += runs[0]!.run.size;
   }
 
-  /** Whether there is a write of the key. */
-  has(key: Uint8Array): boolean {
-    return this.stored.some((runs) => {
-      if (Buffer.compare(runs[0]!.prefix, key.subarray(0, runs[0]!.prefix.length)) !== 0) return false;
-      return runs.some((run) => find(run, key) !== null);
-    });
+  /** Those of the keys, which begin with one prefix, that have no write here. In steps. */
+  *without(texts: readonly string[]): Generator<undefined, readonly string[]> {
+    const missing: string[] = [];
+    for (const some of batchesOf(texts, KEYS_AT_ONCE)) {
+      some.sort();
+      yield;
+      let left: readonly Buffer[] = some.map((text) => Buffer.from(text, "latin1"));
+      const runs = this.stored.find(([run]) => isBegun(left[0]!, run!.prefix)) ?? [];
+      for (const run of runs) left = yield* keysWithout(run, left);
+      for (const key of left) missing.push(key.toString("latin1"));
+    }
+    return missing;
   }
 
   /** All writes go into the load. Answers the first row whose key an earlier one has; null: there is none. In steps. */
@@ -105,6 +115,20 @@ export class RowsAside {
     }
     throw new Error("an entry has no row");
   }
+}
+
+function isBegun(key: Buffer, prefix: Uint8Array): boolean {
+  return key.subarray(0, prefix.length).equals(prefix);
+}
+
+/** Those of sorted keys that the run does not have: each of its slabs is read once. In steps. */
+function* keysWithout(run: StoredRun, keys: readonly Buffer[]): Generator<undefined, Buffer[]> {
+  const missing: Buffer[] = [];
+  for (const [i, key] of keys.entries()) {
+    if (i % KEYS_PER_LOOK === 0) yield;
+    if (find(run, key) === null) missing.push(key);
+  }
+  return missing;
 }
 
 /** The place of the key; null: it has none. */

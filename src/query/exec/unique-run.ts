@@ -2,8 +2,8 @@
 import type { LoadRun } from "../../storage/load-run.js";
 import type { Transaction } from "../../storage/store.js";
 
-/** Keys looked up at a time, and between two looks at the clock. */
-const STEP_KEYS = 256;
+/** Keys looked up at a time, and between two looks at the clock: few enough for a load in a file. */
+const STEP_KEYS = 64;
 
 /**
  * In steps (in-steps.ts): the first row whose key another one has or that the transaction finds stored; infinity: none.

@@ -30,14 +30,17 @@ export class SpillArea {
     rmSync(directory, { recursive: true, force: true });
   }
 
-  /** A new file for the statement. Throws disk_full as `SpillFile.write` does. */
-  open(statement: SpillAccount): SpillFile {
+  /**
+   * A new file for the statement. `transaction`: holds the file, and may have no more in files than a statement. Throws
+   * disk_full as `SpillFile.write` does.
+   */
+  open(statement: SpillAccount, transaction: SpillAccount | null = null): SpillFile {
     try {
       mkdirSync(this.directory, { recursive: true });
       const path = join(this.directory, `rows-${++this.files}`);
       const descriptor = openSync(path, "w+");
       unlinkSync(path);
-      return new SpillFile(this, statement, descriptor);
+      return new SpillFile(this, transaction === null ? [statement] : [statement, transaction], descriptor);
     } catch (error) {
       throw diskError(error);
     }
@@ -51,14 +54,14 @@ export class SpillFile {
 
   constructor(
     private readonly area: SpillArea,
-    private readonly statement: SpillAccount,
+    private readonly accounts: readonly SpillAccount[],
     readonly descriptor: number,
   ) {}
 
-  /** Appends. Throws 53400 past the statement's bound, disk_full when the disk refuses. */
+  /** Appends. Throws 53400 past the statement's bound or the transaction's, disk_full when the disk refuses. */
   write(bytes: Uint8Array): void {
-    const { area, statement } = this;
-    if (statement.spilledBytes + bytes.length > area.statementBytesMax) {
+    const { area, accounts } = this;
+    if (accounts.some(({ spilledBytes }) => spilledBytes + bytes.length > area.statementBytesMax)) {
       throw new DbError(
         "query_error",
         `temporary file size exceeds spill_bytes_max (${area.statementBytesMax} bytes)`,
@@ -75,7 +78,7 @@ export class SpillFile {
       throw diskError(error);
     }
     this.length += bytes.length;
-    statement.spilledBytes += bytes.length;
+    for (const account of accounts) account.spilledBytes += bytes.length;
     area.bytes += bytes.length;
     area.bytesWritten += bytes.length;
   }
@@ -91,7 +94,7 @@ export class SpillFile {
     if (!this.isOpen) return;
     this.isOpen = false;
     closeSync(this.descriptor);
-    this.statement.spilledBytes -= this.length;
+    for (const account of this.accounts) account.spilledBytes -= this.length;
     this.area.bytes -= this.length;
   }
 }
