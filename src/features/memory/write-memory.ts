@@ -8,7 +8,7 @@ import type { ExecContext } from "../../query/exec/context.js";
 import { need } from "../../query/expr/capability.js";
 import type { DeferredContext } from "../../query/expr/expr.js";
 import { EMBEDDING } from "../../query/expr/functions/models.js";
-import type { SqlArray, Value } from "../../values/values.js";
+import type { Value } from "../../values/values.js";
 import { judgedMemories } from "./judge-memories.js";
 import { findTable, type MemoryTable, requireTable } from "./memory-namespace.js";
 
@@ -62,7 +62,7 @@ export async function storeMemory(
     await context.run(
       `UPDATE ${table.sqlName} SET valid_until = greatest(${START}, ${table.start}), superseded_by = $2::text
        WHERE chain = $3::text AND id = ANY ($4::text[])`,
-      [validFrom, current, chain, textArray(contradicted)],
+      [validFrom, current, chain, contradicted],
       0,
     );
     // What was known to hold later bounds what is told of a time before.
@@ -195,7 +195,7 @@ async function joinedChain(context: MemoryContext, { sqlName }: MemoryTable, ids
   const { rows } = await context.run(
     `UPDATE ${sqlName} SET chain = $1::text WHERE id = ANY ($2::text[]) OR chain IN
        (SELECT chain FROM ${sqlName} WHERE id = ANY ($2::text[]) AND chain IS NOT NULL) RETURNING id`,
-    [chain, textArray(ids)],
+    [chain, ids],
     ALL,
   );
   if (rows.length < ids.length) throw new Error("a memory is gone that was just found");
@@ -206,12 +206,6 @@ async function vectorOf(context: MemoryContext, table: MemoryTable, content: str
   const [vector] = await need(context, EMBEDDING).later([content], table.model, context);
   return vector!;
 }
-
-const textArray = (elements: readonly string[]): SqlArray => ({
-  elements,
-  dimensions: elements.length === 0 ? [] : [elements.length],
-  lowerBounds: elements.length === 0 ? [] : [1],
-});
 
 /** `mem_<when>_<random>`: ids of later memories are greater, from one millisecond to the next. */
 function newId(): string {

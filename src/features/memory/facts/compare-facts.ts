@@ -8,7 +8,11 @@ import { ANYTHING, plainSentence, type Slot, slotsOf, subjectOf } from "./fact-s
 /** `open`: words do not tell, a model may. */
 export type FactRelation = "contradicts" | "repeats" | "compatible" | "open";
 
+/** What is longer is no single fact: only the same text repeats it, and nothing contradicts all of it. */
+const FACT_CHARACTERS_MAX = 400;
+
 export function compareFacts(old: string, fresh: string): FactRelation {
+  if (Math.max(old.length, fresh.length) > FACT_CHARACTERS_MAX) return old.trim() === fresh.trim() ? "repeats" : "compatible";
   const [before, after] = [slotsOf(old), slotsOf(fresh)];
   const bySlots = compareSlots(before, after);
   const words = compareTexts(old, fresh);

@@ -18,6 +18,7 @@ export interface Slot {
   readonly kind: string;
 }
 
+const SENTENCE_CHARACTERS_MAX = 400;
 export const ANYTHING = "*";
 
 /** Words that say nothing of what holds. */
@@ -49,7 +50,7 @@ const MANY =
   "speak|play|know|read|eat|drink|collect|visit|use|learn|teach|follow|watch|cook|grow|ride|smoke|study|swim|run|paint|sing|bake|write|practise|own|have|drive|need|take";
 
 const PATTERNS: readonly Pattern[] = [
-  p(`(?<s>.+?) ${NOT}(?:lives?|resides?|is living|are living|is based|is staying) (?:in|at|on) (?<o>.+)`, place),
+  p(`(?<s>.+?) ${NOT}(?:lives?|resides?|is living|are living|is based|is staying) (?:alone |with [^,]+? )?(?:in|at|on|near) (?<o>.+)`, place),
   p("(?<s>.+?) (?:has |have )?(?:moved|relocated) (?:house )?(?:from .+? )?to (?<o>.+)", place),
   p("(?<s>.+?)'s (?:home|house|flat|apartment) is (?:in|at) (?<o>.+)", place),
   p("(?<s>.+?) (?:has |have )?moved (?:away from|out of) (?<o>.+)", (found) => [
@@ -93,7 +94,7 @@ const PATTERNS: readonly Pattern[] = [
   p("(?<s>.+?) is (?:an? )?(?<o>vegetarian|vegan|pescatarian)", one("diet", true)),
   p("(?<s>.+?) is (?:no longer|not) (?:an? )?(?<o>vegetarian|vegan|pescatarian)(?: any ?more)?", one("diet", true, true)),
   p("(?<s>.+?) eats meat(?: again)?", () => [{ relation: "diet", object: "meat", isSingle: true }]),
-  p(`(?<s>.+?) (?:has|have) (?<o>no|\\d+|two|three|four|five|six|seven|eight|nine|ten) (?<w>.+)`, ({ o, w }) => [
+  p(`(?<s>.+?) (?:has|have) (?<o>no|\\d+|one|two|three|four|five|six|seven|eight|nine|ten) (?<w>[^,]+?)(?:,.*| (?:called|named) .*)?`, ({ o, w }) => [
     o!.toLowerCase() === "no"
       ? { relation: "have", object: w!, isDenied: true }
       : { relation: `number of ${objectOf(w!)}`, object: o!, isSingle: true },
@@ -107,6 +108,9 @@ const PATTERNS: readonly Pattern[] = [
   p("(?<s>.+?) (?:prefers?|wants?) (?<w>answers|replies|messages|reports|responses|summaries|texts|code|units|dates|prices) (?:to be )?(?<q>in )?(?<o>.+)", ({ o, w, q }) => [
     { relation: `wants ${w} ${q ?? ""}`, object: o!, isSingle: true, kind: q === undefined ? "" : languageKind(o!) },
   ]),
+  p("(?<s>.+?) (?:gave up|has given up) (?!\\p{L}+ing\\b)(?<o>.+)", ({ o }) =>
+    ["drink", "eat", "smoke"].map((relation) => ({ relation, object: o!, isDenied: true })),
+  ),
   p("(?<s>.+?) (?:sold|gave away|has sold|lost) (?:the|his|her|their|an?) (?<o>.+)", one("have", false, true)),
   p(`(?<s>.+?) (?:stopped|quit|gave up|has stopped|has given up|no longer goes) (?<w>\\p{L}+ing)(?: (?<o>.+))?`, ({ w, o = "" }) => [
     { relation: stemOf(w!.toLowerCase()), object: o, isDenied: true },
@@ -127,6 +131,7 @@ const PATTERNS: readonly Pattern[] = [
 
 /** Empty: no pattern knows the sentence. */
 export function slotsOf(sentence: string): readonly Slot[] {
+  if (sentence.length > SENTENCE_CHARACTERS_MAX) return [];
   const plain = plainSentence(sentence);
   const isMore = /\b(?:also|too|as well|another|sometimes|part-time|second home)\b/i.test(plain);
   const text = plain.replace(/\b(?:also|too|as well)\b\s*/gi, "").trim();
