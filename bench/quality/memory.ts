@@ -40,11 +40,14 @@ export async function measureMemories(server: TestServer, set: "seen" | "held-ba
       const reply = await server.expect(200, "POST", `${path}/recall`, body);
       const recalled: string[] = reply.body.data.memories.map(({ content }: { content: string }) => content);
       const has = (words: string) => recalled.some((text) => text.toLowerCase().includes(words.toLowerCase()));
+      // That something ended is no claim that it holds.
+      const isClaimed = (trap: string) =>
+        recalled.some((text) => text.toLowerCase().includes(trap.toLowerCase()) && !/\bno longer\b/.test(text));
       const isRight = answer === "-" || has(answer);
       asked.push({
         kind: answer === "-" ? "never said" : asOf === "" ? "now" : "as of a date",
         question,
-        outcome: traps.some(has) ? "wrong" : isRight ? "right" : "missed",
+        outcome: traps.some(isClaimed) ? "wrong" : isRight ? "right" : "missed",
         recalled,
       });
     }

@@ -2,9 +2,11 @@
  * MEMORY_RECALL(namespace, query [, k [, options]]): the memories that are most like the query, as rows.
  *
  * The nearest by the cosine of the embeddings are ranked again by
- *   (1 − recency) · similarity + recency · 2^(−age / half-life)
- * so of memories that are about as alike the newer comes first. `recency` is .1 and the half-life 30 days unless
- * options say otherwise; recency 0 is the order of similarity. The column `similarity` is the cosine alone.
+ *   (1 − recency) · ((1 − words) · similarity + words · share) + recency · 2^(−age / half-life)
+ * so of memories that are about as alike the newer comes first. `share` is the part of the query's words that the
+ * memory has (word-shares.ts): short sentences about one person are much alike, and a word tells them apart. `recency`
+ * is .1, `words` .3 and the half-life 30 days unless options say otherwise; with both 0 the order is that of similarity.
+ * The column `similarity` is the cosine alone.
  *
  * Only memories that hold now are found, with `as_of` those that held then, and with `include_superseded` also those
  * that others superseded before.
@@ -21,6 +23,7 @@ import type { TableFunction, TableRows } from "../../query/expr/table-function.j
 import { FLOAT8, INT4, recordOf, TEXT, TIMESTAMPTZ, type Value } from "../../values/values.js";
 import { findTable, type MemoryTable, namespaceOf } from "./memory-namespace.js";
 import { objectOf, timeOption } from "./memory-options.js";
+import { sharesOfWords } from "./word-shares.js";
 
 const ROW = recordOf([
   { name: "id", type: TEXT },
@@ -33,12 +36,14 @@ const ROW = recordOf([
   { name: "superseded_by", type: TEXT },
 ]);
 
-const OPTIONS = ["recency", "half_life_days", "min_similarity", "as_of", "include_superseded"];
+const OPTIONS = ["recency", "words", "half_life_days", "min_similarity", "as_of", "include_superseded"];
 const RECENCY_DEFAULT = 0.1;
 const HALF_LIFE_DAYS_DEFAULT = 30;
 const HALF_LIFE_DAYS_MAX = 36_500;
-/** Candidates per wanted row that are ranked again. */
+/** Candidates per wanted row that are ranked again, and the fewest in all. */
 const CANDIDATES_PER_ROW = 4;
+const CANDIDATES_MIN = 50;
+const WORDS_DEFAULT = 0.3;
 
 export const MEMORY_RECALL: readonly TableFunction[] = [[], [INT4], [INT4, TEXT]].map((more) =>
   Object.freeze({
@@ -52,6 +57,7 @@ export const MEMORY_RECALL: readonly TableFunction[] = [[], [INT4], [INT4, TEXT]
 
 interface Options {
   readonly recency: number;
+  readonly words: number;
   readonly halfLifeDays: number;
   readonly minSimilarity: number;
   /** What held then; null: what holds now. */
@@ -91,31 +97,39 @@ async function recall(context: ExecContext, args: readonly Value[]): Promise<rea
   const namespace = namespaceOf(namespaceText);
   const k = countOf((count ?? null) as number | null);
   const options = optionsOf(given ?? null);
-  const { recency, halfLifeDays, minSimilarity, asOf } = options;
+  const { recency, words, halfLifeDays, minSimilarity, asOf } = options;
   const { services } = context;
   const table = findTable(services.catalogView(), namespace);
   if (table === null || k === 0) return [];
-  const [vector] = await need(context, EMBEDDING).later(
-    [query],
-    table.model,
-    deferredContext(context, context.signal()),
-  );
-  const candidates = recency === 0 ? k : k * CANDIDATES_PER_ROW;
+  const deferred = deferredContext(context, context.signal());
+  const [vector] = await need(context, EMBEDDING).later([query], table.model, deferred);
+  const isRankedAgain = recency > 0 || words > 0;
+  const candidates = isRankedAgain ? Math.max(k * CANDIDATES_PER_ROW, CANDIDATES_MIN) : k;
   const { rows } = await services.runStatement(
-    `SELECT id, content, similarity, metadata, created_at, valid_from, valid_until, superseded_by FROM (
+    `SELECT id, content, similarity, metadata, created_at, valid_from, valid_until, superseded_by,
+       power(2, -greatest(0, extract(epoch FROM ${asOf === null ? "now()" : "$4::text::timestamptz"} - created_at)::float8)
+         / (86400 * $3::float8)) AS freshness
+     FROM (
        SELECT id, content, 1 - (embedding <=> $1::vector) AS similarity, metadata::text AS metadata, created_at,
          ${table.history}
-       FROM ${table.sqlName} WHERE ${heldCondition(table, options, "$5")} ORDER BY embedding <=> $1::vector LIMIT ${candidates}
+       FROM ${table.sqlName} WHERE ${heldCondition(table, options, "$4")} ORDER BY embedding <=> $1::vector LIMIT ${candidates}
      ) AS nearest
      WHERE similarity >= $2::float8
-     ORDER BY (1 - $3::float8) * similarity
-       + $3::float8 * power(2, -greatest(0, extract(epoch FROM ${asOf === null ? "now()" : "$5::text::timestamptz"} - created_at)::float8) / (86400 * $4::float8)) DESC, id
-     LIMIT ${k}`,
-    [vector!, minSimilarity, recency, halfLifeDays, ...(asOf === null ? [] : [asOf])],
-    k,
+     ORDER BY similarity DESC, id`,
+    [vector!, minSimilarity, halfLifeDays, ...(asOf === null ? [] : [asOf])],
+    candidates,
     context,
   );
-  return rows;
+  if (!isRankedAgain) return rows;
+  const shares = await sharesOfWords(query, words === 0 ? [] : rows.map(([, content]) => content as string), deferred);
+  const ranked = rows.map((row, i) => {
+    const likeness = (1 - words) * (row[2] as number) + words * (shares[i] ?? 0);
+    return { row, rank: (1 - recency) * likeness + recency * (row[8] as number) };
+  });
+  return ranked
+    .sort((one, other) => other.rank - one.rank)
+    .slice(0, k)
+    .map(({ row }) => row);
 }
 
 /** Throws 22023. */
@@ -132,7 +146,7 @@ function optionsOf(text: string | null): Options {
   const unknown = Object.keys(given).find((name) => !OPTIONS.includes(name));
   if (unknown !== undefined) {
     throw sqlError("22023", `MEMORY_RECALL has no option "${unknown}"`, {
-      hint: "Options are recency (0 to 1), half_life_days, min_similarity (-1 to 1), as_of and include_superseded.",
+      hint: "Options are recency and words (0 to 1), half_life_days, min_similarity (-1 to 1), as_of and include_superseded.",
     });
   }
   const number = (name: string, usual: number, min: number, max: number): number => {
@@ -148,6 +162,7 @@ function optionsOf(text: string | null): Options {
     asOf: timeOption(given.as_of, "as_of"),
     includesSuperseded,
     recency: number("recency", RECENCY_DEFAULT, 0, 1),
+    words: number("words", WORDS_DEFAULT, 0, 1),
     halfLifeDays: number("half_life_days", HALF_LIFE_DAYS_DEFAULT, 0.001, HALF_LIFE_DAYS_MAX),
     minSimilarity: number("min_similarity", -1, -1, 1),
   };

@@ -37,8 +37,8 @@ export interface StoredMemory {
 }
 
 const ALL = Number.MAX_SAFE_INTEGER;
-/** Since when the new memory holds. */
-const START = "coalesce($1::text::timestamptz, clock_timestamp())";
+/** Since when the new memory holds, to the microsecond. */
+const START = "$1::text::timestamptz";
 
 /** Stores a memory under a new id. */
 export async function storeMemory(
@@ -50,19 +50,20 @@ export async function storeMemory(
   const table = await requireTable(context, namespace);
   const vector = await vectorOf(context, table, memory.content);
   const id = newId();
+  const start = validFrom ?? (await now(context));
   if (!supersede) {
-    await insert(context, table, { id, vector, validFrom, ...memory });
+    await insert(context, table, { id, vector, start, ...memory });
     return { id, superseded: [], duplicate_of: null, judged_by: [] };
   }
   const { contradicted, repeated, later, judgedBy } = await judgedMemories(context, table, memory.content, validFrom);
-  if (repeated === null) await insert(context, table, { id, vector, validFrom, ...memory });
+  if (repeated === null) await insert(context, table, { id, vector, start, ...memory });
   const current = repeated ?? id;
   if (contradicted.length > 0 || later !== null) {
     const chain = await joinedChain(context, table, [current, ...contradicted, ...(later === null ? [] : [later])]);
     await context.run(
       `UPDATE ${table.sqlName} SET valid_until = greatest(${START}, ${table.start}), superseded_by = $2::text
        WHERE chain = $3::text AND id = ANY ($4::text[])`,
-      [validFrom, current, chain, contradicted],
+      [start, current, chain, contradicted],
       0,
     );
     // What was known to hold later bounds what is told of a time before.
@@ -98,7 +99,8 @@ export async function replaceMemory(
     );
     const [row] = rows;
     if (row === undefined) {
-      if (await insert(context, table, { id, vector, validFrom, ...memory })) return [];
+      const start = validFrom ?? (await now(context));
+      if (await insert(context, table, { id, vector, start, ...memory })) return [];
       // Another transaction has stored one under that id meanwhile.
       continue;
     }
@@ -110,15 +112,17 @@ export async function replaceMemory(
       );
       return [];
     }
-    return supersedeById(context, table, { id, vector, validFrom, ...memory }, row[0] as string | null);
+    // Now that the row is locked: a version that another transaction has made meanwhile began before.
+    const start = validFrom ?? (await now(context));
+    return supersedeById(context, table, { id, vector, start, ...memory }, row[0] as string | null);
   }
 }
 
 /** The row of that id becomes the new memory; what it was goes on under an id of its own. */
 async function supersedeById(
   context: MemoryContext,
-  { sqlName, start }: MemoryTable,
-  { id, content, metadata, vector, validFrom }: Row,
+  { sqlName, start: began }: MemoryTable,
+  { id, content, metadata, vector, start }: Row,
   known: string | null,
 ): Promise<readonly string[]> {
   const chain = known ?? newId();
@@ -126,7 +130,7 @@ async function supersedeById(
   await context.run(
     `INSERT INTO ${sqlName} (id, content, metadata, created_at, model, embedding, valid_from, valid_until,
        superseded_by, chain)
-     SELECT $2::text, content, metadata, created_at, model, embedding, ${start}, valid_until, superseded_by, $3::text
+     SELECT $2::text, content, metadata, created_at, model, embedding, ${began}, valid_until, superseded_by, $3::text
      FROM ${sqlName} WHERE id = $1::text`,
     [id, past, chain],
     0,
@@ -137,16 +141,16 @@ async function supersedeById(
     0,
   );
   const { rows } = await context.run(
-    `UPDATE ${sqlName} SET valid_until = greatest(${START}, ${start}), superseded_by = $2::text
+    `UPDATE ${sqlName} SET valid_until = greatest(${START}, ${began}), superseded_by = $2::text
      WHERE chain = $3::text AND id <> $2::text AND (valid_until IS NULL OR valid_until > ${START}) RETURNING id`,
-    [validFrom, id, chain],
+    [start, id, chain],
     ALL,
   );
   await context.run(
     `UPDATE ${sqlName} SET content = $2::text, metadata = $3::jsonb, created_at = clock_timestamp(),
-       embedding = $4::vector, valid_from = coalesce($5::text::timestamptz, clock_timestamp()), valid_until = NULL,
+       embedding = $4::vector, valid_from = $5::text::timestamptz, valid_until = NULL,
        superseded_by = NULL, chain = $6::text WHERE id = $1::text`,
-    [id, content, metadata, vector, validFrom, chain],
+    [id, content, metadata, vector, start, chain],
     0,
   );
   return rows.map(([one]) => one as string);
@@ -173,17 +177,16 @@ export async function forgetMemory(context: MemoryContext, namespace: string, id
 interface Row extends NewMemory {
   readonly id: string;
   readonly vector: Value;
-  readonly validFrom: string | null;
+  readonly start: string;
 }
 
 /** False: there is a memory with that id. */
 async function insert(context: MemoryContext, { sqlName }: MemoryTable, row: Row): Promise<boolean> {
   const { rows } = await context.run(
     `INSERT INTO ${sqlName} (id, content, metadata, created_at, embedding, valid_from)
-     SELECT $2::text, $3::text, $4::jsonb, at, $5::vector, coalesce($1::text::timestamptz, at)
-     FROM (SELECT clock_timestamp() AS at) AS clock
+     VALUES ($2::text, $3::text, $4::jsonb, greatest(clock_timestamp(), ${START}), $5::vector, ${START})
      ON CONFLICT (id) DO NOTHING RETURNING id`,
-    [row.validFrom, row.id, row.content, row.metadata, row.vector],
+    [row.start, row.id, row.content, row.metadata, row.vector],
     1,
   );
   return rows.length > 0;
@@ -200,6 +203,12 @@ async function joinedChain(context: MemoryContext, { sqlName }: MemoryTable, ids
   );
   if (rows.length < ids.length) throw new Error("a memory is gone that was just found");
   return chain;
+}
+
+/** One time for all that a call writes: where one version ends the next begins. */
+async function now(context: MemoryContext): Promise<string> {
+  const { rows } = await context.run("SELECT (clock_timestamp() AT TIME ZONE 'UTC')::text || 'Z'", [], 1);
+  return rows[0]![0] as string;
 }
 
 async function vectorOf(context: MemoryContext, table: MemoryTable, content: string): Promise<Value> {

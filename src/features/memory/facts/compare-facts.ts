@@ -47,11 +47,18 @@ function compareSlots(before: readonly Slot[], after: readonly Slot[]): FactRela
 function compareSlot(old: Slot, fresh: Slot): FactRelation {
   const isAnything = old.object === ANYTHING || fresh.object === ANYTHING;
   if (old.isDenied !== fresh.isDenied) {
-    return isAnything || old.object === fresh.object ? "contradicts" : "compatible";
+    return isAnything || isDenial(old, fresh) ? "contradicts" : "compatible";
   }
   if (old.object === fresh.object) return "repeats";
   if (old.isDenied || isAnything || !(old.isSingle && fresh.isSingle) || old.kind !== fresh.kind) return "compatible";
   return isPart(old.object, fresh.object) || isPart(fresh.object, old.object) ? "compatible" : "contradicts";
+}
+
+/** What is denied may be said in fewer words: "sold the Golf" of "an old Golf", "left Acme" of "works at Acme as …". */
+function isDenial(old: Slot, fresh: Slot): boolean {
+  if (old.object === fresh.object) return true;
+  if (!fresh.isDenied || fresh.object === "") return false;
+  return old.isSingle ? old.object.startsWith(`${fresh.object} `) : old.object.endsWith(` ${fresh.object}`);
 }
 
 /** "berlin" of "kreuzberg berlin". */
