@@ -5,7 +5,7 @@
  *   (1 − recency) · ((1 − words) · similarity + words · share) + recency · 2^(−age / half-life)
  * so of memories that are about as alike the newer comes first. `share` is the part of the query's words that the
  * memory has (word-shares.ts): short sentences about one person are much alike, and a word tells them apart. `recency`
- * is .1, `words` .3 and the half-life 30 days unless options say otherwise; with both 0 the order is that of similarity.
+ * is .1, `words` .2 and the half-life 30 days unless options say otherwise; with both 0 the order is that of similarity.
  * The column `similarity` is the cosine alone.
  *
  * Only memories that hold now are found, with `as_of` those that held then, and with `include_superseded` also those
@@ -43,7 +43,7 @@ const HALF_LIFE_DAYS_MAX = 36_500;
 /** Candidates per wanted row that are ranked again, and the fewest in all. */
 const CANDIDATES_PER_ROW = 4;
 const CANDIDATES_MIN = 50;
-const WORDS_DEFAULT = 0.3;
+const WORDS_DEFAULT = 0.2;
 
 export const MEMORY_RECALL: readonly TableFunction[] = [[], [INT4], [INT4, TEXT]].map((more) =>
   Object.freeze({

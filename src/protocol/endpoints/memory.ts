@@ -123,7 +123,7 @@ export const memoryEndpoints = [
       k: Type.Optional(Type.Integer({ minimum: 0, maximum: MEMORY_RECALL_MAX })),
       limit: Type.Optional(Type.Integer({ minimum: 0, maximum: MEMORY_RECALL_MAX })),
       recency: share("The weight of age beside similarity. Default: 0.1. 0 ignores age."),
-      words: share("The weight of words that the query and the memory share, beside similarity. Default: 0.3."),
+      words: share("The weight of words that the query and the memory share, beside similarity. Default: 0.2."),
       half_life_days: Type.Optional(Type.Number({ minimum: 0.001, maximum: 36_500 })),
       min_similarity: Type.Optional(Type.Number({ minimum: -1, maximum: 1 })),
       as_of: asOf,

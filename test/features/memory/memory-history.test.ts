@@ -1,25 +1,26 @@
 /** What becomes of memories that others take the place of: versions, chains, times, namespaces of earlier versions. */
 import t from "tap";
-import { type Script, script } from "../../session/sql-script.js";
+import { script } from "../../session/sql-script.js";
 
-const history = (rows: Script["rows"], namespace: string, id: string) =>
+const { rows, run, fails } = await script(t);
+
+const history = (namespace: string, id: string) =>
   rows(`SELECT content, valid_until IS NULL FROM memory_history('${namespace}', '${id}')`);
-const stored = async (rows: Script["rows"], content: string, options: object) => {
+const stored = async (namespace: string, content: string, options: object) => {
   const [row] = await rows(
-    `SELECT memory_store('people', $$${content}$$, NULL::jsonb, '${JSON.stringify(options)}'::jsonb)`,
+    `SELECT memory_store('${namespace}', $$${content}$$, NULL::jsonb, '${JSON.stringify(options)}'::jsonb)`,
   );
   return JSON.parse(row!) as { id: string; superseded: string[]; duplicate_of: string | null; judged_by: string[] };
 };
-const asOf = (rows: Script["rows"], query: string, time: string) =>
+const asOf = (query: string, time: string) =>
   rows(`SELECT content FROM memory_recall('people', '${query}', 10, '{"as_of": "${time}"}') ORDER BY 1`);
 
 t.test("what is replaced keeps its text", async (t) => {
-  const { rows } = await script(t);
   await rows("SELECT memory_upsert('pets', 'dog', 'The dog is called Rex')");
   await rows(`SELECT memory_upsert('pets', 'dog', 'The dog is called Max', '{"by": "Ann"}')`);
   await rows("SELECT memory_upsert('pets', 'dog', 'The dog is called Bo')");
   t.same(await rows("SELECT id, content FROM memory_recall('pets', 'name of the dog')"), ["dog|The dog is called Bo"]);
-  t.same(await history(rows, "pets", "dog"), [
+  t.same(await history("pets", "dog"), [
     "The dog is called Rex|false",
     "The dog is called Max|false",
     "The dog is called Bo|true",
@@ -48,52 +49,49 @@ t.test("what is replaced keeps its text", async (t) => {
 });
 
 t.test("what contradicts supersedes, what is known is not stored again", async (t) => {
-  const { rows } = await script(t);
-  const berlin = await stored(rows, "The user lives in Berlin", { supersede: true });
+  const berlin = await stored("judged", "The user lives in Berlin", { supersede: true });
   t.match(berlin, { superseded: [], duplicate_of: null, judged_by: ["rules"] });
-  const tea = await stored(rows, "The user likes tea", { supersede: true });
-  t.same((await stored(rows, "The user likes coffee", { supersede: true })).superseded, []);
-  const again = await stored(rows, "The user lives in Berlin.", { supersede: true });
+  const tea = await stored("judged", "The user likes tea", { supersede: true });
+  t.same((await stored("judged", "The user likes coffee", { supersede: true })).superseded, []);
+  const again = await stored("judged", "The user lives in Berlin.", { supersede: true });
   t.match(again, { id: berlin.id, duplicate_of: berlin.id, superseded: [] });
-  const paris = await stored(rows, "The user moved to Paris", { supersede: true });
+  const paris = await stored("judged", "The user moved to Paris", { supersede: true });
   t.same(paris.superseded, [berlin.id]);
-  t.same(await history(rows, "people", berlin.id), ["The user lives in Berlin|false", "The user moved to Paris|true"]);
-  t.same((await stored(rows, "The user does not like tea", { supersede: true })).superseded, [tea.id]);
-  t.same(await rows("SELECT content FROM memory_recall('people', 'user') ORDER BY 1"), [
+  t.same(await history("judged", berlin.id), ["The user lives in Berlin|false", "The user moved to Paris|true"]);
+  t.same((await stored("judged", "The user does not like tea", { supersede: true })).superseded, [tea.id]);
+  t.same(await rows("SELECT content FROM memory_recall('judged', 'user') ORDER BY 1"), [
     "The user does not like tea",
     "The user likes coffee",
     "The user moved to Paris",
   ]);
-  t.same((await stored(rows, "The user lives in Rome", {})).superseded, [], "only if that is wanted");
-  const oslo = await stored(rows, "The user lives in Oslo", { supersede: true });
+  t.same((await stored("judged", "The user lives in Rome", {})).superseded, [], "only if that is wanted");
+  const oslo = await stored("judged", "The user lives in Oslo", { supersede: true });
   t.equal(oslo.superseded.length, 2);
-  t.equal((await history(rows, "people", oslo.id)).length, 4, "chains are joined");
+  t.equal((await history("judged", oslo.id)).length, 4, "chains are joined");
 });
 
 t.test("what held at a time", async (t) => {
-  const { rows } = await script(t);
-  await stored(rows, "The user lives in Berlin", { supersede: true, valid_from: "2020-01-01" });
-  await stored(rows, "The user lives in Paris", { supersede: true, valid_from: "2022-01-01T00:00:00+01:00" });
-  t.same(await asOf(rows, "home", "2019-06-01"), []);
-  t.same(await asOf(rows, "home", "2021-06-01"), ["The user lives in Berlin"]);
-  t.same(await asOf(rows, "home", "2021-12-31 22:59:59"), ["The user lives in Berlin"]);
-  t.same(await asOf(rows, "home", "2021-12-31 23:00"), ["The user lives in Paris"]);
-  const rome = await stored(rows, "The user lives in Rome", { supersede: true, valid_from: "2021-01-01" });
+  await stored("people", "The user lives in Berlin", { supersede: true, valid_from: "2020-01-01" });
+  await stored("people", "The user lives in Paris", { supersede: true, valid_from: "2022-01-01T00:00:00+01:00" });
+  t.same(await asOf("home", "2019-06-01"), []);
+  t.same(await asOf("home", "2021-06-01"), ["The user lives in Berlin"]);
+  t.same(await asOf("home", "2021-12-31 22:59:59"), ["The user lives in Berlin"]);
+  t.same(await asOf("home", "2021-12-31 23:00"), ["The user lives in Paris"]);
+  const rome = await stored("people", "The user lives in Rome", { supersede: true, valid_from: "2021-01-01" });
   t.equal(rome.superseded.length, 1, "told later, it comes between the others");
-  t.same(await asOf(rows, "home", "2020-06-01"), ["The user lives in Berlin"]);
-  t.same(await asOf(rows, "home", "2021-06-01"), ["The user lives in Rome"]);
-  t.same(await asOf(rows, "home", "2023-06-01"), ["The user lives in Paris"]);
+  t.same(await asOf("home", "2020-06-01"), ["The user lives in Berlin"]);
+  t.same(await asOf("home", "2021-06-01"), ["The user lives in Rome"]);
+  t.same(await asOf("home", "2023-06-01"), ["The user lives in Paris"]);
   t.same(await rows("SELECT content FROM memory_recall('people', 'home')"), ["The user lives in Paris"]);
   await rows(`SELECT memory_upsert('people', 'car', 'a Golf', NULL::jsonb, '{"valid_from": "2020-01-01"}'::jsonb)`);
   await rows(`SELECT memory_upsert('people', 'car', 'a Tesla', NULL::jsonb, '{"valid_from": "2022-01-01"}'::jsonb)`);
   await rows(`SELECT memory_upsert('people', 'car', 'a Fiat', NULL::jsonb, '{"valid_from": "2021-01-01"}'::jsonb)`);
-  const cars = async (time: string) => (await asOf(rows, "car", time)).filter((content) => content.startsWith("a "));
+  const cars = async (time: string) => (await asOf("car", time)).filter((content) => content.startsWith("a "));
   t.same(await cars("2020-06-01"), ["a Golf"]);
   t.same(await cars("2023-06-01"), ["a Fiat"], "a version that held from before the last one leaves it no time");
 });
 
 t.test("namespaces of earlier versions", async (t) => {
-  const { rows, run, fails } = await script(t);
   await run(
     `CREATE TABLE _memory_old (id text PRIMARY KEY, content text NOT NULL, metadata jsonb,
        created_at timestamptz NOT NULL DEFAULT now(), model text NOT NULL DEFAULT 'tessera-embed-384',
@@ -106,11 +104,11 @@ t.test("namespaces of earlier versions", async (t) => {
     FROM memory_recall('old', 'home')`;
   t.same(await rows(recalled), ["The user lives in Berlin|true|true|true"]);
   t.same(await rows(`SELECT count(*) FROM memory_recall('old', 'home', 5, '{"as_of": "2020-01-01"}')`), ["0"]);
-  t.same(await history(rows, "old", "home"), ["The user lives in Berlin|true"]);
+  t.same(await history("old", "home"), ["The user lives in Berlin|true"]);
   const columns = "SELECT count(*) FROM information_schema.columns WHERE table_name = '_memory_old'";
   t.same(await rows(columns), ["6"], "reading changes nothing");
   await run("BEGIN", "SELECT memory_upsert('old', 'home', 'The user lives in Rome')");
-  t.same(await history(rows, "old", "home"), ["The user lives in Berlin|false", "The user lives in Rome|true"]);
+  t.same(await history("old", "home"), ["The user lives in Berlin|false", "The user lives in Rome|true"]);
   await run("ROLLBACK");
   t.same(await rows(columns), ["6"], "it is part of the transaction");
   await run("SELECT memory_upsert('old', 'home', 'The user lives in Rome')");
@@ -126,7 +124,6 @@ t.test("namespaces of earlier versions", async (t) => {
 });
 
 t.test("what is wrong with options", async (t) => {
-  const { fails } = await script(t);
   const store = (options: string) => fails(`SELECT memory_store('a', 'x', NULL::jsonb, '${options}'::jsonb)`);
   t.match(await store('{"superseed": true}'), /^22023 a memory has no option "superseed"/);
   t.match(await store('{"supersede": 1}'), /^22023 .*"supersede" must be true or false/);

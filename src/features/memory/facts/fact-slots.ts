@@ -115,7 +115,7 @@ const PATTERNS: readonly Pattern[] = [
   p(`(?<s>.+?) (?:stopped|quit|gave up|has stopped|has given up|no longer goes) (?<w>\\p{L}+ing)(?: (?<o>.+))?`, ({ w, o = "" }) => [
     { relation: stemOf(w!.toLowerCase()), object: o, isDenied: true },
   ]),
-  p(`(?<s>.+?) ${NOT}(?<w>is (?:learning|studying|reading|training for)|(?:${MANY})(?:s|es)?|has|studies)(?!\\p{L}) ?(?<o>.*)`, (found) => [
+  p(`(?<s>.+?) ${NOT}(?<w>is (?:learning|studying|reading|training for)|(?:${MANY})(?:s|es)?|has(?! been)|studies)(?!\\p{L}) ?(?<o>.*)`, (found) => [
     { relation: manyRelation(found.w!.toLowerCase()), object: found.o ?? "", isDenied: isNo(found) },
   ]),
   p("(?<s>the .+?) (?:leaves|departs|runs|uses|is) (?:from |on |at )?(?<w>platform|gate|version|track|channel) (?<o>\\S+)", ({ o, w }) => [
