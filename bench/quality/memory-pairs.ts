@@ -35,7 +35,14 @@ export async function measureMemoryPairs(set: "seen" | "held-back", usesModel: b
   const models = new Models({ roots, embeddingModel: "tessera-embed-384", warn: () => undefined, inference: null });
   const { claims, release } = await claimVerifier(models);
   const errors: string[] = [];
-  const count = { contradicting: 0, superseded: 0, wronglySuperseded: 0, repeated: 0, foundRepeated: 0, wronglyRepeated: 0 };
+  const count = {
+    contradicting: 0,
+    superseded: 0,
+    wronglySuperseded: 0,
+    repeated: 0,
+    foundRepeated: 0,
+    wronglyRepeated: 0,
+  };
   try {
     for (const [kind, label, old, fresh] of pairs) {
       let told: string | null = compareFacts(old, fresh);

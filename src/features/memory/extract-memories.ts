@@ -31,7 +31,8 @@ export async function extractMemories(request: Request, input: Input): Promise<A
   const namespace = namespaceOf(params.namespace);
   const times = body.messages.map(({ at }, i) => timeOfMessage(at, i));
   const provider = providerOf(request, body.method);
-  const { found, ...about } = provider === null ? await byRules(request, body) : await byProvider(request, provider, body);
+  const { found, ...about } =
+    provider === null ? await byRules(request, body) : await byProvider(request, provider, body);
   request.checkpoint();
   // Facts are stored in the order in which they were said.
   const order = inOrderOf(times);
@@ -60,7 +61,9 @@ function timeOfMessage(at: string | undefined, i: number): string | null {
     time = timeOption(at, "at");
   } catch (error) {
     if (!(error instanceof DbError)) throw error;
-    throw new DbError("invalid_request", `${field} must be a date or a time such as "2026-11-20T10:00:00Z".`, { field });
+    throw new DbError("invalid_request", `${field} must be a date or a time such as "2026-11-20T10:00:00Z".`, {
+      field,
+    });
   }
   if (time === null || Date.parse(time) <= Date.now()) return time;
   throw new DbError("invalid_request", `${field} is ${time}, which is still to come.`, { field });

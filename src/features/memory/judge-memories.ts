@@ -9,8 +9,7 @@ import { CLAIMS, type Claims } from "../../query/expr/functions/claims.js";
 import { EMBEDDING } from "../../query/expr/functions/models.js";
 import { compareFacts } from "./facts/compare-facts.js";
 import { slotsOf } from "./facts/fact-slots.js";
-import type { MemoryTable } from "./memory-namespace.js";
-import type { MemoryContext, StoredMemory } from "./write-memory.js";
+import type { MemoryContext, MemoryTable } from "./memory-namespace.js";
 
 /** Memories whose words are compared, by the likeness to the new one and to what it is about. */
 const CANDIDATES = 24;
@@ -31,7 +30,7 @@ export interface JudgedMemories {
   readonly repeated: string | null;
   /** The first one that began later and says otherwise, before which the new one ended; null: there is none. */
   readonly later: string | null;
-  readonly judgedBy: StoredMemory["judged_by"];
+  readonly judgedBy: readonly ("rules" | "nli")[];
 }
 
 interface Candidate {
@@ -81,7 +80,8 @@ async function nearest(
 ): Promise<Candidate[]> {
   const probes = [content, ...slotsOf(content).map(({ subject, relation }) => `${subject} ${relation}`)];
   const vectors = await need(context, EMBEDDING).later(probes, model, context);
-  const isHeld = validFrom === null ? "valid_until IS NULL" : "(valid_until IS NULL OR valid_until > $3::text::timestamptz)";
+  const isHeld =
+    validFrom === null ? "valid_until IS NULL" : "(valid_until IS NULL OR valid_until > $3::text::timestamptz)";
   const isLater = validFrom === null ? "false" : `${start} > $3::text::timestamptz`;
   const found = new Map<string, { candidate: Candidate; begins: number }>();
   for (const probe of vectors) {

@@ -12,16 +12,9 @@ import {
 import type { DeferredEvaluation, ScalarFunction } from "../../query/expr/expr.js";
 import { deferredFn } from "../../query/expr/functions/define.js";
 import { BOOL, JSONB, Json, TEXT, type Value } from "../../values/values.js";
+import { type MemoryContext, namespaceOf } from "./memory-namespace.js";
 import { objectOf, timeOption } from "./memory-options.js";
-import { namespaceOf } from "./memory-namespace.js";
-import {
-  forgetMemory,
-  type MemoryContext,
-  type NewMemory,
-  replaceMemory,
-  type StoreOptions,
-  storeMemory,
-} from "./write-memory.js";
+import { forgetMemory, type NewMemory, replaceMemory, type StoreOptions, storeMemory } from "./write-memory.js";
 
 const writer = (name: string, args: ScalarFunction["args"], returns: ScalarFunction["returns"], each: EachCall) =>
   Object.freeze({ ...deferredFn(name, args, returns, oneByOne(each), { strict: false }), writes: true as const });
@@ -92,7 +85,9 @@ function storeOptions(value: Value, known: readonly string[]): StoreOptions {
   const given = objectOf(text, "the options of a memory");
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw sqlError("22023", `a memory has no option "${unknown}" here`, { hint: `Options are ${known.join(" and ")}.` });
+    throw sqlError("22023", `a memory has no option "${unknown}" here`, {
+      hint: `Options are ${known.join(" and ")}.`,
+    });
   }
   const { supersede = false } = given;
   if (typeof supersede !== "boolean") throw sqlError("22023", 'the option "supersede" must be true or false');

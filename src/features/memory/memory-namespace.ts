@@ -27,6 +27,9 @@ const HISTORY_COLUMNS = {
   chain: "text",
 } as const;
 
+/** A deferred function is computed in the context of its statement. */
+export type MemoryContext = ExecContext & DeferredContext;
+
 export interface MemoryTable {
   /** As SQL writes it. */
   readonly sqlName: string;
@@ -84,9 +87,13 @@ export function historyOf(table: TableDef): boolean {
   if (own.every((isThere) => isThere)) return true;
   const taken = Object.keys(HISTORY_COLUMNS).find((name) => columns.has(name));
   if (taken === undefined) return false;
-  throw sqlError("42809", `the column "${taken}" of the table "${table.name}" stands in the way of its memories' history`, {
-    hint: `A namespace's table has valid_from and valid_until (timestamptz), superseded_by and chain (text). Rename your column "${taken}".`,
-  });
+  throw sqlError(
+    "42809",
+    `the column "${taken}" of the table "${table.name}" stands in the way of its memories' history`,
+    {
+      hint: `A namespace's table has valid_from and valid_until (timestamptz), superseded_by and chain (text). Rename your column "${taken}".`,
+    },
+  );
 }
 
 function memoryTable(sqlName: string, model: string, hasHistory: boolean): MemoryTable {
@@ -98,7 +105,7 @@ function memoryTable(sqlName: string, model: string, hasHistory: boolean): Memor
 }
 
 /** The namespace's table with the columns of the history: made when there is none, altered when it lacks them. */
-export async function requireTable(context: ExecContext & DeferredContext, namespace: string): Promise<MemoryTable> {
+export async function requireTable(context: MemoryContext, namespace: string): Promise<MemoryTable> {
   const { services } = context;
   const found = findTable(services.catalogView(), namespace);
   if (found?.hasHistory === true) return found;

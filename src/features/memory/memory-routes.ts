@@ -10,7 +10,14 @@ import type { Answer, TextAnswer } from "../../session/answer.js";
 import { readTogether, rowsOf, runAlone, timeOf } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { extractMemories } from "./extract-memories.js";
-import { findTable, historyOf, type MemoryTable, namespaceOf, namespaceOfTable, tableNameOf } from "./memory-namespace.js";
+import {
+  findTable,
+  historyOf,
+  type MemoryTable,
+  namespaceOf,
+  namespaceOfTable,
+  tableNameOf,
+} from "./memory-namespace.js";
 import { timeOption } from "./memory-options.js";
 import { heldCondition } from "./recall.js";
 
@@ -99,7 +106,10 @@ function memoryOf([id, content, metadata, at, from, until, by]: readonly unknown
   return memory as Memories["memories"][number];
 }
 
-async function history(request: Request, { params }: InputOf<"memory.history">): Promise<Answer<ResponseOf<"memory.history">>> {
+async function history(
+  request: Request,
+  { params }: InputOf<"memory.history">,
+): Promise<Answer<ResponseOf<"memory.history">>> {
   const sql = `SELECT id, content, metadata::jsonb, created_at, valid_from, valid_until, superseded_by
     FROM memory_history($1::text, $2::text)`;
   const rows = await rowsOf(request, { sql, params: [params.namespace, params.id] });

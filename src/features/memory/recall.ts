@@ -4,9 +4,9 @@
  * The nearest by the cosine of the embeddings are ranked again by
  *   (1 − recency) · ((1 − words) · similarity + words · share) + recency · 2^(−age / half-life)
  * so of memories that are about as alike the newer comes first. `share` is the part of the query's words that the
- * memory has (word-shares.ts): short sentences about one person are much alike, and a word tells them apart. `recency`
- * is .1, `words` .2 and the half-life 30 days unless options say otherwise; with both 0 the order is that of similarity.
- * The column `similarity` is the cosine alone.
+ * memory has (word-shares.ts): short sentences about one person are much alike, and a word tells them apart.
+ * `recency` is .1, `words` .2 and the half-life 30 days unless options say otherwise; with both 0 the order is that of
+ * similarity. The column `similarity` is the cosine alone.
  *
  * Only memories that hold now are found, with `as_of` those that held then, and with `include_superseded` also those
  * that others superseded before.

@@ -4,16 +4,11 @@
  * memory-functions.ts.
  */
 import { randomBytes } from "node:crypto";
-import type { ExecContext } from "../../query/exec/context.js";
 import { need } from "../../query/expr/capability.js";
-import type { DeferredContext } from "../../query/expr/expr.js";
 import { EMBEDDING } from "../../query/expr/functions/models.js";
 import type { Value } from "../../values/values.js";
-import { judgedMemories } from "./judge-memories.js";
-import { findTable, type MemoryTable, requireTable } from "./memory-namespace.js";
-
-/** A deferred function is computed in the context of its statement. */
-export type MemoryContext = ExecContext & DeferredContext;
+import { type JudgedMemories, judgedMemories } from "./judge-memories.js";
+import { findTable, type MemoryContext, type MemoryTable, requireTable } from "./memory-namespace.js";
 
 export interface NewMemory {
   readonly content: string;
@@ -33,7 +28,7 @@ export interface StoredMemory {
   /** The memory that says the same, under which nothing was stored; null: it was stored. */
   readonly duplicate_of: string | null;
   /** What compared it with other memories. */
-  readonly judged_by: readonly ("rules" | "nli")[];
+  readonly judged_by: JudgedMemories["judgedBy"];
 }
 
 const ALL = Number.MAX_SAFE_INTEGER;
@@ -166,11 +161,7 @@ export async function forgetMemory(context: MemoryContext, namespace: string, id
     ? (await context.run(`SELECT chain FROM ${sqlName} WHERE id = $1::text`, [id], 1)).rows[0]?.[0]
     : null;
   const [condition, value] = chain == null ? ["id", id] : ["chain", chain];
-  const deleted = await context.run(
-    `DELETE FROM ${sqlName} WHERE ${condition} = $1::text RETURNING id`,
-    [value],
-    ALL,
-  );
+  const deleted = await context.run(`DELETE FROM ${sqlName} WHERE ${condition} = $1::text RETURNING id`, [value], ALL);
   return deleted.rows.length > 0;
 }
 

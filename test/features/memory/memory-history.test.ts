@@ -112,9 +112,10 @@ t.test("namespaces of earlier versions", async (t) => {
   await run("ROLLBACK");
   t.same(await rows(columns), ["6"], "it is part of the transaction");
   await run("SELECT memory_upsert('old', 'home', 'The user lives in Rome')");
-  t.same(await rows(recalled.replace("recall('old', 'home')", "recall('old', 'home', 5, '{\"as_of\": \"2022-01-01\"}')")), [
-    "The user lives in Berlin|true|false|false",
-  ]);
+  t.same(
+    await rows(recalled.replace("recall('old', 'home')", "recall('old', 'home', 5, '{\"as_of\": \"2022-01-01\"}')")),
+    ["The user lives in Berlin|true|false|false"],
+  );
   t.same(await rows("SELECT content FROM memory_recall('old', 'home')"), ["The user lives in Rome"]);
   await run(
     `CREATE TABLE _memory_odd (id text PRIMARY KEY, content text, metadata jsonb, created_at timestamptz,

@@ -12,7 +12,8 @@ export type FactRelation = "contradicts" | "repeats" | "compatible" | "open";
 const FACT_CHARACTERS_MAX = 400;
 
 export function compareFacts(old: string, fresh: string): FactRelation {
-  if (Math.max(old.length, fresh.length) > FACT_CHARACTERS_MAX) return old.trim() === fresh.trim() ? "repeats" : "compatible";
+  if (Math.max(old.length, fresh.length) > FACT_CHARACTERS_MAX)
+    return old.trim() === fresh.trim() ? "repeats" : "compatible";
   const [before, after] = [slotsOf(old), slotsOf(fresh)];
   const bySlots = compareSlots(before, after);
   const words = compareTexts(old, fresh);

@@ -24,7 +24,8 @@ const CITED_LINE = /^\s*>.*$/gm;
 const SENTENCE = /[^.!?\n]+(?:\.(?=[\p{L}\p{N}])[^.!?\n]+)*[.!?]*/gu;
 const HYPOTHETICAL =
   /\b(?:if|suppose|supposing|imagine|assume|assuming|pretend|hypothetically|would|could|might|wish|maybe|perhaps|possibly|unless|let's say|what about|in case|as though|used as an example)\b|\b(?:I|we|he|she|they)'d\b/i;
-const SAYS = "(?:says?|said|told|tells|thinks?|thought|claims?|claimed|asked|asks|wrote|writes|believes?|keeps saying|mentioned)";
+const SAYS =
+  "(?:says?|said|told|tells|thinks?|thought|claims?|claimed|asked|asks|wrote|writes|believes?|keeps saying|mentioned)";
 const REPORTED = new RegExp(`^(?!I\\b)(?:.{1,60}?) ${SAYS}\\b`, "i");
 const OPENER =
   /^(?:(?:hi|hello|hey|yes|yeah|yep|no|ok|okay|well|so|and|but|oh|right|sure|thanks|thank you|great|good morning|good evening|big news|good news|bad news|great news|news|by the way|btw|fyi|actually|also|unfortunately|sadly|luckily|sorry|no wait|wait|correction|in fact|honestly|to be honest|bonjour|remember that|remember|please remember that|please note that|note that|just so you know|you should know that|I think|I guess|I mean|I meant|I should mention that|it is true that|currently|now|these days|this year|since last week)(?:(?: there)?[,:!]+ *| +))+/i;
@@ -35,8 +36,10 @@ const CLAUSE_BREAK = new RegExp(
   "giu",
 );
 const LIST = /^[^,]{1,40}(?:, [^,]{1,40})*,? (?:and|or) [^,]{1,60}$/u;
-const PRONOUN = /\b(?:I|he|she|it|we|they|you|who|which|there|funny|no|too|so|by|the way|sorry|of course|please|thanks|though|contrary)\b/i;
-const LATELY = / (?:now|nowadays|these days|at the moment|currently|again now|already|by the way|though|too|of course|I think|as well|either)$/i;
+const PRONOUN =
+  /\b(?:I|he|she|it|we|they|you|who|which|there|funny|no|too|so|by|the way|sorry|of course|please|thanks|though|contrary)\b/i;
+const LATELY =
+  / (?:now|nowadays|these days|at the moment|currently|again now|already|by the way|though|too|of course|I think|as well|either)$/i;
 
 /** Of one message of the user: those of each sentence, one after the other, so that others get their turn. */
 export function* factsOfMessage(text: string, message: number): Generator<readonly Fact[]> {
@@ -76,7 +79,9 @@ function factsOfSentence(sentence: string): string[] {
 
 /** Without what follows a comma, unless it is a list or names what is spoken of; my and our in lower case. */
 function tidied(clause: string): string {
-  const named = /^(?:I|we) (?:also )?have an? [\p{L} ]+, (?:she|he|it) is (?:called|named) \p{Lu}[\p{L}'-]+/u.exec(clause);
+  const named = /^(?:I|we) (?:also )?have an? [\p{L} ]+, (?:she|he|it) is (?:called|named) \p{Lu}[\p{L}'-]+/u.exec(
+    clause,
+  );
   let text = named?.[0] ?? clause;
   const comma = text.indexOf(", ");
   if (named === null && comma > 0) {
@@ -84,11 +89,13 @@ function tidied(clause: string): string {
     const list = text.slice(verb.length);
     const rest = text.slice(comma + 2);
     if (!LIST.test(list) || PRONOUN.test(rest)) {
-      text = /^\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+)*$/u.test(rest) && !PRONOUN.test(rest) ? text : text.slice(0, comma);
+      text =
+        /^\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+)*$/u.test(rest) && !PRONOUN.test(rest) ? text : text.slice(0, comma);
     }
   }
-  text = text.replace(/^(My|Our|We|You|Please|Call|Everyone|It|This|From|Always|Answer|Reply|Keep|Use|Write)\b/, (word) =>
-    word.toLowerCase(),
+  text = text.replace(
+    /^(My|Our|We|You|Please|Call|Everyone|It|This|From|Always|Answer|Reply|Keep|Use|Write)\b/,
+    (word) => word.toLowerCase(),
   );
   text = text.replace(/ (?:when|while|whenever|because|although|since|until|as|so that) (?:I|we|my|our|it)\b.*$/, "");
   text = text.replace(/^((?:my|our) [^.]{1,60}? (?:is|are)) (?:still|now|currently|actually) /, "$1 ");

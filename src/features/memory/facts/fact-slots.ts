@@ -22,7 +22,8 @@ const SENTENCE_CHARACTERS_MAX = 400;
 export const ANYTHING = "*";
 
 /** Words that say nothing of what holds. */
-const FILLERS = /\b(?:now|nowadays|currently|recently|actually|just|already|still|finally|today|really|officially)\b\s*/gi;
+const FILLERS =
+  /\b(?:now|nowadays|currently|recently|actually|just|already|still|finally|today|really|officially)\b\s*/gi;
 const PLACE_END = /(?:,| with | near | since | because | together | by the | next to | for )/;
 
 interface Pattern {
@@ -33,11 +34,19 @@ interface Pattern {
 const NOT = "(?<not>(?:does not|do not|did not|no longer|never|is not|are not|am not) )?";
 const isNo = ({ not }: Readonly<Record<string, string>>) => not !== undefined;
 /** One relation with the group `o`. */
-const one = (relation: string, isSingle: boolean, isDenied = false) => (found: Readonly<Record<string, string>>) => [
-  { relation, object: found.o ?? "", isSingle, isDenied: isDenied || isNo(found) },
-];
+const one =
+  (relation: string, isSingle: boolean, isDenied = false) =>
+  (found: Readonly<Record<string, string>>) => [
+    { relation, object: found.o ?? "", isSingle, isDenied: isDenied || isNo(found) },
+  ];
 const place = (found: Readonly<Record<string, string>>) => [
-  { relation: "home", object: found.o!.split(PLACE_END)[0]!, isSingle: true, isDenied: isNo(found), kind: placeKind(found.o!) },
+  {
+    relation: "home",
+    object: found.o!.split(PLACE_END)[0]!,
+    isSingle: true,
+    isDenied: isNo(found),
+    kind: placeKind(found.o!),
+  },
 ];
 const p = (test: string, slots: Pattern["slots"]): Pattern => ({ test: new RegExp(`^${test}$`, "iu"), slots });
 
@@ -50,7 +59,10 @@ const MANY =
   "speak|play|know|read|eat|drink|collect|visit|use|learn|teach|follow|watch|cook|grow|ride|smoke|study|swim|run|paint|sing|bake|write|practise|own|have|drive|need|take";
 
 const PATTERNS: readonly Pattern[] = [
-  p(`(?<s>.+?) ${NOT}(?:lives?|resides?|is living|are living|is based|is staying) (?:alone |with [^,]+? )?(?:in|at|on|near) (?<o>.+)`, place),
+  p(
+    `(?<s>.+?) ${NOT}(?:lives?|resides?|is living|are living|is based|is staying) (?:alone |with [^,]+? )?(?:in|at|on|near) (?<o>.+)`,
+    place,
+  ),
   p("(?<s>.+?) (?:has |have )?(?:moved|relocated) (?:house )?(?:from .+? )?to (?<o>.+)", place),
   p("(?<s>.+?)'s (?:home|house|flat|apartment) is (?:in|at) (?<o>.+)", place),
   p("(?<s>.+?) (?:has |have )?moved (?:away from|out of) (?<o>.+)", (found) => [
@@ -58,12 +70,20 @@ const PATTERNS: readonly Pattern[] = [
   ]),
   p(`(?<s>.+?) ${NOT}works? as (?:an? |the )?(?<o>.+?)(?: (?:at|for) (?<e>.+))?`, (found) => [
     { relation: "job", object: found.o!, isSingle: true, isDenied: isNo(found) },
-    ...(found.e === undefined ? [] : [{ relation: "employer", object: found.e, isSingle: true, isDenied: isNo(found) }]),
+    ...(found.e === undefined
+      ? []
+      : [{ relation: "employer", object: found.e, isSingle: true, isDenied: isNo(found) }]),
   ]),
   p("(?<s>.+?)'s (?:job|occupation|profession) is (?:an? )?(?<o>.+)", one("job", true)),
-  p(`(?<s>.+?) ${NOT}(?:works?|is working|is employed|started working|has started) (?:at|for|by) (?<o>.+)`, one("employer", true)),
+  p(
+    `(?<s>.+?) ${NOT}(?:works?|is working|is employed|started working|has started) (?:at|for|by) (?<o>.+)`,
+    one("employer", true),
+  ),
   p("(?<s>.+?) (?:started|has|has started|got) (?:an? )?(?:new )?job (?:at|with) (?<o>.+)", one("employer", true)),
-  p("(?<s>.+?) (?:left|quit|has left|has quit|resigned from) (?:(?:the|a|his|her|their) job (?:at|with) )?(?<o>.+)", one("employer", true, true)),
+  p(
+    "(?<s>.+?) (?:left|quit|has left|has quit|resigned from) (?:(?:the|a|his|her|their) job (?:at|with) )?(?<o>.+)",
+    one("employer", true, true),
+  ),
   p("(?<s>.+?) (?:is retired|retired|has retired|is unemployed|lost (?:the|his|her|their) job)", () =>
     ["employer", "job"].map((relation) => ({ relation, object: ANYTHING, isSingle: true, isDenied: true })),
   ),
@@ -79,7 +99,10 @@ const PATTERNS: readonly Pattern[] = [
   p(`(?<s>.+?)'s (?<a>${PEOPLE}) is (?:called |named )?(?<o>\\p{Lu}.*)`, (found) => [
     { relation: found.a!.toLowerCase(), object: found.o!, isSingle: isName(found.o!) },
   ]),
-  p(`(?<s>the (?:[\\p{L}-]+ )*?(?:budget|deadline|password|pin|address|price|code|rent|capacity|target|port|version)(?: (?:of|for) .+?)?) is (?:now )?(?:on |at |in )?(?<o>.+)`, one("is", true)),
+  p(
+    `(?<s>the (?:[\\p{L}-]+ )*?(?:budget|deadline|password|pin|address|price|code|rent|capacity|target|port|version)(?: (?:of|for) .+?)?) is (?:now )?(?:on |at |in )?(?<o>.+)`,
+    one("is", true),
+  ),
   p("(?<s>.+?) (?:is|got) (?<w>married|engaged) to (?<o>.+)", (found) => [
     { relation: "partner", object: found.o!, isSingle: true },
     { relation: "status", object: found.w!, isSingle: true },
@@ -92,41 +115,56 @@ const PATTERNS: readonly Pattern[] = [
   ]),
   p("(?<s>.+?) (?:is|got) (?<o>married|engaged)", one("status", true)),
   p("(?<s>.+?) is (?:an? )?(?<o>vegetarian|vegan|pescatarian)", one("diet", true)),
-  p("(?<s>.+?) is (?:no longer|not) (?:an? )?(?<o>vegetarian|vegan|pescatarian)(?: any ?more)?", one("diet", true, true)),
+  p(
+    "(?<s>.+?) is (?:no longer|not) (?:an? )?(?<o>vegetarian|vegan|pescatarian)(?: any ?more)?",
+    one("diet", true, true),
+  ),
   p("(?<s>.+?) eats meat(?: again)?", () => [{ relation: "diet", object: "meat", isSingle: true }]),
-  p(`(?<s>.+?) (?:has|have) (?<o>no|\\d+|one|two|three|four|five|six|seven|eight|nine|ten) (?<w>[^,]+?)(?:,.*| (?:called|named) .*)?`, ({ o, w }) => [
-    o!.toLowerCase() === "no"
-      ? { relation: "have", object: w!, isDenied: true }
-      : { relation: `number of ${objectOf(w!)}`, object: o!, isSingle: true },
-  ]),
+  p(
+    `(?<s>.+?) (?:has|have) (?<o>no|\\d+|one|two|three|four|five|six|seven|eight|nine|ten) (?<w>[^,]+?)(?:,.*| (?:called|named) .*)?`,
+    ({ o, w }) => [
+      o!.toLowerCase() === "no"
+        ? { relation: "have", object: w!, isDenied: true }
+        : { relation: `number of ${objectOf(w!)}`, object: o!, isSingle: true },
+    ],
+  ),
   p(`(?<s>.+?) ${NOT}(?:likes?|loves?|enjoys?|adores?|is fond of) (?<o>.+)`, one("like", false)),
   p("(?<s>.+?) (?:dislikes?|hates?|detests?|can not stand|cannot stand) (?<o>.+)", one("like", false, true)),
   p("(?<s>.+?) is (?<not>not |no longer )?allergic to (?<o>.+)", one("allergy", false)),
   p("(?<s>.+?) (?:prefers?|wants?) (?<o>.+?) (?:over|to|rather than|instead of) (?<w>.+)", ({ o, w }) => [
     { relation: `prefers ${[objectOf(o!), objectOf(w!)].sort().join("/")}`, object: o!, isSingle: true },
   ]),
-  p("(?<s>.+?) (?:prefers?|wants?) (?<w>answers|replies|messages|reports|responses|summaries|texts|code|units|dates|prices) (?:to be )?(?<q>in )?(?<o>.+)", ({ o, w, q }) => [
-    { relation: `wants ${w} ${q ?? ""}`, object: o!, isSingle: true, kind: q === undefined ? "" : languageKind(o!) },
-  ]),
+  p(
+    "(?<s>.+?) (?:prefers?|wants?) (?<w>answers|replies|messages|reports|responses|summaries|texts|code|units|dates|prices) (?:to be )?(?<q>in )?(?<o>.+)",
+    ({ o, w, q }) => [
+      { relation: `wants ${w} ${q ?? ""}`, object: o!, isSingle: true, kind: q === undefined ? "" : languageKind(o!) },
+    ],
+  ),
   p("(?<s>.+?) (?:gave up|has given up) (?!\\p{L}+ing\\b)(?<o>.+)", ({ o }) =>
     ["drink", "eat", "smoke"].map((relation) => ({ relation, object: o!, isDenied: true })),
   ),
   p("(?<s>.+?) (?:sold|gave away|has sold|lost) (?:the|his|her|their|an?) (?<o>.+)", one("have", false, true)),
-  p(`(?<s>.+?) (?:stopped|quit|gave up|has stopped|has given up|no longer goes) (?<w>\\p{L}+ing)(?: (?<o>.+))?`, ({ w, o = "" }) => [
-    { relation: stemOf(w!.toLowerCase()), object: o, isDenied: true },
-  ]),
-  p(`(?<s>.+?) ${NOT}(?<w>is (?:learning|studying|reading|training for)|(?:${MANY})(?:s|es)?|has(?! been)|studies)(?!\\p{L}) ?(?<o>.*)`, (found) => [
-    { relation: manyRelation(found.w!.toLowerCase()), object: found.o ?? "", isDenied: isNo(found) },
-  ]),
-  p("(?<s>the .+?) (?:leaves|departs|runs|uses|is) (?:from |on |at )?(?<w>platform|gate|version|track|channel) (?<o>\\S+)", ({ o, w }) => [
-    { relation: w!.toLowerCase(), object: o!, isSingle: true },
-  ]),
+  p(
+    `(?<s>.+?) (?:stopped|quit|gave up|has stopped|has given up|no longer goes) (?<w>\\p{L}+ing)(?: (?<o>.+))?`,
+    ({ w, o = "" }) => [{ relation: stemOf(w!.toLowerCase()), object: o, isDenied: true }],
+  ),
+  p(
+    `(?<s>.+?) ${NOT}(?<w>is (?:learning|studying|reading|training for)|(?:${MANY})(?:s|es)?|has(?! been)|studies)(?!\\p{L}) ?(?<o>.*)`,
+    (found) => [{ relation: manyRelation(found.w!.toLowerCase()), object: found.o ?? "", isDenied: isNo(found) }],
+  ),
+  p(
+    "(?<s>the .+?) (?:leaves|departs|runs|uses|is) (?:from |on |at )?(?<w>platform|gate|version|track|channel) (?<o>\\S+)",
+    ({ o, w }) => [{ relation: w!.toLowerCase(), object: o!, isSingle: true }],
+  ),
   p("(?<s>.+?) is (?<not>not |no longer )?(?:an? |afraid )(?<o>.+)", one("be", false)),
-  p("(?<s>the .+?|.+?'s .+?) (?<w>is|are|opens|closes|starts|begins|ends|leaves|arrives|expires|costs|weighs|is due|takes place|was moved|has been moved|is scheduled|runs) (?:to |for |on |at |until |from |in |before |every )?(?<o>.+)", ({ w, o }) => {
-    const kind = kindsOf(o!);
-    const relation = /moved|scheduled|takes place|is due/.test(w!) ? "is" : w!.toLowerCase();
-    return kind === "" ? [] : [{ relation: `when ${relation}`, object: o!, isSingle: true, kind }];
-  }),
+  p(
+    "(?<s>the .+?|.+?'s .+?) (?<w>is|are|opens|closes|starts|begins|ends|leaves|arrives|expires|costs|weighs|is due|takes place|was moved|has been moved|is scheduled|runs) (?:to |for |on |at |until |from |in |before |every )?(?<o>.+)",
+    ({ w, o }) => {
+      const kind = kindsOf(o!);
+      const relation = /moved|scheduled|takes place|is due/.test(w!) ? "is" : w!.toLowerCase();
+      return kind === "" ? [] : [{ relation: `when ${relation}`, object: o!, isSingle: true, kind }];
+    },
+  ),
 ];
 
 /** Empty: no pattern knows the sentence. */

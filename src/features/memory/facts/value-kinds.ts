@@ -6,7 +6,8 @@ const MONTH =
 const CLOCK = /\b(?:\d{1,2}:\d\d|\d{1,2} ?(?:am|pm)|noon|midnight|\d{1,2} o'clock)\b/i;
 const SPELLED_CLOCK = /^(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: o'clock| am| pm)?$/i;
 const MONEY = /\p{Sc}|\b(?:euros?|dollars?|pounds?|francs?|cents?)\b/iu;
-const QUANTITY = /\b\d[\d.,]* ?(?:kg|kilos?|g|km|m|cm|metres?|meters?|minutes?|hours?|days?|weeks?|percent|%|degrees?)/i;
+const QUANTITY =
+  /\b\d[\d.,]* ?(?:kg|kilos?|g|km|m|cm|metres?|meters?|minutes?|hours?|days?|weeks?|percent|%|degrees?)/i;
 
 /** The sorts in one text, in a fixed order; "": none is known. */
 export function kindsOf(phrase: string): string {
