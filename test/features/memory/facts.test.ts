@@ -49,6 +49,16 @@ t.test("what is no fact", (t) => {
   t.end();
 });
 
+t.test("marks without end are read once", (t) => {
+  for (const mark of ["“", "«", '"', "`", "'a ", "\n", "> ", "I am a, "]) {
+    const start = process.cpuUsage();
+    t.same(factsOf(mark.repeat(20_000)), [], mark);
+    // Quadratic time would take seconds.
+    t.ok(process.cpuUsage(start).user < 1_000_000, mark);
+  }
+  t.end();
+});
+
 t.test("two facts", (t) => {
   for (const [old, fresh, told] of [
     ["Ann lives in Rome", "Ann moved to Oslo", "contradicts"],

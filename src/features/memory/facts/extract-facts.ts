@@ -18,9 +18,10 @@ export interface Fact {
 const SENTENCE_CHARACTERS_MAX = 400;
 
 const CODE = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
-const QUOTED = /"[^"\n]*"|“[^”\n]*”|«[^»\n]*»|(?<![\p{L}\p{N}])'[^'\n]{4,}'(?![\p{L}\p{N}])/gu;
+/** No opening mark within, so that many of them take no longer. */
+const QUOTED = /"[^"\n]*"|“[^“”\n]*”|«[^«»\n]*»|(?<![\p{L}\p{N}])'[^'\n]{4,}'(?![\p{L}\p{N}])/gu;
 /** Lines that were written by others. */
-const CITED_LINE = /^\s*>.*$/gm;
+const CITED_LINE = /^[ \t]*>.*$/gm;
 const SENTENCE = /[^.!?\n]+(?:\.(?=[\p{L}\p{N}])[^.!?\n]+)*[.!?]*/gu;
 const HYPOTHETICAL =
   /\b(?:if|suppose|supposing|imagine|assume|assuming|pretend|hypothetically|would|could|might|wish|maybe|perhaps|possibly|unless|let's say|what about|in case|as though|used as an example)\b|\b(?:I|we|he|she|they)'d\b/i;
