@@ -96,6 +96,8 @@ async function nearest(
       const candidate = { id, content: text, likeness, isLater: later } as Candidate;
       found.set(candidate.id, { candidate, begins: begins as number });
     }
+    // They are all that there are.
+    if (rows.length < CANDIDATES) break;
   }
   const all = [...found.values()];
   const order = (a: (typeof all)[number], b: (typeof all)[number]) =>

@@ -183,16 +183,20 @@ async function insert(context: MemoryContext, { sqlName }: MemoryTable, row: Row
   return rows.length > 0;
 }
 
-/** All of these memories, and those that they followed, get one chain. Returns it. */
+/** All of these memories, and those that they followed, get one chain: one that some have, if any has. Returns it. */
 async function joinedChain(context: MemoryContext, { sqlName }: MemoryTable, ids: readonly string[]): Promise<string> {
-  const chain = newId();
   const { rows } = await context.run(
-    `UPDATE ${sqlName} SET chain = $1::text WHERE id = ANY ($2::text[]) OR chain IN
-       (SELECT chain FROM ${sqlName} WHERE id = ANY ($2::text[]) AND chain IS NOT NULL) RETURNING id`,
-    [chain, ids],
+    `SELECT DISTINCT chain FROM ${sqlName} WHERE id = ANY ($1::text[]) AND chain IS NOT NULL`,
+    [ids],
     ALL,
   );
-  if (rows.length < ids.length) throw new Error("a memory is gone that was just found");
+  const [chain = newId(), ...others] = rows.map(([one]) => one as string);
+  await context.run(`UPDATE ${sqlName} SET chain = $1::text WHERE chain = ANY ($2::text[])`, [chain, others], 0);
+  await context.run(
+    `UPDATE ${sqlName} SET chain = $1::text WHERE id = ANY ($2::text[]) AND chain IS NULL`,
+    [chain, ids],
+    0,
+  );
   return chain;
 }
 
