@@ -37,9 +37,20 @@ export interface Share {
 
 export async function measureClaims(set: ClaimSetName): Promise<MeasuredClaims> {
   const roots = [join(ROOT, "models")];
+  const models = new Models({ roots, embeddingModel: "tessera-embed-384", warn: () => undefined, inference: null });
+  const { claims, digest, release } = await claimVerifier(models);
+  try {
+    return { digest, ...(await measurePairs(claims, set)), ...(await measureVerdicts(claims, set)) };
+  } finally {
+    await release();
+  }
+}
+
+/** The bundled model in this process, as a server uses it. */
+export async function claimVerifier(models: Models) {
+  const roots = [join(ROOT, "models")];
   const { directory, manifest, digest } = findBundles(roots[0]!).find((one) => one.manifest?.id === MODEL)!;
   const encoder = await loadCrossEncoder(directory, manifest!, 1);
-  const models = new Models({ roots, embeddingModel: "tessera-embed-384", warn: () => undefined, inference: null });
   const claims = new ClaimVerifier({
     enabled: true,
     defaultModel: MODEL,
@@ -55,11 +66,7 @@ export async function measureClaims(set: ClaimSetName): Promise<MeasuredClaims> 
       },
     },
   });
-  try {
-    return { digest: digest!, ...(await measurePairs(claims, set)), ...(await measureVerdicts(claims, set)) };
-  } finally {
-    await encoder.release();
-  }
+  return { claims, digest: digest!, release: () => encoder.release() };
 }
 
 async function measurePairs(claims: ClaimVerifier, set: ClaimSetName) {

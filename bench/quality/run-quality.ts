@@ -7,6 +7,9 @@ import { TestServer } from "../../test/e2e/server.js";
 import { ROOT } from "../servers.js";
 import { type MeasuredAnswers, measureAnswers } from "./answers.js";
 import { type MeasuredClaims, measureClaims } from "./claims.js";
+import { measureMemories } from "./memory.js";
+import { memoryPage } from "./memory-page.js";
+import { measureMemoryPairs } from "./memory-pairs.js";
 import { type AskedQuestion, askQuestions } from "./questions.js";
 import { DESCRIPTION_SETS, descriptionSet, gains, searchBy, storeDescriptions } from "./retrieval.js";
 
@@ -125,6 +128,12 @@ try {
     questionsPage(await askQuestions(server)),
     await retrievalPage(server),
     answersPage(await measureAnswers()),
+    memoryPage({
+      seen: await measureMemories(server, "seen"),
+      heldBack: await measureMemories(server, "held-back"),
+      byRules: await measureMemoryPairs("held-back", false),
+      withModel: await measureMemoryPairs("held-back", true),
+    }),
   ];
   const page = `# Quality
 

@@ -173,6 +173,9 @@ export const ARCHIVE_HEAD_BYTES_MAX = 1024 * 1024;
 export const MEMORY_CHARACTERS_MAX = 100_000;
 export const MEMORY_ID_CHARACTERS_MAX = 200;
 export const MEMORY_METADATA_CHARACTERS_MAX = 100_000;
+/** Messages of a conversation from which facts are taken at a time, and characters of each. */
+export const MEMORY_MESSAGES_MAX = 200;
+export const MEMORY_MESSAGE_CHARACTERS_MAX = 20_000;
 /** Memories that one call recalls: by default, and at most. */
 export const MEMORY_RECALL_DEFAULT = 10;
 export const MEMORY_RECALL_MAX = 100;

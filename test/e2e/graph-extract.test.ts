@@ -1,6 +1,6 @@
 /**
  * graph/extract with a provider on loopback: what is asked, what is stored, what is refused, and no rights for the
- * text.
+ * text. The same of the facts of a conversation.
  */
 import t from "tap";
 import { FakeProvider, openaiPieces } from "../ai/fake-provider.js";
@@ -98,4 +98,27 @@ t.test("a provider that fails, and what is refused", async (t) => {
   t.same((await refused({ options: { node_types: [] } })).slice(0, 2), [400, "invalid_request"]);
   t.same((await refused({ text: "" })).slice(0, 2), [400, "invalid_request"]);
   t.same(await rows("MATCH (n:Sorry) RETURN count(n)"), [[0]]);
+});
+
+t.test("facts of a conversation", async (t) => {
+  const fact = { content: "The user lives in Rome.", message: 0, evidence: "living in Rome" };
+  const answers = ["no JSON", JSON.stringify({ facts: [fact] })];
+  const before = fake.asked.length;
+  fake.script = (_, number) => ({ pieces: openaiPieces([answers[number - before - 1] ?? "no"]) });
+  const messages = [{ role: "user", content: "Still living in Rome, since you ask.", at: "2024-02-03" }];
+  const path = "/v1/ai/memory/ann/extract";
+  t.match((await server.expect(200, "POST", path, { messages })).body.data, {
+    extractor: "provider",
+    provider: "openai",
+    stored: true,
+    usage: { total_tokens: 36 },
+    facts: [{ ...fact, valid_from: "2024-02-03T00:00:00.000Z", superseded: [], duplicate_of: null }],
+  });
+  t.equal(fake.asked.length, before + 2, "one round of repair");
+  t.match(fake.asked.at(-1)!.body.messages.at(-1).content, /there is no JSON object/);
+  t.notOk("tools" in fake.asked.at(-1)!.body);
+  t.match(await server.call("POST", path, { messages, method: "provider" }), {
+    status: 502,
+    body: { error: { code: "provider_error", message: /did not answer with facts/ } },
+  });
 });

@@ -162,6 +162,11 @@ t.test("tools that write, search and look things up", async (t) => {
   t.match(await call("memory_recall", { namespace: "ana", query: "what does Ana drink?" }), {
     memories: [{ id, content: "Ana drinks green tea", metadata: { from: "talk" } }],
   });
+  const dislikes = { namespace: "ana", content: "Ana does not drink green tea", supersede: true };
+  t.match(await call("memory_store", dislikes), { superseded: [id], duplicate_of: null });
+  const everything = { namespace: "ana", query: "tea", include_superseded: true };
+  t.equal((await call("memory_recall", everything)).memories.length, 2);
+  t.same(await call("memory_recall", { ...everything, as_of: "2020-01-01" }), { memories: [] });
   t.same(await call("memory_forget", { namespace: "ana", id }), { forgotten: true });
   t.same(await call("memory_recall", { namespace: "ana", query: "tea" }), { memories: [] });
   t.same(await call("memory_recall", { namespace: "nobody", query: "tea" }), { memories: [] });

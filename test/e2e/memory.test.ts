@@ -1,5 +1,6 @@
 /** Memories over HTTP, and whether recall finds what is asked for. */
 import t from "tap";
+import { measureMemories } from "../../bench/quality/memory.js";
 import { TestServer } from "./server.js";
 
 const server = await TestServer.shared();
@@ -33,6 +34,85 @@ t.test("routes", async (t) => {
   t.same((await server.call("POST", path("agent-1/recall"), { query: "x" })).body.data, { memories: [] });
 });
 
+t.test("versions, times, what contradicts", async (t) => {
+  const put = (content: string, more = {}) => server.expect(200, "PUT", path("vera/home"), { content, ...more });
+  await put("Vera lives in Rome", { valid_from: "2020-01-01" });
+  const { superseded } = (await put("Vera lives in Oslo", { valid_from: "2022-05-01T00:00:00Z" })).body.data;
+  const get = async (rest: string) => (await server.expect(200, "GET", path(rest))).body.data;
+  const [rome] = superseded;
+  t.match(await get("vera/home/history"), {
+    memories: [
+      {
+        id: rome,
+        content: "Vera lives in Rome",
+        valid_from: "2020-01-01T00:00:00.000Z",
+        valid_until: "2022-05-01T00:00:00.000Z",
+        superseded_by: "home",
+      },
+      { id: "home", content: "Vera lives in Oslo", valid_until: null, superseded_by: null },
+    ],
+  });
+  t.match(await get("vera"), { total: 1, memories: [{ content: "Vera lives in Oslo" }] });
+  t.match(await get("vera?as_of=2021-01-01"), { total: 1, memories: [{ content: "Vera lives in Rome" }] });
+  t.match(await get("vera?include_superseded=true"), { total: 2 });
+  t.match(
+    (await server.expect(200, "GET", "/v1/ai/memory")).body.data.namespaces.find(
+      ({ namespace }: { namespace: string }) => namespace === "vera",
+    ),
+    { count: 1 },
+  );
+  const recall = async (body: object) =>
+    (await server.expect(200, "POST", path("vera/recall"), { query: "home", ...body })).body.data.memories;
+  t.match(await recall({ as_of: "2021-01-01" }), [{ id: rome, superseded_by: "home" }]);
+  t.equal((await recall({ include_superseded: true })).length, 2);
+  const moved = { content: "Vera moved to Lima", supersede: true };
+  t.match((await server.expect(201, "POST", path("vera"), moved)).body.data, {
+    superseded: ["home"],
+    duplicate_of: null,
+    judged_by: ["rules"],
+  });
+  t.match((await server.expect(201, "POST", path("vera"), moved)).body.data, { superseded: [], duplicate_of: /^mem_/ });
+  t.match(await recall({}), [{ content: "Vera moved to Lima" }]);
+  t.equal((await server.call("DELETE", path(`vera/${rome}`))).status, 204);
+  t.match(await get("vera?include_superseded=true"), { total: 0 });
+  t.equal((await server.call("GET", path("vera/home/history"))).status, 404);
+});
+
+t.test("facts of a conversation, by rules", async (t) => {
+  const messages = [
+    { role: "user", content: "I live in Oslo now.", at: "2023-03-01T09:00:00Z" },
+    { role: "assistant", content: "I live in a computer.", at: "2023-03-01T09:00:01Z" },
+    { role: "user", content: "I live in Rome. If I lived in Lima, would you visit?", at: "2021-03-01" },
+  ];
+  const extract = async (body: object) =>
+    (await server.expect(200, "POST", path("otto/extract"), { messages, method: "rules", ...body })).body.data;
+  t.match(await extract({ dry_run: true }), {
+    stored: false,
+    extractor: "rules",
+    facts: [
+      { content: "The user lives in Rome.", message: 2, valid_from: "2021-03-01T00:00:00.000Z" },
+      { content: "The user lives in Oslo.", message: 0, evidence: "I live in Oslo now." },
+    ],
+  });
+  t.equal((await server.call("GET", path("otto"))).status, 404, "only shown");
+  const { facts } = await extract({});
+  t.same(facts[1].superseded, [facts[0].id]);
+  t.match((await extract({})).facts[1], { duplicate_of: facts[1].id });
+  const then = { query: "Where does the user live?", as_of: "2022-01-01" };
+  t.match((await server.expect(200, "POST", path("otto/recall"), then)).body.data.memories, [
+    { content: "The user lives in Rome.", metadata: { source: "extract", message: 2 } },
+  ]);
+});
+
+// Rules are never changed by looking at these conversations.
+t.test("of long conversations the facts are recalled that held", async (t) => {
+  const asked = await measureMemories(server, "held-back", 2);
+  const count = (outcome: string) => asked.filter((one) => one.outcome === outcome).length;
+  t.equal(asked.length, 18);
+  t.ok(count("right") >= 15, `right: ${count("right")}`);
+  t.ok(count("wrong") <= 1, `wrong: ${count("wrong")}`);
+});
+
 t.test("what is wrong with a request", async (t) => {
   for (const [method, rest, body] of [
     ["POST", "a%20b", { content: "x" }],
@@ -43,7 +123,14 @@ t.test("what is wrong with a request", async (t) => {
     ["POST", "a/recall", { query: "x", k: 1, limit: 1 }],
     ["POST", "a/recall", {}],
     ["POST", "a/recall", { query: "x", recency: 2 }],
+    ["POST", "a/recall", { query: "x", as_of: "yesterday" }],
+    ["POST", "a", { content: "x", valid_from: "9999-01-01" }],
     ["PUT", "a/b", {}],
+    ["PUT", "a/b", { content: "x", supersede: true }],
+    ["POST", "a/extract", { messages: [] }],
+    ["POST", "a/extract", { messages: [{ role: "user", content: "x", at: "soon" }] }],
+    ["POST", "a/extract", { messages: [{ role: "user", content: "x", at: "9999-01-01" }] }],
+    ["POST", "a/extract", { messages: [{ role: "user", content: "x" }], method: "provider" }],
   ] as const) {
     t.match(await server.call(method, path(rest), body), { status: 400 }, `${method} ${rest} ${JSON.stringify(body)}`);
   }

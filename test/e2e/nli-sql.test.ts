@@ -243,3 +243,13 @@ t.test("a wrong row of many fails the statement and names what is wrong", async 
   );
   t.match(reply.body.error, { code: "invalid_nli_request", message: /truth_anchors\[1\] has 17000 UTF-8 bytes/ });
 });
+
+t.test("memories ask the model where rules do not tell", async (t) => {
+  const store = (content: string) =>
+    value("SELECT MEMORY_STORE('asked', $1, NULL::jsonb, '{\"supersede\": true}'::jsonb)", [content]);
+  const { id } = (await store(`The rows that are ${CONTRADICTING} long start early in the morning.`)) as { id: string };
+  t.match(await store(`The rows that are ${CONTRADICTING} long start late in the evening.`), {
+    superseded: [id],
+    judged_by: ["rules", "nli"],
+  });
+});

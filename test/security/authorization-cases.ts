@@ -129,6 +129,12 @@ const ai: Record<string, Case> = {
     send: (w) => ({ path: `${memory(w)}/recall`, body: { query: "secret" } }),
     others: "200, no rows",
   },
+  "memory.extract": {
+    send: (_, n) => ({
+      path: `/v1/ai/memory/made${n}/extract`,
+      body: { messages: [{ role: "user", content: "I live in Rome." }], method: "rules" },
+    }),
+  },
   "memory.put": { send: (_, n) => ({ path: `/v1/ai/memory/made${n}/one`, body: { content: "x" } }) },
   "memory.forget": {
     send: (w, n) => ({ path: w.isAnothers ? `${memory(w)}/${w.memory}` : `/v1/ai/memory/gone${n}/one` }),

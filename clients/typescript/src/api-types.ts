@@ -1244,8 +1244,18 @@ readonly method: string; readonly columns: readonly ({ readonly name: string; re
 /** Store a memory. The first memory creates the namespace and its table _memory_<namespace>. */
 "POST /v1/ai/memory/{namespace}": { readonly sent: { readonly params: { 
 /** Case does not matter. */
-readonly namespace: string | number | boolean; }; readonly body: { readonly content: string; readonly metadata?: { readonly [name: string]: unknown; } | null | undefined; }; }; readonly answer: { readonly id: string; } };
-/** The memories of a namespace, newest first. */
+readonly namespace: string | number | boolean; }; readonly body: { readonly content: string; readonly metadata?: { readonly [name: string]: unknown; } | null | undefined; 
+/** Since when it holds: a date, or a time in UTC unless it has a zone. Default: now. */
+readonly valid_from?: string | undefined; 
+/** Compare it with the nearest memories: those that it contradicts are superseded, and what is known already is not stored again. Default: false. */
+readonly supersede?: boolean | undefined; }; }; readonly answer: { 
+/** Of a duplicate: the memory that says the same. */
+readonly id: string; 
+/** Memories that no longer hold. */
+readonly superseded: readonly (string)[]; readonly duplicate_of: string | null; 
+/** What compared it with other memories. */
+readonly judged_by: readonly ("rules" | "nli")[]; } };
+/** The memories of a namespace that hold, newest first. */
 "GET /v1/ai/memory/{namespace}": { readonly sent: { readonly params: { 
 /** Case does not matter. */
 readonly namespace: string | number | boolean; }; readonly query?: { readonly limit?: string | number | boolean | undefined; readonly offset?: string | number | boolean | undefined; 
@@ -1254,9 +1264,15 @@ readonly page?: string | number | boolean | undefined;
 /** Another name for `limit`. */
 readonly pageSize?: string | number | boolean | undefined; 
 /** Another name for `limit`. */
-readonly page_size?: string | number | boolean | undefined; }; }; readonly answer: { readonly memories: readonly ({ readonly id: string; readonly content: string; readonly metadata: { readonly [name: string]: unknown; } | null; 
+readonly page_size?: string | number | boolean | undefined; 
+/** Memories that held at that time: a date or a time. */
+readonly as_of?: string | number | boolean | undefined; 
+/** Also those that others superseded. */
+readonly include_superseded?: boolean | "true" | "false" | undefined; }; }; readonly answer: { readonly memories: readonly ({ readonly id: string; readonly content: string; readonly metadata: { readonly [name: string]: unknown; } | null; 
 /** RFC 3339, UTC. */
-readonly created_at: string; })[]; readonly total: number; } };
+readonly created_at: string; 
+/** Since when it holds. */
+readonly valid_from: string; readonly valid_until: string | null; readonly superseded_by: string | null; })[]; readonly total: number; } };
 /** Delete a namespace with all its memories. */
 "DELETE /v1/ai/memory/{namespace}": { readonly sent: { readonly params: { 
 /** Case does not matter. */
@@ -1266,16 +1282,60 @@ readonly namespace: string | number | boolean; }; }; readonly answer: undefined 
 /** Case does not matter. */
 readonly namespace: string | number | boolean; }; readonly body: { readonly query: string; readonly k?: number | undefined; readonly limit?: number | undefined; 
 /** The weight of age beside similarity. Default: 0.1. 0 ignores age. */
-readonly recency?: number | undefined; readonly half_life_days?: number | undefined; readonly min_similarity?: number | undefined; }; }; readonly answer: { readonly memories: readonly ({ readonly id: string; readonly content: string; readonly metadata: { readonly [name: string]: unknown; } | null; 
+readonly recency?: number | undefined; 
+/** The weight of words that the query and the memory share, beside similarity. Default: 0.2. */
+readonly words?: number | undefined; readonly half_life_days?: number | undefined; readonly min_similarity?: number | undefined; 
+/** Memories that held at that time: a date or a time. */
+readonly as_of?: string | undefined; 
+/** Also those that others superseded. */
+readonly include_superseded?: boolean | undefined; }; }; readonly answer: { readonly memories: readonly ({ readonly id: string; readonly content: string; readonly metadata: { readonly [name: string]: unknown; } | null; 
 /** RFC 3339, UTC. */
 readonly created_at: string; 
+/** Since when it holds. */
+readonly valid_from: string; readonly valid_until: string | null; readonly superseded_by: string | null; 
 /** Cosine of the embeddings, -1 to 1. */
 readonly similarity: number; })[]; } };
-/** Store a memory under an id. It replaces an existing one. */
+/** Store a memory under an id. An existing one is superseded and goes on under another id. */
 "PUT /v1/ai/memory/{namespace}/{id}": { readonly sent: { readonly params: { 
 /** Case does not matter. */
-readonly namespace: string | number | boolean; readonly id: string | number | boolean; }; readonly body: { readonly content: string; readonly metadata?: { readonly [name: string]: unknown; } | null | undefined; }; }; readonly answer: { readonly id: string; } };
-/** Forget one memory. */
+readonly namespace: string | number | boolean; readonly id: string | number | boolean; }; readonly body: { readonly content: string; readonly metadata?: { readonly [name: string]: unknown; } | null | undefined; 
+/** Since when it holds: a date, or a time in UTC unless it has a zone. Default: now. */
+readonly valid_from?: string | undefined; }; }; readonly answer: { readonly id: string; 
+/** Memories that no longer hold. */
+readonly superseded: readonly (string)[]; } };
+/** A memory with those that it superseded and that superseded it, the oldest first. */
+"GET /v1/ai/memory/{namespace}/{id}/history": { readonly sent: { readonly params: { 
+/** Case does not matter. */
+readonly namespace: string | number | boolean; readonly id: string | number | boolean; }; }; readonly answer: { readonly memories: readonly ({ readonly id: string; readonly content: string; readonly metadata: { readonly [name: string]: unknown; } | null; 
+/** RFC 3339, UTC. */
+readonly created_at: string; 
+/** Since when it holds. */
+readonly valid_from: string; readonly valid_until: string | null; readonly superseded_by: string | null; })[]; } };
+/** Store what a conversation says of its user, as sentences of the third person. */
+"POST /v1/ai/memory/{namespace}/extract": { readonly sent: { readonly params: { 
+/** Case does not matter. */
+readonly namespace: string | number | boolean; }; readonly body: { readonly messages: readonly ({ 
+/** Rules read only what the user says. */
+readonly role: "user" | "assistant" | "system" | "tool"; readonly content: string; 
+/** When it was said. The facts hold from then on. */
+readonly at?: string | undefined; })[]; 
+/** auto: the configured AI provider if there is one, otherwise rules. */
+readonly method?: "auto" | "rules" | "provider" | undefined; 
+/** Compare it with the nearest memories: those that it contradicts are superseded, and what is known already is not stored again. Default: true. */
+readonly supersede?: boolean | undefined; 
+/** Only show the facts. */
+readonly dry_run?: boolean | undefined; readonly timeout_secs?: number | undefined; }; }; readonly answer: { readonly facts: readonly ({ readonly content: string; 
+/** The place of the message, from 0. */
+readonly message: number; 
+/** The words that say it. */
+readonly evidence: string; readonly valid_from: string | null; 
+/** Of a duplicate: the memory that says the same. */
+readonly id?: string | undefined; 
+/** Memories that no longer hold. */
+readonly superseded?: readonly (string)[] | undefined; readonly duplicate_of?: string | null | undefined; 
+/** What compared it with other memories. */
+readonly judged_by?: readonly ("rules" | "nli")[] | undefined; })[]; readonly extractor: "rules" | "provider"; readonly stored: boolean; readonly provider?: string | undefined; readonly model?: string | undefined; readonly usage?: { readonly input_tokens: number; readonly output_tokens: number; readonly total_tokens: number; } | undefined; readonly warnings?: readonly (string)[] | undefined; } };
+/** Forget one memory with its history. */
 "DELETE /v1/ai/memory/{namespace}/{id}": { readonly sent: { readonly params: { 
 /** Case does not matter. */
 readonly namespace: string | number | boolean; readonly id: string | number | boolean; }; }; readonly answer: undefined };

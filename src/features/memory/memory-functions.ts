@@ -3,38 +3,36 @@
  * calls them, as its caller. A rollback undoes them as well, including the namespace's table.
  */
 
-import { randomBytes } from "node:crypto";
 import { sqlError } from "../../protocol/errors.js";
 import {
   MEMORY_CHARACTERS_MAX,
   MEMORY_ID_CHARACTERS_MAX,
   MEMORY_METADATA_CHARACTERS_MAX,
 } from "../../protocol/limits.js";
-import type { ExecContext } from "../../query/exec/context.js";
-import { need } from "../../query/expr/capability.js";
-import type { DeferredContext, DeferredEvaluation, ScalarFunction } from "../../query/expr/expr.js";
+import type { DeferredEvaluation, ScalarFunction } from "../../query/expr/expr.js";
 import { deferredFn } from "../../query/expr/functions/define.js";
-import { EMBEDDING } from "../../query/expr/functions/models.js";
-import { BOOL, JSONB, type Json, TEXT, type Value } from "../../values/values.js";
-import { findTable, namespaceOf, requireTable } from "./memory-namespace.js";
-import { objectOf } from "./recall.js";
+import { BOOL, JSONB, Json, TEXT, type Value } from "../../values/values.js";
+import { type MemoryContext, namespaceOf } from "./memory-namespace.js";
+import { objectOf, timeOption } from "./memory-options.js";
+import { forgetMemory, type NewMemory, replaceMemory, type StoreOptions, storeMemory } from "./write-memory.js";
 
 const writer = (name: string, args: ScalarFunction["args"], returns: ScalarFunction["returns"], each: EachCall) =>
   Object.freeze({ ...deferredFn(name, args, returns, oneByOne(each), { strict: false }), writes: true as const });
 
-/** Metadata is JSON, or a text that reads as JSON. */
+/** Metadata and options are JSON, or texts that read as JSON. With options the answer is JSON, too. */
 export const MEMORY_FUNCTIONS: readonly ScalarFunction[] = [
   writer("memory_store", [TEXT, TEXT], TEXT, store),
   writer("memory_store", [TEXT, TEXT, JSONB], TEXT, store),
   writer("memory_store", [TEXT, TEXT, TEXT], TEXT, store),
+  writer("memory_store", [TEXT, TEXT, JSONB, JSONB], JSONB, store),
+  writer("memory_store", [TEXT, TEXT, TEXT, TEXT], JSONB, store),
   writer("memory_upsert", [TEXT, TEXT, TEXT], TEXT, upsert),
   writer("memory_upsert", [TEXT, TEXT, TEXT, JSONB], TEXT, upsert),
   writer("memory_upsert", [TEXT, TEXT, TEXT, TEXT], TEXT, upsert),
+  writer("memory_upsert", [TEXT, TEXT, TEXT, JSONB, JSONB], JSONB, upsert),
+  writer("memory_upsert", [TEXT, TEXT, TEXT, TEXT, TEXT], JSONB, upsert),
   writer("memory_forget", [TEXT, TEXT], BOOL, forget),
 ];
-
-/** A deferred function is computed in the context of its statement. */
-type MemoryContext = ExecContext & DeferredContext;
 
 type EachCall = (args: readonly Value[], context: MemoryContext) => Promise<Value>;
 
@@ -51,50 +49,58 @@ function oneByOne(each: EachCall): DeferredEvaluation["evaluate"] {
   };
 }
 
-async function store([namespace, content, metadata]: readonly Value[], context: MemoryContext) {
-  const id = newId();
-  await write(context, namespace!, id, content!, metadata ?? null);
-  return id;
+async function store(args: readonly Value[], context: MemoryContext) {
+  const [namespace, content, metadata, given] = args;
+  const isAsked = args.length > 3;
+  const options = storeOptions(isAsked ? (given ?? null) : null, ["supersede", "valid_from"]);
+  const stored = await storeMemory(context, namespaceText(namespace!), memoryOf(content!, metadata), options);
+  return isAsked ? new Json({ ...stored }) : stored.id;
 }
 
-async function upsert([namespace, id, content, metadata]: readonly Value[], context: MemoryContext) {
+async function upsert(args: readonly Value[], context: MemoryContext) {
+  const [namespace, id, content, metadata, given] = args;
   const name = textOf(id!, "id", MEMORY_ID_CHARACTERS_MAX);
-  await write(context, namespace!, name, content!, metadata ?? null);
-  return name;
+  const isAsked = args.length > 4;
+  const { validFrom } = storeOptions(isAsked ? (given ?? null) : null, ["valid_from"]);
+  const memory = memoryOf(content!, metadata);
+  const superseded = await replaceMemory(context, namespaceText(namespace!), name, memory, validFrom);
+  return isAsked ? new Json({ id: name, superseded }) : name;
 }
 
-/** The new row, or the changed row with that id. */
-async function write(
-  context: MemoryContext,
-  namespaceText: Value,
-  id: string,
-  contentText: Value,
-  metadata: Value,
-): Promise<void> {
-  const namespace = namespaceOf(textOf(namespaceText, "namespace", Number.MAX_SAFE_INTEGER));
-  const content = textOf(contentText, "content", MEMORY_CHARACTERS_MAX);
-  const json = metadataOf(metadata);
-  const table = await requireTable(context, namespace);
-  const [vector] = await need(context, EMBEDDING).later([content], table.model, context);
-  await context.run(
-    `INSERT INTO ${table.sqlName} (id, content, metadata, created_at, embedding)
-     VALUES ($1::text, $2::text, $3::jsonb, clock_timestamp(), $4::vector)
-     ON CONFLICT (id) DO UPDATE SET content = excluded.content, metadata = excluded.metadata,
-       created_at = excluded.created_at, embedding = excluded.embedding`,
-    [id, content, json, vector!],
-    0,
-  );
-}
-
-/** Whether there was one. */
-async function forget([namespaceText, id]: readonly Value[], context: MemoryContext) {
+/** Whether there was one. It goes with all that it superseded and that superseded it. */
+async function forget([namespace, id]: readonly Value[], context: MemoryContext) {
   if (id === null) return null;
-  const namespace = namespaceOf(textOf(namespaceText!, "namespace", Number.MAX_SAFE_INTEGER));
-  const { services } = context;
-  const table = findTable(services.catalogView(), namespace);
-  if (table === null) return false;
-  const { count } = await context.run(`DELETE FROM ${table.sqlName} WHERE id = $1::text RETURNING id`, [id!], 1);
-  return count > 0;
+  return forgetMemory(context, namespaceText(namespace!), id as string);
+}
+
+const namespaceText = (value: Value): string => namespaceOf(textOf(value, "namespace", Number.MAX_SAFE_INTEGER));
+
+const memoryOf = (content: Value, metadata: Value | undefined): NewMemory => ({
+  content: textOf(content, "content", MEMORY_CHARACTERS_MAX),
+  metadata: metadataOf(metadata ?? null),
+});
+
+function storeOptions(value: Value, known: readonly string[]): StoreOptions {
+  const text = value === null ? "{}" : typeof value === "string" ? value : JSON.stringify((value as Json).value);
+  const given = objectOf(text, "the options of a memory");
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw sqlError("22023", `a memory has no option "${unknown}" here`, {
+      hint: `Options are ${known.join(" and ")}.`,
+    });
+  }
+  const { supersede = false } = given;
+  if (typeof supersede !== "boolean") throw sqlError("22023", 'the option "supersede" must be true or false');
+  return { supersede, validFrom: pastTime(given.valid_from ?? null) };
+}
+
+/** Throws 22023 and, for what is still to come, 22008. */
+function pastTime(value: unknown): string | null {
+  const time = timeOption(value, "valid_from");
+  if (time === null || Date.parse(time) <= Date.now()) return time;
+  throw sqlError("22008", `valid_from is ${time}, which is still to come`, {
+    hint: "A memory holds from now on, or since a time in the past. Write a date to come into its content.",
+  });
 }
 
 /** Throws 22004 and 22023. */
@@ -113,10 +119,4 @@ function metadataOf(value: Value): object | null {
     throw sqlError("22023", `the metadata of a memory is larger than ${MEMORY_METADATA_CHARACTERS_MAX} characters`);
   }
   return objectOf(text, "the metadata of a memory");
-}
-
-/** `mem_<when>_<random>`: ids of later memories are greater, from one millisecond to the next. */
-function newId(): string {
-  const random = randomBytes(8).readBigUInt64BE().toString(36).padStart(13, "0");
-  return `mem_${Date.now().toString(36)}_${random}`;
 }

@@ -72,8 +72,8 @@ export const TOPIC_PAGES: readonly ManualPage[] = [
   ),
   topic(
     "memory functions",
-    "MEMORY_STORE(namespace, content [, metadata]) | MEMORY_UPSERT(namespace, id, content [, metadata]) | MEMORY_RECALL(namespace, query [, k [, options]]) | MEMORY_FORGET(namespace, id)",
-    "Memories of a namespace are rows of the table _memory_<namespace>. The first memory creates it, in the statement's transaction. MEMORY_RECALL is used in FROM: it returns id, content, similarity, metadata and created_at of the k memories (default 10, at most 100) most similar to the query. Of memories about equally similar, newer ones come first. Options are a JSON object: recency (0 to 1), half_life_days, min_similarity.",
+    "MEMORY_STORE(namespace, content [, metadata [, options]]) | MEMORY_UPSERT(namespace, id, content [, metadata [, options]]) | MEMORY_RECALL(namespace, query [, k [, options]]) | MEMORY_HISTORY(namespace, id) | MEMORY_FORGET(namespace, id)",
+    "Memories of a namespace are rows of the table _memory_<namespace>. The first memory creates it, in the statement's transaction. MEMORY_RECALL is used in FROM: it returns id, content, similarity, metadata, created_at, valid_from, valid_until and superseded_by of the k memories (default 10, at most 100) that hold and are most similar to the query. Of memories about equally similar, newer ones come first. Options are a JSON object: recency (0 to 1), words (0 to 1), half_life_days, min_similarity, as_of (a time), include_superseded. MEMORY_UPSERT supersedes the memory of that id, which goes on under another id with valid_until. Options of MEMORY_STORE are valid_from and supersede (supersede what it contradicts, store nothing twice), of MEMORY_UPSERT valid_from; with options, which may be NULL, they return JSON with the ids. MEMORY_HISTORY is used in FROM: all versions, the oldest first. MEMORY_FORGET removes all versions.",
     "SELECT content, similarity FROM MEMORY_RECALL('support', 'which language does the user speak', 5) WHERE similarity > 0.2",
   ),
   topic(
