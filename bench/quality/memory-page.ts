@@ -1,5 +1,5 @@
 /** The part of docs/reference/quality.md about memories. Pure. */
-import { intervalOfShare } from "./intervals.js";
+import { intervalOfShare } from "../../src/features/evaluation/intervals.js";
 import type { AskedMemory, MemoryQuestionKind } from "./memory.js";
 import type { MeasuredPairs } from "./memory-pairs.js";
 

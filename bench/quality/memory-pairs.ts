@@ -51,7 +51,7 @@ export async function measureMemoryPairs(set: "seen" | "held-back", usesModel: b
           { premise: old, hypothesis: fresh },
           { premise: fresh, hypothesis: old },
         ];
-        const { scores } = await claims.classify({ model: null, pairs: asked }, { tenant: null });
+        const { scores } = await claims.classify({ model: null, pairs: asked }, { user: null });
         const likeness = cosine(models.embedNow(old, null, "")!, models.embedNow(fresh, null, "")!);
         told = judgedByModel(likeness, scores[0]!, scores[1]!);
       }

@@ -83,7 +83,7 @@ function inOrderOf(times: readonly (string | null)[]): number[] {
 /** Null: rules do it. Throws `invalid_request` for a provider that is not there. */
 function providerOf(request: Request, method: Input["body"]["method"] = "auto"): Provider | null {
   if (method === "rules") return null;
-  const configured = request.partition.providers.forTenant(request.tenant);
+  const configured = request.partition.providers.forTenant(request.tenant, request.budget);
   if (configured !== null || method === "auto") return configured;
   throw new DbError("invalid_request", "No AI provider is configured.", {
     field: "method",
