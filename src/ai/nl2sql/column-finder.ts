@@ -2,7 +2,7 @@
  * Finds the column that a word of a question means: by how well it fits, and by how near its table is to the rows that
  * are asked for. One per question; `read-question.ts` sets the rows' table as soon as it is known.
  */
-import { wordsOfName } from "./bare-names.js";
+import { nameWords, wordsOfName } from "./bare-names.js";
 import { type Condition, hasYears } from "./conditions.js";
 import { type ColumnMention, type NameMentions, wordScore } from "./name-mentions.js";
 import { type Question, stemOf } from "./question.js";
@@ -15,7 +15,13 @@ export const isNumber: Kinds = ({ column }) => column.kind === "number" && !colu
 export const isTime: Kinds = ({ column }) => column.kind === "date" || column.kind === "timestamp";
 export const isBoolean: Kinds = ({ column }) => column.kind === "boolean";
 export const anyKind: Kinds = () => true;
+/** Whole years: `enrolled_year`, `founded`. */
+export const isYearNumber: Kinds = (ref) =>
+  isNumber(ref) && wordsOfName(ref.column.name).some((word) => /year|^(?:founded|established|built|born|since)$/.test(word));
 const isBirth = ({ column }: ColumnRef) => /birth|born|dob/i.test(column.name);
+
+/** A synonym, or better. */
+const MEANING = 0.6;
 
 export class ColumnFinder {
   /** Whose rows are asked for. */
@@ -44,6 +50,12 @@ export class ColumnFinder {
     if (best === null || best.score <= 0) return null;
     this.certainty = Math.min(this.certainty, best.fit + 0.3);
     return best.ref;
+  }
+
+  /** Whether a row that is asked for has one row of that table. */
+  isOneOf(table: TableFacts): boolean {
+    const path = pathBetween(this.schema, this.base!, table, this.named);
+    return path?.every(({ toMany }) => !toMany) === true;
   }
 
   nearness(table: TableFacts, near: TableFacts | null): number {
@@ -98,6 +110,19 @@ export class ColumnFinder {
     return null;
   }
 
+  /** The only number of the rows that means the same as one of the words. */
+  ownByMeaning(words: readonly string[]): ColumnRef | null {
+    const refs = this.base!.columns.map((column) => ({ table: this.base!, column })).filter(isNumber);
+    const fits = refs.filter(({ column }) =>
+      words.some((word) =>
+        nameWords(this.schema, column).bare.some((part) => wordScore({ lower: word, stem: stemOf(word) }, part) >= MEANING),
+      ),
+    );
+    if (fits.length !== 1) return null;
+    this.certainty = Math.min(this.certainty, MEANING + 0.3);
+    return fits[0]!;
+  }
+
   /** What ages are told by: a number of years, or a date of birth. */
   ageColumn(measure: Measure): ColumnRef | null {
     return this.columnByWords(measure.words, isNumber) ?? this.columnsNear(isTime).find(isBirth) ?? null;
@@ -121,7 +146,7 @@ export class ColumnFinder {
   /** A column of whole years that a year is compared to. */
   yearColumn(condition: Condition): ColumnRef | null {
     if (!hasYears(condition)) return null;
-    const ofYears: Kinds = (ref) => isNumber(ref) && /year/i.test(ref.column.name);
+    const ofYears = isYearNumber;
     const mention = this.nearestMention(condition.from, condition.to, ofYears, 5);
     if (mention !== null) return this.takeColumn(mention, ofYears);
     if (condition.range === null) return null;

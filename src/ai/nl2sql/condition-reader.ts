@@ -5,7 +5,7 @@
 
 import { wordsOfName } from "./bare-names.js";
 import { anyKind, type ColumnFinder, isBoolean, isNumber, isTime, type Kinds } from "./column-finder.js";
-import { type Condition, hasYears, operatorAt } from "./conditions.js";
+import { type Condition, hasYears, type Operator, operatorAt } from "./conditions.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
 import { isNegated, namedAt } from "./phrases.js";
 import type { Filter, QueryShape } from "./query-shape.js";
@@ -81,14 +81,18 @@ export class ConditionReader {
       const operator = operatorAt(question, at);
       if (operator === null || operator.ofTime === "in" || question.isUsed(at)) continue;
       let operand = at + operator.length;
-      while (question.says(operand, "the|its|their")) operand++;
+      while (question.says(operand, "the|its|their|they|it|was|were|is|are|be|being|been")) operand++;
       const isComparable: Kinds = (ref) => isNumber(ref) || isTime(ref);
       const mention = this.names.columns.find(
         ({ from, candidates }) =>
           from === operand && !question.isUsed(from) && candidates.some(({ ref }) => isComparable(ref)),
       );
       const before = mention && this.columns.nearestMention(at, at, isComparable);
-      if (mention === undefined || !before || before.to > at) continue;
+      if (mention === undefined) continue;
+      if (!before || before.to > at) {
+        this.comparedElsewhere(at, operator, mention);
+        continue;
+      }
       const one = this.columns.resolve(before, isComparable);
       const kinds: Kinds = (ref) =>
         ref.table === one?.table && ref.column !== one?.column && isTime(ref) === isTime(one!);
@@ -99,6 +103,17 @@ export class ConditionReader {
       const operandSql = `${other.table.sqlName}.${identifier(other.column.name)}`;
       this.filters.push({ ref: one, sql: (column) => `${column} ${operator.comparison} ${operandSql}` });
     }
+  }
+
+  /** "Offers above the asking price": the only number of the rows, with one of what they belong to. */
+  private comparedElsewhere(at: number, { comparison, ofTime }: Operator, mention: ColumnMention): void {
+    const { base } = this.columns;
+    const own = base!.columns.map((column) => ({ table: base!, column })).filter(isNumber);
+    const other = this.columns.resolve(mention, (ref) => isNumber(ref) && ref.table !== base);
+    if (ofTime !== undefined || own.length !== 1 || other === null || !this.columns.isOneOf(other.table)) return;
+    this.question.use(at, mention.to);
+    const ownSql = `${base!.sqlName}.${identifier(own[0]!.column.name)}`;
+    this.filters.push({ ref: other, sql: (column) => `${ownSql} ${comparison} ${column}` });
   }
 
   /** A condition that begins at that token; after "or" it is an alternative to the one before, on the same column. */
@@ -127,7 +142,7 @@ export class ConditionReader {
   }
 
   valueFilters(): void {
-    const chosen: { ref: ColumnRef; values: readonly string[]; negated: boolean }[] = [];
+    const chosen: { ref: ColumnRef; values: readonly string[]; negated: boolean; from: number }[] = [];
     for (const { from, to, hits } of this.values) {
       const beside = [...this.names.columns.filter((each) => each.to === from || each.from === to)];
       const besideTables = this.names.tables.filter((each) => each.to === from || each.from === to);
@@ -144,15 +159,16 @@ export class ConditionReader {
       for (const mention of [...beside, ...besideTables]) this.useQualifier(mention, best.ref);
       const negated = isNegated(this.question, from);
       const same = chosen.find(({ ref, negated: other }) => ref.column === best.ref.column && other === negated);
-      if (same === undefined) chosen.push({ ref: best.ref, values: best.values, negated });
+      if (same === undefined) chosen.push({ ref: best.ref, values: best.values, negated, from });
       else {
         same.values = [...same.values, ...best.values];
         for (let at = from - 1; at >= from - 3; at--) if (this.question.says(at, "or")) this.question.use(at);
       }
     }
-    for (const { ref, values, negated } of chosen) {
-      const denied = negated ? { denied: valueCondition(values, false) } : {};
-      this.filters.push({ ref, sql: valueCondition(values, negated), ...denied });
+    for (const { ref, values, negated, from } of chosen) {
+      const sql = valueCondition(values, negated);
+      if (negated) this.deny({ from }, ref, valueCondition(values, false), sql);
+      else this.filters.push({ ref, sql });
     }
   }
 
@@ -254,8 +270,21 @@ export class ConditionReader {
           question.use(named.mention.from, named.mention.to);
         else if (isTable) this.absent(at, next);
         else if (question.says(at + 1, "have|has|had")) this.absent(at, next);
+        else this.undone(at, next);
       } else if (question.says(at, "with|have|has|had|having")) this.present(at + 1);
     }
+  }
+
+  /** "Have not written any stories", "never bought a book": what is done says no more than the thing. */
+  private undone(at: number, verb: number): void {
+    const { question } = this;
+    if (!/^(never|have|has|had|did|do|does)$/.test(question.lower(at - 1)) && !/n['’]t|never/.test(question.lower(at)))
+      return;
+    const next = question.says(verb + 1, "a|an|any|one|single") ? verb + 2 : verb + 1;
+    const named = namedAt(this.names, next);
+    if (named?.kind !== "table" || named.mention.table === this.columns.base || question.isUsed(verb)) return;
+    question.use(verb, next);
+    this.absent(at, next);
   }
 
   private absent(at: number, from: number): void {
@@ -301,14 +330,23 @@ export class ConditionReader {
     this.filters.push({ ref, sql: (column) => `${column} IS NOT NULL` });
   }
 
+  /**
+   * "Without open orders": there is no such row. "With orders that are not open": there is one that is not; the rows are
+   * named before what is denied of them.
+   */
+  private deny({ from }: { readonly from: number }, ref: ColumnRef, denied: Filter["sql"], sql: Filter["sql"]): void {
+    const isNamedBefore = this.names.tables.some(({ table, from: at }) => table === ref.table && at < from - 1);
+    this.filters.push({ ref, sql, ...(!isNamedBefore && { denied }) });
+  }
+
   booleans(): void {
     for (const mention of this.names.columns) {
       if (this.question.isUsed(mention.from) || !mention.candidates.some(({ ref }) => isBoolean(ref))) continue;
       const best = this.columns.resolve(mention, anyKind);
       if (best === null || !isBoolean(best)) continue;
       this.question.use(mention.from, mention.to);
-      const not = isNegated(this.question, mention.from) ? "NOT " : "";
-      this.filters.push({ ref: best, sql: (column) => `${not}${column}` });
+      if (isNegated(this.question, mention.from)) this.deny(mention, best, (column) => column, (column) => `NOT ${column}`);
+      else this.filters.push({ ref: best, sql: (column) => column });
     }
   }
 }

@@ -25,7 +25,7 @@ export interface Condition {
   readonly measure: Measure | null;
 }
 
-interface Operator {
+export interface Operator {
   readonly comparison: Comparison;
   readonly length: number;
   readonly measure: Measure | null;

@@ -211,7 +211,7 @@ function superlativeAt(question: Question, at: number): Omit<Superlative, "count
     return found(at + 1, { descending, words: [] }, true);
   }
   // "most recently" is above; "the first quarter" and "last month" are dates.
-  if (/^(last|first)$/.test(word) && /^(quarter|month|week|year|day|name|time)s?$/.test(question.lower(at + 1)))
+  if (/^(last|first)$/.test(word) && /^(quarter|half|month|week|year|day|name|time)s?$/.test(question.lower(at + 1)))
     return null;
   const measure = adjectiveOf(word, "est");
   return measure === null ? null : found(at + 1, measure);

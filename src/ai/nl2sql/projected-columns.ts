@@ -34,6 +34,9 @@ export function projectedColumns(question: Question, names: NameMentions, column
     const fit = mention.candidates.find((each) => each.ref.column === ref.column)!.score;
     const isDone = isVerb(word) && fit < 0.95;
     const isAside = question.at(mention.from)!.isStop && mention.to === mention.from + 1 && fit < SURE;
+    // "That were never planted": what was done is no column to show.
+    const isDenied = isVerb(word) && question.says(mention.from - 1, "never|not|ever|been") && !asksWhen;
+    if (isDenied) continue;
     if ((isDone || fit < PROJECTED || isAside) && !(asksWhen && isTime(ref))) continue;
     if (asksWhen && !isTime(ref)) continue;
     add(ref);

@@ -4,11 +4,12 @@
  * whose rows are meant; last, which column each word means, by how well it fits and how near its table is.
  */
 import { isDeepStrictEqual } from "node:util";
+import { BaseFinder } from "./base-finder.js";
 import { anyKind, ColumnFinder, isNumber, isTime } from "./column-finder.js";
 import { ConditionReader } from "./condition-reader.js";
 import { type Condition, conditionsOf } from "./conditions.js";
 import { type MeasuredGroups, measuredGroups } from "./measured-groups.js";
-import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
+import type { ColumnMention, NameMentions } from "./name-mentions.js";
 import {
   type GroupPhrase,
   groupPhrases,
@@ -24,8 +25,8 @@ import {
 import { projectedColumns } from "./projected-columns.js";
 import type { Aggregate, AggregateFn, GroupKey, Order, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
-import { type ColumnRef, namingColumns, type SchemaFacts, type TableFacts } from "./schema-facts.js";
-import { SURE, SuperlativeReader } from "./superlative-reader.js";
+import { type ColumnRef, namingColumns, type SchemaFacts } from "./schema-facts.js";
+import { SuperlativeReader } from "./superlative-reader.js";
 import { isColumnMeant, type ValueMention } from "./value-mentions.js";
 import { AGGREGATES } from "./vocabulary.js";
 
@@ -85,10 +86,11 @@ export class QuestionReader {
     const conditions = conditionsOf(question, (at) => isValue(at) || question.isUsed(at));
     const groups = groupPhrases(question, this.names, isValue);
     const first = superlative(question, this.names, isValue);
-    const counted = this.countedAt();
+    const rows = new BaseFinder(question, this.schema, this.names, this.values, this.columns);
+    const counted = rows.countedAt();
     if (groups.length === 0)
       this.grouped = measuredGroups(question, this.schema, this.names, this.columns, first, conditions);
-    this.columns.base = this.grouped?.base ?? this.findBase(counted, groups, first);
+    this.columns.base = this.grouped?.base ?? rows.find(counted, groups, first);
     if (this.columns.base === null) return null;
     const fns = this.aggregateWords();
     const groupKeys = this.groupKeys(groups);
@@ -205,142 +207,6 @@ export class QuestionReader {
       if (!isAverage && this.aggregates.length > 0 && AGGREGATES[this.question.lower(at)] !== undefined)
         this.columns.unuse(at);
     }
-  }
-
-  // Whose rows
-
-  /** The token after "how many", "number of"; null: nothing is counted. */
-  private countedAt(): number | null {
-    const { question } = this;
-    for (let at = 0; at < question.tokens.length; at++) {
-      let next = 0;
-      if (question.says(at, "how", "many")) next = at + 2;
-      else if (question.says(at, "number|count|amount", "of") && !this.endsColumn(at)) next = at + 2;
-      else if (question.says(at, "count") && at === 0) next = at + 1;
-      if (next === 0 || this.isOfNumbers(at, next)) continue;
-      while (question.says(next, "the|all|of|our|total|different|distinct|unique")) next++;
-      return next;
-    }
-    return null;
-  }
-
-  /** "Average number of pages": of a column of numbers. */
-  private isOfNumbers(at: number, next: number): boolean {
-    const mention = this.columns.mentionAt(next, isNumber);
-    if (AGGREGATES[this.question.lower(at - 1)] === undefined || mention === undefined) return false;
-    if (mention.candidates[0]!.score < SURE) return false;
-    this.question.use(at, next);
-    return true;
-  }
-
-  /** "Update count of parts" is a column of theirs. */
-  private endsColumn(at: number): boolean {
-    return this.names.columns.some(
-      ({ from, to, candidates }) => from < at && to === at + 1 && candidates[0]!.score >= SURE,
-    );
-  }
-
-  private findBase(
-    counted: number | null,
-    groups: readonly GroupPhrase[],
-    first: Superlative | null,
-  ): TableFacts | null {
-    const { tables } = this.names;
-    const isGroup = ({ from }: TableMention) =>
-      groups.some((group) => group.kind !== "time" && group.mention.from === from);
-    const isRanked = ({ from }: TableMention) => first?.isMost === true && from >= first.to && from <= first.to + 1;
-    // "Order total" is a column.
-    const isPart = (mention: TableMention) =>
-      this.names.columns.some(
-        ({ from, to, candidates }) =>
-          from <= mention.from &&
-          mention.to <= to &&
-          to - from > mention.to - mention.from &&
-          candidates[0]!.score >= SURE,
-      );
-    const free = tables.filter(
-      (mention) =>
-        !this.question.isUsed(mention.from) &&
-        !isPart(mention) &&
-        !isGroup(mention) &&
-        !isRanked(mention) &&
-        !this.isHaving(mention.from),
-    );
-    if (counted !== null) {
-      // Words between may be values: "how many female students".
-      const near = free.find(({ from, score }) => from >= counted && from <= counted + 3 && score >= 0.5);
-      const column = this.names.columns.find(({ from }) => from === counted);
-      const better =
-        column !== undefined && (near === undefined || near.from > counted || column.candidates[0]!.score > near.score);
-      if (better && column.candidates.some(({ ref }) => isNumber(ref) || ref.column.kind === "text")) {
-        const ref = this.columns.resolve(column, anyKind, near?.table ?? null);
-        if (ref !== null) return ref.table;
-      }
-      if (near !== undefined) return this.take(near);
-    }
-    const qualified = (mention: TableMention) => this.values.some(({ to }) => to === mention.from);
-    const sure = free.filter(({ score }) => score >= SURE);
-    const subject = sure.find((mention) => !qualified(mention)) ?? sure[0];
-    // "What is the average fee per specialty": the measure's table, unless the subject is nearer.
-    const measure = this.measured(subject?.table ?? null);
-    if (measure !== null && measure.table !== subject?.table && this.asksAggregate()) return measure.table;
-    if (subject !== undefined) return this.take(subject);
-    const column = this.subjectColumn(first);
-    const verb = free[0];
-    if (verb !== undefined && (column === null || verb.score >= 0.65)) return this.take(verb);
-    if (column !== null) return column.table;
-    if (tables.length > 0 && groups.length > 0) return this.take(tables[0]!);
-    const grouped = groups.find((group) => group.kind === "column");
-    const ref = grouped === undefined ? null : this.columns.resolve(grouped.mention, anyKind);
-    return ref?.table ?? this.baseOfValues();
-  }
-
-  private take(mention: TableMention): TableFacts {
-    this.columns.certainty = Math.min(this.columns.certainty, mention.score);
-    this.question.use(mention.from, mention.to);
-    return mention.table;
-  }
-
-  /** Whether the name is what a number of rows is compared with: "more than 3 orders". */
-  private isHaving(at: number): boolean {
-    const before = this.question.at(at - 1);
-    return before?.number != null && this.question.isUsed(at - 1);
-  }
-
-  private asksAggregate(): boolean {
-    return this.question.tokens.some(({ lower }) => AGGREGATES[lower] !== undefined);
-  }
-
-  /** The column that an aggregate word stands before. */
-  private measured(near: TableFacts | null): ColumnRef | null {
-    const at = this.question.tokens.findIndex(({ lower }) => AGGREGATES[lower] !== undefined);
-    if (at < 0) return null;
-    const mention = this.names.columns.find(
-      ({ from, candidates }) => from >= at && from <= at + 4 && candidates.some(({ ref }) => isNumber(ref)),
-    );
-    return mention === undefined ? null : this.columns.resolve(mention, isNumber, near);
-  }
-
-  private subjectColumn(first: Superlative | null): ColumnRef | null {
-    const free = this.names.columns.filter(
-      ({ from }) =>
-        !this.question.isUsed(from) && !this.isHaving(from) && (first === null || !first.isMost || from < first.at),
-    );
-    const best = free.find(({ candidates }) => candidates[0]!.score >= 0.7) ?? free[0];
-    return best === undefined ? null : this.columns.resolve(best, anyKind, this.valueTable());
-  }
-
-  private valueTable(): TableFacts | null {
-    return this.values[0]?.hits[0]?.ref.table ?? null;
-  }
-
-  /** Of a value alone ("how many toys"): what refers to the table that lists such values, or that table. */
-  private baseOfValues(): TableFacts | null {
-    const table = this.valueTable();
-    if (table === null) return null;
-    this.columns.certainty = Math.min(this.columns.certainty, 0.6);
-    const from = this.schema.links.filter(({ to }) => to === table).map((link) => link.from);
-    return table.columns.length <= 3 && from.length > 0 ? from[0]! : table;
   }
 
   private groupKeys(groups: readonly GroupPhrase[]): GroupKey[] {

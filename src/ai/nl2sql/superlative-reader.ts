@@ -1,5 +1,5 @@
 /** What a superlative of a question asks for ("the oldest three", "most orders"). Used by read-question.ts. */
-import { type ColumnFinder, isNumber, isTime } from "./column-finder.js";
+import { type ColumnFinder, isNumber, isTime, isYearNumber } from "./column-finder.js";
 import type { NameMentions } from "./name-mentions.js";
 import { namedAt, type Superlative } from "./phrases.js";
 import type { Aggregate, GroupKey, Order, QueryShape } from "./query-shape.js";
@@ -69,7 +69,7 @@ export class SuperlativeReader {
       return { aggregate: { fn: descending ? "max" : "min", ref } };
     }
     // Of ages the oldest is the highest.
-    const byAge = measure?.time !== undefined && ref.column.kind === "number" && !/year/i.test(ref.column.name);
+    const byAge = measure?.time !== undefined && ref.column.kind === "number" && !isYearNumber(ref);
     return { order: { ref, descending: byAge ? !descending : descending }, limit: count };
   }
 
@@ -91,7 +91,7 @@ export class SuperlativeReader {
       return this.ownTime(at, to, measure.time === "birth");
     }
     if (measure !== null && measure.words.length > 0) {
-      const ref = this.columns.columnByWords(measure.words, isNumber);
+      const ref = this.columns.columnByWords(measure.words, isNumber) ?? this.columns.ownByMeaning(measure.words);
       if (ref !== null) return ref;
     }
     // "top 5 students by GPA".
@@ -114,7 +114,7 @@ export class SuperlativeReader {
     const { base } = this.columns;
     const ref = this.columns.timeColumn(at, to, birthFirst);
     if (ref?.table === base) return ref;
-    const year = base!.columns.find((column) => column.kind === "number" && /year/i.test(column.name));
+    const year = base!.columns.find((column) => isYearNumber({ table: base!, column }));
     if (year !== undefined) return { table: base!, column: year };
     const steps = ref === null ? null : pathBetween(this.schema, base!, ref.table, this.columns.named);
     const isNamed = ref !== null && this.columns.named.has(ref.table);

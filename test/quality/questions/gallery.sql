@@ -9,3 +9,4 @@ INSERT INTO exhibition SELECT i, (ARRAY['Cold Light','Two Coasts','Iron and Ink'
 INSERT INTO "exhibitionItem" SELECT i, 1 + i % 5, 1 + i * 3 % 30, (ARRAY['Red Room','Hall'])[1 + i % 2] FROM generate_series(1, 36) i;
 INSERT INTO visit SELECT i, 1 + (i * 5 + i / 3) % 5, (ARRAY['adult','school','member'])[1 + i % 3], 1 + i * 5 % 9, TIMESTAMP '2024-10-03 10:15' + i * interval '49 hours' FROM generate_series(1, 160) i;
 INSERT INTO visit VALUES (161, 4, 'adult', 3, '2025-08-30 11:00');
+INSERT INTO visit VALUES (162, 2, 'adult', 2, '2025-08-30 11:20'), (163, 2, 'adult', 4, '2025-08-30 11:40');

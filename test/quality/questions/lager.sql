@@ -6,4 +6,4 @@ INSERT INTO kunde SELECT i, (ARRAY['Alt GmbH','Brandt KG','Cordes','Dierks','Ebe
 INSERT INTO artikel SELECT i, (ARRAY['Schraube M6','Mutter M6','Winkel','Duebel 8','Dichtung','Rohr 2m','Flansch','Kleber','Folie','Band'])[i], (ARRAY['Metall','Kunststoff'])[1 + i % 2], 2 + i * 13 % 37, i * 23 % 46, 10 + i * 7 % 20 FROM generate_series(1, 10) i;
 INSERT INTO rechnung SELECT i, 1 + (i * 5 + i / 3) % 7, DATE '2024-02-01' + i * 17, i % 4 <> 0, 120 + i * 733 % 1500 FROM generate_series(1, 40) i;
 INSERT INTO re_pos SELECT i, 1 + i % 40, 1 + i * 3 % 8, 1 + i * 7 % 12, 3 + i * 11 % 30 FROM generate_series(1, 90) i;
-INSERT INTO artikel VALUES (11, 'Oese', 'Metall', 4, 12, 9);
+INSERT INTO artikel VALUES (11, 'Oese', 'Metall', 5, 12, 9);

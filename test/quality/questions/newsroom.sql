@@ -11,5 +11,5 @@ INSERT INTO tags VALUES (1, 'climate'), (2, 'election'), (3, 'football'), (4, 'f
 INSERT INTO story_tags SELECT i, 1 + i % 4 FROM generate_series(1, 44) i WHERE i % 5 <> 0;
 INSERT INTO story_tags SELECT i, 1 FROM generate_series(1, 44) i WHERE i % 6 = 1 AND i % 4 <> 0 AND i % 5 <> 0;
 INSERT INTO reader_comments SELECT i, 1 + (i * 5 + i / 3) % 47, (ARRAY['mo','pip','zed','ulla'])[1 + i % 4], now()::timestamp - i * interval '19 hours', i * 7 % 13, i % 6 = 0 FROM generate_series(1, 100) i;
-INSERT INTO authors VALUES (8, 4, 'Hugo Blum', 'a8@paper.example', '2024-05-02', 3300), (9, 1, 'Ida Rask', 'a9@paper.example', '2023-02-01', 4100);
+INSERT INTO authors VALUES (8, 4, 'Hugo Blum', 'a8@paper.example', '2024-05-02', 3300), (9, 1, 'Ida Rask', 'a9@paper.example', '2023-02-01', 4100), (10, 3, 'Jon Sand', 'a10@paper.example', '2023-02-01', 3900);
 INSERT INTO reader_comments SELECT 100 + i, 7, 'mo', now()::timestamp - i * interval '3 days', i, false FROM generate_series(1, 3) i;

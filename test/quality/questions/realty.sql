@@ -7,4 +7,4 @@ INSERT INTO tbl_property SELECT i, 1 + (i * 5 + i / 3) % 4, (ARRAY['Elm St','Mil
 INSERT INTO tbl_viewing SELECT i, 1 + i * 7 % 26, (ARRAY['Kim','Osei','Falk','Lund'])[1 + i % 4], now()::timestamp - i * interval '31 hours', (ARRAY['liked it','too small',NULL])[1 + i % 3] FROM generate_series(1, 90) i;
 INSERT INTO tbl_offer SELECT i, 1 + i * 5 % 22, (ARRAY['Kim','Osei','Falk','Lund','Roy'])[1 + i % 5], 140000 + i * 53000 % 460000, DATE '2024-05-20' + i * 23, i % 3 = 0 FROM generate_series(1, 36) i;
 INSERT INTO tbl_property VALUES (31, 3, 'Elm St 31', 'Old Town', 2, 244000, '2025-11-20', 'flat');
-INSERT INTO tbl_viewing SELECT 90 + i, (ARRAY[2,2,2,5,5,9])[i], 'Kim', now()::timestamp - i * interval '20 days', 'liked it' FROM generate_series(1, 6) i;
+INSERT INTO tbl_viewing SELECT 90 + i, (ARRAY[2,2,2,2,2,5,5,5,9,9])[i], 'Kim', now()::timestamp - i * interval '20 days', 'liked it' FROM generate_series(1, 10) i;
