@@ -95,7 +95,8 @@ export class BaseFinder {
     if (subject !== undefined) return this.take(subject);
     const column = this.subjectColumn(first);
     const verb = free[0];
-    if (verb !== undefined && (column === null || verb.score >= 0.65)) return this.take(verb);
+    const isSame = verb !== undefined && column?.table === verb.table;
+    if (verb !== undefined && (column === null || isSame || verb.score >= 0.65)) return this.take(verb);
     if (column !== null) return column.table;
     if (tables.length > 0 && groups.length > 0) return this.take(tables[0]!);
     const grouped = groups.find((group) => group.kind === "column");

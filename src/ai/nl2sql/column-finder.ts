@@ -5,6 +5,7 @@
 import { nameWords, wordsOfName } from "./bare-names.js";
 import { type Condition, hasYears } from "./conditions.js";
 import { type ColumnMention, type NameMentions, wordScore } from "./name-mentions.js";
+import { isVerb } from "./phrases.js";
 import { type Question, stemOf } from "./question.js";
 import { type ColumnRef, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 import type { Measure } from "./vocabulary.js";
@@ -161,6 +162,20 @@ export class ColumnFinder {
     return number !== null && number.candidates[0]!.score >= 0.6 && this.nearestMention(from, to, isTime, 2) === null;
   }
 
+  /** The first time of a table's own. */
+  timeOf(table: TableFacts): ColumnRef | null {
+    const times = table.columns.map((column) => ({ table, column })).filter(isTime);
+    return times.find((ref) => !isBirth(ref)) ?? times[0] ?? null;
+  }
+
+  /** A table that a row has many of and that is named right before: "with no orders in 2024", "orders placed in 2024". */
+  manyBefore(at: number): TableFacts | null {
+    const before = isVerb(this.question.lower(at - 1)) ? [at, at - 1] : [at];
+    const found = this.names.tables.find(({ to, score }) => before.includes(to) && score >= MEANING);
+    const path = found && pathBetween(this.schema, this.base!, found.table, this.named);
+    return path?.some(({ toMany }) => toMany) === true ? found!.table : null;
+  }
+
   /** The number that an adjective, or a name beside it, is about. */
   measureColumn(measure: Measure | null, from: number, to: number): ColumnRef | null {
     // The unit may be in the name: "40 minutes" of duration_minutes.
@@ -176,10 +191,11 @@ export class ColumnFinder {
     }
     const byUnit = this.question.at(to - 1)?.number === null ? this.columnByWords([unit], isNumber) : null;
     if (byUnit !== null) return byUnit;
-    const own = this.base!.columns.filter((column) => isNumber({ table: this.base!, column }));
+    const table = this.manyBefore(from) ?? this.base!;
+    const own = table.columns.filter((column) => isNumber({ table, column }));
     if (own.length === 1 && !this.isUnknown(from - 1)) {
       this.certainty = Math.min(this.certainty, 0.6);
-      return { table: this.base!, column: own[0]! };
+      return { table, column: own[0]! };
     }
     for (let at = from; at < to; at++) this.unuse(at);
     return null;

@@ -52,7 +52,9 @@ export class ConditionReader {
     }
     const yearColumn = this.columns.yearColumn(condition);
     if (condition.range !== null && yearColumn === null && !this.columns.isNumeric(condition)) {
-      const ref = this.columns.timeColumn(from, to, measure?.time === "birth");
+      const many = this.columns.manyBefore(from);
+      const ref =
+        many === null ? this.columns.timeColumn(from, to, measure?.time === "birth") : this.columns.timeOf(many);
       if (ref !== null) this.add(from, ref, rangeCondition(condition.range));
       else for (let at = from; at < to; at++) this.columns.unuse(at);
       return;
@@ -181,6 +183,21 @@ export class ConditionReader {
     if (says) this.question.use(mention.from, mention.to);
   }
 
+  /** "A price of 20", "with 3 rooms": that number, no more and no less. */
+  amounts(): void {
+    const { question } = this;
+    for (const mention of this.names.columns) {
+      const number = question.at(mention.to + 1)?.number ?? null;
+      if (!question.says(mention.to, "of") || number === null || question.isUsed(mention.to + 1)) continue;
+      if (question.isUsed(mention.from) || !question.says(mention.from - 1, "a|an|the|have|has|with|had")) continue;
+      const ref = this.columns.takeColumn(mention, isNumber);
+      if (ref === null) continue;
+      question.use(mention.to, mention.to + 2);
+      const not = isNegated(question, mention.from, 2) ? "<>" : "=";
+      this.filters.push({ ref, sql: (column) => `${column} ${not} ${number}` });
+    }
+  }
+
   /** "order 3": the row of that key. */
   keys(): void {
     const { question } = this;
@@ -302,9 +319,8 @@ export class ConditionReader {
     const ref = this.columns.takeColumn(named.mention, anyKind);
     if (ref === null) return;
     question.use(at);
-    const sql =
-      ref.column.kind === "boolean" ? (column: string) => `NOT ${column}` : (column: string) => `${column} IS NULL`;
-    this.filters.push({ ref, sql });
+    if (isBoolean(ref)) this.deny(named.mention, ref, (column) => column, (column) => `NOT ${column}`);
+    else this.filters.push({ ref, sql: (column) => `${column} IS NULL` });
   }
 
   private present(from: number): void {

@@ -52,6 +52,8 @@ export interface QueryShape {
   /** Of these a row of `base` has the most or fewest. */
   readonly ranking: { readonly table: TableFacts; readonly descending: boolean } | null;
   readonly order: Order | null;
+  /** Groups of this unit are compared with the ones before. */
+  readonly change: TimeUnit | null;
   readonly limit: number | null;
   /** Tables that the question names: ways over them are preferred. */
   readonly named: ReadonlySet<TableFacts>;

@@ -24,11 +24,13 @@ import {
 } from "./phrases.js";
 import { projectedColumns } from "./projected-columns.js";
 import type { Aggregate, AggregateFn, GroupKey, Order, QueryShape } from "./query-shape.js";
-import type { Question } from "./question.js";
+import { wordsOfName } from "./bare-names.js";
+import { periodChange } from "./period-changes.js";
+import { stemOf, type Question } from "./question.js";
 import { type ColumnRef, namingColumns, type SchemaFacts } from "./schema-facts.js";
-import { SuperlativeReader } from "./superlative-reader.js";
+import { SURE, SuperlativeReader } from "./superlative-reader.js";
 import { isColumnMeant, type ValueMention } from "./value-mentions.js";
-import { AGGREGATES } from "./vocabulary.js";
+import { AGGREGATES, RATES } from "./vocabulary.js";
 
 /** Below this a word hardly names a column. */
 const PROJECTED = 0.5;
@@ -42,6 +44,14 @@ export interface ReadQuestion {
 
 const isOfHaving = ({ numbers, comparison }: Condition, { having }: MeasuredGroups) =>
   numbers?.[0] === having!.number && comparison === having!.comparison;
+
+/** A shape for each function that its only aggregate may be. */
+function readingsOf(shape: QueryShape, fns: readonly AggregateFn[]): ReadQuestion["readings"] {
+  const [only] = shape.aggregates;
+  if (only === undefined || only.fn === "count" || only.fn === "share") return [];
+  const { ref } = only;
+  return fns.map((fn) => ({ meaning: `${fn} of ${ref.column.name}`, shape: { ...shape, aggregates: [{ fn, ref }] } }));
+}
 
 export class QuestionReader {
   private readonly names: NameMentions;
@@ -85,6 +95,8 @@ export class QuestionReader {
     const ordered = orderPhrase(question, this.names);
     const conditions = conditionsOf(question, (at) => isValue(at) || question.isUsed(at));
     const groups = groupPhrases(question, this.names, isValue);
+    const change = periodChange(question, groups);
+    if (change !== null && !groups.some(({ kind }) => kind === "time")) groups.push({ kind: "time", unit: change });
     const first = superlative(question, this.names, isValue);
     const rows = new BaseFinder(question, this.schema, this.names, this.values, this.columns);
     const counted = rows.countedAt();
@@ -97,6 +109,7 @@ export class QuestionReader {
     this.conditions.missing();
     this.conditions.valueFilters();
     this.conditions.keys();
+    this.conditions.amounts();
     this.conditions.patterns();
     this.conditions.booleans();
     this.conditions.comparedColumns();
@@ -107,13 +120,14 @@ export class QuestionReader {
     if (first !== null && measured?.order == null) this.superlative(first, groupKeys);
     this.shares(groupKeys);
     this.aggregate(fns, counted);
+    const fnsMeant = first === null && counted === null ? this.bareMeasure(groupKeys) : [];
     this.ordered(ordered);
     this.limited();
     this.alternatives();
     this.verbs();
     if (measured === null) this.ofGroups(conditions);
-    const shape = this.shape(counted, groupKeys);
-    if (measured === null) return { shape, readings: [], certainty: this.columns.certainty };
+    const shape = { ...this.shape(counted, groupKeys), change };
+    if (measured === null) return { shape, readings: readingsOf(shape, fnsMeant), certainty: this.columns.certainty };
     const by = (aggregate: Aggregate): QueryShape => ({
       ...shape,
       groups: [measured.group],
@@ -132,6 +146,19 @@ export class QuestionReader {
             shape: by({ fn, ref: aggregate.ref }),
           }));
     return { shape: by(aggregate), readings, certainty: this.columns.certainty };
+  }
+
+  /** "Revenue per month" adds it up; of "height per region" nobody knows: the functions that it may be. */
+  private bareMeasure(groups: readonly GroupKey[]): readonly AggregateFn[] {
+    if (groups.length === 0 || this.aggregates.length > 0 || this.conditions.related.length > 0) return [];
+    const isMeasure = ({ from, candidates }: ColumnMention) =>
+      !this.question.isUsed(from) && candidates.some(({ ref, score }) => isNumber(ref) && score >= SURE);
+    const [mention, other] = this.names.columns.filter(isMeasure);
+    const ref = mention === undefined || other !== undefined ? null : this.columns.takeColumn(mention, isNumber);
+    if (ref === null) return [];
+    this.aggregates.push({ fn: "sum", ref });
+    const isRate = wordsOfName(ref.column.name).some((word) => RATES.some((rate) => stemOf(rate) === stemOf(word)));
+    return isRate || !groups.every(({ kind }) => kind === "time") ? ["sum", "avg", "max"] : [];
   }
 
   /** "The share of orders per country", "the share of revenue per country". */
@@ -301,11 +328,12 @@ export class QuestionReader {
     const isCount = counted !== null && this.aggregates.length === 0;
     const keys = groups.length > 0 ? groups : this.columnGroup();
     let columns: ColumnRef[] = [];
-    const isOrderedBy = ({ column }: ColumnRef) =>
-      column === this.order?.ref?.column &&
-      this.names.columns.some(
-        (each) => question.says(each.from - 1, "by") && each.candidates.some(({ ref }) => ref.column === column),
-      );
+    const isOrderedBy = ({ column }: ColumnRef) => {
+      if (column !== this.order?.ref?.column) return false;
+      const said = this.names.columns.filter(({ candidates }) => candidates.some(({ ref }) => ref.column === column));
+      // "Names and grades sorted by grade" shows them.
+      return said.length === 1 && question.says(said[0]!.from - 1, "by");
+    };
     if (!isCount && this.aggregates.length === 0 && keys.length === 0)
       columns = projectedColumns(question, this.names, this.columns).filter((ref) => !isOrderedBy(ref));
     // What a row has none of is not shown: "patients who have not seen a doctor".
@@ -342,6 +370,7 @@ export class QuestionReader {
       havingValue: null,
       ranking: this.ranking,
       order: this.order,
+      change: null,
       limit: this.limit,
       named: this.columns.named,
     };

@@ -216,6 +216,12 @@ export const AGGREGATES: Readonly<Record<string, "avg" | "sum" | "min" | "max" |
   min: "min",
 };
 
+/** Numbers that nobody adds up: of a group they are averaged, or the greatest is meant. */
+export const RATES: readonly string[] = (
+  "price rate rating score age grade level height weight size speed temperature percent percentage share ratio salary wage " +
+  "average gpa duration length year capacity"
+).split(" ");
+
 export const NUMBER_WORDS: Readonly<Record<string, number>> = {
   zero: 0,
   one: 1,
@@ -281,6 +287,6 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
     "something ever yet already right now just more most less least about whole entire between different distinct unique see " +
     "want need know look up out worth made make go offered offer offers contain contains containing include includes " +
     "place places exist exists kind kinds various whichever every everyone who's what's s placed happened happen occurred " +
-    "take takes taken held took company system people person teaches"
+    "take takes taken held took but company system people person teaches"
   ).split(" "),
 );

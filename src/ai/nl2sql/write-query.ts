@@ -12,6 +12,7 @@ import {
   type Step,
   type TableFacts,
 } from "./schema-facts.js";
+import { compareSql } from "./period-changes.js";
 import { identifier } from "./sql-names.js";
 
 /** Throws nothing: what cannot be joined makes it answer null. */
@@ -31,6 +32,13 @@ interface ManyFilters {
   readonly step: Step;
   readonly rest: Map<TableFacts, Step>;
   readonly conditions: string[];
+}
+
+interface Select {
+  readonly list: string;
+  readonly tail: readonly string[];
+  /** Of periods to compare: the names of its columns but the period's, the value last. */
+  readonly names?: readonly string[];
 }
 
 class Writer {
@@ -64,11 +72,16 @@ class Writer {
     for (const filter of shape.filters) if (!this.ofMissing(filter)) this.filter(filter);
     for (const { table, exists } of shape.related) this.relate(table, exists);
     for (const filters of this.many.values()) this.where.push(existsOf(filters));
-    const select = grouped ? this.groupedSelect() : this.plainSelect();
+    const change = shape.change;
+    const select: Select = change !== null ? this.periodSelect() : grouped ? this.groupedSelect() : this.plainSelect();
     const from = [shape.base.sqlName, ...[...this.joins].map((join) => this.joined(join))].join(" ");
     const parts = [`SELECT ${select.list}`, `FROM ${from}`];
     if (this.where.length > 0) parts.push(`WHERE ${this.where.join(" AND ")}`);
     parts.push(...select.tail);
+    if (change !== null) {
+      const names = select.names ?? [];
+      return compareSql(parts.join(" "), change, names.at(-1)!, names.slice(0, -1));
+    }
     if (shape.limit !== null) parts.push(`LIMIT ${shape.limit}`);
     return parts.join(" ");
   }
@@ -179,6 +192,19 @@ class Writer {
       tail.push(`ORDER BY ${by}${order.descending ? " DESC" : ""}`);
     }
     return { list: isDistinct ? `DISTINCT ${list}` : list, tail };
+  }
+
+  /** Of periods to compare: each column has a name of its own. */
+  private periodSelect(): Select {
+    const { groups, aggregates } = this.shape;
+    const value = this.aggregate(aggregates[0]!);
+    const time = groups.find(({ kind }) => kind === "time")!;
+    const period = keyColumns(time)[0]!;
+    const others = groups.filter((key) => key !== time).flatMap(keyColumns);
+    const names = others.map((_, i) => `group_${i + 1}`);
+    const list = [period.list, ...others.map(({ by }, i) => `${by} AS ${names[i]}`), listed(value)].join(", ");
+    const by = [period, ...others].map((column) => column.by).join(", ");
+    return { list, tail: [`GROUP BY ${by}`], names: [...names, value.name] };
   }
 
   private groupedSelect(): { list: string; tail: string[] } {
