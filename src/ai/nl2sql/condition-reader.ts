@@ -7,7 +7,7 @@ import { wordsOfName } from "./bare-names.js";
 import { anyKind, type ColumnFinder, isBoolean, isNumber, isTime, type Kinds } from "./column-finder.js";
 import { type Condition, hasYears, type Operator, operatorAt } from "./conditions.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
-import { isNegated, namedAt } from "./phrases.js";
+import { isNegated, namedAt, negationBefore } from "./phrases.js";
 import type { Filter, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
 import { type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
@@ -22,6 +22,8 @@ export class ConditionReader {
   readonly filters: Filter[] = [];
   readonly related: { table: TableFacts; exists: boolean }[] = [];
   having: QueryShape["having"] = null;
+  /** Where a negation says that there is no row of a table. */
+  private readonly absences = new Map<number, TableFacts>();
 
   constructor(
     private readonly question: Question,
@@ -159,7 +161,9 @@ export class ConditionReader {
         continue;
       }
       for (const mention of [...beside, ...besideTables]) this.useQualifier(mention, best.ref);
-      const negated = isNegated(this.question, from);
+      const denial = negationBefore(this.question, from);
+      // "No comments by mo": it says which of them are not there.
+      const negated = denial !== null && !(this.absences.get(denial) === best.ref.table);
       const same = chosen.find(({ ref, negated: other }) => ref.column === best.ref.column && other === negated);
       if (same === undefined) chosen.push({ ref: best.ref, values: best.values, negated, from });
       else {
@@ -183,16 +187,17 @@ export class ConditionReader {
     if (says) this.question.use(mention.from, mention.to);
   }
 
-  /** "A price of 20", "with 3 rooms": that number, no more and no less. */
+  /** "A price of 20", "on floor 2": that number. */
   amounts(): void {
     const { question } = this;
     for (const mention of this.names.columns) {
-      const number = question.at(mention.to + 1)?.number ?? null;
-      if (!question.says(mention.to, "of") || number === null || question.isUsed(mention.to + 1)) continue;
-      if (question.isUsed(mention.from) || !question.says(mention.from - 1, "a|an|the|have|has|with|had")) continue;
+      const at = question.says(mention.to, "of") ? mention.to + 1 : mention.to;
+      const number = question.at(at)?.number ?? null;
+      if (number === null || question.isUsed(at) || question.isUsed(mention.from)) continue;
+      if (!question.says(mention.from - 1, "a|an|the|have|has|with|had|on|in|at")) continue;
       const ref = this.columns.takeColumn(mention, isNumber);
       if (ref === null) continue;
-      question.use(mention.to, mention.to + 2);
+      question.use(mention.to, at + 1);
       const not = isNegated(question, mention.from, 2) ? "<>" : "=";
       this.filters.push({ ref, sql: (column) => `${column} ${not} ${number}` });
     }
@@ -313,6 +318,7 @@ export class ConditionReader {
     if (named.kind === "table") {
       if (named.mention.table === this.columns.base) return;
       question.use(at, named.mention.to);
+      this.absences.set(at, named.mention.table);
       this.related.push({ table: named.mention.table, exists: false });
       return;
     }
@@ -361,7 +367,8 @@ export class ConditionReader {
       const best = this.columns.resolve(mention, anyKind);
       if (best === null || !isBoolean(best)) continue;
       this.question.use(mention.from, mention.to);
-      if (isNegated(this.question, mention.from)) this.deny(mention, best, (column) => column, (column) => `NOT ${column}`);
+      const denial = negationBefore(this.question, mention.from);
+      if (denial !== null && this.absences.get(denial) !== best.table) this.deny(mention, best, (column) => column, (column) => `NOT ${column}`);
       else this.filters.push({ ref: best, sql: (column) => column });
     }
   }

@@ -2,7 +2,6 @@
  * Periods compared with the ones before: "revenue year over year", "orders per month compared to the previous month".
  * The first half reads the question for `read-question.ts`, the second writes SQL for `write-query.ts`.
  */
-import type { GroupPhrase } from "./phrases.js";
 import type { TimeUnit } from "./query-shape.js";
 import type { Question } from "./question.js";
 import { identifier } from "./sql-names.js";
@@ -12,10 +11,10 @@ const SHORT: Readonly<Record<string, TimeUnit>> = { yoy: "year", qoq: "quarter",
 const CHANGE = "growth|change|changes|increase|development|difference|comparison|compare|compared|trend";
 
 /** The unit whose periods are compared; uses the words that say so. Null: none are. */
-export function periodChange(question: Question, groups: readonly GroupPhrase[]): TimeUnit | null {
+export function periodChange(question: Question): TimeUnit | null {
   for (let at = 0; at < question.tokens.length; at++) {
     if (question.isUsed(at)) continue;
-    const found = overPeriods(question, at) ?? withPrevious(question, at, groups);
+    const found = overPeriods(question, at) ?? withPrevious(question, at);
     if (found === null) continue;
     question.use(at, at + found.length);
     useChange(question);
@@ -41,13 +40,13 @@ function overPeriods(question: Question, at: number): Found | null {
 }
 
 /** "Compared to the previous year", where groups are years. */
-function withPrevious(question: Question, at: number, groups: readonly GroupPhrase[]): Found | null {
+function withPrevious(question: Question, at: number): Found | null {
   if (!question.says(at, "compared|versus|vs")) return null;
   let next = at + 1;
   while (question.says(next, "to|with|the")) next++;
   if (!question.says(next, "previous|prior|preceding")) return null;
   const unit = UNITS.find((each) => question.says(next + 1, each));
-  const isGrouped = groups.some((group) => group.kind === "time" && group.unit === unit);
+  const isGrouped = unit !== undefined && question.tokens.some((_, i) => question.says(i, "per|each|every|by", unit));
   return unit === undefined || !isGrouped ? null : { unit, length: next + 2 - at };
 }
 

@@ -100,6 +100,19 @@ function groupMarker(question: Question, at: number): number {
   return isDoneBy(before) ? 0 : 1;
 }
 
+/** "Which month had the most orders": the unit. A column of that name is no time. */
+export function periodAsked(question: Question, names: NameMentions, { at }: Superlative): TimeUnit | null {
+  for (let next = 0; next < at; next++) {
+    const unit = question.lower(next + 1).replace(/s$/, "");
+    if (!question.says(next, "which|what|the|in") || !TIME_UNITS.has(unit) || next + 1 >= at) continue;
+    const isColumn = names.columns.some(({ from, candidates }) => from === next + 1 && candidates[0]!.score >= 0.9);
+    if (isColumn || question.isUsed(next + 1)) continue;
+    question.use(next + 1);
+    return unit as TimeUnit;
+  }
+  return null;
+}
+
 export interface OrderPhrase {
   readonly at: number;
   readonly named: Named | null;
@@ -219,14 +232,19 @@ function superlativeAt(question: Question, at: number): Omit<Superlative, "count
 
 /** Whether a negation stands within the few tokens before; uses it. */
 export function isNegated(question: Question, at: number, reach = 3): boolean {
+  return negationBefore(question, at, reach) !== null;
+}
+
+/** Where a negation stands within the few tokens before; uses it. */
+export function negationBefore(question: Question, at: number, reach = 3): number | null {
   for (let before = at - 1; before >= Math.max(0, at - reach); before--) {
     const word = question.lower(before);
-    if (/^(and|or|but)$/.test(word)) return false;
+    if (/^(and|or|but)$/.test(word)) return null;
     const isOther = question.says(before, "other", "than");
     if (isOther || /^(not|never|except|excluding|non|outside|without|no)$/.test(word) || /n['’]t$/.test(word)) {
       question.use(before, isOther ? before + 2 : before + 1);
-      return true;
+      return before;
     }
   }
-  return false;
+  return null;
 }

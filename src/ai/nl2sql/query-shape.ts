@@ -55,6 +55,8 @@ export interface QueryShape {
   /** Groups of this unit are compared with the ones before. */
   readonly change: TimeUnit | null;
   readonly limit: number | null;
+  /** How many groups there are is asked for. */
+  readonly isCountOfGroups: boolean;
   /** Tables that the question names: ways over them are preferred. */
   readonly named: ReadonlySet<TableFacts>;
 }

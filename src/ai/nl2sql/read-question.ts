@@ -19,6 +19,7 @@ import {
   namedAt,
   type OrderPhrase,
   orderPhrase,
+  periodAsked,
   type Superlative,
   superlative,
 } from "./phrases.js";
@@ -93,11 +94,13 @@ export class QuestionReader {
     for (const { from, to } of this.values) question.use(from, to);
     for (const { table, score } of this.names.tables) if (score >= 0.55) this.columns.named.add(table);
     const ordered = orderPhrase(question, this.names);
+    const change = periodChange(question);
     const conditions = conditionsOf(question, (at) => isValue(at) || question.isUsed(at));
     const groups = groupPhrases(question, this.names, isValue);
-    const change = periodChange(question, groups);
     if (change !== null && !groups.some(({ kind }) => kind === "time")) groups.push({ kind: "time", unit: change });
     const first = superlative(question, this.names, isValue);
+    const asked = first === null || groups.length > 0 ? null : periodAsked(question, this.names, first);
+    if (asked !== null) groups.push({ kind: "time", unit: asked });
     const rows = new BaseFinder(question, this.schema, this.names, this.values, this.columns);
     const counted = rows.countedAt();
     if (groups.length === 0)
@@ -117,10 +120,11 @@ export class QuestionReader {
     for (const condition of conditions) {
       if (measured?.having == null || !isOfHaving(condition, measured)) this.conditions.condition(condition);
     }
-    if (first !== null && measured?.order == null) this.superlative(first, groupKeys);
+    if (first !== null && asked !== null) this.bestPeriod(first);
+    else if (first !== null && measured?.order == null) this.superlative(first, groupKeys);
     this.shares(groupKeys);
     this.aggregate(fns, counted);
-    const fnsMeant = first === null && counted === null ? this.bareMeasure(groupKeys) : [];
+    const fnsMeant = (first === null || asked !== null) && counted === null ? this.bareMeasure(groupKeys) : [];
     this.ordered(ordered);
     this.limited();
     this.alternatives();
@@ -135,6 +139,7 @@ export class QuestionReader {
       order: measured.order,
       limit: measured.limit,
       havingValue: measured.having,
+      isCountOfGroups: counted !== null && measured.having !== null,
     });
     const { aggregate } = measured;
     const all = [aggregate.fn, ...measured.others];
@@ -146,6 +151,12 @@ export class QuestionReader {
             shape: by({ fn, ref: aggregate.ref }),
           }));
     return { shape: by(aggregate), readings, certainty: this.columns.certainty };
+  }
+
+  /** "Which month had the most orders". */
+  private bestPeriod({ count, measure }: Superlative): void {
+    this.order = { ref: null, descending: measure?.descending ?? true };
+    this.limit = count ?? 1;
   }
 
   /** "Revenue per month" adds it up; of "height per region" nobody knows: the functions that it may be. */
@@ -341,6 +352,12 @@ export class QuestionReader {
       this.conditions.related.some((each) => !each.exists && each.table === table),
     );
     if (denied !== undefined) this.unuseColumn(denied);
+    // "Readers who never wrote of sport": what is shown is no row that could have none.
+    const isOfMany = columns.length > 0 && columns.every(({ table }) => table !== this.columns.base);
+    question.tokens.forEach(({ lower }, at) => {
+      if (lower === "never" && (isOfMany || columns.length === 1) && this.names.tables.length === 0) this.columns.unuse(at);
+      else if (isOfMany && /^(not|never|without|no)$|n['’]t$/.test(lower)) this.columns.unuse(at);
+    });
     // "sum of total price" says it twice.
     const aggregates = this.aggregates.filter(
       (each, i, all) => all.findIndex((other) => isDeepStrictEqual(other, each)) === i,
@@ -371,6 +388,7 @@ export class QuestionReader {
       ranking: this.ranking,
       order: this.order,
       change: null,
+      isCountOfGroups: isCount && keys.length === 0 && this.conditions.having !== null,
       limit: this.limit,
       named: this.columns.named,
     };

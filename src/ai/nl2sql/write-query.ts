@@ -77,6 +77,10 @@ class Writer {
     const from = [shape.base.sqlName, ...[...this.joins].map((join) => this.joined(join))].join(" ");
     const parts = [`SELECT ${select.list}`, `FROM ${from}`];
     if (this.where.length > 0) parts.push(`WHERE ${this.where.join(" AND ")}`);
+    if (shape.isCountOfGroups) {
+      const groups = select.tail.filter((part) => !part.startsWith("ORDER BY"));
+      return `SELECT count(*) AS count FROM (${[...parts, ...groups].join(" ")}) AS counted`;
+    }
     parts.push(...select.tail);
     if (change !== null) {
       const names = select.names ?? [];
@@ -207,10 +211,19 @@ class Writer {
     return { list, tail: [`GROUP BY ${by}`], names: [...names, value.name] };
   }
 
+  /** "The email of the author with the most stories": what is asked of a row that is a group. */
+  private besides(keys: readonly GroupKey[]): { list: string; by: string }[] {
+    const ofRow = keys.find((key) => key.kind === "table" && key.table === this.shape.base);
+    if (ofRow === undefined) return [];
+    const known = keyColumns(ofRow).map(({ by }) => by);
+    const asked = this.shape.columns.filter(({ table }) => table === this.shape.base).map(columnOf);
+    return asked.filter((column) => !known.includes(column)).map((by) => ({ list: by, by }));
+  }
+
   private groupedSelect(): { list: string; tail: string[] } {
     const { shape } = this;
     const keys = shape.groups.length > 0 ? shape.groups : [{ kind: "table", table: shape.base } as const];
-    const columns = keys.flatMap(keyColumns);
+    const columns = [...keys.flatMap(keyColumns), ...this.besides(keys)];
     const ranked = shape.ranking ?? shape.having;
     const counted = ranked === null ? "count(*)" : this.countOf(ranked.table);
     const aggregates =
