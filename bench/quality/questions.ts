@@ -39,6 +39,7 @@ export async function askQuestions(server: TestServer, every = 1): Promise<Asked
     for (const { question, gold, isHeldBack } of questionsOf(schema).filter((_, i) => i % every === 0)) {
       const expected = await server.rows(gold, [], { token });
       const { status, body } = await server.call("POST", "/v1/nl2sql/query", { question }, { token });
+      if (status === 500) throw new Error(question);
       const isOrdered = /\border by (?!1\b)/i.test(withoutParentheses(gold)) && !/limit 1$/i.test(gold);
       const isAnswered = status === 200;
       const outcome = !isAnswered ? "refused" : isRight(expected, body.data.rows, isOrdered) ? "right" : "wrong";

@@ -10,7 +10,7 @@ import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.
 import { isNegated, namedAt, negationBefore } from "./phrases.js";
 import type { Filter, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
-import { type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
+import { type ColumnFacts, type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
 import { escapedPattern, identifier, literal } from "./sql-names.js";
 import type { ValueMention } from "./value-mentions.js";
 import { UNIT_NAMES } from "./vocabulary.js";
@@ -146,7 +146,7 @@ export class ConditionReader {
   }
 
   valueFilters(): void {
-    const chosen: { ref: ColumnRef; values: readonly string[]; negated: boolean; from: number }[] = [];
+    const chosen: { ref: ColumnRef; values: readonly string[]; denial: number | null; at: number }[] = [];
     for (const { from, to, hits } of this.values) {
       const beside = [...this.names.columns.filter((each) => each.to === from || each.from === to)];
       const besideTables = this.names.tables.filter((each) => each.to === from || each.from === to);
@@ -161,21 +161,30 @@ export class ConditionReader {
         continue;
       }
       for (const mention of [...beside, ...besideTables]) this.useQualifier(mention, best.ref);
-      const denial = negationBefore(this.question, from);
+      const before = negationBefore(this.question, from);
       // "No comments by mo": it says which of them are not there.
-      const negated = denial !== null && !(this.absences.get(denial) === best.ref.table);
-      const same = chosen.find(({ ref, negated: other }) => ref.column === best.ref.column && other === negated);
-      if (same === undefined) chosen.push({ ref: best.ref, values: best.values, negated, from });
+      const denial = before === null || this.absences.get(before) === best.ref.table ? null : before;
+      const same = chosen.find(
+        (other) => other.ref.column === best.ref.column && (other.denial === null) === (denial === null),
+      );
+      if (same === undefined) chosen.push({ ref: best.ref, values: best.values, denial, at: from });
       else {
+        this.severalOfMany(from, same.ref);
         same.values = [...same.values, ...best.values];
         for (let at = from - 1; at >= from - 3; at--) if (this.question.says(at, "or")) this.question.use(at);
       }
     }
-    for (const { ref, values, negated, from } of chosen) {
-      const sql = valueCondition(values, negated);
-      if (negated) this.deny({ from }, ref, valueCondition(values, false), sql);
-      else this.filters.push({ ref, sql });
+    for (const { ref, values, denial, at } of chosen) {
+      const sql = valueCondition(values, denial !== null);
+      if (denial !== null) this.deny(at, denial, ref, valueCondition(values, false), sql);
+      else this.filters.push({ ref, sql, at });
     }
+  }
+
+  /** "Fields planted with wheat and barley": with both of them, or with either; it does not say. */
+  private severalOfMany(at: number, { table }: ColumnRef): void {
+    if (this.question.says(at - 1, "and") && table !== this.columns.base && !this.columns.isOneOf(table))
+      this.columns.unuse(at - 1);
   }
 
   /** "category" beside "Electronics" says no more. */
@@ -208,11 +217,15 @@ export class ConditionReader {
     const { question } = this;
     for (const { table, to } of this.names.tables) {
       const number = question.at(to)?.number ?? null;
-      const key = table.columns.find(({ name }) => name === table.primaryKey[0]);
+      const numbered = table.columns.find((column) => !column.isKey && /^(?:number|no|nr)$/.test(nameOf(table, column)));
+      const key = numbered ?? table.columns.find(({ name }) => name === table.primaryKey[0]);
       if (number === null || question.isUsed(to) || !Number.isSafeInteger(number)) continue;
-      if (table.primaryKey.length !== 1 || key?.kind !== "number" || question.lower(to - 1).endsWith("s")) continue;
+      if (table.primaryKey.length !== 1 || key === undefined || !/^(?:number|text)$/.test(key.kind)) continue;
+      if (key.kind === "text" && key !== numbered) continue;
+      if ( question.lower(to - 1).endsWith("s")) continue;
       question.use(to - 1, to + 1);
-      this.filters.push({ ref: { table, column: key }, sql: (column) => `${column} = ${number}` });
+      const value = key.kind === "text" ? literal(question.at(to)!.text) : number;
+      this.filters.push({ ref: { table, column: key }, sql: (column) => `${column} = ${value}` });
     }
   }
 
@@ -325,7 +338,7 @@ export class ConditionReader {
     const ref = this.columns.takeColumn(named.mention, anyKind);
     if (ref === null) return;
     question.use(at);
-    if (isBoolean(ref)) this.deny(named.mention, ref, (column) => column, (column) => `NOT ${column}`);
+    if (isBoolean(ref)) this.deny(next, at, ref, (column) => column, (column) => `NOT ${column}`);
     else this.filters.push({ ref, sql: (column) => `${column} IS NULL` });
   }
 
@@ -356,9 +369,10 @@ export class ConditionReader {
    * "Without open orders": there is no such row. "With orders that are not open": there is one that is not; the rows are
    * named before what is denied of them.
    */
-  private deny({ from }: { readonly from: number }, ref: ColumnRef, denied: Filter["sql"], sql: Filter["sql"]): void {
-    const isNamedBefore = this.names.tables.some(({ table, from: at }) => table === ref.table && at < from - 1);
-    this.filters.push({ ref, sql, ...(!isNamedBefore && { denied }) });
+  private deny(at: number, denial: number, ref: ColumnRef, denied: Filter["sql"], sql: Filter["sql"]): void {
+    const isNamedBefore = this.names.tables.some(({ table, from }) => table === ref.table && from < denial);
+    const isOfRow = isNamedBefore || this.question.at(denial)?.isPrefix === true;
+    this.filters.push({ ref, sql, at, ...(!isOfRow && { denied, denial }) });
   }
 
   booleans(): void {
@@ -368,10 +382,20 @@ export class ConditionReader {
       if (best === null || !isBoolean(best)) continue;
       this.question.use(mention.from, mention.to);
       const denial = negationBefore(this.question, mention.from);
-      if (denial !== null && this.absences.get(denial) !== best.table) this.deny(mention, best, (column) => column, (column) => `NOT ${column}`);
-      else this.filters.push({ ref: best, sql: (column) => column });
+      const at = mention.from;
+      // "Organic and non-organic fields" are all of them.
+      if (this.filters.some(({ ref }) => ref.column === best.column)) this.columns.unuse(at);
+      if (denial !== null && this.absences.get(denial) !== best.table)
+        this.deny(at, denial, best, (column) => column, (column) => `NOT ${column}`);
+      else this.filters.push({ ref: best, sql: (column) => column, at });
     }
   }
+}
+
+/** "room_number" of "room" is its number. */
+function nameOf(table: TableFacts, { name }: ColumnFacts): string {
+  const words = wordsOfName(name);
+  return words.length === 2 && wordsOfName(table.name).at(-1)!.startsWith(words[0]!) ? words[1]! : words.join("_");
 }
 
 /** 3 hours are not 3 of a column of minutes. */

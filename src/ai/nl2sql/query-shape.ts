@@ -7,6 +7,10 @@ export interface Filter {
   readonly sql: (column: string) => string;
   /** Of a negated one: what does not hold. Of many rows none may have it. */
   readonly denied?: (column: string) => string;
+  /** Where the negation stands: what one negation denies of many rows is denied of each of them together. */
+  readonly denial?: number;
+  /** Where a value or a state is named. */
+  readonly at?: number;
 }
 
 export type TimeUnit = "year" | "quarter" | "month" | "week" | "day" | "hour";
@@ -22,6 +26,8 @@ export type Aggregate =
   | { readonly fn: "count"; readonly distinct: ColumnRef | null }
   /** Of a group's rows among all rows; with `ref`, of the sum of its numbers among the sum of all. */
   | { readonly fn: "share"; readonly ref: ColumnRef | null }
+  /** Of rows for which all of these hold, among all rows. */
+  | { readonly fn: "rate"; readonly holds: readonly Filter[] }
   | { readonly fn: AggregateFn; readonly ref: ColumnRef };
 
 export interface Order {

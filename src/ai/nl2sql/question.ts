@@ -18,6 +18,8 @@ export interface Token {
   /** It stood in quotes. */
   readonly isQuoted: boolean;
   readonly isCapitalised: boolean;
+  /** "not" that was written as the beginning of a word. */
+  readonly isPrefix?: true;
   /** Carries no meaning in the question. "IT" does, unless all words are in capitals. */
   readonly isStop: boolean;
 }
@@ -70,7 +72,7 @@ export class Question {
 function withoutPrefix(token: Token, length: number): readonly Token[] {
   if (length === 0 || token.isQuoted) return [token];
   const middle = token.start + length;
-  const denial: Token = { ...token, text: "not", lower: "not", stem: "not", end: middle, isStop: true };
+  const denial: Token = { ...token, text: token.text.slice(0, length), lower: "not", stem: "not", end: middle, isStop: true, isPrefix: true };
   const lower = token.lower.slice(length);
   const rest = { ...token, text: token.text.slice(length), lower, stem: stemOf(lower), start: middle };
   return [denial, { ...rest, isCapitalised: false, isStop: false }];

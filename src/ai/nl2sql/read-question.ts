@@ -49,7 +49,7 @@ const isOfHaving = ({ numbers, comparison }: Condition, { having }: MeasuredGrou
 /** A shape for each function that its only aggregate may be. */
 function readingsOf(shape: QueryShape, fns: readonly AggregateFn[]): ReadQuestion["readings"] {
   const [only] = shape.aggregates;
-  if (only === undefined || only.fn === "count" || only.fn === "share") return [];
+  if (only === undefined || only.fn === "count" || only.fn === "share" || only.fn === "rate") return [];
   const { ref } = only;
   return fns.map((fn) => ({ meaning: `${fn} of ${ref.column.name}`, shape: { ...shape, aggregates: [{ fn, ref }] } }));
 }
@@ -124,6 +124,11 @@ export class QuestionReader {
     else if (first !== null && measured?.order == null) this.superlative(first, groupKeys);
     this.shares(groupKeys);
     this.aggregate(fns, counted);
+    // "The average amount per invoice" is that of all invoices.
+    const [own] = groupKeys;
+    const isOfRow = (each: Aggregate) => each.fn === "avg" && each.ref.table === this.columns.base;
+    if (groupKeys.length === 1 && own!.kind === "table" && own!.table === this.columns.base)
+      if (this.aggregates.length > 0 && this.aggregates.every(isOfRow)) groupKeys.pop();
     const fnsMeant = (first === null || asked !== null) && counted === null ? this.bareMeasure(groupKeys) : [];
     this.ordered(ordered);
     this.limited();
@@ -177,7 +182,8 @@ export class QuestionReader {
     this.question.tokens.forEach((_, at) => {
       if (!this.question.says(at, "share|shares|percentage|proportion|fraction", "of") || this.question.isUsed(at))
         return;
-      if (groups.length === 0 || this.aggregates.length > 0 || this.conditions.related.length > 0) return;
+      if (this.aggregates.length > 0 || this.conditions.related.length > 0) return;
+      if (this.rate(at, groups.length > 0) || groups.length === 0) return;
       const named = this.sharedThing(at + 2);
       const ref = named?.kind === "column" ? this.columns.takeColumn(named.mention, isNumber) : null;
       // Of words there is no sum: the question is refused.
@@ -188,6 +194,21 @@ export class QuestionReader {
         if (AGGREGATES[this.question.lower(next)] === "sum") this.question.use(next);
       this.aggregates.push({ fn: "share", ref });
     });
+  }
+
+  /** "The share of the stories that are premium", "of premium stories": of rows for which that holds. */
+  private rate(at: number, isGrouped: boolean): boolean {
+    const { question, conditions } = this;
+    const said = question.tokens.findIndex((_, i) => i > at && question.says(i, "is|are|was|were"));
+    const holds = conditions.filters.filter((filter) => filter.at !== undefined && filter.at > Math.max(at, said));
+    if (holds.length === 0) return false;
+    // Among the premium stories of each section, or premium ones among its stories: it does not say.
+    const isClear = (said > 0 || !isGrouped) && holds.every(({ ref }) => ref.table === this.columns.base);
+    if (!isClear) this.columns.unuse(at);
+    question.use(at, at + 2);
+    this.aggregates.push({ fn: "rate", holds });
+    for (const filter of holds) conditions.filters.splice(conditions.filters.indexOf(filter), 1);
+    return true;
   }
 
   /** What groups have a share of: the first thing that is named from there on, before the groups. */
@@ -368,6 +389,10 @@ export class QuestionReader {
     ) {
       if (this.ranking === null && this.conditions.having === null) aggregates.push({ fn: "count", distinct: null });
     }
+    const isNumeric = columns.some(isNumber) || aggregates.some((each) => "ref" in each && each.ref !== null);
+    question.tokens.forEach((_, at) => {
+      if (question.says(at, "how", "much") && !isNumeric) this.columns.unuse(at + 1);
+    });
     const onlyColumn =
       columns.length === 1 && this.names.tables.length === 0 && this.values.length === 0 && this.order === null;
     if (onlyColumn && this.conditions.filters.length === 0) {
@@ -406,6 +431,10 @@ export class QuestionReader {
     const mention = this.names.columns.find(({ from }) => !this.question.isUsed(from));
     const ref = mention === undefined ? null : this.columns.resolve(mention, (each) => each.table === counted);
     if (ref === null || (this.columns.base !== counted && mention!.candidates[0]!.score < 0.9)) return [];
+    // "The name of the farm with the most workers" is that of the farm.
+    const { to } = mention!;
+    const owner = this.names.tables.find(({ from }) => from > to && from <= to + 2);
+    if (owner?.table === this.columns.base && this.question.says(to, "of")) return [];
     this.question.use(mention!.from, mention!.to);
     return [{ kind: "column", ref }];
   }

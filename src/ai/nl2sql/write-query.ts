@@ -65,11 +65,12 @@ class Writer {
     for (const aggregate of shape.aggregates) {
       if (aggregate.fn === "count") {
         if (aggregate.distinct !== null) this.join(aggregate.distinct.table);
-      } else if (aggregate.ref !== null) this.join(aggregate.ref.table);
+      } else if (aggregate.fn !== "rate" && aggregate.ref !== null) this.join(aggregate.ref.table);
     }
     for (const { table } of shape.columns) this.join(table);
     if (shape.order?.ref) this.join(shape.order.ref.table);
-    for (const filter of shape.filters) if (!this.ofMissing(filter)) this.filter(filter);
+    const left = shape.filters.filter((filter) => !this.ofMissing(filter));
+    for (const filter of this.withoutDenied(left)) this.filter(filter);
     for (const { table, exists } of shape.related) this.relate(table, exists);
     for (const filters of this.many.values()) this.where.push(existsOf(filters));
     const change = shape.change;
@@ -101,6 +102,33 @@ class Writer {
     const conditions = this.missing.get(table) ?? [];
     this.missing.set(table, [...conditions, { path, sql: filter.sql(columnOf(filter.ref)) }]);
     return true;
+  }
+
+  /**
+   * "Guests who did not book a suite in 2025": one negation denies rows for which all of it holds, and what else is said
+   * of those rows. The filters that are left.
+   */
+  private withoutDenied(filters: readonly Filter[]): readonly Filter[] {
+    const stepOf = ({ ref }: Filter) => this.pathTo(ref.table).find(({ toMany }) => toMany)?.link;
+    const isMany = (filter: Filter) => !this.joins.has(filter.ref.table) && stepOf(filter) !== undefined;
+    const denied = filters.filter((filter) => filter.denied !== undefined && isMany(filter));
+    const groups = new Map<string, Filter[]>();
+    for (const filter of denied) {
+      const { from, columns } = stepOf(filter)!;
+      const key = `${filter.denial} ${from.sqlName} ${columns.join()}`;
+      groups.set(key, [...(groups.get(key) ?? []), filter]);
+    }
+    const used = new Set<Filter>(denied);
+    for (const group of groups.values()) {
+      const also = filters.filter((filter) => !used.has(filter) && isMany(filter) && stepOf(filter) === stepOf(group[0]!));
+      for (const filter of also) used.add(filter);
+      const path = [...group, ...also].flatMap(({ ref }) => this.pathTo(ref.table));
+      this.none(
+        [...new Map(path.map((step) => [endOf(step), step])).values()],
+        [...group.map(({ ref, denied: of }) => of!(columnOf(ref))), ...also.map(({ ref, sql }) => sql(columnOf(ref)))],
+      );
+    }
+    return filters.filter((filter) => !used.has(filter));
   }
 
   private pathTo(table: TableFacts): readonly Step[] {
@@ -293,6 +321,10 @@ function aggregateOf(aggregate: Aggregate): Named {
   if (aggregate.fn === "count") {
     const { distinct } = aggregate;
     return { by: distinct === null ? "count(*)" : `count(DISTINCT ${columnOf(distinct)})`, name: "count" };
+  }
+  if (aggregate.fn === "rate") {
+    const holds = aggregate.holds.map(({ ref, sql }) => sql(columnOf(ref))).join(" AND ");
+    return { by: `avg(CASE WHEN ${holds} THEN 1.0 ELSE 0.0 END)`, name: "share" };
   }
   if (aggregate.fn === "share") {
     if (aggregate.ref === null) return { by: "count(*) * 1.0 / sum(count(*)) OVER ()", name: "share" };
