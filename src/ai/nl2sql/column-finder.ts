@@ -170,8 +170,8 @@ export class ColumnFinder {
 
   /** A table that a row has many of and that is named right before: "with no orders in 2024", "orders placed in 2024". */
   manyBefore(at: number): TableFacts | null {
-    const before = isVerb(this.question.lower(at - 1)) ? [at, at - 1] : [at];
-    const found = this.names.tables.find(({ to, score }) => before.includes(to) && score >= MEANING);
+    const endingAt = (end: number) => this.names.tables.find(({ to, score }) => to === end && score >= MEANING);
+    const found = endingAt(at) ?? (isVerb(this.question.lower(at - 1)) ? endingAt(at - 1) : undefined);
     const path = found && pathBetween(this.schema, this.base!, found.table, this.named);
     return path?.some(({ toMany }) => toMany) === true ? found!.table : null;
   }

@@ -7,7 +7,7 @@ import { wordsOfName } from "./bare-names.js";
 import { anyKind, type ColumnFinder, isBoolean, isNumber, isTime, type Kinds } from "./column-finder.js";
 import { type Condition, hasYears, type Operator, operatorAt } from "./conditions.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
-import { isNegated, namedAt, negationBefore } from "./phrases.js";
+import { isNegated, isVerb, namedAt, negationBefore } from "./phrases.js";
 import type { Filter, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
 import { type ColumnFacts, type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
@@ -22,6 +22,7 @@ export class ConditionReader {
   readonly filters: Filter[] = [];
   readonly related: { table: TableFacts; exists: boolean }[] = [];
   having: QueryShape["having"] = null;
+  isGrouped = false;
   /** Where a negation says that there is no row of a table. */
   private readonly absences = new Map<number, TableFacts>();
 
@@ -126,7 +127,7 @@ export class ConditionReader {
     if (this.question.says(from - 1, "or") && before?.ref.column === ref.column) {
       this.question.use(from - 1);
       this.filters[this.filters.length - 1] = { ref, sql: (column) => `(${before.sql(column)} OR ${sql(column)})` };
-    } else this.filters.push({ ref, sql });
+    } else this.filters.push({ ref, sql, at: from });
   }
 
   /** "more than 3 orders": a number of rows; true when it is one. */
@@ -139,7 +140,7 @@ export class ConditionReader {
       ({ from, candidates }) =>
         from < to && !this.question.isUsed(from) && candidates.some(({ ref }) => ref.table === this.columns.base),
     );
-    if (mention.table === this.columns.base && !byColumn) return false;
+    if (mention.table === this.columns.base && !byColumn && !this.isGrouped) return false;
     this.question.use(mention.from, mention.to);
     this.having = { table: mention.table, comparison, count: numbers![0]! };
     return true;
@@ -177,7 +178,7 @@ export class ConditionReader {
     for (const { ref, values, denial, at } of chosen) {
       const sql = valueCondition(values, denial !== null);
       if (denial !== null) this.deny(at, denial, ref, valueCondition(values, false), sql);
-      else this.filters.push({ ref, sql, at });
+      else this.filters.push({ ref, sql, at, isState: true });
     }
   }
 
@@ -348,7 +349,9 @@ export class ConditionReader {
     const isArticle = next > from || this.question.says(next, "a|an|any|some");
     if (this.question.says(next, "a|an|any|some")) next++;
     const named = namedAt(this.names, next);
-    if (named?.kind === "column" && isArticle) this.known(named.mention);
+    // "Viewings with feedback".
+    const isOfRows = this.names.tables.some(({ table, to }) => table === this.columns.base && to === from - 1);
+    if (named?.kind === "column" && (isArticle || isOfRows)) this.known(named.mention);
     if (named?.kind !== "table" || !isArticle || named.mention.table === this.columns.base) return;
     if (this.values.some(({ from: start }) => start === named.mention.to)) return;
     this.question.use(named.mention.from, named.mention.to);
@@ -370,9 +373,11 @@ export class ConditionReader {
    * named before what is denied of them.
    */
   private deny(at: number, denial: number, ref: ColumnRef, denied: Filter["sql"], sql: Filter["sql"]): void {
-    const isNamedBefore = this.names.tables.some(({ table, from }) => table === ref.table && from < denial);
+    const isNamedBefore = this.names.tables.some(
+      ({ table, from }) => table === ref.table && from < denial && !isVerb(this.question.lower(from)),
+    );
     const isOfRow = isNamedBefore || this.question.at(denial)?.isPrefix === true;
-    this.filters.push({ ref, sql, at, ...(!isOfRow && { denied, denial }) });
+    this.filters.push({ ref, sql, at, isState: true, ...(!isOfRow && { denied, denial }) });
   }
 
   booleans(): void {
@@ -387,7 +392,7 @@ export class ConditionReader {
       if (this.filters.some(({ ref }) => ref.column === best.column)) this.columns.unuse(at);
       if (denial !== null && this.absences.get(denial) !== best.table)
         this.deny(at, denial, best, (column) => column, (column) => `NOT ${column}`);
-      else this.filters.push({ ref: best, sql: (column) => column, at });
+      else this.filters.push({ ref: best, sql: (column) => column, at, isState: true });
     }
   }
 }

@@ -87,9 +87,16 @@ function isListOfAll(question: Question, at: number): boolean {
   return begins && !question.tokens.some(measures);
 }
 
+/** "Agents with rooms in every town": nothing is counted, summed or the highest. */
+function measuresBefore(question: Question, at: number): boolean {
+  const before = question.tokens.slice(0, at);
+  return before.some(({ lower }) => AGGREGATES[lower] !== undefined || /^(many|much|number|count)$|est$/.test(lower));
+}
+
 /** Tokens of a word that begins a group; 0: none. */
 function groupMarker(question: Question, at: number): number {
-  if (question.says(at, "for|in|by|of|within|on|with|at", "each|every")) return 2;
+  if (question.says(at, "for|in|by|of|within|on|with|at", "each|every"))
+    return question.says(at + 1, "every") && !measuresBefore(question, at) ? 0 : 2;
   if (question.says(at, "grouped|group|broken|split|divided", "by|down", "by")) return 3;
   if (question.says(at, "grouped|group|split|divided", "by")) return 2;
   if (question.says(at, "per")) return 1;

@@ -9,8 +9,10 @@ export interface Filter {
   readonly denied?: (column: string) => string;
   /** Where the negation stands: what one negation denies of many rows is denied of each of them together. */
   readonly denial?: number;
-  /** Where a value or a state is named. */
+  /** Where it is said. */
   readonly at?: number;
+  /** A value, or what is true or false. */
+  readonly isState?: true;
 }
 
 export type TimeUnit = "year" | "quarter" | "month" | "week" | "day" | "hour";

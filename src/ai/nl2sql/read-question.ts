@@ -109,6 +109,7 @@ export class QuestionReader {
     if (this.columns.base === null) return null;
     const fns = this.aggregateWords();
     const groupKeys = this.groupKeys(groups);
+    this.conditions.isGrouped = groupKeys.length > 0;
     this.conditions.missing();
     this.conditions.valueFilters();
     this.conditions.keys();
@@ -200,7 +201,7 @@ export class QuestionReader {
   private rate(at: number, isGrouped: boolean): boolean {
     const { question, conditions } = this;
     const said = question.tokens.findIndex((_, i) => i > at && question.says(i, "is|are|was|were"));
-    const holds = conditions.filters.filter((filter) => filter.at !== undefined && filter.at > Math.max(at, said));
+    const holds = conditions.filters.filter((filter) => filter.isState && filter.at! > Math.max(at, said));
     if (holds.length === 0) return false;
     // Among the premium stories of each section, or premium ones among its stories: it does not say.
     const isClear = (said > 0 || !isGrouped) && holds.every(({ ref }) => ref.table === this.columns.base);
@@ -389,6 +390,7 @@ export class QuestionReader {
     ) {
       if (this.ranking === null && this.conditions.having === null) aggregates.push({ fn: "count", distinct: null });
     }
+    this.absentThings(columns);
     const isNumeric = columns.some(isNumber) || aggregates.some((each) => "ref" in each && each.ref !== null);
     question.tokens.forEach((_, at) => {
       if (question.says(at, "how", "much") && !isNumeric) this.columns.unuse(at + 1);
@@ -417,6 +419,18 @@ export class QuestionReader {
       limit: this.limit,
       named: this.columns.named,
     };
+  }
+
+  /** "Towns without offices": of what is shown there is no row to ask. "Authors with more than 3 countries": each has one. */
+  private absentThings(columns: readonly ColumnRef[]): void {
+    const { question, columns: finder, conditions } = this;
+    const base = finder.base!;
+    const at = question.tokens.findIndex((_, i) => question.says(i, "without|no|never"));
+    const isNamedBefore = this.names.tables.some(({ table, from }) => table === base && from < at);
+    if (at >= 0 && columns.length > 0 && !isNamedBefore) finder.unuse(at);
+    const counted = this.ranking?.table ?? conditions.having?.table ?? base;
+    if (counted === base || this.conditions.isGrouped || !finder.isOneOf(counted)) return;
+    for (const { table, from } of this.names.tables) if (table === counted) finder.unuse(from);
   }
 
   private unuseColumn({ column }: ColumnRef): void {

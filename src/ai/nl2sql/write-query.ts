@@ -120,7 +120,9 @@ class Writer {
     }
     const used = new Set<Filter>(denied);
     for (const group of groups.values()) {
-      const also = filters.filter((filter) => !used.has(filter) && isMany(filter) && stepOf(filter) === stepOf(group[0]!));
+      const [first] = group;
+      const isAlso = (filter: Filter) => isMany(filter) && stepOf(filter) === stepOf(first!) && isAfter(filter, first!);
+      const also = filters.filter((filter) => !used.has(filter) && isAlso(filter));
       for (const filter of also) used.add(filter);
       const path = [...group, ...also].flatMap(({ ref }) => this.pathTo(ref.table));
       this.none(
@@ -274,6 +276,9 @@ class Writer {
     return { list: [...columns.map(({ list }) => list), ...aggregates.map(listed)].join(", "), tail };
   }
 }
+
+/** "By Kim and not by Osei": the first is no part of what is denied. */
+const isAfter = ({ at }: Filter, { denial }: Filter) => at === undefined || at > denial!;
 
 /** "fewer than 3 orders": also those of no order. */
 function mayBeNone({ comparison, count }: NonNullable<QueryShape["having"]>): boolean {
