@@ -72,7 +72,7 @@ export class BaseFinder {
         !isPart(mention) &&
         !isGroup(mention) &&
         !isRanked(mention) &&
-        !this.isHaving(mention.from),
+        !this.isHaving(mention.from, first),
     );
     if (counted !== null) {
       // Words between may be values: "how many female students".
@@ -111,7 +111,9 @@ export class BaseFinder {
   }
 
   /** Whether the name is what a number of rows is compared with: "more than 3 orders". */
-  private isHaving(at: number): boolean {
+  private isHaving(at: number, first: Superlative | null): boolean {
+    // "The last 5 visits".
+    if (first !== null && first.at < at && at <= first.to) return false;
     const before = this.question.at(at - 1);
     return before?.number != null && this.question.isUsed(at - 1);
   }
@@ -133,7 +135,7 @@ export class BaseFinder {
   private subjectColumn(first: Superlative | null): ColumnRef | null {
     const free = this.names.columns.filter(
       ({ from }) =>
-        !this.question.isUsed(from) && !this.isHaving(from) && (first === null || !first.isMost || from < first.at),
+        !this.question.isUsed(from) && !this.isHaving(from, first) && (first === null || !first.isMost || from < first.at),
     );
     const best = free.find(({ candidates }) => candidates[0]!.score >= 0.7) ?? free[0];
     return best === undefined ? null : this.columns.resolve(best, anyKind, this.valueTable());

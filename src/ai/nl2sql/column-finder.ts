@@ -8,7 +8,7 @@ import { type ColumnMention, type NameMentions, wordScore } from "./name-mention
 import { isVerb } from "./phrases.js";
 import { type Question, stemOf } from "./question.js";
 import { type ColumnRef, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
-import type { Measure } from "./vocabulary.js";
+import { type Measure, UNIT_NAMES } from "./vocabulary.js";
 
 export type Kinds = (ref: ColumnRef) => boolean;
 
@@ -21,6 +21,10 @@ export const isYearNumber: Kinds = (ref) =>
   isNumber(ref) && wordsOfName(ref.column.name).some((word) => /year|^(?:founded|established|built|born|since)$/.test(word));
 const isBirth = ({ column }: ColumnRef) => /birth|born|dob/i.test(column.name);
 
+/** Units of what a name or an adjective says: nobody knows whether a lone number is of days. */
+const MEASURED: ReadonlySet<string> = new Set(
+  "second minute hour day week month year kilogram gram milligram metre centimetre kilometre mile".split(" "),
+);
 /** A synonym, or better. */
 const MEANING = 0.6;
 
@@ -138,7 +142,9 @@ export class ColumnFinder {
       const ref = this.takeColumn(mention, isTime);
       if (ref !== null) return ref;
     }
-    const near = this.columnsNear(isTime);
+    // Of rows that nobody speaks of, no date is meant.
+    const isSpokenOf = ({ table }: ColumnRef) => this.named.has(table) || this.isOneOf(table);
+    const near = this.columnsNear(isTime).filter(isSpokenOf);
     const births = near.filter(isBirth);
     const others = near.filter((ref) => !isBirth(ref));
     return (birthFirst ? (births[0] ?? others[0]) : (others[0] ?? births[0])) ?? null;
@@ -191,9 +197,10 @@ export class ColumnFinder {
     }
     const byUnit = this.question.at(to - 1)?.number === null ? this.columnByWords([unit], isNumber) : null;
     if (byUnit !== null) return byUnit;
+    const isOther = (measure !== null && measure.words.length > 0) || MEASURED.has(UNIT_NAMES[unit] ?? "");
     const table = this.manyBefore(from) ?? this.base!;
     const own = table.columns.filter((column) => isNumber({ table, column }));
-    if (own.length === 1 && !this.isUnknown(from - 1)) {
+    if (own.length === 1 && !isOther && !this.isUnknown(from - 1)) {
       this.certainty = Math.min(this.certainty, 0.6);
       return { table, column: own[0]! };
     }

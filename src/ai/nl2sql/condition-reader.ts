@@ -376,7 +376,10 @@ export class ConditionReader {
     const isNamedBefore = this.names.tables.some(
       ({ table, from }) => table === ref.table && from < denial && !isVerb(this.question.lower(from)),
     );
-    const isOfRow = isNamedBefore || this.question.at(denial)?.isPrefix === true;
+    const isAbsent = /^(?:no|without|never)$/.test(this.question.lower(denial));
+    // "By Kim and not by Osei" are two rows.
+    const isOther = this.filters.some((other) => other.ref.column === ref.column);
+    const isOfRow = (isNamedBefore && !isAbsent && !isOther) || this.question.at(denial)?.isPrefix === true;
     this.filters.push({ ref, sql, at, isState: true, ...(!isOfRow && { denied, denial }) });
   }
 

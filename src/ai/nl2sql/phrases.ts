@@ -100,6 +100,8 @@ function groupMarker(question: Question, at: number): number {
   if (question.says(at, "grouped|group|broken|split|divided", "by|down", "by")) return 3;
   if (question.says(at, "grouped|group|split|divided", "by")) return 2;
   if (question.says(at, "per")) return 1;
+  const isOfEvery = question.says(at - 1, "for|in|by|of|within|on|with|at") && question.says(at, "every");
+  if (isOfEvery && !measuresBefore(question, at)) return 0;
   if (question.says(at, "each|every")) return isListOfAll(question, at) ? 0 : 1;
   if (!question.says(at, "by")) return 0;
   const before = question.lower(at - 1);
@@ -118,6 +120,18 @@ export function periodAsked(question: Question, names: NameMentions, { at }: Sup
     return unit as TimeUnit;
   }
   return null;
+}
+
+/** "Top 3 towns by number of gigs": what is counted by; uses the words but those of the count. */
+export function countedBy(question: Question, names: NameMentions, first: Superlative): Named | null {
+  if (first.measure !== null || first.count === null || !question.says(first.at, "top")) return null;
+  const named = namedAt(names, first.to);
+  const by = named?.mention.to ?? -1;
+  let of = by + 1;
+  while (question.says(of, "the|total")) of++;
+  if (named === null || !question.says(by, "by") || !question.says(of, "number|count", "of")) return null;
+  question.use(first.at, by + 1);
+  return named;
 }
 
 export interface OrderPhrase {

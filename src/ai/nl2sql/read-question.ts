@@ -11,6 +11,7 @@ import { type Condition, conditionsOf } from "./conditions.js";
 import { type MeasuredGroups, measuredGroups } from "./measured-groups.js";
 import type { ColumnMention, NameMentions } from "./name-mentions.js";
 import {
+  countedBy,
   type GroupPhrase,
   groupPhrases,
   isNegated,
@@ -101,6 +102,8 @@ export class QuestionReader {
     const first = superlative(question, this.names, isValue);
     const asked = first === null || groups.length > 0 ? null : periodAsked(question, this.names, first);
     if (asked !== null) groups.push({ kind: "time", unit: asked });
+    const ranked = first === null || groups.length > 0 ? null : countedBy(question, this.names, first);
+    if (ranked !== null) groups.push(ranked);
     const rows = new BaseFinder(question, this.schema, this.names, this.values, this.columns);
     const counted = rows.countedAt();
     if (groups.length === 0)
@@ -121,7 +124,7 @@ export class QuestionReader {
     for (const condition of conditions) {
       if (measured?.having == null || !isOfHaving(condition, measured)) this.conditions.condition(condition);
     }
-    if (first !== null && asked !== null) this.bestPeriod(first);
+    if (first !== null && (asked !== null || ranked !== null)) this.bestGroup(first);
     else if (first !== null && measured?.order == null) this.superlative(first, groupKeys);
     this.shares(groupKeys);
     this.aggregate(fns, counted);
@@ -159,8 +162,8 @@ export class QuestionReader {
     return { shape: by(aggregate), readings, certainty: this.columns.certainty };
   }
 
-  /** "Which month had the most orders". */
-  private bestPeriod({ count, measure }: Superlative): void {
+  /** "Which month had the most orders", "top 3 towns by number of gigs". */
+  private bestGroup({ count, measure }: Superlative): void {
     this.order = { ref: null, descending: measure?.descending ?? true };
     this.limit = count ?? 1;
   }
