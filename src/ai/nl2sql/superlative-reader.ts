@@ -1,5 +1,5 @@
 /** What a superlative of a question asks for ("the oldest three", "most orders"). Used by read-question.ts. */
-import { type ColumnFinder, isNumber, isTime, isYearNumber } from "./column-finder.js";
+import { type ColumnFinder, isNumber, isTime, isYearNumber, type Kinds } from "./column-finder.js";
 import type { NameMentions } from "./name-mentions.js";
 import { namedAt, type Superlative } from "./phrases.js";
 import type { Aggregate, GroupKey, Order, QueryShape } from "./query-shape.js";
@@ -80,9 +80,11 @@ export class SuperlativeReader {
       const ref = before && this.columns.takeColumn(before, isNumber);
       if (ref) return ref;
     }
-    const named = this.columns.mentionAt(next, (ref) => isNumber(ref) || isTime(ref));
+    // "The longest delivery" is no time of delivery.
+    const kinds: Kinds = (ref) => isNumber(ref) || (isTime(ref) && (measure?.words.length ?? 0) === 0);
+    const named = this.columns.mentionAt(next, kinds);
     if (named !== undefined && !this.question.isUsed(next)) {
-      const ref = this.columns.takeColumn(named, (each) => isNumber(each) || isTime(each));
+      const ref = this.columns.takeColumn(named, kinds);
       if (ref !== null) return ref;
     }
     if (measure?.time !== undefined) {

@@ -157,12 +157,23 @@ class Writer {
   private filter({ ref, sql, denied }: Filter): void {
     const condition = sql(columnOf(ref));
     const path = this.pathTo(ref.table);
+    if (denied === undefined) this.joinCounted(path);
     if (this.joins.has(ref.table) || !path.some(({ toMany }) => toMany)) {
       this.join(ref.table);
       if (this.outer.has(ref.table)) this.outer.get(ref.table)!.push(condition);
       else this.where.push(condition);
     } else if (denied === undefined) this.manyFor(path).conditions.push(condition);
     else this.none(path, [denied(columnOf(ref))]);
+  }
+
+  /** "The truck with the most deliveries to the north": a condition on what is counted. */
+  private joinCounted(path: readonly Step[]): void {
+    const first = path.findIndex(({ toMany }) => toMany);
+    if (first < 0 || first === path.length - 1 || path.slice(first + 1).some(({ toMany }) => toMany)) return;
+    const counted = endOf(path[first]!);
+    if (this.joins.get(counted)?.link !== path[first]!.link) return;
+    if (this.outer.has(counted)) throw new Unconnected();
+    for (const step of path.slice(first + 1)) if (!this.joins.has(endOf(step))) this.joins.set(endOf(step), step);
   }
 
   /** No row along that way for which the conditions hold. */
