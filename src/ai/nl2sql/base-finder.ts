@@ -23,13 +23,18 @@ export class BaseFinder {
     for (let at = 0; at < question.tokens.length; at++) {
       let next = 0;
       if (question.says(at, "how", "many")) next = at + 2;
-      else if (question.says(at, "number|count|amount", "of") && !this.endsColumn(at)) next = at + 2;
+      else if (question.says(at, "number|count|amount", "of") && !this.endsColumn(at) && !this.isAmount(at)) next = at + 2;
       else if (question.says(at, "count") && at === 0) next = at + 1;
       if (next === 0 || this.isOfNumbers(at, next)) continue;
       while (question.says(next, "the|all|of|our|total|different|distinct|unique")) next++;
       return next;
     }
     return null;
+  }
+
+  /** "The average amount of a transfer" is no number of transfers. */
+  private isAmount(at: number): boolean {
+    return this.question.says(at, "amount") && AGGREGATES[this.question.lower(at - 1)] !== undefined;
   }
 
   /** "Average number of pages": of a column of numbers. */

@@ -42,6 +42,10 @@ export class ConditionReader {
       // "Paid less than the average salary".
       const named = this.names.columns.find((each) => each.from === to);
       if (named?.candidates.some((each) => each.ref.column === ref.column)) question.use(named.from, named.to);
+      // "The average amount of their account" is another one for each row.
+      const after = named === undefined ? to : named.to;
+      if (question.says(after, "of|in|for|at", "their|its|his|her|the", "same") || question.says(after, "of|in|for|at", "their|its|his|her"))
+        this.columns.unuse(to - 1);
       const average = (column: string) => `(SELECT avg(${column}) FROM ${ref.table.sqlName})`;
       this.add(from, ref, (column) => `${column} ${comparison} ${average(column)}`);
       return;

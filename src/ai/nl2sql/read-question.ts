@@ -98,7 +98,10 @@ export class QuestionReader {
     const change = periodChange(question);
     const conditions = conditionsOf(question, (at) => isValue(at) || question.isUsed(at));
     const groups = groupPhrases(question, this.names, isValue);
-    if (change !== null && !groups.some(({ kind }) => kind === "time")) groups.push({ kind: "time", unit: change });
+    const period = groups.find((group) => group.kind === "time");
+    if (change !== null && period === undefined) groups.push({ kind: "time", unit: change });
+    // "Per month, year over year": months of two years side by side are not written.
+    else if (change !== null && period!.unit !== change) this.columns.notPlaced.push(change);
     const first = superlative(question, this.names, isValue);
     const asked = first === null || groups.length > 0 ? null : periodAsked(question, this.names, first);
     if (asked !== null) groups.push({ kind: "time", unit: asked });
@@ -403,6 +406,8 @@ export class QuestionReader {
     if (onlyColumn && this.conditions.filters.length === 0) {
       this.conditions.filters.push({ ref: columns[0]!, sql: (column) => `${column} IS NOT NULL` });
     }
+    const isOrderShown = this.order?.ref == null || columns.some(({ column }) => column === this.order!.ref!.column);
+    if (!isOrderShown && columns.some(({ table }) => !this.columns.isOneOf(table))) this.unuseColumn(columns[0]!);
     const [only] = columns;
     const many = only !== undefined && columns.some(({ table }) => table !== this.columns.base);
     return {

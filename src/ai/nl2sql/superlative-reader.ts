@@ -1,5 +1,5 @@
 /** What a superlative of a question asks for ("the oldest three", "most orders"). Used by read-question.ts. */
-import { type ColumnFinder, isNumber, isTime, isYearNumber, type Kinds } from "./column-finder.js";
+import { type ColumnFinder, isBoolean, isNumber, isTime, isYearNumber, type Kinds } from "./column-finder.js";
 import type { NameMentions } from "./name-mentions.js";
 import { namedAt, type Superlative } from "./phrases.js";
 import type { Aggregate, GroupKey, Order, QueryShape } from "./query-shape.js";
@@ -45,7 +45,11 @@ export class SuperlativeReader {
       }
     }
     if (first.isMost) {
-      const named = namedAt(this.names, next);
+      // "The most folk gigs": what is said of them is read elsewhere.
+      let thing = next;
+      while (thing < next + 3 && (question.isUsed(thing) || this.columns.mentionAt(thing, isBoolean) !== undefined))
+        thing++;
+      const named = namedAt(this.names, namedAt(this.names, next)?.kind === "table" ? next : thing);
       if (named?.kind === "table") {
         question.use(named.mention.from, named.mention.to);
         return { ranking: { table: named.mention.table, descending: measure!.descending }, limit: count };
@@ -58,7 +62,10 @@ export class SuperlativeReader {
       for (let at = first.at; at < first.to; at++) this.columns.unuse(at);
       return null;
     }
-    const ref = this.column(first, next);
+    const found = this.column(first, next);
+    // "Who sold the most" asks for a sum.
+    const isSum = first.isMost && found !== null && !this.columns.isOneOf(found.table);
+    const ref = isSum ? null : found;
     if (ref === null) {
       if (measure === null && first.count !== null && groups.length === 0) return { limit: count };
       for (let at = first.at; at < first.to; at++) this.columns.unuse(at);
@@ -106,7 +113,7 @@ export class SuperlativeReader {
           );
     if (measured !== undefined) return this.columns.takeColumn(measured, isNumber);
     const own = this.columns.base!.columns.filter((column) => isNumber({ table: this.columns.base!, column }));
-    return own.length === 1 && measure !== null ? { table: this.columns.base!, column: own[0]! } : null;
+    return own.length === 1 && measure !== null && !isMost ? { table: this.columns.base!, column: own[0]! } : null;
   }
 
   /**

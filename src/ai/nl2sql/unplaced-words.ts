@@ -67,6 +67,7 @@ function isOfEach(question: Question, at: number, sql: string): boolean {
   if (question.says(at, "then")) return / ORDER BY /.test(sql);
   if (question.says(at, "all|both")) return question.says(at - 1, "are|were|is|have|has|had|who|that|which|whose");
   if (question.says(at, "only")) return question.says(at - 1, "are|is|have|has|had|who|that|which|whose|ever");
+  if (question.says(at, "out") && isVerb(question.lower(at - 1))) return true;
   return question.says(at, "out", "of") || question.says(at, "all", "of", "whose");
 }
 
