@@ -19,7 +19,7 @@ const GERMAN: readonly (readonly [name: string, ...meanings: string[]])[] = [
   ["abteilung", "department"],
   ["lager", "warehouse"],
   ["bestand", "stock", "inventory"],
-  ["menge", "quantity", "amount"],
+  ["menge", "quantity"],
   ["betrag", "amount"],
   ["preis", "price"],
   ["umsatz", "revenue", "turnover"],

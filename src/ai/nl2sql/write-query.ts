@@ -96,8 +96,8 @@ class Writer {
     const missing = this.shape.related.filter(({ exists }) => !exists).map(({ table }) => table);
     if (missing.length === 0 || filter.denied !== undefined || this.joins.has(filter.ref.table)) return false;
     const path = this.pathTo(filter.ref.table);
-    const at = path.findIndex((step) => step.toMany && missing.includes(endOf(step)));
-    if (at < 0) return false;
+    const at = path.findIndex((step) => missing.includes(endOf(step)));
+    if (at < 0 || !path.slice(0, at + 1).some(({ toMany }) => toMany)) return false;
     const table = endOf(path[at]!);
     const conditions = this.missing.get(table) ?? [];
     this.missing.set(table, [...conditions, { path, sql: filter.sql(columnOf(filter.ref)) }]);
