@@ -23,6 +23,7 @@ export class ConditionReader {
   readonly related: { table: TableFacts; exists: boolean }[] = [];
   having: QueryShape["having"] = null;
   isGrouped = false;
+  private readonly spans = new Set<ColumnFacts>();
   /** Where a negation says that there is no row of a table. */
   private readonly absences = new Map<number, TableFacts>();
 
@@ -62,8 +63,10 @@ export class ConditionReader {
       const many = this.columns.manyBefore(from);
       const ref =
         many === null ? this.columns.timeColumn(from, to, measure?.time === "birth") : this.columns.timeOf(many);
-      if (ref !== null) this.add(from, ref, rangeCondition(condition.range));
-      else for (let at = from; at < to; at++) this.columns.unuse(at);
+      if (ref !== null) {
+        this.twice(condition, ref);
+        this.add(from, ref, rangeCondition(condition.range));
+      } else for (let at = from; at < to; at++) this.columns.unuse(at);
       return;
     }
     if (numbers === null) return;
@@ -81,6 +84,13 @@ export class ConditionReader {
           : `${column} ${comparison} ${numbers[0]}`;
       return negated ? `NOT ${text}` : text;
     });
+  }
+
+  /** Two spans of time for one column: "or" stands between them, or one of them is no span. */
+  private twice({ from, to, range }: Condition, { column }: ColumnRef): void {
+    if (range!.from === null || range!.to === null) return;
+    if (this.spans.has(column) && !this.question.says(from - 1, "or")) for (let at = from; at < to; at++) this.columns.unuse(at);
+    this.spans.add(column);
   }
 
   /** "Where the weight is more than the capacity": of two columns of a table. */

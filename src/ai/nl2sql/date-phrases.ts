@@ -113,8 +113,22 @@ function monthPhrase(question: Question, at: number): DatePhrase | null {
   if (number !== null && isYear(dayYear)) return day(dayYear, month, number, 3);
   // "may" is a verb, too.
   if (question.at(at)!.lower === "may" && !question.at(at)!.isCapitalised) return null;
-  const start = `date_trunc('year', current_date)::date + interval '${month - 1} months'`;
-  return phrase(`(${start})::date`, `(${start} + interval '1 month')::date`, 1);
+  const shared = yearOfPair(question, at + 1);
+  if (shared !== null) {
+    return phrase(dateOf(shared, month), month === 12 ? dateOf(shared + 1, 1) : dateOf(shared, month + 1), 1);
+  }
+  const isYearSaid = question.says(at + 1 + of, "this|last|next", "year");
+  const by = !isYearSaid || question.says(at + 1 + of, "this") ? "" : ` ${question.says(at + 1 + of, "last") ? "-" : "+"} interval '1 year'`;
+  const start = `date_trunc('year', current_date)::date${by} + interval '${month - 1} months'`;
+  return phrase(`(${start})::date`, `(${start} + interval '1 month')::date`, isYearSaid ? 3 + of : 1);
+}
+
+/** "March and April 2025", "from January to March 2025": the year of both. */
+function yearOfPair(question: Question, at: number): number | null {
+  if (!question.says(at, "and|to|or|until|till|through|-") || monthNumber(question.lower(at + 1)) === 0) return null;
+  const next = question.says(at + 2, "of") ? at + 3 : at + 2;
+  const year = question.at(next)?.number ?? null;
+  return isYear(year) ? year : yearOfPair(question, at + 2);
 }
 
 /** "Q1 2024", "first quarter of 2024". */
@@ -181,6 +195,8 @@ function relativePhrase(question: Question, at: number): DatePhrase | null {
     const count = question.at(at + 1)?.number ?? null;
     const unit = UNIT_WORDS[question.lower(at + (count === null ? 1 : 2))];
     if (unit === undefined) return null;
+    // "The last month of 2024".
+    if (count === null && question.says(at + 2, "of|in")) return null;
     if (count === null) return calendarUnit(word, unit);
     const span = `interval '${Math.round(count)} ${unit === "quarter" ? "months" : `${unit}s`}'`;
     const times = unit === "quarter" ? `${span} * 3` : span;

@@ -26,7 +26,7 @@ export interface Token {
 
 /** In order: quoted, ISO date, number, comparison sign, word. */
 const TOKEN =
-  /["“”]([^"“”]+)["“”]|(?<![\p{L}\p{N}])['‘]([^'’]+)['’](?![\p{L}\p{N}])|(\d{4}-\d{1,2}-\d{1,2})|[$€£]?(\d[\d,]*(?:\.\d+)?)(k|m|%)?(?![\p{L}\p{N}])|([<>]=?|!=|<>|=)|([\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*(?:[-'’][\p{L}\p{N}]+)*)/giu;
+  /["“”]([^"“”]+)["“”]|(?<![\p{L}\p{N}])['‘]([^'’]+)['’](?![\p{L}\p{N}])|(\d{4}-\d{1,2}-\d{1,2})|[$€£]?(\d+(?:,\d+)*(?:\.\d+)?)(k|m|%)?(?![\p{L}\p{N}])|([<>]=?|!=|<>|=)|([\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*(?:[-'’][\p{L}\p{N}]+)*)/giu;
 
 export class Question {
   readonly tokens: readonly Token[];
