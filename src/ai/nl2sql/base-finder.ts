@@ -95,7 +95,10 @@ export class BaseFinder {
     const sure = free.filter(({ score }) => score >= SURE);
     const subject = sure.find((mention) => !qualified(mention)) ?? sure[0];
     // "What is the average fee per specialty": the measure's table, unless the subject is nearer.
-    const measure = this.measured(subject?.table ?? null);
+    const near = subject ?? free[0];
+    const measure = this.measured(near?.table ?? null);
+    if (subject === undefined && measure !== null && measure.table === near?.table && this.asksAggregate())
+      return this.take(near);
     if (measure !== null && measure.table !== subject?.table && this.asksAggregate()) return measure.table;
     if (subject !== undefined) return this.take(subject);
     const column = this.subjectColumn(first);

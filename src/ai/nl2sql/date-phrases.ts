@@ -197,12 +197,13 @@ function relativePhrase(question: Question, at: number): DatePhrase | null {
     if (unit === undefined) return null;
     // "The last month of 2024".
     if (count === null && question.says(at + 2, "of|in")) return null;
-    if (count === null) return calendarUnit(word, unit);
-    const span = `interval '${Math.round(count)} ${unit === "quarter" ? "months" : `${unit}s`}'`;
+    // "The past year" ends today, "last year" has ended.
+    if (count === null && word !== "past") return calendarUnit(word, unit);
+    const span = `interval '${Math.round(count ?? 1)} ${unit === "quarter" ? "months" : `${unit}s`}'`;
     const times = unit === "quarter" ? `${span} * 3` : span;
     return /^(next|coming)$/.test(word)
       ? phrase("now()::timestamp", `now()::timestamp + ${times}`, 3, true)
-      : phrase(`current_date - ${times}`, "now()::timestamp", 3, true);
+      : phrase(`current_date - ${times}`, "now()::timestamp", count === null ? 2 : 3, true);
   }
   const count = question.at(at)!.number;
   const unit = UNIT_WORDS[question.lower(at + 1)];

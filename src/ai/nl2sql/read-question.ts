@@ -207,7 +207,7 @@ export class QuestionReader {
   private rate(at: number, isGrouped: boolean): boolean {
     const { question, conditions } = this;
     const said = question.tokens.findIndex((_, i) => i > at && question.says(i, "is|are|was|were"));
-    const holds = conditions.filters.filter((filter) => filter.isState && filter.at! > Math.max(at, said));
+    const holds = conditions.filters.filter((filter) => filter.isState && filter.at! >= Math.max(at, said));
     if (holds.length === 0) return false;
     // Among the premium stories of each section, or premium ones among its stories: it does not say.
     const isClear = (said > 0 || !isGrouped) && holds.every(({ ref }) => ref.table === this.columns.base);
@@ -254,6 +254,7 @@ export class QuestionReader {
       if (question.isUsed(mention.from) || !isVerb(question.lower(mention.from))) continue;
       const ref = this.columns.resolve(mention, (each) => each.table === this.columns.base);
       const fit = mention.candidates.find((each) => each.ref.column === ref?.column)?.score ?? 0;
+      if (ref === null && this.undoneOfMany(mention)) continue;
       if (ref === null || !(isTime(ref) || (isNumber(ref) && fit < 0.95))) continue;
       const isAbsent = isNegated(question, mention.from, 2);
       // "Trips ended" may ask for the time.
@@ -263,6 +264,18 @@ export class QuestionReader {
       }
       question.use(mention.from, mention.to);
     }
+  }
+
+  /** "Clients with unpaid invoices": what those have no time of. */
+  private undoneOfMany(mention: ColumnMention): boolean {
+    const { question } = this;
+    const noun = this.names.tables.find(({ from }) => from === mention.to);
+    if (question.at(mention.from - 1)?.isPrefix !== true || noun === undefined) return false;
+    const ref = this.columns.resolve(mention, (each) => each.table === noun.table && isTime(each));
+    if (ref === null) return false;
+    question.use(mention.from - 1, mention.to);
+    this.conditions.filters.push({ ref, sql: (column) => `${column} IS NULL`, at: mention.from });
+    return true;
   }
 
   /** "Where the total exceeds 5000": conditions on groups' sums are not written. */

@@ -38,6 +38,7 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
   question.tokens.forEach((token, at) => {
     if (at < asking || question.isUsed(at) || !/[\p{L}\p{N}<>=]/u.test(token.text)) return;
     if (isOfEach(question, at, sql)) words.push(token.text);
+    else if (token.isPrefix === true) words.push(question.slice(at, at + 2));
     else if (WEIGHTY.test(token.lower)) {
       words.push(token.text);
       const denied = NEGATION.test(token.lower)
