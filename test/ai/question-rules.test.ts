@@ -45,7 +45,10 @@ const sqlOf = async (question: string) => (await matchQuestion(question, SHOP, l
 
 t.test("SQL of questions", async (t) => {
   for (const [question, sql] of [
-    ["total amount year over year", /AS change.*AS growth.*CASE WHEN lag\(year\).* = year - 1.*sum\(invoices\.amount\)/],
+    [
+      "total amount year over year",
+      /AS change.*AS growth.*CASE WHEN lag\(year\).* = year - 1.*sum\(invoices\.amount\)/,
+    ],
     ["amount per month", /SELECT date_trunc\('month', invoices\.issued\) AS month, sum\(invoices\.amount\)/],
     ["unpaid invoices", /WHERE invoices\.paid_on IS NULL$/],
     ["clients with unpaid invoices", /WHERE EXISTS .* invoices\.paid_on IS NULL\)$/],
@@ -54,7 +57,10 @@ t.test("SQL of questions", async (t) => {
     ["invoices paid after they were due", /WHERE invoices\.paid_on > invoices\.due$/],
     ["invoices issued in the first half of 2025", />= DATE '2025-01-01' AND invoices\.issued < DATE '2025-07-01'/],
     ["invoices issued between March and June 2025", />= DATE '2025-03-01' AND invoices\.issued < DATE '2025-07-01'/],
-    ["invoices issued more than 3 months ago", /WHERE invoices\.issued < \(current_date - interval '3 months'\)::date$/],
+    [
+      "invoices issued more than 3 months ago",
+      /WHERE invoices\.issued < \(current_date - interval '3 months'\)::date$/,
+    ],
     ["invoices issued on March 5, 2025", />= DATE '2025-03-05' AND invoices\.issued < DATE '2025-03-06'/],
     ["invoices issued in March of last year", /- interval '1 year' \+ interval '2 months'/],
     ["which month had the most invoices", /GROUP BY date_trunc\('month', .* ORDER BY count\(\*\) DESC LIMIT 1$/],
@@ -97,7 +103,11 @@ t.test("links by names of columns", async (t) => {
   const table = (name: string, primaryKey: string[], ...columns: string[]): NamedTable => ({
     name,
     primaryKey,
-    columns: columns.map((column) => ({ name: column, typeName: column === "note_id" ? "text" : "integer", isLinked: false })),
+    columns: columns.map((column) => ({
+      name: column,
+      typeName: column === "note_id" ? "text" : "integer",
+      isLinked: false,
+    })),
   });
   const tables = [
     table("tbl_agent", ["agent_id"], "agent_id"),
@@ -109,7 +119,9 @@ t.test("links by names of columns", async (t) => {
     table("right", ["unit_code"], "unit_code", "line"),
     table("twin", ["unit_code"], "unit_code"),
   ];
-  const links = linksByName(tables).map(({ from, column, to, references }) => `${from.name}.${column} ${to.name}.${references}`);
+  const links = linksByName(tables).map(
+    ({ from, column, to, references }) => `${from.name}.${column} ${to.name}.${references}`,
+  );
   t.same(links, [
     "tbl_home.agent_id tbl_agent.agent_id",
     "tbl_home.ownerId owners.id",

@@ -42,7 +42,9 @@ t.test("groups by an aggregate, existence, columns beside each other", async (t)
     t.equal(body.data?.rows.length, rows, question);
   }
   // 2025 has no rows, so 2026 has nothing that it could be compared with.
-  await run("INSERT INTO animal VALUES (5, 1, 'Rob', 'dog', 9, 9, '2023-05-01'), (6, 1, 'Ann', 'dog', 7, 8, '2026-05-01')");
+  await run(
+    "INSERT INTO animal VALUES (5, 1, 'Rob', 'dog', 9, 9, '2023-05-01'), (6, 1, 'Ann', 'dog', 7, 8, '2026-05-01')",
+  );
   const years = await ask("animals year over year");
   t.same(
     years.body.data.rows.map((row: unknown[]) => row.map((value) => (value === null ? null : Number(value)))),

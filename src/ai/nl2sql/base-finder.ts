@@ -23,7 +23,8 @@ export class BaseFinder {
     for (let at = 0; at < question.tokens.length; at++) {
       let next = 0;
       if (question.says(at, "how", "many")) next = at + 2;
-      else if (question.says(at, "number|count|amount", "of") && !this.endsColumn(at) && !this.isAmount(at)) next = at + 2;
+      else if (question.says(at, "number|count|amount", "of") && !this.endsColumn(at) && !this.isAmount(at))
+        next = at + 2;
       else if (question.says(at, "count") && at === 0) next = at + 1;
       if (next === 0 || this.isOfNumbers(at, next)) continue;
       while (question.says(next, "the|all|of|our|total|different|distinct|unique")) next++;
@@ -53,11 +54,7 @@ export class BaseFinder {
     );
   }
 
-  find(
-    counted: number | null,
-    groups: readonly GroupPhrase[],
-    first: Superlative | null,
-  ): TableFacts | null {
+  find(counted: number | null, groups: readonly GroupPhrase[], first: Superlative | null): TableFacts | null {
     const { tables } = this.names;
     const isGroup = ({ from }: TableMention) =>
       groups.some((group) => group.kind !== "time" && group.mention.from === from);
@@ -143,7 +140,9 @@ export class BaseFinder {
   private subjectColumn(first: Superlative | null): ColumnRef | null {
     const free = this.names.columns.filter(
       ({ from }) =>
-        !this.question.isUsed(from) && !this.isHaving(from, first) && (first === null || !first.isMost || from < first.at),
+        !this.question.isUsed(from) &&
+        !this.isHaving(from, first) &&
+        (first === null || !first.isMost || from < first.at),
     );
     const best = free.find(({ candidates }) => candidates[0]!.score >= 0.7) ?? free[0];
     return best === undefined ? null : this.columns.resolve(best, anyKind, this.valueTable());

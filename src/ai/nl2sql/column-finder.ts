@@ -18,7 +18,8 @@ export const isBoolean: Kinds = ({ column }) => column.kind === "boolean";
 export const anyKind: Kinds = () => true;
 /** Whole years: `enrolled_year`, `founded`. */
 export const isYearNumber: Kinds = (ref) =>
-  isNumber(ref) && wordsOfName(ref.column.name).some((word) => /year|^(?:founded|established|built|born|since)$/.test(word));
+  isNumber(ref) &&
+  wordsOfName(ref.column.name).some((word) => /year|^(?:founded|established|built|born|since)$/.test(word));
 const isBirth = ({ column }: ColumnRef) => /birth|born|dob/i.test(column.name);
 
 /** Units of what a name or an adjective says: nobody knows whether a lone number is of days. */
@@ -27,6 +28,8 @@ const MEASURED: ReadonlySet<string> = new Set(
 );
 /** A synonym, or better. */
 const MEANING = 0.6;
+
+const DOUBT = 0.85;
 
 export class ColumnFinder {
   /** Whose rows are asked for. */
@@ -120,7 +123,9 @@ export class ColumnFinder {
     const refs = this.base!.columns.map((column) => ({ table: this.base!, column })).filter(isNumber);
     const fits = refs.filter(({ column }) =>
       words.some((word) =>
-        nameWords(this.schema, column).bare.some((part) => wordScore({ lower: word, stem: stemOf(word) }, part) >= MEANING),
+        nameWords(this.schema, column).bare.some(
+          (part) => wordScore({ lower: word, stem: stemOf(word) }, part) >= MEANING,
+        ),
       ),
     );
     if (fits.length !== 1) return null;
@@ -147,7 +152,10 @@ export class ColumnFinder {
     const near = this.columnsNear(isTime).filter(isSpokenOf);
     const births = near.filter(isBirth);
     const others = near.filter((ref) => !isBirth(ref));
-    return (birthFirst ? (births[0] ?? others[0]) : (others[0] ?? births[0])) ?? null;
+    const found = (birthFirst ? (births[0] ?? others[0]) : (others[0] ?? births[0])) ?? null;
+    // Of when something was made and when it ends, nobody said which.
+    if (!birthFirst && others.filter(({ table }) => table === found?.table).length > 1) this.doubt();
+    return found;
   }
 
   /** A column of whole years that a year is compared to. */
@@ -174,7 +182,7 @@ export class ColumnFinder {
     return times.find((ref) => !isBirth(ref)) ?? times[0] ?? null;
   }
 
-  /** A table that a row has many of and that is named right before: "with no orders in 2024", "orders placed in 2024". */
+  /** A table that a row has many of, named right before: "with no orders in 2024", "orders placed in 2024". */
   manyBefore(at: number): TableFacts | null {
     const endingAt = (end: number) => this.names.tables.find(({ to, score }) => to === end && score >= MEANING);
     const found = endingAt(at) ?? (isVerb(this.question.lower(at - 1)) ? endingAt(at - 1) : undefined);
@@ -214,6 +222,11 @@ export class ColumnFinder {
     if (token === null || this.question.isUsed(at) || token.isStop) return false;
     const covers = ({ from, to }: { from: number; to: number }) => from <= at && at < to;
     return !this.names.tables.some(covers) && !this.names.columns.some(covers);
+  }
+
+  /** One of several things is taken that the question may mean. */
+  doubt(): void {
+    this.certainty = Math.min(this.certainty, DOUBT);
   }
 
   /** A word that could not be placed counts as not understood. */

@@ -12,7 +12,7 @@ import type { Filter, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
 import { type ColumnFacts, type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
 import { escapedPattern, identifier, literal } from "./sql-names.js";
-import type { ValueMention } from "./value-mentions.js";
+import type { ValueHit, ValueMention } from "./value-mentions.js";
 import { UNIT_NAMES } from "./vocabulary.js";
 
 /** Of names whose words are not told apart. */
@@ -34,6 +34,17 @@ export class ConditionReader {
     private readonly columns: ColumnFinder,
   ) {}
 
+  /** All but comparisons with numbers and dates. */
+  read(): void {
+    this.missing();
+    this.valueFilters();
+    this.keys();
+    this.amounts();
+    this.patterns();
+    this.booleans();
+    this.comparedColumns();
+  }
+
   condition(condition: Condition): void {
     const { from, to, measure, comparison, numbers } = condition;
     const { question } = this;
@@ -45,7 +56,10 @@ export class ConditionReader {
       if (named?.candidates.some((each) => each.ref.column === ref.column)) question.use(named.from, named.to);
       // "The average amount of their account" is another one for each row.
       const after = named === undefined ? to : named.to;
-      if (question.says(after, "of|in|for|at", "their|its|his|her|the", "same") || question.says(after, "of|in|for|at", "their|its|his|her"))
+      if (
+        question.says(after, "of|in|for|at", "their|its|his|her|the", "same") ||
+        question.says(after, "of|in|for|at", "their|its|his|her")
+      )
         this.columns.unuse(to - 1);
       const average = (column: string) => `(SELECT avg(${column}) FROM ${ref.table.sqlName})`;
       this.add(from, ref, (column) => `${column} ${comparison} ${average(column)}`);
@@ -89,12 +103,13 @@ export class ConditionReader {
   /** Two spans of time for one column: "or" stands between them, or one of them is no span. */
   private twice({ from, to, range }: Condition, { column }: ColumnRef): void {
     if (range!.from === null || range!.to === null) return;
-    if (this.spans.has(column) && !this.question.says(from - 1, "or")) for (let at = from; at < to; at++) this.columns.unuse(at);
+    if (this.spans.has(column) && !this.question.says(from - 1, "or"))
+      for (let at = from; at < to; at++) this.columns.unuse(at);
     this.spans.add(column);
   }
 
   /** "Where the weight is more than the capacity": of two columns of a table. */
-  comparedColumns(): void {
+  private comparedColumns(): void {
     const { question } = this;
     for (let at = 1; at < question.tokens.length; at++) {
       const operator = operatorAt(question, at);
@@ -160,7 +175,7 @@ export class ConditionReader {
     return true;
   }
 
-  valueFilters(): void {
+  private valueFilters(): void {
     const chosen: { ref: ColumnRef; values: readonly string[]; denial: number | null; at: number }[] = [];
     for (const { from, to, hits } of this.values) {
       const beside = [...this.names.columns.filter((each) => each.to === from || each.from === to)];
@@ -170,7 +185,8 @@ export class ConditionReader {
         (beside.some(({ candidates }) => candidates.some((each) => each.ref.column === ref.column)) ? 0.5 : 0) +
         (besideTables.some(({ table }) => table === ref.table) ? 0.5 : 0) +
         (namingColumns(ref.table).includes(ref.column) ? 0.05 : 0);
-      const best = [...hits].sort((a, b) => score(b) - score(a))[0]!;
+      const [best, second] = [...hits].sort((a, b) => score(b) - score(a)) as [ValueHit, ...ValueHit[]];
+      if (second !== undefined && score(best) - score(second) < 0.15) this.columns.doubt();
       if (score(best) <= -1) {
         for (let at = from; at < to; at++) this.columns.unuse(at);
         continue;
@@ -212,7 +228,7 @@ export class ConditionReader {
   }
 
   /** "A price of 20", "on floor 2": that number. */
-  amounts(): void {
+  private amounts(): void {
     const { question } = this;
     for (const mention of this.names.columns) {
       const at = question.says(mention.to, "of") ? mention.to + 1 : mention.to;
@@ -228,16 +244,18 @@ export class ConditionReader {
   }
 
   /** "order 3": the row of that key. */
-  keys(): void {
+  private keys(): void {
     const { question } = this;
     for (const { table, to } of this.names.tables) {
       const number = question.at(to)?.number ?? null;
-      const numbered = table.columns.find((column) => !column.isKey && /^(?:number|no|nr)$/.test(nameOf(table, column)));
+      const numbered = table.columns.find(
+        (column) => !column.isKey && /^(?:number|no|nr)$/.test(nameOf(table, column)),
+      );
       const key = numbered ?? table.columns.find(({ name }) => name === table.primaryKey[0]);
       if (number === null || question.isUsed(to) || !Number.isSafeInteger(number)) continue;
       if (table.primaryKey.length !== 1 || key === undefined || !/^(?:number|text)$/.test(key.kind)) continue;
       if (key.kind === "text" && key !== numbered) continue;
-      if ( question.lower(to - 1).endsWith("s")) continue;
+      if (question.lower(to - 1).endsWith("s")) continue;
       question.use(to - 1, to + 1);
       const value = key.kind === "text" ? literal(question.at(to)!.text) : number;
       this.filters.push({ ref: { table, column: key }, sql: (column) => `${column} = ${value}` });
@@ -245,7 +263,7 @@ export class ConditionReader {
   }
 
   /** "starts with S", "containing "train"". */
-  patterns(): void {
+  private patterns(): void {
     const { question } = this;
     for (let at = 0; at < question.tokens.length; at++) {
       let length = 0;
@@ -294,7 +312,7 @@ export class ConditionReader {
   }
 
   /** "without email", "no teacher", "never ordered": what is not there; and "with a scholarship". */
-  missing(): void {
+  private missing(): void {
     const { question } = this;
     if (question.says(0, "is|are") && question.says(1, "there")) return;
     for (let at = 0; at < question.tokens.length; at++) {
@@ -353,7 +371,14 @@ export class ConditionReader {
     const ref = this.columns.takeColumn(named.mention, anyKind);
     if (ref === null) return;
     question.use(at);
-    if (isBoolean(ref)) this.deny(next, at, ref, (column) => column, (column) => `NOT ${column}`);
+    if (isBoolean(ref))
+      this.deny(
+        next,
+        at,
+        ref,
+        (column) => column,
+        (column) => `NOT ${column}`,
+      );
     else this.filters.push({ ref, sql: (column) => `${column} IS NULL` });
   }
 
@@ -383,8 +408,8 @@ export class ConditionReader {
   }
 
   /**
-   * "Without open orders": there is no such row. "With orders that are not open": there is one that is not; the rows are
-   * named before what is denied of them.
+   * "Without open orders": there is no such row. "With orders that are not open": there is one that is not; the rows
+   * are named before what is denied of them.
    */
   private deny(at: number, denial: number, ref: ColumnRef, denied: Filter["sql"], sql: Filter["sql"]): void {
     const isNamedBefore = this.names.tables.some(
@@ -397,7 +422,7 @@ export class ConditionReader {
     this.filters.push({ ref, sql, at, isState: true, ...(!isOfRow && { denied, denial }) });
   }
 
-  booleans(): void {
+  private booleans(): void {
     for (const mention of this.names.columns) {
       if (this.question.isUsed(mention.from) || !mention.candidates.some(({ ref }) => isBoolean(ref))) continue;
       const best = this.columns.resolve(mention, anyKind);
@@ -408,7 +433,13 @@ export class ConditionReader {
       // "Organic and non-organic fields" are all of them.
       if (this.filters.some(({ ref }) => ref.column === best.column)) this.columns.unuse(at);
       if (denial !== null && this.absences.get(denial) !== best.table)
-        this.deny(at, denial, best, (column) => column, (column) => `NOT ${column}`);
+        this.deny(
+          at,
+          denial,
+          best,
+          (column) => column,
+          (column) => `NOT ${column}`,
+        );
       else this.filters.push({ ref: best, sql: (column) => column, at, isState: true });
     }
   }

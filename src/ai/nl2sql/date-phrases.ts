@@ -118,7 +118,10 @@ function monthPhrase(question: Question, at: number): DatePhrase | null {
     return phrase(dateOf(shared, month), month === 12 ? dateOf(shared + 1, 1) : dateOf(shared, month + 1), 1);
   }
   const isYearSaid = question.says(at + 1 + of, "this|last|next", "year");
-  const by = !isYearSaid || question.says(at + 1 + of, "this") ? "" : ` ${question.says(at + 1 + of, "last") ? "-" : "+"} interval '1 year'`;
+  const by =
+    !isYearSaid || question.says(at + 1 + of, "this")
+      ? ""
+      : ` ${question.says(at + 1 + of, "last") ? "-" : "+"} interval '1 year'`;
   const start = `date_trunc('year', current_date)::date${by} + interval '${month - 1} months'`;
   return phrase(`(${start})::date`, `(${start} + interval '1 month')::date`, isYearSaid ? 3 + of : 1);
 }

@@ -21,7 +21,8 @@ export function denyingPrefix(word: string, schema: SchemaFacts): number {
   for (const named of schema.tables.flatMap((table) => [table, ...table.columns])) {
     const { all } = nameWords(schema, named);
     if (all.some((part) => wordScore(whole, part) >= FIT_MIN)) return 0;
-    const isState = "kind" in named && (named.kind === "boolean" || (named.nullable && /^(date|timestamp)$/.test(named.kind)));
+    const isState =
+      "kind" in named && (named.kind === "boolean" || (named.nullable && /^(date|timestamp)$/.test(named.kind)));
     fits ||= isState && all.some((part) => wordScore(rest, part) >= FIT_MIN);
   }
   return fits ? length : 0;

@@ -21,7 +21,18 @@ export interface NamedLink {
 }
 
 /** Names of keys that say nothing about their table. */
-const PLAIN_KEYS: ReadonlySet<string> = new Set(["id", "key", "nr", "no", "num", "number", "code", "uuid", "pk", "guid"]);
+const PLAIN_KEYS: ReadonlySet<string> = new Set([
+  "id",
+  "key",
+  "nr",
+  "no",
+  "num",
+  "number",
+  "code",
+  "uuid",
+  "pk",
+  "guid",
+]);
 
 export function linksByName(tables: readonly NamedTable[]): NamedLink[] {
   const links: NamedLink[] = [];
@@ -35,7 +46,8 @@ export function linksByName(tables: readonly NamedTable[]): NamedLink[] {
       const best = Math.max(...fits.map(({ fit }) => fit));
       const meant = fits.filter(({ fit }) => fit === best);
       // Of two tables that it may mean, none is.
-      if (meant.length === 1) links.push({ from, column: name, to: meant[0]!.to, references: keyOf(meant[0]!.to)!.name });
+      if (meant.length === 1)
+        links.push({ from, column: name, to: meant[0]!.to, references: keyOf(meant[0]!.to)!.name });
     }
   }
   return links;

@@ -52,7 +52,11 @@ export function groupPhrases(question: Question, names: NameMentions, isValue: (
       if (isValue(next) || (named === null && !TIME_UNITS.has(unit))) break;
       // "orders by customers in France": that says whose they are.
       const after = named?.kind === "table" ? named.mention.to : -1;
-      if (question.says(at, "by") && length === 1 && question.says(after, "in|from|of|at|who|whose|with|without|that|living|named|called"))
+      if (
+        question.says(at, "by") &&
+        length === 1 &&
+        question.says(after, "in|from|of|at|who|whose|with|without|that|living|named|called")
+      )
         break;
       if (named !== null && !(TIME_UNITS.has(unit) && (named.kind === "table" || named.mention.to === next + 1))) {
         groups.push(named);

@@ -41,6 +41,7 @@ export function projectedColumns(question: Question, names: NameMentions, column
     if (isDenied) continue;
     if ((isDone || fit < PROJECTED || isAside) && !(asksWhen && isTime(ref))) continue;
     if (asksWhen && !isTime(ref)) continue;
+    if (ref.table !== base && !columns.isOneOf(ref.table)) columns.doubt();
     add(ref);
     question.use(mention.from, mention.to);
   }

@@ -72,7 +72,15 @@ export class Question {
 function withoutPrefix(token: Token, length: number): readonly Token[] {
   if (length === 0 || token.isQuoted) return [token];
   const middle = token.start + length;
-  const denial: Token = { ...token, text: token.text.slice(0, length), lower: "not", stem: "not", end: middle, isStop: true, isPrefix: true };
+  const denial: Token = {
+    ...token,
+    text: token.text.slice(0, length),
+    lower: "not",
+    stem: "not",
+    end: middle,
+    isStop: true,
+    isPrefix: true,
+  };
   const lower = token.lower.slice(length);
   const rest = { ...token, text: token.text.slice(length), lower, stem: stemOf(lower), start: middle };
   return [denial, { ...rest, isCapitalised: false, isStop: false }];

@@ -4,12 +4,14 @@
  * whose rows are meant; last, which column each word means, by how well it fits and how near its table is.
  */
 import { isDeepStrictEqual } from "node:util";
+import { wordsOfName } from "./bare-names.js";
 import { BaseFinder } from "./base-finder.js";
 import { anyKind, ColumnFinder, isNumber, isTime } from "./column-finder.js";
 import { ConditionReader } from "./condition-reader.js";
 import { type Condition, conditionsOf } from "./conditions.js";
 import { type MeasuredGroups, measuredGroups } from "./measured-groups.js";
 import type { ColumnMention, NameMentions } from "./name-mentions.js";
+import { periodChange } from "./period-changes.js";
 import {
   countedBy,
   type GroupPhrase,
@@ -26,9 +28,7 @@ import {
 } from "./phrases.js";
 import { projectedColumns } from "./projected-columns.js";
 import type { Aggregate, AggregateFn, GroupKey, Order, QueryShape } from "./query-shape.js";
-import { wordsOfName } from "./bare-names.js";
-import { periodChange } from "./period-changes.js";
-import { stemOf, type Question } from "./question.js";
+import { type Question, stemOf } from "./question.js";
 import { type ColumnRef, namingColumns, type SchemaFacts } from "./schema-facts.js";
 import { SURE, SuperlativeReader } from "./superlative-reader.js";
 import { isColumnMeant, type ValueMention } from "./value-mentions.js";
@@ -116,13 +116,7 @@ export class QuestionReader {
     const fns = this.aggregateWords();
     const groupKeys = this.groupKeys(groups);
     this.conditions.isGrouped = groupKeys.length > 0;
-    this.conditions.missing();
-    this.conditions.valueFilters();
-    this.conditions.keys();
-    this.conditions.amounts();
-    this.conditions.patterns();
-    this.conditions.booleans();
-    this.conditions.comparedColumns();
+    this.conditions.read();
     const measured = this.grouped;
     for (const condition of conditions) {
       if (measured?.having == null || !isOfHaving(condition, measured)) this.conditions.condition(condition);
@@ -131,11 +125,7 @@ export class QuestionReader {
     else if (first !== null && measured?.order == null) this.superlative(first, groupKeys);
     this.shares(groupKeys);
     this.aggregate(fns, counted);
-    // "The average amount per invoice" is that of all invoices.
-    const [own] = groupKeys;
-    const isOfRow = (each: Aggregate) => each.fn === "avg" && each.ref.table === this.columns.base;
-    if (groupKeys.length === 1 && own!.kind === "table" && own!.table === this.columns.base)
-      if (this.aggregates.length > 0 && this.aggregates.every(isOfRow)) groupKeys.pop();
+    this.ofEachRow(groupKeys);
     const fnsMeant = (first === null || asked !== null) && counted === null ? this.bareMeasure(groupKeys) : [];
     this.ordered(ordered);
     this.limited();
@@ -163,6 +153,14 @@ export class QuestionReader {
             shape: by({ fn, ref: aggregate.ref }),
           }));
     return { shape: by(aggregate), readings, certainty: this.columns.certainty };
+  }
+
+  /** "The average amount per invoice" is that of all invoices. */
+  private ofEachRow(groups: GroupKey[]): void {
+    const [own] = groups;
+    if (groups.length !== 1 || own!.kind !== "table" || own!.table !== this.columns.base) return;
+    const isOfRow = (each: Aggregate) => each.fn === "avg" && each.ref.table === this.columns.base;
+    if (this.aggregates.length > 0 && this.aggregates.every(isOfRow)) groups.pop();
   }
 
   /** "Which month had the most orders", "top 3 towns by number of gigs". */
@@ -396,7 +394,8 @@ export class QuestionReader {
     // "Readers who never wrote of sport": what is shown is no row that could have none.
     const isOfMany = columns.length > 0 && columns.every(({ table }) => table !== this.columns.base);
     question.tokens.forEach(({ lower }, at) => {
-      if (lower === "never" && (isOfMany || columns.length === 1) && this.names.tables.length === 0) this.columns.unuse(at);
+      if (lower === "never" && (isOfMany || columns.length === 1) && this.names.tables.length === 0)
+        this.columns.unuse(at);
       else if (isOfMany && /^(not|never|without|no)$|n['’]t$/.test(lower)) this.columns.unuse(at);
     });
     // "sum of total price" says it twice.
@@ -442,7 +441,7 @@ export class QuestionReader {
     };
   }
 
-  /** "Towns without offices": of what is shown there is no row to ask. "Authors with more than 3 countries": each has one. */
+  /** "Towns without offices": no row says which. "Authors with more than 3 countries": each has one. */
   private absentThings(columns: readonly ColumnRef[]): void {
     const { question, columns: finder, conditions } = this;
     const base = finder.base!;

@@ -77,6 +77,8 @@ export class SuperlativeReader {
     }
     // Of ages the oldest is the highest.
     const byAge = measure?.time !== undefined && ref.column.kind === "number" && !isYearNumber(ref);
+    // Of many rows the one that is highest, or all of them together.
+    if (!this.columns.isOneOf(ref.table)) this.columns.doubt();
     return { order: { ref, descending: byAge ? !descending : descending }, limit: count };
   }
 

@@ -48,7 +48,8 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
     } else if (WHOLE.test(token.lower)) {
       if (!/\b(?:count|sum)\(/.test(sql)) words.push(token.text);
     } else if (question.says(at - 2, "do|does", "we|you|they", "sell|stock|carry|keep|own")) return;
-    else if ((!token.isStop || isVerbOf(token, schema)) && !isSaid(token, question, schema, tables, sql)) words.push(token.text);
+    else if ((!token.isStop || isVerbOf(token, schema)) && !isSaid(token, question, schema, tables, sql))
+      words.push(token.text);
   });
   return words;
 }

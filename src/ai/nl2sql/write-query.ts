@@ -2,6 +2,8 @@
  * Writes the SQL for a question's meaning. Tables that a row has one of are joined. Conditions on tables that it has
  * many of become EXISTS, so no row is listed or counted twice. Groups join both.
  */
+
+import { compareSql } from "./period-changes.js";
 import type { Aggregate, Filter, GroupKey, QueryShape } from "./query-shape.js";
 import {
   type ColumnRef,
@@ -12,7 +14,6 @@ import {
   type Step,
   type TableFacts,
 } from "./schema-facts.js";
-import { compareSql } from "./period-changes.js";
 import { identifier } from "./sql-names.js";
 
 /** Throws nothing: what cannot be joined makes it answer null. */
@@ -105,8 +106,8 @@ class Writer {
   }
 
   /**
-   * "Guests who did not book a suite in 2025": one negation denies rows for which all of it holds, and what else is said
-   * of those rows. The filters that are left.
+   * "Guests who did not book a suite in 2025": one negation denies rows for which all of it holds, and what else is
+   * said of those rows. Answers the filters that are left.
    */
   private withoutDenied(filters: readonly Filter[]): readonly Filter[] {
     const stepOf = ({ ref }: Filter) => this.pathTo(ref.table).find(({ toMany }) => toMany)?.link;

@@ -16,7 +16,8 @@ export function schemaFacts(catalog: CatalogView, only: readonly string[] | null
     .filter((table) => isAskable(table) && (only === null ? !isInternal(table) : only.includes(table.name)));
   const named = new Map<NamedTable, TableDef>(tables.map((table) => [namedTable(table), table]));
   const byName = linksByName([...named.keys()]);
-  const keysOf = (table: TableDef) => byName.filter(({ from }) => named.get(from) === table).map(({ column }) => column);
+  const keysOf = (table: TableDef) =>
+    byName.filter(({ from }) => named.get(from) === table).map(({ column }) => column);
   const facts = new Map<number, TableFacts>(tables.map((table) => [table.id, tableFacts(table, keysOf(table))]));
   const links: LinkFacts[] = [];
   for (const table of tables) {
