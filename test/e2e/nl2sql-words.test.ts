@@ -57,7 +57,7 @@ t.test("the words that have no place are told", async (t) => {
     ["How many cancelled orders are there?", ["cancelled"]],
     ["customers who have not received their order", ["not", "received"]],
     ["growth of orders per month", ["growth"]],
-    ["percentage of orders that were returned", ["percentage"]],
+    ["percentage of returned orders per month", ["percentage"]],
     ["VIP customers from Germany", ["VIP"]],
     ["orders per salesperson", ["per", "salesperson"]],
     ["orders with order_total > customers", [">"]],

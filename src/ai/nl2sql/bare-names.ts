@@ -12,7 +12,7 @@ export interface NameWords {
 }
 
 /** Usual prefixes of names that tell their kind. */
-const TECHNICAL: ReadonlySet<string> = new Set([
+export const TECHNICAL: ReadonlySet<string> = new Set([
   "tbl",
   "tb",
   "table",

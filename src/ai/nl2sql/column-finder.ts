@@ -2,12 +2,13 @@
  * Finds the column that a word of a question means: by how well it fits, and by how near its table is to the rows that
  * are asked for. One per question; `read-question.ts` sets the rows' table as soon as it is known.
  */
-import { wordsOfName } from "./bare-names.js";
+import { nameWords, wordsOfName } from "./bare-names.js";
 import { type Condition, hasYears } from "./conditions.js";
 import { type ColumnMention, type NameMentions, wordScore } from "./name-mentions.js";
+import { isVerb } from "./phrases.js";
 import { type Question, stemOf } from "./question.js";
 import { type ColumnRef, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
-import type { Measure } from "./vocabulary.js";
+import { type Measure, UNIT_NAMES } from "./vocabulary.js";
 
 export type Kinds = (ref: ColumnRef) => boolean;
 
@@ -15,7 +16,20 @@ export const isNumber: Kinds = ({ column }) => column.kind === "number" && !colu
 export const isTime: Kinds = ({ column }) => column.kind === "date" || column.kind === "timestamp";
 export const isBoolean: Kinds = ({ column }) => column.kind === "boolean";
 export const anyKind: Kinds = () => true;
+/** Whole years: `enrolled_year`, `founded`. */
+export const isYearNumber: Kinds = (ref) =>
+  isNumber(ref) &&
+  wordsOfName(ref.column.name).some((word) => /year|^(?:founded|established|built|born|since)$/.test(word));
 const isBirth = ({ column }: ColumnRef) => /birth|born|dob/i.test(column.name);
+
+/** Units of what a name or an adjective says: nobody knows whether a lone number is of days. */
+const MEASURED: ReadonlySet<string> = new Set(
+  "second minute hour day week month year kilogram gram milligram metre centimetre kilometre mile".split(" "),
+);
+/** A synonym, or better. */
+const MEANING = 0.6;
+
+const DOUBT = 0.85;
 
 export class ColumnFinder {
   /** Whose rows are asked for. */
@@ -44,6 +58,12 @@ export class ColumnFinder {
     if (best === null || best.score <= 0) return null;
     this.certainty = Math.min(this.certainty, best.fit + 0.3);
     return best.ref;
+  }
+
+  /** Whether a row that is asked for has one row of that table. */
+  isOneOf(table: TableFacts): boolean {
+    const path = pathBetween(this.schema, this.base!, table, this.named);
+    return path?.every(({ toMany }) => !toMany) === true;
   }
 
   nearness(table: TableFacts, near: TableFacts | null): number {
@@ -98,6 +118,21 @@ export class ColumnFinder {
     return null;
   }
 
+  /** The only number of the rows that means the same as one of the words. */
+  ownByMeaning(words: readonly string[]): ColumnRef | null {
+    const refs = this.base!.columns.map((column) => ({ table: this.base!, column })).filter(isNumber);
+    const fits = refs.filter(({ column }) =>
+      words.some((word) =>
+        nameWords(this.schema, column).bare.some(
+          (part) => wordScore({ lower: word, stem: stemOf(word) }, part) >= MEANING,
+        ),
+      ),
+    );
+    if (fits.length !== 1) return null;
+    this.certainty = Math.min(this.certainty, MEANING + 0.3);
+    return fits[0]!;
+  }
+
   /** What ages are told by: a number of years, or a date of birth. */
   ageColumn(measure: Measure): ColumnRef | null {
     return this.columnByWords(measure.words, isNumber) ?? this.columnsNear(isTime).find(isBirth) ?? null;
@@ -112,16 +147,21 @@ export class ColumnFinder {
       const ref = this.takeColumn(mention, isTime);
       if (ref !== null) return ref;
     }
-    const near = this.columnsNear(isTime);
+    // Of rows that nobody speaks of, no date is meant.
+    const isSpokenOf = ({ table }: ColumnRef) => this.named.has(table) || this.isOneOf(table);
+    const near = this.columnsNear(isTime).filter(isSpokenOf);
     const births = near.filter(isBirth);
     const others = near.filter((ref) => !isBirth(ref));
-    return (birthFirst ? (births[0] ?? others[0]) : (others[0] ?? births[0])) ?? null;
+    const found = (birthFirst ? (births[0] ?? others[0]) : (others[0] ?? births[0])) ?? null;
+    // Of when something was made and when it ends, nobody said which.
+    if (!birthFirst && others.filter(({ table }) => table === found?.table).length > 1) this.doubt();
+    return found;
   }
 
   /** A column of whole years that a year is compared to. */
   yearColumn(condition: Condition): ColumnRef | null {
     if (!hasYears(condition)) return null;
-    const ofYears: Kinds = (ref) => isNumber(ref) && /year/i.test(ref.column.name);
+    const ofYears = isYearNumber;
     const mention = this.nearestMention(condition.from, condition.to, ofYears, 5);
     if (mention !== null) return this.takeColumn(mention, ofYears);
     if (condition.range === null) return null;
@@ -134,6 +174,20 @@ export class ColumnFinder {
     if (numbers === null) return false;
     const number = this.nearestMention(from, to, isNumber, 2);
     return number !== null && number.candidates[0]!.score >= 0.6 && this.nearestMention(from, to, isTime, 2) === null;
+  }
+
+  /** The first time of a table's own. */
+  timeOf(table: TableFacts): ColumnRef | null {
+    const times = table.columns.map((column) => ({ table, column })).filter(isTime);
+    return times.find((ref) => !isBirth(ref)) ?? times[0] ?? null;
+  }
+
+  /** A table that a row has many of, named right before: "with no orders in 2024", "orders placed in 2024". */
+  manyBefore(at: number): TableFacts | null {
+    const endingAt = (end: number) => this.names.tables.find(({ to, score }) => to === end && score >= MEANING);
+    const found = endingAt(at) ?? (isVerb(this.question.lower(at - 1)) ? endingAt(at - 1) : undefined);
+    const path = found && pathBetween(this.schema, this.base!, found.table, this.named);
+    return path?.some(({ toMany }) => toMany) === true ? found!.table : null;
   }
 
   /** The number that an adjective, or a name beside it, is about. */
@@ -151,10 +205,12 @@ export class ColumnFinder {
     }
     const byUnit = this.question.at(to - 1)?.number === null ? this.columnByWords([unit], isNumber) : null;
     if (byUnit !== null) return byUnit;
-    const own = this.base!.columns.filter((column) => isNumber({ table: this.base!, column }));
-    if (own.length === 1 && !this.isUnknown(from - 1)) {
+    const isOther = (measure !== null && measure.words.length > 0) || MEASURED.has(UNIT_NAMES[unit] ?? "");
+    const table = this.manyBefore(from) ?? this.base!;
+    const own = table.columns.filter((column) => isNumber({ table, column }));
+    if (own.length === 1 && !isOther && !this.isUnknown(from - 1)) {
       this.certainty = Math.min(this.certainty, 0.6);
-      return { table: this.base!, column: own[0]! };
+      return { table, column: own[0]! };
     }
     for (let at = from; at < to; at++) this.unuse(at);
     return null;
@@ -166,6 +222,11 @@ export class ColumnFinder {
     if (token === null || this.question.isUsed(at) || token.isStop) return false;
     const covers = ({ from, to }: { from: number; to: number }) => from <= at && at < to;
     return !this.names.tables.some(covers) && !this.names.columns.some(covers);
+  }
+
+  /** One of several things is taken that the question may mean. */
+  doubt(): void {
+    this.certainty = Math.min(this.certainty, DOUBT);
   }
 
   /** A word that could not be placed counts as not understood. */

@@ -5,14 +5,14 @@
 
 import { wordsOfName } from "./bare-names.js";
 import { anyKind, type ColumnFinder, isBoolean, isNumber, isTime, type Kinds } from "./column-finder.js";
-import { type Condition, hasYears, operatorAt } from "./conditions.js";
+import { type Condition, hasYears, type Operator, operatorAt } from "./conditions.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
-import { isNegated, namedAt } from "./phrases.js";
+import { isNegated, isVerb, namedAt, negationBefore } from "./phrases.js";
 import type { Filter, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
-import { type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
+import { type ColumnFacts, type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
 import { escapedPattern, identifier, literal } from "./sql-names.js";
-import type { ValueMention } from "./value-mentions.js";
+import type { ValueHit, ValueMention } from "./value-mentions.js";
 import { UNIT_NAMES } from "./vocabulary.js";
 
 /** Of names whose words are not told apart. */
@@ -22,6 +22,10 @@ export class ConditionReader {
   readonly filters: Filter[] = [];
   readonly related: { table: TableFacts; exists: boolean }[] = [];
   having: QueryShape["having"] = null;
+  isGrouped = false;
+  private readonly spans = new Set<ColumnFacts>();
+  /** Where a negation says that there is no row of a table. */
+  private readonly absences = new Map<number, TableFacts>();
 
   constructor(
     private readonly question: Question,
@@ -29,6 +33,17 @@ export class ConditionReader {
     private readonly values: readonly ValueMention[],
     private readonly columns: ColumnFinder,
   ) {}
+
+  /** All but comparisons with numbers and dates. */
+  read(): void {
+    this.missing();
+    this.valueFilters();
+    this.keys();
+    this.amounts();
+    this.patterns();
+    this.booleans();
+    this.comparedColumns();
+  }
 
   condition(condition: Condition): void {
     const { from, to, measure, comparison, numbers } = condition;
@@ -39,6 +54,13 @@ export class ConditionReader {
       // "Paid less than the average salary".
       const named = this.names.columns.find((each) => each.from === to);
       if (named?.candidates.some((each) => each.ref.column === ref.column)) question.use(named.from, named.to);
+      // "The average amount of their account" is another one for each row.
+      const after = named === undefined ? to : named.to;
+      if (
+        question.says(after, "of|in|for|at", "their|its|his|her|the", "same") ||
+        question.says(after, "of|in|for|at", "their|its|his|her")
+      )
+        this.columns.unuse(to - 1);
       const average = (column: string) => `(SELECT avg(${column}) FROM ${ref.table.sqlName})`;
       this.add(from, ref, (column) => `${column} ${comparison} ${average(column)}`);
       return;
@@ -52,9 +74,13 @@ export class ConditionReader {
     }
     const yearColumn = this.columns.yearColumn(condition);
     if (condition.range !== null && yearColumn === null && !this.columns.isNumeric(condition)) {
-      const ref = this.columns.timeColumn(from, to, measure?.time === "birth");
-      if (ref !== null) this.add(from, ref, rangeCondition(condition.range));
-      else for (let at = from; at < to; at++) this.columns.unuse(at);
+      const many = this.columns.manyBefore(from);
+      const ref =
+        many === null ? this.columns.timeColumn(from, to, measure?.time === "birth") : this.columns.timeOf(many);
+      if (ref !== null) {
+        this.twice(condition, ref);
+        this.add(from, ref, rangeCondition(condition.range));
+      } else for (let at = from; at < to; at++) this.columns.unuse(at);
       return;
     }
     if (numbers === null) return;
@@ -74,21 +100,33 @@ export class ConditionReader {
     });
   }
 
+  /** Two spans of time for one column: "or" stands between them, or one of them is no span. */
+  private twice({ from, to, range }: Condition, { column }: ColumnRef): void {
+    if (range!.from === null || range!.to === null) return;
+    if (this.spans.has(column) && !this.question.says(from - 1, "or"))
+      for (let at = from; at < to; at++) this.columns.unuse(at);
+    this.spans.add(column);
+  }
+
   /** "Where the weight is more than the capacity": of two columns of a table. */
-  comparedColumns(): void {
+  private comparedColumns(): void {
     const { question } = this;
     for (let at = 1; at < question.tokens.length; at++) {
       const operator = operatorAt(question, at);
       if (operator === null || operator.ofTime === "in" || question.isUsed(at)) continue;
       let operand = at + operator.length;
-      while (question.says(operand, "the|its|their")) operand++;
+      while (question.says(operand, "the|its|their|they|it|was|were|is|are|be|being|been")) operand++;
       const isComparable: Kinds = (ref) => isNumber(ref) || isTime(ref);
       const mention = this.names.columns.find(
         ({ from, candidates }) =>
           from === operand && !question.isUsed(from) && candidates.some(({ ref }) => isComparable(ref)),
       );
       const before = mention && this.columns.nearestMention(at, at, isComparable);
-      if (mention === undefined || !before || before.to > at) continue;
+      if (mention === undefined) continue;
+      if (!before || before.to > at) {
+        this.comparedElsewhere(at, operator, mention);
+        continue;
+      }
       const one = this.columns.resolve(before, isComparable);
       const kinds: Kinds = (ref) =>
         ref.table === one?.table && ref.column !== one?.column && isTime(ref) === isTime(one!);
@@ -101,13 +139,24 @@ export class ConditionReader {
     }
   }
 
+  /** "Offers above the asking price": the only number of the rows, with one of what they belong to. */
+  private comparedElsewhere(at: number, { comparison, ofTime }: Operator, mention: ColumnMention): void {
+    const { base } = this.columns;
+    const own = base!.columns.map((column) => ({ table: base!, column })).filter(isNumber);
+    const other = this.columns.resolve(mention, (ref) => isNumber(ref) && ref.table !== base);
+    if (ofTime !== undefined || own.length !== 1 || other === null || !this.columns.isOneOf(other.table)) return;
+    this.question.use(at, mention.to);
+    const ownSql = `${base!.sqlName}.${identifier(own[0]!.column.name)}`;
+    this.filters.push({ ref: other, sql: (column) => `${ownSql} ${comparison} ${column}` });
+  }
+
   /** A condition that begins at that token; after "or" it is an alternative to the one before, on the same column. */
   private add(from: number, ref: ColumnRef, sql: Filter["sql"]): void {
     const before = this.filters.at(-1);
     if (this.question.says(from - 1, "or") && before?.ref.column === ref.column) {
       this.question.use(from - 1);
       this.filters[this.filters.length - 1] = { ref, sql: (column) => `(${before.sql(column)} OR ${sql(column)})` };
-    } else this.filters.push({ ref, sql });
+    } else this.filters.push({ ref, sql, at: from });
   }
 
   /** "more than 3 orders": a number of rows; true when it is one. */
@@ -120,14 +169,14 @@ export class ConditionReader {
       ({ from, candidates }) =>
         from < to && !this.question.isUsed(from) && candidates.some(({ ref }) => ref.table === this.columns.base),
     );
-    if (mention.table === this.columns.base && !byColumn) return false;
+    if (mention.table === this.columns.base && !byColumn && !this.isGrouped) return false;
     this.question.use(mention.from, mention.to);
     this.having = { table: mention.table, comparison, count: numbers![0]! };
     return true;
   }
 
-  valueFilters(): void {
-    const chosen: { ref: ColumnRef; values: readonly string[]; negated: boolean }[] = [];
+  private valueFilters(): void {
+    const chosen: { ref: ColumnRef; values: readonly string[]; denial: number | null; at: number }[] = [];
     for (const { from, to, hits } of this.values) {
       const beside = [...this.names.columns.filter((each) => each.to === from || each.from === to)];
       const besideTables = this.names.tables.filter((each) => each.to === from || each.from === to);
@@ -136,24 +185,37 @@ export class ConditionReader {
         (beside.some(({ candidates }) => candidates.some((each) => each.ref.column === ref.column)) ? 0.5 : 0) +
         (besideTables.some(({ table }) => table === ref.table) ? 0.5 : 0) +
         (namingColumns(ref.table).includes(ref.column) ? 0.05 : 0);
-      const best = [...hits].sort((a, b) => score(b) - score(a))[0]!;
+      const [best, second] = [...hits].sort((a, b) => score(b) - score(a)) as [ValueHit, ...ValueHit[]];
+      if (second !== undefined && score(best) - score(second) < 0.15) this.columns.doubt();
       if (score(best) <= -1) {
         for (let at = from; at < to; at++) this.columns.unuse(at);
         continue;
       }
       for (const mention of [...beside, ...besideTables]) this.useQualifier(mention, best.ref);
-      const negated = isNegated(this.question, from);
-      const same = chosen.find(({ ref, negated: other }) => ref.column === best.ref.column && other === negated);
-      if (same === undefined) chosen.push({ ref: best.ref, values: best.values, negated });
+      const before = negationBefore(this.question, from);
+      // "No comments by mo": it says which of them are not there.
+      const denial = before === null || this.absences.get(before) === best.ref.table ? null : before;
+      const same = chosen.find(
+        (other) => other.ref.column === best.ref.column && (other.denial === null) === (denial === null),
+      );
+      if (same === undefined) chosen.push({ ref: best.ref, values: best.values, denial, at: from });
       else {
+        this.severalOfMany(from, same.ref);
         same.values = [...same.values, ...best.values];
         for (let at = from - 1; at >= from - 3; at--) if (this.question.says(at, "or")) this.question.use(at);
       }
     }
-    for (const { ref, values, negated } of chosen) {
-      const denied = negated ? { denied: valueCondition(values, false) } : {};
-      this.filters.push({ ref, sql: valueCondition(values, negated), ...denied });
+    for (const { ref, values, denial, at } of chosen) {
+      const sql = valueCondition(values, denial !== null);
+      if (denial !== null) this.deny(at, denial, ref, valueCondition(values, false), sql);
+      else this.filters.push({ ref, sql, at, isState: true });
     }
+  }
+
+  /** "Fields planted with wheat and barley": with both of them, or with either; it does not say. */
+  private severalOfMany(at: number, { table }: ColumnRef): void {
+    if (this.question.says(at - 1, "and") && table !== this.columns.base && !this.columns.isOneOf(table))
+      this.columns.unuse(at - 1);
   }
 
   /** "category" beside "Electronics" says no more. */
@@ -165,21 +227,43 @@ export class ConditionReader {
     if (says) this.question.use(mention.from, mention.to);
   }
 
+  /** "A price of 20", "on floor 2": that number. */
+  private amounts(): void {
+    const { question } = this;
+    for (const mention of this.names.columns) {
+      const at = question.says(mention.to, "of") ? mention.to + 1 : mention.to;
+      const number = question.at(at)?.number ?? null;
+      if (number === null || question.isUsed(at) || question.isUsed(mention.from)) continue;
+      if (!question.says(mention.from - 1, "a|an|the|have|has|with|had|on|in|at")) continue;
+      const ref = this.columns.takeColumn(mention, isNumber);
+      if (ref === null) continue;
+      question.use(mention.to, at + 1);
+      const not = isNegated(question, mention.from, 2) ? "<>" : "=";
+      this.filters.push({ ref, sql: (column) => `${column} ${not} ${number}` });
+    }
+  }
+
   /** "order 3": the row of that key. */
-  keys(): void {
+  private keys(): void {
     const { question } = this;
     for (const { table, to } of this.names.tables) {
       const number = question.at(to)?.number ?? null;
-      const key = table.columns.find(({ name }) => name === table.primaryKey[0]);
+      const numbered = table.columns.find(
+        (column) => !column.isKey && /^(?:number|no|nr)$/.test(nameOf(table, column)),
+      );
+      const key = numbered ?? table.columns.find(({ name }) => name === table.primaryKey[0]);
       if (number === null || question.isUsed(to) || !Number.isSafeInteger(number)) continue;
-      if (table.primaryKey.length !== 1 || key?.kind !== "number" || question.lower(to - 1).endsWith("s")) continue;
+      if (table.primaryKey.length !== 1 || key === undefined || !/^(?:number|text)$/.test(key.kind)) continue;
+      if (key.kind === "text" && key !== numbered) continue;
+      if (question.lower(to - 1).endsWith("s")) continue;
       question.use(to - 1, to + 1);
-      this.filters.push({ ref: { table, column: key }, sql: (column) => `${column} = ${number}` });
+      const value = key.kind === "text" ? literal(question.at(to)!.text) : number;
+      this.filters.push({ ref: { table, column: key }, sql: (column) => `${column} = ${value}` });
     }
   }
 
   /** "starts with S", "containing "train"". */
-  patterns(): void {
+  private patterns(): void {
     const { question } = this;
     for (let at = 0; at < question.tokens.length; at++) {
       let length = 0;
@@ -228,7 +312,7 @@ export class ConditionReader {
   }
 
   /** "without email", "no teacher", "never ordered": what is not there; and "with a scholarship". */
-  missing(): void {
+  private missing(): void {
     const { question } = this;
     if (question.says(0, "is|are") && question.says(1, "there")) return;
     for (let at = 0; at < question.tokens.length; at++) {
@@ -254,8 +338,21 @@ export class ConditionReader {
           question.use(named.mention.from, named.mention.to);
         else if (isTable) this.absent(at, next);
         else if (question.says(at + 1, "have|has|had")) this.absent(at, next);
+        else this.undone(at, next);
       } else if (question.says(at, "with|have|has|had|having")) this.present(at + 1);
     }
+  }
+
+  /** "Have not written any stories", "never bought a book": what is done says no more than the thing. */
+  private undone(at: number, verb: number): void {
+    const { question } = this;
+    if (!/^(never|have|has|had|did|do|does)$/.test(question.lower(at - 1)) && !/n['’]t|never/.test(question.lower(at)))
+      return;
+    const next = question.says(verb + 1, "a|an|any|one|single") ? verb + 2 : verb + 1;
+    const named = namedAt(this.names, next);
+    if (named?.kind !== "table" || named.mention.table === this.columns.base || question.isUsed(verb)) return;
+    question.use(verb, next);
+    this.absent(at, next);
   }
 
   private absent(at: number, from: number): void {
@@ -267,15 +364,22 @@ export class ConditionReader {
     if (named.kind === "table") {
       if (named.mention.table === this.columns.base) return;
       question.use(at, named.mention.to);
+      this.absences.set(at, named.mention.table);
       this.related.push({ table: named.mention.table, exists: false });
       return;
     }
     const ref = this.columns.takeColumn(named.mention, anyKind);
     if (ref === null) return;
     question.use(at);
-    const sql =
-      ref.column.kind === "boolean" ? (column: string) => `NOT ${column}` : (column: string) => `${column} IS NULL`;
-    this.filters.push({ ref, sql });
+    if (isBoolean(ref))
+      this.deny(
+        next,
+        at,
+        ref,
+        (column) => column,
+        (column) => `NOT ${column}`,
+      );
+    else this.filters.push({ ref, sql: (column) => `${column} IS NULL` });
   }
 
   private present(from: number): void {
@@ -284,7 +388,9 @@ export class ConditionReader {
     const isArticle = next > from || this.question.says(next, "a|an|any|some");
     if (this.question.says(next, "a|an|any|some")) next++;
     const named = namedAt(this.names, next);
-    if (named?.kind === "column" && isArticle) this.known(named.mention);
+    // "Viewings with feedback".
+    const isOfRows = this.names.tables.some(({ table, to }) => table === this.columns.base && to === from - 1);
+    if (named?.kind === "column" && (isArticle || isOfRows)) this.known(named.mention);
     if (named?.kind !== "table" || !isArticle || named.mention.table === this.columns.base) return;
     if (this.values.some(({ from: start }) => start === named.mention.to)) return;
     this.question.use(named.mention.from, named.mention.to);
@@ -301,16 +407,48 @@ export class ConditionReader {
     this.filters.push({ ref, sql: (column) => `${column} IS NOT NULL` });
   }
 
-  booleans(): void {
+  /**
+   * "Without open orders": there is no such row. "With orders that are not open": there is one that is not; the rows
+   * are named before what is denied of them.
+   */
+  private deny(at: number, denial: number, ref: ColumnRef, denied: Filter["sql"], sql: Filter["sql"]): void {
+    const isNamedBefore = this.names.tables.some(
+      ({ table, from }) => table === ref.table && from < denial && !isVerb(this.question.lower(from)),
+    );
+    const isAbsent = /^(?:no|without|never)$/.test(this.question.lower(denial));
+    // "By Kim and not by Osei" are two rows.
+    const isOther = this.filters.some((other) => other.ref.column === ref.column);
+    const isOfRow = (isNamedBefore && !isAbsent && !isOther) || this.question.at(denial)?.isPrefix === true;
+    this.filters.push({ ref, sql, at, isState: true, ...(!isOfRow && { denied, denial }) });
+  }
+
+  private booleans(): void {
     for (const mention of this.names.columns) {
       if (this.question.isUsed(mention.from) || !mention.candidates.some(({ ref }) => isBoolean(ref))) continue;
       const best = this.columns.resolve(mention, anyKind);
       if (best === null || !isBoolean(best)) continue;
       this.question.use(mention.from, mention.to);
-      const not = isNegated(this.question, mention.from) ? "NOT " : "";
-      this.filters.push({ ref: best, sql: (column) => `${not}${column}` });
+      const denial = negationBefore(this.question, mention.from);
+      const at = mention.from;
+      // "Organic and non-organic fields" are all of them.
+      if (this.filters.some(({ ref }) => ref.column === best.column)) this.columns.unuse(at);
+      if (denial !== null && this.absences.get(denial) !== best.table)
+        this.deny(
+          at,
+          denial,
+          best,
+          (column) => column,
+          (column) => `NOT ${column}`,
+        );
+      else this.filters.push({ ref: best, sql: (column) => column, at, isState: true });
     }
   }
+}
+
+/** "room_number" of "room" is its number. */
+function nameOf(table: TableFacts, { name }: ColumnFacts): string {
+  const words = wordsOfName(name);
+  return words.length === 2 && wordsOfName(table.name).at(-1)!.startsWith(words[0]!) ? words[1]! : words.join("_");
 }
 
 /** 3 hours are not 3 of a column of minutes. */

@@ -25,7 +25,7 @@ export interface Condition {
   readonly measure: Measure | null;
 }
 
-interface Operator {
+export interface Operator {
   readonly comparison: Comparison;
   readonly length: number;
   readonly measure: Measure | null;
@@ -78,6 +78,9 @@ export function operatorAt(question: Question, at: number): Operator | null {
     const measure = ADJECTIVES[question.lower(at + 1)];
     if (measure !== undefined) return op((word === "more") === measure.descending ? ">" : "<", 3, measure);
   }
+  const then = question.says(at + 1, "the") ? at + 2 : at + 1;
+  // "Over the past year".
+  if (word === "over" && question.says(then, "past|last|previous")) return { ...op("=", 1), ofTime: "in" };
   if (/^(over|above|exceeding|exceeds|exceed)$/.test(word)) return op(">", 1);
   if (/^(under|below)$/.test(word)) return op("<", 1);
   if (/^(exactly|equals)$/.test(word)) return op("=", 1);
@@ -145,7 +148,12 @@ function compared(question: Question, at: number): Condition | null {
   if (operand === null) return null;
   const { comparison, measure } = operator;
   const isDate = operand.number === null || ofTime(operator) || /^[<>=!]/.test(question.lower(at));
-  const range = operand.range === null || !isDate ? null : rangeFor(operator, operand.range);
+  const isAgo = question.says(next + operand.length - 1, "ago");
+  // "More than 3 months ago" is before that.
+  const isTurned = isAgo && operator.ofTime === undefined;
+  const before = { ...operator, comparison: TURNED[operator.comparison] ?? operator.comparison };
+  const range = operand.range === null || !isDate ? null : rangeFor(isTurned ? before : operator, operand.range);
+  if (isAgo && isLongAgo(question, next) && operator.comparison === "=") return null;
   if (operator.ofTime !== undefined && range === null) return null;
   // "in 30": only a year, or a date, follows a preposition.
   const to = unitsAfter(question, next + operand.length);
@@ -160,6 +168,11 @@ function compared(question: Question, at: number): Condition | null {
     measure,
   };
 }
+
+const TURNED: Readonly<Record<string, Comparison>> = { ">": "<", ">=": "<=", "<": ">", "<=": ">=" };
+
+/** "Two months ago" is no day: it may be that month, or about then. */
+const isLongAgo = (question: Question, at: number) => !question.says(at + 1, "day|days|hour|hours");
 
 /** "After 2000" and "older than 2000" say when; "more than 2000" is a number. */
 const ofTime = ({ ofTime, measure }: Operator) => ofTime !== undefined || measure?.time !== undefined;
@@ -193,6 +206,7 @@ function alone(question: Question, at: number): Condition | null {
   const phrase = datePhraseAt(question, at);
   if (phrase === null || phrase.isBareYear) return null;
   const { range, length } = phrase;
+  if (question.says(at + length - 1, "ago") && isLongAgo(question, at)) return null;
   return { from: at, to: at + length, operandAt: at, numbers: null, range, comparison: "=", ...plain };
 }
 

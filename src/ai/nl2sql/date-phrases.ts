@@ -51,6 +51,8 @@ export function datePhraseAt(question: Question, at: number): DatePhrase | null 
     isoDate(question, at) ??
     monthPhrase(question, at) ??
     quarterPhrase(question, at) ??
+    halfPhrase(question, at) ??
+    soFar(question, at) ??
     relativePhrase(question, at) ??
     yearPhrase(question, at)
   );
@@ -111,8 +113,25 @@ function monthPhrase(question: Question, at: number): DatePhrase | null {
   if (number !== null && isYear(dayYear)) return day(dayYear, month, number, 3);
   // "may" is a verb, too.
   if (question.at(at)!.lower === "may" && !question.at(at)!.isCapitalised) return null;
-  const start = `date_trunc('year', current_date)::date + interval '${month - 1} months'`;
-  return phrase(`(${start})::date`, `(${start} + interval '1 month')::date`, 1);
+  const shared = yearOfPair(question, at + 1);
+  if (shared !== null) {
+    return phrase(dateOf(shared, month), month === 12 ? dateOf(shared + 1, 1) : dateOf(shared, month + 1), 1);
+  }
+  const isYearSaid = question.says(at + 1 + of, "this|last|next", "year");
+  const by =
+    !isYearSaid || question.says(at + 1 + of, "this")
+      ? ""
+      : ` ${question.says(at + 1 + of, "last") ? "-" : "+"} interval '1 year'`;
+  const start = `date_trunc('year', current_date)::date${by} + interval '${month - 1} months'`;
+  return phrase(`(${start})::date`, `(${start} + interval '1 month')::date`, isYearSaid ? 3 + of : 1);
+}
+
+/** "March and April 2025", "from January to March 2025": the year of both. */
+function yearOfPair(question: Question, at: number): number | null {
+  if (!question.says(at, "and|to|or|until|till|through|-") || monthNumber(question.lower(at + 1)) === 0) return null;
+  const next = question.says(at + 2, "of") ? at + 3 : at + 2;
+  const year = question.at(next)?.number ?? null;
+  return isYear(year) ? year : yearOfPair(question, at + 2);
 }
 
 /** "Q1 2024", "first quarter of 2024". */
@@ -124,9 +143,50 @@ function quarterPhrase(question: Question, at: number): DatePhrase | null {
   let next = at + (short === null ? 2 : 1);
   if (question.says(next, "of|in")) next++;
   const year = question.at(next)?.number ?? null;
-  if (!isYear(year)) return null;
+  if (!isYear(year)) return quarterOf(question, at, next, quarter);
   const to = quarter === 4 ? dateOf(year + 1, 1) : dateOf(year, quarter * 3 + 1);
   return phrase(dateOf(year, quarter * 3 - 2), to, next - at + 1);
+}
+
+/** "the first quarter of this year", "Q3" of this year; "last quarter" is the one before this. */
+function quarterOf(question: Question, at: number, next: number, quarter: number): DatePhrase | null {
+  const isYearSaid = question.says(next, "this|the|last", "year");
+  if (!isYearSaid && (question.says(at, "last") || question.says(next - 1, "of|in"))) return null;
+  const before = isYearSaid && question.says(next, "last") ? " - interval '1 year'" : "";
+  const start = `date_trunc('year', current_date)::date${before} + interval '${quarter * 3 - 3} months'`;
+  const length = (isYearSaid ? next + 2 : next) - at;
+  return phrase(`(${start})::date`, `(${start} + interval '3 months')::date`, length);
+}
+
+/** "the first half of 2025", "H2 2024". */
+function halfPhrase(question: Question, at: number): DatePhrase | null {
+  const short = /^h([12])$/.exec(question.lower(at));
+  const named = { first: 1, second: 2, last: 2 }[question.lower(at)];
+  const half = short === null ? named : Number(short[1]);
+  if (half === undefined || (short === null && !question.says(at + 1, "half"))) return null;
+  let next = at + (short === null ? 2 : 1);
+  if (question.says(next, "of|in")) next++;
+  const year = question.at(next)?.number ?? null;
+  if (isYear(year)) {
+    return phrase(dateOf(year, half * 6 - 5), half === 2 ? dateOf(year + 1, 1) : dateOf(year, 7), next - at + 1);
+  }
+  if (!question.says(next, "this|the|last", "year")) return null;
+  const start = `date_trunc('year', current_date)::date${question.says(next, "last") ? " - interval '1 year'" : ""}`;
+  const from = half === 1 ? start : `${start} + interval '6 months'`;
+  return phrase(`(${from})::date`, `(${from} + interval '6 months')::date`, next - at + 2);
+}
+
+/** "so far this year", "this month so far", "year to date": until now. */
+function soFar(question: Question, at: number): DatePhrase | null {
+  const leading = question.says(at, "so", "far") ? 2 : 0;
+  const isNamed = question.says(at + leading, "this");
+  const unit = UNIT_WORDS[question.lower(at + leading + (isNamed ? 1 : 0))];
+  if (unit === undefined) return null;
+  const start = `date_trunc('${unit}', current_date::timestamp)`;
+  const until = (length: number) => phrase(start, "now()::timestamp", length, true);
+  if (isNamed && leading > 0) return until(4);
+  if (isNamed && question.says(at + 2, "so", "far")) return until(4);
+  return leading === 0 && !isNamed && question.says(at + 1, "to", "date") ? until(3) : null;
 }
 
 function relativePhrase(question: Question, at: number): DatePhrase | null {
@@ -138,12 +198,15 @@ function relativePhrase(question: Question, at: number): DatePhrase | null {
     const count = question.at(at + 1)?.number ?? null;
     const unit = UNIT_WORDS[question.lower(at + (count === null ? 1 : 2))];
     if (unit === undefined) return null;
-    if (count === null) return calendarUnit(word, unit);
-    const span = `interval '${Math.round(count)} ${unit === "quarter" ? "months" : `${unit}s`}'`;
+    // "The last month of 2024".
+    if (count === null && question.says(at + 2, "of|in")) return null;
+    // "The past year" ends today, "last year" has ended.
+    if (count === null && word !== "past") return calendarUnit(word, unit);
+    const span = `interval '${Math.round(count ?? 1)} ${unit === "quarter" ? "months" : `${unit}s`}'`;
     const times = unit === "quarter" ? `${span} * 3` : span;
     return /^(next|coming)$/.test(word)
       ? phrase("now()::timestamp", `now()::timestamp + ${times}`, 3, true)
-      : phrase(`current_date - ${times}`, "now()::timestamp", 3, true);
+      : phrase(`current_date - ${times}`, "now()::timestamp", count === null ? 2 : 3, true);
   }
   const count = question.at(at)!.number;
   const unit = UNIT_WORDS[question.lower(at + 1)];

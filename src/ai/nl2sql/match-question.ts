@@ -4,6 +4,7 @@
  * provider is configured. It is deterministic: equal questions over equal data give equal SQL.
  */
 import { DbError } from "../../protocol/errors.js";
+import { denyingPrefix } from "./denied-words.js";
 import { meantLinks } from "./link-roles.js";
 import { nameMentions } from "./name-mentions.js";
 import type { QueryShape } from "./query-shape.js";
@@ -30,7 +31,7 @@ const WORDS_MAX = 100;
 
 /** Throws question_not_understood, with what was understood. */
 export async function matchQuestion(text: string, facts: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
-  const question = new Question(text);
+  const question = new Question(text, (word) => denyingPrefix(word, facts));
   const { schema, unclear } = meantLinks(question, facts);
   if (question.tokens.length > WORDS_MAX) {
     const nothing = { tables: [], columns: [], values: [] };

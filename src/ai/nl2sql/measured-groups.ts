@@ -84,11 +84,11 @@ function rankedBy(question: Question, names: NameMentions, first: Superlative | 
   return entity === null ? null : { ...found, entity, superlative: first, condition: null };
 }
 
-/** "Which town has the most seats", where several rows have the town. */
+/** "Which town has the most seats", where several rows have the town; "the author with the most likes". */
 function mostOf(question: Question, names: NameMentions, first: Superlative): Phrase | null {
   const found = measureAt(question, names, first.to);
   const entity = entityIn(names, 0, first.at);
-  if (found === null || entity?.kind !== "column" || namedAt(names, first.to)?.kind === "table") return null;
+  if (found === null || entity === null || namedAt(names, first.to)?.kind === "table") return null;
   return { ...found, fn: "sum", entity, superlative: first, condition: null };
 }
 

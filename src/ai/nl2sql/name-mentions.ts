@@ -30,6 +30,7 @@ export interface NameMentions {
 const OPTIONAL_PARTS: ReadonlySet<string> = new Set(["id", "at", "on", "of", "the", "no", "nr", "is", "has", ...UNITS]);
 /** A match by a word of the same family, and by a synonym. */
 const FAMILY_SCORE = 0.7;
+const PLURAL_SCORE = 0.95;
 const SYNONYM_SCORE = 0.6;
 /** One word of a name of several. */
 const PART_SCORE = 0.6;
@@ -55,6 +56,7 @@ export function wordScore(token: Pick<Token, "lower" | "stem">, word: string): n
   const stem = stemOf(word);
   if (isDoerOf(token.lower, word)) return 0;
   if (token.stem === stem) return 0.98;
+  if (isPluralOf(token.lower, word) || isPluralOf(word, token.lower)) return PLURAL_SCORE;
   if (AGGREGATES[token.lower] !== undefined || token.lower === "count") return 0;
   const shared = sharedPrefix(token.stem, stem);
   if (shared >= 5 && shared >= 0.6 * Math.max(token.stem.length, stem.length)) return FAMILY_SCORE;
@@ -63,6 +65,11 @@ export function wordScore(token: Pick<Token, "lower" | "stem">, word: string): n
   const own = isDoer(token) && !listed.has(token.lower) ? undefined : groupsByStem.get(token.stem);
   if (groups !== undefined && own !== undefined) for (const group of own) if (groups.has(group)) return SYNONYM_SCORE;
   return 0;
+}
+
+/** Plurals of other languages: "kunden", "rechnungen". */
+function isPluralOf(plural: string, word: string): boolean {
+  return word.length >= 4 && plural.startsWith(word) && /^(?:e?n|e)$/.test(plural.slice(word.length));
 }
 
 const DOER = /(?:er|or)s?$/;

@@ -52,7 +52,11 @@ export function groupPhrases(question: Question, names: NameMentions, isValue: (
       if (isValue(next) || (named === null && !TIME_UNITS.has(unit))) break;
       // "orders by customers in France": that says whose they are.
       const after = named?.kind === "table" ? named.mention.to : -1;
-      if (question.says(at, "by") && length === 1 && question.says(after, "in|from|who|whose|with|without|that|living"))
+      if (
+        question.says(at, "by") &&
+        length === 1 &&
+        question.says(after, "in|from|of|at|who|whose|with|without|that|living|named|called")
+      )
         break;
       if (named !== null && !(TIME_UNITS.has(unit) && (named.kind === "table" || named.mention.to === next + 1))) {
         groups.push(named);
@@ -87,17 +91,51 @@ function isListOfAll(question: Question, at: number): boolean {
   return begins && !question.tokens.some(measures);
 }
 
+/** "Agents with rooms in every town": nothing is counted, summed or the highest. */
+function measuresBefore(question: Question, at: number): boolean {
+  const before = question.tokens.slice(0, at);
+  return before.some(({ lower }) => AGGREGATES[lower] !== undefined || /^(many|much|number|count)$|est$/.test(lower));
+}
+
 /** Tokens of a word that begins a group; 0: none. */
 function groupMarker(question: Question, at: number): number {
-  if (question.says(at, "for|in|by|of|within|on|with|at", "each|every")) return 2;
+  if (question.says(at, "for|in|by|of|within|on|with|at", "each|every"))
+    return question.says(at + 1, "every") && !measuresBefore(question, at) ? 0 : 2;
   if (question.says(at, "grouped|group|broken|split|divided", "by|down", "by")) return 3;
   if (question.says(at, "grouped|group|split|divided", "by")) return 2;
   if (question.says(at, "per")) return 1;
+  const isOfEvery = question.says(at - 1, "for|in|by|of|within|on|with|at") && question.says(at, "every");
+  if (isOfEvery && !measuresBefore(question, at)) return 0;
   if (question.says(at, "each|every")) return isListOfAll(question, at) ? 0 : 1;
   if (!question.says(at, "by")) return 0;
   const before = question.lower(at - 1);
   if (/^(order|sort|sorted|ordered|ranked|arranged)$/.test(before)) return 0;
   return isDoneBy(before) ? 0 : 1;
+}
+
+/** "Which month had the most orders": the unit. A column of that name is no time. */
+export function periodAsked(question: Question, names: NameMentions, { at }: Superlative): TimeUnit | null {
+  for (let next = 0; next < at; next++) {
+    const unit = question.lower(next + 1).replace(/s$/, "");
+    if (!question.says(next, "which|what|the|in") || !TIME_UNITS.has(unit) || next + 1 >= at) continue;
+    const isColumn = names.columns.some(({ from, candidates }) => from === next + 1 && candidates[0]!.score >= 0.9);
+    if (isColumn || question.isUsed(next + 1)) continue;
+    question.use(next + 1);
+    return unit as TimeUnit;
+  }
+  return null;
+}
+
+/** "Top 3 towns by number of gigs": what is counted by; uses the words but those of the count. */
+export function countedBy(question: Question, names: NameMentions, first: Superlative): Named | null {
+  if (first.measure !== null || first.count === null || !question.says(first.at, "top")) return null;
+  const named = namedAt(names, first.to);
+  const by = named?.mention.to ?? -1;
+  let of = by + 1;
+  while (question.says(of, "the|total")) of++;
+  if (named === null || !question.says(by, "by") || !question.says(of, "number|count", "of")) return null;
+  question.use(first.at, by + 1);
+  return named;
 }
 
 export interface OrderPhrase {
@@ -211,7 +249,7 @@ function superlativeAt(question: Question, at: number): Omit<Superlative, "count
     return found(at + 1, { descending, words: [] }, true);
   }
   // "most recently" is above; "the first quarter" and "last month" are dates.
-  if (/^(last|first)$/.test(word) && /^(quarter|month|week|year|day|name|time)s?$/.test(question.lower(at + 1)))
+  if (/^(last|first)$/.test(word) && /^(quarter|half|month|week|year|day|name|time)s?$/.test(question.lower(at + 1)))
     return null;
   const measure = adjectiveOf(word, "est");
   return measure === null ? null : found(at + 1, measure);
@@ -219,14 +257,19 @@ function superlativeAt(question: Question, at: number): Omit<Superlative, "count
 
 /** Whether a negation stands within the few tokens before; uses it. */
 export function isNegated(question: Question, at: number, reach = 3): boolean {
+  return negationBefore(question, at, reach) !== null;
+}
+
+/** Where a negation stands within the few tokens before; uses it. */
+export function negationBefore(question: Question, at: number, reach = 3): number | null {
   for (let before = at - 1; before >= Math.max(0, at - reach); before--) {
     const word = question.lower(before);
-    if (/^(and|or|but)$/.test(word)) return false;
+    if (/^(and|or|but)$/.test(word)) return null;
     const isOther = question.says(before, "other", "than");
     if (isOther || /^(not|never|except|excluding|non|outside|without|no)$/.test(word) || /n['’]t$/.test(word)) {
       question.use(before, isOther ? before + 2 : before + 1);
-      return true;
+      return before;
     }
   }
-  return false;
+  return null;
 }

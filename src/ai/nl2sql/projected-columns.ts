@@ -32,10 +32,16 @@ export function projectedColumns(question: Question, names: NameMentions, column
     const ref = columns.resolve(mention, anyKind);
     if (ref === null) continue;
     const fit = mention.candidates.find((each) => each.ref.column === ref.column)!.score;
+    // "The longest delivery" is a row; when it was delivered nobody asks.
+    if (fit < SURE && names.tables.some(({ from, score }) => from === mention.from && score > fit)) continue;
     const isDone = isVerb(word) && fit < 0.95;
     const isAside = question.at(mention.from)!.isStop && mention.to === mention.from + 1 && fit < SURE;
+    // "That were never planted": what was done is no column to show.
+    const isDenied = isVerb(word) && question.says(mention.from - 1, "never|not|ever|been") && !asksWhen;
+    if (isDenied) continue;
     if ((isDone || fit < PROJECTED || isAside) && !(asksWhen && isTime(ref))) continue;
     if (asksWhen && !isTime(ref)) continue;
+    if (ref.table !== base && !columns.isOneOf(ref.table)) columns.doubt();
     add(ref);
     question.use(mention.from, mention.to);
   }

@@ -7,6 +7,12 @@ export interface Filter {
   readonly sql: (column: string) => string;
   /** Of a negated one: what does not hold. Of many rows none may have it. */
   readonly denied?: (column: string) => string;
+  /** Where the negation stands: what one negation denies of many rows is denied of each of them together. */
+  readonly denial?: number;
+  /** Where it is said. */
+  readonly at?: number;
+  /** A value, or what is true or false. */
+  readonly isState?: true;
 }
 
 export type TimeUnit = "year" | "quarter" | "month" | "week" | "day" | "hour";
@@ -22,6 +28,8 @@ export type Aggregate =
   | { readonly fn: "count"; readonly distinct: ColumnRef | null }
   /** Of a group's rows among all rows; with `ref`, of the sum of its numbers among the sum of all. */
   | { readonly fn: "share"; readonly ref: ColumnRef | null }
+  /** Of rows for which all of these hold, among all rows. */
+  | { readonly fn: "rate"; readonly holds: readonly Filter[] }
   | { readonly fn: AggregateFn; readonly ref: ColumnRef };
 
 export interface Order {
@@ -52,7 +60,11 @@ export interface QueryShape {
   /** Of these a row of `base` has the most or fewest. */
   readonly ranking: { readonly table: TableFacts; readonly descending: boolean } | null;
   readonly order: Order | null;
+  /** Groups of this unit are compared with the ones before. */
+  readonly change: TimeUnit | null;
   readonly limit: number | null;
+  /** How many groups there are is asked for. */
+  readonly isCountOfGroups: boolean;
   /** Tables that the question names: ways over them are preferred. */
   readonly named: ReadonlySet<TableFacts>;
 }

@@ -18,20 +18,26 @@ export interface Token {
   /** It stood in quotes. */
   readonly isQuoted: boolean;
   readonly isCapitalised: boolean;
+  /** "not" that was written as the beginning of a word. */
+  readonly isPrefix?: true;
   /** Carries no meaning in the question. "IT" does, unless all words are in capitals. */
   readonly isStop: boolean;
 }
 
 /** In order: quoted, ISO date, number, comparison sign, word. */
 const TOKEN =
-  /["“”]([^"“”]+)["“”]|(?<![\p{L}\p{N}])['‘]([^'’]+)['’](?![\p{L}\p{N}])|(\d{4}-\d{1,2}-\d{1,2})|[$€£]?(\d[\d,]*(?:\.\d+)?)(k|m|%)?(?![\p{L}\p{N}])|([<>]=?|!=|<>|=)|([\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*(?:[-'’][\p{L}\p{N}]+)*)/giu;
+  /["“”]([^"“”]+)["“”]|(?<![\p{L}\p{N}])['‘]([^'’]+)['’](?![\p{L}\p{N}])|(\d{4}-\d{1,2}-\d{1,2})|[$€£]?(\d+(?:,\d+)*(?:\.\d+)?)(k|m|%)?(?![\p{L}\p{N}])|([<>]=?|!=|<>|=)|([\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*(?:[-'’][\p{L}\p{N}]+)*)/giu;
 
 export class Question {
   readonly tokens: readonly Token[];
   private readonly used: boolean[];
 
-  constructor(readonly text: string) {
-    this.tokens = tokenize(text);
+  /** `prefixOf`: letters at the beginning of a word that deny the rest of it, as in "unpaid"; 0: none. */
+  constructor(
+    readonly text: string,
+    prefixOf: (word: string) => number = () => 0,
+  ) {
+    this.tokens = tokenize(text).flatMap((token) => withoutPrefix(token, prefixOf(token.lower)));
     this.used = this.tokens.map(() => false);
   }
 
@@ -60,6 +66,24 @@ export class Question {
   slice(from: number, to: number): string {
     return this.text.slice(this.tokens[from]!.start, this.tokens[to - 1]!.end);
   }
+}
+
+/** "unpaid" is read as "not paid". */
+function withoutPrefix(token: Token, length: number): readonly Token[] {
+  if (length === 0 || token.isQuoted) return [token];
+  const middle = token.start + length;
+  const denial: Token = {
+    ...token,
+    text: token.text.slice(0, length),
+    lower: "not",
+    stem: "not",
+    end: middle,
+    isStop: true,
+    isPrefix: true,
+  };
+  const lower = token.lower.slice(length);
+  const rest = { ...token, text: token.text.slice(length), lower, stem: stemOf(lower), start: middle };
+  return [denial, { ...rest, isCapitalised: false, isStop: false }];
 }
 
 function tokenize(text: string): Token[] {

@@ -4,12 +4,16 @@
  * whose rows are meant; last, which column each word means, by how well it fits and how near its table is.
  */
 import { isDeepStrictEqual } from "node:util";
+import { wordsOfName } from "./bare-names.js";
+import { BaseFinder } from "./base-finder.js";
 import { anyKind, ColumnFinder, isNumber, isTime } from "./column-finder.js";
 import { ConditionReader } from "./condition-reader.js";
 import { type Condition, conditionsOf } from "./conditions.js";
 import { type MeasuredGroups, measuredGroups } from "./measured-groups.js";
-import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
+import type { ColumnMention, NameMentions } from "./name-mentions.js";
+import { periodChange } from "./period-changes.js";
 import {
+  countedBy,
   type GroupPhrase,
   groupPhrases,
   isNegated,
@@ -18,16 +22,17 @@ import {
   namedAt,
   type OrderPhrase,
   orderPhrase,
+  periodAsked,
   type Superlative,
   superlative,
 } from "./phrases.js";
 import { projectedColumns } from "./projected-columns.js";
 import type { Aggregate, AggregateFn, GroupKey, Order, QueryShape } from "./query-shape.js";
-import type { Question } from "./question.js";
-import { type ColumnRef, namingColumns, type SchemaFacts, type TableFacts } from "./schema-facts.js";
+import { type Question, stemOf } from "./question.js";
+import { type ColumnRef, namingColumns, type SchemaFacts } from "./schema-facts.js";
 import { SURE, SuperlativeReader } from "./superlative-reader.js";
 import { isColumnMeant, type ValueMention } from "./value-mentions.js";
-import { AGGREGATES } from "./vocabulary.js";
+import { AGGREGATES, RATES } from "./vocabulary.js";
 
 /** Below this a word hardly names a column. */
 const PROJECTED = 0.5;
@@ -41,6 +46,14 @@ export interface ReadQuestion {
 
 const isOfHaving = ({ numbers, comparison }: Condition, { having }: MeasuredGroups) =>
   numbers?.[0] === having!.number && comparison === having!.comparison;
+
+/** A shape for each function that its only aggregate may be. */
+function readingsOf(shape: QueryShape, fns: readonly AggregateFn[]): ReadQuestion["readings"] {
+  const [only] = shape.aggregates;
+  if (only === undefined || only.fn === "count" || only.fn === "share" || only.fn === "rate") return [];
+  const { ref } = only;
+  return fns.map((fn) => ({ meaning: `${fn} of ${ref.column.name}`, shape: { ...shape, aggregates: [{ fn, ref }] } }));
+}
 
 export class QuestionReader {
   private readonly names: NameMentions;
@@ -82,36 +95,45 @@ export class QuestionReader {
     for (const { from, to } of this.values) question.use(from, to);
     for (const { table, score } of this.names.tables) if (score >= 0.55) this.columns.named.add(table);
     const ordered = orderPhrase(question, this.names);
+    const change = periodChange(question);
     const conditions = conditionsOf(question, (at) => isValue(at) || question.isUsed(at));
     const groups = groupPhrases(question, this.names, isValue);
+    const period = groups.find((group) => group.kind === "time");
+    if (change !== null && period === undefined) groups.push({ kind: "time", unit: change });
+    // "Per month, year over year": months of two years side by side are not written.
+    else if (change !== null && period!.unit !== change) this.columns.notPlaced.push(change);
     const first = superlative(question, this.names, isValue);
-    const counted = this.countedAt();
+    const asked = first === null || groups.length > 0 ? null : periodAsked(question, this.names, first);
+    if (asked !== null) groups.push({ kind: "time", unit: asked });
+    const ranked = first === null || groups.length > 0 ? null : countedBy(question, this.names, first);
+    if (ranked !== null) groups.push(ranked);
+    const rows = new BaseFinder(question, this.schema, this.names, this.values, this.columns);
+    const counted = rows.countedAt();
     if (groups.length === 0)
       this.grouped = measuredGroups(question, this.schema, this.names, this.columns, first, conditions);
-    this.columns.base = this.grouped?.base ?? this.findBase(counted, groups, first);
+    this.columns.base = this.grouped?.base ?? rows.find(counted, groups, first);
     if (this.columns.base === null) return null;
     const fns = this.aggregateWords();
     const groupKeys = this.groupKeys(groups);
-    this.conditions.missing();
-    this.conditions.valueFilters();
-    this.conditions.keys();
-    this.conditions.patterns();
-    this.conditions.booleans();
-    this.conditions.comparedColumns();
+    this.conditions.isGrouped = groupKeys.length > 0;
+    this.conditions.read();
     const measured = this.grouped;
     for (const condition of conditions) {
       if (measured?.having == null || !isOfHaving(condition, measured)) this.conditions.condition(condition);
     }
-    if (first !== null && measured?.order == null) this.superlative(first, groupKeys);
+    if (first !== null && (asked !== null || ranked !== null)) this.bestGroup(first);
+    else if (first !== null && measured?.order == null) this.superlative(first, groupKeys);
     this.shares(groupKeys);
     this.aggregate(fns, counted);
+    this.ofEachRow(groupKeys);
+    const fnsMeant = (first === null || asked !== null) && counted === null ? this.bareMeasure(groupKeys) : [];
     this.ordered(ordered);
     this.limited();
     this.alternatives();
     this.verbs();
     if (measured === null) this.ofGroups(conditions);
-    const shape = this.shape(counted, groupKeys);
-    if (measured === null) return { shape, readings: [], certainty: this.columns.certainty };
+    const shape = { ...this.shape(counted, groupKeys), change };
+    if (measured === null) return { shape, readings: readingsOf(shape, fnsMeant), certainty: this.columns.certainty };
     const by = (aggregate: Aggregate): QueryShape => ({
       ...shape,
       groups: [measured.group],
@@ -119,6 +141,7 @@ export class QuestionReader {
       order: measured.order,
       limit: measured.limit,
       havingValue: measured.having,
+      isCountOfGroups: counted !== null && measured.having !== null,
     });
     const { aggregate } = measured;
     const all = [aggregate.fn, ...measured.others];
@@ -132,12 +155,40 @@ export class QuestionReader {
     return { shape: by(aggregate), readings, certainty: this.columns.certainty };
   }
 
+  /** "The average amount per invoice" is that of all invoices. */
+  private ofEachRow(groups: GroupKey[]): void {
+    const [own] = groups;
+    if (groups.length !== 1 || own!.kind !== "table" || own!.table !== this.columns.base) return;
+    const isOfRow = (each: Aggregate) => each.fn === "avg" && each.ref.table === this.columns.base;
+    if (this.aggregates.length > 0 && this.aggregates.every(isOfRow)) groups.pop();
+  }
+
+  /** "Which month had the most orders", "top 3 towns by number of gigs". */
+  private bestGroup({ count, measure }: Superlative): void {
+    this.order = { ref: null, descending: measure?.descending ?? true };
+    this.limit = count ?? 1;
+  }
+
+  /** "Revenue per month" adds it up; of "height per region" nobody knows: the functions that it may be. */
+  private bareMeasure(groups: readonly GroupKey[]): readonly AggregateFn[] {
+    if (groups.length === 0 || this.aggregates.length > 0 || this.conditions.related.length > 0) return [];
+    const isMeasure = ({ from, candidates }: ColumnMention) =>
+      !this.question.isUsed(from) && candidates.some(({ ref, score }) => isNumber(ref) && score >= SURE);
+    const [mention, other] = this.names.columns.filter(isMeasure);
+    const ref = mention === undefined || other !== undefined ? null : this.columns.takeColumn(mention, isNumber);
+    if (ref === null) return [];
+    this.aggregates.push({ fn: "sum", ref });
+    const isRate = wordsOfName(ref.column.name).some((word) => RATES.some((rate) => stemOf(rate) === stemOf(word)));
+    return isRate || !groups.every(({ kind }) => kind === "time") ? ["sum", "avg", "max"] : [];
+  }
+
   /** "The share of orders per country", "the share of revenue per country". */
   private shares(groups: readonly GroupKey[]): void {
     this.question.tokens.forEach((_, at) => {
       if (!this.question.says(at, "share|shares|percentage|proportion|fraction", "of") || this.question.isUsed(at))
         return;
-      if (groups.length === 0 || this.aggregates.length > 0 || this.conditions.related.length > 0) return;
+      if (this.aggregates.length > 0 || this.conditions.related.length > 0) return;
+      if (this.rate(at, groups.length > 0) || groups.length === 0) return;
       const named = this.sharedThing(at + 2);
       const ref = named?.kind === "column" ? this.columns.takeColumn(named.mention, isNumber) : null;
       // Of words there is no sum: the question is refused.
@@ -148,6 +199,21 @@ export class QuestionReader {
         if (AGGREGATES[this.question.lower(next)] === "sum") this.question.use(next);
       this.aggregates.push({ fn: "share", ref });
     });
+  }
+
+  /** "The share of the stories that are premium", "of premium stories": of rows for which that holds. */
+  private rate(at: number, isGrouped: boolean): boolean {
+    const { question, conditions } = this;
+    const said = question.tokens.findIndex((_, i) => i > at && question.says(i, "is|are|was|were"));
+    const holds = conditions.filters.filter((filter) => filter.isState && filter.at! >= Math.max(at, said));
+    if (holds.length === 0) return false;
+    // Among the premium stories of each section, or premium ones among its stories: it does not say.
+    const isClear = (said > 0 || !isGrouped) && holds.every(({ ref }) => ref.table === this.columns.base);
+    if (!isClear) this.columns.unuse(at);
+    question.use(at, at + 2);
+    this.aggregates.push({ fn: "rate", holds });
+    for (const filter of holds) conditions.filters.splice(conditions.filters.indexOf(filter), 1);
+    return true;
   }
 
   /** What groups have a share of: the first thing that is named from there on, before the groups. */
@@ -186,6 +252,7 @@ export class QuestionReader {
       if (question.isUsed(mention.from) || !isVerb(question.lower(mention.from))) continue;
       const ref = this.columns.resolve(mention, (each) => each.table === this.columns.base);
       const fit = mention.candidates.find((each) => each.ref.column === ref?.column)?.score ?? 0;
+      if (ref === null && this.undoneOfMany(mention)) continue;
       if (ref === null || !(isTime(ref) || (isNumber(ref) && fit < 0.95))) continue;
       const isAbsent = isNegated(question, mention.from, 2);
       // "Trips ended" may ask for the time.
@@ -197,6 +264,18 @@ export class QuestionReader {
     }
   }
 
+  /** "Clients with unpaid invoices": what those have no time of. */
+  private undoneOfMany(mention: ColumnMention): boolean {
+    const { question } = this;
+    const noun = this.names.tables.find(({ from }) => from === mention.to);
+    if (question.at(mention.from - 1)?.isPrefix !== true || noun === undefined) return false;
+    const ref = this.columns.resolve(mention, (each) => each.table === noun.table && isTime(each));
+    if (ref === null) return false;
+    question.use(mention.from - 1, mention.to);
+    this.conditions.filters.push({ ref, sql: (column) => `${column} IS NULL`, at: mention.from });
+    return true;
+  }
+
   /** "Where the total exceeds 5000": conditions on groups' sums are not written. */
   private ofGroups(conditions: readonly Condition[]): void {
     for (const { from, isAverage } of conditions) {
@@ -205,142 +284,6 @@ export class QuestionReader {
       if (!isAverage && this.aggregates.length > 0 && AGGREGATES[this.question.lower(at)] !== undefined)
         this.columns.unuse(at);
     }
-  }
-
-  // Whose rows
-
-  /** The token after "how many", "number of"; null: nothing is counted. */
-  private countedAt(): number | null {
-    const { question } = this;
-    for (let at = 0; at < question.tokens.length; at++) {
-      let next = 0;
-      if (question.says(at, "how", "many")) next = at + 2;
-      else if (question.says(at, "number|count|amount", "of") && !this.endsColumn(at)) next = at + 2;
-      else if (question.says(at, "count") && at === 0) next = at + 1;
-      if (next === 0 || this.isOfNumbers(at, next)) continue;
-      while (question.says(next, "the|all|of|our|total|different|distinct|unique")) next++;
-      return next;
-    }
-    return null;
-  }
-
-  /** "Average number of pages": of a column of numbers. */
-  private isOfNumbers(at: number, next: number): boolean {
-    const mention = this.columns.mentionAt(next, isNumber);
-    if (AGGREGATES[this.question.lower(at - 1)] === undefined || mention === undefined) return false;
-    if (mention.candidates[0]!.score < SURE) return false;
-    this.question.use(at, next);
-    return true;
-  }
-
-  /** "Update count of parts" is a column of theirs. */
-  private endsColumn(at: number): boolean {
-    return this.names.columns.some(
-      ({ from, to, candidates }) => from < at && to === at + 1 && candidates[0]!.score >= SURE,
-    );
-  }
-
-  private findBase(
-    counted: number | null,
-    groups: readonly GroupPhrase[],
-    first: Superlative | null,
-  ): TableFacts | null {
-    const { tables } = this.names;
-    const isGroup = ({ from }: TableMention) =>
-      groups.some((group) => group.kind !== "time" && group.mention.from === from);
-    const isRanked = ({ from }: TableMention) => first?.isMost === true && from >= first.to && from <= first.to + 1;
-    // "Order total" is a column.
-    const isPart = (mention: TableMention) =>
-      this.names.columns.some(
-        ({ from, to, candidates }) =>
-          from <= mention.from &&
-          mention.to <= to &&
-          to - from > mention.to - mention.from &&
-          candidates[0]!.score >= SURE,
-      );
-    const free = tables.filter(
-      (mention) =>
-        !this.question.isUsed(mention.from) &&
-        !isPart(mention) &&
-        !isGroup(mention) &&
-        !isRanked(mention) &&
-        !this.isHaving(mention.from),
-    );
-    if (counted !== null) {
-      // Words between may be values: "how many female students".
-      const near = free.find(({ from, score }) => from >= counted && from <= counted + 3 && score >= 0.5);
-      const column = this.names.columns.find(({ from }) => from === counted);
-      const better =
-        column !== undefined && (near === undefined || near.from > counted || column.candidates[0]!.score > near.score);
-      if (better && column.candidates.some(({ ref }) => isNumber(ref) || ref.column.kind === "text")) {
-        const ref = this.columns.resolve(column, anyKind, near?.table ?? null);
-        if (ref !== null) return ref.table;
-      }
-      if (near !== undefined) return this.take(near);
-    }
-    const qualified = (mention: TableMention) => this.values.some(({ to }) => to === mention.from);
-    const sure = free.filter(({ score }) => score >= SURE);
-    const subject = sure.find((mention) => !qualified(mention)) ?? sure[0];
-    // "What is the average fee per specialty": the measure's table, unless the subject is nearer.
-    const measure = this.measured(subject?.table ?? null);
-    if (measure !== null && measure.table !== subject?.table && this.asksAggregate()) return measure.table;
-    if (subject !== undefined) return this.take(subject);
-    const column = this.subjectColumn(first);
-    const verb = free[0];
-    if (verb !== undefined && (column === null || verb.score >= 0.65)) return this.take(verb);
-    if (column !== null) return column.table;
-    if (tables.length > 0 && groups.length > 0) return this.take(tables[0]!);
-    const grouped = groups.find((group) => group.kind === "column");
-    const ref = grouped === undefined ? null : this.columns.resolve(grouped.mention, anyKind);
-    return ref?.table ?? this.baseOfValues();
-  }
-
-  private take(mention: TableMention): TableFacts {
-    this.columns.certainty = Math.min(this.columns.certainty, mention.score);
-    this.question.use(mention.from, mention.to);
-    return mention.table;
-  }
-
-  /** Whether the name is what a number of rows is compared with: "more than 3 orders". */
-  private isHaving(at: number): boolean {
-    const before = this.question.at(at - 1);
-    return before?.number != null && this.question.isUsed(at - 1);
-  }
-
-  private asksAggregate(): boolean {
-    return this.question.tokens.some(({ lower }) => AGGREGATES[lower] !== undefined);
-  }
-
-  /** The column that an aggregate word stands before. */
-  private measured(near: TableFacts | null): ColumnRef | null {
-    const at = this.question.tokens.findIndex(({ lower }) => AGGREGATES[lower] !== undefined);
-    if (at < 0) return null;
-    const mention = this.names.columns.find(
-      ({ from, candidates }) => from >= at && from <= at + 4 && candidates.some(({ ref }) => isNumber(ref)),
-    );
-    return mention === undefined ? null : this.columns.resolve(mention, isNumber, near);
-  }
-
-  private subjectColumn(first: Superlative | null): ColumnRef | null {
-    const free = this.names.columns.filter(
-      ({ from }) =>
-        !this.question.isUsed(from) && !this.isHaving(from) && (first === null || !first.isMost || from < first.at),
-    );
-    const best = free.find(({ candidates }) => candidates[0]!.score >= 0.7) ?? free[0];
-    return best === undefined ? null : this.columns.resolve(best, anyKind, this.valueTable());
-  }
-
-  private valueTable(): TableFacts | null {
-    return this.values[0]?.hits[0]?.ref.table ?? null;
-  }
-
-  /** Of a value alone ("how many toys"): what refers to the table that lists such values, or that table. */
-  private baseOfValues(): TableFacts | null {
-    const table = this.valueTable();
-    if (table === null) return null;
-    this.columns.certainty = Math.min(this.columns.certainty, 0.6);
-    const from = this.schema.links.filter(({ to }) => to === table).map((link) => link.from);
-    return table.columns.length <= 3 && from.length > 0 ? from[0]! : table;
   }
 
   private groupKeys(groups: readonly GroupPhrase[]): GroupKey[] {
@@ -435,11 +378,12 @@ export class QuestionReader {
     const isCount = counted !== null && this.aggregates.length === 0;
     const keys = groups.length > 0 ? groups : this.columnGroup();
     let columns: ColumnRef[] = [];
-    const isOrderedBy = ({ column }: ColumnRef) =>
-      column === this.order?.ref?.column &&
-      this.names.columns.some(
-        (each) => question.says(each.from - 1, "by") && each.candidates.some(({ ref }) => ref.column === column),
-      );
+    const isOrderedBy = ({ column }: ColumnRef) => {
+      if (column !== this.order?.ref?.column) return false;
+      const said = this.names.columns.filter(({ candidates }) => candidates.some(({ ref }) => ref.column === column));
+      // "Names and grades sorted by grade" shows them.
+      return said.length === 1 && question.says(said[0]!.from - 1, "by");
+    };
     if (!isCount && this.aggregates.length === 0 && keys.length === 0)
       columns = projectedColumns(question, this.names, this.columns).filter((ref) => !isOrderedBy(ref));
     // What a row has none of is not shown: "patients who have not seen a doctor".
@@ -447,6 +391,13 @@ export class QuestionReader {
       this.conditions.related.some((each) => !each.exists && each.table === table),
     );
     if (denied !== undefined) this.unuseColumn(denied);
+    // "Readers who never wrote of sport": what is shown is no row that could have none.
+    const isOfMany = columns.length > 0 && columns.every(({ table }) => table !== this.columns.base);
+    question.tokens.forEach(({ lower }, at) => {
+      if (lower === "never" && (isOfMany || columns.length === 1) && this.names.tables.length === 0)
+        this.columns.unuse(at);
+      else if (isOfMany && /^(not|never|without|no)$|n['’]t$/.test(lower)) this.columns.unuse(at);
+    });
     // "sum of total price" says it twice.
     const aggregates = this.aggregates.filter(
       (each, i, all) => all.findIndex((other) => isDeepStrictEqual(other, each)) === i,
@@ -457,11 +408,18 @@ export class QuestionReader {
     ) {
       if (this.ranking === null && this.conditions.having === null) aggregates.push({ fn: "count", distinct: null });
     }
+    this.absentThings(columns);
+    const isNumeric = columns.some(isNumber) || aggregates.some((each) => "ref" in each && each.ref !== null);
+    question.tokens.forEach((_, at) => {
+      if (question.says(at, "how", "much") && !isNumeric) this.columns.unuse(at + 1);
+    });
     const onlyColumn =
       columns.length === 1 && this.names.tables.length === 0 && this.values.length === 0 && this.order === null;
     if (onlyColumn && this.conditions.filters.length === 0) {
       this.conditions.filters.push({ ref: columns[0]!, sql: (column) => `${column} IS NOT NULL` });
     }
+    const isOrderShown = this.order?.ref == null || columns.some(({ column }) => column === this.order!.ref!.column);
+    if (!isOrderShown && columns.some(({ table }) => !this.columns.isOneOf(table))) this.unuseColumn(columns[0]!);
     const [only] = columns;
     const many = only !== undefined && columns.some(({ table }) => table !== this.columns.base);
     return {
@@ -476,9 +434,23 @@ export class QuestionReader {
       havingValue: null,
       ranking: this.ranking,
       order: this.order,
+      change: null,
+      isCountOfGroups: isCount && keys.length === 0 && this.conditions.having !== null,
       limit: this.limit,
       named: this.columns.named,
     };
+  }
+
+  /** "Towns without offices": no row says which. "Authors with more than 3 countries": each has one. */
+  private absentThings(columns: readonly ColumnRef[]): void {
+    const { question, columns: finder, conditions } = this;
+    const base = finder.base!;
+    const at = question.tokens.findIndex((_, i) => question.says(i, "without|no|never"));
+    const isNamedBefore = this.names.tables.some(({ table, from }) => table === base && from < at);
+    if (at >= 0 && columns.length > 0 && !isNamedBefore) finder.unuse(at);
+    const counted = this.ranking?.table ?? conditions.having?.table ?? base;
+    if (counted === base || this.conditions.isGrouped || !finder.isOneOf(counted)) return;
+    for (const { table, from } of this.names.tables) if (table === counted) finder.unuse(from);
   }
 
   private unuseColumn({ column }: ColumnRef): void {
@@ -493,6 +465,10 @@ export class QuestionReader {
     const mention = this.names.columns.find(({ from }) => !this.question.isUsed(from));
     const ref = mention === undefined ? null : this.columns.resolve(mention, (each) => each.table === counted);
     if (ref === null || (this.columns.base !== counted && mention!.candidates[0]!.score < 0.9)) return [];
+    // "The name of the farm with the most workers" is that of the farm.
+    const { to } = mention!;
+    const owner = this.names.tables.find(({ from }) => from > to && from <= to + 2);
+    if (owner?.table === this.columns.base && this.question.says(to, "of")) return [];
     this.question.use(mention!.from, mention!.to);
     return [{ kind: "column", ref }];
   }

@@ -1,5 +1,5 @@
 /** What a superlative of a question asks for ("the oldest three", "most orders"). Used by read-question.ts. */
-import { type ColumnFinder, isNumber, isTime } from "./column-finder.js";
+import { type ColumnFinder, isBoolean, isNumber, isTime, isYearNumber, type Kinds } from "./column-finder.js";
 import type { NameMentions } from "./name-mentions.js";
 import { namedAt, type Superlative } from "./phrases.js";
 import type { Aggregate, GroupKey, Order, QueryShape } from "./query-shape.js";
@@ -45,7 +45,11 @@ export class SuperlativeReader {
       }
     }
     if (first.isMost) {
-      const named = namedAt(this.names, next);
+      // "The most folk gigs": what is said of them is read elsewhere.
+      let thing = next;
+      while (thing < next + 3 && (question.isUsed(thing) || this.columns.mentionAt(thing, isBoolean) !== undefined))
+        thing++;
+      const named = namedAt(this.names, namedAt(this.names, next)?.kind === "table" ? next : thing);
       if (named?.kind === "table") {
         question.use(named.mention.from, named.mention.to);
         return { ranking: { table: named.mention.table, descending: measure!.descending }, limit: count };
@@ -58,7 +62,10 @@ export class SuperlativeReader {
       for (let at = first.at; at < first.to; at++) this.columns.unuse(at);
       return null;
     }
-    const ref = this.column(first, next);
+    const found = this.column(first, next);
+    // "Who sold the most" asks for a sum.
+    const isSum = first.isMost && found !== null && !this.columns.isOneOf(found.table);
+    const ref = isSum ? null : found;
     if (ref === null) {
       if (measure === null && first.count !== null && groups.length === 0) return { limit: count };
       for (let at = first.at; at < first.to; at++) this.columns.unuse(at);
@@ -69,7 +76,9 @@ export class SuperlativeReader {
       return { aggregate: { fn: descending ? "max" : "min", ref } };
     }
     // Of ages the oldest is the highest.
-    const byAge = measure?.time !== undefined && ref.column.kind === "number" && !/year/i.test(ref.column.name);
+    const byAge = measure?.time !== undefined && ref.column.kind === "number" && !isYearNumber(ref);
+    // Of many rows the one that is highest, or all of them together.
+    if (!this.columns.isOneOf(ref.table)) this.columns.doubt();
     return { order: { ref, descending: byAge ? !descending : descending }, limit: count };
   }
 
@@ -80,9 +89,11 @@ export class SuperlativeReader {
       const ref = before && this.columns.takeColumn(before, isNumber);
       if (ref) return ref;
     }
-    const named = this.columns.mentionAt(next, (ref) => isNumber(ref) || isTime(ref));
+    // "The longest delivery" is no time of delivery.
+    const kinds: Kinds = (ref) => isNumber(ref) || (isTime(ref) && (measure?.words.length ?? 0) === 0);
+    const named = this.columns.mentionAt(next, kinds);
     if (named !== undefined && !this.question.isUsed(next)) {
-      const ref = this.columns.takeColumn(named, (each) => isNumber(each) || isTime(each));
+      const ref = this.columns.takeColumn(named, kinds);
       if (ref !== null) return ref;
     }
     if (measure?.time !== undefined) {
@@ -91,7 +102,7 @@ export class SuperlativeReader {
       return this.ownTime(at, to, measure.time === "birth");
     }
     if (measure !== null && measure.words.length > 0) {
-      const ref = this.columns.columnByWords(measure.words, isNumber);
+      const ref = this.columns.columnByWords(measure.words, isNumber) ?? this.columns.ownByMeaning(measure.words);
       if (ref !== null) return ref;
     }
     // "top 5 students by GPA".
@@ -104,7 +115,7 @@ export class SuperlativeReader {
           );
     if (measured !== undefined) return this.columns.takeColumn(measured, isNumber);
     const own = this.columns.base!.columns.filter((column) => isNumber({ table: this.columns.base!, column }));
-    return own.length === 1 && measure !== null ? { table: this.columns.base!, column: own[0]! } : null;
+    return own.length === 1 && measure !== null && !isMost ? { table: this.columns.base!, column: own[0]! } : null;
   }
 
   /**
@@ -114,7 +125,7 @@ export class SuperlativeReader {
     const { base } = this.columns;
     const ref = this.columns.timeColumn(at, to, birthFirst);
     if (ref?.table === base) return ref;
-    const year = base!.columns.find((column) => column.kind === "number" && /year/i.test(column.name));
+    const year = base!.columns.find((column) => isYearNumber({ table: base!, column }));
     if (year !== undefined) return { table: base!, column: year };
     const steps = ref === null ? null : pathBetween(this.schema, base!, ref.table, this.columns.named);
     const isNamed = ref !== null && this.columns.named.has(ref.table);

@@ -37,7 +37,8 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
   const asking = isReport(question) ? askingLength(question) : 0;
   question.tokens.forEach((token, at) => {
     if (at < asking || question.isUsed(at) || !/[\p{L}\p{N}<>=]/u.test(token.text)) return;
-    if (isOfEach(question, at)) words.push(token.text);
+    if (isOfEach(question, at, sql)) words.push(token.text);
+    else if (token.isPrefix === true) words.push(question.slice(at, at + 2));
     else if (WEIGHTY.test(token.lower)) {
       words.push(token.text);
       const denied = NEGATION.test(token.lower)
@@ -47,15 +48,28 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
     } else if (WHOLE.test(token.lower)) {
       if (!/\b(?:count|sum)\(/.test(sql)) words.push(token.text);
     } else if (question.says(at - 2, "do|does", "we|you|they", "sell|stock|carry|keep|own")) return;
-    else if (!token.isStop && !isSaid(token, question, schema, tables, sql)) words.push(token.text);
+    else if ((!token.isStop || isVerbOf(token, schema)) && !isSaid(token, question, schema, tables, sql))
+      words.push(token.text);
   });
   return words;
 }
 
+/** "Offered" says little, but where there are offers. */
+function isVerbOf(token: Token, schema: SchemaFacts): boolean {
+  if (!isVerb(token.lower)) return false;
+  return schema.tables.some((table) => nameWords(schema, table).bare.some((part) => wordScore(token, part) >= 0.95));
+}
+
 /** "Whose books are all in print", "who only read novels", "out of fashion": a condition on all rows, or none. */
-function isOfEach(question: Question, at: number): boolean {
+function isOfEach(question: Question, at: number, sql: string): boolean {
+  // "Paid all their bills", "with rooms in every town".
+  if (question.says(at, "all|every", "their|its|his|her")) return true;
+  if (question.says(at, "every")) return question.says(at - 1, "in|with|on|at|for|from|by|of|to");
+  // "Sorted by town, then name".
+  if (question.says(at, "then")) return / ORDER BY /.test(sql);
   if (question.says(at, "all|both")) return question.says(at - 1, "are|were|is|have|has|had|who|that|which|whose");
   if (question.says(at, "only")) return question.says(at - 1, "are|is|have|has|had|who|that|which|whose|ever");
+  if (question.says(at, "out") && isVerb(question.lower(at - 1))) return true;
   return question.says(at, "out", "of") || question.says(at, "all", "of", "whose");
 }
 

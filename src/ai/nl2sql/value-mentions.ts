@@ -162,8 +162,17 @@ function withoutOverlaps(found: { run: Run; hits: ValueHit[]; isWhole: boolean }
   return kept.sort((a, b) => a.from - b.from);
 }
 
+const isOf = (hits: readonly ValueHit[], { column }: ColumnRef) => hits.some(({ ref }) => ref.column === column);
+
 /** "Without a manager", "manager of Scott": the column of that name, though it is also somebody's job. */
-export function isColumnMeant(question: Question, { columns }: NameMentions, { from, to }: ValueMention): boolean {
+export function isColumnMeant(question: Question, names: NameMentions, { from, to, hits }: ValueMention): boolean {
+  const { columns, tables } = names;
+  const isTable = tables.some((each) => each.from === from && each.to === to && each.score >= SURE);
+  const isBeside = columns.some(
+    (each) => (each.to === from || each.from === to) && each.candidates.some(({ ref }) => isOf(hits, ref)),
+  );
+  // A branch is a branch, though "branch" is also a channel.
+  if (isTable && !isBeside && !question.at(from)!.isQuoted) return true;
   const isColumn = columns.some((each) => each.from === from && each.to === to && each.candidates[0]!.score >= SURE);
   let before = from - 1;
   while (question.says(before, "a|an|any|the")) before--;

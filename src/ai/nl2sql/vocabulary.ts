@@ -1,5 +1,40 @@
 /** Words of English that questions about data are made of. Data only; read by the files beside it. */
 
+/** Words of German that names of tables and columns are made of, and what they mean. */
+const GERMAN: readonly (readonly [name: string, ...meanings: string[]])[] = [
+  ["kunde", "customer", "client"],
+  ["lieferant", "supplier", "vendor"],
+  ["mitarbeiter", "employee", "staff", "worker"],
+  ["artikel", "article", "product", "item"],
+  ["produkt", "product"],
+  ["rechnung", "invoice", "bill"],
+  ["bestellung", "order"],
+  ["auftrag", "order"],
+  ["lieferung", "delivery", "shipment"],
+  ["vertrag", "contract"],
+  ["konto", "account"],
+  ["buchung", "booking"],
+  ["zahlung", "payment"],
+  ["filiale", "branch", "store"],
+  ["abteilung", "department"],
+  ["lager", "warehouse"],
+  ["bestand", "stock", "inventory"],
+  ["menge", "quantity"],
+  ["betrag", "amount"],
+  ["preis", "price"],
+  ["umsatz", "revenue", "turnover"],
+  ["gehalt", "salary"],
+  ["ort", "city", "town", "place"],
+  ["stadt", "city", "town"],
+  ["land", "country"],
+  ["strasse", "street"],
+  ["datum", "date"],
+  ["bezahlt", "paid"],
+  ["bezeichnung", "name", "description"],
+  ["gewicht", "weight"],
+  ["fahrzeug", "vehicle", "car"],
+];
+
 /** Synonyms in names of tables and columns. A name's word is matched by any word of its groups. */
 export const SYNONYMS: readonly (readonly string[])[] = [
   ["price", "cost", "priced", "costs", "expensive", "cheap", "amount", "fee", "charge", "value", "worth"],
@@ -67,6 +102,7 @@ export const SYNONYMS: readonly (readonly string[])[] = [
   ["insurer", "insurance"],
   ["release", "released", "published", "publication", "came"],
   ["created", "made", "added", "opened"],
+  ...GERMAN,
 ];
 
 /** What names are written short for. */
@@ -79,10 +115,13 @@ export const ABBREVIATIONS: Readonly<Record<string, string>> = {
   ctry: "country",
   cust: "customer",
   dept: "department",
+  bez: "bezeichnung",
   descr: "description",
   dob: "birthday",
   emp: "employee",
+  kd: "kunde",
   inv: "invoice",
+  lief: "lieferant",
   loc: "location",
   mgr: "manager",
   ord: "order",
@@ -177,6 +216,12 @@ export const AGGREGATES: Readonly<Record<string, "avg" | "sum" | "min" | "max" |
   min: "min",
 };
 
+/** Numbers that nobody adds up: of a group they are averaged, or the greatest is meant. */
+export const RATES: readonly string[] = (
+  "price rate rating score age grade level height weight size speed temperature percent percentage share ratio salary wage " +
+  "average gpa duration length year capacity"
+).split(" ");
+
 export const NUMBER_WORDS: Readonly<Record<string, number>> = {
   zero: 0,
   one: 1,
@@ -242,6 +287,6 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
     "something ever yet already right now just more most less least about whole entire between different distinct unique see " +
     "want need know look up out worth made make go offered offer offers contain contains containing include includes " +
     "place places exist exists kind kinds various whichever every everyone who's what's s placed happened happen occurred " +
-    "take takes taken held took company system people person teaches"
+    "take takes taken held took but company system people person teaches"
   ).split(" "),
 );

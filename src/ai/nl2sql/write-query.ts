@@ -2,6 +2,8 @@
  * Writes the SQL for a question's meaning. Tables that a row has one of are joined. Conditions on tables that it has
  * many of become EXISTS, so no row is listed or counted twice. Groups join both.
  */
+
+import { compareSql } from "./period-changes.js";
 import type { Aggregate, Filter, GroupKey, QueryShape } from "./query-shape.js";
 import {
   type ColumnRef,
@@ -33,6 +35,13 @@ interface ManyFilters {
   readonly conditions: string[];
 }
 
+interface Select {
+  readonly list: string;
+  readonly tail: readonly string[];
+  /** Of periods to compare: the names of its columns but the period's, the value last. */
+  readonly names?: readonly string[];
+}
+
 class Writer {
   /** Tables in FROM beside the base, in the order in which they were joined. */
   private readonly joins = new Map<TableFacts, Step>();
@@ -57,18 +66,28 @@ class Writer {
     for (const aggregate of shape.aggregates) {
       if (aggregate.fn === "count") {
         if (aggregate.distinct !== null) this.join(aggregate.distinct.table);
-      } else if (aggregate.ref !== null) this.join(aggregate.ref.table);
+      } else if (aggregate.fn !== "rate" && aggregate.ref !== null) this.join(aggregate.ref.table);
     }
     for (const { table } of shape.columns) this.join(table);
     if (shape.order?.ref) this.join(shape.order.ref.table);
-    for (const filter of shape.filters) if (!this.ofMissing(filter)) this.filter(filter);
+    const left = shape.filters.filter((filter) => !this.ofMissing(filter));
+    for (const filter of this.withoutDenied(left)) this.filter(filter);
     for (const { table, exists } of shape.related) this.relate(table, exists);
     for (const filters of this.many.values()) this.where.push(existsOf(filters));
-    const select = grouped ? this.groupedSelect() : this.plainSelect();
+    const change = shape.change;
+    const select: Select = change !== null ? this.periodSelect() : grouped ? this.groupedSelect() : this.plainSelect();
     const from = [shape.base.sqlName, ...[...this.joins].map((join) => this.joined(join))].join(" ");
     const parts = [`SELECT ${select.list}`, `FROM ${from}`];
     if (this.where.length > 0) parts.push(`WHERE ${this.where.join(" AND ")}`);
+    if (shape.isCountOfGroups) {
+      const groups = select.tail.filter((part) => !part.startsWith("ORDER BY"));
+      return `SELECT count(*) AS count FROM (${[...parts, ...groups].join(" ")}) AS counted`;
+    }
     parts.push(...select.tail);
+    if (change !== null) {
+      const names = select.names ?? [];
+      return compareSql(parts.join(" "), change, names.at(-1)!, names.slice(0, -1));
+    }
     if (shape.limit !== null) parts.push(`LIMIT ${shape.limit}`);
     return parts.join(" ");
   }
@@ -78,12 +97,41 @@ class Writer {
     const missing = this.shape.related.filter(({ exists }) => !exists).map(({ table }) => table);
     if (missing.length === 0 || filter.denied !== undefined || this.joins.has(filter.ref.table)) return false;
     const path = this.pathTo(filter.ref.table);
-    const at = path.findIndex((step) => step.toMany && missing.includes(endOf(step)));
-    if (at < 0) return false;
+    const at = path.findIndex((step) => missing.includes(endOf(step)));
+    if (at < 0 || !path.slice(0, at + 1).some(({ toMany }) => toMany)) return false;
     const table = endOf(path[at]!);
     const conditions = this.missing.get(table) ?? [];
     this.missing.set(table, [...conditions, { path, sql: filter.sql(columnOf(filter.ref)) }]);
     return true;
+  }
+
+  /**
+   * "Guests who did not book a suite in 2025": one negation denies rows for which all of it holds, and what else is
+   * said of those rows. Answers the filters that are left.
+   */
+  private withoutDenied(filters: readonly Filter[]): readonly Filter[] {
+    const stepOf = ({ ref }: Filter) => this.pathTo(ref.table).find(({ toMany }) => toMany)?.link;
+    const isMany = (filter: Filter) => !this.joins.has(filter.ref.table) && stepOf(filter) !== undefined;
+    const denied = filters.filter((filter) => filter.denied !== undefined && isMany(filter));
+    const groups = new Map<string, Filter[]>();
+    for (const filter of denied) {
+      const { from, columns } = stepOf(filter)!;
+      const key = `${filter.denial} ${from.sqlName} ${columns.join()}`;
+      groups.set(key, [...(groups.get(key) ?? []), filter]);
+    }
+    const used = new Set<Filter>(denied);
+    for (const group of groups.values()) {
+      const [first] = group;
+      const isAlso = (filter: Filter) => isMany(filter) && stepOf(filter) === stepOf(first!) && isAfter(filter, first!);
+      const also = filters.filter((filter) => !used.has(filter) && isAlso(filter));
+      for (const filter of also) used.add(filter);
+      const path = [...group, ...also].flatMap(({ ref }) => this.pathTo(ref.table));
+      this.none(
+        [...new Map(path.map((step) => [endOf(step), step])).values()],
+        [...group.map(({ ref, denied: of }) => of!(columnOf(ref))), ...also.map(({ ref, sql }) => sql(columnOf(ref)))],
+      );
+    }
+    return filters.filter((filter) => !used.has(filter));
   }
 
   private pathTo(table: TableFacts): readonly Step[] {
@@ -110,12 +158,23 @@ class Writer {
   private filter({ ref, sql, denied }: Filter): void {
     const condition = sql(columnOf(ref));
     const path = this.pathTo(ref.table);
+    if (denied === undefined) this.joinCounted(path);
     if (this.joins.has(ref.table) || !path.some(({ toMany }) => toMany)) {
       this.join(ref.table);
       if (this.outer.has(ref.table)) this.outer.get(ref.table)!.push(condition);
       else this.where.push(condition);
     } else if (denied === undefined) this.manyFor(path).conditions.push(condition);
     else this.none(path, [denied(columnOf(ref))]);
+  }
+
+  /** "The truck with the most deliveries to the north": a condition on what is counted. */
+  private joinCounted(path: readonly Step[]): void {
+    const first = path.findIndex(({ toMany }) => toMany);
+    if (first < 0 || first === path.length - 1 || path.slice(first + 1).some(({ toMany }) => toMany)) return;
+    const counted = endOf(path[first]!);
+    if (this.joins.get(counted)?.link !== path[first]!.link) return;
+    if (this.outer.has(counted)) throw new Unconnected();
+    for (const step of path.slice(first + 1)) if (!this.joins.has(endOf(step))) this.joins.set(endOf(step), step);
   }
 
   /** No row along that way for which the conditions hold. */
@@ -181,10 +240,32 @@ class Writer {
     return { list: isDistinct ? `DISTINCT ${list}` : list, tail };
   }
 
+  /** Of periods to compare: each column has a name of its own. */
+  private periodSelect(): Select {
+    const { groups, aggregates } = this.shape;
+    const value = this.aggregate(aggregates[0]!);
+    const time = groups.find(({ kind }) => kind === "time")!;
+    const period = keyColumns(time)[0]!;
+    const others = groups.filter((key) => key !== time).flatMap(keyColumns);
+    const names = others.map((_, i) => `group_${i + 1}`);
+    const list = [period.list, ...others.map(({ by }, i) => `${by} AS ${names[i]}`), listed(value)].join(", ");
+    const by = [period, ...others].map((column) => column.by).join(", ");
+    return { list, tail: [`GROUP BY ${by}`], names: [...names, value.name] };
+  }
+
+  /** "The email of the author with the most stories": what is asked of a row that is a group. */
+  private besides(keys: readonly GroupKey[]): { list: string; by: string }[] {
+    const ofRow = keys.find((key) => key.kind === "table" && key.table === this.shape.base);
+    if (ofRow === undefined) return [];
+    const known = keyColumns(ofRow).map(({ by }) => by);
+    const asked = this.shape.columns.filter(({ table }) => table === this.shape.base).map(columnOf);
+    return asked.filter((column) => !known.includes(column)).map((by) => ({ list: by, by }));
+  }
+
   private groupedSelect(): { list: string; tail: string[] } {
     const { shape } = this;
     const keys = shape.groups.length > 0 ? shape.groups : [{ kind: "table", table: shape.base } as const];
-    const columns = keys.flatMap(keyColumns);
+    const columns = [...keys.flatMap(keyColumns), ...this.besides(keys)];
     const ranked = shape.ranking ?? shape.having;
     const counted = ranked === null ? "count(*)" : this.countOf(ranked.table);
     const aggregates =
@@ -207,6 +288,9 @@ class Writer {
     return { list: [...columns.map(({ list }) => list), ...aggregates.map(listed)].join(", "), tail };
   }
 }
+
+/** "By Kim and not by Osei": the first is no part of what is denied. */
+const isAfter = ({ at }: Filter, { denial }: Filter) => at === undefined || at > denial!;
 
 /** "fewer than 3 orders": also those of no order. */
 function mayBeNone({ comparison, count }: NonNullable<QueryShape["having"]>): boolean {
@@ -254,6 +338,10 @@ function aggregateOf(aggregate: Aggregate): Named {
   if (aggregate.fn === "count") {
     const { distinct } = aggregate;
     return { by: distinct === null ? "count(*)" : `count(DISTINCT ${columnOf(distinct)})`, name: "count" };
+  }
+  if (aggregate.fn === "rate") {
+    const holds = aggregate.holds.map(({ ref, sql }) => sql(columnOf(ref))).join(" AND ");
+    return { by: `avg(CASE WHEN ${holds} THEN 1.0 ELSE 0.0 END)`, name: "share" };
   }
   if (aggregate.fn === "share") {
     if (aggregate.ref === null) return { by: "count(*) * 1.0 / sum(count(*)) OVER ()", name: "share" };

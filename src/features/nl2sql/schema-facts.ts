@@ -1,4 +1,5 @@
 /** Describes the tenant's tables for questions in plain language (src/ai/nl2sql). Made per question. */
+import { linksByName, type NamedTable } from "../../ai/nl2sql/name-links.js";
 import type { ColumnFacts, ColumnKind, LinkFacts, SchemaFacts, TableFacts } from "../../ai/nl2sql/schema-facts.js";
 import { identifier } from "../../ai/nl2sql/sql-names.js";
 import { type CatalogView, DEFAULT_SCHEMA, isInternal } from "../../catalog/catalog-view.js";
@@ -13,7 +14,11 @@ export function schemaFacts(catalog: CatalogView, only: readonly string[] | null
   const tables = catalog
     .tables()
     .filter((table) => isAskable(table) && (only === null ? !isInternal(table) : only.includes(table.name)));
-  const facts = new Map<number, TableFacts>(tables.map((table) => [table.id, tableFacts(table)]));
+  const named = new Map<NamedTable, TableDef>(tables.map((table) => [namedTable(table), table]));
+  const byName = linksByName([...named.keys()]);
+  const keysOf = (table: TableDef) =>
+    byName.filter(({ from }) => named.get(from) === table).map(({ column }) => column);
+  const facts = new Map<number, TableFacts>(tables.map((table) => [table.id, tableFacts(table, keysOf(table))]));
   const links: LinkFacts[] = [];
   for (const table of tables) {
     const nameOf = columnNames(table);
@@ -25,6 +30,10 @@ export function schemaFacts(catalog: CatalogView, only: readonly string[] | null
       links.push({ ...link, references: references.map(columnNames(target)) });
     }
   }
+  for (const { from, column, to, references } of byName) {
+    const factsOf = (table: NamedTable) => facts.get(named.get(table)!.id)!;
+    links.push({ from: factsOf(from), columns: [column], to: factsOf(to), references: [references] });
+  }
   return { tables: [...facts.values()], links };
 }
 
@@ -33,13 +42,24 @@ function isAskable({ schema, parents, partitionBound }: TableDef): boolean {
   return !isOurs && (partitionBound === undefined || parents === undefined);
 }
 
-function tableFacts(table: TableDef): TableFacts {
+function namedTable(table: TableDef): NamedTable {
+  const linked = new Set((table.foreignKeys ?? []).flatMap(({ columns }) => columns));
+  const columns = table.columns.map(({ id, name, type }) => ({
+    name,
+    typeName: displayName(type),
+    isLinked: linked.has(id),
+  }));
+  return { name: table.name, primaryKey: (table.primaryKey ?? []).map(columnNames(table)), columns };
+}
+
+/** `byName`: columns that refer to other tables by their names. */
+function tableFacts(table: TableDef, byName: readonly string[]): TableFacts {
   const { schema, name } = table;
   const keys = new Set([...(table.primaryKey ?? []), ...(table.foreignKeys ?? []).flatMap(({ columns }) => columns)]);
   return {
     sqlName: schema === DEFAULT_SCHEMA ? identifier(name) : `${identifier(schema)}.${identifier(name)}`,
     name,
-    columns: table.columns.map((column) => columnFacts(column, keys.has(column.id))),
+    columns: table.columns.map((column) => columnFacts(column, keys.has(column.id) || byName.includes(column.name))),
     primaryKey: (table.primaryKey ?? []).map(columnNames(table)),
   };
 }

@@ -1,0 +1,76 @@
+/**
+ * Links between tables that no foreign key declares, told by the names of their columns: `agent_id` beside a table
+ * `tbl_agent` with that key, `customerId` beside `customers` with a key `id`. Used by features/nl2sql/schema-facts.ts.
+ */
+import { TECHNICAL, wordsOfName } from "./bare-names.js";
+import { stemOf } from "./question.js";
+
+export interface NamedTable {
+  readonly name: string;
+  readonly primaryKey: readonly string[];
+  /** `isLinked`: a foreign key has it. */
+  readonly columns: readonly { readonly name: string; readonly typeName: string; readonly isLinked: boolean }[];
+}
+
+/** A row of `from` refers to one of `to` by these columns. */
+export interface NamedLink {
+  readonly from: NamedTable;
+  readonly column: string;
+  readonly to: NamedTable;
+  readonly references: string;
+}
+
+/** Names of keys that say nothing about their table. */
+const PLAIN_KEYS: ReadonlySet<string> = new Set([
+  "id",
+  "key",
+  "nr",
+  "no",
+  "num",
+  "number",
+  "code",
+  "uuid",
+  "pk",
+  "guid",
+]);
+
+export function linksByName(tables: readonly NamedTable[]): NamedLink[] {
+  const links: NamedLink[] = [];
+  for (const from of tables) {
+    for (const { name, typeName, isLinked } of from.columns) {
+      if (isLinked || (from.primaryKey.length === 1 && from.primaryKey[0] === name)) continue;
+      const fits = tables
+        .filter((to) => to !== from && keyOf(to)?.typeName === typeName)
+        .map((to) => ({ to, fit: fitOf(stems(name), to) }))
+        .filter(({ fit }) => fit > 0);
+      const best = Math.max(...fits.map(({ fit }) => fit));
+      const meant = fits.filter(({ fit }) => fit === best);
+      // Of two tables that it may mean, none is.
+      if (meant.length === 1)
+        links.push({ from, column: name, to: meant[0]!.to, references: keyOf(meant[0]!.to)!.name });
+    }
+  }
+  return links;
+}
+
+const stems = (name: string) => wordsOfName(name).map(stemOf);
+
+function keyOf({ primaryKey, columns }: NamedTable) {
+  return primaryKey.length === 1 ? columns.find(({ name }) => name === primaryKey[0]) : undefined;
+}
+
+/** How many words say that the column holds keys of the table; 0: it does not. */
+function fitOf(column: readonly string[], to: NamedTable): number {
+  const key = stems(keyOf(to)!.name);
+  const isPlain = key.length === 1 && PLAIN_KEYS.has(key[0]!);
+  if (!isPlain && endsWith(column, key)) return key.length;
+  const all = wordsOfName(to.name);
+  const words = (all.length > 1 && TECHNICAL.has(all[0]!) ? all.slice(1) : all).map(stemOf);
+  const last = column.at(-1)!;
+  return PLAIN_KEYS.has(last) && endsWith(column.slice(0, -1), words) ? words.length + 1 : 0;
+}
+
+/** "home_team_id" ends with "team_id". */
+function endsWith(words: readonly string[], end: readonly string[]): boolean {
+  return words.length >= end.length && end.every((word, i) => words[words.length - end.length + i] === word);
+}

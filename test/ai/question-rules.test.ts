@@ -1,0 +1,130 @@
+/** What rules make of questions, over schemas that are written here; no server. */
+import t from "tap";
+import { matchQuestion } from "../../src/ai/nl2sql/match-question.js";
+import { linksByName, type NamedTable } from "../../src/ai/nl2sql/name-links.js";
+import type { ColumnFacts, ColumnKind, SchemaFacts, TableFacts } from "../../src/ai/nl2sql/schema-facts.js";
+
+/** "id, shop_id>shop, name text": the first column is the key, `>` a foreign key. */
+function schemaOf(tables: Readonly<Record<string, string>>): SchemaFacts {
+  const facts = new Map<string, TableFacts>();
+  const links: { from: string; column: string; to: string }[] = [];
+  for (const [name, text] of Object.entries(tables)) {
+    const columns = text.split(", ").map((part, i): ColumnFacts => {
+      const [column, type] = part.split(" ");
+      const [own, to] = column!.split(">");
+      if (to !== undefined) links.push({ from: name, column: own!, to });
+      const kind = (type ?? "number") as ColumnKind;
+      return { name: own!, kind, typeName: kind, nullable: i > 0, isKey: i === 0 || to !== undefined };
+    });
+    facts.set(name, { sqlName: name, name, columns, primaryKey: [columns[0]!.name] });
+  }
+  return {
+    tables: [...facts.values()],
+    links: links.map(({ from, column, to }) => ({
+      from: facts.get(from)!,
+      columns: [column],
+      to: facts.get(to)!,
+      references: facts.get(to)!.primaryKey,
+    })),
+  };
+}
+
+const SHOP = schemaOf({
+  clients: "id, name text, town text, email text",
+  invoices: "id, client_id>clients, issued date, due date, paid_on date, amount number, is_urgent boolean",
+  parts: "id, invoice_id>invoices, sort text, pieces number",
+});
+const VALUES: Readonly<Record<string, readonly string[]>> = { town: ["Oslo", "Bergen"], sort: ["bolt", "nut"] };
+/** Values that are words of the question, as the query for them would find them. */
+const lookUp = async (sql: string, [runs]: readonly unknown[]) => {
+  const column = /SELECT (\w+)::text/.exec(sql)![1]!;
+  const found = (VALUES[column] ?? []).filter((value) => (runs as string[]).includes(value.toLowerCase()));
+  return found.map((value) => [value]);
+};
+const sqlOf = async (question: string) => (await matchQuestion(question, SHOP, lookUp)).sql;
+
+t.test("SQL of questions", async (t) => {
+  for (const [question, sql] of [
+    [
+      "total amount year over year",
+      /AS change.*AS growth.*CASE WHEN lag\(year\).* = year - 1.*sum\(invoices\.amount\)/,
+    ],
+    ["amount per month", /SELECT date_trunc\('month', invoices\.issued\) AS month, sum\(invoices\.amount\)/],
+    ["unpaid invoices", /WHERE invoices\.paid_on IS NULL$/],
+    ["clients with unpaid invoices", /WHERE EXISTS .* invoices\.paid_on IS NULL\)$/],
+    ["clients without urgent invoices", /WHERE NOT EXISTS .* AND invoices\.is_urgent\)$/],
+    ["clients with no invoices in 2024", /NOT EXISTS .* invoices\.issued >= DATE '2024-01-01' AND .*\)$/],
+    ["invoices paid after they were due", /WHERE invoices\.paid_on > invoices\.due$/],
+    ["invoices issued in the first half of 2025", />= DATE '2025-01-01' AND invoices\.issued < DATE '2025-07-01'/],
+    ["invoices issued between March and June 2025", />= DATE '2025-03-01' AND invoices\.issued < DATE '2025-07-01'/],
+    [
+      "invoices issued more than 3 months ago",
+      /WHERE invoices\.issued < \(current_date - interval '3 months'\)::date$/,
+    ],
+    ["invoices issued on March 5, 2025", />= DATE '2025-03-05' AND invoices\.issued < DATE '2025-03-06'/],
+    ["invoices issued in March of last year", /- interval '1 year' \+ interval '2 months'/],
+    ["which month had the most invoices", /GROUP BY date_trunc\('month', .* ORDER BY count\(\*\) DESC LIMIT 1$/],
+    ["how many clients have more than 2 invoices", /^SELECT count\(\*\) AS count FROM \(.*HAVING count/],
+    ["what share of invoices is urgent", /avg\(CASE WHEN invoices\.is_urgent THEN 1\.0 ELSE 0\.0 END\)/],
+    ["top 2 towns by number of clients", /GROUP BY clients\.town ORDER BY count\(\*\) DESC LIMIT 2$/],
+    ["client with the most urgent invoices", /WHERE invoices\.is_urgent GROUP BY .* DESC LIMIT 1$/],
+    ["email of the client with the most invoices", /SELECT .*clients\.email, count\(/],
+    ["average amount per invoice", /^SELECT avg\(invoices\.amount\) AS avg_amount FROM invoices$/],
+    ["invoices with an amount of 20", /WHERE invoices\.amount = 20$/],
+  ] as const) {
+    const made = await sqlOf(question).catch((error: Error) => error.message);
+    t.match(made, sql, `${question}: ${made}`);
+  }
+});
+
+t.test("what a question leaves open, or its SQL leaves out, is refused", async (t) => {
+  for (const [question, why] of [
+    ["amount per client", /several meanings: sum of amount, or avg of amount, or max of amount/],
+    ["share of urgent invoices per client", /"share"/],
+    ["invoices with bolt and nut", /"and"/],
+    ["which clients paid all their invoices", /"all"/],
+    ["clients with invoices in every town", /"every"/],
+    ["towns without invoices", /"without"|"invoices"/],
+    ["invoices by town then amount", /"then"|"amount"/],
+    ["invoices longer than 30 days", /"longer"/],
+    ["invoices issued two months ago", /"two"/],
+    ["invoices issued in the last month of 2024", /"last"/],
+    ["how much did Oslo order", /"much"|"order"/],
+    ["number of urgent and not urgent invoices", /"urgent"/],
+    ["invoices per month, year over year", /"year"/],
+  ] as const) {
+    const made = await sqlOf(question).catch((error: Error) => error.message);
+    t.match(made, /^The question/, `${question}: ${made}`);
+    t.match(made, why, question);
+  }
+});
+
+t.test("links by names of columns", async (t) => {
+  const table = (name: string, primaryKey: string[], ...columns: string[]): NamedTable => ({
+    name,
+    primaryKey,
+    columns: columns.map((column) => ({
+      name: column,
+      typeName: column === "note_id" ? "text" : "integer",
+      isLinked: false,
+    })),
+  });
+  const tables = [
+    table("tbl_agent", ["agent_id"], "agent_id"),
+    table("tbl_home", ["home_id"], "home_id", "agent_id", "note_id", "ownerId"),
+    table("owners", ["id"], "id", "home"),
+    table("visit", ["id"], "id", "first_home_id", "id_visitor"),
+    table("notes", ["note_id", "line"], "note_id", "line"),
+    table("left", ["code"], "code", "unit_code"),
+    table("right", ["unit_code"], "unit_code", "line"),
+    table("twin", ["unit_code"], "unit_code"),
+  ];
+  const links = linksByName(tables).map(
+    ({ from, column, to, references }) => `${from.name}.${column} ${to.name}.${references}`,
+  );
+  t.same(links, [
+    "tbl_home.agent_id tbl_agent.agent_id",
+    "tbl_home.ownerId owners.id",
+    "visit.first_home_id tbl_home.home_id",
+  ]);
+});

@@ -1,0 +1,10 @@
+CREATE TABLE farms (farm_id int PRIMARY KEY, farm_name text, region text, hectares numeric, founded int);
+CREATE TABLE fields (field_id int PRIMARY KEY, farm_id int REFERENCES farms, field_name text, soil_type text, size_ha numeric, is_organic boolean);
+CREATE TABLE crops (crop_id int PRIMARY KEY, crop_name text, family text, days_to_harvest int);
+CREATE TABLE plantings (planting_id int PRIMARY KEY, field_id int REFERENCES fields, crop_id int REFERENCES crops, planted_on date, harvested_on date, yield_kg numeric);
+CREATE TABLE workers (worker_id int PRIMARY KEY, farm_id int REFERENCES farms, first_name text, last_name text, hourly_wage numeric, hired_on date);
+INSERT INTO farms SELECT i, (ARRAY['Oak Farm','Hill End','Ford House','Long Acre','New Barn','Marsh Side'])[i], (ARRAY['Upper Valley','Coast','Upper Valley','Plain','Coast','Upper Valley'])[i], 40 + i * 37 % 90, 1900 + i * 53 % 110 FROM generate_series(1, 6) i;
+INSERT INTO fields SELECT i, 1 + (i * 5 + i / 3) % 6, 'Plot ' || i, (ARRAY['clay','loam','sand'])[1 + i % 3], 1 + i * 13 % 9, i % 4 IN (1, 2) AND 1 + (i * 5 + i / 3) % 6 <> 2 FROM generate_series(1, 22) i;
+INSERT INTO crops VALUES (1, 'Wheat', 'grain', 120), (2, 'Barley', 'grain', 95), (3, 'Potato', 'root', 110), (4, 'Beet', 'root', 160), (5, 'Flax', 'fibre', 100);
+INSERT INTO plantings SELECT i, 1 + i * 5 % 22, 1 + i % 4, DATE '2024-03-01' + i * 8, CASE WHEN i % 6 <> 0 THEN DATE '2024-06-20' + i * 8 END, CASE WHEN i % 6 <> 0 THEN 300 + i * 97 % 2100 END FROM generate_series(1, 80) i;
+INSERT INTO workers SELECT i, 1 + (i * 5 + i / 3) % 5, (ARRAY['Tom','Eva','Jan','Rosa','Nils'])[1 + i % 5], (ARRAY['Reed','Holt','Penn','Wood'])[1 + i % 4], 11 + i * 17 % 13, current_date - i * 61 FROM generate_series(1, 18) i;

@@ -1,0 +1,12 @@
+CREATE TABLE artist ("artistId" int PRIMARY KEY, "fullName" text, "birthYear" int, "homeCountry" text);
+CREATE TABLE "artWork" ("artWorkId" int PRIMARY KEY, "artistId" int REFERENCES artist, title text, medium text, "insuredValue" numeric, "acquiredOn" date, "heightCm" int, "widthCm" int);
+CREATE TABLE exhibition ("exhibitionId" int PRIMARY KEY, title text, "opensOn" date, "closesOn" date, "ticketPrice" numeric);
+CREATE TABLE "exhibitionItem" ("itemId" int PRIMARY KEY, "exhibitionId" int REFERENCES exhibition, "artWorkId" int REFERENCES "artWork", "roomName" text);
+CREATE TABLE visit ("visitId" int PRIMARY KEY, "exhibitionId" int REFERENCES exhibition, "visitorType" text, "groupSize" int, "visitedAt" timestamp);
+INSERT INTO artist SELECT i, (ARRAY['Liv Dahl','Pedro Rojas','Mina Ito','Arne Vik','Carla Soto','Ken Abe','Inger Moe','Luis Vega','Sara Quist','Yuki Ono'])[i], 1905 + i * 13 % 80, (ARRAY['Norway','Chile','Japan'])[1 + (i - 1) % 3] FROM generate_series(1, 10) i;
+INSERT INTO "artWork" SELECT i, 1 + (i * 5 + i / 3) % 8, 'Study ' || i, (ARRAY['oil','bronze','print','oil'])[1 + i % 4], 9000 + i * 7919 % 90000, DATE '2023-02-10' + i * 31, 40 + i * 17 % 90, 50 + i * 29 % 80 FROM generate_series(1, 40) i;
+INSERT INTO exhibition SELECT i, (ARRAY['Cold Light','Two Coasts','Iron and Ink','Open Depot','Late Works','Small Rooms'])[i], DATE '2024-09-01' + i * 75, DATE '2024-11-10' + i * 80, 8 + i * 5 % 11 FROM generate_series(1, 6) i;
+INSERT INTO "exhibitionItem" SELECT i, 1 + i % 5, 1 + i * 3 % 30, (ARRAY['Red Room','Hall'])[1 + i % 2] FROM generate_series(1, 36) i;
+INSERT INTO visit SELECT i, 1 + (i * 5 + i / 3) % 5, (ARRAY['adult','school','member'])[1 + i % 3], 1 + i * 5 % 9, TIMESTAMP '2024-10-03 10:15' + i * interval '49 hours' FROM generate_series(1, 160) i;
+INSERT INTO visit VALUES (161, 4, 'adult', 3, '2025-08-30 11:00');
+INSERT INTO visit VALUES (162, 2, 'adult', 2, '2025-08-30 11:20'), (163, 2, 'adult', 4, '2025-08-30 11:40');

@@ -1,0 +1,15 @@
+CREATE TABLE desks (id int PRIMARY KEY, desk_name text, floor int);
+CREATE TABLE authors (id int PRIMARY KEY, desk_id int REFERENCES desks, pen_name text, email text, joined_on date, monthly_salary numeric);
+CREATE TABLE stories (id int PRIMARY KEY, author_id int REFERENCES authors, headline text, section text, word_count int, published_at timestamp, is_premium boolean);
+CREATE TABLE tags (id int PRIMARY KEY, tag text);
+CREATE TABLE story_tags (story_id int REFERENCES stories, tag_id int REFERENCES tags, PRIMARY KEY (story_id, tag_id));
+CREATE TABLE reader_comments (id int PRIMARY KEY, story_id int REFERENCES stories, reader text, posted_at timestamp, likes int, is_hidden boolean);
+INSERT INTO desks VALUES (1, 'Politics', 2), (2, 'Sport', 1), (3, 'Culture', 2), (4, 'Data', 3);
+INSERT INTO authors SELECT i, 1 + (i * 5 + i / 3) % 3, (ARRAY['Ana Pohl','Bo Lind','Cleo Marsh','Dov Katz','Elsa Nord','Finn Ray','Gwen Hart'])[i], CASE WHEN i % 3 <> 0 THEN 'a' || i || '@paper.example' END, DATE '2019-03-01' + i * 300, 3100 + i * 370 % 2100 FROM generate_series(1, 7) i;
+INSERT INTO stories SELECT i, 1 + (i * 5 + i / 3) % 6, 'Headline ' || i, (ARRAY['news','sport','culture'])[1 + i % 3], 300 + i * 173 % 1700, CASE WHEN i % 9 <> 0 THEN TIMESTAMP '2024-07-02 08:00' + i * interval '11 days 5 hours' END, i % 4 = 0 FROM generate_series(1, 50) i;
+INSERT INTO tags VALUES (1, 'climate'), (2, 'election'), (3, 'football'), (4, 'film'), (5, 'obituary');
+INSERT INTO story_tags SELECT i, 1 + i % 4 FROM generate_series(1, 44) i WHERE i % 5 <> 0;
+INSERT INTO story_tags SELECT i, 1 FROM generate_series(1, 44) i WHERE i % 6 = 1 AND i % 4 <> 0 AND i % 5 <> 0;
+INSERT INTO reader_comments SELECT i, 1 + (i * 5 + i / 3) % 47, (ARRAY['mo','pip','zed','ulla'])[1 + i % 4], now()::timestamp - i * interval '19 hours', i * 7 % 13, i % 6 = 0 FROM generate_series(1, 100) i;
+INSERT INTO authors VALUES (8, 4, 'Hugo Blum', 'a8@paper.example', '2024-05-02', 3300), (9, 1, 'Ida Rask', 'a9@paper.example', '2023-02-01', 4100), (10, 3, 'Jon Sand', 'a10@paper.example', '2023-02-01', 3900);
+INSERT INTO reader_comments SELECT 100 + i, 7, 'mo', now()::timestamp - i * interval '3 days', i, false FROM generate_series(1, 3) i;
