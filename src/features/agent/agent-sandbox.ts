@@ -36,7 +36,7 @@ export async function forkFor(request: Request, name: string, callTool: CallTool
   return {
     call: (tool, args, bounds) => callTool(request, tenant, tool, args, bounds),
     outcome: async () => {
-      const { plain } = await diffOf(request, number, undefined, DIFF_ROWS_DEFAULT);
+      const { plain } = await diffOf(request, number);
       const isSame = plain.tables.length === 0 && plain.definitions.length === 0;
       if (isSame) await discard();
       return { branch: isSame ? null : name, ...plain };

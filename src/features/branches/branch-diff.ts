@@ -10,8 +10,21 @@ export const DIFF_ROWS_DEFAULT = 100;
 
 export type Change = "added" | "removed" | "changed";
 
-/** `only`: that table's; `limit`: rows that are shown. */
-export async function diffOf(request: Request, number: number, only: string | undefined, limit: number) {
+export interface DiffWanted {
+  /** Only that table's. */
+  readonly table?: string | undefined;
+  /** Rows that are shown are of this kind. */
+  readonly change?: Change | undefined;
+  /** Rows that are shown, after so many others. */
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+export async function diffOf(
+  request: Request,
+  number: number,
+  { table: only, change: kind, limit = DIFF_ROWS_DEFAULT, offset = 0 }: DiffWanted = {},
+) {
   await engineHasAll(request.partition.shard, request.yieldTurn);
   const branch = request.partition.shard.layers!.branchOf(number)!;
   const tables = await branchTables(request, number, branch);
@@ -25,8 +38,9 @@ export async function diffOf(request: Request, number: number, only: string | un
     const count = counts.get(table) ?? { added: 0, removed: 0, changed: 0 };
     count[change]++;
     counts.set(table, count);
+    if (kind !== undefined && kind !== change) continue;
     total++;
-    if (rows.length >= limit) continue;
+    if (total <= offset || rows.length >= limit) continue;
     const { before, after } = difference;
     rows.push({ table, change, before: shownRow(difference.table, before), after: shownRow(difference.table, after) });
   }
@@ -35,7 +49,7 @@ export async function diffOf(request: Request, number: number, only: string | un
       tables: [...counts].map(([table, count]) => ({ table, ...count })),
       rows,
       definitions: tables.changed.map(shownName),
-      complete: rows.length === total,
+      complete: total <= offset + rows.length,
     },
   };
 }
