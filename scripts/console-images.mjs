@@ -54,6 +54,7 @@ const PAGES = [
   ["chat", "#/ai/chat", askChat],
   ["ask", "#/ai/ask", askTables],
   ["model", "#/models", openModel],
+  ["branches", "#/branches/of/cleanup?table=guest", mergeBranch],
   ["operate", "#/operate/health", (page) => page.waitForTimeout(13_000)],
 ];
 
@@ -85,6 +86,13 @@ async function rankGraph(page) {
 async function openModel(page) {
   await page.getByRole("link", { name: "tons" }).first().click();
   await page.getByText("Without a model").waitFor();
+}
+
+async function mergeBranch(page) {
+  await page.getByRole("button", { name: "Work in it" }).click();
+  await page.locator(".branch-bar").waitFor();
+  await page.getByRole("button", { name: "Merge …" }).click();
+  await page.getByText("The merge writes").waitFor();
 }
 
 const WARES = ["tea", "coffee", "bread", "fish", "rope", "lamps", "salt"];
@@ -125,15 +133,32 @@ async function prepare(browser, url) {
     query: "SELECT ship, harbour, extract(month FROM sailed_on) AS month, tons FROM sample_voyage",
     target: "tons",
   };
-  const ask = async (path, sent) => {
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const ask = async (path, sent, more = {}) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", ...more };
     const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(sent) });
     if (!answer.ok) throw new Error(await answer.text());
   };
   await ask("/v1/automl/train", { ...body, name: "tons", max_trials: 3, async_mode: false });
   await ask("/v1/vectors/collections", { name: "wares", dimensions: 32 });
   await ask("/v1/vectors/collections/wares/vectors/batch", { vectors: wares() });
+  await makeBranch(ask);
   await page.close();
+}
+
+/** A table that was cleaned in a branch, with a conflict. */
+async function makeBranch(ask) {
+  const run = (sql, more) => ask("/v1/query/execute", { sql }, more);
+  await run("CREATE TABLE guest (id integer PRIMARY KEY, name text, city text, email text)");
+  await run("CREATE TABLE guest_note (id integer PRIMARY KEY, guest integer, body text)");
+  await run(`INSERT INTO guest VALUES (1, 'Ann Berg', 'berlin', 'ann@example.org'), (2, 'Bob Costa', 'porto ', NULL),
+    (3, 'Bob Costa', 'Porto', 'bob@example.org'), (4, 'Cleo Dahl', 'OSLO', 'cleo@example.org')`);
+  await run("INSERT INTO guest_note VALUES (1, 2, 'wants a quiet room')");
+  await ask("/v1/branches", { name: "cleanup", ttl_seconds: 86_400 });
+  const inBranch = { "x-tessera-branch": "cleanup" };
+  await run("UPDATE guest SET city = initcap(trim(city)) WHERE city <> initcap(trim(city))", inBranch);
+  await run("DELETE FROM guest WHERE id = 2", inBranch);
+  await run("UPDATE guest_note SET guest = 3", inBranch);
+  await run("UPDATE guest SET city = 'Bergen' WHERE id = 4");
 }
 
 async function takePictures(browser, url, { name, width, height }, colorScheme) {

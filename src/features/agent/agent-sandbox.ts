@@ -6,7 +6,7 @@ import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
 import { isAdministrator } from "../../session/owner.js";
 import type { Tenant } from "../../session/tenant.js";
-import { DIFF_ROWS_DEFAULT, diffOf } from "../branches/branch-diff.js";
+import { diffOf } from "../branches/branch-diff.js";
 import { endBranch } from "../branches/branch-life.js";
 import { branchNumber, createBranch } from "../branches/make-branch.js";
 import type { AgentSandbox, ToolBounds } from "./agent-tools.js";

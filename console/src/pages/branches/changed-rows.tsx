@@ -43,12 +43,17 @@ export function RowSides({ title, change, sides, hasAll }: RowSidesProps) {
             </tr>
           </thead>
           <tbody>
-            {shown.map((column) => (
+            {shown.map((column, line) => (
               <tr key={column} class={differs(column, sides) ? "differs" : undefined}>
                 <th scope="row">{column}</th>
-                {sides.map(({ label, row }) => (
-                  <SideCell key={label} row={row} column={column} />
-                ))}
+                {sides.map(({ label, row }) => {
+                  if (row !== null) return <SideCell key={label} row={row} column={column} />;
+                  return line > 0 ? null : (
+                    <td key={label} class="absent" rowSpan={shown.length}>
+                      no row
+                    </td>
+                  );
+                })}
               </tr>
             ))}
           </tbody>
@@ -58,8 +63,7 @@ export function RowSides({ title, change, sides, hasAll }: RowSidesProps) {
   );
 }
 
-function SideCell({ row, column }: { readonly row: ShownRow; readonly column: string }) {
-  if (row === null) return <td class="absent">no row</td>;
+function SideCell({ row, column }: { readonly row: NonNullable<ShownRow>; readonly column: string }) {
   if (!(column in row)) return <td class="absent">no column</td>;
   const value = row[column];
   return <td class={value === null ? "absent" : undefined}>{cellText(value)}</td>;

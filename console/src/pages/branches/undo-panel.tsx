@@ -24,7 +24,7 @@ interface Tried {
 
 export function UndoPanel({ oldest, onUndone }: UndoPanelProps) {
   const { data: objects = [] } = useTenantGet<readonly TableName[]>("/v1/schema/tables");
-  const tables = objects.filter(({ type }) => type === "table").map(nameOf);
+  const tables = objects.filter(({ type }) => !type.includes("view")).map(nameOf);
   const [table, setTable] = useState("");
   const [moment, setMoment] = useState("");
   const [where, setWhere] = useState("");
