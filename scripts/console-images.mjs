@@ -54,7 +54,7 @@ const PAGES = [
   ["chat", "#/ai/chat", askChat],
   ["ask", "#/ai/ask", askTables],
   ["model", "#/models", openModel],
-  ["branches", "#/branches/of/cleanup?table=guest", mergeBranch],
+  ["branches", "#/branches/of/cleaned?table=visitor", mergeBranch],
   ["operate", "#/operate/health", (page) => page.waitForTimeout(13_000)],
 ];
 
@@ -92,7 +92,7 @@ async function mergeBranch(page) {
   await page.getByRole("button", { name: "Work in it" }).click();
   await page.locator(".branch-bar").waitFor();
   await page.getByRole("button", { name: "Merge …" }).click();
-  await page.getByText("The merge writes").waitFor();
+  await page.getByText("both have changed 1 row").waitFor();
 }
 
 const WARES = ["tea", "coffee", "bread", "fish", "rope", "lamps", "salt"];
@@ -145,20 +145,18 @@ async function prepare(browser, url) {
   await page.close();
 }
 
-/** A table that was cleaned in a branch, with a conflict. */
+/** Tables that were cleaned in a branch, with a conflict: those of the tour in docs/guide/branches.md. */
 async function makeBranch(ask) {
   const run = (sql, more) => ask("/v1/query/execute", { sql }, more);
-  await run("CREATE TABLE guest (id integer PRIMARY KEY, name text, city text, email text)");
-  await run("CREATE TABLE guest_note (id integer PRIMARY KEY, guest integer, body text)");
-  await run(`INSERT INTO guest VALUES (1, 'Ann Berg', 'berlin', 'ann@example.org'), (2, 'Bob Costa', 'porto ', NULL),
-    (3, 'Bob Costa', 'Porto', 'bob@example.org'), (4, 'Cleo Dahl', 'OSLO', 'cleo@example.org')`);
-  await run("INSERT INTO guest_note VALUES (1, 2, 'wants a quiet room')");
-  await ask("/v1/branches", { name: "cleanup", ttl_seconds: 86_400 });
-  const inBranch = { "x-tessera-branch": "cleanup" };
-  await run("UPDATE guest SET city = initcap(trim(city)) WHERE city <> initcap(trim(city))", inBranch);
-  await run("DELETE FROM guest WHERE id = 2", inBranch);
-  await run("UPDATE guest_note SET guest = 3", inBranch);
-  await run("UPDATE guest SET city = 'Bergen' WHERE id = 4");
+  await run("CREATE TABLE visitor (id integer PRIMARY KEY, name text, city text)");
+  await run("INSERT INTO visitor VALUES (1, 'Ann', 'berlin'), (2, 'Bob', ' Porto'), (3, 'Cleo', 'OSLO')");
+  await run("CREATE TABLE visit (id integer PRIMARY KEY, visitor integer, note text)");
+  await run("INSERT INTO visit VALUES (1, 1, 'test'), (2, 3, 'wants a quiet room')");
+  await ask("/v1/branches", { name: "cleaned", ttl_seconds: 86_400 });
+  const inBranch = { "x-tessera-branch": "cleaned" };
+  await run("UPDATE visitor SET city = initcap(trim(city))", inBranch);
+  await run("DELETE FROM visit WHERE id > 0", inBranch);
+  await run("UPDATE visitor SET city = 'Bergen' WHERE id = 3");
 }
 
 async function takePictures(browser, url, { name, width, height }, colorScheme) {

@@ -25,7 +25,9 @@ export function BranchBar({ tenant, branch }: { readonly tenant: string; readonl
       <a class="button plain" href={linkTo(["branches", "of", branch])}>
         Changes
       </a>
-      <Button onClick={() => showBranch(null)}>Leave the branch</Button>
+      <Button label="All pages are about the tenant again" onClick={() => showBranch(null)}>
+        Leave
+      </Button>
     </section>
   );
 }

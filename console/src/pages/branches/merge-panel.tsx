@@ -80,7 +80,7 @@ export function MergePanel({ name, from, diff, onMerged }: MergePanelProps) {
           ))}
         </fieldset>
       )}
-      <Trial merged={trial.data} error={trial.error} isNothing={isNothing} />
+      <Trial merged={trial.data} error={trial.error} isNothing={isNothing} resolution={conflicts} />
       <Failure error={error} />
       <div class="row">
         <Button kind="primary" disabled={!mayMerge || isBusy || trial.isLoading} onClick={() => void merge()}>
@@ -95,22 +95,35 @@ interface TrialProps {
   readonly merged: Merged | null | undefined;
   readonly error: unknown;
   readonly isNothing: boolean;
+  readonly resolution: Resolution;
 }
 
+const RESOLVED: Readonly<Record<Exclude<Resolution, "refuse">, string>> = {
+  ours: "It stays as in the origin",
+  theirs: "It becomes as in the branch",
+};
+
 /** What the merge would do. */
-function Trial({ merged, error, isNothing }: TrialProps) {
+function Trial({ merged, error, isNothing, resolution }: TrialProps) {
   if (isNothing) return <p class="muted">Choose tables.</p>;
   if (error !== null || merged == null) return <Waiting error={error} />;
   const { conflicts, conflicts_total: total } = merged;
   return (
     <>
-      <p>The merge writes {told(merged)}.</p>
-      {total > 0 && (
+      {total > 0 && resolution === "refuse" ? (
         <Notice tone="warn">
-          {plural(total, "row")} that both have changed since the fork, and not in the same way
-          {total > conflicts.length ? `. The first ${countText(conflicts.length)}:` : ":"}
+          Nothing is merged: both have changed {plural(total, "row")} since the fork, and not in the same way. Say above
+          which side counts.
         </Notice>
+      ) : (
+        <p>The merge writes {told(merged)}.</p>
       )}
+      {total > 0 && resolution !== "refuse" && (
+        <p>
+          {RESOLVED[resolution]}, what both have changed: {plural(total, "row")}.
+        </p>
+      )}
+      {total > conflicts.length && <p class="muted">The first {countText(conflicts.length)} are shown.</p>}
       {conflicts.map(({ table, base, ours, theirs }, i) => (
         <RowSides
           key={`${i}/${table}`}
@@ -128,5 +141,10 @@ function Trial({ merged, error, isNothing }: TrialProps) {
 }
 
 function told({ added, changed, removed }: Merged): string {
-  return `${plural(added, "new row")}, ${plural(changed, "changed row")} and ${plural(removed, "removal")}`;
+  const parts = [
+    ...(added > 0 ? [plural(added, "new row")] : []),
+    ...(changed > 0 ? [plural(changed, "changed row")] : []),
+    ...(removed > 0 ? [plural(removed, "removal")] : []),
+  ];
+  return parts.length === 0 ? "nothing" : parts.join(" and ");
 }
