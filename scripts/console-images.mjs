@@ -150,12 +150,12 @@ async function makeBranch(ask) {
   const run = (sql, more) => ask("/v1/query/execute", { sql }, more);
   await run("CREATE TABLE visitor (id integer PRIMARY KEY, name text, city text)");
   await run("INSERT INTO visitor VALUES (1, 'Ann', 'berlin'), (2, 'Bob', ' Porto'), (3, 'Cleo', 'OSLO')");
-  await run("CREATE TABLE visit (id integer PRIMARY KEY, visitor integer, note text)");
-  await run("INSERT INTO visit VALUES (1, 1, 'test'), (2, 3, 'wants a quiet room')");
+  await run("CREATE TABLE visitor_note (id integer PRIMARY KEY, visitor integer, note text)");
+  await run("INSERT INTO visitor_note VALUES (1, 1, 'test'), (2, 3, 'wants a quiet room')");
   await ask("/v1/branches", { name: "cleaned", ttl_seconds: 86_400 });
   const inBranch = { "x-tessera-branch": "cleaned" };
   await run("UPDATE visitor SET city = initcap(trim(city))", inBranch);
-  await run("DELETE FROM visit WHERE id > 0", inBranch);
+  await run("DELETE FROM visitor_note WHERE id > 0", inBranch);
   await run("UPDATE visitor SET city = 'Bergen' WHERE id = 3");
 }
 

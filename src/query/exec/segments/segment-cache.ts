@@ -127,6 +127,8 @@ export class SegmentCache {
   readonly wanted = new Map<string, { readonly tenantNumber: number; readonly storageId: number }>();
   /** Of tables whose files are being opened, by "tenant/table": resolves when they are. */
   readonly opening = new Map<string, Promise<void>>();
+  /** Who lends segments to branches (stored/lent-segments.ts). */
+  readonly lenders = new Set<{ lend(tenantNumber: number, layout: TableLayout): Promise<void> | null }>();
   /** Long tables are kept in files (stored/column-store.ts). */
   hasFiles = false;
   /** Told of damaged files. */
@@ -149,10 +151,17 @@ export class SegmentCache {
     return this.tableBytes + this.pages.bytes;
   }
 
-  /** Resolves when the table's files are open; null: nobody is opening them. */
+  /** Resolves when the table's files are open, or segments were lent to it; null: there is nothing to wait for. */
   openingOf(tenantNumber: number, layout: TableLayout): Promise<void> | null {
-    if (this.opening.size === 0) return null;
-    return this.opening.get(`${tenantNumber}/${storageOf(layout.table)}`) ?? null;
+    if (this.opening.size > 0) {
+      const opening = this.opening.get(`${tenantNumber}/${storageOf(layout.table)}`);
+      if (opening !== undefined) return opening;
+    }
+    for (const lender of this.lenders) {
+      const lending = lender.lend(tenantNumber, layout);
+      if (lending !== null) return lending;
+    }
+    return null;
   }
 
   get tables(): number {
@@ -250,7 +259,7 @@ export class SegmentCache {
       table = new TableSegments(tenantNumber, storageId, layout.rowPrefixOf(tenantNumber));
       this.adopt(table);
     }
-    if (table.busy || !table.isReady || table.making.size > 0) return null;
+    if (table.busy || table.isLent || !table.isReady || table.making.size > 0) return null;
     table.busy = true;
     this.short.delete(name);
     return table;
