@@ -29,7 +29,7 @@ interface Address {
    * after 120,000, and the server by its own limits.
    */
   readonly timeoutMs?: number;
-  /** All calls are about this branch of the tenant, those that need a WebSocket too. Absent: about the tenant itself. */
+  /** All calls are about this branch of the tenant, also over the WebSocket. Absent: about the tenant itself. */
   readonly branch?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Merges a branch into its origin. What the merge would do, and its conflicts, are shown before anything is written. */
+/** Merges a branch into its origin. What the merge would do, and its conflicts, are shown before it writes. */
 import { useState } from "preact/hooks";
 import { countText, plural } from "../../lib/format.js";
 import { useLoad } from "../../lib/load.js";
