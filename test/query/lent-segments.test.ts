@@ -25,11 +25,11 @@ class Tree {
 
   private constructor(readonly read: Read) {}
 
-  static async open(t: Test): Promise<Tree> {
+  static async open(t: Test, count = ROWS): Promise<Tree> {
     const tree = new Tree(await Read.open(t));
     await tree.run(ROOT, "CREATE TABLE m (a int PRIMARY KEY, v int, t text)");
-    await tree.run(ROOT, `INSERT INTO m SELECT i, i, 'text ' || i FROM generate_series(1, ${ROWS}) i`);
-    tree.models.set(ROOT, new Map(Array.from({ length: ROWS }, (_, i) => [i + 1, i + 1])));
+    await tree.run(ROOT, `INSERT INTO m SELECT i, i, 'text ' || i FROM generate_series(1, ${count}) i`);
+    tree.models.set(ROOT, new Map(Array.from({ length: count }, (_, i) => [i + 1, i + 1])));
     await tree.read.makeColumns();
     return tree;
   }
@@ -112,6 +112,17 @@ t.test("a branch reads the columns of its origin, corrected by what either has w
   const inner = tree.fork(branch);
   await tree.run(branch, "DELETE FROM m WHERE a < 100");
   t.same(await tree.run(inner, "SELECT count(*) FROM m"), [[ROWS]], "of a branch of a branch");
+});
+
+t.test("a branch with a column of its own makes its own segments", async (t) => {
+  const tree = await Tree.open(t, 60);
+  const branch = tree.fork(ROOT);
+  t.same(await tree.run(branch, "SELECT sum(v) FROM m"), [[1830]]);
+  t.equal(tree.lent, 1);
+  await tree.run(branch, "ALTER TABLE m ADD COLUMN w int DEFAULT 2");
+  await tree.run(branch, "UPDATE m SET w = 3 WHERE a = 5");
+  for (let i = 0; i < 3; i++) t.same(await tree.run(branch, "SELECT sum(w), sum(v) FROM m"), [[121, 1830]]);
+  t.equal(tree.lent, 0);
 });
 
 t.test("where most rows differ, a branch reads its records", async (t) => {

@@ -255,11 +255,13 @@ export class SegmentCache {
     const name = `${tenantNumber}/${storageId}`;
     if (this.opening.has(name) || this.isPutOff(name)) return null;
     let table = this.tenants.get(tenantNumber)?.get(storageId);
-    if (table === undefined) {
+    // It lacks columns, and others own its segments.
+    if (table?.isLent === true && table.isReady) this.drop(table);
+    if (table === undefined || table.dropped) {
       table = new TableSegments(tenantNumber, storageId, layout.rowPrefixOf(tenantNumber));
       this.adopt(table);
     }
-    if (table.busy || table.isLent || !table.isReady || table.making.size > 0) return null;
+    if (table.busy || !table.isReady || table.making.size > 0) return null;
     table.busy = true;
     this.short.delete(name);
     return table;
