@@ -54,6 +54,7 @@ const PAGES = [
   ["chat", "#/ai/chat", askChat],
   ["ask", "#/ai/ask", askTables],
   ["model", "#/models", openModel],
+  ["branches", "#/branches/of/cleaned?table=visitor", mergeBranch],
   ["operate", "#/operate/health", (page) => page.waitForTimeout(13_000)],
 ];
 
@@ -85,6 +86,13 @@ async function rankGraph(page) {
 async function openModel(page) {
   await page.getByRole("link", { name: "tons" }).first().click();
   await page.getByText("Without a model").waitFor();
+}
+
+async function mergeBranch(page) {
+  await page.getByRole("button", { name: "Work in it" }).click();
+  await page.locator(".branch-bar").waitFor();
+  await page.getByRole("button", { name: "Merge …" }).click();
+  await page.getByText("both have changed 1 row").waitFor();
 }
 
 const WARES = ["tea", "coffee", "bread", "fish", "rope", "lamps", "salt"];
@@ -125,15 +133,30 @@ async function prepare(browser, url) {
     query: "SELECT ship, harbour, extract(month FROM sailed_on) AS month, tons FROM sample_voyage",
     target: "tons",
   };
-  const ask = async (path, sent) => {
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const ask = async (path, sent, more = {}) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", ...more };
     const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(sent) });
     if (!answer.ok) throw new Error(await answer.text());
   };
   await ask("/v1/automl/train", { ...body, name: "tons", max_trials: 3, async_mode: false });
   await ask("/v1/vectors/collections", { name: "wares", dimensions: 32 });
   await ask("/v1/vectors/collections/wares/vectors/batch", { vectors: wares() });
+  await makeBranch(ask);
   await page.close();
+}
+
+/** Tables that were cleaned in a branch, with a conflict: those of the tour in docs/guide/branches.md. */
+async function makeBranch(ask) {
+  const run = (sql, more) => ask("/v1/query/execute", { sql }, more);
+  await run("CREATE TABLE visitor (id integer PRIMARY KEY, name text, city text)");
+  await run("INSERT INTO visitor VALUES (1, 'Ann', 'berlin'), (2, 'Bob', ' Porto'), (3, 'Cleo', 'OSLO')");
+  await run("CREATE TABLE visitor_note (id integer PRIMARY KEY, visitor integer, note text)");
+  await run("INSERT INTO visitor_note VALUES (1, 1, 'test'), (2, 3, 'wants a quiet room')");
+  await ask("/v1/branches", { name: "cleaned", ttl_seconds: 86_400 });
+  const inBranch = { "x-tessera-branch": "cleaned" };
+  await run("UPDATE visitor SET city = initcap(trim(city))", inBranch);
+  await run("DELETE FROM visitor_note WHERE id > 0", inBranch);
+  await run("UPDATE visitor SET city = 'Bergen' WHERE id = 3");
 }
 
 async function takePictures(browser, url, { name, width, height }, colorScheme) {

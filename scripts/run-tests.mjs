@@ -67,7 +67,13 @@ async function runGroup(files) {
   const folder = join(temporary, String(++started));
   mkdirSync(folder);
   const child = spawn(process.execPath, ["--enable-source-maps", "scripts/test-group.mjs", ...files], {
-    env: { ...process.env, TMPDIR: folder, TAP_TIMEOUT: String(FILE_SECONDS), BUNDLED: isBundled ? "1" : "0" },
+    env: {
+      ORT_DISABLE_TELEMETRY: "1",
+      ...process.env,
+      TMPDIR: folder,
+      TAP_TIMEOUT: String(FILE_SECONDS),
+      BUNDLED: isBundled ? "1" : "0",
+    },
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
   running.add(child);

@@ -20,7 +20,11 @@ export function App() {
     <>
       {current.state === "out" && <SignInPage />}
       {current.state === "in" && (
-        <SignedIn user={current.user} key={`${current.user.tenant}/${current.user.username}`} />
+        <SignedIn
+          user={current.user}
+          branch={current.branch}
+          key={`${current.user.tenant}/${current.user.username}/${current.branch ?? ""}`}
+        />
       )}
       {current.state === "in" && current.isExpired && <SignInAgain user={current.user} />}
       <Toasts />
@@ -28,7 +32,7 @@ export function App() {
   );
 }
 
-function SignedIn({ user }: { readonly user: User }) {
+function SignedIn({ user, branch }: { readonly user: User; readonly branch: string | null }) {
   const { path, query } = useStore(place);
   const pages = pagesFor(user);
   const [id = pages[0]!.id, ...rest] = path;
@@ -37,10 +41,11 @@ function SignedIn({ user }: { readonly user: User }) {
     loadCatalog().catch(tellError);
   }, []);
   useEffect(() => {
-    document.title = `${entry?.title ?? "Not found"} · ${isOperator(user) ? "Tessera" : user.tenant}`;
-  }, [entry, user]);
+    const where = isOperator(user) ? "Tessera" : user.tenant;
+    document.title = `${entry?.title ?? "Not found"} · ${where}${branch === null ? "" : ` · branch ${branch}`}`;
+  }, [entry, user, branch]);
   return (
-    <Shell user={user} current={id}>
+    <Shell user={user} branch={branch} current={id}>
       {entry === undefined ? (
         <Empty icon="help" title="There is no such page">
           <Button onClick={() => goTo([pages[0]!.id])}>Open {pages[0]!.title}</Button>

@@ -136,7 +136,7 @@ export class Partition implements TenantHost {
     this.columns = new ColumnStore({
       directory: join(directory, "columns"),
       engineDirectory: join(directory, "rocksdb"),
-      ...{ store: shard, cache: shared.segments, bytesMax, build },
+      ...{ store: shard, layers: shard.layers, cache: shared.segments, bytesMax, build },
       openedSequence: this.openedSequence,
       turnsOf: shared.indexes.turnsOf,
       durable: () => this.durable(),

@@ -140,6 +140,22 @@ t.test("rows as they come", async (t) => {
   t.ok(cut instanceof ConnectionError, "rows that are missing are not taken for the end");
 });
 
+t.test("a client of a branch reads and writes the branch, over HTTP and the WebSocket", async (t) => {
+  await db.sql`CREATE TABLE branched (id integer PRIMARY KEY)`;
+  await db.call("POST /v1/branches", { body: { name: "try" } });
+  const own = connect({ url: server.url, apiKey, branch: "try", WebSocket: WebSocket as SocketClass });
+  await own.tx((tx) => tx.sql`INSERT INTO branched VALUES (1)`);
+  await own.sql`INSERT INTO branched VALUES (2)`;
+  const rows = [];
+  const all = "SELECT id FROM branched ORDER BY id";
+  for await (const row of own.stream(all, [], { over: "websocket" })) rows.push(row);
+  t.same(rows, [{ id: 1 }, { id: 2 }]);
+  t.same([...(await db.query(all))], [], "the tenant does not change");
+  const none = connect({ url: server.url, apiKey, branch: "none" });
+  t.match(await failure(none.query(all)), { code: "not_found", message: 'The tenant has no branch "none".' });
+  await db.call("DELETE /v1/branches/{name}", { params: { name: "try" } });
+});
+
 t.test("rows over a WebSocket: several streams, cuts, and errors", async (t) => {
   const own = connect({ url: server.url, apiKey, WebSocket: WebSocket as SocketClass });
   const over = "websocket" as const;

@@ -5,6 +5,7 @@ import { type TOTP, URI } from "otpauth";
 import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { ADMIN_PASSWORD, TestServer } from "../e2e/server.js";
+import { branchSteps } from "./branch-steps.js";
 import { type Opened, openConsole, openPage, runText, signIn, withoutBrowser } from "./browser.js";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -88,6 +89,11 @@ async function violations(): Promise<string[]> {
 /** Nothing of the corpus has become an element. */
 async function strangers(): Promise<number> {
   return page.locator("img, iframe, script:not([src]), b, #console svg[onload]").count();
+}
+
+/** Nothing reaches over the sides. */
+async function fits(): Promise<boolean> {
+  return (await page.evaluate("document.documentElement.scrollWidth <= innerWidth")) as boolean;
 }
 
 t.test("the console", { skip: withoutBrowser }, async (t) => {
@@ -437,16 +443,14 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     t.equal(await strangers(), 0);
   });
 
+  await branchSteps({ step, page, watch, server, violations, strangers, fits, corpus: CORPUS });
+
   await step("every page fits a phone", async (t) => {
     await page.setViewportSize({ width: 360, height: 740 });
-    for (const id of ["home", "query", "data", "search", "graph", "ai", "models", "operate"]) {
+    for (const id of ["home", "query", "data", "search", "graph", "ai", "models", "branches", "operate"]) {
       await openPage(page, `#/${id}`);
       await page.locator("h1").first().waitFor({ state: "attached" });
-      const [inner, outer] = (await page.evaluate("[document.documentElement.scrollWidth, innerWidth]")) as [
-        number,
-        number,
-      ];
-      t.ok(inner <= outer, `${id} is ${inner} wide`);
+      t.ok(await fits(), id);
     }
     await page.setViewportSize({ width: 1280, height: 800 });
   });

@@ -151,6 +151,16 @@ t.test("differences and merges", async (t) => {
     ],
     complete: true,
   });
+  const some = async (query: string) =>
+    (await server.expect(200, "GET", `/v1/branches/try/diff?${query}`, undefined, { token })).body.data;
+  t.match(await some("limit=1&offset=1"), { rows: [{ change: "removed", before: { id: 3 } }], complete: false });
+  t.match(await some("limit=2&offset=1"), { rows: [{ table: "owner" }, { table: "pet" }], complete: true });
+  const removed = await some("change=removed");
+  t.match(removed, { rows: [{ before: { name: "Cy" } }], complete: true });
+  t.equal(removed.rows.length, 1);
+  t.equal(removed.tables.length, 2, "counts are of all changes");
+  t.same((await some("table=pet&change=removed")).rows, []);
+  t.equal((await server.call("GET", "/v1/branches/try/diff?change=moved", undefined, { token })).status, 400);
   const merge = async (body: object) => (await server.call("POST", "/v1/branches/try/merge", body, { token })).body;
   t.match((await merge({ dry_run: true })).data, {
     merged: false,

@@ -5,6 +5,7 @@
  */
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import type { Operation } from "../../src/storage/operation.js";
+import type { KeyRange } from "../../src/storage/store.js";
 import { SimulatedDisk } from "../storage/simulated-disk.js";
 import type { SeededRandom } from "./seeded-random.js";
 import type { VirtualLoop } from "./virtual-loop.js";
@@ -71,6 +72,14 @@ export class FaultyEngine extends MemoryEngine {
     }
     if (writeError !== null) throw new Error(`IO error: ${writeError}`);
     if (persisted || (this.inMemory > FLUSH_OPERATIONS && this.random.chance(0.3))) this.flush();
+  }
+
+  override clear(range: Pick<KeyRange, "gte" | "lt">): void {
+    const cursor = this.cursor(range);
+    const { keys } = cursor.next(Number.MAX_SAFE_INTEGER);
+    cursor.close();
+    super.clear(range);
+    this.batches.push(keys.map((key) => ({ key, value: null })));
   }
 
   private flush(): void {

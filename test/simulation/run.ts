@@ -21,6 +21,8 @@ let transactions = 0;
 let committed = 0;
 let backups = 0;
 let restores = 0;
+let forks = 0;
+let merges = 0;
 let faults = 0;
 const started = process.cpuUsage();
 for (let seed = from; seed < from + seeds; seed++) {
@@ -29,6 +31,8 @@ for (let seed = from; seed < from + seeds; seed++) {
   committed += outcome.committed;
   backups += outcome.backups;
   restores += outcome.restores;
+  forks += outcome.forks;
+  merges += outcome.merges;
   faults += outcome.faults.length;
   if (outcome.problems.length > 0) {
     failed++;
@@ -40,6 +44,6 @@ for (let seed = from; seed < from + seeds; seed++) {
 }
 const { user, system } = process.cpuUsage(started);
 console.log(
-  `${seeds} seeds from ${from}: ${failed} failed; ${transactions} transactions, ${committed} committed, ${backups} backups, ${restores} restores, ${faults} faults; ${((user + system) / 1e6 / seeds).toFixed(2)} CPU s a seed`,
+  `${seeds} seeds from ${from}: ${failed} failed; ${transactions} transactions, ${committed} committed, ${backups} backups, ${restores} restores, ${forks} forks, ${merges} merges, ${faults} faults; ${((user + system) / 1e6 / seeds).toFixed(2)} CPU s a seed`,
 );
 process.exit(failed === 0 ? 0 : 1);

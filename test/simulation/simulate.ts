@@ -1,5 +1,6 @@
 /** One run of the simulation: a seed says how large the node is, what clients do, and what breaks when. */
 import { BackupWork } from "./backup-work.js";
+import { BranchWork } from "./branch-work.js";
 import { FaultPlan } from "./faults.js";
 import { SeededRandom } from "./seeded-random.js";
 import { SimulatedNode } from "./simulated-node.js";
@@ -17,6 +18,8 @@ export interface Outcome {
   readonly committed: number;
   readonly backups: number;
   readonly restores: number;
+  readonly forks: number;
+  readonly merges: number;
   readonly faults: readonly string[];
   readonly virtualMs: number;
 }
@@ -32,6 +35,7 @@ export async function simulate(seed: number, sabotage: { readonly disksLie?: boo
   loop.install();
   const works: TenantWork[] = [];
   const backups: BackupWork[] = [];
+  const branches: BranchWork[] = [];
   const problems: string[] = [];
   const faults: string[] = [];
   try {
@@ -43,7 +47,7 @@ export async function simulate(seed: number, sabotage: { readonly disksLie?: boo
     });
     let isOver = false;
     loop.soon(() => {
-      story(node, random, works, backups, problems, faults).then(
+      story(node, random, { works, backups, branches }, problems, faults).then(
         () => {
           isOver = true;
         },
@@ -68,6 +72,8 @@ export async function simulate(seed: number, sabotage: { readonly disksLie?: boo
     committed: transactions.filter(({ ending }) => ending === "committed").length,
     backups: sum(backups.map((one) => one.backups)),
     restores: sum(backups.map((one) => one.restores)),
+    forks: sum(branches.map((one) => one.forks)),
+    merges: sum(branches.map((one) => one.merges)),
     faults,
     virtualMs: Math.round(loop.now),
   };
@@ -77,11 +83,16 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
+interface Works {
+  readonly works: TenantWork[];
+  readonly backups: BackupWork[];
+  readonly branches: BranchWork[];
+}
+
 async function story(
   node: SimulatedNode,
   random: SeededRandom,
-  works: TenantWork[],
-  backups: BackupWork[],
+  { works, backups, branches }: Works,
   problems: string[],
   told: string[],
 ): Promise<void> {
@@ -95,7 +106,9 @@ async function story(
   // Restores are most of the work of a run: one tenant's are enough.
   const backedUp = random.pick(works);
   backups.push(new BackupWork(backedUp, await makeTenant(node, `${backedUp.name}-copy`), random.fork()));
-  const all = [...clients, ...backups];
+  branches.push(new BranchWork(await makeTenant(node, "branched"), random.fork()));
+  for (const one of branches) await one.prepare();
+  const all = [...clients, ...backups, ...branches];
   const running = Promise.all(all.map((one) => one.run()));
   const faults = new FaultPlan(node, [...works, ...backups.map(({ copy }) => copy)], random.fork(), told);
   await faults.run(WORK_MS);
@@ -104,6 +117,7 @@ async function story(
   await faults.mend();
   const final = new Map<TenantWork, Lists>();
   for (const work of works) final.set(work, await listsOf(work));
+  for (const one of branches) problems.push(...(await one.look()));
   for (const one of backups) problems.push(...(await problemsOfRestores(one, random.fork())));
   for (const work of works) problems.push(...(await problemsOfTenant(work, final.get(work)!)));
   loop.note(JSON.stringify(works.map(({ transactions }) => transactions)));

@@ -18,6 +18,7 @@ import { ENDPOINTS } from "../../src/protocol/endpoints.js";
 import {
   encodeCaller,
   encodeHead,
+  encodePlace,
   REPLY_MOVED,
   REPLY_TAKEN,
   REQUEST_IDEMPOTENT,
@@ -27,6 +28,7 @@ import type { Identity } from "../../src/protocol/identity.js";
 import type { ActorSettings, FromActor, ToActor } from "../../src/protocol/messages.js";
 import { CachedEngine } from "../../src/storage/cached-engine.js";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
+import { LayeredEngine } from "../../src/storage/layered-engine.js";
 import { Shard } from "../../src/storage/shard.js";
 import { memoryLogger } from "../gateway/memory-logger.js";
 import { FaultyDisk, FaultyEngine } from "./faulty-storage.js";
@@ -52,6 +54,8 @@ export interface Call {
   readonly body?: object;
   readonly params?: readonly string[];
   readonly idempotencyKey?: string;
+  /** Of the tenant; absent: the tenant itself. */
+  readonly branch?: string | undefined;
   /** Of whom; absent: the directory's, as a super administrator. */
   readonly identity?: Identity;
   /** Milliseconds after which the client leaves. */
@@ -163,7 +167,8 @@ export class SimulatedNode {
       directory: "log",
       disk: this.disks[partition]!,
     });
-    return Shard.open({ ...options, engine: new CachedEngine(engine, 1 << 20), log });
+    const layers = new LayeredEngine(engine);
+    return Shard.open({ ...options, engine: new CachedEngine(layers, 1 << 20), layers, log });
   };
 
   /** The thread ends at once; the supervisor sees it. */
@@ -225,7 +230,7 @@ export class SimulatedNode {
       identity === undefined
         ? ADMIN
         : encodeCaller(identity.userId, identity.username, identity.tenantId, "", identity.roles);
-    const head = encodeHead(caller, idempotencyKey, "127.0.0.1", "", params);
+    const head = encodeHead(caller + encodePlace(call.branch ?? "", ""), idempotencyKey, "127.0.0.1", "", params);
     const body = call.body === undefined ? null : Buffer.from(JSON.stringify(call.body));
     const flags = idempotencyKey === "" ? 0 : REQUEST_IDEMPOTENT;
     let redirects = 0;

@@ -45,7 +45,7 @@ export class TenantWork {
   call(
     endpoint: string,
     body?: object,
-    options: { params?: string[]; idempotencyKey?: string; leavesAfterMs?: number } = {},
+    options: { params?: string[]; idempotencyKey?: string; leavesAfterMs?: number; branch?: string | undefined } = {},
   ): Promise<Outcome> {
     return this.node.call({ endpoint, identity: this.identity, ...(body && { body }), ...options });
   }
@@ -148,7 +148,7 @@ const SUMS = `SELECT (SELECT count(*) FROM journal)::integer,
     - (SELECT sum(n) FROM cypher('MATCH (l:List) RETURN l.n') AS c(n integer))::integer`;
 
 /** What an answer says about whether its write was done. */
-function endingOf(outcome: Outcome, isDone: (status: number) => boolean): Ending {
+export function endingOf(outcome: Outcome, isDone: (status: number) => boolean): Ending {
   if (outcome === "lost") return "unknown";
   if (isDone(outcome.status)) return "committed";
   // 4xx and 507 promise that nothing was written; the gateway's own 503, without a body, never reached anybody.

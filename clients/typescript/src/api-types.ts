@@ -2364,14 +2364,20 @@ readonly name: string | number | boolean; }; }; readonly answer: undefined };
 /** What the branch has changed since it was forked, row by row, with both values. It takes as long as there are changes. */
 "GET /v1/branches/{name}/diff": { readonly sent: { readonly params: { 
 /** 1 to 63 characters of a-z, 0-9, - and _. */
-readonly name: string | number | boolean; }; readonly query?: { readonly table?: string | number | boolean | undefined; 
+readonly name: string | number | boolean; }; readonly query?: { 
+/** Only this table. */
+readonly table?: string | number | boolean | undefined; 
+/** `rows` has only these. `tables` counts all. */
+readonly change?: "added" | "removed" | "changed" | undefined; 
 /** Rows that are shown. Default: 100, at most 9,999. */
-readonly limit?: string | number | boolean | undefined; }; }; readonly answer: { readonly tables: readonly ({ readonly table: string; readonly added: number; readonly removed: number; readonly changed: number; })[]; 
-/** The first ones, up to `limit`. */
+readonly limit?: string | number | boolean | undefined; 
+/** So many rows before them are left out. */
+readonly offset?: string | number | boolean | undefined; }; }; readonly answer: { readonly tables: readonly ({ readonly table: string; readonly added: number; readonly removed: number; readonly changed: number; })[]; 
+/** In the order of their keys, up to `limit`. */
 readonly rows: readonly ({ readonly table: string; readonly change: "added" | "removed" | "changed"; readonly before: { readonly [name: string]: unknown; } | null; readonly after: { readonly [name: string]: unknown; } | null; })[]; 
 /** Tables whose definition the branch has changed, made or dropped. */
 readonly definitions: readonly (string)[]; 
-/** False: `rows` has not all of them. */
+/** False: there are more rows after those. */
 readonly complete: boolean; } };
 /** Write the branch's changes into its origin, in one transaction, with all constraints checked. Rows that both have changed since the fork are conflicts: they are refused, or one side counts. */
 "POST /v1/branches/{name}/merge": { readonly sent: { readonly params: { 

@@ -29,6 +29,8 @@ interface Address {
    * after 120,000, and the server by its own limits.
    */
   readonly timeoutMs?: number;
+  /** All calls are about this branch of the tenant, also over the WebSocket. Absent: about the tenant itself. */
+  readonly branch?: string;
 }
 
 /** By an API key, or an access token that somebody else renews. */

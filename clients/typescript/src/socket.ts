@@ -175,7 +175,9 @@ export class SocketLink {
       throw new TesseraError(message, { code: "not_supported", status: 0 });
     }
     const { token } = await this.transport.ask<{ token: string }>("POST", "/v1/ws/ticket", { body: {} });
-    const address = `${this.transport.base.replace(/^http/, "ws")}/ws?token=${encodeURIComponent(token)}`;
+    const { base, branch } = this.transport;
+    const query = new URLSearchParams(branch === "" ? { token } : { token, branch });
+    const address = `${base.replace(/^http/, "ws")}/ws?${query}`;
     const socket = new Socket(address, "msgpack");
     socket.binaryType = "arraybuffer";
     this.current = socket;

@@ -36,6 +36,8 @@ export class Transport {
   readonly signIn: SignIn;
   /** The server's address, without a slash at its end. */
   readonly base: string;
+  /** Of the tenant; "": the tenant itself. */
+  readonly branch: string;
   private readonly fetch: typeof fetch;
   private readonly attempts: number;
   private readonly timeoutMs: number;
@@ -44,6 +46,7 @@ export class Transport {
 
   constructor(options: ConnectOptions) {
     this.base = options.url.replace(/\/+$/, "");
+    this.branch = options.branch ?? "";
     this.fetch = options.fetch ?? ((input, init) => fetch(input, init));
     this.attempts = options.attempts ?? ATTEMPTS;
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
@@ -148,6 +151,7 @@ export class Transport {
     const sent: Record<string, string> = { accept };
     if (credential !== null) sent.authorization = credential;
     if (body !== undefined) sent["content-type"] = "application/json";
+    if (this.branch !== "") sent["x-tessera-branch"] = this.branch;
     if (idempotencyKey !== "") sent["idempotency-key"] = idempotencyKey;
     const init: RequestInit = { method, headers: headers === undefined ? sent : { ...sent, ...headers } };
     if (body !== undefined) init.body = JSON.stringify(body);

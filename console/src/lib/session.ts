@@ -16,17 +16,27 @@ interface Credential {
   readonly expiresAt: number | null;
 }
 
-export type Session =
-  | { readonly state: "out" }
-  | { readonly state: "opening" }
-  /** `isExpired`: the credential is not valid any more; what is open stays. */
-  | { readonly state: "in"; readonly user: User; readonly client: Client; readonly isExpired: boolean };
+export type Session = { readonly state: "out" } | { readonly state: "opening" } | SignedIn;
+
+interface SignedIn {
+  readonly state: "in";
+  readonly user: User;
+  /** About the tenant, or the branch. */
+  readonly client: Client;
+  /** About the tenant. */
+  readonly tenantClient: Client;
+  /** The branch that all pages are about; null: the tenant itself. */
+  readonly branch: string | null;
+  /** The credential is not valid any more; what is open stays. */
+  readonly isExpired: boolean;
+}
 
 /** A sign-in beside the one that is in use. */
 export interface OtherSignIn extends Credential, Pick<User, "username" | "tenant"> {}
 
 const KEY = "tessera.session";
 const OTHERS = "tessera.other-sign-ins";
+const BRANCH = "tessera.branch";
 const URL_OF_SERVER = location.origin;
 
 export const session = createStore<Session>({ state: "opening" });
@@ -58,9 +68,48 @@ function keepOthers(all: readonly OtherSignIn[], user: Pick<User, "username" | "
 
 /** The client of the signed-in user. Pages are only shown to them. */
 export function client(): Client {
+  return signedIn().client;
+}
+
+/** The same, always about the tenant itself: for what is about branches. */
+export function tenantClient(): Client {
+  return signedIn().tenantClient;
+}
+
+/** The branch that all pages are about; null: the tenant itself. */
+export function branchShown(): string | null {
+  return signedIn().branch;
+}
+
+function signedIn(): SignedIn {
   const current = session.get();
   if (current.state !== "in") throw new Error("Nobody is signed in.");
-  return current.client;
+  return current;
+}
+
+/** All pages are about the branch from now on; null: about the tenant again. This tab keeps it. */
+export function showBranch(branch: string | null): void {
+  const { user, tenantClient, isExpired } = signedIn();
+  if (branch === null) sessionStorage.removeItem(BRANCH);
+  else sessionStorage.setItem(BRANCH, JSON.stringify({ tenant: user.tenant, branch }));
+  const { token } = JSON.parse(sessionStorage.getItem(KEY)!) as Credential;
+  const client = branch === null ? tenantClient : connected(token, branch);
+  session.set({ state: "in", user, client, tenantClient, branch, isExpired });
+}
+
+/** The branch of that tenant that this tab has shown. One that has ended meanwhile is left. */
+async function keptBranch(of: Client, tenant: string): Promise<string | null> {
+  const kept = sessionStorage.getItem(BRANCH);
+  if (kept === null) return null;
+  const found = JSON.parse(kept) as { readonly tenant: string; readonly branch: string };
+  if (found.tenant !== tenant) return null;
+  try {
+    await of.request("GET", `/v1/branches/${encodeURIComponent(found.branch)}`);
+    return found.branch;
+  } catch (failure) {
+    if (failure instanceof TesseraError && failure.status === 404) return null;
+    throw failure;
+  }
 }
 
 /** May the user change what the installation has in common? */
@@ -84,6 +133,7 @@ export function signInByKey(token: string): Promise<void> {
 export function signOut(): void {
   sessionStorage.removeItem(KEY);
   sessionStorage.removeItem(OTHERS);
+  sessionStorage.removeItem(BRANCH);
   otherSignIns.set([]);
   session.set({ state: "out" });
 }
@@ -124,7 +174,7 @@ async function open(credential: Credential): Promise<void> {
   if (credential.expiresAt !== null && credential.expiresAt < Date.now()) {
     throw new TesseraError("The session has expired.", { code: "unauthorized", status: 401 });
   }
-  const made = connect({ url: URL_OF_SERVER, apiKey: credential.token, attempts: 3, fetch: watchedFetch });
+  const made = connected(credential.token);
   const me = await made.request<Me>("GET", "/v1/users/me");
   const before = session.get();
   const kept = sessionStorage.getItem(KEY);
@@ -137,8 +187,16 @@ async function open(credential: Credential): Promise<void> {
       user,
     );
   }
+  const branch = await keptBranch(made, user.tenant);
+  if (branch === null) sessionStorage.removeItem(BRANCH);
+  const shown = branch === null ? made : connected(credential.token, branch);
   sessionStorage.setItem(KEY, JSON.stringify(credential));
-  session.set({ state: "in", user, client: made, isExpired: false });
+  session.set({ state: "in", user, client: shown, tenantClient: made, branch, isExpired: false });
+}
+
+function connected(token: string, branch?: string): Client {
+  const place = branch === undefined ? {} : { branch };
+  return connect({ url: URL_OF_SERVER, apiKey: token, attempts: 3, fetch: watchedFetch, ...place });
 }
 
 const watchedFetch: typeof fetch = async (input, init) => {

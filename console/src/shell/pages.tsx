@@ -70,6 +70,13 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import("../pages/models/models-page.js")).ModelsPage,
   },
   {
+    id: "branches",
+    title: "Branches",
+    icon: "branch",
+    letter: "b",
+    load: async () => (await import("../pages/branches/branches-page.js")).BranchesPage,
+  },
+  {
     id: "operate",
     title: "Operate",
     icon: "operate",

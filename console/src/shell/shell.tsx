@@ -9,6 +9,7 @@ import { nextTheme, theme } from "../lib/theme.js";
 import { Button, Keys } from "../ui/button.js";
 import { Dialog } from "../ui/dialog.js";
 import { Icon } from "../ui/icon.js";
+import { BranchBar } from "./branch-bar.js";
 import { commandsFor } from "./commands.js";
 import { Mark } from "./mark.js";
 import { pagesFor } from "./pages.js";
@@ -22,11 +23,12 @@ const isNarrow = keptStore("navigation.narrow", false);
 
 interface ShellProps {
   readonly user: User;
+  readonly branch: string | null;
   readonly current: string;
   readonly children: ComponentChildren;
 }
 
-export function Shell({ user, current, children }: ShellProps) {
+export function Shell({ user, branch, current, children }: ShellProps) {
   const [open, setOpen] = useState<"palette" | "help" | null>(null);
   const [isMenuOpen, setMenuOpen] = useState(false);
   const narrow = useStore(isNarrow);
@@ -47,11 +49,14 @@ export function Shell({ user, current, children }: ShellProps) {
     }
   });
   return (
-    <div class={`shell${narrow ? " narrow" : ""}${isMenuOpen ? " menu-open" : ""}`}>
+    <div
+      class={`shell${narrow ? " narrow" : ""}${isMenuOpen ? " menu-open" : ""}${branch === null ? "" : " in-branch"}`}
+    >
       <button type="button" class="skip" onClick={() => document.getElementById("content")?.focus()}>
         Skip to the content
       </button>
       <TopBar user={user} onMenu={() => setMenuOpen((now) => !now)} onPalette={() => setOpen("palette")} />
+      {branch !== null && <BranchBar tenant={user.tenant} branch={branch} />}
       <nav class="navigation" aria-label="Pages">
         {pagesFor(user).map(({ id, title, icon }) => (
           <a

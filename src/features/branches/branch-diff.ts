@@ -12,14 +12,28 @@ export const DIFF_ROWS_DEFAULT = 100;
 
 export type Change = "added" | "removed" | "changed";
 
-/** `only`: that table's; `limit`: rows that are shown. */
-export function diffOf(request: Request, number: number, only: string | undefined, limit: number) {
-  const { partition } = request;
-  const branch = partition.shard.layers!.branchOf(number);
-  return inBranch(partition, number, branch, (there) => differences(request, number, there, only, limit));
+export interface DiffWanted {
+  /** Only that table's. */
+  readonly table?: string | undefined;
+  /** Rows that are shown are of this kind. */
+  readonly change?: Change | undefined;
+  /** Rows that are shown, after so many others. */
+  readonly limit?: number;
+  readonly offset?: number;
 }
 
-async function differences(request: Request, number: number, branch: Branch, only: string | undefined, limit: number) {
+export function diffOf(request: Request, number: number, wanted: DiffWanted = {}) {
+  const { partition } = request;
+  const branch = partition.shard.layers!.branchOf(number);
+  return inBranch(partition, number, branch, (there) => differences(request, number, there, wanted));
+}
+
+async function differences(
+  request: Request,
+  number: number,
+  branch: Branch,
+  { table: only, change: kind, limit = DIFF_ROWS_DEFAULT, offset = 0 }: DiffWanted,
+) {
   await engineHasAll(request.partition.shard, request.yieldTurn);
   const tables = await branchTables(request, number, branch);
   const counts = new Map<string, Record<Change, number>>();
@@ -32,8 +46,9 @@ async function differences(request: Request, number: number, branch: Branch, onl
     const count = counts.get(table) ?? { added: 0, removed: 0, changed: 0 };
     count[change]++;
     counts.set(table, count);
+    if (kind !== undefined && kind !== change) continue;
     total++;
-    if (rows.length >= limit) continue;
+    if (total <= offset || rows.length >= limit) continue;
     const { before, after } = difference;
     rows.push({ table, change, before: shownRow(difference.table, before), after: shownRow(difference.table, after) });
   }
@@ -42,7 +57,7 @@ async function differences(request: Request, number: number, branch: Branch, onl
       tables: [...counts].map(([table, count]) => ({ table, ...count })),
       rows,
       definitions: tables.changed.map(shownName),
-      complete: rows.length === total,
+      complete: total <= offset + rows.length,
     },
   };
 }

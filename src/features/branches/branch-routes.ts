@@ -30,6 +30,9 @@ export const branchHandlers = {
     return { plain: null };
   },
   "branches.diff": (request, { params, query }) =>
-    diffOf(request, branchNumber(request, params.name), query.table, Number(query.limit ?? DIFF_ROWS_DEFAULT)),
+    diffOf(request, branchNumber(request, params.name), {
+      ...{ table: query.table, change: query.change },
+      ...{ limit: Number(query.limit ?? DIFF_ROWS_DEFAULT), offset: Number(query.offset ?? 0) },
+    }),
   "branches.merge": (request, { params, body }) => mergeBranch(request, branchNumber(request, params.name), body ?? {}),
 } satisfies Handlers;

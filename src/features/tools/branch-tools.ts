@@ -82,7 +82,7 @@ const diff: Tool = {
   ...READS,
   call: async ({ request }, { branch: of, table, limit = DIFF_ROWS_DEFAULT }) => {
     requireAdministrator(request);
-    return resultOf(await diffOf(request, branchNumber(request, of, "branch"), table, limit), "diff");
+    return resultOf(await diffOf(request, branchNumber(request, of, "branch"), { table, limit }), "diff");
   },
 };
 

@@ -43,12 +43,12 @@ const Diff = Type.Object({
       before: Row,
       after: Row,
     }),
-    { description: "The first ones, up to `limit`." },
+    { description: "In the order of their keys, up to `limit`." },
   ),
   definitions: Type.Array(Type.String(), {
     description: "Tables whose definition the branch has changed, made or dropped.",
   }),
-  complete: Type.Boolean({ description: "False: `rows` has not all of them." }),
+  complete: Type.Boolean({ description: "False: there are more rows after those." }),
 });
 
 const Merged = Type.Object({
@@ -218,9 +218,15 @@ export const branchEndpoints = [
     home: "tenant",
     params: ofBranch,
     query: Strict({
-      table: Type.Optional(Type.String()),
+      table: Type.Optional(Type.String({ description: "Only this table." })),
+      change: Type.Optional(
+        Type.Enum(["added", "removed", "changed"], { description: "`rows` has only these. `tables` counts all." }),
+      ),
       limit: Type.Optional(
         Type.String({ pattern: "^[0-9]{1,4}$", description: "Rows that are shown. Default: 100, at most 9,999." }),
+      ),
+      offset: Type.Optional(
+        Type.String({ pattern: "^[0-9]{1,9}$", description: "So many rows before them are left out." }),
       ),
     }),
     response: Diff,

@@ -4,7 +4,7 @@
 import type { Column } from "../../../../clients/typescript/src/index.js";
 import { loadCatalog } from "../../lib/catalog.js";
 import { isAbort } from "../../lib/errors.js";
-import { client } from "../../lib/session.js";
+import { branchShown, client } from "../../lib/session.js";
 import { createStore, type Store } from "../../lib/store.js";
 import { remember } from "./query-tabs.js";
 import type { Language, Statement } from "./split.js";
@@ -49,11 +49,13 @@ export interface TabWork {
 
 const works = new Map<string, TabWork>();
 
+/** A tab has other results and another transaction in each branch. */
 export function workOf(tab: string): TabWork {
-  let work = works.get(tab);
+  const key = `${branchShown() ?? ""}/${tab}`;
+  let work = works.get(key);
   if (work === undefined) {
     work = { run: createStore<Run | null>(null), transaction: createStore<OpenTransaction | null>(null), stop: null };
-    works.set(tab, work);
+    works.set(key, work);
   }
   return work;
 }

@@ -131,6 +131,8 @@ export class SegmentCache {
   readonly wanted = new Map<string, { readonly tenantNumber: number; readonly storageId: number }>();
   /** Of tables whose files are being opened, by "tenant/table": resolves when they are. */
   readonly opening = new Map<string, Promise<void>>();
+  /** Who lends segments to branches (stored/lent-segments.ts). */
+  readonly lenders = new Set<{ lend(tenantNumber: number, layout: TableLayout): Promise<void> | null }>();
   /** Long tables are kept in files (stored/column-store.ts). */
   hasFiles = false;
   /** Told of damaged files. */
@@ -153,10 +155,17 @@ export class SegmentCache {
     return this.tableBytes + this.pages.bytes;
   }
 
-  /** Resolves when the table's files are open; null: nobody is opening them. */
+  /** Resolves when the table's files are open, or segments were lent to it; null: there is nothing to wait for. */
   openingOf(tenantNumber: number, layout: TableLayout): Promise<void> | null {
-    if (this.opening.size === 0) return null;
-    return this.opening.get(`${tenantNumber}/${storageOf(layout.table)}`) ?? null;
+    if (this.opening.size > 0) {
+      const opening = this.opening.get(`${tenantNumber}/${storageOf(layout.table)}`);
+      if (opening !== undefined) return opening;
+    }
+    for (const lender of this.lenders) {
+      const lending = lender.lend(tenantNumber, layout);
+      if (lending !== null) return lending;
+    }
+    return null;
   }
 
   get tables(): number {
@@ -250,7 +259,9 @@ export class SegmentCache {
     const name = `${tenantNumber}/${storageId}`;
     if (this.opening.has(name) || this.isPutOff(name)) return null;
     let table = this.tenants.get(tenantNumber)?.get(storageId);
-    if (table === undefined) {
+    // It lacks columns, and others own its segments.
+    if (table?.isLent === true && table.isReady) this.drop(table);
+    if (table === undefined || table.dropped) {
       table = new TableSegments(tenantNumber, storageId, layout.rowPrefixOf(tenantNumber));
       this.adopt(table);
     }

@@ -71,6 +71,8 @@ export class TableSegments implements NewerEntries {
   } | null = null;
   /** Its segments are in files (stored/column-store.ts); those stay when memory is short. */
   isStored = false;
+  /** Its segments are those of the table that it was forked from (stored/lent-segments.ts): nobody adds columns. */
+  isLent = false;
   /** False while its files are being opened: nobody may read it. */
   isReady = true;
   /** Told when the table is dropped. */
@@ -116,6 +118,10 @@ export class TableSegments implements NewerEntries {
 
   get columnIds(): readonly number[] {
     return [...this.held.keys()];
+  }
+
+  heldColumn(columnId: number): HeldColumn {
+    return this.held.get(columnId)!;
   }
 
   typeOf(columnId: number): SqlType {

@@ -17,11 +17,13 @@ import { ALONE } from "../../../../derived/turns.js";
 import { giveWay } from "../../../../protocol/turns.js";
 import { prefixRange, rowPrefix, SPACE, storageIdOf, tenantOfKey } from "../../../../storage/keys.js";
 import type { LargeCommitMade } from "../../../../storage/large-commits.js";
+import type { LayeredEngine } from "../../../../storage/layered-engine.js";
 import type { Operation } from "../../../../storage/operation.js";
 import type { LoadPart } from "../../../../storage/sorted-run.js";
 import { readSome } from "../../../../storage/store.js";
 import type { TableLayout } from "../../table-layout.js";
 import { TableSegments } from "../table-segments.js";
+import { LentSegments } from "./lent-segments.js";
 import { catchUp, type FoundTable, openFiles } from "./open-stored.js";
 import { nameOf, namesIn, StoredTable } from "./stored-table.js";
 import {
@@ -54,6 +56,8 @@ export interface ColumnStoreOptions extends BuildOptions {
    * What the engine had when it was opened: files that stand at later commits were made of some that a power cut took.
    */
   readonly openedSequence: number;
+  /** Where branches are laid over their origins; null: there are none. */
+  readonly layers?: LayeredEngine | null;
   /** Of all files together. */
   readonly bytesMax: number;
   /** Resolves when all that was committed so far is on disk. */
@@ -76,6 +80,7 @@ export class ColumnStore implements TableBuildsHost {
   private readonly tables = new Map<string, StoredTable>();
   private readonly counts = new WriteCounts();
   private readonly builds: TableBuilds;
+  private readonly lends: LentSegments | null;
   /** Loads whose rows will be made into columns next. */
   private readonly loaded: LoadedRows[] = [];
   /** Tables of which files were to be made when the partition was closed. */
@@ -101,6 +106,9 @@ export class ColumnStore implements TableBuildsHost {
   constructor(readonly options: ColumnStoreOptions) {
     options.cache.hasFiles = true;
     this.builds = new TableBuilds(this);
+    const { cache, layers = null, turnsOf } = options;
+    this.lends = layers === null ? null : new LentSegments(layers, cache, turnsOf);
+    if (this.lends !== null) cache.lenders.add(this.lends);
     options.cache.onDamage = (error) =>
       options.warn(`a file of columns is damaged and will be made again: ${error.message}`);
   }
@@ -442,6 +450,7 @@ export class ColumnStore implements TableBuildsHost {
   /** What is being made ends soon. */
   endWork(): void {
     this.isClosing = true;
+    if (this.lends !== null) this.options.cache.lenders.delete(this.lends);
     this.resolveClosing();
     Atomics.store(this.stop, 0, 1);
   }

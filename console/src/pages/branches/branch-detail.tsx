@@ -1,0 +1,93 @@
+/** One branch: what it is, what it has changed, and how it is merged. */
+import { useState } from "preact/hooks";
+import { timeText } from "../../lib/format.js";
+import { goTo, linkTo } from "../../lib/router.js";
+import { showBranch } from "../../lib/session.js";
+import { Badge, Button, ReloadButton } from "../../ui/button.js";
+import { Waiting } from "../../ui/notice.js";
+import { Facts, Panel } from "../../ui/panel.js";
+import { type BranchRow, type Diff, pathOfBranch, useTenantGet } from "./branch-facts.js";
+import { Changes } from "./changes.js";
+import { DeleteBranch } from "./fork-dialog.js";
+import { MergePanel } from "./merge-panel.js";
+
+interface BranchDetailProps {
+  readonly name: string;
+  /** The branch that the console is about. */
+  readonly shown: string | null;
+  readonly mayChange: boolean;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export function BranchDetail({ name, shown, mayChange, query }: BranchDetailProps) {
+  const [isMerging, setMerging] = useState(false);
+  const [isRemoved, setRemoved] = useState(false);
+  const [round, setRound] = useState(0);
+  const path = pathOfBranch(name);
+  const branch = useTenantGet<BranchRow>(path);
+  const diff = useTenantGet<Diff>(`${path}/diff`, { limit: 0 });
+  if (branch.data === undefined) return <Waiting error={branch.error} />;
+  const { from, start, created_by, created_at, expires_at } = branch.data;
+  const again = (): void => {
+    branch.again();
+    diff.again();
+    setRound((count) => count + 1);
+  };
+  return (
+    <>
+      <Panel
+        title={`Branch ${name}`}
+        actions={
+          <>
+            <ReloadButton onClick={again} />
+            <Button onClick={() => showBranch(name === shown ? null : name)}>
+              {name === shown ? "Leave" : "Work in it"}
+            </Button>
+            {mayChange && (
+              <>
+                <Button expanded={isMerging} onClick={() => setMerging((now) => !now)}>
+                  Merge …
+                </Button>
+                <Button kind="quiet" icon="trash" label={`Delete ${name}`} onClick={() => setRemoved(true)} />
+              </>
+            )}
+          </>
+        }
+      >
+        <Facts
+          facts={[
+            ["From", from === null ? "the tenant" : <a href={linkTo(["branches", "of", from])}>{from}</a>],
+            ["As of", `${timeText(start.at)}, commit ${start.sequence}`],
+            ["Made", `${timeText(created_at)} by ${created_by}`],
+            ["Ends", expires_at === null ? "when it is deleted" : timeText(expires_at)],
+            ["Definitions", <Definitions key="definitions" names={diff.data?.definitions} />],
+          ]}
+        />
+      </Panel>
+      {diff.data === undefined ? (
+        <Waiting error={diff.error} />
+      ) : (
+        <>
+          {isMerging && <MergePanel name={name} from={from} diff={diff.data} onMerged={again} />}
+          <Changes name={name} diff={diff.data} query={query} round={round} />
+        </>
+      )}
+      {isRemoved && <DeleteBranch name={name} onClose={() => setRemoved(false)} onDone={() => goTo(["branches"])} />}
+    </>
+  );
+}
+
+/** Tables that the branch has made, altered or dropped. */
+function Definitions({ names }: { readonly names: readonly string[] | undefined }) {
+  if (names === undefined) return null;
+  if (names.length === 0) return <>as in the origin</>;
+  return (
+    <span class="row">
+      {names.map((name) => (
+        <Badge key={name} tone="warn">
+          {name}
+        </Badge>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,75 @@
+/** What the server says about branches and the past, and asks for it. Always about the tenant itself. */
+import { type Loaded, useLoad } from "../../lib/load.js";
+import { tenantClient } from "../../lib/session.js";
+
+export interface Moment {
+  readonly sequence: number;
+  readonly at: string;
+}
+
+export interface BranchRow {
+  readonly name: string;
+  /** The branch that it was forked from; null: the tenant. */
+  readonly from: string | null;
+  readonly start: Moment;
+  readonly created_at: string;
+  readonly created_by: string;
+  readonly expires_at: string | null;
+}
+
+export type Change = "added" | "removed" | "changed";
+export const CHANGES: readonly Change[] = ["added", "changed", "removed"];
+
+export type Counts = Readonly<Record<Change, number>>;
+export type ShownRow = Readonly<Record<string, unknown>> | null;
+
+export interface ChangedRow {
+  readonly change: Change;
+  readonly before: ShownRow;
+  readonly after: ShownRow;
+}
+
+export interface Diff {
+  readonly tables: readonly ({ readonly table: string } & Counts)[];
+  readonly rows: readonly ({ readonly table: string } & ChangedRow)[];
+  readonly definitions: readonly string[];
+}
+
+export interface Merged extends Counts {
+  readonly merged: boolean;
+  readonly conflicts: readonly {
+    readonly table: string;
+    readonly base: ShownRow;
+    readonly ours: ShownRow;
+    readonly theirs: ShownRow;
+  }[];
+  readonly conflicts_total: number;
+}
+
+export interface History {
+  readonly kept: boolean;
+  readonly window_seconds: number | null;
+  readonly oldest: Moment | null;
+  readonly newest: Moment;
+}
+
+export interface Undone extends Counts {
+  readonly undone: boolean;
+  readonly as_of: Moment;
+  readonly rows: readonly ChangedRow[];
+}
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+export function useTenantGet<T>(path: string, query: Query = {}): Loaded<T> {
+  return useLoad((signal) => tenantClient().request<T>("GET", path, { query, signal }), [path, query]);
+}
+
+export function pathOfBranch(name: string): string {
+  return `/v1/branches/${encodeURIComponent(name)}`;
+}
+
+/** Digits are the number of a commit; anything else is a time. */
+export function momentOf(text: string): string | number {
+  return /^\d+$/.test(text.trim()) ? Number(text) : text.trim();
+}

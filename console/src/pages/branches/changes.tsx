@@ -1,0 +1,147 @@
+/** What a branch has changed: counts of each table, and the rows with both values, a page at a time. */
+import { useEffect, useState } from "preact/hooks";
+import { countText, plural } from "../../lib/format.js";
+import { replacePlace } from "../../lib/router.js";
+import { Button } from "../../ui/button.js";
+import { Select, Switch } from "../../ui/field.js";
+import { ListPanel } from "../../ui/list-table.js";
+import { Waiting } from "../../ui/notice.js";
+import { Panel } from "../../ui/panel.js";
+import { CHANGES, type Change, type Counts, type Diff, pathOfBranch, useTenantGet } from "./branch-facts.js";
+import { RowSides } from "./changed-rows.js";
+
+interface ChangesProps {
+  readonly name: string;
+  /** Its counts. */
+  readonly diff: Diff;
+  readonly query: Readonly<Record<string, string>>;
+  /** Another one: the rows are asked for again. */
+  readonly round: number;
+}
+
+const ROWS_OF_PAGE = 25;
+
+export function Changes({ name, diff, query, round }: ChangesProps) {
+  const place = ["branches", "of", name];
+  if (diff.tables.length === 0) return <p class="none">No row of the branch differs from what it began with.</p>;
+  return (
+    <>
+      <ListPanel
+        title="Changed tables"
+        rows={diff.tables}
+        keyOf={({ table }) => table}
+        none=""
+        columns={[
+          {
+            name: "Table",
+            cell: ({ table }) => (
+              <button type="button" class="link" onClick={() => replacePlace(place, { table })}>
+                {table}
+              </button>
+            ),
+          },
+          ...CHANGES.map((change) => ({
+            name: change === "added" ? "Added" : change === "changed" ? "Changed" : "Removed",
+            cell: (counts: Counts) => countText(counts[change]),
+            isNumber: true,
+          })),
+        ]}
+      />
+      <Rows key={round} name={name} diff={diff} table={query.table ?? ""} change={changeNamed(query.change)} />
+    </>
+  );
+}
+
+function changeNamed(text: string | undefined): Change | "" {
+  return CHANGES.find((change) => change === text) ?? "";
+}
+
+interface RowsProps extends Pick<ChangesProps, "name" | "diff"> {
+  /** "": all. */
+  readonly table: string;
+  readonly change: Change | "";
+}
+
+function Rows({ name, diff, table, change }: RowsProps) {
+  const [hasAll, setAll] = useState(false);
+  const [offset, setOffset] = useState(0);
+  useEffect(() => setOffset(0), [table, change]);
+  const { data, error } = useTenantGet<Diff>(`${pathOfBranch(name)}/diff`, {
+    ...{ table: table === "" ? undefined : table, change: change === "" ? undefined : change },
+    ...{ limit: ROWS_OF_PAGE, offset },
+  });
+  const count = countOf(diff, table, change);
+  const filter = (next: { table?: string; change?: string }): void => {
+    const wanted = { table, change, ...next };
+    replacePlace(["branches", "of", name], {
+      table: wanted.table === "" ? undefined : wanted.table,
+      change: wanted.change === "" ? undefined : wanted.change,
+    });
+  };
+  return (
+    <Panel title={plural(count, "row")} actions={<Pages offset={offset} count={count} onChange={setOffset} />}>
+      <div class="form-row slim">
+        <Select
+          label="Table"
+          value={table}
+          options={[["", "all"], ...diff.tables.map((each) => each.table)]}
+          onChange={(next) => filter({ table: next })}
+        />
+        <Select
+          label="Kind of change"
+          value={change}
+          options={[["", "all"], ...CHANGES]}
+          onChange={(next) => filter({ change: next })}
+        />
+        <Switch label="All columns" isOn={hasAll} onChange={setAll} />
+      </div>
+      {data === undefined ? (
+        <Waiting error={error} />
+      ) : (
+        data.rows.map((row, i) => (
+          <RowSides
+            key={`${offset + i}`}
+            title={row.table}
+            change={row.change}
+            sides={[
+              { label: "Before", row: row.before },
+              { label: "In the branch", row: row.after },
+            ]}
+            hasAll={hasAll}
+          />
+        ))
+      )}
+    </Panel>
+  );
+}
+
+interface PagesProps {
+  readonly offset: number;
+  readonly count: number;
+  readonly onChange: (offset: number) => void;
+}
+
+function Pages({ offset, count, onChange }: PagesProps) {
+  if (count <= ROWS_OF_PAGE) return null;
+  const last = Math.min(offset + ROWS_OF_PAGE, count);
+  return (
+    <span class="row">
+      <span class="muted">
+        {countText(offset + 1)} to {countText(last)}
+      </span>
+      <Button disabled={offset === 0} onClick={() => onChange(Math.max(0, offset - ROWS_OF_PAGE))}>
+        Previous rows
+      </Button>
+      <Button disabled={last === count} onClick={() => onChange(offset + ROWS_OF_PAGE)}>
+        Next rows
+      </Button>
+    </span>
+  );
+}
+
+/** Rows that the filter leaves. */
+function countOf({ tables }: Diff, table: string, change: Change | ""): number {
+  const wanted = tables.filter((each) => table === "" || each.table === table);
+  const kinds = CHANGES.filter((kind) => change === "" || kind === change);
+  return wanted.reduce((sum, counts) => sum + kinds.reduce((all, kind) => all + counts[kind], 0), 0);
+}
