@@ -92,7 +92,8 @@ t.test(
         "--remote-debugging-port=0",
         origin,
       ],
-      { stdio: "ignore" },
+      // What it leaves when it is killed goes with its profile.
+      { stdio: "ignore", env: { ...process.env, TMPDIR: profile } },
     );
     await isReady;
     await server.sql("INSERT INTO visit VALUES (1, 'one')");

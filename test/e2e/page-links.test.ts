@@ -154,6 +154,7 @@ t.test("every list declares its pages, and has the header", async (t) => {
     "files.documents": { id: files.body.data.id },
     "chat.sessions.messages": { id: chat.body.data.session_id },
     "graph.nodes.neighbors": { id: String(node) },
+    "branches.diff": { name: "one" },
     "memory.get": { namespace: "agent" },
     "recipes.executions": { id: (await server.expect(200, "GET", "/v1/recipes?limit=1")).body.data.recipes[0].id },
     "admin.users.list": { tenant: "system" },

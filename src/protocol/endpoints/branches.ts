@@ -217,6 +217,7 @@ export const branchEndpoints = [
     access: "member",
     home: "tenant",
     params: ofBranch,
+    pages: { items: "rows" },
     query: Strict({
       table: Type.Optional(Type.String({ description: "Only this table." })),
       change: Type.Optional(
