@@ -79,6 +79,13 @@ export class LookAhead {
     if (!this.isUnseen) await inSteps(turns, checked(this.rounds(), checkOpen));
   }
 
+  /**
+   * All keys are looked up again: a large commit that is with the engine gives its keys versions of earlier sequences.
+   */
+  restart(): void {
+    this.isBegun = false;
+  }
+
   /** Keys that have versions, among them all that it writes; null: not known. `late`: written since. */
   knownKeys(late: Iterable<OwnWrite>): Iterable<VersionedKey> | null {
     const { hits, host } = this;

@@ -377,6 +377,7 @@ export class ShardTransaction implements Transaction {
     await ahead.goOn(turns, () => this.checkOpen());
     // The engine takes one large commit at a time; the one before may be with it still.
     await host.takeLargeTurn(this);
+    ahead.restart();
     await ahead.goOn(turns, () => this.checkOpen());
     // What was committed while the parts were written.
     await this.followed?.catchUp(turns);

@@ -291,6 +291,42 @@ t.test("older snapshots keep what they saw of keys that the load has, too", asyn
   t.notOk(file.isOpen);
 });
 
+t.test("a load of keys that a large commit deletes, which the engine takes meanwhile, is seen", async (t) => {
+  const shard = await openShard(t);
+  const count = 3000;
+  const first = shard.begin();
+  for (let i = 0; i < count; i++) first.put(keyOf(i), Buffer.from("first"));
+  await first.prepareCommit(AT_ONCE);
+  first.commit();
+  shard.flush();
+  await applyBacklog(shard);
+  const old = shard.begin({ readOnly: true });
+  const deleting = shard.begin();
+  for (let i = 0; i < count; i++) deleting.delete(keyOf(i));
+  await deleting.prepareCommit(AT_ONCE);
+  deleting.commit();
+  shard.flush();
+  const tx = shard.begin();
+  attach(
+    t,
+    tx,
+    numbers(count, (i) => i),
+  );
+  const prepared = tx.prepareCommit(AT_ONCE);
+  for (let i = 0; i < 20; i++) await null;
+  await applyBacklog(shard);
+  await prepared;
+  tx.commit();
+  shard.flush();
+  const reader = shard.begin({ readOnly: true });
+  let seen = 0;
+  for (let i = 0; i < count; i++) if (reader.get(keyOf(i)) !== undefined) seen++;
+  t.equal(seen, count);
+  t.equal(old.get(keyOf(0))?.toString(), "first");
+  reader.rollback();
+  old.rollback();
+});
+
 t.test("a rollback to a savepoint closes the files of later loads", async (t) => {
   const shard = await openShard(t);
   const tx = shard.begin();

@@ -48,8 +48,10 @@ export class StoredTable {
   }
 
   segmentOf(segment: StoredSegment, cache: PageCache): Segment {
-    const { table } = this;
-    const pages = new CachedPages(segment, cache, (id) => table.typeOf(id));
+    const { table, columns } = this;
+    // As in the file: a branch reads these segments after the table itself has lost a column.
+    const typeOf = (id: number) => columns.find((column) => column.id === id)?.type ?? table.typeOf(id);
+    const pages = new CachedPages(segment, cache, typeOf);
     return new Segment(table.start + segment.from, table.start + segment.to, null, pages);
   }
 
