@@ -268,7 +268,13 @@ export class Request {
    * there, too.
    */
   async inTenant<T>(tenant: Tenant, work: (placed: Request) => Promise<T>): Promise<T> {
-    const placed = Object.create(this, { tenant: { value: tenant } }) as Request;
+    const deadlineMs = {
+      get: () => this.deadlineMs,
+      set: (ms: number) => {
+        this.deadlineMs = ms;
+      },
+    };
+    const placed = Object.create(this, { tenant: { value: tenant }, deadlineMs }) as Request;
     try {
       return await work(placed);
     } finally {

@@ -423,6 +423,25 @@ t.test("roles and policies of now hold for the past and for branches", async (t)
   t.match(JSON.stringify(narrow.body), "permission denied");
 });
 
+t.test("of two forks of one name at once, one is made", async (t) => {
+  const token = await server.tenant("twice", ["super_admin"]);
+  await rows(token, "CREATE TABLE item (id int PRIMARY KEY)");
+  await server.call("PUT", "/v1/history", { window_seconds: 3600 }, { token });
+  await rows(token, "INSERT INTO item VALUES (1)");
+  const past = new Date().toISOString();
+  for (let i = 0; i < 2; i++) {
+    const made = await Promise.all(
+      [{ as_of: past }, {}, {}, { as_of: past }].map(async (more) => {
+        const { status } = await server.call("POST", "/v1/branches", { name: `fork${i}`, ...more }, { token });
+        return status;
+      }),
+    );
+    t.same([...made].sort(), [201, 409, 409, 409]);
+  }
+  const { body } = await server.call("GET", "/v1/branches", undefined, { token });
+  t.equal(body.data.branches.length, 2);
+});
+
 t.test("a merge beside an open transaction takes no row of it", async (t) => {
   const token = await server.tenant("beside", ["super_admin"]);
   await rows(token, "CREATE TABLE item (id int PRIMARY KEY)");

@@ -29,10 +29,12 @@ export async function createBranch(request: Request, body: BodyOf<"branches.crea
   const root = rootOf(request);
   const origin = body.from == null ? request.tenant.number : branchNumber(request, body.from, "from");
   const making = `${partition.number}/${root}/${body.name}`;
+  const start = body.as_of === undefined ? null : await startOf(request, origin, body.as_of);
+  // From here to where the name is taken nobody else has a turn.
   requireFree(layers, root, body.name, making);
   const record: BranchRecord = {
     ...{ origin, root, name: body.name, createdBy: request.head.username, createdAt: new Date().toISOString() },
-    start: body.as_of === undefined ? null : await startOf(request, origin, body.as_of),
+    start,
     expiresAtMs: body.ttl_seconds === undefined ? null : Date.now() + body.ttl_seconds * 1000,
   };
   const tx = shard.begin();
