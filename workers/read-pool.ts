@@ -1,6 +1,6 @@
 /**
- * Threads that read column files for an actor's statements. They are started when the first long read comes, which does
- * not wait for them, and go when nobody reads for minutes. Made by actor.ts.
+ * Threads that read column files for an actor's statements. They are started where a long table has files, or when the
+ * first long read comes, which does not wait for them, and go when nobody reads for minutes. Made by actor.ts.
  */
 import { DbError } from "../src/protocol/errors.js";
 import type { ReadAnswer, Reading, ReadJob, ReadThreads } from "../src/query/exec/threads/read-threads.js";
@@ -93,7 +93,7 @@ export function readPool(cores: number): { readonly threads: ReadThreads; end():
     count,
     areReady: () => workedAt > 0 && Date.now() - workedAt < READY_MS,
     start: () => {
-      if (isStarting) return;
+      if (isStarting || threads.areReady()) return;
       isStarting = true;
       // One for each thread: none of them answers before its thread has loaded the program.
       const started = Array.from({ length: count }, () => pool.run("prepareReads", undefined));

@@ -137,6 +137,7 @@ export class Partition implements TenantHost {
       directory: join(directory, "columns"),
       engineDirectory: join(directory, "rocksdb"),
       ...{ store: shard, layers: shard.layers, cache: shared.segments, bytesMax, build },
+      readThreads: shared.tasks?.readThreads ?? null,
       openedSequence: this.openedSequence,
       turnsOf: shared.indexes.turnsOf,
       durable: () => this.durable(),

@@ -22,6 +22,7 @@ import type { Operation } from "../../../../storage/operation.js";
 import type { LoadPart } from "../../../../storage/sorted-run.js";
 import { readSome } from "../../../../storage/store.js";
 import type { TableLayout } from "../../table-layout.js";
+import type { ReadThreads } from "../../threads/read-threads.js";
 import { TableSegments } from "../table-segments.js";
 import { LentSegments } from "./lent-segments.js";
 import { catchUp, type FoundTable, openFiles } from "./open-stored.js";
@@ -48,6 +49,8 @@ const COUNT_STEP = 1024;
 const FAILURES_MAX = 3;
 /** How long a table is left alone after a build of it failed; twice as long each time. */
 const RETRY_MS = 10_000;
+/** Of a table that is read by several threads: a statement that reads it would take some 30 ms by itself. */
+const LONG_READ_ROWS_MIN = 500_000;
 /** How long a build that is due waits for a time when the thread is not busy. */
 const PUT_OFF_MS_MAX = 60_000;
 
@@ -66,6 +69,8 @@ export interface ColumnStoreOptions extends BuildOptions {
   readonly isHere: (tenantNumber: number) => boolean;
   /** The table that a storage id belongs to now; null: none of the partition's. */
   readonly layoutOf: (tenantNumber: number, storageId: number) => TableLayout | null;
+  /** Those that read files for statements; null: statements read by themselves. */
+  readonly readThreads: Pick<ReadThreads, "start"> | null;
   /** The disk has room. */
   readonly mayGrow: () => boolean;
   /** Something went wrong that costs only time. */
@@ -150,6 +155,12 @@ export class ColumnStore implements TableBuildsHost {
       if (lost.has(stored)) cache.drop(stored.table);
       else stored.table.isReady = true;
     }
+    this.startThreads();
+  }
+
+  /** Threads that long reads will need load their program before the first one comes. */
+  private startThreads(): void {
+    if (this.inFiles().some(({ table }) => table.rows >= LONG_READ_ROWS_MIN)) this.options.readThreads?.start();
   }
 
   private async openOne(tenantNumber: number, storageId: number): Promise<FoundTable | null> {
@@ -260,6 +271,7 @@ export class ColumnStore implements TableBuildsHost {
     const layout = this.options.layoutOf(table.tenantNumber, table.storageId);
     await this.builds.takeLoaded(loaded, layout);
     this.hasBuilt = true;
+    this.startThreads();
     this.keepWithinBound(loaded.stored);
   }
 
