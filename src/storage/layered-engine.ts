@@ -268,7 +268,10 @@ export class LayeredEngine implements Engine {
 
   write(operations: readonly Operation[], persisted?: boolean): void {
     const isPlain = this.kept.size === 0 && this.branches.isEmpty && !operations.some(({ key }) => isRecordKey(key));
-    this.engine.write(isPlain ? operations : this.layered(operations), persisted);
+    if (isPlain) this.engine.write(operations, persisted);
+    else if (!this.isRecovering) this.engine.write(this.layered(operations), persisted);
+    // In what is replayed, a branch may read what earlier commits of the same batch have written.
+    else for (const commit of commitsOf(operations)) this.engine.write(this.layered(commit), persisted);
   }
 
   /** The operations, and with them what is kept beside the entries that they change. */
@@ -478,3 +481,14 @@ const NO_BYTES = new Uint8Array(0);
 const KEYS_AT_ONCE = 64;
 /** No commit has a greater sequence. */
 const LATEST = 2 ** 48 - 1;
+
+/** The operations of each commit, in order. */
+function* commitsOf(operations: readonly Operation[]): Iterable<readonly Operation[]> {
+  for (let from = 0; from < operations.length; ) {
+    const sequence = operations[from]!.commit?.sequence;
+    let to = from + 1;
+    while (to < operations.length && operations[to]!.commit?.sequence === sequence) to++;
+    yield operations.slice(from, to);
+    from = to;
+  }
+}

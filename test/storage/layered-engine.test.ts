@@ -46,10 +46,22 @@ class Run {
   readonly past = new Map<number, Map<number, Content>>();
   readonly times = new Map<number, number>();
 
+  /** As the engine was at an earlier moment. */
+  private saved: MemoryEngine | null = null;
+
   constructor(
     readonly random: Random,
-    readonly memory = new MemoryEngine(),
+    public memory = new MemoryEngine(),
   ) {}
+
+  /** After a power cut the engine may be at any commit: at this one, if `rewind` comes. */
+  save(): void {
+    this.saved = copyOf(this.memory);
+  }
+
+  rewind(): void {
+    this.memory = copyOf(this.saved ?? new MemoryEngine());
+  }
 
   async open(): Promise<void> {
     this.layers = new LayeredEngine(this.memory);
@@ -128,6 +140,13 @@ class Run {
   }
 }
 
+function copyOf(engine: MemoryEngine): MemoryEngine {
+  const copy = new MemoryEngine();
+  const { keys, values } = engine.cursor({ gte: Buffer.of(0), lt: Buffer.alloc(6, 0xff) }).next(1e6);
+  copy.write(keys.map((key, i) => ({ key, value: values[i]! })));
+  return copy;
+}
+
 function read(
   engine: Pick<Engine, "cursor">,
   tenant: number,
@@ -184,6 +203,7 @@ t.test("the past and branches are what a model says, also after a crash", async 
     for (let step = 0; step < 40; step++) {
       const tenants = [...run.now.keys()];
       const tenant = tenants[run.random.below(tenants.length)]!;
+      if (run.random.below(8) === 0) run.save();
       const what = run.random.below(12);
       if (what < 8) await run.write(tenant);
       else if (what === 8) await run.flush();
@@ -199,6 +219,7 @@ t.test("the past and branches are what a model says, also after a crash", async 
           await run.shard.backlogReady();
           run.shard.applySome();
         }
+        if (run.random.below(2) === 0) run.rewind();
         await run.open();
       }
     }
