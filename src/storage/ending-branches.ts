@@ -10,14 +10,8 @@ import type { LayeredEngine } from "./layered-engine.js";
 export const FIRST_BRANCH = 2 ** 30;
 export const LAST_BRANCH = 2 ** 31 - 1;
 
-const ending = new WeakSet<Branch>();
-
-export function isEnding(branch: Branch): boolean {
-  return ending.has(branch);
-}
-
-export function markEnding(branch: Branch): void {
-  ending.add(branch);
+export function isEnding({ endedBy }: Branch): boolean {
+  return endedBy !== null;
 }
 
 /** Throws not_found for the number of a branch that there is not, or not any more. Numbers of tenants are no matter. */

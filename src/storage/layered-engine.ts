@@ -82,6 +82,11 @@ export class LayeredEngine implements Engine {
     this.isRecovering = false;
   }
 
+  /** Commits from that one on were undone: the engine has none of them. */
+  undo(first: number): void {
+    this.branches.undo(first);
+  }
+
   /** It has to be told of which commit each operation is, of all of them. */
   get keepsHistory(): boolean {
     return this.kept.size > 0;
@@ -354,7 +359,7 @@ export class LayeredEngine implements Engine {
     const record = JSON.parse(Buffer.from(value).toString()) as BranchRecord;
     const known = this.engine.get(sinceKey(tenant, "branch"));
     const start = record.start ?? (known === undefined ? commit! : readStamp(known));
-    this.branches.set(tenant, { ...record, start, writes: 0 });
+    this.branches.set(tenant, { ...record, start, writes: 0, endedBy: null });
     return [{ key: sinceKey(tenant, "branch"), value: stampValue(start) }];
   }
 

@@ -3,7 +3,6 @@ import t from "tap";
 import type { Partition } from "../../src/actor/partition.js";
 import { inBranch } from "../../src/features/branches/branch-life.js";
 import type { Branch } from "../../src/storage/branch-list.js";
-import { markEnding } from "../../src/storage/ending-branches.js";
 import { rowPrefix } from "../../src/storage/keys.js";
 import { open } from "../conformance/sql-adapter.js";
 
@@ -22,7 +21,7 @@ t.test("a commit in a branch that is gone", async (t) => {
 });
 
 t.test("whatever comes of the work, the end of its branch is told", async (t) => {
-  const branch = { name: "b" } as Branch;
+  const branch = { name: "b", endedBy: null } as Branch;
   let there: Branch | null = branch;
   const partition = { shard: { layers: { branchOf: () => there } } } as unknown as Partition;
   t.equal(await inBranch(partition, NUMBER, branch, async () => 1), 1);
@@ -36,7 +35,7 @@ t.test("whatever comes of the work, the end of its branch is told", async (t) =>
   await t.rejects(inBranch(partition, NUMBER, branch, leave), { code: "not_found" }, "another of its number");
   there = branch;
   const fail = async () => {
-    markEnding(branch);
+    branch.endedBy = 1;
     throw new TypeError("nothing is there");
   };
   await t.rejects(inBranch(partition, NUMBER, branch, fail), { code: "not_found" });

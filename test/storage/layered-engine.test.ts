@@ -4,6 +4,7 @@
  */
 import t, { type Test } from "tap";
 import { boundOf } from "../../src/storage/cursor-bound.js";
+import { isEnding } from "../../src/storage/ending-branches.js";
 import type { Engine } from "../../src/storage/engine.js";
 import {
   branchKey,
@@ -232,6 +233,18 @@ t.test("the past and branches are what a model says, also after a crash", async 
     }
     if (!t.passing()) break;
   }
+});
+
+t.test("an end that the disk has refused is none", async (t) => {
+  const run = new Run(new Random(1));
+  await run.open();
+  await run.fork(ORIGIN, 100, null);
+  const branch = run.layers.branchOf(100)!;
+  branch.endedBy = 7;
+  run.layers.undo(8);
+  t.ok(isEnding(branch));
+  run.layers.undo(7);
+  t.notOk(isEnding(branch));
 });
 
 t.test("a key that was written very often is stepped over", async (t) => {
