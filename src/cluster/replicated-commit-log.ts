@@ -92,7 +92,9 @@ export class ReplicatedCommitLog implements CommitLog {
   /** Takes what this node lacks from the service first. Throws as LogFollower.catchUp does, and log_unavailable. */
   static async open(options: ReplicatedCommitLogOptions): Promise<ReplicatedCommitLog> {
     const log = new ReplicatedCommitLog(options);
-    await log.follower.catchUp(patient(options.service), options.partition, (append) => log.points.add(append.position));
+    await log.follower.catchUp(patient(options.service), options.partition, (append) =>
+      log.points.add(append.position),
+    );
     log.last = options.local.lastSequence;
     await options.local.sync();
     log.durableHere = log.last;
