@@ -92,7 +92,9 @@ export class ReplicatedCommitLog implements CommitLog {
   /** Takes what this node lacks from the service first. Throws as LogFollower.catchUp does, and log_unavailable. */
   static async open(options: ReplicatedCommitLogOptions): Promise<ReplicatedCommitLog> {
     const log = new ReplicatedCommitLog(options);
-    await log.follower.catchUp(options.service, options.partition, (append) => log.points.add(append.position));
+    await log.follower.catchUp(patient(options.service), options.partition, (append) =>
+      log.points.add(append.position),
+    );
     log.last = options.local.lastSequence;
     await options.local.sync();
     log.durableHere = log.last;
@@ -403,4 +405,21 @@ function unknownOutcome(error: unknown): "unknown" {
 function deposed(): DbError {
   const what = "The partition has another owner now. Whether changes that were not answered were made is not known.";
   return new DbError("partition_unavailable", what);
+}
+
+/** A read may be made again. If one fails while a partition opens, the actor ends, with all else that it serves. */
+function patient(service: Pick<LogService, "tail">): Pick<LogService, "tail"> {
+  const tail: LogService["tail"] = async (...asked) => {
+    const beganMs = SYSTEM_CLOCK.monotonicMs();
+    for (;;) {
+      try {
+        return await service.tail(...asked);
+      } catch (error) {
+        const isSilent = error instanceof DbError && error.code === "log_unavailable";
+        if (!isSilent || SYSTEM_CLOCK.monotonicMs() - beganMs >= STALLED_MS) throw error;
+        await sleep(RETRY_MS);
+      }
+    }
+  };
+  return { tail };
 }

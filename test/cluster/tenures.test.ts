@@ -6,6 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { TenuredGate } from "../../src/actor/actor-tenures.js";
 import { BehindCopies } from "../../src/cluster/behind-copies.js";
+import type { LogAppend, Position } from "../../src/cluster/log-service.js";
+import { MemoryLogService } from "../../src/cluster/memory-log-service.js";
+import { DbError } from "../../src/protocol/errors.js";
 import { Node, World } from "./tenures-world.js";
 
 t.test("a node takes over with all commits when another stops renewing, and not before", async (t) => {
@@ -61,6 +64,36 @@ t.test("a copy that lacks what another node has on disk never becomes the owner'
   t.ok(a.owned.has(0));
   t.match(a.problems[0], /it ends at commit 0, and another node has 7/);
   t.equal(await world.service.owner(1), null);
+});
+
+/** Reads of one partition's log get no answer once it has an owner, so many times. */
+class SilentReads extends MemoryLogService {
+  constructor(private left: number) {
+    super();
+  }
+
+  override async tail(partition: number, from: Position, appendsMax: number): Promise<readonly LogAppend[]> {
+    if (partition === 1 && this.left > 0 && (await this.owner(1)) !== null) {
+      this.left--;
+      throw new DbError("log_unavailable", "No answer.");
+    }
+    return super.tail(partition, from, appendsMax);
+  }
+}
+
+t.test("a read without an answer, after the claim, does not end the actor and what else it owns", async (t) => {
+  const world = new World(t.testdir(), { service: new SilentReads(3) });
+  const a = await world.node(t, "a");
+  await world.until("a owns both, or has failed", () => a.owned.size === 2 || a.failures > 0);
+  t.same([a.failures, a.problems], [0, []]);
+  await a.write(1, 1);
+});
+
+t.test("where no read is answered for long, the actor begins anew", async (t) => {
+  const world = new World(t.testdir(), { service: new SilentReads(Number.POSITIVE_INFINITY) });
+  const a = await world.node(t, "a");
+  await world.until("it has failed", () => a.failures > 0);
+  t.notOk(a.owned.has(1));
 });
 
 t.test("an owner gives a partition to the node that is wished for", async (t) => {

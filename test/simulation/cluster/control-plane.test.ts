@@ -15,6 +15,16 @@ t.test("partitions find owners when nodes start, fail at once, and come back", a
   }
 });
 
+t.test("a third of many nodes fails at once", async (t) => {
+  const outcome = await simulateControlPlane({ seed: 3, nodes: 30, partitions: 128, failing: 10 });
+  t.same(outcome.problems, []);
+  const { failure } = outcome;
+  // The other twenty had five partitions each at most.
+  t.ok(failure.openings >= 28, `${failure.openings} takeovers`);
+  t.ok(failure.servedMs > 4000 && failure.servedMs < 10_000, `served after ${failure.servedMs} ms`);
+  t.ok(failure.evenMs >= 0 && failure.evenMs < 30_000, `even after ${failure.evenMs} ms`);
+});
+
 t.test("found out: records that do not tell which actors are ready", async (t) => {
   const sabotage = "records do not tell which actors are ready";
   const { slowStarts } = await simulateControlPlane({ seed: 1, nodes: 12, partitions: 48, failing: 3, sabotage });
