@@ -71,7 +71,11 @@ export abstract class PatternParser extends AtomParser {
     this.skipPathWords();
     const isGroup = keyword === "SHORTEST" && (this.acceptWord("GROUP") || this.acceptWord("GROUPS"));
     if (count === 0) {
-      throw this.error(this.position(at), "UnexpectedSyntax", "expected a number of paths or groups that is at least 1");
+      throw this.error(
+        this.position(at),
+        "UnexpectedSyntax",
+        "expected a number of paths or groups that is at least 1",
+      );
     }
     if (keyword === "ALL") return isShortest ? "all-shortest" : null;
     // Of all paths the shortest are as good as any.
