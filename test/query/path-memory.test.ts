@@ -7,6 +7,7 @@ import { GraphDatabase } from "./graphs.js";
 const NODES = 4000;
 const QUESTIONS: readonly (readonly [cypher: string, answer: number])[] = [
   ["MATCH (a:Hub), p = shortestPath((a)-[*]->(b:N)) RETURN count(p)", NODES],
+  ["MATCH p = SHORTEST 2 (a:Hub)-->{1,3}(b:N) RETURN count(p)", NODES],
   ["MATCH (a:Hub)-[*1..3]->(b) RETURN count(DISTINCT b)", NODES + 1],
   ["MATCH (a:Hub)-[r:TO]->(b) RETURN count(r.w)", NODES],
   ["MATCH (a:Hub)-[r:TO* {w: 1}]->(b:N) RETURN count(b)", NODES],

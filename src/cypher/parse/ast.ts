@@ -265,7 +265,8 @@ export interface PathPattern extends Node {
   readonly kind: "path";
   /** `p = …`. */
   readonly variable: Variable | null;
-  readonly search: "all" | "shortest" | "all-shortest";
+  /** An object: so many of the shortest paths of each pair of nodes, or all paths of so many lengths. */
+  readonly search: "all" | "shortest" | "all-shortest" | { readonly by: "paths" | "groups"; readonly count: number };
   readonly start: NodePattern;
   readonly steps: readonly PathStep[];
 }

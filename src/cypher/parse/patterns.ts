@@ -60,8 +60,8 @@ export abstract class PatternParser extends AtomParser {
     return { kind: "path", variable: null, search: "all", start, steps, position };
   }
 
-  /** `SHORTEST 1`, `ANY SHORTEST`, `ALL SHORTEST`, `ANY`, `SHORTEST GROUP`; null: the pattern begins otherwise. */
-  private shortest(): "shortest" | "all-shortest" | null {
+  /** `SHORTEST 2`, `ANY SHORTEST`, `ALL SHORTEST`, `ANY 2`, `SHORTEST 2 GROUPS`; null: the pattern begins otherwise. */
+  private shortest(): PathPattern["search"] | null {
     const { keyword } = this;
     if (keyword !== "SHORTEST" && keyword !== "ANY" && keyword !== "ALL") return null;
     this.at++;
@@ -70,11 +70,16 @@ export abstract class PatternParser extends AtomParser {
     const count = keyword === "ALL" ? null : this.bound();
     this.skipPathWords();
     const isGroup = keyword === "SHORTEST" && (this.acceptWord("GROUP") || this.acceptWord("GROUPS"));
-    if (count !== null && count !== 1) {
-      throw this.error(this.position(at), "UnexpectedSyntax", "SHORTEST finds 1 path of each pair; ALL SHORTEST all");
+    if (count === 0) {
+      throw this.error(
+        this.position(at),
+        "UnexpectedSyntax",
+        "expected a number of paths or groups that is at least 1",
+      );
     }
     if (keyword === "ALL") return isShortest ? "all-shortest" : null;
-    // Of all paths the shortest is as good as any.
+    // Of all paths the shortest are as good as any.
+    if (count !== null && count > 1) return { by: isGroup ? "groups" : "paths", count };
     return isGroup ? "all-shortest" : "shortest";
   }
 
@@ -123,13 +128,13 @@ export abstract class PatternParser extends AtomParser {
     return { relationship: { ...relationship, length, group }, node: isNode ? this.node() : this.noNode() };
   }
 
-  private shortestOf(inner: PathPattern, search: "shortest" | "all-shortest", position: number): PathPattern {
+  private shortestOf(inner: PathPattern, search: PathPattern["search"], position: number): PathPattern {
     if (inner.search !== "all" || inner.steps.length !== 1) {
       throw this.error(inner.position, "InvalidRelationshipPattern", "shortest paths need exactly one relationship");
     }
-    // As in Neo4j: a longest of the short ones is another question, for which all paths would have to be walked.
+    // The search for one path or one length keeps the shortest ways to each node alone.
     const least = inner.steps[0]!.relationship.length?.min ?? 1;
-    if (least > 1) {
+    if (least > 1 && typeof search === "string") {
       const what = `shortest paths have a least length of 0 or 1, not ${least}`;
       throw this.error(inner.steps[0]!.relationship.position, "InvalidRelationshipPattern", what);
     }

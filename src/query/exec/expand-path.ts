@@ -20,6 +20,7 @@ import type { Open, Operator, Pulled } from "./operator.js";
 import type { PathProgram, PathRow, PathSearch } from "./path-search.js";
 import { emptyColumns } from "./row-buffer.js";
 import { ShortestPaths } from "./shortest-path.js";
+import { ShortestTrails } from "./shortest-trails.js";
 import { compileAll, compileMaybe, slotsOf } from "./slots.js";
 
 export function compileExpandPath(plan: ExpandPathPlan, input: Open): Open {
@@ -88,7 +89,9 @@ class ExpandPathOperator implements Operator, PathRow {
           ? new DistinctEnds(this)
           : program.search === "all"
             ? new AllPaths(this)
-            : new ShortestPaths(this, program.search);
+            : typeof program.search === "object"
+              ? new ShortestTrails(this, program.search.by, program.search.count)
+              : new ShortestPaths(this, program.search);
     this.out = emptyColumns(program.inputWidth + Number(program.givesList) + Number(program.givesOther));
     this.tested = emptyColumns(program.inputWidth + 5);
     this.view = { columns: this.tested, length: 1 };

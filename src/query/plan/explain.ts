@@ -499,14 +499,18 @@ function describeExpand(plan: ExpandPlan | ExpandPathPlan, print: Print): Descri
   const end = into === null ? (other?.name ?? "") : print(into);
   const made = plan.columns.slice(plan.input.columns.length).map(({ name }) => name);
   const isReach = plan.kind === "expandpath" && plan.distinct === true;
-  const titles = { all: "Expand Path", shortest: "Shortest Path", "all-shortest": "All Shortest Paths" };
-  const title = path === null ? `Expand${into === null ? "" : " Into"}` : isReach ? "Reach" : titles[path.search];
+  const title = path === null ? `Expand${into === null ? "" : " Into"}` : isReach ? "Reach" : pathTitle(path.search);
   return titled(title, ` (${print(from)})${walk}(${end})`, [
     ...(made.length === 0 ? [] : [["Output", made.join(", ")] as const]),
     ...(exclude.length === 0 ? [] : [["Not Again", exclude.map(print).join(", ")] as const]),
     ...(path === null ? [] : filter(path.filter, print)),
     ...(path === null || path.bound === null ? [] : [["Along", print(path.bound)] as const]),
   ]);
+}
+
+function pathTitle(search: ExpandPathPlan["path"]["search"]): string {
+  if (typeof search === "object") return `Shortest ${search.count} ${search.by === "paths" ? "Paths" : "Groups"}`;
+  return { all: "Expand Path", shortest: "Shortest Path", "all-shortest": "All Shortest Paths" }[search];
 }
 
 function conflictProperties(plan: Extract<Plan, { kind: "insert" }>, print: Print): Described["properties"] {

@@ -66,7 +66,8 @@ export interface VariableLength {
   readonly filter: Expr | null;
   /** variant: the relationships from left to right. */
   readonly relationships: OutputColumn;
-  readonly search: "all" | "shortest" | "all-shortest";
+  /** An object: so many of the shortest paths of each pair of nodes, or all paths of so many lengths. */
+  readonly search: "all" | "shortest" | "all-shortest" | { readonly by: "paths" | "groups"; readonly count: number };
   /** The input gives the list (variant); then it is compared. */
   readonly bound: Expr | null;
 }
