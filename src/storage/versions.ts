@@ -48,6 +48,12 @@ interface Commit {
 /** Memory of one version beside its bytes, roughly. */
 const OVERHEAD_BYTES = 200;
 
+/**
+ * Keys whose versions are dropped at a time: where order is kept, some take ten microseconds each. While there are more,
+ * as many as were added meanwhile are dropped beside them, so they do not pile up.
+ */
+const PRUNED_KEYS = 256;
+
 /** Keys from which on their order is kept. */
 const ORDERED_KEYS = 2048;
 
@@ -60,6 +66,11 @@ export class RecentVersions {
   /** What is to be pruned, in commit order from `oldest` on. */
   private history: Commit[] = [];
   private oldest = 0;
+  /** Of the keys of `oldest`, those that have been pruned. */
+  private prunedKeys = 0;
+  /** Versions made since the last call of `prune`, which left something. */
+  private added = 0;
+  private isBehind = false;
   /** Commits that the engine has not applied; large ones are the shard's affair. */
   private pending: Commit[] = [];
   /** Oldest first. */
@@ -210,6 +221,7 @@ export class RecentVersions {
       this.bytesHeld += OVERHEAD_BYTES + (value === null ? 0 : value.length);
       if (entry !== undefined) {
         entry.newest = { sequence, value, older: entry.newest };
+        this.added++;
         keys.push(entry);
       } else keys.push(this.create(text, key, { sequence, value, older: null }));
     }
@@ -227,6 +239,7 @@ export class RecentVersions {
   private create(text: string, key: Uint8Array, newest: Version): VersionedKey {
     const created = { text, key, newest, base: undefined };
     this.bytesHeld += key.length;
+    this.added++;
     this.keys.set(text, created);
     this.orderedKeys?.set(text, created);
     return created;
@@ -263,6 +276,7 @@ export class RecentVersions {
   private push(entry: VersionedKey, commit: Commit, value: Uint8Array | null): void {
     entry.newest = { sequence: commit.sequence, value, older: entry.newest };
     commit.keys.push(entry);
+    this.added++;
     this.bytesHeld += OVERHEAD_BYTES + (value?.length ?? 0);
   }
 
@@ -376,24 +390,39 @@ export class RecentVersions {
     this.pending = this.pending.filter(({ sequence }) => sequence < first);
   }
 
-  /** All open readers have floors of at least `floor`, which the engine has applied: drops what none needs. */
-  prune(floor: number): void {
+  /**
+   * All open readers have floors of at least `floor`, which the engine has applied: drops what none needs. False: not
+   * all of it, so that it does not take longer than a turn. What is left says the same as the engine.
+   */
+  prune(floor: number): boolean {
     if (this.pending.length === 0 && (this.history.at(-1)?.sequence ?? 0) <= floor) {
       // One by one, the keys of a large commit would take longer than a turn.
       this.clear();
-      return;
+      return true;
     }
-    while (this.oldest < this.history.length && this.history[this.oldest]!.sequence <= floor) {
-      const commit = this.history[this.oldest]!;
-      for (const entry of commit.keys) this.pruneKey(entry, floor);
+    let rest = PRUNED_KEYS + (this.isBehind ? this.added : 0);
+    this.added = 0;
+    for (let commit = this.oldestUpTo(floor); commit !== null; commit = this.oldestUpTo(floor)) {
+      const { keys } = commit;
+      for (; this.prunedKeys < keys.length && rest > 0; rest--) this.pruneKey(keys[this.prunedKeys++]!, floor);
+      if (this.prunedKeys < keys.length) break;
       if (commit.large !== null) this.drop(commit);
       this.oldest++;
+      this.prunedKeys = 0;
     }
+    this.isBehind = this.oldestUpTo(floor) !== null;
     if (this.oldest * 2 > this.history.length) {
       this.history = this.history.slice(this.oldest);
       this.oldest = 0;
     }
     if (this.keys.size === 0) this.orderedKeys = null;
+    return !this.isBehind;
+  }
+
+  /** What is to be pruned first; null: nothing. */
+  private oldestUpTo(floor: number): Commit | null {
+    const commit = this.history[this.oldest];
+    return commit !== undefined && commit.sequence <= floor ? commit : null;
   }
 
   /** Drops everything: nothing is pending and no reader is open. */
@@ -402,6 +431,8 @@ export class RecentVersions {
     this.orderedKeys = null;
     this.history = [];
     this.oldest = 0;
+    this.prunedKeys = 0;
+    this.isBehind = false;
     this.pending = [];
     for (const { large } of this.large) releaseSources(large!.sources);
     this.large = [];
