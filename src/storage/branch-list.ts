@@ -17,10 +17,14 @@ export interface BranchRecord {
   readonly createdBy: string;
   /** Milliseconds since the epoch; null: it stays. */
   readonly expiresAtMs: number | null;
+  /** Bytes that it may hold of its own; null, or absent in older records: any number. */
+  readonly quotaBytes?: number | null;
 }
 
 export interface Branch extends BranchRecord {
   readonly start: CommitStamp;
+  expiresAtMs: number | null;
+  quotaBytes: number | null;
   /** Operations since the engine was opened: whether somebody has written meanwhile. */
   writes: number;
 }

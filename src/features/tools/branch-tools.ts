@@ -33,6 +33,9 @@ const branch: Tool = {
     ttl_seconds: Type.Optional(
       Type.Integer({ minimum: 1, maximum: HISTORY_SECONDS_MAX, description: "Then it is deleted. Default: a day." }),
     ),
+    quota_bytes: Type.Optional(
+      Type.Integer({ minimum: 0, description: "Bytes that the branch may hold of its own. Default: without bound." }),
+    ),
   }),
   hints: WRITES,
   forReaders: false,

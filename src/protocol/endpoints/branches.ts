@@ -29,6 +29,17 @@ const Branch = Type.Object({
   created_at: Timestamp,
   created_by: Type.String(),
   expires_at: Nullable(Timestamp),
+  held_bytes: Type.Integer({
+    description:
+      "Keys and values that the branch does not share. After TRUNCATE or DROP it may take a while until it falls.",
+  }),
+  quota_bytes: Nullable(Type.Integer({ description: "`held_bytes` may not grow beyond it; null: without bound." })),
+});
+
+const Quota = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: "Bytes that the branch may hold of its own. Commits that need more are refused; null: without bound.",
 });
 
 const Row = Nullable(Type.Record(Type.String(), Type.Unknown()));
@@ -163,6 +174,7 @@ export const branchEndpoints = [
       ttl_seconds: Type.Optional(
         Type.Integer({ minimum: 1, maximum: HISTORY_SECONDS_MAX, description: "Then it is deleted." }),
       ),
+      quota_bytes: Type.Optional(Nullable(Quota)),
     }),
     example: { body: { name: "try", ttl_seconds: 3600 } },
     response: Branch,
@@ -191,6 +203,27 @@ export const branchEndpoints = [
     access: "member",
     home: "tenant",
     params: ofBranch,
+    response: Branch,
+  },
+  {
+    name: "branches.change",
+    door: "none",
+    method: "PATCH",
+    path: "/v1/branches/{name}",
+    summary: "Give a branch another quota, or another time at which it is deleted.",
+    tag: "branches",
+    access: "admin",
+    home: "tenant",
+    params: ofBranch,
+    body: Strict({
+      ttl_seconds: Type.Optional(
+        Nullable(
+          Type.Integer({ minimum: 1, maximum: HISTORY_SECONDS_MAX, description: "From now on; null: it stays." }),
+        ),
+      ),
+      quota_bytes: Type.Optional(Nullable(Quota)),
+    }),
+    example: { params: { name: "try" }, body: { quota_bytes: 1_000_000_000 } },
     response: Branch,
   },
   {
