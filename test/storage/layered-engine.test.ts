@@ -207,7 +207,8 @@ t.test("the past and branches are what a model says, also after a crash", async 
     await run.flush();
     for (const [tenant, content] of run.now) check(t, run, run.layers, tenant, content, `seed ${seed}: ${tenant} now`);
     for (const tenant of run.now.keys()) {
-      if (tenant !== ORIGIN) t.equal(run.layers.bytesOf(tenant), heldBytes(run, tenant), `seed ${seed}: ${tenant} holds`);
+      if (tenant !== ORIGIN)
+        t.equal(run.layers.bytesOf(tenant), heldBytes(run, tenant), `seed ${seed}: ${tenant} holds`);
     }
     for (const [tenant, past] of run.past) {
       for (const [sequence, content] of past) {

@@ -29,7 +29,7 @@ export function endBranch(partition: Partition, number: number): void {
   tx.delete(historyRecordKey(number));
   tx.delete(branchKey(number));
   partition.tenant(root).commit(tx);
-  markEnding(branch);
+  markEnding(layers, number, partition.shard.committedSequence);
   partition.forget(number);
 }
 

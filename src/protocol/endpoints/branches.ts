@@ -73,7 +73,16 @@ const Merged = Type.Object({
 });
 
 const Undo = Strict({
-  table: Type.String({ minLength: 1, description: "With the schema and a dot, where that is not `public`." }),
+  table: Type.Optional(
+    Type.String({ minLength: 1, description: "With the schema and a dot, where that is not `public`." }),
+  ),
+  tables: Type.Optional(
+    Type.Array(Type.String({ minLength: 1 }), {
+      minItems: 1,
+      maxItems: 100,
+      description: "Several, in place of `table`. The two tables of a graph go together.",
+    }),
+  ),
   as_of: Type.Union([Type.String(), Type.Integer({ minimum: 0 })], {
     description: "A time, or the number of a commit.",
   }),
@@ -92,9 +101,15 @@ const Undone = Type.Object({
   undone: Type.Boolean({ description: "False: nothing was written, because of `dry_run`." }),
   as_of: Moment,
   ...Counts,
-  rows: Type.Array(Type.Object({ change: Type.Enum(["added", "removed", "changed"]), before: Row, after: Row }), {
-    description: "What is written, up to 100 rows: as they are now, and as they were.",
-  }),
+  rows: Type.Array(
+    Type.Object({
+      table: Type.String(),
+      change: Type.Enum(["added", "removed", "changed"]),
+      before: Row,
+      after: Row,
+    }),
+    { description: "What is written, up to 100 rows: as they are now, and as they were." },
+  ),
 });
 
 export const branchEndpoints = [
@@ -144,7 +159,7 @@ export const branchEndpoints = [
     method: "POST",
     path: "/v1/history/undo",
     summary:
-      "Make the rows of a table what they were at an earlier moment, in one transaction, with all constraints checked. Triggers do not fire.",
+      "Make the rows of tables what they were at an earlier moment, in one transaction, with all constraints checked. Triggers do not fire.",
     tag: "branches",
     access: "admin",
     home: "tenant",
