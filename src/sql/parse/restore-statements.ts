@@ -29,8 +29,7 @@ export function restoreStatement(statement: Statement): string | null {
   const what = isDry ? 2 : 1;
   const { wanted, next } = isWord(tokens[what], "table") ? tablesAt(statement, what + 1) : graphAt(tokens, what + 1);
   const asOf = tokens.findLastIndex((token, i) => isAsOf(tokens, i) && token.depth === 0);
-  const where =
-    "tables" in wanted && isWord(tokens[next], "where") ? conditionOf(statement, next, asOf) : undefined;
+  const where = "tables" in wanted && isWord(tokens[next], "where") ? conditionOf(statement, next, asOf) : undefined;
   if (where === undefined && !isAsOf(tokens, next)) throw syntaxErrorAt(statement, next, "AS OF and a moment");
   const call = JSON.stringify({ ...wanted, ...(where !== undefined && { where }), ...(isDry && { dry_run: true }) });
   const rows = `(SELECT restore_rows(${literal(call)}, ${momentAt(statement, asOf + 2)}) AS found) AS list`;
