@@ -1,5 +1,6 @@
 /**
- * Forgets a tenant's past where its window has passed (storage/layered-engine.ts). The actor calls this now and then.
+ * Forgets a tenant's past where its window has passed (storage/layered-engine.ts), and counts branches. The actor calls
+ * both now and then.
  */
 import type { Tenant } from "../session/tenant.js";
 import { historyOf } from "../storage/history-records.js";
@@ -28,6 +29,20 @@ export async function forgetPast(
     if (isStopped()) return;
     from = layers.forget(number, before, from, FORGOTTEN_AT_ONCE);
   } while (from !== null);
+}
+
+/** Counts anew what branches hold, where that is not known (storage/branch-bytes.ts). */
+export async function countBranches(
+  { number }: Tenant,
+  { layers }: Shard,
+  scheduler: Pick<Scheduler, "yieldTurn">,
+  isStopped: () => boolean,
+): Promise<void> {
+  const work = { usedMs: 0 };
+  while (layers?.countSome(FORGOTTEN_AT_ONCE) === true) {
+    await scheduler.yieldTurn(number, work);
+    if (isStopped()) return;
+  }
 }
 
 /** The commit that the window begins with; null: nothing is older, or not by much. */

@@ -386,7 +386,6 @@ export class Partition implements TenantHost {
     this.tenants.clear();
     // Row numbers stay: those that older transactions have taken are not given out again.
     this.sequences = this.freshSequences();
-    this.shard.layers?.undo(first);
     this.gate.refuse(first, error);
     for (const part of this.parts.all()) part.undone?.();
   }

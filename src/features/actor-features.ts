@@ -24,6 +24,7 @@ import { DbError } from "../protocol/errors.js";
 import type { ActorMetrics, ToActor } from "../protocol/messages.js";
 import type { JobRecord } from "../protocol/placement.js";
 import type { Tenant } from "../session/tenant.js";
+import { endsUndone } from "../storage/ending-branches.js";
 import { provideBackups } from "./backup/backup-functions.js";
 import { backupHandlers } from "./backup/backup-routes.js";
 import { Backups } from "./backup/backups.js";
@@ -262,6 +263,7 @@ class FeaturesOfActor implements ActorFeatures {
   undone(partition: Partition, first: number, error: DbError): void {
     this.placement.undone(partition);
     this.restores.undone(partition, error);
+    if (partition.shard.layers !== null) endsUndone(partition.shard.layers, first);
     if (partition.number === DIRECTORY_PARTITION) this.directory?.undone(first);
   }
 

@@ -157,6 +157,7 @@ export const ERRORS = {
     message: "The claim model is installed but cannot be used.",
   },
   shutting_down: { status: 503, retry: true, message: "The server is shutting down." },
+  quota_exceeded: { status: 507, retry: false, message: "The branch may not hold more bytes of its own." },
   disk_full: { status: 507, retry: true, message: "The disk is full; nothing was written." },
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -5,6 +5,7 @@
  */
 import type { Sequences } from "../catalog/sequences.js";
 import { DbError, sqlError } from "../protocol/errors.js";
+import { isRestoreStatement } from "../sql/parse/restore-statements.js";
 import { isSymbol, isWord, type Token, tokenize } from "../sql/parse/tokens.js";
 import type { LayeredEngine } from "../storage/layered-engine.js";
 import type { CommitStamp } from "../storage/operation.js";
@@ -35,6 +36,7 @@ const TIME_WORDS = ["timestamp", "timestamptz", "date", "now", "current_timestam
 export function asOfStatement({ sql, params }: Pick<StatementText, "sql" | "params">): AsOfStatement | null {
   if (!SUSPECT.test(sql)) return null;
   const tokens = tokenize(sql);
+  if (isRestoreStatement(tokens)) return null;
   while (isSymbol(tokens.at(-1), ";")) tokens.pop();
   for (let i = tokens.length - 3; i > 0; i--) {
     if (tokens[i]!.depth > 0 || !isWord(tokens[i], "as") || !isWord(tokens[i + 1], "of")) continue;

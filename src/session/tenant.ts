@@ -17,9 +17,12 @@ import type { RowNumbers } from "../query/exec/row-numbers.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import type { SpillArea } from "../query/exec/spill/spill-area.js";
 import type { LiveLock, LiveSession } from "../sql/bind/system/system-view.js";
+import { requireRoom } from "../storage/branch-room.js";
 import { requireBranch } from "../storage/ending-branches.js";
 import type { ReadableShard } from "../storage/past-shard.js";
+import type { Shard } from "../storage/shard.js";
 import type { Transaction } from "../storage/store.js";
+import type { ShardTransaction } from "../storage/transaction.js";
 import { LiftedPlans } from "./lifted-plans.js";
 import type { LongTasks } from "./long-tasks.js";
 import { PlanCache } from "./plan-cache.js";
@@ -140,10 +143,11 @@ export class Tenant {
     if (this.catalog.changedAt === this.newestCommit) this.partition.definitionsChanged(this);
   }
 
-  /** What is written in a branch that has ended would be nowhere. */
+  /** What is written in a branch that has ended would be nowhere, and one with a quota may be full. */
   private requireThere(tx: Transaction): void {
     try {
       requireBranch(this.partition.shard.layers, this.number);
+      requireRoom(this.partition.shard as Shard, this.number, tx as ShardTransaction);
     } catch (error) {
       tx.rollback();
       throw error;

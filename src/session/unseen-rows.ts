@@ -9,9 +9,11 @@ import { storageOf, type TableDef } from "../catalog/table.js";
 import { LOAD_BYTES_MAX } from "../protocol/limits.js";
 import type { ExecContext, UnseenTable } from "../query/exec/context.js";
 import { prefixesOf } from "../query/exec/table-data.js";
+import { requireRoom } from "../storage/branch-room.js";
 import { commitUnseen, prepareUnseen } from "../storage/commit-unseen.js";
 import { prefixRange, retiredKey, rowPrefix } from "../storage/keys.js";
 import { Load } from "../storage/load.js";
+import type { Shard } from "../storage/shard.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { Tenant } from "./tenant.js";
 
@@ -78,6 +80,7 @@ export class UnseenRows implements UnseenTable {
       this.refuseLost();
       // What it stored may be on its way out already if it was ended meanwhile.
       this.tx.requireOpen();
+      requireRoom(partition.shard as Shard, tenant.number, own);
       this.last = commitUnseen(own);
     } finally {
       own.rollback();

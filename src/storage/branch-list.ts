@@ -17,14 +17,16 @@ export interface BranchRecord {
   readonly createdBy: string;
   /** Milliseconds since the epoch; null: it stays. */
   readonly expiresAtMs: number | null;
+  /** Bytes that it may hold of its own; null, or absent in older records: any number. */
+  readonly quotaBytes?: number | null;
 }
 
 export interface Branch extends BranchRecord {
   readonly start: CommitStamp;
+  expiresAtMs: number | null;
+  quotaBytes: number | null;
   /** Operations since the engine was opened: whether somebody has written meanwhile. */
   writes: number;
-  /** The commit that ends it, of which the engine may not know yet; null: nobody has ended it. */
-  endedBy: number | null;
 }
 
 const NONE: ReadonlySet<number> = new Set();
@@ -46,12 +48,6 @@ export class BranchList {
   /** The number of a tenant's branch; null: it has none of that name. */
   named(root: number, name: string): number | null {
     return this.names.get(root)?.get(name) ?? null;
-  }
-
-  /** Commits from that one on were undone, and with them ends of branches. */
-  undo(first: number): void {
-    for (const branch of this.all.values())
-      if (branch.endedBy !== null && branch.endedBy >= first) branch.endedBy = null;
   }
 
   /** All branches that belong to a tenant, by their numbers. */

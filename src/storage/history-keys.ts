@@ -129,6 +129,11 @@ export function sinceKey(tenant: number, kind: keyof typeof RECORD_NAMES): Buffe
   return Buffer.concat([headOf(SPACE.since, tenant), Buffer.from(kind)]);
 }
 
+/** Holds how many bytes a branch has of its own. */
+export function bytesKey(tenant: number): Buffer {
+  return Buffer.concat([headOf(SPACE.since, tenant), Buffer.from("bytes")]);
+}
+
 export function stampValue({ sequence, micros }: CommitStamp): Buffer {
   const value = Buffer.alloc(SEQUENCE_BYTES + MICROS_BYTES);
   value.writeUIntBE(sequence, 0, SEQUENCE_BYTES);

@@ -14,6 +14,7 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
+import { BranchBytes, type OwnBefore } from "./branch-bytes.js";
 import { type Branch, BranchList, type BranchRecord } from "./branch-list.js";
 import type { Engine } from "./engine.js";
 import { EngineAsOf } from "./engine-as-of.js";
@@ -42,7 +43,7 @@ import {
   stampValue,
 } from "./history-keys.js";
 import { APPLIED_SEQUENCE_KEY, isOwnOnly, prefixEnd, prefixRange, SPACE, tenantOfKey, tenantPrefix } from "./keys.js";
-import type { CommitStamp, Operation } from "./operation.js";
+import { type CommitStamp, commitsOf, type Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
 import { LoadPart } from "./sorted-run.js";
@@ -62,8 +63,10 @@ export class LayeredEngine implements Engine {
   /** No later commit has replaced entries of a tenant; for those whose past is kept. */
   private readonly replacedUpTo = new Map<number, number>();
   private isRecovering = true;
+  private readonly bytes: BranchBytes;
 
   constructor(private readonly engine: Engine) {
+    this.bytes = new BranchBytes(engine);
     for (const { key, value } of entriesOf(this.engine.cursor(prefixRange(branchPrefix()))))
       this.learnBranch(layerRecordOf(key)!.tenant, value);
     for (const { key } of entriesOf(this.engine.cursor(prefixRange(historyRecordPrefix()))))
@@ -80,11 +83,6 @@ export class LayeredEngine implements Engine {
   /** The log has been replayed: from now on each commit comes once. */
   recovered(): void {
     this.isRecovering = false;
-  }
-
-  /** Commits from that one on were undone: the engine has none of them. */
-  undo(first: number): void {
-    this.branches.undo(first);
   }
 
   /** It has to be told of which commit each operation is, of all of them. */
@@ -285,7 +283,7 @@ export class LayeredEngine implements Engine {
     // A commit that the engine gets in parts may come again after a crash, when it has some of them already.
     const mayHave = this.isRecovering || operations.at(-1)?.key !== APPLIED_SEQUENCE_KEY;
     const seen = new Map<string, Uint8Array | null>();
-    const absent = this.absentInBranches(operations);
+    const own = this.ownBefore(operations);
     const newest = new Map<string, number>();
     const before = (key: Uint8Array): Uint8Array | undefined => {
       const text = keyText(key);
@@ -306,28 +304,25 @@ export class LayeredEngine implements Engine {
         made.push({ key: stampKey(tenant, commit.micros), value: sequenceValue(commit.sequence) });
       }
       const branch = this.branches.get(tenant);
+      // A marker of a deletion would have to be stepped over by who reads the range, for nothing.
+      const isNothing = branch !== undefined && value === null && !own.values.has(text) && !seen.has(text);
       if (branch !== undefined) {
         branch.writes++;
+        this.bytes.note(tenant, operation, text, own);
         if (!isOwnOnly(key)) made.push({ key: hiddenKey(key), value: value === null ? NO_BYTES : null });
       }
-      // A marker of a deletion would have to be stepped over by who reads the range, for nothing.
-      if (value !== null || !absent.has(text) || seen.has(text)) made.push(operation);
+      if (!isNothing) made.push(operation);
       seen.set(text, value);
       if (isRecordKey(key)) made.push(...this.noteRecord(operation));
     }
+    made.push(...this.bytes.written(own));
     return made;
   }
 
-  /** Which of the deleted keys a branch has no entry of its own for, as text. */
-  private absentInBranches(operations: readonly Operation[]): ReadonlySet<string> {
-    const absent = new Set<string>();
-    if (this.branches.isEmpty) return absent;
-    const keys = operations
-      .filter(({ key, value }) => value === null && this.branches.get(tenantOfKey(key)) !== undefined)
-      .map(({ key }) => key);
-    if (keys.length === 0) return absent;
-    for (const [i, own] of this.engine.getMany(keys).entries()) if (own === undefined) absent.add(keyText(keys[i]!));
-    return absent;
+  private ownBefore(operations: readonly Operation[]): OwnBefore {
+    const ofBranches = this.branches.isEmpty ? [] : operations;
+    const branchOf = (tenant: number) => (this.branches.get(tenant) === undefined ? null : tenant);
+    return this.bytes.before(ofBranches, (key) => branchOf(tenantOfKey(key)));
   }
 
   private keeps(tenant: number, key: Uint8Array): boolean {
@@ -348,8 +343,8 @@ export class LayeredEngine implements Engine {
     if (value === null) {
       this.branches.delete(tenant);
       this.engine.clear(prefixRange(hiddenPrefix(tenant)));
-      const gone = { key: sinceKey(tenant, "branch"), value: null };
-      return before === undefined ? [gone] : [gone, ...this.keepWhatIsNeeded(before.origin, commit)];
+      const gone = [{ key: sinceKey(tenant, "branch"), value: null }, this.bytes.forget(tenant)];
+      return before === undefined ? gone : [...gone, ...this.keepWhatIsNeeded(before.origin, commit)];
     }
     const made = this.learnBranch(tenant, value, commit);
     return [...made, ...this.keepWhatIsNeeded(this.branches.get(tenant)!.origin, commit)];
@@ -359,7 +354,12 @@ export class LayeredEngine implements Engine {
     const record = JSON.parse(Buffer.from(value).toString()) as BranchRecord;
     const known = this.engine.get(sinceKey(tenant, "branch"));
     const start = record.start ?? (known === undefined ? commit! : readStamp(known));
-    this.branches.set(tenant, { ...record, start, writes: 0, endedBy: null });
+    this.bytes.learn(tenant, known === undefined);
+    const { expiresAtMs, quotaBytes = null } = record;
+    const there = this.branches.get(tenant);
+    // What has it at hand sees the change.
+    if (there !== undefined) Object.assign(there, { expiresAtMs, quotaBytes });
+    else this.branches.set(tenant, { ...record, start, quotaBytes, writes: 0 });
     return [{ key: sinceKey(tenant, "branch"), value: stampValue(start) }];
   }
 
@@ -445,6 +445,18 @@ export class LayeredEngine implements Engine {
 
   clear(range: Pick<KeyRange, "gte" | "lt">): void {
     this.engine.clear(range);
+    const kept = this.branches.isEmpty ? [] : this.bytes.cleared(tenantOfKey(range.gte));
+    if (kept.length > 0) this.engine.write(kept);
+  }
+
+  /** What a branch holds of its own: keys and values of its entries, and of markers of what it has deleted. */
+  bytesOf(branch: number): number {
+    return this.bytes.of(branch);
+  }
+
+  /** Goes on counting the bytes of a branch that has to be counted, up to `max` entries. False: there is none. */
+  countSome(max: number): boolean {
+    return this.bytes.countSome(max);
   }
 
   writeElsewhere(parts: readonly OperationPart[]): Promise<void> | null {
@@ -486,14 +498,3 @@ const NO_BYTES = new Uint8Array(0);
 const KEYS_AT_ONCE = 64;
 /** No commit has a greater sequence. */
 const LATEST = 2 ** 48 - 1;
-
-/** The operations of each commit, in order. */
-function* commitsOf(operations: readonly Operation[]): Iterable<readonly Operation[]> {
-  for (let from = 0; from < operations.length; ) {
-    const sequence = operations[from]!.commit?.sequence;
-    let to = from + 1;
-    while (to < operations.length && operations[to]!.commit?.sequence === sequence) to++;
-    yield operations.slice(from, to);
-    from = to;
-  }
-}

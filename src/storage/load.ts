@@ -27,6 +27,8 @@ export class Load implements OrderedEntries<LoadWrite> {
   readonly runs: SortedRun[] = [];
   /** Memory. */
   bytes = 0;
+  /** In its file. */
+  private storedBytes = 0;
   /** Where runs are that are not in memory; null: all are. */
   private file: RunFile | null = null;
   /** Writes that were looked up in the file and are asked for again. */
@@ -63,11 +65,17 @@ export class Load implements OrderedEntries<LoadWrite> {
 
   /** The load has these runs, whose prefixes are new to it, and closes the file in the end (`release`). */
   takeStored(runs: readonly StoredRun[], file: RunFile): void {
+    for (const { storedBytes } of runs) this.storedBytes += storedBytes;
     this.file = file;
     for (const run of runs) {
       this.count(run.memoryBytes);
       this.put(run);
     }
+  }
+
+  /** Bytes of keys and values. */
+  get writtenBytes(): number {
+    return this.isStored ? this.storedBytes : Math.max(0, this.bytes - this.size * LOAD_WRITE_BYTES);
   }
 
   /** Some of it is in a file. */

@@ -21,3 +21,14 @@ export interface Operation {
 export function sizeOf({ key, value }: Operation): number {
   return key.length + (value === null ? 0 : value.length);
 }
+
+/** The operations of each commit, in order. */
+export function* commitsOf(operations: readonly Operation[]): Iterable<readonly Operation[]> {
+  for (let from = 0; from < operations.length; ) {
+    const sequence = operations[from]!.commit?.sequence;
+    let to = from + 1;
+    while (to < operations.length && operations[to]!.commit?.sequence === sequence) to++;
+    yield operations.slice(from, to);
+    from = to;
+  }
+}

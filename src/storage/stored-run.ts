@@ -117,6 +117,13 @@ export class StoredRun implements SortedRun {
     return new StoredRun(prefix, writer.slabs, deletions, file, null);
   }
 
+  /** In its file. */
+  get storedBytes(): number {
+    let bytes = 0;
+    for (const { length } of this.slabs) bytes += length;
+    return bytes;
+  }
+
   get memoryBytes(): number {
     let bytes = 0;
     for (const { firstKey } of this.slabs) bytes += SLAB_OVERHEAD_BYTES + firstKey.length;

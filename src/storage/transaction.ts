@@ -57,8 +57,8 @@ export class ShardTransaction implements Transaction {
   private validFrom: number;
   /** Why it is not open any more. */
   private end: Ending | null = null;
-  /** What it wrote; null: nothing so far. */
-  private own: WriteSet | null = null;
+  /** What it wrote; null: nothing so far. Read by branch-room.ts. */
+  own: WriteSet | null = null;
   /** The part that is in the log already, and the writes since. */
   private prepared: PreparedCommit<Write> | null = null;
   /** What it holds against others; null: it takes nothing, and is validated at its commit. */

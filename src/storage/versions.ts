@@ -49,8 +49,8 @@ interface Commit {
 const OVERHEAD_BYTES = 200;
 
 /**
- * Keys whose versions are dropped at a time: where order is kept, some take ten microseconds each. While there are more,
- * as many as were added meanwhile are dropped beside them, so they do not pile up.
+ * Keys whose versions are dropped at a time: where order is kept, some take ten microseconds each. While there are
+ * more, as many as were added meanwhile are dropped beside them, so they do not pile up.
  */
 const PRUNED_KEYS = 256;
 

@@ -85,6 +85,13 @@ export class WriteSet {
     return growth;
   }
 
+  /** Bytes of all keys and values; of what was rolled back, too, while a savepoint stands. */
+  get size(): number {
+    let size = this.bytes;
+    for (const load of this.attached) size += load.writtenBytes - load.bytes;
+    return size;
+  }
+
   /**
    * The value that was written last, null for a deletion; undefined: the key was not written. `text`: the key's text.
    */

@@ -272,6 +272,7 @@ const administration: Record<string, Case> = {
   "history.undo": { send: () => ({ body: { table: "none", as_of: 1 } }), statuses: [400] },
   "branches.create": { send: (_, n) => ({ body: { name: `made${n}` } }), statuses: [201] },
   "branches.get": { ...get(() => "/v1/branches/none"), statuses: [404] },
+  "branches.change": { send: () => ({ path: "/v1/branches/none", body: { quota_bytes: 1 } }), statuses: [404] },
   "branches.delete": { ...get(() => "/v1/branches/none"), statuses: [404] },
   "branches.diff": { ...get(() => "/v1/branches/none/diff"), statuses: [404] },
   "branches.merge": { send: () => ({ path: "/v1/branches/none/merge", body: {} }), statuses: [404] },

@@ -4,11 +4,12 @@
  */
 import t, { type Test } from "tap";
 import { boundOf } from "../../src/storage/cursor-bound.js";
-import { isEnding } from "../../src/storage/ending-branches.js";
 import type { Engine } from "../../src/storage/engine.js";
 import {
   branchKey,
+  bytesKey,
   hiddenKey,
+  hiddenRange,
   historyRecordKey,
   readHiddenKey,
   readReplacedKey,
@@ -226,6 +227,10 @@ t.test("the past and branches are what a model says, also after a crash", async 
     }
     await run.flush();
     for (const [tenant, content] of run.now) check(t, run, run.layers, tenant, content, `seed ${seed}: ${tenant} now`);
+    for (const tenant of run.now.keys()) {
+      if (tenant !== ORIGIN)
+        t.equal(run.layers.bytesOf(tenant), heldBytes(run, tenant), `seed ${seed}: ${tenant} holds`);
+    }
     for (const [tenant, past] of run.past) {
       for (const [sequence, content] of past) {
         check(t, run, run.layers.asOf(sequence), tenant, content, `seed ${seed}: ${tenant} after ${sequence}`);
@@ -235,16 +240,47 @@ t.test("the past and branches are what a model says, also after a crash", async 
   }
 });
 
-t.test("an end that the disk has refused is none", async (t) => {
-  const run = new Run(new Random(1));
-  await run.open();
-  await run.fork(ORIGIN, 100, null);
-  const branch = run.layers.branchOf(100)!;
-  branch.endedBy = 7;
-  run.layers.undo(8);
-  t.ok(isEnding(branch));
-  run.layers.undo(7);
-  t.notOk(isEnding(branch));
+/** Of a branch: its entries, and its markers of deletions. */
+function heldBytes({ memory }: Run, tenant: number): number {
+  let bytes = 0;
+  const whole = prefixRange(tenantPrefix(tenant));
+  for (const range of [whole, hiddenRange(whole)]) {
+    const cursor = memory.cursor(range);
+    const { keys, values } = cursor.next(10_000);
+    for (let i = 0; i < keys.length; i++) bytes += keys[i]!.length + values[i]!.length;
+    cursor.close();
+  }
+  return bytes;
+}
+
+t.test("a branch whose range was removed at once, or that nobody has counted, is counted anew", async (t) => {
+  const branch = 101;
+  for (let seed = 1; seed <= 20; seed++) {
+    const run = new Run(new Random(seed));
+    await run.open();
+    await run.write(ORIGIN);
+    await run.fork(ORIGIN, branch, null);
+    const write = async () => {
+      for (let i = 0; i < 3; i++) await run.write(branch);
+      await run.flush();
+    };
+    for (let i = 0; i < 3; i++) await write();
+    const before = run.layers.bytesOf(branch);
+    if (seed % 2 === 0) {
+      run.layers.clear({ gte: keyOf(branch, "a"), lt: keyOf(branch, "b") });
+      t.equal(run.layers.bytesOf(branch), before, "what is not counted yet counts as before");
+    } else run.memory.write([{ key: bytesKey(branch), value: null }]);
+    if (seed % 3 > 0 || seed % 2 === 1) await run.open();
+    let steps = 0;
+    while (run.layers.countSome(1 + run.random.below(3))) {
+      if (++steps < 5) await write();
+      if (steps === 3) await run.open();
+    }
+    t.equal(run.layers.bytesOf(branch), heldBytes(run, branch), `seed ${seed}`);
+    await run.open();
+    t.notOk(run.layers.countSome(1), "once");
+    t.equal(run.layers.bytesOf(branch), heldBytes(run, branch), `seed ${seed}, opened again`);
+  }
 });
 
 t.test("a key that was written very often is stepped over", async (t) => {
@@ -419,6 +455,7 @@ t.test("the bytes of the keys", async (t) => {
   t.same(readHiddenKey(hiddenKey(key)), key);
   t.equal(hex(stampKey(7, 258)), "000000000a00000007" + "0000000000000102");
   t.equal(hex(sinceKey(7, "branch")), `000000000b00000007${hex(Buffer.from("branch"))}`);
+  t.equal(hex(bytesKey(7)), `000000000b00000007${hex(Buffer.from("bytes"))}`);
   t.equal(hex(branchKey(7)), `0000000000${hex(Buffer.from("branch/7"))}`);
   t.equal(hex(historyRecordKey(7)), `0000000000${hex(Buffer.from("history/7"))}`);
 });

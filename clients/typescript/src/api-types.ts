@@ -2301,10 +2301,12 @@ readonly sequence: number;
 readonly at: string; }; } };
 /** Forget the tenant's past, but for what its branches need. */
 "DELETE /v1/history": { readonly sent: Nothing; readonly answer: undefined };
-/** Make the rows of a table what they were at an earlier moment, in one transaction, with all constraints checked. Triggers do not fire. */
+/** Make the rows of tables what they were at an earlier moment, in one transaction, with all constraints checked. Triggers do not fire. */
 "POST /v1/history/undo": { readonly sent: { readonly body: { 
 /** With the schema and a dot, where that is not `public`. */
-readonly table: string; 
+readonly table?: string | undefined; 
+/** Several, in place of `table`. The two tables of a graph go together. */
+readonly tables?: readonly (string)[] | undefined; 
 /** A time, or the number of a commit. */
 readonly as_of: string | number; 
 /** A condition of SQL: only rows for which it is true, now or then. */
@@ -2318,7 +2320,7 @@ readonly sequence: number;
 /** RFC 3339, UTC. */
 readonly at: string; }; readonly added: number; readonly removed: number; readonly changed: number; 
 /** What is written, up to 100 rows: as they are now, and as they were. */
-readonly rows: readonly ({ readonly change: "added" | "removed" | "changed"; readonly before: { readonly [name: string]: unknown; } | null; readonly after: { readonly [name: string]: unknown; } | null; })[]; } };
+readonly rows: readonly ({ readonly table: string; readonly change: "added" | "removed" | "changed"; readonly before: { readonly [name: string]: unknown; } | null; readonly after: { readonly [name: string]: unknown; } | null; })[]; } };
 /** Fork the tenant. The branch has all that the tenant had at that moment and shares it: a fork takes no time and no room. Requests with the header X-Tessera-Branch read and write the branch. */
 "POST /v1/branches": { readonly sent: { readonly body: { 
 /** 1 to 63 characters of a-z, 0-9, - and _. */
@@ -2326,13 +2328,15 @@ readonly name: string; readonly from?: string | null | undefined;
 /** A time, or the number of a commit, within what GET /v1/history shows. Default: now. */
 readonly as_of?: string | number | undefined; 
 /** Then it is deleted. */
-readonly ttl_seconds?: number | undefined; }; }; readonly answer: { readonly name: string; readonly from: string | null; readonly start: { 
+readonly ttl_seconds?: number | undefined; readonly quota_bytes?: number | null | undefined; }; }; readonly answer: { readonly name: string; readonly from: string | null; readonly start: { 
 /** The number of a commit: AS OF SEQUENCE. */
 readonly sequence: number; 
 /** RFC 3339, UTC. */
 readonly at: string; }; 
 /** RFC 3339, UTC. */
-readonly created_at: string; readonly created_by: string; readonly expires_at: string | null; } };
+readonly created_at: string; readonly created_by: string; readonly expires_at: string | null; 
+/** Keys and values that the branch does not share. After TRUNCATE or DROP it may take a while until it falls. */
+readonly held_bytes: number; readonly quota_bytes: number | null; } };
 /** The tenant's branches. */
 "GET /v1/branches": { readonly sent: { readonly query?: { readonly limit?: string | number | boolean | undefined; readonly offset?: string | number | boolean | undefined; 
 /** Page number from 1, instead of `offset`. */
@@ -2346,7 +2350,9 @@ readonly sequence: number;
 /** RFC 3339, UTC. */
 readonly at: string; }; 
 /** RFC 3339, UTC. */
-readonly created_at: string; readonly created_by: string; readonly expires_at: string | null; })[]; readonly total: number; } };
+readonly created_at: string; readonly created_by: string; readonly expires_at: string | null; 
+/** Keys and values that the branch does not share. After TRUNCATE or DROP it may take a while until it falls. */
+readonly held_bytes: number; readonly quota_bytes: number | null; })[]; readonly total: number; } };
 /** One branch. */
 "GET /v1/branches/{name}": { readonly sent: { readonly params: { 
 /** 1 to 63 characters of a-z, 0-9, - and _. */
@@ -2356,7 +2362,21 @@ readonly sequence: number;
 /** RFC 3339, UTC. */
 readonly at: string; }; 
 /** RFC 3339, UTC. */
-readonly created_at: string; readonly created_by: string; readonly expires_at: string | null; } };
+readonly created_at: string; readonly created_by: string; readonly expires_at: string | null; 
+/** Keys and values that the branch does not share. After TRUNCATE or DROP it may take a while until it falls. */
+readonly held_bytes: number; readonly quota_bytes: number | null; } };
+/** Give a branch another quota, or another time at which it is deleted. */
+"PATCH /v1/branches/{name}": { readonly sent: { readonly params: { 
+/** 1 to 63 characters of a-z, 0-9, - and _. */
+readonly name: string | number | boolean; }; readonly body: { readonly ttl_seconds?: number | null | undefined; readonly quota_bytes?: number | null | undefined; }; }; readonly answer: { readonly name: string; readonly from: string | null; readonly start: { 
+/** The number of a commit: AS OF SEQUENCE. */
+readonly sequence: number; 
+/** RFC 3339, UTC. */
+readonly at: string; }; 
+/** RFC 3339, UTC. */
+readonly created_at: string; readonly created_by: string; readonly expires_at: string | null; 
+/** Keys and values that the branch does not share. After TRUNCATE or DROP it may take a while until it falls. */
+readonly held_bytes: number; readonly quota_bytes: number | null; } };
 /** Delete a branch and all that it does not share. A branch from which others were forked cannot be deleted. */
 "DELETE /v1/branches/{name}": { readonly sent: { readonly params: { 
 /** 1 to 63 characters of a-z, 0-9, - and _. */

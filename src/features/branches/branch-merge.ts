@@ -184,6 +184,8 @@ function nextOf({ last, called }: SequencePosition, { increment }: SequenceDef):
 /** Collects rows that are to be written, and writes them through the writers of statements. */
 export class RowMerge {
   readonly counts = { added: 0, removed: 0, changed: 0 };
+  /** The same of each table that is written. */
+  readonly countsOf = new Map<TableDef, RowMerge["counts"]>();
   readonly conflicts: ResponseOf<"branches.merge">["conflicts"][number][] = [];
   conflictCount = 0;
   /** Storage ids of tables whose rows are written. */
@@ -245,7 +247,9 @@ export class RowMerge {
 
   /** The row, which is another now, is to be as given. */
   restore(table: TableDef, key: Uint8Array, given: Row | null): void {
-    this.keep({ table, key, before: this.find(table, key), after: given });
+    const before = this.find(table, key);
+    this.ends.note(table, before, given);
+    this.keep({ table, key, before, after: given });
   }
 
   find(table: TableDef, key: Uint8Array): Row | null {
@@ -253,7 +257,11 @@ export class RowMerge {
   }
 
   private keep({ table, key, before: ours, after }: RowDifference): void {
-    this.counts[changeOf({ before: ours, after })]++;
+    const change = changeOf({ before: ours, after });
+    const counts = this.countsOf.get(table) ?? { added: 0, removed: 0, changed: 0 };
+    this.countsOf.set(table, counts);
+    this.counts[change]++;
+    counts[change]++;
     this.written.add(storageOf(table));
     if (this.removals.length + this.changes.length >= MERGED_ROWS_MAX) throw tooMany();
     if (after !== null) this.changes.push({ table, key, ours, theirs: after });

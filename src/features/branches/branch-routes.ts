@@ -7,7 +7,7 @@ import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
 import { DIFF_ROWS_DEFAULT, diffOf } from "./branch-diff.js";
 import { endBranch } from "./branch-life.js";
 import { mergeBranch } from "./branch-merge.js";
-import { branchNumber, createBranch, layersOf, rootOf, shownBranch } from "./make-branch.js";
+import { branchNumber, changeBranch, createBranch, layersOf, rootOf, shownBranch } from "./make-branch.js";
 import { undo } from "./undo.js";
 
 export const branchHandlers = {
@@ -16,14 +16,15 @@ export const branchHandlers = {
   "branches.list": (request, { query }) => {
     const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);
     const layers = layersOf(request);
-    const all = layers.branchesUnder(rootOf(request)).map(([, branch]) => shownBranch(layers, branch));
+    const all = layers.branchesUnder(rootOf(request)).map(([number]) => shownBranch(layers, number));
     all.sort((a, b) => (a.name < b.name ? -1 : 1));
     return { plain: { branches: all.slice(offset, offset + limit), total: all.length } };
   },
   "branches.get": (request, { params }) => {
     const layers = layersOf(request);
-    return { plain: shownBranch(layers, layers.branchOf(branchNumber(request, params.name))!) };
+    return { plain: shownBranch(layers, branchNumber(request, params.name)) };
   },
+  "branches.change": (request, { params, body }) => changeBranch(request, branchNumber(request, params.name), body),
   "branches.delete": async (request, { params }) => {
     endBranch(request.partition, branchNumber(request, params.name));
     await request.durable();

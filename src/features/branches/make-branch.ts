@@ -9,7 +9,7 @@ import { DbError } from "../../protocol/errors.js";
 import { BRANCHES_MAX } from "../../protocol/limits.js";
 import { plainMoment, stampOfMoment } from "../../session/as-of.js";
 import type { Branch, BranchRecord } from "../../storage/branch-list.js";
-import { FIRST_BRANCH, isEnding, LAST_BRANCH } from "../../storage/ending-branches.js";
+import { branchEnded, FIRST_BRANCH, isEnding, LAST_BRANCH } from "../../storage/ending-branches.js";
 import { branchKey } from "../../storage/history-keys.js";
 import { nextBranchKey } from "../../storage/keys.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
@@ -35,7 +35,8 @@ export async function createBranch(request: Request, body: BodyOf<"branches.crea
   const record: BranchRecord = {
     ...{ origin, root, name: body.name, createdBy: request.head.username, createdAt: new Date().toISOString() },
     start,
-    expiresAtMs: body.ttl_seconds === undefined ? null : Date.now() + body.ttl_seconds * 1000,
+    expiresAtMs: expiryOf(body.ttl_seconds),
+    quotaBytes: body.quota_bytes ?? null,
   };
   const tx = shard.begin();
   beingMade.add(making);
@@ -45,13 +46,38 @@ export async function createBranch(request: Request, body: BodyOf<"branches.crea
     request.tenant.commit(tx);
     await applied(request, () => layers.branchOf(number) !== null);
     requireBegun(partition, number);
-    return { plain: shownBranch(layers, layers.branchOf(number)!) };
+    return { plain: shownBranch(layers, number) };
   } catch (error) {
     tx.rollback();
     throw error;
   } finally {
     beingMade.delete(making);
   }
+}
+
+/** PATCH /v1/branches/{name}: another quota, or another time at which it ends. */
+export async function changeBranch(request: Request, number: number, body: BodyOf<"branches.change">) {
+  const layers = layersOf(request);
+  const { writes: _, ...branch } = layers.branchOf(number)!;
+  const record: BranchRecord = {
+    ...branch,
+    expiresAtMs: body.ttl_seconds === undefined ? branch.expiresAtMs : expiryOf(body.ttl_seconds),
+    quotaBytes: body.quota_bytes === undefined ? branch.quotaBytes : body.quota_bytes,
+  };
+  const tx = request.partition.shard.begin();
+  // Two changes at once meet here, and so does the end of the branch.
+  if (tx.get(branchKey(number)) === undefined) throw branchEnded();
+  tx.put(branchKey(number), Buffer.from(JSON.stringify(record)));
+  request.partition.tenant(record.root).commit(tx);
+  const { shard } = request.partition;
+  const sequence = shard.committedSequence;
+  await applied(request, () => shard.appliedSequence >= sequence);
+  if (layers.branchOf(number) === null) throw branchEnded();
+  return { plain: shownBranch(layers, number) };
+}
+
+function expiryOf(seconds: number | null | undefined): number | null {
+  return seconds == null ? null : Date.now() + seconds * 1000;
 }
 
 /** Forks that are committed, and that the engine may not know yet. */
@@ -126,7 +152,9 @@ export function branchNumber(request: Request, name: string, field = "name"): nu
   return number;
 }
 
-export function shownBranch(layers: LayeredEngine, { name, origin, start, createdAt, createdBy, expiresAtMs }: Branch) {
+/** Of a branch that is there. */
+export function shownBranch(layers: LayeredEngine, number: number) {
+  const { name, origin, start, createdAt, createdBy, expiresAtMs, quotaBytes }: Branch = layers.branchOf(number)!;
   return {
     name,
     from: layers.branchOf(origin)?.name ?? null,
@@ -134,5 +162,7 @@ export function shownBranch(layers: LayeredEngine, { name, origin, start, create
     created_at: createdAt,
     created_by: createdBy,
     expires_at: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
+    held_bytes: layers.bytesOf(number),
+    quota_bytes: quotaBytes,
   };
 }

@@ -1,13 +1,15 @@
 /**
- * POST /v1/history/undo: makes a table's rows what they were at an earlier moment. The differences are written in one
+ * POST /v1/history/undo: makes rows of tables what they were at an earlier moment. The differences are written in one
  * serializable transaction, through the same writers as those of statements: all constraints hold as always.
  */
 
 import type { Request } from "../../actor/request.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";
+import { graphDefOf } from "../../catalog/graph.js";
 import { storageOf, type TableDef } from "../../catalog/table.js";
 import type { BodyOf, ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
+import type { ExecContext } from "../../query/exec/context.js";
 import { layoutOf, rowOfRecord } from "../../query/exec/table-layout.js";
 import type { Answer } from "../../session/answer.js";
 import { pastTenant } from "../../session/as-of.js";
@@ -18,6 +20,7 @@ import type { Tenant } from "../../session/tenant.js";
 import type { Engine } from "../../storage/engine.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
 import { prefixRange, rowPrefix } from "../../storage/keys.js";
+import type { CommitStamp } from "../../storage/operation.js";
 import { type Cursor, NO_ENTRIES, readSome } from "../../storage/store.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
 import { changeOf, DIFF_ROWS_DEFAULT } from "./branch-diff.js";
@@ -28,45 +31,29 @@ import { type Row, shownName, shownRow } from "./row-changes.js";
 import { condition, type Difference, type Moment } from "./undo-condition.js";
 
 type Wanted = BodyOf<"history.undo">;
+type ShownRow = ResponseOf<"history.undo">["rows"][number];
 
 /** Entries that are looked at in a turn. */
 const ENTRIES_AT_ONCE = 256;
 
-/** `commit`: absent, the answer is the request's own. */
+/** `commit`: absent, the answer is the request's own. `rowsMax`: rows that are shown. */
 export async function undo(
   request: Request,
-  { table: name, as_of, where, dry_run = false }: Wanted,
+  { table, tables, as_of, where, dry_run = false }: Wanted,
   commit: (tx: ShardTransaction, answer: Answer) => void = (tx, answer) => request.commit(tx, answer),
+  rowsMax = DIFF_ROWS_DEFAULT,
 ) {
   const { tenant, partition } = request;
+  const names = tables ?? (table === undefined ? [] : [table]);
+  if (names.length === 0 || (tables !== undefined && table !== undefined)) {
+    throw new DbError("invalid_request", 'Name a "table", or several as "tables".', { field: "table" });
+  }
   const stamp = await startOf(request, tenant.number, as_of);
-  const past = await pastTenant(tenant, stamp, request);
-  const before = tableOf(past, name);
   const session = new Session(tenant, { ...sessionOptions(request, "routes"), isolation: "serializable" });
   session.begin({});
   try {
     const context = session.contextFor(request);
-    const merge = new RowMerge(context, "refuse");
-    const table = tableIn(context.services.catalogView(), name);
-    requireSameColumns(table, before);
-    noteReads([table], request.audited());
-    if (table.audit?.includes("write")) context.services.noteAccess({ read: [], write: [table] }, context);
-    const tx = context.tx as ShardTransaction;
-    // All that is written from now on ends this at its commit. What the transaction sees, the engine has.
-    tx.noteRead(rowRange(tenant.number, table));
-    await engineHasAll(request.partition.shard, request.yieldTurn);
-    const undoing: Undoing = { request, stamp, table, before, tx, engine: layersOf(request).asOf(stamp.sequence) };
-    const wantedOf = where === undefined ? (all: readonly Difference[]) => all : await condition(undoing, where);
-    const rows: ResponseOf<"history.undo">["rows"][number][] = [];
-    for await (const differences of differencesOf(undoing, merge)) {
-      for (const { key, now, then } of await wantedOf(differences)) {
-        merge.restore(table, key, then);
-        if (rows.length >= DIFF_ROWS_DEFAULT) continue;
-        const change = changeOf({ before: now, after: then });
-        rows.push({ change, before: shownRow(table, now), after: shownRow(table, then) });
-      }
-    }
-    requireKept(undoing);
+    const { merge, rows } = await rowsToWrite(request, context, { names, stamp, where, rowsMax });
     const answer = { plain: { undone: !dry_run, as_of: shownStamp(stamp), ...merge.counts, rows } };
     await merge.write(request.yieldTurn);
     await session.checkConstraints(context);
@@ -79,6 +66,65 @@ export async function undo(
   } finally {
     if (session.inTransaction) session.rollback();
   }
+}
+
+export interface ToRestore {
+  readonly names: readonly string[];
+  readonly stamp: CommitStamp;
+  readonly where?: string | undefined;
+  /** Rows that are shown. */
+  readonly rowsMax: number;
+}
+
+/** What makes the tables what they were: to be written in the context's transaction, which has written nothing yet. */
+export async function rowsToWrite(request: Request, context: ExecContext, { names, stamp, where, rowsMax }: ToRestore) {
+  const { tenant } = request;
+  const past = await pastTenant(tenant, stamp, request);
+  const merge = new RowMerge(context, "refuse");
+  const tx = (context.live ?? context.tx) as ShardTransaction;
+  const tables = [...new Set(names)].map((name) => {
+    const before = tableOf(past, name);
+    const table = tableIn(context.services.catalogView(), name);
+    requireSameColumns(table, before);
+    return { table, before };
+  });
+  noteReads(
+    tables.map(({ table }) => table),
+    request.audited(),
+  );
+  const write = tables.flatMap(({ table }) => (table.audit?.includes("write") ? [table] : []));
+  if (write.length > 0) context.services.noteAccess({ read: [], write }, context);
+  // All that is written from now on ends this at its commit. What the transaction sees, the engine has.
+  for (const { table } of tables) tx.noteRead(rowRange(tenant.number, table));
+  await engineHasAll(request.partition.shard, request.yieldTurn);
+  const rows: ShownRow[] = [];
+  for (const { table, before } of tables) {
+    const undoing: Undoing = { request, stamp, table, before, tx, engine: layersOf(request).asOf(stamp.sequence) };
+    const wantedOf = where === undefined ? (all: readonly Difference[]) => all : await condition(undoing, where);
+    for await (const differences of differencesOf(undoing, merge)) {
+      for (const { key, now, then } of await wantedOf(differences)) {
+        merge.restore(table, key, then);
+        if (rows.length >= rowsMax) continue;
+        const change = changeOf({ before: now, after: then });
+        rows.push({ table: shownName(table), change, before: shownRow(table, now), after: shownRow(table, then) });
+      }
+    }
+    requireKept(undoing);
+  }
+  await merge.checkGraphs(request.yieldTurn);
+  if (merge.conflictCount > 0) throw looseEnds(context, tables[0]!.table, merge);
+  return { merge, rows, tables: tables.map(({ table }) => table) };
+}
+
+/** Relationships would be without a node. */
+function looseEnds(context: ExecContext, table: TableDef, { conflicts, conflictCount }: RowMerge): DbError {
+  const { graph } = graphDefOf(table) ?? { graph: "" };
+  const all = context.services.catalogView().tables();
+  const names = all.flatMap((each) => (graphDefOf(each)?.graph === graph ? [`"${shownName(each)}"`] : []));
+  const what = `${conflictCount} relationships would be without a node, first of "${conflicts[0]!.table}".`;
+  return new DbError("conflict", `${what} Restore the tables of the graph together, and all of their rows.`, {
+    hint: `Name ${names.join(" and ")} as "tables", without "where"; in SQL: RESTORE GRAPH ${graph} AS OF …`,
+  });
 }
 
 interface Undoing extends Moment {

@@ -33,6 +33,9 @@ const branch: Tool = {
     ttl_seconds: Type.Optional(
       Type.Integer({ minimum: 1, maximum: HISTORY_SECONDS_MAX, description: "Then it is deleted. Default: a day." }),
     ),
+    quota_bytes: Type.Optional(
+      Type.Integer({ minimum: 0, description: "Bytes that the branch may hold of its own. Default: without bound." }),
+    ),
   }),
   hints: WRITES,
   forReaders: false,
@@ -112,9 +115,16 @@ const undoTool: Tool = {
   door: "whole",
   title: "Make rows what they were",
   description:
-    "Makes the rows of a table what they were at an earlier moment, all or none. Look at it with dry_run first. The tenant's past has to be kept.",
+    "Makes the rows of tables what they were at an earlier moment, all or none. Look at it with dry_run first. The tenant's past has to be kept.",
   input: Strict({
-    table: Type.String({ minLength: 1 }),
+    table: Type.Optional(Type.String({ minLength: 1 })),
+    tables: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        minItems: 1,
+        maxItems: 100,
+        description: "Several, in place of `table`. The two tables of a graph go together.",
+      }),
+    ),
     as_of: Type.Union([Type.String(), Type.Integer({ minimum: 0 })], {
       description: "A time such as 2026-11-20T10:00:00Z, or the number of a commit.",
     }),

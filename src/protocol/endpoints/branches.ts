@@ -29,6 +29,17 @@ const Branch = Type.Object({
   created_at: Timestamp,
   created_by: Type.String(),
   expires_at: Nullable(Timestamp),
+  held_bytes: Type.Integer({
+    description:
+      "Keys and values that the branch does not share. After TRUNCATE or DROP it may take a while until it falls.",
+  }),
+  quota_bytes: Nullable(Type.Integer({ description: "`held_bytes` may not grow beyond it; null: without bound." })),
+});
+
+const Quota = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: "Bytes that the branch may hold of its own. Commits that need more are refused; null: without bound.",
 });
 
 const Row = Nullable(Type.Record(Type.String(), Type.Unknown()));
@@ -62,7 +73,16 @@ const Merged = Type.Object({
 });
 
 const Undo = Strict({
-  table: Type.String({ minLength: 1, description: "With the schema and a dot, where that is not `public`." }),
+  table: Type.Optional(
+    Type.String({ minLength: 1, description: "With the schema and a dot, where that is not `public`." }),
+  ),
+  tables: Type.Optional(
+    Type.Array(Type.String({ minLength: 1 }), {
+      minItems: 1,
+      maxItems: 100,
+      description: "Several, in place of `table`. The two tables of a graph go together.",
+    }),
+  ),
   as_of: Type.Union([Type.String(), Type.Integer({ minimum: 0 })], {
     description: "A time, or the number of a commit.",
   }),
@@ -81,9 +101,15 @@ const Undone = Type.Object({
   undone: Type.Boolean({ description: "False: nothing was written, because of `dry_run`." }),
   as_of: Moment,
   ...Counts,
-  rows: Type.Array(Type.Object({ change: Type.Enum(["added", "removed", "changed"]), before: Row, after: Row }), {
-    description: "What is written, up to 100 rows: as they are now, and as they were.",
-  }),
+  rows: Type.Array(
+    Type.Object({
+      table: Type.String(),
+      change: Type.Enum(["added", "removed", "changed"]),
+      before: Row,
+      after: Row,
+    }),
+    { description: "What is written, up to 100 rows: as they are now, and as they were." },
+  ),
 });
 
 export const branchEndpoints = [
@@ -133,7 +159,7 @@ export const branchEndpoints = [
     method: "POST",
     path: "/v1/history/undo",
     summary:
-      "Make the rows of a table what they were at an earlier moment, in one transaction, with all constraints checked. Triggers do not fire.",
+      "Make the rows of tables what they were at an earlier moment, in one transaction, with all constraints checked. Triggers do not fire.",
     tag: "branches",
     access: "admin",
     home: "tenant",
@@ -163,6 +189,7 @@ export const branchEndpoints = [
       ttl_seconds: Type.Optional(
         Type.Integer({ minimum: 1, maximum: HISTORY_SECONDS_MAX, description: "Then it is deleted." }),
       ),
+      quota_bytes: Type.Optional(Nullable(Quota)),
     }),
     example: { body: { name: "try", ttl_seconds: 3600 } },
     response: Branch,
@@ -191,6 +218,27 @@ export const branchEndpoints = [
     access: "member",
     home: "tenant",
     params: ofBranch,
+    response: Branch,
+  },
+  {
+    name: "branches.change",
+    door: "none",
+    method: "PATCH",
+    path: "/v1/branches/{name}",
+    summary: "Give a branch another quota, or another time at which it is deleted.",
+    tag: "branches",
+    access: "admin",
+    home: "tenant",
+    params: ofBranch,
+    body: Strict({
+      ttl_seconds: Type.Optional(
+        Nullable(
+          Type.Integer({ minimum: 1, maximum: HISTORY_SECONDS_MAX, description: "From now on; null: it stays." }),
+        ),
+      ),
+      quota_bytes: Type.Optional(Nullable(Quota)),
+    }),
+    example: { params: { name: "try" }, body: { quota_bytes: 1_000_000_000 } },
     response: Branch,
   },
   {

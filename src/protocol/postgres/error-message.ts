@@ -35,6 +35,7 @@ const SQLSTATES: Partial<Record<ErrorCode, string>> = {
   statement_stopped: "57014",
   shutting_down: "57P01",
   disk_full: "53100",
+  quota_exceeded: "53400",
 };
 
 export function sqlstateOf({ code, details }: Pick<DbError, "code" | "details">): string {

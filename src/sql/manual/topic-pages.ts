@@ -107,6 +107,12 @@ export const TOPIC_PAGES: readonly ManualPage[] = [
     "",
   ),
   topic(
+    "restore",
+    "[EXPLAIN] RESTORE TABLE name [, …] [WHERE condition] AS OF {time | SEQUENCE n} | [EXPLAIN] RESTORE GRAPH [name] AS OF …",
+    "For admins of the tenant, whose past must be kept (PUT /v1/history). Makes the rows of tables what they were at that moment, as part of the transaction, in which it must come before other writes. Constraints are checked, and triggers do not fire. EXPLAIN shows up to 1,000 of the rows and writes nothing.",
+    "",
+  ),
+  topic(
     "language functions",
     "SENTIMENT(text) | SENTIMENT_SCORES(text) | SUMMARIZE(text [, characters]) | CLASSIFY(text [, categories]) | EXTRACT_ENTITIES(text)",
     "Analyses English texts with the libraries and models of the installation. SENTIMENT returns positive, negative or neutral. EXTRACT_ENTITIES returns a jsonb array of objects with text, type, start, end (UTF-16 code units) and confidence. CLASSIFY returns the most likely category (of an array, or of common topics).",

@@ -10,13 +10,15 @@
  *   SHOW CONSTRAINTS [FROM t]                               SELECT … FROM pg_constraint
  *   RESTORE [DATABASE] [FROM] 'backup' [WITH (…)]           SELECT restore_backup(…) AS result
  *   EVALUATE …, SHOW EVALUATIONS                            evaluation-statements.ts
+ *   RESTORE TABLE …, RESTORE GRAPH …                        restore-statements.ts
  */
 import { optionsOf } from "./automl-dialect.js";
 import { evaluationStatement } from "./evaluation-statements.js";
+import { restoreStatement } from "./restore-statements.js";
 import { isName, isSymbol, isWord, nameOf, syntaxErrorAt, type Token, tableName } from "./tokens.js";
 
 export const CLIENT_SUSPECT =
-  /\b(?:create|drop|describe|desc|execute|replace|show)\s+(?:agents?|model|backups|constraints|evaluations)\b|(?:^|;|\*\/|\n)\s*(?:backup|restore|evaluate)\b/i;
+  /\b(?:create|drop|describe|desc|execute|replace|show)\s+(?:agents?|model|backups|constraints|evaluations)\b|(?:^|;|\*\/|\n)\s*(?:backup|(?:explain\s+)?restore|evaluate)\b/i;
 
 interface Statement {
   readonly text: string;
@@ -28,6 +30,8 @@ export function clientStatement(statement: Statement): string | null {
   const [verb, second, third] = statement.tokens;
   const evaluation = evaluationStatement(statement);
   if (evaluation !== null) return evaluation;
+  const restored = restoreStatement(statement);
+  if (restored !== null) return restored;
   if (isWord(verb, "backup")) return backup(statement);
   if (isWord(verb, "restore")) return restore(statement);
   if (isWord(verb, "show") && isWord(second, "constraints")) return constraints(statement);

@@ -1,6 +1,6 @@
 /** One branch: what it is, what it has changed, and how it is merged. */
 import { useState } from "preact/hooks";
-import { timeText } from "../../lib/format.js";
+import { bytesText, timeText } from "../../lib/format.js";
 import { goTo, linkTo } from "../../lib/router.js";
 import { showBranch } from "../../lib/session.js";
 import { Badge, Button, ReloadButton } from "../../ui/button.js";
@@ -27,7 +27,7 @@ export function BranchDetail({ name, shown, mayChange, query }: BranchDetailProp
   const branch = useTenantGet<BranchRow>(path);
   const diff = useTenantGet<Diff>(`${path}/diff`, { limit: 0 });
   if (branch.data === undefined) return <Waiting error={branch.error} />;
-  const { from, start, created_by, created_at, expires_at } = branch.data;
+  const { from, start, created_by, created_at, expires_at, held_bytes, quota_bytes } = branch.data;
   const again = (): void => {
     branch.again();
     diff.again();
@@ -60,6 +60,7 @@ export function BranchDetail({ name, shown, mayChange, query }: BranchDetailProp
             ["As of", `${timeText(start.at)}, commit ${start.sequence}`],
             ["Made", `${timeText(created_at)} by ${created_by}`],
             ["Ends", expires_at === null ? "when it is deleted" : timeText(expires_at)],
+            ["Holds", `${bytesText(held_bytes)}${quota_bytes === null ? "" : ` of ${bytesText(quota_bytes)}`}`],
             ["Definitions", <Definitions key="definitions" names={diff.data?.definitions} />],
           ]}
         />

@@ -15,6 +15,9 @@ export interface BranchRow {
   readonly created_at: string;
   readonly created_by: string;
   readonly expires_at: string | null;
+  /** Of its own. */
+  readonly held_bytes: number;
+  readonly quota_bytes: number | null;
 }
 
 export type Change = "added" | "removed" | "changed";

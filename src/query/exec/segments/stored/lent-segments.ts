@@ -26,8 +26,11 @@ const DIFFERENT_SHARE_MAX = 0.25;
 const DIFFERENT_MIN = 1024;
 
 export class LentSegments {
-  /** Segments of the origin's table with too few rows in common, by "tenant/table" of the branch. */
-  private readonly refused = new Map<string, readonly Segment[]>();
+  /**
+   * Tables of branches, as "tenant/table", that have too few rows in common with segments of the origin's table. Weak:
+   * it must not keep the files of segments open that the origin has replaced.
+   */
+  private readonly refused = new WeakMap<readonly Segment[], Set<string>>();
 
   constructor(
     private readonly layers: LayeredEngine,
@@ -46,7 +49,7 @@ export class LentSegments {
     const opening = cache.openingOf(branch.origin, layout);
     if (opening !== null) return opening;
     const origin = cache.tableOf(branch.origin, storageId);
-    if (origin === null || !origin.isReady || this.refused.get(name) === origin.segments) return null;
+    if (origin === null || !origin.isReady || this.refused.get(origin.segments)?.has(name) === true) return null;
     const columns = columnsOf(origin, layout);
     const table = new TableSegments(tenantNumber, storageId, rowPrefix(tenantNumber, storageId));
     table.segments = segmentsFor(table, origin);
@@ -63,8 +66,7 @@ export class LentSegments {
         table.isReady = isDone;
         if (isDone) return;
         // Until the origin has other segments, or else the next scan would try the same again.
-        if (this.refused.size >= REFUSED_MAX) this.refused.clear();
-        this.refused.set(name, segments);
+        this.refused.set(segments, (this.refused.get(segments) ?? new Set()).add(name));
         cache.drop(table);
       });
     cache.opening.set(name, lending);
@@ -138,8 +140,6 @@ export class LentSegments {
     }
   }
 }
-
-const REFUSED_MAX = 10_000;
 
 /** Keys of newer entries. */
 async function eachNoted(
