@@ -1,4 +1,5 @@
 /** The open transactions of a shard, oldest snapshot first: a linked list through the transactions themselves. */
+import { DbError } from "../protocol/errors.js";
 import type { ShardTransaction } from "./transaction.js";
 
 export class OpenTransactions {
@@ -32,4 +33,11 @@ export class OpenTransactions {
     for (let each = this.oldest; each !== null; each = each.newer) all.push(each);
     return all;
   }
+}
+
+/** Why a transaction is ended whose snapshot takes too much memory. */
+export function snapshotNotKept(): DbError {
+  const why =
+    "The transaction was stopped: too much was changed while it was open, and its snapshot could not be kept.";
+  return new DbError("transaction_aborted", why, { sqlstate: "72000" });
 }

@@ -22,7 +22,7 @@ import { LARGE_COMMIT_SIZES, type LargeCommitSizes, textOperationsOf } from "./l
 import { type LargeCommitMade, LargeCommits, type LargeCommitsHost } from "./large-commits.js";
 import type { LayeredEngine } from "./layered-engine.js";
 import { LogTrim } from "./log-trim.js";
-import { OpenTransactions } from "./open-transactions.js";
+import { OpenTransactions, snapshotNotKept } from "./open-transactions.js";
 import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
@@ -398,20 +398,19 @@ export class Shard implements TransactionHost<ShardTransaction> {
     this.trim.written(operations.length);
   }
 
-  private prune(): void {
-    if (this.versions.size === 0) return;
-    const floor = this.open.oldest === null ? this.appliedSequence : this.open.oldest.floor;
-    if (floor <= this.prunedTo) return;
-    this.prunedTo = floor;
-    this.versions.prune(floor);
+  /** False: there are more that nobody needs. */
+  private prune(): boolean {
+    if (this.versions.size === 0) return true;
+    const floor = this.open.oldest?.floor ?? this.appliedSequence;
+    if (floor > this.prunedTo && this.versions.prune(floor)) this.prunedTo = floor;
+    return floor <= this.prunedTo;
   }
 
   private endOldestBeyondMemory(): void {
     const max = this.options.versionBytesMax ?? VERSION_BYTES_MAX;
     while (this.versions.bytes > max && this.open.oldest !== null) {
-      const why =
-        "The transaction was stopped: too much was changed while it was open, and its snapshot could not be kept.";
-      this.open.oldest.abort(new DbError("transaction_aborted", why, { sqlstate: "72000" }));
+      if (!this.prune()) continue;
+      this.open.oldest.abort(snapshotNotKept());
       this.counters.abortedForMemory++;
     }
   }

@@ -223,6 +223,38 @@ t.test("old snapshots that need too much memory are ended, with a reason", async
   t.equal(shard.metrics.abortedForMemory, 2);
 });
 
+t.test("an old snapshot beyond memory is ended alone where that is enough", async (t) => {
+  const shard = await openShard(t, { versionBytesMax: 460_000 });
+  const write = (from: number, to: number) => {
+    for (let i = from; i < to; i++) commit(shard, [`k${i}`, "x".repeat(100)]);
+    shard.flush();
+  };
+  const old = shard.begin({ readOnly: true });
+  write(0, 1450);
+  const newer = shard.begin({ readOnly: true });
+  write(1450, 2050);
+  t.throws(() => get(old, "k1"), { code: "transaction_aborted" });
+  t.equal(get(newer, "k1"), "x".repeat(100));
+  t.equal(get(newer, "k2000"), undefined);
+  t.equal(shard.metrics.abortedForMemory, 1);
+});
+
+t.test("versions that nobody needs go, also while the oldest snapshot stays the same", async (t) => {
+  const shard = await openShard(t);
+  const old = shard.begin({ readOnly: true });
+  for (let i = 0; i < 1000; i++) commit(shard, [`k${i}`, "x"]);
+  shard.flush();
+  shard.begin({ readOnly: true });
+  commit(shard, ["again", "x"]);
+  shard.flush();
+  old.rollback();
+  for (let i = 0; i < 8; i++) {
+    commit(shard, ["again", `${i}`]);
+    shard.flush();
+  }
+  t.ok(shard.metrics.versionBytes < 10_000, `${shard.metrics.versionBytes}`);
+});
+
 t.test("very many reads are merged, and conflicts are still found", async (t) => {
   const shard = await openShard(t);
   commit(shard, ["k00042", "1"]);
