@@ -6,8 +6,8 @@
 import type { EdgeSource } from "./edge-source.js";
 import type { PathRow, PathSearch } from "./path-search.js";
 
-/** Paths gone on from between two looks at the clock. */
-const PATHS_PER_TURN_CHECK = 64;
+/** Paths and relationships looked at between two looks at the clock. */
+const STEPS_PER_TURN_CHECK = 256;
 /** In lists of numbers that grow, and in maps. */
 const BYTES_PER_PATH = 36;
 const BYTES_PER_NODE = 96;
@@ -34,6 +34,8 @@ export class ShortestTrails implements PathSearch {
   private readonly distances = new Map<number, number>();
   /** A relationship leads back to where paths begin. */
   private closes = false;
+  /** Nodes that have all that they may have: never the beginning, if nothing leads back there. */
+  private full = 0;
   private at = 0;
   private worked = 0;
   private held = 0;
@@ -77,6 +79,7 @@ export class ShortestTrails implements PathSearch {
     this.found.clear();
     this.distances.clear();
     this.closes = false;
+    this.full = 0;
     this.count();
   }
 
@@ -97,15 +100,13 @@ export class ShortestTrails implements PathSearch {
     for (let [begin, length] = [0, 0]; begin < this.nodes.length; length++) {
       const end = this.nodes.length;
       for (let path = begin; length >= min && path < end; path++) {
+        if (this.isTime()) yield undefined;
         if (!this.isWanted(this.nodes[path]!, length)) continue;
         this.at = path;
         yield true;
       }
       if (length >= max || this.isOver()) return;
-      for (let path = begin; path < end; path++) {
-        this.goOn(path, max - length - 1);
-        if (this.isTime()) yield undefined;
-      }
+      for (let path = begin; path < end; path++) yield* this.goOn(path, max - length - 1);
       begin = end;
     }
   }
@@ -120,17 +121,17 @@ export class ShortestTrails implements PathSearch {
       if (distance >= max) return;
       for (const { others, edges, from: first, to } of source.of(node)) {
         for (let i = first; i < to; i++) {
+          if (this.isTime()) yield undefined;
           const other = others[i]!;
           if (other === from && !this.closes) this.closes = row.allows(edges[i]!);
           else if (!this.distances.has(other) && row.allows(edges[i]!)) this.distances.set(other, distance + 1);
         }
       }
-      if (this.isTime()) yield undefined;
     }
   }
 
   private isTime(): boolean {
-    if (++this.worked % PATHS_PER_TURN_CHECK !== 0) return false;
+    if (++this.worked % STEPS_PER_TURN_CHECK !== 0) return false;
     const { context } = this.row;
     this.count();
     context.checkpoint();
@@ -149,24 +150,22 @@ export class ShortestTrails implements PathSearch {
     if (found.count >= this.wanted) return false;
     found.count++;
     found.length = length;
+    if (found.count === this.wanted) this.full++;
     return true;
   }
 
   /** Whether every node at which a path could end has all that it may have. */
   private isOver(): boolean {
-    const isFull = (node: number) => (this.found.get(node)?.count ?? 0) >= this.wanted;
-    if (this.into !== -1) return isFull(this.into);
-    const start = this.nodes[0]!;
-    for (const node of this.distances.keys()) if (!isFull(node) && (node !== start || this.closes)) return false;
-    return true;
+    return this.full === (this.into !== -1 ? 1 : this.distances.size - Number(!this.closes));
   }
 
   /** Adds the paths that are one relationship longer; `left`: relationships that may follow after that one. */
-  private goOn(path: number, left: number): void {
+  private *goOn(path: number, left: number): Steps {
     const { row, distances } = this;
     const node = this.nodes[path]!;
     for (const { others, edges, from, to, skipsLoops } of row.source.of(node)) {
       for (let i = from; i < to; i++) {
+        if (this.isTime()) yield undefined;
         const [other, edge] = [others[i]!, edges[i]!];
         if (skipsLoops && other === node) continue;
         if (this.into !== -1 && (distances.get(other) ?? Number.POSITIVE_INFINITY) > left) continue;
