@@ -16,7 +16,7 @@
  */
 import { orderedAliases, useOf } from "./automl-uses.js";
 import type { Edit } from "./source-map.js";
-import { isName, isSymbol, isWord, nameOf, syntaxErrorAt, type Token } from "./tokens.js";
+import { isName, isSymbol, isWord, nameOf, quotedText, syntaxErrorAt, type Token } from "./tokens.js";
 
 interface Statement {
   readonly text: string;
@@ -31,7 +31,6 @@ export const AUTOML_SUSPECT =
 const PLAIN: ReadonlySet<Token["kind"]> = new Set(["string", "number", "parameter"]);
 /** More are refused where statements are bound. */
 const PARAMETERS_MAX = 65_535;
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /** True when the statement was one of these; calls inside other statements are rewritten by `automlCalls`. */
 export function automlStatement(statement: Statement): boolean {
@@ -77,7 +76,7 @@ function createExperiment(statement: Statement): string {
   const select = text.slice(first.start, tokens[last - 1]!.end);
   const options = `jsonb_build_object(${optionsOf(statement, last + 2).join(", ")})`;
   const values = `jsonb_build_array(${parametersOf(tokens.slice(at + 2, last)).join(", ")})`;
-  const args = [name, String(isAsync), literal(select), values, options, String(first.start)];
+  const args = [name, String(isAsync), quotedText(select), values, options, String(first.start)];
   return `SELECT automl_create_experiment(${args.join(", ")}) AS automl_result`;
 }
 
@@ -108,7 +107,7 @@ export function optionsOf(statement: Statement, from: number): string[] {
     if (!isName(name)) throw syntaxErrorAt(statement, at, "the name of an option");
     if (!isSymbol(tokens[at + 1], "=")) throw syntaxErrorAt(statement, at + 1, '"="');
     const { value, next } = valueAt(statement, at + 2);
-    options.push(literal(nameOf(name)), value);
+    options.push(quotedText(nameOf(name)), value);
     at = next;
     if (isSymbol(tokens[at], ",")) at++;
     else if (!isSymbol(tokens[at], ")")) throw syntaxErrorAt(statement, at, '"," or ")"');
@@ -138,7 +137,7 @@ function scalarAt(statement: Statement, at: number): { readonly value: string; r
   if (token !== undefined && (PLAIN.has(token.kind) || isWord(token, "true", "false"))) {
     return { value: token.kind === "parameter" ? open(token.text) : token.text, next: at + 1 };
   }
-  if (isName(token)) return { value: literal(nameOf(token)), next: at + 1 };
+  if (isName(token)) return { value: quotedText(nameOf(token)), next: at + 1 };
   throw syntaxErrorAt(statement, at, "a value");
 }
 
@@ -151,7 +150,7 @@ function nameAt(statement: Statement, at: number, isLast: boolean): string {
 }
 
 function nameText(token: Token): string {
-  return token.kind === "parameter" ? `${token.text}::text` : literal(nameOf(token));
+  return token.kind === "parameter" ? `${token.text}::text` : quotedText(nameOf(token));
 }
 
 /** `PREDICT c USING m AS SELECT …`, whose query stays where it is. */
@@ -275,7 +274,7 @@ function namedArguments({ tokens, edits }: Statement, from: number, close: numbe
     const named = isNamed(arg);
     const name = named ? nameOf(arg[0]!) : (columnName(arg) ?? `$${n + 1}`);
     const end = named ? arg[3]?.start : arg[0]!.start;
-    edits.push({ start: arg[0]!.start, end: end ?? arg[0]!.start, text: `${opening}${literal(name)}, ` });
+    edits.push({ start: arg[0]!.start, end: end ?? arg[0]!.start, text: `${opening}${quotedText(name)}, ` });
   }
   edits.push({ start: tokens[close]!.start, end: tokens[close]!.start, text: ")" });
 }

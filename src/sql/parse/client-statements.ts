@@ -15,18 +15,22 @@
 import { optionsOf } from "./automl-dialect.js";
 import { evaluationStatement } from "./evaluation-statements.js";
 import { restoreStatement } from "./restore-statements.js";
-import { isName, isSymbol, isWord, nameOf, syntaxErrorAt, type Token, tableName } from "./tokens.js";
+import {
+  isName,
+  isSymbol,
+  isWord,
+  nameOf,
+  quotedText,
+  syntaxErrorAt,
+  type TokenizedStatement,
+  tableName,
+} from "./tokens.js";
 
 export const CLIENT_SUSPECT =
   /\b(?:create|drop|describe|desc|execute|replace|show)\s+(?:agents?|model|backups|constraints|evaluations)\b|(?:^|;|\*\/|\n)\s*(?:backup|(?:explain\s+)?restore|evaluate)\b/i;
 
-interface Statement {
-  readonly text: string;
-  readonly tokens: readonly Token[];
-}
-
 /** The statement that replaces it; null: it is a different statement. Throws 42601 for invalid forms. */
-export function clientStatement(statement: Statement): string | null {
+export function clientStatement(statement: TokenizedStatement): string | null {
   const [verb, second, third] = statement.tokens;
   const evaluation = evaluationStatement(statement);
   if (evaluation !== null) return evaluation;
@@ -48,23 +52,21 @@ export function clientStatement(statement: Statement): string | null {
   return isWord(second, "model") ? ofModel(statement) : null;
 }
 
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
-
 /** A name, a text or a parameter as an expression. */
-function named(statement: Statement, at: number, what: string): string {
+function named(statement: TokenizedStatement, at: number, what: string): string {
   const token = statement.tokens[at];
   if (token?.kind === "parameter") return `${token.text}::text`;
   if (token?.kind === "string") return token.text;
-  if (isName(token)) return literal(nameOf(token));
+  if (isName(token)) return quotedText(nameOf(token));
   throw syntaxErrorAt(statement, at, what);
 }
 
-function refuseRest(statement: Statement, at: number): void {
+function refuseRest(statement: TokenizedStatement, at: number): void {
   if (statement.tokens.length > at) throw syntaxErrorAt(statement, at, "the end of the statement");
 }
 
 /** `WITH (name = value, …)` at the end, as JSON; without it `{}`. */
-function options(statement: Statement, at: number): string {
+function options(statement: TokenizedStatement, at: number): string {
   const { tokens } = statement;
   if (tokens[at] === undefined) return "'{}'::jsonb";
   if (!isWord(tokens[at], "with") || !isSymbol(tokens[at + 1], "("))
@@ -72,7 +74,7 @@ function options(statement: Statement, at: number): string {
   return `jsonb_build_object(${optionsOf({ ...statement, edits: [] }, at + 2).join(", ")})`;
 }
 
-function createAgent(statement: Statement, replaces: boolean): string {
+function createAgent(statement: TokenizedStatement, replaces: boolean): string {
   const { tokens } = statement;
   const from = replaces ? 4 : 2;
   const ifNotExists =
@@ -90,7 +92,7 @@ function agents(name: string | null): string {
   return `SELECT agent.* FROM ${all}, jsonb_to_recordset(list.found) AS agent (${AGENT_COLUMNS}) ORDER BY agent.name`;
 }
 
-function ofAgent(statement: Statement): string | null {
+function ofAgent(statement: TokenizedStatement): string | null {
   const { tokens } = statement;
   const [verb] = tokens;
   if (isWord(verb, "drop")) return `SELECT drop_agent(${dropped(statement, "an agent")}) AS result`;
@@ -115,7 +117,7 @@ function ofAgent(statement: Statement): string | null {
 }
 
 /** `[IF EXISTS] name` of DROP, as arguments. */
-function dropped(statement: Statement, what: string): string {
+function dropped(statement: TokenizedStatement, what: string): string {
   const { tokens } = statement;
   const ifExists = isWord(tokens[2], "if") && isWord(tokens[3], "exists");
   const at = ifExists ? 4 : 2;
@@ -126,14 +128,14 @@ function dropped(statement: Statement, what: string): string {
 }
 
 /** `all-minilm:latest`, which is several tokens without a blank between them. */
-function modelName({ text, tokens }: Statement, at: number): string | null {
+function modelName({ text, tokens }: TokenizedStatement, at: number): string | null {
   const [first, last] = [tokens[at], tokens.at(-1)];
   if (first?.kind !== "word" || last === undefined || first === last) return null;
   const written = text.slice(first.start, last.end);
-  return /^[\w./:-]+$/.test(written) ? literal(written) : null;
+  return /^[\w./:-]+$/.test(written) ? quotedText(written) : null;
 }
 
-function ofModel(statement: Statement): string | null {
+function ofModel(statement: TokenizedStatement): string | null {
   const [verb] = statement.tokens;
   if (isWord(verb, "drop")) return `SELECT drop_model(${dropped(statement, "a model")}) AS result`;
   if (!isWord(verb, "describe", "desc")) return null;
@@ -147,12 +149,12 @@ const BACKUPS = `SELECT backup.* FROM (SELECT list_backups() AS found) AS list,
   jsonb_to_recordset(list.found) AS backup (id text, status text, kind text, base text, encrypted boolean, entries bigint, bytes bigint, started_at timestamptz, finished_at timestamptz, holds_until timestamptz, note text, error jsonb, name text)`;
 
 /** Of tables. Null: it goes on as only Cypher's statement of that name does. */
-function constraints({ text, tokens }: Statement): string | null {
+function constraints({ text, tokens }: TokenizedStatement): string | null {
   const isOfOne = isWord(tokens[2], "from", "in", "on");
   const table = isOfOne ? tableName(tokens, 3) : null;
   if (isOfOne ? table === null || table.next < tokens.length : tokens.length > 2) return null;
   const one = isOfOne
-    ? ` AND held.conrelid = ${literal(text.slice(tokens[3]!.start, tokens.at(-1)!.end))}::regclass`
+    ? ` AND held.conrelid = ${quotedText(text.slice(tokens[3]!.start, tokens.at(-1)!.end))}::regclass`
     : "";
   return `${CONSTRAINTS}${one} ORDER BY table_name, constraint_name`;
 }
@@ -162,7 +164,7 @@ const CONSTRAINTS = `SELECT held.conname AS constraint_name, held.conrelid::regc
   pg_get_constraintdef(held.oid) AS definition
   FROM pg_constraint held JOIN pg_namespace space ON space.oid = held.connamespace WHERE held.conrelid <> 0 AND held.contype <> 'n' AND space.nspname NOT LIKE 'graph:%'`;
 
-function backup(statement: Statement): string | null {
+function backup(statement: TokenizedStatement): string | null {
   const { tokens } = statement;
   let at = 1;
   if (isWord(tokens[at], "incremental")) return backupWith(statement, at + 1, true);
@@ -170,7 +172,7 @@ function backup(statement: Statement): string | null {
   return backupWith(statement, at, false);
 }
 
-function backupWith(statement: Statement, from: number, incremental: boolean): string {
+function backupWith(statement: TokenizedStatement, from: number, incremental: boolean): string {
   const { tokens } = statement;
   let at = from;
   if (incremental && isWord(tokens[at], "database")) at++;
@@ -186,7 +188,7 @@ function backupWith(statement: Statement, from: number, incremental: boolean): s
 }
 
 /** `RESTORE [DATABASE [name]] [FROM] 'backup' [WITH (…)]`. */
-function restore(statement: Statement): string {
+function restore(statement: TokenizedStatement): string {
   const { tokens } = statement;
   let at = 1;
   if (isWord(tokens[at], "database")) {

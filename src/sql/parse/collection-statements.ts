@@ -4,10 +4,7 @@
  * Called by dialect.ts; stateless.
  */
 import { sqlError } from "../../protocol/errors.js";
-import { isName, isSymbol, isWord, nameOf, type Token } from "./tokens.js";
-
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
-const stringOf = (token: Token) => token.text.slice(1, -1).replaceAll("''", "'");
+import { isName, isSymbol, isWord, nameOf, quotedText, stringValue, type Token } from "./tokens.js";
 
 /** The statement that replaces it; null: it is a different statement. Throws 42601 for invalid forms. */
 export function collectionStatement(tokens: readonly Token[]): string | null {
@@ -22,7 +19,7 @@ function created(tokens: readonly Token[]): string {
     throw fault(tokens, "expected CREATE COLLECTION name FROM FILESYSTEM 'path' [WITH (option = value, …)]");
   }
   const options = JSON.stringify(optionsOf(tokens, 6));
-  const args = [literal(nameOf(name)), literal(stringOf(path)), `${literal(options)}::jsonb`];
+  const args = [quotedText(nameOf(name)), quotedText(stringValue(path)), `${quotedText(options)}::jsonb`];
   return `SELECT create_filesystem_collection(${args.join(", ")}) AS result`;
 }
 
@@ -34,7 +31,7 @@ function dropped(tokens: readonly Token[]): string {
   if (!isName(name) || tokens.length > at + (keeps ? 3 : 1)) {
     throw fault(tokens, "expected DROP COLLECTION [IF EXISTS] name [KEEP DATA]");
   }
-  return `SELECT drop_filesystem_collection(${literal(nameOf(name))}, ${ifExists}, ${keeps}) AS result`;
+  return `SELECT drop_filesystem_collection(${quotedText(nameOf(name))}, ${ifExists}, ${keeps}) AS result`;
 }
 
 /** Values are texts, numbers, true and false; several patterns are one text with commas. */
@@ -56,7 +53,7 @@ function optionsOf(tokens: readonly Token[], from: number): Readonly<Record<stri
 }
 
 function optionValue(token: Token): unknown {
-  if (token.kind === "string") return stringOf(token);
+  if (token.kind === "string") return stringValue(token);
   if (token.kind === "number") return Number(token.text);
   if (isWord(token, "true", "on", "yes")) return true;
   if (isWord(token, "false", "off", "no")) return false;

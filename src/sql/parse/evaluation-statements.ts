@@ -8,17 +8,19 @@
  *   SHOW EVALUATIONS                             SELECT … FROM list_evaluations()
  */
 import { optionsOf } from "./automl-dialect.js";
-import { isName, isSymbol, isWord, nameOf, syntaxErrorAt, type Token, tableName } from "./tokens.js";
-
-interface Statement {
-  readonly text: string;
-  readonly tokens: readonly Token[];
-}
-
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+import {
+  isName,
+  isSymbol,
+  isWord,
+  nameOf,
+  quotedText,
+  syntaxErrorAt,
+  type TokenizedStatement,
+  tableName,
+} from "./tokens.js";
 
 /** Null: it is a different statement. Throws 42601 for invalid forms. */
-export function evaluationStatement(statement: Statement): string | null {
+export function evaluationStatement(statement: TokenizedStatement): string | null {
   const { tokens } = statement;
   const [verb, what] = tokens;
   if (isWord(verb, "show")) return isWord(what, "evaluations") && tokens.length === 2 ? EVALUATIONS : null;
@@ -32,7 +34,7 @@ export function evaluationStatement(statement: Statement): string | null {
     const model = tokens[2];
     if (model?.kind !== "parameter" && !isName(model)) throw syntaxErrorAt(statement, 2, "the name of a model");
     const table = relation(statement, 3, "on", "a table");
-    const name = model.kind === "parameter" ? `${model.text}::text` : literal(nameOf(model));
+    const name = model.kind === "parameter" ? `${model.text}::text` : quotedText(nameOf(model));
     return call(statement, "evaluate_model", name, table);
   }
   if (!isWord(what, "answers")) throw syntaxErrorAt(statement, 1, "RETRIEVAL, MODEL or ANSWERS");
@@ -49,17 +51,17 @@ interface Named {
 }
 
 /** `word t`, where t is a name, a name in a schema, or a parameter. */
-function relation(statement: Statement, at: number, word: string, what: string): Named {
+function relation(statement: TokenizedStatement, at: number, word: string, what: string): Named {
   const { tokens } = statement;
   if (!isWord(tokens[at], word)) throw syntaxErrorAt(statement, at, word.toUpperCase());
   const token = tokens[at + 1];
   if (token?.kind === "parameter") return { sql: `${token.text}::text`, next: at + 2 };
   const found = tableName(tokens, at + 1);
   if (found === null) throw syntaxErrorAt(statement, at + 1, `the name of ${what}`);
-  return { sql: literal(found.name.path.join(".")), next: found.next };
+  return { sql: quotedText(found.name.path.join(".")), next: found.next };
 }
 
-function call(statement: Statement, fn: string, subject: string, { sql: table, next }: Named): string {
+function call(statement: TokenizedStatement, fn: string, subject: string, { sql: table, next }: Named): string {
   const { tokens } = statement;
   let options = "'{}'::jsonb";
   if (tokens[next] !== undefined) {

@@ -6,14 +6,17 @@
  *   RESTORE GRAPH [g] AS OF moment                       SELECT … FROM restore_rows('{"graph": "g", …}', …)
  *   EXPLAIN RESTORE …                                    the same with "dry_run"
  */
-import { isName, isSymbol, isWord, nameOf, syntaxErrorAt, type Token, tableName } from "./tokens.js";
-
-interface Statement {
-  readonly text: string;
-  readonly tokens: readonly Token[];
-}
-
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+import {
+  isName,
+  isSymbol,
+  isWord,
+  nameOf,
+  quotedText,
+  syntaxErrorAt,
+  type Token,
+  type TokenizedStatement,
+  tableName,
+} from "./tokens.js";
 
 /** Whether the statement is one; `AS OF` belongs to it then, and does not say what it reads. */
 export function isRestoreStatement(tokens: readonly Token[]): boolean {
@@ -22,7 +25,7 @@ export function isRestoreStatement(tokens: readonly Token[]): boolean {
 }
 
 /** Null: it is a different statement. Throws 42601 for invalid forms. */
-export function restoreStatement(statement: Statement): string | null {
+export function restoreStatement(statement: TokenizedStatement): string | null {
   const { tokens } = statement;
   if (!isRestoreStatement(tokens)) return null;
   const isDry = isWord(tokens[0], "explain");
@@ -32,7 +35,7 @@ export function restoreStatement(statement: Statement): string | null {
   const where = "tables" in wanted && isWord(tokens[next], "where") ? conditionOf(statement, next, asOf) : undefined;
   if (where === undefined && !isAsOf(tokens, next)) throw syntaxErrorAt(statement, next, "AS OF and a moment");
   const call = JSON.stringify({ ...wanted, ...(where !== undefined && { where }), ...(isDry && { dry_run: true }) });
-  const rows = `(SELECT restore_rows(${literal(call)}, ${momentAt(statement, asOf + 2)}) AS found) AS list`;
+  const rows = `(SELECT restore_rows(${quotedText(call)}, ${momentAt(statement, asOf + 2)}) AS found) AS list`;
   const columns = isDry
     ? `"table" text, change text, before jsonb, after jsonb`
     : `"table" text, added int8, removed int8, changed int8`;
@@ -43,7 +46,7 @@ function isAsOf(tokens: readonly Token[], at: number): boolean {
   return isWord(tokens[at], "as") && isWord(tokens[at + 1], "of");
 }
 
-function tablesAt(statement: Statement, from: number) {
+function tablesAt(statement: TokenizedStatement, from: number) {
   const tables: string[] = [];
   for (let at = from; ; at++) {
     const found = tableName(statement.tokens, at);
@@ -61,7 +64,7 @@ function graphAt(tokens: readonly Token[], at: number) {
 }
 
 /** The text between WHERE and AS OF. */
-function conditionOf(statement: Statement, where: number, asOf: number): string {
+function conditionOf(statement: TokenizedStatement, where: number, asOf: number): string {
   const { text, tokens } = statement;
   const [first, last] = [tokens[where + 1], tokens[asOf - 1]];
   if (asOf <= where) throw syntaxErrorAt(statement, tokens.length, "AS OF and a moment");
@@ -74,7 +77,7 @@ function conditionOf(statement: Statement, where: number, asOf: number): string 
 }
 
 /** As two arguments: the number of a commit, or a time. */
-function momentAt(statement: Statement, at: number): string {
+function momentAt(statement: TokenizedStatement, at: number): string {
   const { text, tokens } = statement;
   const [first, second] = [tokens[at], tokens[at + 1]];
   if (first === undefined) throw syntaxErrorAt(statement, at, "a time, or SEQUENCE and the number of a commit");

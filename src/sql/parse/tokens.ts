@@ -122,12 +122,16 @@ export function tableName(tokens: readonly Token[], from: number) {
 /** What a quoted text says. */
 export const stringValue = (token: Token) => token.text.slice(1, -1).replaceAll("''", "'");
 
+/** A text in quotes, as `stringValue` reads it. */
+export const quotedText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+export interface TokenizedStatement {
+  readonly text: string;
+  readonly tokens: readonly Token[];
+}
+
 /** Of a statement that goes wrong at the token of that number, where something else was expected. */
-export function syntaxErrorAt(
-  { text, tokens }: { readonly text: string; readonly tokens: readonly Token[] },
-  at: number,
-  wanted: string,
-): Error {
+export function syntaxErrorAt({ text, tokens }: TokenizedStatement, at: number, wanted: string): Error {
   const token = tokens[at];
   const near = token === undefined ? "at end of input" : `at or near "${token.text}"`;
   // Positions count characters, not UTF-16 units.
