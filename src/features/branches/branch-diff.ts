@@ -49,8 +49,7 @@ async function differences(
     if (kind !== undefined && kind !== change) continue;
     total++;
     if (total <= offset || rows.length >= limit) continue;
-    const { before, after } = difference;
-    rows.push({ table, change, before: shownRow(difference.table, before), after: shownRow(difference.table, after) });
+    rows.push(shownChange(difference));
   }
   return {
     plain: {
@@ -59,6 +58,16 @@ async function differences(
       definitions: tables.changed.map(shownName),
       complete: total <= offset + rows.length,
     },
+  };
+}
+
+/** As answers show it. */
+export function shownChange({ table, before, after }: Pick<RowDifference, "table" | "before" | "after">) {
+  return {
+    table: shownName(table),
+    change: changeOf({ before, after }),
+    before: shownRow(table, before),
+    after: shownRow(table, after),
   };
 }
 

@@ -6,6 +6,7 @@ import Type from "typebox";
 import { CALLER, type Request } from "../../actor/request.js";
 import { requireWhole } from "../../actor/table-doors.js";
 import { DEFAULT_GRAPH, graphOf } from "../../catalog/graph.js";
+import { TablesToRestore } from "../../protocol/endpoints/branches.js";
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { ExecContext } from "../../query/exec/context.js";
@@ -22,7 +23,7 @@ import { shownName } from "./row-changes.js";
 import { rowsToWrite, undo } from "./undo.js";
 
 const WANTED = Strict({
-  tables: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 100 })),
+  tables: Type.Optional(TablesToRestore),
   /** Null: the one without a name. */
   graph: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   where: Type.Optional(Type.String({ minLength: 1 })),

@@ -23,11 +23,11 @@ import { prefixRange, rowPrefix } from "../../storage/keys.js";
 import type { CommitStamp } from "../../storage/operation.js";
 import { type Cursor, NO_ENTRIES, readSome } from "../../storage/store.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
-import { changeOf, DIFF_ROWS_DEFAULT } from "./branch-diff.js";
+import { DIFF_ROWS_DEFAULT, shownChange } from "./branch-diff.js";
 import { RowMerge, sameRow } from "./branch-merge.js";
 import { shownStamp } from "./history-routes.js";
 import { layersOf, startOf } from "./make-branch.js";
-import { type Row, shownName, shownRow } from "./row-changes.js";
+import { type Row, shownName } from "./row-changes.js";
 import { condition, type Difference, type Moment } from "./undo-condition.js";
 
 type Wanted = BodyOf<"history.undo">;
@@ -104,9 +104,7 @@ export async function rowsToWrite(request: Request, context: ExecContext, { name
     for await (const differences of differencesOf(undoing, merge)) {
       for (const { key, now, then } of await wantedOf(differences)) {
         merge.restore(table, key, then);
-        if (rows.length >= rowsMax) continue;
-        const change = changeOf({ before: now, after: then });
-        rows.push({ table: shownName(table), change, before: shownRow(table, now), after: shownRow(table, then) });
+        if (rows.length < rowsMax) rows.push(shownChange({ table, before: now, after: then }));
       }
     }
     requireKept(undoing);

@@ -2,7 +2,7 @@
 
 import Type from "typebox";
 import type { Request } from "../../actor/request.js";
-import { BRANCH_NAME } from "../../protocol/endpoints/branches.js";
+import { BRANCH_NAME, TablesToRestore } from "../../protocol/endpoints/branches.js";
 import { Parameters, Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError } from "../../protocol/errors.js";
 import { HISTORY_SECONDS_MAX } from "../../protocol/limits.js";
@@ -118,13 +118,7 @@ const undoTool: Tool = {
     "Makes the rows of tables what they were at an earlier moment, all or none. Look at it with dry_run first. The tenant's past has to be kept.",
   input: Strict({
     table: Type.Optional(Type.String({ minLength: 1 })),
-    tables: Type.Optional(
-      Type.Array(Type.String({ minLength: 1 }), {
-        minItems: 1,
-        maxItems: 100,
-        description: "Several, in place of `table`. The two tables of a graph go together.",
-      }),
-    ),
+    tables: Type.Optional(TablesToRestore),
     as_of: Type.Union([Type.String(), Type.Integer({ minimum: 0 })], {
       description: "A time such as 2026-11-20T10:00:00Z, or the number of a commit.",
     }),

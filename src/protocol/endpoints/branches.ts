@@ -45,17 +45,16 @@ const Quota = Type.Integer({
 const Row = Nullable(Type.Record(Type.String(), Type.Unknown()));
 const Counts = { added: Type.Integer(), removed: Type.Integer(), changed: Type.Integer() };
 
+const ChangedRow = Type.Object({
+  table: Type.String(),
+  change: Type.Enum(["added", "removed", "changed"]),
+  before: Row,
+  after: Row,
+});
+
 const Diff = Type.Object({
   tables: Type.Array(Type.Object({ table: Type.String(), ...Counts })),
-  rows: Type.Array(
-    Type.Object({
-      table: Type.String(),
-      change: Type.Enum(["added", "removed", "changed"]),
-      before: Row,
-      after: Row,
-    }),
-    { description: "In the order of their keys, up to `limit`." },
-  ),
+  rows: Type.Array(ChangedRow, { description: "In the order of their keys, up to `limit`." }),
   definitions: Type.Array(Type.String(), {
     description: "Tables whose definition the branch has changed, made or dropped.",
   }),
@@ -72,17 +71,17 @@ const Merged = Type.Object({
   conflicts_total: Type.Integer(),
 });
 
+export const TablesToRestore = Type.Array(Type.String({ minLength: 1 }), {
+  minItems: 1,
+  maxItems: 100,
+  description: "Several, in place of `table`. The two tables of a graph go together.",
+});
+
 const Undo = Strict({
   table: Type.Optional(
     Type.String({ minLength: 1, description: "With the schema and a dot, where that is not `public`." }),
   ),
-  tables: Type.Optional(
-    Type.Array(Type.String({ minLength: 1 }), {
-      minItems: 1,
-      maxItems: 100,
-      description: "Several, in place of `table`. The two tables of a graph go together.",
-    }),
-  ),
+  tables: Type.Optional(TablesToRestore),
   as_of: Type.Union([Type.String(), Type.Integer({ minimum: 0 })], {
     description: "A time, or the number of a commit.",
   }),
@@ -101,15 +100,9 @@ const Undone = Type.Object({
   undone: Type.Boolean({ description: "False: nothing was written, because of `dry_run`." }),
   as_of: Moment,
   ...Counts,
-  rows: Type.Array(
-    Type.Object({
-      table: Type.String(),
-      change: Type.Enum(["added", "removed", "changed"]),
-      before: Row,
-      after: Row,
-    }),
-    { description: "What is written, up to 100 rows: as they are now, and as they were." },
-  ),
+  rows: Type.Array(ChangedRow, {
+    description: "What is written, up to 100 rows: as they are now, and as they were.",
+  }),
 });
 
 export const branchEndpoints = [
