@@ -263,7 +263,7 @@ class FeaturesOfActor implements ActorFeatures {
   undone(partition: Partition, first: number, error: DbError): void {
     this.placement.undone(partition);
     this.restores.undone(partition, error);
-    if (partition.shard.layers !== null) endsUndone(partition.shard.layers, first);
+    endsUndone(partition.shard.layers?.branches.values() ?? [], first);
     if (partition.number === DIRECTORY_PARTITION) this.directory?.undone(first);
   }
 

@@ -27,6 +27,8 @@ export interface Branch extends BranchRecord {
   quotaBytes: number | null;
   /** Operations since the engine was opened: whether somebody has written meanwhile. */
   writes: number;
+  /** The commit that ends it, of which the engine may not know yet; null: none does. */
+  endedBy: number | null;
 }
 
 const NONE: ReadonlySet<number> = new Set();
@@ -43,6 +45,10 @@ export class BranchList {
 
   get(number: number): Branch | undefined {
     return this.all.get(number);
+  }
+
+  values(): Iterable<Branch> {
+    return this.all.values();
   }
 
   /** The number of a tenant's branch; null: it has none of that name. */

@@ -10,36 +10,17 @@ import type { LayeredEngine } from "./layered-engine.js";
 export const FIRST_BRANCH = 2 ** 30;
 export const LAST_BRANCH = 2 ** 31 - 1;
 
-const ending = new WeakSet<Branch>();
-/** The same by branch numbers, with the commits that end them. */
-const ends = new WeakMap<Layers, Map<number, { readonly branch: Branch; readonly sequence: number }>>();
-
-type Layers = Pick<LayeredEngine, "branchOf">;
-
-export function isEnding(branch: Branch): boolean {
-  return ending.has(branch);
-}
-
-/** `sequence`: of the commit that ends it. */
-export function markEnding(layers: Layers, number: number, sequence: number): void {
-  const branch = layers.branchOf(number)!;
-  const known = ends.get(layers) ?? new Map<number, { readonly branch: Branch; readonly sequence: number }>();
-  for (const [other, mark] of known) if (layers.branchOf(other) !== mark.branch) known.delete(other);
-  ends.set(layers, known.set(number, { branch, sequence }));
-  ending.add(branch);
+export function isEnding({ endedBy }: Pick<Branch, "endedBy">): boolean {
+  return endedBy !== null;
 }
 
 /** The log did not take the commits from that one on: branches that they were to end go on. */
-export function endsUndone(layers: Layers, first: number): void {
-  for (const [number, { branch, sequence }] of ends.get(layers) ?? []) {
-    if (sequence < first) continue;
-    ends.get(layers)!.delete(number);
-    ending.delete(branch);
-  }
+export function endsUndone(branches: Iterable<Branch>, first: number): void {
+  for (const branch of branches) if (branch.endedBy !== null && branch.endedBy >= first) branch.endedBy = null;
 }
 
 /** Throws not_found for the number of a branch that there is not, or not any more. Numbers of tenants are no matter. */
-export function requireBranch(layers: Layers | null, number: number): void {
+export function requireBranch(layers: Pick<LayeredEngine, "branchOf"> | null, number: number): void {
   if (number < FIRST_BRANCH) return;
   const branch = layers?.branchOf(number) ?? null;
   if (branch === null || isEnding(branch)) throw branchEnded();

@@ -55,7 +55,7 @@ export interface WrittenKeys {
 }
 
 export class LayeredEngine implements Engine {
-  private readonly branches = new BranchList();
+  readonly branches = new BranchList();
   /** Tenants with a record of their own that their past is kept. */
   private readonly recorded = new Set<number>();
   /** Whose past is kept, and the oldest commit that can be read. */
@@ -359,7 +359,7 @@ export class LayeredEngine implements Engine {
     const there = this.branches.get(tenant);
     // What has it at hand sees the change.
     if (there !== undefined) Object.assign(there, { expiresAtMs, quotaBytes });
-    else this.branches.set(tenant, { ...record, start, quotaBytes, writes: 0 });
+    else this.branches.set(tenant, { ...record, start, quotaBytes, writes: 0, endedBy: null });
     return [{ key: sinceKey(tenant, "branch"), value: stampValue(start) }];
   }
 

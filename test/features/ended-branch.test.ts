@@ -3,7 +3,7 @@ import t from "tap";
 import type { Partition } from "../../src/actor/partition.js";
 import { inBranch } from "../../src/features/branches/branch-life.js";
 import type { Branch } from "../../src/storage/branch-list.js";
-import { endsUndone, isEnding, markEnding } from "../../src/storage/ending-branches.js";
+import { endsUndone, isEnding } from "../../src/storage/ending-branches.js";
 import { rowPrefix } from "../../src/storage/keys.js";
 import { open } from "../conformance/sql-adapter.js";
 
@@ -22,7 +22,7 @@ t.test("a commit in a branch that is gone", async (t) => {
 });
 
 t.test("whatever comes of the work, the end of its branch is told", async (t) => {
-  const branch = { name: "b" } as Branch;
+  const branch = { name: "b", endedBy: null } as Branch;
   let there: Branch | null = branch;
   const partition = { shard: { layers: { branchOf: () => there } } } as unknown as Partition;
   t.equal(await inBranch(partition, NUMBER, branch, async () => 1), 1);
@@ -36,13 +36,13 @@ t.test("whatever comes of the work, the end of its branch is told", async (t) =>
   await t.rejects(inBranch(partition, NUMBER, branch, leave), { code: "not_found" }, "another of its number");
   there = branch;
   const fail = async () => {
-    markEnding(partition.shard.layers!, NUMBER, 7);
+    branch.endedBy = 7;
     throw new TypeError("nothing is there");
   };
   await t.rejects(inBranch(partition, NUMBER, branch, fail), { code: "not_found" });
   await t.rejects(inBranch(partition, NUMBER, null, fail), { code: "not_found" });
-  endsUndone(partition.shard.layers!, 8);
+  endsUndone([branch], 8);
   t.ok(isEnding(branch), "an earlier commit ends it");
-  endsUndone(partition.shard.layers!, 7);
+  endsUndone([branch], 7);
   t.equal(await inBranch(partition, NUMBER, branch, async () => 2), 2, "the log did not take its end");
 });

@@ -2,7 +2,7 @@
 import type { Partition } from "../../actor/partition.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Branch } from "../../storage/branch-list.js";
-import { branchEnded, isEnding, markEnding } from "../../storage/ending-branches.js";
+import { branchEnded, isEnding } from "../../storage/ending-branches.js";
 import { branchKey, historyRecordKey } from "../../storage/history-keys.js";
 import { CLEARED, jobsOfTenantPrefix, prefixRange, retiredKey, tenantPrefix } from "../../storage/keys.js";
 import { FEED } from "../feed/feed.js";
@@ -29,7 +29,7 @@ export function endBranch(partition: Partition, number: number): void {
   tx.delete(historyRecordKey(number));
   tx.delete(branchKey(number));
   partition.tenant(root).commit(tx);
-  markEnding(layers, number, partition.shard.committedSequence);
+  branch.endedBy = partition.shard.committedSequence;
   partition.forget(number);
 }
 

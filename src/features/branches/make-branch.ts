@@ -58,7 +58,7 @@ export async function createBranch(request: Request, body: BodyOf<"branches.crea
 /** PATCH /v1/branches/{name}: another quota, or another time at which it ends. */
 export async function changeBranch(request: Request, number: number, body: BodyOf<"branches.change">) {
   const layers = layersOf(request);
-  const { writes: _, ...branch } = layers.branchOf(number)!;
+  const { writes: _, endedBy: __, ...branch } = layers.branchOf(number)!;
   const record: BranchRecord = {
     ...branch,
     expiresAtMs: body.ttl_seconds === undefined ? branch.expiresAtMs : expiryOf(body.ttl_seconds),
