@@ -4,8 +4,8 @@
  * CLIENTS="1 32"; SCRIPTS="select-only simple-update". Then COPY of 1 million rows, by psql.
  */
 import { execFileSync } from "node:child_process";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "../test/free-port.js";
 import { type PostgresCluster, postgresBinaries, startPostgres } from "./contenders/postgres-cluster.js";
 import { cpuSecondsOf } from "./processes.js";
 import { endChild, launchTessera, PASSWORD, removeDirectory, temporaryDirectory } from "./servers.js";
@@ -160,13 +160,4 @@ async function postgres(binaries: string): Promise<Contender> {
     },
     stop: () => cluster.stop(),
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }

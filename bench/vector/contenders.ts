@@ -3,8 +3,8 @@
  * Chroma's own server. Each makes a graph with M 16 and ef_construction 100 for cosine.
  */
 import { readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "../../test/free-port.js";
 import { tesseraVersion } from "../contenders/contenders.js";
 import { jsonRequest, type Request } from "../load/requests.js";
 import { cpuSecondsOf } from "../processes.js";
@@ -156,15 +156,6 @@ async function startStore(store: string, name: string): Promise<VectorContender>
     search: (query, k) => jsonRequest("/search", token, `{"vector":${vectorJson(query)},"k":${k}}`),
     idsOf: (answer) => (answer as { data: { id: string }[] }).data.map(({ id }) => id),
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 /** Without a check of who asks. Its graph keeps the candidates that it was made for. */

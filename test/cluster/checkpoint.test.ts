@@ -26,7 +26,7 @@ import { appliedBy } from "../../src/storage/recovery.js";
 import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
 import type { Shard } from "../../src/storage/shard.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
-import { freePort } from "./etcd.js";
+import { freePort } from "../free-port.js";
 
 const PARTITION = 3;
 const IDENTITY = { installation: "test", partition: PARTITION };

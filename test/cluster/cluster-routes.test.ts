@@ -32,8 +32,8 @@ import {
 } from "../../src/protocol/frames.js";
 import type { IdentityChange } from "../../src/protocol/identity.js";
 import type { ToActor } from "../../src/protocol/messages.js";
+import { freePort } from "../free-port.js";
 import { memoryLogger } from "../gateway/memory-logger.js";
-import { freePort } from "./etcd.js";
 
 const CODE = ENDPOINTS.find(({ name }) => name === "query.execute")!.code;
 const CHANGE: IdentityChange = { kind: "user", userId: "u", version: 1 };

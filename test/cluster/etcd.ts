@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EtcdClient } from "../../src/cluster/etcd-client.js";
 import type { EtcdTls } from "../../src/protocol/messages.js";
+import { freePort } from "../free-port.js";
 
 /** Why tests with etcd are skipped; false: they are not. */
 export const NO_ETCD =
@@ -102,26 +102,4 @@ export class EtcdMember {
 
 function run(args: readonly string[]): ChildProcess {
   return spawn("etcd", args, { stdio: "ignore" });
-}
-
-/** TEST_PORTS=from-to: only of those, one after the other. */
-const [portFrom, portTo] = (process.env.TEST_PORTS ?? "").split("-").map(Number);
-let nextPort = portFrom || 0;
-
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const wanted = nextPort;
-    if (wanted > 0) nextPort = wanted < portTo! ? wanted + 1 : portFrom!;
-    const server = createServer().listen(wanted, "127.0.0.1");
-    try {
-      await once(server, "listening");
-    } catch (error) {
-      if (wanted > 0) continue;
-      throw error;
-    }
-    const { port } = server.address() as { port: number };
-    server.close();
-    await once(server, "close");
-    return port;
-  }
 }

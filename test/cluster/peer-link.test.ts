@@ -10,7 +10,7 @@ import {
   remotePort,
 } from "../../src/cluster/peer-link.js";
 import { type RequestFrame, RequestWriter, readRequests, shiftDeadlines } from "../../src/protocol/frames.js";
-import { freePort } from "./etcd.js";
+import { freePort } from "../free-port.js";
 
 const NOTHING: PeerMessages = { frames: () => undefined, control: () => undefined, closed: () => undefined };
 

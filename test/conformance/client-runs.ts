@@ -1,11 +1,10 @@
 /** Runs the programs of clients/ against one server, each as the only user of a tenant of its own. */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { TestServer } from "../e2e/server.js";
+import { freePort } from "../free-port.js";
 import type { Client } from "./clients.js";
 import { type Oracle, startPostgres } from "./postgres.js";
 import { installFromNpm, type Outcome, runProgram } from "./run-program.js";
@@ -93,12 +92,4 @@ function lackingOf({ needs = [], debian = [] }: Client): string | null {
 function isThere(need: string): boolean {
   if (need.startsWith("/")) return existsSync(need);
   return (process.env.PATH ?? "").split(":").some((folder) => existsSync(join(folder, need)));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

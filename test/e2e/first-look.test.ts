@@ -1,10 +1,10 @@
 /** What one who has just come sees: the program without arguments, and the server's root in a browser. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { freePort } from "../free-port.js";
 import { PROGRAM, TestServer } from "./server.js";
 
 t.test("the program without arguments prints help and makes nothing", async (t) => {
@@ -84,11 +84,3 @@ t.test("a second server does not share the first one's port", async (t) => {
   t.equal(status, 1);
   t.match(stderr, `Cannot listen on 127.0.0.1:${port}: the address is in use`);
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}

@@ -6,7 +6,6 @@ import { execFileSync, spawn } from "node:child_process";
 import { type EventEmitter, once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -15,6 +14,7 @@ import { connect } from "node:tls";
 import neo4j from "neo4j-driver";
 import pg from "pg";
 import t from "tap";
+import { freePort } from "../free-port.js";
 import { WITH_BOLT } from "./bolt-client.js";
 import { ADMIN_PASSWORD, PROGRAM } from "./server.js";
 import { WITH_POSTGRES } from "./wire-client.js";
@@ -35,12 +35,7 @@ function makeCertificate(name: string): boolean {
 }
 
 /** A port that was chosen by the system cannot be shared with the next certificate. */
-const port = await new Promise<number>((resolve) => {
-  const probe = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = probe.address() as AddressInfo;
-    probe.close(() => resolve(port));
-  });
-});
+const port = await freePort();
 const lines: string[] = [];
 function start(environment: Record<string, string>): { child: ReturnType<typeof spawn>; url: Promise<string> } {
   const child = spawn(PROGRAM, ["serve"], {

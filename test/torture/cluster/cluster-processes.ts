@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ClusterMap, readClusterUrl } from "../../../src/cluster/cluster-map.js";
 import { DbError } from "../../../src/protocol/errors.js";
-import { EtcdMember, freePort } from "../../cluster/etcd.js";
+import { EtcdMember } from "../../cluster/etcd.js";
+import { freePort } from "../../free-port.js";
 import { LinkProxy } from "./link-proxy.js";
 
 const PASSWORD = "correct-horse";

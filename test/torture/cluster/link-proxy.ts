@@ -1,7 +1,7 @@
 /** A link between two processes that can be cut or made slow: a TCP proxy on loopback. */
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { freePort } from "../../cluster/etcd.js";
+import { freePort } from "../../free-port.js";
 
 /** Bytes of one direction, in order. */
 class Lane {
