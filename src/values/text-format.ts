@@ -22,7 +22,15 @@ import { ltreeFromText } from "./ltree.js";
 import { ltxtqueryFromText } from "./ltxtquery.js";
 import { inetText, macFromText, networkFromText } from "./network.js";
 import { Numeric } from "./numeric.js";
-import { type Bound, rangeInZone, rangeOfMultirange, subtypeOf } from "./range.js";
+import {
+  type Bound,
+  multirangeKeyOf,
+  type RangeKey,
+  rangeInZone,
+  rangeKeyOf,
+  rangeOfMultirange,
+  subtypeOf,
+} from "./range.js";
 import { multirangeFromText, rangeFromText } from "./range-input.js";
 import { sparseFromText } from "./sparse-vector.js";
 import { arrayFromText, arrayToText } from "./text-format-array.js";
@@ -42,7 +50,6 @@ import { tsVectorFromText } from "./ts-vector.js";
 import {
   type Interval,
   Json,
-  type RangeName,
   type SqlArray,
   type SqlType,
   type SystemTypeName,
@@ -112,6 +119,10 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC", style?: Te
     case "tstzrange":
     case "tstzmultirange":
       return rangeInZone(type.name, value as string, timeZone, style);
+    case "range":
+      return rangeInZone(rangeKeyOf(type)!, value as string, timeZone, style);
+    case "multirange":
+      return rangeInZone(multirangeKeyOf(type)!, value as string, timeZone, style);
     case "char":
       return charToText(value as string);
     case "variant":
@@ -246,14 +257,20 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
     case "daterange":
     case "tsrange":
     case "tstzrange":
-      return rangeFromText(type.name, text, boundReader(type.name, clock));
+    case "range": {
+      const range = rangeKeyOf(type)!;
+      return rangeFromText(range, text, boundReader(range, clock));
+    }
     case "int4multirange":
     case "int8multirange":
     case "nummultirange":
     case "datemultirange":
     case "tsmultirange":
     case "tstzmultirange":
-      return multirangeFromText(type.name, text, boundReader(rangeOfMultirange(type.name), clock));
+    case "multirange": {
+      const list = multirangeKeyOf(type)!;
+      return multirangeFromText(list, text, boundReader(rangeOfMultirange(list), clock));
+    }
     case "tid":
     case "xid":
     case "int2vector":
@@ -297,7 +314,7 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
 }
 
 /** Reads bounds as values of the range's subtype. */
-function boundReader(name: RangeName, clock: Clock): (text: string) => Bound {
+function boundReader(name: RangeKey, clock: Clock): (text: string) => Bound {
   const subtype = typeOf(subtypeOf(name));
   return (text) => fromText(subtype, text, clock) as Bound;
 }
