@@ -111,7 +111,7 @@ export function multirangeKeyOf(type: SqlType): MultirangeKey | null {
   return isMultirangeName(name) ? name : null;
 }
 
-/** The name of a type; of one that a statement made, that of the built-in range over the same subtype if there is one. */
+/** The name of a type; of a range that a statement made, the built-in one over the same subtype, if any. */
 export function namedByPart(type: SqlType): TypeName {
   if (type.name !== "range" && type.name !== "multirange") return type.name;
   const subtype = subtypeOf(rangeKeyOf(type) ?? rangeOfMultirange(multirangeKeyOf(type)!));
@@ -359,14 +359,14 @@ export function rangeInZone(
   timeZone: string,
   style = PLAIN_STYLE,
 ): string {
-  const list = isList(name) ? name : null;
-  const subtype = SUBTYPES[isList(name) ? RANGES[name] : name];
+  const list = isMultirangeKey(name) ? name : null;
+  const subtype = SUBTYPES[isMultirangeKey(name) ? RANGES[name] : name];
   if (style.dates === "ISO" && !(subtype === "timestamptz" && timeZone !== "UTC")) return value;
   if (list !== null) return multirangeText(list, rangesOf(list, value), timeZone, style);
   return rangeText(name as RangeKey, rangeOf(name as RangeKey, value), timeZone, style);
 }
 
-export const isList = (name: RangeKey | MultirangeKey): name is MultirangeKey => Object.hasOwn(RANGES, name);
+export const isMultirangeKey = (name: RangeKey | MultirangeKey): name is MultirangeKey => Object.hasOwn(RANGES, name);
 
 const KEPT_MAX = 4096;
 /** Longer texts are parsed each time. */

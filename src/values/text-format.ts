@@ -22,16 +22,8 @@ import { ltreeFromText } from "./ltree.js";
 import { ltxtqueryFromText } from "./ltxtquery.js";
 import { inetText, macFromText, networkFromText } from "./network.js";
 import { Numeric } from "./numeric.js";
-import {
-  type Bound,
-  multirangeKeyOf,
-  type RangeKey,
-  rangeInZone,
-  rangeKeyOf,
-  rangeOfMultirange,
-  subtypeOf,
-} from "./range.js";
-import { multirangeFromText, rangeFromText } from "./range-input.js";
+import { type Bound, multirangeKeyOf, rangeInZone, rangeKeyOf } from "./range.js";
+import { rangeValueFromText } from "./range-input.js";
 import { sparseFromText } from "./sparse-vector.js";
 import { arrayFromText, arrayToText } from "./text-format-array.js";
 import { recordFromText, recordToText } from "./text-format-record.js";
@@ -54,7 +46,6 @@ import {
   type SqlType,
   type SystemTypeName,
   type TimeTz,
-  typeOf,
   type Value,
 } from "./values.js";
 import { variantToText } from "./variant-format.js";
@@ -118,11 +109,9 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC", style?: Te
     case "tsmultirange":
     case "tstzrange":
     case "tstzmultirange":
-      return rangeInZone(type.name, value as string, timeZone, style);
     case "range":
-      return rangeInZone(rangeKeyOf(type)!, value as string, timeZone, style);
     case "multirange":
-      return rangeInZone(multirangeKeyOf(type)!, value as string, timeZone, style);
+      return rangeInZone((rangeKeyOf(type) ?? multirangeKeyOf(type))!, value as string, timeZone, style);
     case "char":
       return charToText(value as string);
     case "variant":
@@ -257,20 +246,15 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
     case "daterange":
     case "tsrange":
     case "tstzrange":
-    case "range": {
-      const range = rangeKeyOf(type)!;
-      return rangeFromText(range, text, boundReader(range, clock));
-    }
     case "int4multirange":
     case "int8multirange":
     case "nummultirange":
     case "datemultirange":
     case "tsmultirange":
     case "tstzmultirange":
-    case "multirange": {
-      const list = multirangeKeyOf(type)!;
-      return multirangeFromText(list, text, boundReader(rangeOfMultirange(list), clock));
-    }
+    case "range":
+    case "multirange":
+      return rangeValueFromText(type, text, (subtype, bound) => fromText(subtype, bound, clock) as Bound);
     case "tid":
     case "xid":
     case "int2vector":
@@ -311,12 +295,6 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
       if (type.fields === undefined) throw sqlError("0A000", "input of anonymous composite types is not implemented");
       return rowFromText(type, text, clock);
   }
-}
-
-/** Reads bounds as values of the range's subtype. */
-function boundReader(name: RangeKey, clock: Clock): (text: string) => Bound {
-  const subtype = typeOf(subtypeOf(name));
-  return (text) => fromText(subtype, text, clock) as Bound;
 }
 
 function rowFromText(type: SqlType, text: string, clock: Clock): Value {

@@ -272,8 +272,11 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
   ...ACCESS_PAGES,
   "create type": {
     titles: ["CREATE TYPE"],
-    syntax: "CREATE TYPE name AS ENUM ('label', …)",
-    description: "Creates an enumerated type. Its labels compare in the order given.",
+    syntax: `CREATE TYPE name AS ENUM ('label', …)
+CREATE TYPE name AS (field type, …)
+CREATE TYPE name AS RANGE (subtype = type [, multirange_type_name = name] [, subtype_diff = function] [, collation = name] [, subtype_opclass = name])`,
+    description:
+      "Creates an enumerated type, whose labels compare in the order given; a composite type; or a range type and its multirange, with functions of their names that make values.",
     example: "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')",
   },
   "alter enum": {

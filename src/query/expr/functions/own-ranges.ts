@@ -1,7 +1,7 @@
 /**
- * Functions, operators and aggregates of the types that CREATE TYPE … AS RANGE makes: those of the built-in ranges, made
- * for each such type when a statement first uses it. Called by resolve.ts through the registries, and by the binder for
- * the constructors, which only the catalog knows the names of.
+ * Functions, operators and aggregates of the types that CREATE TYPE … AS RANGE makes: those of the built-in ranges,
+ * made for each such type when a statement first uses it. Called by resolve.ts through the registries, and by the
+ * binder for the constructors, which only the catalog knows the names of.
  */
 import { multirangeKeyOf, rangeKeyOf } from "../../../values/range.js";
 import { type SqlType, userType } from "../../../values/values.js";
