@@ -193,6 +193,14 @@ CREATE MATERIALIZED VIEW prices AS SELECT author_id, avg(price) AS price FROM bo
     description: "Stores the rows of a prepared SELECT in a new table.",
     example: "PREPARE dear AS SELECT * FROM book WHERE price > $1; CREATE TABLE dear_books AS EXECUTE dear (20)",
   },
+  reindex: {
+    titles: ["REINDEX"],
+    syntax: `REINDEX [(VERBOSE, CONCURRENTLY)] { INDEX | TABLE } [CONCURRENTLY] name
+REINDEX { SCHEMA | DATABASE | SYSTEM } [CONCURRENTLY] [name]`,
+    description:
+      "Makes the entries of indexes anew from the rows. Rows are stored by their primary key, so that a primary key has none.",
+    example: "REINDEX TABLE book",
+  },
   refresh: {
     titles: ["REFRESH MATERIALIZED VIEW"],
     syntax: "REFRESH MATERIALIZED VIEW name [WITH [NO] DATA]",
