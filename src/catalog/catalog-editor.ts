@@ -38,7 +38,7 @@ import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import { statisticsKey } from "./statistics.js";
 import type { IndexDef, TableDef } from "./table.js";
-import { type CompositeDef, sqlTypeOf, type TypeDef, usesType } from "./type.js";
+import { type CompositeDef, type RangeDef, sqlTypeOf, type TypeDef, usesType } from "./type.js";
 import type { ViewDef } from "./view.js";
 
 /** Names of records in the tenant's catalog space; an id follows the first two. */
@@ -228,13 +228,23 @@ export class CatalogEditor {
   }
 
   private storeType(definition: TypeDef): void {
-    const type = withStoredTypes(definition, (part) => this.storedType(part));
+    const type = this.withCurrentMultirange(withStoredTypes(definition, (part) => this.storedType(part)));
     const taken = this.view.type(type.schema, type.name);
     if (taken !== null && taken.id !== type.id) throw sqlError("42710", `type "${type.name}" already exists`);
     this.tx.put(catalogKey(this.tenantNumber, `${TYPE_RECORD}${type.id}`), encodeType(type));
     this.types.set(type.id, type);
     this.relink(type.id);
     this.refresh();
+    // A range knows the name of its multirange.
+    const range = type.kind === "multirange" ? this.types.get(type.range.user!.id) : undefined;
+    if (range !== undefined) this.storeType(range);
+  }
+
+  private withCurrentMultirange(type: TypeDef): TypeDef {
+    const list = type.kind === "range" ? this.types.get(type.multirange.id) : undefined;
+    if (list === undefined) return type;
+    const { id, schema, name } = list;
+    return Object.freeze({ ...(type as RangeDef), multirange: { id, schema, name } });
   }
 
   /** A new view, or a new definition of one. */

@@ -27,6 +27,7 @@ export type DdlCommand =
   | CreateIndexCommand
   | CreateSearchIndexCommand
   | DropIndexCommand
+  | ReindexCommand
   | TruncateCommand
   | AlterTableCommand
   | RenameCommand
@@ -213,6 +214,18 @@ export interface DropIndexCommand {
   readonly indexes: readonly RelationName[];
   readonly ifExists: boolean;
   readonly cascade: boolean;
+}
+
+/** A table and one of its indexes; null: all of them. */
+export interface ReindexTarget extends RelationName {
+  readonly index: string | null;
+}
+
+export interface ReindexCommand {
+  readonly kind: "reindex";
+  readonly tables: readonly ReindexTarget[];
+  /** The database that the statement names, which must be the one that is open. */
+  readonly database: string | null;
 }
 
 /** Empties the tables. */

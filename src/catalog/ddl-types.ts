@@ -17,7 +17,7 @@ import type {
 } from "./namespace-command.js";
 import { madeUpName, quotedIdentifier } from "./relation-names.js";
 import type { CheckDef, TableDef } from "./table.js";
-import { type DomainDef, type EnumDef, isRowType, type TypeDef, usesType } from "./type.js";
+import { type DomainDef, type EnumDef, isRowType, type RangeDef, sqlTypeOf, type TypeDef, usesType } from "./type.js";
 
 type TypeCommand = CreateTypeCommand | AlterEnumCommand | AlterCompositeCommand | AlterDomainCommand | DropTypeCommand;
 
@@ -55,6 +55,8 @@ function createType(editor: CatalogEditor, command: CreateTypeCommand, createdAt
     case "composite":
       editor.putType(Object.freeze({ kind: "composite", ...named, fields: shape.fields }));
       return { ...NOTHING, tag: "CREATE TYPE" };
+    case "range":
+      return createRange(editor, named, shape);
     case "domain": {
       const { base, notNull, defaultSql } = shape;
       const checks: CheckDef[] = [];
@@ -63,6 +65,29 @@ function createType(editor: CatalogEditor, command: CreateTypeCommand, createdAt
       return { ...NOTHING, tag: "CREATE DOMAIN" };
     }
   }
+}
+
+type RangeShape = Extract<CreateTypeCommand["shape"], { kind: "range" }>;
+
+/** The range and its multirange. Throws 42710 when the latter's name is taken. */
+function createRange(
+  editor: CatalogEditor,
+  named: Pick<RangeDef, "id" | "schema" | "name" | "createdAt">,
+  { kind, subtype, multirange, ...shown }: RangeShape,
+): DdlOutcome {
+  const { schema, name } = multirange;
+  const isTaken = editor.view.type(schema, name) ?? editor.view.table(schema, name);
+  if (isTaken !== null || (schema === named.schema && name === named.name)) {
+    throw sqlError("42710", `type "${name}" already exists`, {
+      hint: 'You can manually specify a multirange type name using the "multirange_type_name" attribute.',
+    });
+  }
+  const list = { id: editor.nextId(), schema, name };
+  const range: RangeDef = Object.freeze({ kind, ...named, subtype, multirange: list, ...shown });
+  editor.putType(range);
+  const { createdAt } = named;
+  editor.putType(Object.freeze({ kind: "multirange", ...list, createdAt, range: sqlTypeOf(range) }));
+  return { ...NOTHING, tag: "CREATE TYPE" };
 }
 
 /** Throws 42710 when a given name is taken. */
@@ -234,6 +259,13 @@ function dropTypes(editor: CatalogEditor, command: DropTypeCommand): DdlOutcome 
         hint: `You can drop table ${name.name} instead.`,
       });
     }
+    if (type.kind === "multirange") {
+      const { schema, name: own } = type.range.user!;
+      const range = `${schema === "public" ? "" : `${quotedIdentifier(schema)}.`}${quotedIdentifier(own)}`;
+      throw sqlError("2BP01", `cannot drop type ${name.name} because type ${range} requires it`, {
+        hint: `You can drop type ${range} instead.`,
+      });
+    }
     if (command.domain && type.kind !== "domain") throw sqlError("42809", `"${name.name}" is not a domain`);
     dropType(editor, type, command, name, gone);
   }
@@ -258,7 +290,8 @@ function dropType(editor: CatalogEditor, type: TypeDef, command: DropTypeCommand
   }
   const { view } = editor;
   const tables = view.tables().filter((table) => table.columns.some((column) => usesType(column.type, type.id)));
-  const types = view.types().filter((other) => other.id !== type.id && isMadeOf(other, type));
+  const list = type.kind === "range" ? view.typeById(type.multirange.id) : null;
+  const types = view.types().filter((other) => other.id !== type.id && other.id !== list?.id && isMadeOf(other, type));
   if ((tables.length > 0 || types.length > 0 || typed.length > 0) && !command.cascade) {
     throw sqlError("2BP01", `cannot drop type ${name.name} because other objects depend on it`, {
       detail: [
@@ -273,6 +306,7 @@ function dropType(editor: CatalogEditor, type: TypeDef, command: DropTypeCommand
   for (const other of types) {
     if (editor.view.typeById(other.id) !== null) dropType(editor, other, command, other as unknown as ObjectName, gone);
   }
+  if (list !== null) editor.dropType(list);
   editor.dropType(type);
 }
 

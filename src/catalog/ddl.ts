@@ -32,6 +32,7 @@ import { checkPartition, joinPartition } from "./partition-ddl.js";
 import { dropIndexParts, spreadIndex } from "./partition-indexes.js";
 import { checkKeysOfPartitioned, checkUniqueIndex } from "./partition-keys.js";
 import { createPropertyGraph, dropPropertyGraphs } from "./property-graph-ddl.js";
+import { reindex } from "./reindex.js";
 import { madeUpName } from "./relation-names.js";
 import { rename } from "./rename.js";
 import { permissionDenied } from "./rights.js";
@@ -76,6 +77,8 @@ function applied(editor: CatalogEditor, command: DdlCommand, nowMicros: number, 
       return createSearchIndex(editor, command);
     case "drop index":
       return dropIndexes(editor, command);
+    case "reindex":
+      return reindex(editor, command);
     case "truncate":
       return truncate(editor, command, nowMicros);
     case "alter table":

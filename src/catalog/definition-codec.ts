@@ -197,6 +197,10 @@ function linkedType(definition: TypeDef, types: TypeLookup): TypeDef {
       return Object.freeze(definition);
     case "domain":
       return Object.freeze({ ...definition, base: internType(definition.base, types) });
+    case "range":
+      return Object.freeze({ ...definition, subtype: internType(definition.subtype, types) });
+    case "multirange":
+      return Object.freeze({ ...definition, range: internType(definition.range, types) });
     case "composite": {
       const fields = definition.fields.map((field) => ({ ...field, type: internType(field.type, types) }));
       return Object.freeze({ ...definition, fields });

@@ -90,6 +90,13 @@ export interface CreateTypeCommand extends ObjectName {
     | { readonly kind: "enum"; readonly labels: readonly string[] }
     | { readonly kind: "composite"; readonly fields: readonly { readonly name: string; readonly type: SqlType }[] }
     | {
+        readonly kind: "range";
+        readonly subtype: SqlType;
+        readonly multirange: ObjectName;
+        readonly collation?: string;
+        readonly subtypeDiff?: string;
+      }
+    | {
         readonly kind: "domain";
         readonly base: SqlType;
         readonly notNull: boolean;

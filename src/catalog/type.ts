@@ -38,7 +38,24 @@ export interface CompositeDef extends NamedType {
   readonly rowOf?: number;
 }
 
-export type TypeDef = EnumDef | DomainDef | CompositeDef;
+/** CREATE TYPE … AS RANGE makes two definitions: this one, and that of the multirange. */
+export interface RangeDef extends NamedType {
+  readonly kind: "range";
+  /** The type of the bounds. */
+  readonly subtype: SqlType;
+  readonly multirange: { readonly id: number; readonly schema: string; readonly name: string };
+  /** As given: all order text alike here. */
+  readonly collation?: string;
+  /** The function that measures distances, which is only shown. */
+  readonly subtypeDiff?: string;
+}
+
+export interface MultirangeDef extends NamedType {
+  readonly kind: "multirange";
+  readonly range: SqlType;
+}
+
+export type TypeDef = EnumDef | DomainDef | CompositeDef | RangeDef | MultirangeDef;
 
 /** The type as columns and expressions have it. */
 export function sqlTypeOf(definition: TypeDef): SqlType {
@@ -50,6 +67,21 @@ export function sqlTypeOf(definition: TypeDef): SqlType {
       return userType({ kind: "domain", id, schema, name, labels: [], fields: [], base: definition.base });
     case "composite":
       return userType({ kind: "composite", id, schema, name, labels: [], fields: definition.fields, base: null });
+    case "range": {
+      const { subtype: part, multirange: list } = definition;
+      return userType({ kind: "range", id, schema, name, labels: [], fields: [], base: null, part, list });
+    }
+    case "multirange":
+      return userType({
+        kind: "multirange",
+        id,
+        schema,
+        name,
+        labels: [],
+        fields: [],
+        base: null,
+        part: definition.range,
+      });
   }
 }
 
@@ -63,6 +95,7 @@ export function usesType(type: SqlType, id: number): boolean {
   if (type.user !== undefined && type.user.id === id) return true;
   if (type.element !== null && usesType(type.element, id)) return true;
   if (type.user === undefined) return false;
-  const { base, fields } = type.user;
+  const { base, fields, part } = type.user;
+  if (part !== undefined) return usesType(part, id);
   return (base !== null && usesType(base, id)) || fields.some((field) => usesType(field.type, id));
 }

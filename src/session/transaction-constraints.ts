@@ -102,11 +102,11 @@ export class TransactionConstraints {
   }
 }
 
-/** A foreign key that is dropped has checks that wait on both its tables. */
+/** A foreign key that is dropped has checks that wait on both its tables, and one reads an index of the other. */
 function concerns(event: ConstraintEvent, tableId: number, command: DdlCommand): boolean {
   if (event.tableId === tableId) return true;
   const drops = command.kind === "alter table" && command.action.kind === "drop constraint";
-  return drops && event.kind === "referenced" && event.reference.tableId === tableId;
+  return (drops || command.kind === "reindex") && event.kind === "referenced" && event.reference.tableId === tableId;
 }
 
 function tablesOf(command: DdlCommand): readonly RelationName[] {
@@ -114,6 +114,7 @@ function tablesOf(command: DdlCommand): readonly RelationName[] {
     case "alter table":
       return [command.table];
     case "drop table":
+    case "reindex":
     case "truncate":
       return command.tables;
     default:

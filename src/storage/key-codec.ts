@@ -15,27 +15,19 @@ import type { Numeric } from "../values/numeric.js";
 import {
   type Bound,
   EMPTY,
-  isMultirangeName,
-  isRangeName,
+  type MultirangeKey,
+  multirangeKeyOf,
   multirangeText,
   type Range,
+  type RangeKey,
+  rangeKeyOf,
   rangeOf,
   rangeOfMultirange,
   rangesOf,
   rangeText,
   subtypeOf,
 } from "../values/range.js";
-import {
-  type Interval,
-  Json,
-  type MultirangeName,
-  type RangeName,
-  type SqlArray,
-  type SqlType,
-  type TimeTz,
-  typeOf,
-  type Value,
-} from "../values/values.js";
+import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, typeOf, type Value } from "../values/values.js";
 import type { Variant } from "../values/variant.js";
 import { readJson, writeJson } from "./key-json.js";
 import { readNumeric, writeNumeric } from "./key-numeric.js";
@@ -274,9 +266,7 @@ function writeValue(type: SqlType, value: Value): void {
       writeVariant(value as Variant);
       return;
     default:
-      if (isRangeName(type.name)) writeRange(type.name, rangeOf(type.name, value as string));
-      else if (isMultirangeName(type.name)) writeMultirange(type.name, rangesOf(type.name, value as string));
-      else throw noOrder(type);
+      writeRangeValue(type, value as string);
   }
 }
 
@@ -340,9 +330,7 @@ function readValue(type: SqlType, reader: KeyReader): Value {
     case "variant":
       return readVariant(reader);
     default:
-      if (isRangeName(type.name)) return rangeText(type.name, readRange(type.name, reader));
-      if (isMultirangeName(type.name)) return multirangeText(type.name, readMultirange(type.name, reader));
-      throw noOrder(type);
+      return readRangeValue(type, reader);
   }
 }
 
@@ -404,8 +392,22 @@ function readArray(element: SqlType, reader: KeyReader): SqlArray {
   return { elements, dimensions, lowerBounds };
 }
 
+function writeRangeValue(type: SqlType, value: string): void {
+  const [range, list] = [rangeKeyOf(type), multirangeKeyOf(type)];
+  if (range !== null) writeRange(range, rangeOf(range, value));
+  else if (list !== null) writeMultirange(list, rangesOf(list, value));
+  else throw noOrder(type);
+}
+
+function readRangeValue(type: SqlType, reader: KeyReader): string {
+  const [range, list] = [rangeKeyOf(type), multirangeKeyOf(type)];
+  if (range !== null) return rangeText(range, readRange(range, reader));
+  if (list !== null) return multirangeText(list, readMultirange(list, reader));
+  throw noOrder(type);
+}
+
 /** As range_cmp orders them: an empty one first, then by the lower bound, then by the upper one. */
-function writeRange(name: RangeName, range: Range): void {
+function writeRange(name: RangeKey, range: Range): void {
   writer.writeByte(range.isEmpty ? 0 : PRESENT);
   if (range.isEmpty) return;
   const subtype = typeOf(subtypeOf(name));
@@ -421,7 +423,7 @@ function writeRange(name: RangeName, range: Range): void {
   }
 }
 
-function readRange(name: RangeName, reader: KeyReader): Range {
+function readRange(name: RangeKey, reader: KeyReader): Range {
   if (reader.byte() === 0) return EMPTY;
   const subtype = typeOf(subtypeOf(name));
   const lower = reader.byte() === PRESENT ? (readValue(subtype, reader) as Bound) : null;
@@ -432,7 +434,7 @@ function readRange(name: RangeName, reader: KeyReader): Range {
 }
 
 /** Range by range; one with fewer comes first. */
-function writeMultirange(name: MultirangeName, ranges: readonly Range[]): void {
+function writeMultirange(name: MultirangeKey, ranges: readonly Range[]): void {
   for (const range of ranges) {
     writer.writeByte(PRESENT);
     writeRange(rangeOfMultirange(name), range);
@@ -441,7 +443,7 @@ function writeMultirange(name: MultirangeName, ranges: readonly Range[]): void {
   writer.writeByte(ARRAY_END);
 }
 
-function readMultirange(name: MultirangeName, reader: KeyReader): readonly Range[] {
+function readMultirange(name: MultirangeKey, reader: KeyReader): readonly Range[] {
   const ranges: Range[] = [];
   for (let marker = reader.byte(); marker !== ARRAY_END; marker = reader.byte()) {
     if (marker !== PRESENT) throw damagedKey();

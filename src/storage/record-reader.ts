@@ -124,6 +124,8 @@ export function payloadReader(type: SqlType): PayloadReader {
     case "datemultirange":
     case "tsmultirange":
     case "tstzmultirange":
+    case "range":
+    case "multirange":
     case "tid":
     case "xid":
     case "int2vector":

@@ -153,6 +153,8 @@ export function writeValue(type: SqlType, value: Value): void {
     case "datemultirange":
     case "tsmultirange":
     case "tstzmultirange":
+    case "range":
+    case "multirange":
     case "tid":
     case "xid":
     case "int2vector":

@@ -12,7 +12,7 @@ import { JsonPath } from "./json-path.js";
 import { jsonToCompactText, jsonToPlain } from "./json-text.js";
 import { inetText } from "./network.js";
 import { Numeric } from "./numeric.js";
-import { rangeInZone } from "./range.js";
+import { multirangeKeyOf, rangeInZone, rangeKeyOf } from "./range.js";
 import { charToText, fitNumeric, fitText, fromText, untypedToText } from "./text-format.js";
 import { EMPTY_ARRAY, nestArray } from "./text-format-array.js";
 import {
@@ -102,9 +102,11 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "tsmultirange":
     case "enum":
       return (value) => (value === null ? "null" : quote(value as string));
+    case "range":
+    case "multirange":
     case "tstzrange":
     case "tstzmultirange": {
-      const { name } = type;
+      const name = (rangeKeyOf(type) ?? multirangeKeyOf(type))!;
       return (value) => (value === null ? "null" : quote(rangeInZone(name, value as string, timeZone)));
     }
     case "char":
@@ -273,9 +275,11 @@ export function plainWriter(type: SqlType, timeZone = "UTC"): PlainWriter {
       return variantToPlain;
     case "inet":
       return printed(inetText);
+    case "range":
+    case "multirange":
     case "tstzrange":
     case "tstzmultirange": {
-      const { name } = type;
+      const name = (rangeKeyOf(type) ?? multirangeKeyOf(type))!;
       return printed((value: string) => rangeInZone(name, value, timeZone));
     }
     case "interval":

@@ -3,27 +3,47 @@ import { sqlError } from "../protocol/errors.js";
 import {
   type Bound,
   EMPTY,
+  type MultirangeKey,
   makeRange,
   mergedRanges,
+  multirangeKeyOf,
   multirangeText,
   type Range,
+  type RangeKey,
+  rangeKeyOf,
   rangeOfMultirange,
   rangeText,
+  subtypeOf,
 } from "./range.js";
-import type { MultirangeName, RangeName } from "./values.js";
+import { type SqlType, typeOf } from "./values.js";
 
 /** Reads a bound's text as a value of the range's subtype. */
 type ReadBound = (text: string) => Bound;
 
+/** A range or multirange of the type, as people write it; `read` reads a bound as a value of that type. */
+export function rangeValueFromText(
+  type: SqlType,
+  text: string,
+  read: (subtype: SqlType, bound: string) => Bound,
+): string {
+  const reader = (range: RangeKey): ReadBound => {
+    const subtype = typeOf(subtypeOf(range));
+    return (bound) => read(subtype, bound);
+  };
+  const [range, list] = [rangeKeyOf(type), multirangeKeyOf(type)];
+  if (range !== null) return rangeFromText(range, text, reader(range));
+  return multirangeFromText(list!, text, reader(rangeOfMultirange(list!)));
+}
+
 const BLANK = /\s/;
 
 /** Throws 22P02 for what is no range, 22000 for bounds in the wrong order, and what `read` throws. */
-export function rangeFromText(name: RangeName, text: string, read: ReadBound): string {
+function rangeFromText(name: RangeKey, text: string, read: ReadBound): string {
   return rangeText(name, new RangeReader(text).range(name, read));
 }
 
 /** The same for `{range, …}`. */
-export function multirangeFromText(name: MultirangeName, text: string, read: ReadBound): string {
+function multirangeFromText(name: MultirangeKey, text: string, read: ReadBound): string {
   const malformed = (detail: string) => sqlError("22P02", `malformed multirange literal: "${text}"`, { detail });
   const ranges: Range[] = [];
   let at = skipBlanks(text, 0);
@@ -80,7 +100,7 @@ class RangeReader {
     return sqlError("22P02", `malformed range literal: "${this.text}"`, { detail });
   }
 
-  range(name: RangeName, read: ReadBound): Range {
+  range(name: RangeKey, read: ReadBound): Range {
     this.at = skipBlanks(this.text, 0);
     if (/^empty/i.test(this.text.slice(this.at, this.at + 5))) {
       this.at += 5;

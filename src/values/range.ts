@@ -6,13 +6,16 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import type { Turns } from "../protocol/turns.js";
-import { type Clock, parseDate, parseTimestamp, parseTimestampTz } from "./datetime-parse.js";
+import { compareText } from "./compare-text.js";
+import { timeToText } from "./datetime.js";
+import { type Clock, parseDate, parseTime, parseTimestamp, parseTimestampTz } from "./datetime-parse.js";
+import { float4ToText, float8ToText } from "./float-text.js";
 import { Numeric } from "./numeric.js";
 import { dateInStyle, PLAIN_STYLE, type TextStyle, timestampInStyle, timestampTzInStyle } from "./text-style.js";
 import type { MultirangeName, RangeName, SqlType, TypeName } from "./values.js";
 
 /** A value of the type that a range is of. */
-export type Bound = number | bigint | Numeric;
+export type Bound = number | bigint | string | Numeric;
 
 export interface Range {
   /** Null: there is no bound. Of an empty range neither has a meaning. */
@@ -31,9 +34,30 @@ export const EMPTY: Range = Object.freeze({
   isEmpty: true,
 });
 
-type Subtype = "int4" | "int8" | "numeric" | "date" | "timestamp" | "timestamptz";
+/** Types that CREATE TYPE … AS RANGE can make ranges of: those whose values `compareValues` knows how to order. */
+const OWN_SUBTYPES = [
+  "int2",
+  "int4",
+  "int8",
+  "float4",
+  "float8",
+  "numeric",
+  "text",
+  "varchar",
+  "uuid",
+  "date",
+  "time",
+  "timestamp",
+  "timestamptz",
+] as const;
 
-const SUBTYPES: Readonly<Record<RangeName, Subtype>> = {
+type Subtype = (typeof OWN_SUBTYPES)[number];
+
+/** What says how a range is read, ordered and printed: a built-in type, or the subtype of one that a statement made. */
+export type RangeKey = RangeName | `range of ${Subtype}`;
+export type MultirangeKey = MultirangeName | `multirange of ${Subtype}`;
+
+const BUILT_IN: Readonly<Record<RangeName, Subtype>> = {
   int4range: "int4",
   int8range: "int8",
   numrange: "numeric",
@@ -42,7 +66,14 @@ const SUBTYPES: Readonly<Record<RangeName, Subtype>> = {
   tstzrange: "timestamptz",
 };
 
-const RANGES: Readonly<Record<MultirangeName, RangeName>> = {
+const RANGE_NAMES = Object.keys(BUILT_IN) as readonly RangeName[];
+
+const SUBTYPES = {
+  ...BUILT_IN,
+  ...Object.fromEntries(OWN_SUBTYPES.map((name) => [`range of ${name}`, name])),
+} as Readonly<Record<RangeKey, Subtype>>;
+
+const BUILT_IN_LISTS: Readonly<Record<MultirangeName, RangeName>> = {
   int4multirange: "int4range",
   int8multirange: "int8range",
   nummultirange: "numrange",
@@ -51,23 +82,61 @@ const RANGES: Readonly<Record<MultirangeName, RangeName>> = {
   tstzmultirange: "tstzrange",
 };
 
-export const RANGE_NAMES = Object.keys(SUBTYPES) as readonly RangeName[];
-export const MULTIRANGE_NAMES = Object.keys(RANGES) as readonly MultirangeName[];
+const RANGES = {
+  ...BUILT_IN_LISTS,
+  ...Object.fromEntries(OWN_SUBTYPES.map((name) => [`multirange of ${name}`, `range of ${name}`])),
+} as Readonly<Record<MultirangeKey, RangeKey>>;
 
-export const isRangeName = (name: TypeName): name is RangeName => Object.hasOwn(SUBTYPES, name);
-export const isMultirangeName = (name: TypeName): name is MultirangeName => Object.hasOwn(RANGES, name);
-export const isRangeType = ({ name, element }: SqlType): boolean =>
-  element === null && (isRangeName(name) || isMultirangeName(name));
+const isRangeName = (name: TypeName): name is RangeName => Object.hasOwn(BUILT_IN, name);
+const isMultirangeName = (name: TypeName): name is MultirangeName => Object.hasOwn(BUILT_IN_LISTS, name);
+
+/** What a range or multirange is made of; of a domain over one, what that is made of. */
+function partOf({ user }: SqlType): SqlType {
+  return user!.part ?? partOf(user!.base!);
+}
+
+/** Null for a type that is no range. */
+export function rangeKeyOf(type: SqlType): RangeKey | null {
+  const { name, element } = type;
+  if (element !== null) return null;
+  if (name === "range") return `range of ${partOf(type).name as Subtype}`;
+  return isRangeName(name) ? name : null;
+}
+
+/** Null for a type that is no multirange. */
+export function multirangeKeyOf(type: SqlType): MultirangeKey | null {
+  const { name, element } = type;
+  if (element !== null) return null;
+  if (name === "multirange") return `multirange of ${partOf(partOf(type)).name as Subtype}`;
+  return isMultirangeName(name) ? name : null;
+}
+
+/** The name of a type; of a range that a statement made, the built-in one over the same subtype, if any. */
+export function namedByPart(type: SqlType): TypeName {
+  if (type.name !== "range" && type.name !== "multirange") return type.name;
+  const subtype = subtypeOf(rangeKeyOf(type) ?? rangeOfMultirange(multirangeKeyOf(type)!));
+  return RANGE_NAMES.find((name) => BUILT_IN[name] === subtype) ?? type.name;
+}
+
+export const isRangeType = (type: SqlType): boolean => rangeKeyOf(type) !== null || multirangeKeyOf(type) !== null;
+
+/** Whether CREATE TYPE … AS RANGE can make ranges of the type; `possibleSubtypes` names those. */
+export const isSubtype = ({ name, element }: SqlType): boolean =>
+  element === null && (OWN_SUBTYPES as readonly string[]).includes(name);
+export const possibleSubtypes = (): readonly TypeName[] => OWN_SUBTYPES;
 
 /** The type of a range's bounds. */
-export const subtypeOf = (name: RangeName): Subtype => SUBTYPES[name];
+export const subtypeOf = (name: RangeKey): Subtype => SUBTYPES[name];
 /** The type of a multirange's ranges. */
-export const rangeOfMultirange = (name: MultirangeName): RangeName => RANGES[name];
+export const rangeOfMultirange = (name: MultirangeKey): RangeKey => RANGES[name];
 
 // ---- Bounds ----
 
 export function compareValues(a: Bound, b: Bound): number {
+  if (typeof a === "string") return compareText(a, b as string);
   if (a instanceof Numeric) return a.compare(b as Numeric);
+  // NaN comes last.
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
   return a < (b as number) ? -1 : a > (b as number) ? 1 : 0;
 }
 
@@ -134,11 +203,12 @@ function next(subtype: Subtype, value: Bound): Bound {
   return Number.isSafeInteger(Number(sum)) ? Number(sum) : sum;
 }
 
-const isDiscrete = (subtype: Subtype) => subtype === "int4" || subtype === "int8" || subtype === "date";
+/** Ranges of types that statements made have no canonical form. */
+const isDiscrete = (name: RangeKey) => name === "int4range" || name === "int8range" || name === "daterange";
 
 /** The range between the bounds. Throws 22000 for bounds in the wrong order. */
 export function makeRange(
-  name: RangeName,
+  name: RangeKey,
   lower: Bound | null,
   upper: Bound | null,
   lowerInc: boolean,
@@ -155,7 +225,7 @@ export function makeRange(
     upperInc: upper !== null && upperInc,
     isEmpty: false,
   };
-  if (!isDiscrete(subtype)) return range;
+  if (!isDiscrete(name)) return range;
   if (range.lower !== null && !range.lowerInc && !isEndless(range.lower)) {
     range = { ...range, lower: next(subtype, range.lower), lowerInc: true };
   }
@@ -225,7 +295,14 @@ const withUpper = (range: Range, { upper, upperInc }: Range): Range => ({ ...ran
 // ---- Text ----
 
 const PRINTERS: Readonly<Record<Subtype, (value: never, timeZone: string, style: TextStyle) => string>> = {
+  int2: (value: number) => String(value),
   int4: (value: number) => String(value),
+  float4: (value: number) => float4ToText(value),
+  float8: (value: number) => float8ToText(value),
+  text: (value: string) => value,
+  varchar: (value: string) => value,
+  uuid: (value: string) => value,
+  time: (value: number) => timeToText(value),
   int8: (value: number | bigint) => String(value),
   numeric: (value: Numeric) => value.toString(),
   date: (value: number, _, style) => dateInStyle(value, style),
@@ -236,7 +313,14 @@ const PRINTERS: Readonly<Record<Subtype, (value: never, timeZone: string, style:
 const UTC: Clock = { timeZone: "UTC", nowMicros: 0 };
 
 const READERS: Readonly<Record<Subtype, (text: string) => Bound>> = {
+  int2: Number,
   int4: Number,
+  float4: Number,
+  float8: Number,
+  text: String,
+  varchar: String,
+  uuid: String,
+  time: (text) => parseTime(text, UTC),
   int8: (text) => (text.length < 16 ? Number(text) : normalInteger(BigInt(text))),
   numeric: (text) => Numeric.parse(text),
   date: (text) => parseDate(text, UTC),
@@ -248,7 +332,7 @@ const normalInteger = (value: bigint): number | bigint =>
   value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
 
 /** As a value is held, and with another time zone as it is printed. */
-export function rangeText(name: RangeName, range: Range, timeZone = "UTC", style = PLAIN_STYLE): string {
+export function rangeText(name: RangeKey, range: Range, timeZone = "UTC", style = PLAIN_STYLE): string {
   if (range.isEmpty) return "empty";
   const print = PRINTERS[SUBTYPES[name]] as (value: Bound, timeZone: string, style: TextStyle) => string;
   const lower = range.lower === null ? "" : quoted(print(range.lower, timeZone, style));
@@ -256,10 +340,11 @@ export function rangeText(name: RangeName, range: Range, timeZone = "UTC", style
   return `${range.lowerInc ? "[" : "("}${lower},${upper}${range.upperInc ? "]" : ")"}`;
 }
 
-const quoted = (text: string) => (/\s/.test(text) ? `"${text}"` : text);
+const quoted = (text: string) =>
+  text === "" || /[\s"\\()[\],]/.test(text) ? `"${text.replace(/["\\]/g, "$&$&")}"` : text;
 
 export function multirangeText(
-  name: MultirangeName,
+  name: MultirangeKey,
   ranges: readonly Range[],
   timeZone = "UTC",
   style = PLAIN_STYLE,
@@ -269,16 +354,19 @@ export function multirangeText(
 
 /** The text of a stored value in a time zone. */
 export function rangeInZone(
-  name: RangeName | MultirangeName,
+  name: RangeKey | MultirangeKey,
   value: string,
   timeZone: string,
   style = PLAIN_STYLE,
 ): string {
-  const isZoned = name === "tstzrange" || name === "tstzmultirange";
-  if (style.dates === "ISO" && !(isZoned && timeZone !== "UTC")) return value;
-  if (isMultirangeName(name)) return multirangeText(name, rangesOf(name, value), timeZone, style);
-  return rangeText(name, rangeOf(name, value), timeZone, style);
+  const list = isMultirangeKey(name) ? name : null;
+  const subtype = SUBTYPES[isMultirangeKey(name) ? RANGES[name] : name];
+  if (style.dates === "ISO" && !(subtype === "timestamptz" && timeZone !== "UTC")) return value;
+  if (list !== null) return multirangeText(list, rangesOf(list, value), timeZone, style);
+  return rangeText(name as RangeKey, rangeOf(name as RangeKey, value), timeZone, style);
 }
+
+export const isMultirangeKey = (name: RangeKey | MultirangeKey): name is MultirangeKey => Object.hasOwn(RANGES, name);
 
 const KEPT_MAX = 4096;
 /** Longer texts are parsed each time. */
@@ -298,30 +386,50 @@ function kept<T>(values: Map<string, T>, key: string, make: () => T): T {
 }
 
 /** The parts of a value in its canonical form. */
-export function rangeOf(name: RangeName, value: string): Range {
+export function rangeOf(name: RangeKey, value: string): Range {
   return value === "empty" ? EMPTY : kept(keptRanges, `${name}${value}`, () => parsedRange(name, value));
 }
 
-/** Quotes, which only moments need, are not part of any. */
-function parsedRange(name: RangeName, value: string): Range {
-  const read = READERS[SUBTYPES[name]];
-  const comma = value.indexOf(",");
-  const bound = (text: string) => (text === "" ? null : read(text.startsWith('"') ? text.slice(1, -1) : text));
-  return {
-    lower: bound(value.slice(1, comma)),
-    upper: bound(value.slice(comma + 1, -1)),
-    lowerInc: value.startsWith("["),
-    upperInc: value.endsWith("]"),
-    isEmpty: false,
-  };
+function parsedRange(name: RangeKey, value: string): Range {
+  return scannedRange(READERS[SUBTYPES[name]], value, 0).range;
+}
+
+type ReadCanonical = (text: string) => Bound;
+
+/** The range that begins there, and where what follows it begins. */
+function scannedRange(read: ReadCanonical, value: string, from: number): { range: Range; end: number } {
+  const lower = scannedBound(read, value, from + 1);
+  const upper = scannedBound(read, value, lower.end + 1);
+  const [lowerInc, upperInc] = [value[from] === "[", value[upper.end] === "]"];
+  return { range: { lower: lower.bound, upper: upper.bound, lowerInc, upperInc, isEmpty: false }, end: upper.end + 1 };
+}
+
+/** Quotes are around the whole bound; in them quotes and backslashes are doubled. */
+function scannedBound(read: ReadCanonical, value: string, from: number): { bound: Bound | null; end: number } {
+  if (value[from] === '"') {
+    let end = from + 1;
+    while (end < value.length && (value[end] !== '"' || value[end + 1] === '"'))
+      end += value[end] === '"' || value[end] === "\\" ? 2 : 1;
+    const text = value.slice(from + 1, end).replace(/(["\\])\1/g, "$1");
+    return { bound: read(text), end: end + 1 };
+  }
+  let end = from;
+  while (end < value.length && value[end] !== "," && value[end] !== "]" && value[end] !== ")") end++;
+  return { bound: end === from ? null : read(value.slice(from, end)), end };
 }
 
 /** The ranges of a multirange in its canonical form. */
-export function rangesOf(name: MultirangeName, value: string): readonly Range[] {
+export function rangesOf(name: MultirangeKey, value: string): readonly Range[] {
   if (value === "{}") return NO_RANGES;
   return kept(keptLists, `${name}${value}`, () => {
-    const range = RANGES[name];
-    return Array.from(value.slice(1, -1).matchAll(/[[(][^,]*,[^\])]*[\])]/g), ([text]) => parsedRange(range, text));
+    const read = READERS[SUBTYPES[RANGES[name]]];
+    const ranges: Range[] = [];
+    for (let at = 1; at < value.length - 1; ) {
+      const { range, end } = scannedRange(read, value, at);
+      ranges.push(range);
+      at = end + 1;
+    }
+    return ranges;
   });
 }
 

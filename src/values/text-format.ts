@@ -22,8 +22,8 @@ import { ltreeFromText } from "./ltree.js";
 import { ltxtqueryFromText } from "./ltxtquery.js";
 import { inetText, macFromText, networkFromText } from "./network.js";
 import { Numeric } from "./numeric.js";
-import { type Bound, rangeInZone, rangeOfMultirange, subtypeOf } from "./range.js";
-import { multirangeFromText, rangeFromText } from "./range-input.js";
+import { type Bound, multirangeKeyOf, rangeInZone, rangeKeyOf } from "./range.js";
+import { rangeValueFromText } from "./range-input.js";
 import { sparseFromText } from "./sparse-vector.js";
 import { arrayFromText, arrayToText } from "./text-format-array.js";
 import { recordFromText, recordToText } from "./text-format-record.js";
@@ -42,12 +42,10 @@ import { tsVectorFromText } from "./ts-vector.js";
 import {
   type Interval,
   Json,
-  type RangeName,
   type SqlArray,
   type SqlType,
   type SystemTypeName,
   type TimeTz,
-  typeOf,
   type Value,
 } from "./values.js";
 import { variantToText } from "./variant-format.js";
@@ -111,7 +109,9 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC", style?: Te
     case "tsmultirange":
     case "tstzrange":
     case "tstzmultirange":
-      return rangeInZone(type.name, value as string, timeZone, style);
+    case "range":
+    case "multirange":
+      return rangeInZone((rangeKeyOf(type) ?? multirangeKeyOf(type))!, value as string, timeZone, style);
     case "char":
       return charToText(value as string);
     case "variant":
@@ -246,14 +246,15 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
     case "daterange":
     case "tsrange":
     case "tstzrange":
-      return rangeFromText(type.name, text, boundReader(type.name, clock));
     case "int4multirange":
     case "int8multirange":
     case "nummultirange":
     case "datemultirange":
     case "tsmultirange":
     case "tstzmultirange":
-      return multirangeFromText(type.name, text, boundReader(rangeOfMultirange(type.name), clock));
+    case "range":
+    case "multirange":
+      return rangeValueFromText(type, text, (subtype, bound) => fromText(subtype, bound, clock) as Bound);
     case "tid":
     case "xid":
     case "int2vector":
@@ -294,12 +295,6 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
       if (type.fields === undefined) throw sqlError("0A000", "input of anonymous composite types is not implemented");
       return rowFromText(type, text, clock);
   }
-}
-
-/** Reads bounds as values of the range's subtype. */
-function boundReader(name: RangeName, clock: Clock): (text: string) => Bound {
-  const subtype = typeOf(subtypeOf(name));
-  return (text) => fromText(subtype, text, clock) as Bound;
 }
 
 function rowFromText(type: SqlType, text: string, clock: Clock): Value {

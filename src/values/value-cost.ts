@@ -29,6 +29,7 @@ export function mayBeLarge({ name }: SqlType): boolean {
     case "datemultirange":
     case "tsmultirange":
     case "tstzmultirange":
+    case "multirange":
     case "bytea":
     case "json":
     case "jsonb":

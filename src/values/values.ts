@@ -95,6 +95,7 @@ export type TypeName =
   | GeometricName
   | RangeName
   | MultirangeName
+  | OwnRangeName
   | SystemTypeName
   | "array"
   | "variant"
@@ -112,6 +113,9 @@ export type MultirangeName =
   | "datemultirange"
   | "tsmultirange"
   | "tstzmultirange";
+
+/** What every type that CREATE TYPE … AS RANGE made is here, and its multirange; the type itself knows of what. */
+export type OwnRangeName = "range" | "multirange";
 
 /** Types of system catalogs, which can be stored, read and printed. */
 export type SystemTypeName = "tid" | "xid" | "int2vector" | "oidvector" | "char";
@@ -149,7 +153,7 @@ export interface RecordField {
 
 /** What a type that a statement made is, as of one version of the definitions. */
 export interface UserType {
-  readonly kind: "enum" | "domain" | "composite";
+  readonly kind: "enum" | "domain" | "composite" | "range" | "multirange";
   /** The definition's id, unique within the tenant. */
   readonly id: number;
   readonly schema: string;
@@ -160,6 +164,10 @@ export interface UserType {
   readonly fields: readonly RecordField[];
   /** Of a domain. */
   readonly base: SqlType | null;
+  /** Of a range: the type of its bounds. Of a multirange: the type of its ranges. */
+  readonly part?: SqlType;
+  /** Of a range: its multirange. */
+  readonly list?: Pick<UserType, "id" | "schema" | "name">;
 }
 
 export interface TimeTz {
@@ -336,14 +344,24 @@ function weaklyInterned(key: string, make: () => SqlType): SqlType {
 /** The type without its origin, for callers that do not care who made it. */
 function baseOf({ kind, base, fields }: UserType): SqlType {
   if (kind === "domain") return base!;
-  const name = kind === "enum" ? "enum" : "record";
+  const name = kind === "composite" ? "record" : kind;
   return { name, modifier: null, element: null, ...(kind === "composite" && { fields }) };
 }
 
 function userKey(user: UserType): string {
-  const { kind, id, schema, name, labels, fields, base } = user;
+  const { kind, id, schema, name, labels, fields, base, part, list } = user;
   const parts = fields.map((field) => [field.name, keyOf(field.type), field.slot]);
-  return JSON.stringify([kind, id, schema, name, labels, parts, base === null ? null : keyOf(base)]);
+  return JSON.stringify([
+    kind,
+    id,
+    schema,
+    name,
+    labels,
+    parts,
+    base === null ? null : keyOf(base),
+    part && keyOf(part),
+    list,
+  ]);
 }
 
 export const UNKNOWN = typeOf("unknown");

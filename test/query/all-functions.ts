@@ -8,6 +8,7 @@ import { COALESCE } from "../../src/query/expr/cypher/list-functions.js";
 import { CYPHER_FUNCTIONS, cypherOperators } from "../../src/query/expr/cypher/registry.js";
 import type { AggregateFunction, ScalarFunction, WindowFunction } from "../../src/query/expr/expr.js";
 import type { Family } from "../../src/query/expr/functions/define.js";
+import { multirangeOfOwn } from "../../src/query/expr/functions/own-ranges.js";
 import { CHAPTERS, REGISTERED_FUNCTIONS } from "../../src/query/expr/functions/registry.js";
 import { TABLE_FUNCTION_FAMILIES, TABLE_FUNCTIONS } from "../../src/query/expr/functions/table-registry.js";
 import type { TableFunction } from "../../src/query/expr/table-function.js";
@@ -21,12 +22,17 @@ import {
   SPARSEVEC,
   type SqlType,
   TEXT,
+  userType,
   VARIANT,
   VECTOR,
 } from "../../src/values/values.js";
 
+const OWN = { schema: "public", labels: [], fields: [], base: null } as const;
 const TYPES: readonly SqlType[] = [TEXT, INT4, JSONB, NUMERIC, arrayOf(INT4), arrayOf(TEXT)];
 const LAST_TYPES: readonly SqlType[] = [INT4, TEXT, arrayOf(TEXT)];
+const LIST = { id: 2, schema: "public", name: "text_spans" };
+const OWN_RANGE = userType({ ...OWN, kind: "range", id: 1, name: "text_span", part: TEXT, list: LIST });
+const OWN_LIST = multirangeOfOwn(OWN_RANGE);
 const OTHERS: readonly (readonly SqlType[])[] = [
   [VECTOR, VECTOR],
   [HALFVEC],
@@ -36,6 +42,8 @@ const OTHERS: readonly (readonly SqlType[])[] = [
   [SPARSEVEC, SPARSEVEC],
   [VARIANT, TEXT],
   [TEXT, JSONB, JSONPATH, JSONB, TEXT, TEXT],
+  [OWN_RANGE],
+  [OWN_LIST],
 ];
 /** Of a family for the same number of arguments: more of them do the same. */
 const INSTANCES_MAX = 4;

@@ -90,6 +90,8 @@ const SMALL: Partial<Record<TypeName, readonly string[]>> = {
   path: ["((0,0),(1,3),(2,0))", "[(0,0),(1,3)]"],
   polygon: ["((0,0),(1,3),(2,0))"],
   circle: ["<(1,2),3>"],
+  range: ["[o,p)", "empty"],
+  multirange: ['{[o,p),["q,",)}', "{}"],
   int2vector: ["1 2"],
   oidvector: ["1 2"],
   unknown: ["o"],
@@ -98,6 +100,10 @@ const SMALL: Partial<Record<TypeName, readonly string[]>> = {
 const manyRanges: Large = (units) => [
   `{${Array.from({ length: Math.ceil(units / 12) }, (_, i) => `[${i * 3},${i * 3 + 1})`).join()}}`,
 ];
+
+/** Of texts, in their order. */
+const manyTexts = (units: number): string =>
+  `{${Array.from({ length: Math.ceil(units / 24) }, (_, i) => `[k${1e6 + i},"k${1e6 + i} 1")`).join()}}`;
 
 const manyPoints: Large = (units) => [
   `(${Array.from({ length: Math.ceil(units / 10) }, (_, i) => `(${i % 1000},${(i * 7) % 1000})`).join()})`,
@@ -121,6 +127,8 @@ const LARGE: Partial<Record<TypeName, Large>> = {
   numeric: (units) => [Numeric.of(BigInt(`9${"7".repeat(Math.min(units, 130_000))}`), Math.min(units, 16_000))],
   path: manyPoints,
   polygon: manyPoints,
+  range: (units) => [`[a,b${"o".repeat(units)}]`, `["a,""${"o".repeat(units)}",]`],
+  multirange: (units) => [manyTexts(units), `{["a,""${"o".repeat(units)}",b)}`],
   int4multirange: manyRanges,
   int8multirange: manyRanges,
   nummultirange: manyRanges,

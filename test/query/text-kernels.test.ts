@@ -10,8 +10,8 @@ import {
   likeKernel,
   oneOf,
 } from "../../src/query/exec/segments/text-kernels.js";
-import { compareText } from "../../src/query/expr/compare-text.js";
 import { likeMatcher, likeParts } from "../../src/query/expr/functions/like.js";
+import { compareText } from "../../src/values/compare-text.js";
 import { tries } from "../lengths.js";
 import { Random } from "./random-plans.js";
 

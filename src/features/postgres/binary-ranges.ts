@@ -4,29 +4,33 @@ import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import {
   type Bound,
   EMPTY,
-  isMultirangeName,
   makeRange,
   mergedRanges,
+  multirangeKeyOf,
   multirangeText,
   type Range,
+  type RangeKey,
+  rangeKeyOf,
   rangeOf,
   rangeOfMultirange,
   rangesOf,
   rangeText,
   subtypeOf,
 } from "../../values/range.js";
-import { type MultirangeName, type RangeName, type SqlType, typeOf, type Value } from "../../values/values.js";
+import { type SqlType, typeOf, type Value } from "../../values/values.js";
 import type { ValueWriter } from "./text-values.js";
 
 /** Bits of the byte before a range's bounds. */
 const FLAG = { empty: 1, lowerInc: 2, upperInc: 4, lowerInfinite: 8, upperInfinite: 16 } as const;
 
 /** `bound`: writes a value of a type with its length before it. */
-export function rangeWriter(name: RangeName | MultirangeName, bound: (type: SqlType) => ValueWriter): ValueWriter {
-  if (!isMultirangeName(name)) {
-    const write = bound(typeOf(subtypeOf(name)));
-    return (writer, value) => writeRange(writer, rangeOf(name, value as string), write);
+export function rangeWriter(type: SqlType, bound: (type: SqlType) => ValueWriter): ValueWriter {
+  const range = rangeKeyOf(type);
+  if (range !== null) {
+    const write = bound(typeOf(subtypeOf(range)));
+    return (writer, value) => writeRange(writer, rangeOf(range, value as string), write);
   }
+  const name = multirangeKeyOf(type)!;
   const write = bound(typeOf(subtypeOf(rangeOfMultirange(name))));
   return (writer, value) => {
     const ranges = rangesOf(name, value as string);
@@ -58,8 +62,10 @@ function writeRange(writer: MessageWriter, range: Range, write: ValueWriter): vo
 /** `read`: reads a value of a type from its bytes. */
 type ReadValue = (type: SqlType, bytes: Buffer) => Value;
 
-export function readRangeValue(name: RangeName | MultirangeName, fields: MessageFields, read: ReadValue): string {
-  if (!isMultirangeName(name)) return rangeText(name, readRange(name, fields, read));
+export function readRangeValue(type: SqlType, fields: MessageFields, read: ReadValue): string {
+  const range = rangeKeyOf(type);
+  if (range !== null) return rangeText(range, readRange(range, fields, read));
+  const name = multirangeKeyOf(type)!;
   const ranges: Range[] = [];
   const each = rangeOfMultirange(name);
   for (let left = fields.int32(); left > 0; left--) {
@@ -69,7 +75,7 @@ export function readRangeValue(name: RangeName | MultirangeName, fields: Message
   return multirangeText(name, mergedRanges(ranges));
 }
 
-function readRange(name: RangeName, fields: MessageFields, read: ReadValue): Range {
+function readRange(name: RangeKey, fields: MessageFields, read: ReadValue): Range {
   const flags = fields.byte();
   if ((flags & FLAG.empty) !== 0) return EMPTY;
   const type = typeOf(subtypeOf(name));

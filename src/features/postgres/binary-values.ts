@@ -11,7 +11,7 @@ import type { Numeric } from "../../values/numeric.js";
 import { isRangeType } from "../../values/range.js";
 import { fromText, toText } from "../../values/text-format.js";
 import { checkArraySize } from "../../values/text-format-array.js";
-import type { Interval, MultirangeName, RangeName, SqlArray, SqlType, TimeTz, Value } from "../../values/values.js";
+import type { Interval, SqlArray, SqlType, TimeTz, Value } from "../../values/values.js";
 import { vectorOf } from "../../values/vector-text.js";
 import { rangeWriter, readRangeValue } from "./binary-ranges.js";
 import { TEXT_TYPE_WRITERS, textFromBinary } from "./binary-texts.js";
@@ -28,7 +28,7 @@ const INFINITE_MICROS = 0x7fffffffffffffffn;
 export function binaryWriter(type: SqlType): ValueWriter {
   const write = PLAIN_WRITERS[type.name];
   if (write !== undefined) return sized(write);
-  if (isRangeType(type)) return sized(rangeWriter(type.name as RangeName | MultirangeName, binaryWriter));
+  if (isRangeType(type)) return sized(rangeWriter(type, binaryWriter));
   switch (type.name) {
     case "array": {
       const element = type.element!;
@@ -254,7 +254,7 @@ function wrongBytes(type: SqlType): Error {
 }
 
 function readValue(type: SqlType, fields: MessageFields): Value {
-  if (isRangeType(type)) return readRangeValue(type.name as RangeName | MultirangeName, fields, fromBinary);
+  if (isRangeType(type)) return readRangeValue(type, fields, fromBinary);
   switch (type.name) {
     case "bool":
       return fields.byte() !== 0;

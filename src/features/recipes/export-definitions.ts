@@ -51,7 +51,7 @@ export async function typesOf({ types: all }: Definitions, ask: Ask): Promise<De
   const bases = new Map(
     (needs("domain") ? await ask({ sql: DOMAINS, params: [] }) : []).map(([name, base]) => [name, base]),
   );
-  return types.map((type) => {
+  return types.flatMap((type) => {
     const { id, name } = type;
     let sql: string;
     if (type.kind === "enum") {
@@ -59,6 +59,18 @@ export async function typesOf({ types: all }: Definitions, ask: Ask): Promise<De
     } else if (type.kind === "composite") {
       const list = type.fields.map((field) => `${quoted(field.name)} ${typeText(field.type)}`);
       sql = `CREATE TYPE ${quoted(name)} AS (${list.join(", ")})`;
+    } else if (type.kind === "range") {
+      const { subtype, multirange, collation, subtypeDiff } = type;
+      const options = [
+        `subtype = ${typeText(subtype)}`,
+        `multirange_type_name = ${quoted(multirange.name)}`,
+        ...(collation === undefined ? [] : [`collation = ${quoted(collation)}`]),
+        ...(subtypeDiff === undefined ? [] : [`subtype_diff = ${quoted(subtypeDiff)}`]),
+      ];
+      sql = `CREATE TYPE ${quoted(name)} AS RANGE (${options.join(", ")})`;
+    } else if (type.kind === "multirange") {
+      // Its range makes it.
+      return [];
     } else {
       const { notNull, defaultSql, checks } = type;
       const parts = [

@@ -4,12 +4,13 @@
  * third of a second. Values are recognised by identity, so only keys that are columns are made ahead. A text is its own
  * key: rows with long ones come in smaller batches.
  */
+
+import { compareText } from "../../values/compare-text.js";
 import { costLeft } from "../../values/value-cost.js";
 import { Json, type SqlArray, type SqlType, type Value } from "../../values/values.js";
 import type { Variant, VariantMap } from "../../values/variant.js";
 import { isList, tooDeep, VARIANT_DEPTH_MAX } from "../../values/variant-format.js";
 import { compareKeys, jsonKey, keepKey, keptKey, untypedKey } from "../expr/compare.js";
-import { compareText } from "../expr/compare-text.js";
 import type { Batch, Expr } from "../expr/expr.js";
 import { COMPOSED, variantKeyPart } from "../expr/variant-order.js";
 import type { OutputColumn } from "../plan/plan.js";

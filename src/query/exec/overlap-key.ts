@@ -7,9 +7,9 @@
 import { decodeKey, encodeKey } from "../../storage/key-codec.js";
 import { prefixEnd } from "../../storage/keys.js";
 import type { Transaction } from "../../storage/store.js";
-import { rangeOf } from "../../values/range.js";
+import { rangeKeyOf, rangeOf } from "../../values/range.js";
 import { overlaps } from "../../values/range-algebra.js";
-import type { RangeName, Value } from "../../values/values.js";
+import type { Value } from "../../values/values.js";
 import { suffixOf } from "./entry-value.js";
 import { joinKey, type KeyLayout } from "./table-layout.js";
 
@@ -41,7 +41,7 @@ export function overlappingNeighbour(
   const place = encodeKey(prefix, index.columns, values);
   const entry = suffix === null ? place : joinKey(place, suffix);
   const behind = suffix === null ? place : joinKey(entry, Buffer.of(0));
-  const name = index.columns.at(-1)!.type.name as RangeName;
+  const name = rangeKeyOf(index.columns.at(-1)!.type)!;
   const range = rangeOf(name, values.at(-1) as string);
   const first = (gte: Uint8Array, lt: Uint8Array, reverse: boolean): Neighbour | null => {
     const cursor = tx.scan({ gte, lt, reverse });

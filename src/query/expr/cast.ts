@@ -12,7 +12,7 @@ import { limitInterval, makeInterval } from "../../values/interval.js";
 import { checkJson } from "../../values/json-text.js";
 import { macFromText, masked, networkOf, networkValue } from "../../values/network.js";
 import { Numeric } from "../../values/numeric.js";
-import { isMultirangeName, isRangeName, mergedRanges, multirangeText, rangeOf } from "../../values/range.js";
+import { mergedRanges, multirangeKeyOf, multirangeText, namedByPart, rangeKeyOf, rangeOf } from "../../values/range.js";
 import { denseOf, fitSparse, sparseOf } from "../../values/sparse-vector.js";
 import { charOfByte, fitNumeric, fitText, fromText, toText } from "../../values/text-format.js";
 import { sqlArray } from "../../values/text-format-array.js";
@@ -81,10 +81,10 @@ export function dependsOnSession(from: SqlType, to: SqlType): boolean {
   if (to.fields !== undefined) {
     return to.fields.some((field, i) => dependsOnSession(from.fields?.[i]?.type ?? from, field.type));
   }
-  if (ZONED.has(from.name) !== ZONED.has(to.name)) return true;
+  if (ZONED.has(namedByPart(from)) !== ZONED.has(namedByPart(to))) return true;
   if (from.name === "timetz" || to.name === "timetz") return from.name !== to.name;
   // Text may say "now" or "today".
-  return LOCAL.has(to.name) && categoryOf(from) !== "D" && categoryOf(from) !== "R";
+  return LOCAL.has(namedByPart(to)) && categoryOf(from) !== "D" && categoryOf(from) !== "R";
 }
 
 /** To the bare type, without its modifier. */
@@ -126,8 +126,8 @@ function baseConversion(from: SqlType, to: SqlType, assignment: boolean): Conver
   if (from.name === "macaddr") return (value) => macFromText("macaddr8", value as string);
   if (from.name === "hstore") return (value) => hstoreJson(to, value as string);
   if (source === "G") return geometricConversion(from, to) as Convert | null;
-  if (isRangeName(from.name) && isMultirangeName(to.name)) {
-    const [range, list] = [from.name, to.name];
+  const [range, list] = [rangeKeyOf(from), multirangeKeyOf(to)];
+  if (range !== null && list !== null) {
     return (value) => multirangeText(list, mergedRanges([rangeOf(range, value as string)]));
   }
   if (from.name === "json") return (value) => new Json(jsonbValue(value as Json));

@@ -95,6 +95,9 @@ const CASTS: Partial<Record<TypeName, Partial<Record<TypeName, CastContext>>>> =
 
 const CONTEXT_RANK: Record<CastContext, number> = { implicit: 0, assignment: 1, explicit: 2 };
 
+/** Types of the same name that are one only if one statement made them. */
+const OF_ONE_DEFINITION: ReadonlySet<TypeName> = new Set(["enum", "range", "multirange"]);
+
 const isNumber = (type: SqlType) => categoryOf(type) === "N";
 
 /** Whether a value of `from` may become `to` in that context; modifiers do not matter. */
@@ -106,7 +109,7 @@ export function canCoerce(from: SqlType, to: SqlType, context: CastContext): boo
   if (from.name === "variant") return rank >= CONTEXT_RANK[categoryOf(to) === "S" ? "assignment" : "explicit"];
   if (from.name === "record" && to.name === "record") return canCoerceRecord(from, to, context);
   if (from.element === null && to.element === null && from.name === to.name) {
-    return from.name !== "enum" || baseType(from) === baseType(to);
+    return !OF_ONE_DEFINITION.has(from.name) || baseType(from) === baseType(to);
   }
   // Lists of numbers serve as vectors wherever one is wanted (`embedding <=> ARRAY[0.1, 0.2]`).
   if (from.element !== null && to.name === "vector") return isNumber(from.element);
@@ -115,6 +118,9 @@ export function canCoerce(from: SqlType, to: SqlType, context: CastContext): boo
   }
   if ((from.name === "vector" || from.name === "halfvec") && to.element !== null && isNumber(to.element)) {
     return rank >= CONTEXT_RANK[to.element.name === "float4" ? "implicit" : "assignment"];
+  }
+  if (to.name === "multirange" && from.name === "range") {
+    return rank >= CONTEXT_RANK.explicit && baseType(to).user!.part === baseType(from);
   }
   const known = CASTS[from.name]?.[to.name];
   if (known !== undefined) return rank >= CONTEXT_RANK[known];
@@ -155,7 +161,7 @@ export function isBinaryCoercible(from: SqlType, to: SqlType): boolean {
   if (from.element !== null || to.element !== null) return false;
   if (to.modifier !== null) return false;
   if (from.name === "record" && to.name === "record") return isSameRow(from, to);
-  if (from.name === to.name) return from.name !== "enum" || baseType(from) === to;
+  if (from.name === to.name) return !OF_ONE_DEFINITION.has(from.name) || baseType(from) === to;
   if (from.name === "cidr" && to.name === "inet") return true;
   if (to.name === "variant") return isVariantAsIs(from);
   return to.name === "text" ? from.name === "varchar" : to.name === "varchar" && from.name === "text";

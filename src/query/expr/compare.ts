@@ -3,24 +3,27 @@
  * comparison operators all use these, so that they agree with each other.
  */
 
+import { compareText } from "../../values/compare-text.js";
 import { orderOfLabel } from "../../values/enum-labels.js";
 import { compareNetworks } from "../../values/network.js";
 import { Numeric } from "../../values/numeric.js";
-import { compareMultiranges, compareRanges, type Range, rangeOf, rangesOf } from "../../values/range.js";
+import {
+  compareMultiranges,
+  compareRanges,
+  type MultirangeKey,
+  multirangeKeyOf,
+  type Range,
+  type RangeKey,
+  rangeKeyOf,
+  rangeOf,
+  rangeOfMultirange,
+  rangesOf,
+  subtypeOf,
+} from "../../values/range.js";
 import { compareSparse } from "../../values/sparse-vector.js";
 import { compareTsQueries } from "../../values/ts-query.js";
 import { compareTsVectors } from "../../values/ts-vector.js";
-import type {
-  Interval,
-  Json,
-  MultirangeName,
-  RangeName,
-  SqlArray,
-  SqlType,
-  TimeTz,
-  Value,
-} from "../../values/values.js";
-import { compareText } from "./compare-text.js";
+import type { Interval, Json, SqlArray, SqlType, TimeTz, Value } from "../../values/values.js";
 import { compareVariants, variantKey } from "./variant-order.js";
 
 export type Comparator = (a: Value, b: Value) => number;
@@ -86,14 +89,16 @@ export function comparatorOf(type: SqlType): Comparator {
     case "daterange":
     case "tsrange":
     case "tstzrange":
-      return rangeComparator(type.name);
+    case "range":
+      return rangeComparator(rangeKeyOf(type)!);
     case "int4multirange":
     case "int8multirange":
     case "nummultirange":
     case "datemultirange":
     case "tsmultirange":
     case "tstzmultirange":
-      return multirangeComparator(type.name);
+    case "multirange":
+      return multirangeComparator(multirangeKeyOf(type)!);
     case "tsvector":
       return (a, b) => compareTsVectors(a as string, b as string);
     case "tsquery":
@@ -187,11 +192,11 @@ function compareIntervals(a: Interval, b: Interval): number {
   return span < 0n ? -1 : span > 0n ? 1 : 0;
 }
 
-function rangeComparator(name: RangeName): Comparator {
+function rangeComparator(name: RangeKey): Comparator {
   return (a, b) => compareRanges(rangeOf(name, a as string), rangeOf(name, b as string));
 }
 
-function multirangeComparator(name: MultirangeName): Comparator {
+function multirangeComparator(name: MultirangeKey): Comparator {
   return (a, b) => compareMultiranges(rangesOf(name, a as string), rangesOf(name, b as string));
 }
 
@@ -398,6 +403,9 @@ export function hashKeyOf(type: SqlType): (value: Value) => HashKey {
         rangesOf("nummultirange", value as string)
           .map(numericRangeKey)
           .join();
+    case "range":
+    case "multirange":
+      return ownRangeKey(type);
     case "json":
       return (value) => jsonText(value as Json);
     case "jsonb":
@@ -425,6 +433,21 @@ function numericRangeKey({ lower, upper, lowerInc, upperInc, isEmpty }: Range): 
   if (isEmpty) return "empty";
   const keys = [lower, upper].map((bound) => (bound === null ? "" : (bound as Numeric).hashKey()));
   return `${lowerInc ? "[" : "("}${keys.join()}${upperInc ? "]" : ")"}`;
+}
+
+/** Of ranges and multiranges of types that statements made. */
+function ownRangeKey(type: SqlType): (value: Value) => HashKey {
+  const [range, list] = [rangeKeyOf(type), multirangeKeyOf(type)];
+  const subtype = subtypeOf(range ?? rangeOfMultirange(list!));
+  const isFloat = subtype === "float4" || subtype === "float8";
+  // −0 and 0 are the same bound.
+  if (isFloat) return (value) => (value as string).replace(/([[(,])-0(?=[,\])])/g, "$10");
+  if (subtype !== "numeric") return (value) => value as HashKey;
+  if (range !== null) return (value) => numericRangeKey(rangeOf(range, value as string));
+  return (value) =>
+    rangesOf(list!, value as string)
+      .map(numericRangeKey)
+      .join();
 }
 
 function intervalKey(interval: Interval): string {

@@ -5,10 +5,10 @@
  * Shapes that rows spend their time in (columns, constants, number comparisons, AND of two) have closures of their own.
  */
 import { sqlError } from "../../protocol/errors.js";
+import { compareText } from "../../values/compare-text.js";
 import type { SqlType, Value } from "../../values/values.js";
 import { conversionOf } from "./cast.js";
 import { hashKeyOf } from "./compare.js";
-import { compareText } from "./compare-text.js";
 import { compileList } from "./compile-list.js";
 import type {
   Batch,

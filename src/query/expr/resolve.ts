@@ -85,6 +85,26 @@ export function resolveFunction(name: string, argTypes: readonly SqlType[], posi
   return toResolved(found);
 }
 
+/**
+ * Which of these functions a call means, or the conversion of one argument to what they return: constructors of a type
+ * that a statement made. Throws 42883 or 42725.
+ */
+export function resolveOverload(
+  name: string,
+  overloads: readonly ScalarFunction[],
+  argTypes: readonly SqlType[],
+  position?: number,
+): ResolvedFunction {
+  const types = argTypes.map(baseType);
+  const candidates = candidatesOf(overloads, undefined, types);
+  const found = exactMatch(candidates, types) ?? select(candidates, types);
+  if (found === "ambiguous") throw notUnique("function", signature(name, types), position);
+  if (found !== null) return toResolved(found);
+  const conversion = conversionTo(overloads[0]!.returns, types);
+  if (conversion === null) throw noFunction(name, types, position);
+  return conversion;
+}
+
 /** The operator overload; `left` is null for a prefix operator. Throws 42883 or 42725. */
 export function resolveOperator(
   symbol: string,
@@ -288,14 +308,18 @@ function operatorMatch<F>(candidates: readonly Candidate<F>[], types: readonly S
 
 /** `int8(x)`, `text(x)`: written as a function, meant as a cast (10.3, step 3). */
 function conversionCall(name: string, types: readonly SqlType[]): ResolvedFunction | null {
-  const from = types[0];
-  if (types.length !== 1 || from === undefined) return null;
   let target: SqlType;
   try {
     target = baseType(typeFromName(name));
   } catch {
     return null;
   }
+  return conversionTo(target, types);
+}
+
+function conversionTo(target: SqlType, types: readonly SqlType[]): ResolvedFunction | null {
+  const from = types[0];
+  if (types.length !== 1 || from === undefined) return null;
   const source = from.name === "unknown" ? TEXT : from;
   // PostgreSQL does not read text(row) as a cast: it might be a field.
   if (source.name === "record" && categoryOf(target) === "S") return null;

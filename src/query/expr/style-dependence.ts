@@ -1,4 +1,5 @@
 /** What DateStyle and IntervalStyle decide: texts of dates, times and intervals, and what such texts mean. */
+import { namedByPart } from "../../values/range.js";
 import type { SqlType } from "../../values/values.js";
 import { categoryOf } from "./types.js";
 
@@ -16,18 +17,18 @@ export function dependsOnStyle(from: SqlType, to: SqlType): boolean {
   if (categoryOf(to) !== "S") return false;
   if (from.element !== null) return dependsOnStyle(from.element, to);
   if (from.fields !== undefined) return from.fields.some(({ type }) => dependsOnStyle(type, to));
-  return from.name === "interval" || ORDERED.has(from.name);
+  return from.name === "interval" || ORDERED.has(namedByPart(from));
 }
 
 /** True when a style, or the time, decides what such a text means as a value of the other type. */
 export function isReadBySettings(from: SqlType, to: SqlType): boolean {
   if (categoryOf(from) !== "S" && from.name !== "unknown") return false;
   if (to.element !== null) return isReadBySettings(from, to.element);
-  return to.name === "interval" || ORDERED.has(to.name);
+  return to.name === "interval" || ORDERED.has(namedByPart(to));
 }
 
 /** Whether a style decides what this text means. */
 export function isReadByStyle(text: string, to: SqlType): boolean {
-  const { name } = to.element ?? to;
+  const name = namedByPart(to.element ?? to);
   return name === "interval" ? SIGN_OPEN.test(text) : ORDERED.has(name) && ORDER_OPEN.test(text);
 }

@@ -91,6 +91,8 @@ const TYPES: Record<TypeName, TypeFacts> = {
   datemultirange: facts("R", "datemultirange", 4535, 6155),
   tsmultirange: facts("R", "tsmultirange", 4533, 6152),
   tstzmultirange: facts("R", "tstzmultirange", 4534, 6153),
+  range: facts("R", "anyrange", 3831, 0),
+  multirange: facts("R", "anymultirange", 4537, 0),
   tid: facts("U", "tid", 27, 1010),
   xid: facts("U", "xid", 28, 1011),
   int2vector: facts("U", "int2vector", 22, 1006),
@@ -227,7 +229,7 @@ export function pgOidOf(type: SqlType): number {
 /** The types that every tenant has, without modifiers, and arrays of them. */
 export function builtInTypes(): readonly SqlType[] {
   const own = (Object.keys(TYPES) as TypeName[])
-    .filter((name) => name !== "array" && name !== "enum")
+    .filter((name) => !["array", "enum", "range", "multirange"].includes(name))
     .map((name) => typeOf(name));
   return [...own, ...own.filter((type) => TYPES[type.name].arrayOid !== 0).map(arrayOf)];
 }

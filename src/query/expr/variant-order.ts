@@ -3,6 +3,8 @@
  * BY, DISTINCT, grouping and indexes go by. Unlike Cypher's `=` and `<` they hold between any two values, and null and
  * NaN are equal to themselves. Called by compare.ts; Cypher's operators use the comparisons of single kinds.
  */
+
+import { compareText } from "../../values/compare-text.js";
 import { CypherPoint, comparePoints, pointKey } from "../../values/point.js";
 import {
   CypherDate,
@@ -17,7 +19,6 @@ import type { SqlType, Value } from "../../values/values.js";
 import { Float, GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../values/variant.js";
 import { isList, tooDeep, VARIANT_DEPTH_MAX } from "../../values/variant-format.js";
 import { KIND, type Kind } from "../../values/variant-kind.js";
-import { compareText } from "./compare-text.js";
 
 export function kindOf(value: Variant): Kind {
   switch (typeof value) {

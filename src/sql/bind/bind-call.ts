@@ -5,6 +5,7 @@ import type { FunctionDef } from "../../catalog/function.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { CallExpr, ColumnId, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { isHypotheticalSetName } from "../../query/expr/functions/ordered-sets.js";
+import { ownRangeConstructors } from "../../query/expr/functions/own-ranges.js";
 import {
   functionNames,
   isAggregateName,
@@ -14,6 +15,7 @@ import {
   type ResolvedFunction,
   resolveAggregate,
   resolveFunction,
+  resolveOverload,
 } from "../../query/expr/resolve.js";
 import { displayName } from "../../query/expr/types.js";
 import { columnsOf, exprEquals } from "../../query/expr/walk.js";
@@ -33,6 +35,7 @@ import { argumentsOf, boundArguments, byTypes, functionName, refuseAggregateForm
 import { coerceBoolean, coerceExplicit, coerceImplicit, constant, isUnknown, resolveUnknown } from "./coerce.js";
 import { checkedRecord } from "./json-record-checks.js";
 import { boundAggregate } from "./made-aggregate.js";
+import { userTypeNamed } from "./names.js";
 import { positionalCall } from "./parameter-names.js";
 import type { Scope } from "./scope.js";
 import { bindSequenceCall, isSequenceFunction } from "./sequence-functions.js";
@@ -48,6 +51,8 @@ export function isAggregateCall(node: CallNode): boolean {
 
 export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bind): Expr {
   const node = positionalCall(call);
+  const constructors = ownConstructors(node, context.binding);
+  if (constructors.length > 0) return constructorCall(node, constructors, context, bind);
   const name = functionName(node.variadic ? { ...node, variadic: false } : node);
   const { binding } = context;
   const { position } = node;
@@ -84,6 +89,32 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
   const made: CallExpr = Object.freeze({ kind: "call", type: fn.returns, fn, args, ...place });
   if (fn.deferred?.check !== undefined) binding.env.calls?.push(made);
   return checkedRecord(made, name, given, binding);
+}
+
+/** Of a range or multirange that a statement made and that has the function's name; empty: it is none. */
+function ownConstructors({ path }: CallNode, { env }: Binding): readonly ScalarFunction[] {
+  if (isKnownFunction(path.at(-1)!)) return [];
+  const type = userTypeNamed(path, env);
+  return type === null ? [] : ownRangeConstructors(type);
+}
+
+function constructorCall(
+  node: CallNode,
+  constructors: readonly ScalarFunction[],
+  context: ExprContext,
+  bind: Bind,
+): Expr {
+  const { binding } = context;
+  const { position } = node;
+  const name = node.path.at(-1)!;
+  refuseAggregateForms(node, name);
+  if (node.args.some((arg) => arg.name !== null)) {
+    throw sqlError("0A000", `named arguments are not supported for the constructor ${name}`, { position });
+  }
+  const given = argumentsOf(node, context, bind);
+  const { fn, argTypes } = byTypes(given, binding, (types) => resolveOverload(name, constructors, types, position));
+  const args = given.map((arg, i) => coerceImplicit(arg, argTypes[i]!, binding, position));
+  return Object.freeze({ kind: "call", type: fn.returns, fn, args });
 }
 
 /** Functions that take anything and write it as text. */

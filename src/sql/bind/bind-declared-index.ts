@@ -71,10 +71,11 @@ function keyOf(
 }
 
 /** Types that an access method has an operator class for by itself. */
-function hasDefaultClass(method: DeclaredMethod, { name, element }: SqlType): boolean {
+function hasDefaultClass(method: DeclaredMethod, type: SqlType): boolean {
+  const { name, element } = type;
   if (method === "gin") return element !== null || ["jsonb", "tsvector", "hstore"].includes(name);
   const isFigure = element === null && ["point", "box", "polygon"].includes(name);
-  const isRange = isRangeType({ name, element, modifier: null });
+  const isRange = isRangeType(type);
   if (method === "gist")
     return (
       ["tsvector", "tsquery", "circle", "hstore", "ltree"].includes(element?.name === "ltree" ? "ltree" : name) ||

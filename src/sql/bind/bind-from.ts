@@ -24,6 +24,7 @@ import { contextOf } from "./bind-context.js";
 import { bindCypherFunction, cypherCallOf } from "./bind-cypher-function.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { bindFunctions } from "./bind-from-function.js";
+import { sampleOf, samplesByKey } from "./bind-sample.js";
 import { type FromSource, renamed } from "./bind-scan.js";
 import { bindSearch, searchCallOf } from "./bind-search-function.js";
 import { bindView, findView } from "./bind-view.js";
@@ -84,20 +85,21 @@ export function lookUpTable(name: NameNode, binding: Binding, scope: Scope | nul
 }
 
 function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource {
-  const { name, position } = node;
-  if (node.sample !== null) throw sqlError("0A000", "TABLESAMPLE is not supported yet", { position });
+  const { name, position, sample } = node;
   const common = name.path.length === 1 ? scope.commonTable(name.path[0]!) : null;
   if (common !== null) {
+    if (sample !== null) throw notSampled(position);
     const source = bindCommonTable(common, node.alias?.name ?? name.path[0]!, position, binding);
     return named(source, node.alias ?? { name: name.path[0]!, columns: [] }, position);
   }
   const transition = name.path.length === 1 ? transitionRows(name.path[0]!, binding) : null;
   if (transition !== null) return systemSource(transition, node, binding);
   const view = findView(name, binding);
+  const system = view === null ? findSystemRows(name, binding) : null;
+  if (sample !== null && (view !== null || system !== null)) throw notSampled(position);
   if (view !== null) {
     return named(bindView(view, binding), node.alias ?? { name: view.name, columns: [] }, position);
   }
-  const system = findSystemRows(name, binding);
   if (system !== null) return systemSource(system, node, binding);
   const table = lookUpTable(name, binding, scope);
   if (table.materialized?.populated === false) {
@@ -107,10 +109,14 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
     });
   }
   const clause = scope.locks?.clauseFor(node) ?? null;
-  const rows = readableRows(table, { ...node, rowKey: clause !== null }, binding);
+  const rowKey = clause !== null || samplesByKey(sample);
+  const rows = readableRows(table, { ...node, rowKey, ...(clause === null && { locks: false as const }) }, binding);
   if (clause !== null) scope.locks!.add(clause, rows.rowKey!);
-  return rows;
+  return sample === null ? rows : sampleOf(rows, sample, binding);
 }
+
+const notSampled = (position: number) =>
+  sqlError("0A000", "TABLESAMPLE clause can only be applied to tables and materialized views", { position });
 
 /** Rows that a statement changed, in the function of its trigger; null: the name means something else. */
 function transitionRows(name: string, { env }: Binding): TableFunction | null {

@@ -6,7 +6,7 @@ import { missingColumn } from "../../catalog/did-you-mean.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { baseType, displayName } from "../../query/expr/types.js";
-import { isRangeName } from "../../values/range.js";
+import { rangeKeyOf } from "../../values/range.js";
 import type { IndexElement } from "../parse/ast-definitions.js";
 import type { ExprNode } from "../parse/ast-query.js";
 import { PLAIN_INDEX, TEXT_INDEX } from "../parse/table-dialect.js";
@@ -93,7 +93,7 @@ function inOrder({ elements, operators, position }: ConstraintOf<"exclude">) {
 /** Throws 0A000, 42809. */
 function checkRange(column: NewIndexColumn, table: TableDef, method: string, position: number): void {
   const type = baseType(column.expression?.type ?? indexedColumn(column.name, table, position).type);
-  if (type.element === null && isRangeName(type.name) && method === "gist" && !column.descending) return;
+  if (rangeKeyOf(type) !== null && method === "gist" && !column.descending) return;
   if (method !== "gist") {
     const detail = `The exclusion operator is not related to operator class "range_ops" for the constraint.`;
     const message = `operator &&(anyrange,anyrange) is not a member of operator family "range_ops"`;

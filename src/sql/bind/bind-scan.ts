@@ -41,6 +41,8 @@ export interface TableReference {
   readonly alias: AliasNode | null;
   /** For UPDATE and DELETE: with the row's storage key as a further column. */
   readonly rowKey: boolean;
+  /** False: the key is read, but the row is neither locked nor changed. */
+  readonly locks?: false;
 }
 
 /** What a statement reads of a table that it names: its rows, and those of its descendants unless it says ONLY. */

@@ -50,6 +50,7 @@ import {
 } from "./bind-namespace.js";
 import { bindCreatePropertyGraph, bindDropPropertyGraph } from "./bind-property-graph.js";
 import { bindQuery } from "./bind-query.js";
+import { bindReindex } from "./bind-reindex.js";
 import { bindRule } from "./bind-rule.js";
 import { bindSetConstraints } from "./bind-set-constraints.js";
 import { bindStatistics } from "./bind-statistics.js";
@@ -197,7 +198,7 @@ function allSettings(): StatementNode {
   return parseSql("SELECT name, setting, short_desc AS description FROM pg_catalog.pg_settings ORDER BY name")[0]!.node;
 }
 
-/** Statements about schemas, sequences, types and the session; null: another one. */
+/** Statements about schemas, sequences, types, indexes and the session; null: another one. */
 function bindNamespace(node: StatementNode, binding: Binding): BoundStatement | null {
   const { env } = binding;
   const ddl = (command: DdlCommand | null, tag: string): BoundStatement =>
@@ -205,6 +206,8 @@ function bindNamespace(node: StatementNode, binding: Binding): BoundStatement | 
   switch (node.kind) {
     case "create schema":
       return createSchema(node);
+    case "reindex":
+      return bindReindex(node, binding);
     case "create sequence":
       return ddl(bindCreateSequence(node, env), "CREATE SEQUENCE");
     case "alter sequence":

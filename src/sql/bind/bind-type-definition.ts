@@ -21,6 +21,7 @@ import type { ExprNode, NameNode } from "../parse/ast-query.js";
 import { printExpr } from "../parse/print-expr.js";
 import { contextOf } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
+import { bindRangeShape } from "./bind-range-type.js";
 import { bindStoredType, checkStorable } from "./bind-type.js";
 import type { Binding } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
@@ -31,7 +32,10 @@ import { readsColumn, renamesColumn } from "./stored-expression.js";
 
 export function bindCreateType(node: CreateTypeStatement, binding: Binding): DdlCommand {
   const name = newName(node.name, binding.env);
-  const { labels } = node;
+  const { labels, range } = node;
+  if (range !== undefined) {
+    return { kind: "create type", ...name, shape: bindRangeShape(name, range, binding, node.position) };
+  }
   if (labels !== null) {
     for (const label of labels) checkLabel(label, node.position);
     if (new Set(labels).size < labels.length) {

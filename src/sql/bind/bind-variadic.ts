@@ -2,8 +2,7 @@
 import { sqlError } from "../../protocol/errors.js";
 import type { EvalContext, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
-import { MULTIRANGE_NAMES } from "../../values/range.js";
-import { arrayOf, type SqlArray, type SqlType, type Value } from "../../values/values.js";
+import { arrayOf, MULTIRANGES, type SqlArray, type SqlType, type Value } from "../../values/values.js";
 import type { CallNode } from "../parse/ast-query.js";
 import type { Binding } from "./binding.js";
 import { coerceImplicit, isUnknown } from "./coerce.js";
@@ -37,7 +36,7 @@ export function bindVariadicCall(name: string, given: readonly Expr[], node: Cal
   }
   if (!VARIADIC.has(name)) {
     const types = given.map((arg) => arg.type);
-    if (MULTIRANGE_NAMES.some((other) => other === name)) return ofArray(name, given, binding, position);
+    if (Object.hasOwn(MULTIRANGES, name)) return ofArray(name, given, binding, position);
     throw notVariadic(name, types, position);
   }
   const fixed = given.slice(0, -1);

@@ -11,6 +11,7 @@ import { TEXT_SCORE } from "../../query/expr/functions/text-search.js";
 import { isReadByStyle } from "../../query/expr/style-dependence.js";
 import { baseType, categoryOf, displayName } from "../../query/expr/types.js";
 import { isNamedOid } from "../../values/catalog-types.js";
+import { namedByPart } from "../../values/range.js";
 import { fromText } from "../../values/text-format.js";
 import { arrayOf, BOOL, FLOAT8, INT4, type SqlType, TEXT, UNKNOWN, type Value } from "../../values/values.js";
 import type { Binding } from "./binding.js";
@@ -42,7 +43,7 @@ function literal(text: string, type: SqlType, position: number, stored: boolean,
   }
   const base = baseType(type);
   if (
-    LATE_TYPES.has(base.name) ||
+    LATE_TYPES.has(namedByPart(base)) ||
     isReadByStyle(text, base) ||
     (DATE_TYPES.has(base.name) && RELATIVE_DATE.test(text))
   ) {

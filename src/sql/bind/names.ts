@@ -15,7 +15,7 @@ import type { BindEnvironment } from "./bound-statement.js";
 import { relationOf } from "./scope.js";
 import { systemRelationNames } from "./system/system-relations.js";
 
-interface QualifiedName {
+export interface QualifiedName {
   readonly schema: string;
   readonly name: string;
   readonly position: number;

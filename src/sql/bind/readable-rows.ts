@@ -13,7 +13,7 @@ import type { ScopeItem } from "./scope.js";
 export function readableRows(table: TableDef, reference: TableReference, binding: Binding): TableRows {
   const rights = checkedRights(binding.env);
   if (rights === null) return rowsOf(table, reference, binding);
-  const { rowKey: locks } = reference;
+  const locks = reference.rowKey && reference.locks !== false;
   requireSchema(table.schema, binding.env, rights);
   const may = rights.columns(table.id, "r");
   if (may !== "all" && may.size === 0) throw permissionDenied("table", table.name);

@@ -193,6 +193,14 @@ CREATE MATERIALIZED VIEW prices AS SELECT author_id, avg(price) AS price FROM bo
     description: "Stores the rows of a prepared SELECT in a new table.",
     example: "PREPARE dear AS SELECT * FROM book WHERE price > $1; CREATE TABLE dear_books AS EXECUTE dear (20)",
   },
+  reindex: {
+    titles: ["REINDEX"],
+    syntax: `REINDEX [(VERBOSE, CONCURRENTLY)] { INDEX | TABLE } [CONCURRENTLY] name
+REINDEX { SCHEMA | DATABASE | SYSTEM } [CONCURRENTLY] [name]`,
+    description:
+      "Makes the entries of indexes anew from the rows. Rows are stored by their primary key, so that a primary key has none.",
+    example: "REINDEX TABLE book",
+  },
   refresh: {
     titles: ["REFRESH MATERIALIZED VIEW"],
     syntax: "REFRESH MATERIALIZED VIEW name [WITH [NO] DATA]",
@@ -272,8 +280,11 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
   ...ACCESS_PAGES,
   "create type": {
     titles: ["CREATE TYPE"],
-    syntax: "CREATE TYPE name AS ENUM ('label', …)",
-    description: "Creates an enumerated type. Its labels compare in the order given.",
+    syntax: `CREATE TYPE name AS ENUM ('label', …)
+CREATE TYPE name AS (field type, …)
+CREATE TYPE name AS RANGE (subtype = type [, multirange_type_name = name] [, subtype_diff = function] [, collation = name] [, subtype_opclass = name])`,
+    description:
+      "Creates an enumerated type, whose labels compare in the order given; a composite type; or a range type and its multirange, with functions of their names that make values.",
     example: "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')",
   },
   "alter enum": {

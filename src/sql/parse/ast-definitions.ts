@@ -176,7 +176,14 @@ export interface CreateTypeStatement {
   readonly name: NameNode;
   readonly labels: readonly string[] | null;
   readonly fields: readonly { readonly name: string; readonly type: TypeNode }[];
+  /** Of AS RANGE: its options, in the order given; `value` null where it is neither a name nor a type. */
+  readonly range?: readonly RangeOption[];
   readonly position: number;
+}
+
+export interface RangeOption {
+  readonly name: string;
+  readonly value: TypeNode | null;
 }
 
 /** ALTER TYPE … ADD VALUE, or RENAME VALUE with `oldLabel`. */

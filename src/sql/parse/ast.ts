@@ -90,6 +90,7 @@ export type StatementNode =
   | CommentStatement
   | AnalyzeStatement
   | RefreshStatement
+  | ReindexStatement
   | PrepareStatement
   | ExecuteStatement
   | DeallocateStatement
@@ -297,6 +298,15 @@ export interface AnalyzeStatement {
   readonly tables: readonly NameNode[];
   /** Columns that the statement names, by table. */
   readonly columns: readonly (readonly string[])[];
+  readonly position: number;
+}
+
+export interface ReindexStatement {
+  readonly kind: "reindex";
+  readonly target: "index" | "table" | "schema" | "database" | "system";
+  /** Of an index, a table or a schema. */
+  readonly name: NameNode | null;
+  readonly concurrently: boolean;
   readonly position: number;
 }
 

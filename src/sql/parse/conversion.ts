@@ -88,13 +88,6 @@ export function notSupported(what: string, position: number): Error {
   return sqlError("0A000", `${what} is not supported yet`, position > 0 ? { position } : undefined);
 }
 
-export function noOwnRanges(position: number): Error {
-  return sqlError("0A000", "CREATE TYPE … AS RANGE is not supported yet", {
-    ...(position > 0 && { position }),
-    hint: "Use int4range, int8range, numrange, daterange, tsrange or tstzrange. Bounds of double precision fit numrange, those of time tsrange.",
-  });
-}
-
 /** The one tag of a node. */
 export function tagOf(node: Node): Tag {
   for (const tag in node) return tag as Tag;

@@ -3,15 +3,18 @@ import type {
   ColumnDef,
   CreateStmt,
   CreateTableAsStmt,
+  DefElem,
   DropStmt,
   IndexStmt,
   Node,
   ObjectType,
   OnCommitAction,
+  ReindexStmt,
   RenameStmt,
   RoleSpec,
 } from "@pgsql/types";
-import type { CreateTableAsExecuteStatement, StatementNode } from "./ast.js";
+import { sqlError } from "../../protocol/errors.js";
+import type { CreateTableAsExecuteStatement, ReindexStatement, StatementNode } from "./ast.js";
 import type {
   ColumnDefNode,
   ConstraintNode,
@@ -142,6 +145,8 @@ function smallDefinition(node: Node, c: Conversion, position: number): Statement
       const columns = relations.map((item) => strings(item.va_cols));
       return { kind: vacuum.is_vacuumcmd ? "vacuum" : "analyze", tables, columns, position };
     }
+    case "ReindexStmt":
+      return reindex(only(node, tag), c, position);
     case "RefreshMatViewStmt": {
       const refresh = only(node, tag);
       return { kind: "refresh", name: relationName(refresh.relation!, c), withData: !refresh.skipData, position };
@@ -326,3 +331,30 @@ function drop(node: DropStmt, position: number): DropStatement {
     position,
   };
 }
+
+function reindex({ kind, relation, name, params }: ReindexStmt, c: Conversion, position: number): ReindexStatement {
+  const options = (params ?? []).map((param) => only(param, "DefElem"));
+  const isOn = ({ arg }: DefElem) => arg === undefined || !/^(?:false|off|0)$/i.test(optionText(arg));
+  for (const { defname, arg } of options) {
+    if (defname === "concurrently" || defname === "verbose") continue;
+    const message =
+      defname === "tablespace" && arg !== undefined
+        ? `tablespace "${optionText(arg)}" does not exist`
+        : `unrecognized REINDEX option "${defname}"`;
+    throw sqlError(defname === "tablespace" ? "42704" : "42601", message, { position });
+  }
+  const target = (kind ?? "").replace(/^REINDEX_OBJECT_/, "").toLowerCase() as ReindexStatement["target"];
+  const named = relation === undefined ? null : relationName(relation, c);
+  return {
+    kind: "reindex",
+    target,
+    name: named ?? (name === undefined ? null : { path: [name], position: 0 }),
+    concurrently: options.some((option) => option.defname === "concurrently" && isOn(option)),
+    position,
+  };
+}
+
+const optionText = (arg: Node): string => {
+  if ("String" in arg) return only(arg, "String").sval ?? "";
+  return "Integer" in arg ? String(only(arg, "Integer").ival ?? 0) : "";
+};

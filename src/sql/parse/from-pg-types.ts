@@ -2,13 +2,14 @@
  * Converts statements about types, schemas and sessions from the grammar's JSON to our syntax tree. Called by
  * from-pg.ts.
  */
-import type { AlterDomainStmt, AlterObjectSchemaStmt, CompositeTypeStmt, Node } from "@pgsql/types";
+import type { AlterDomainStmt, AlterObjectSchemaStmt, CompositeTypeStmt, DefElem, Node } from "@pgsql/types";
 import { sqlError } from "../../protocol/errors.js";
 import type { StatementNode } from "./ast.js";
 import type {
   AlterDomainStatement,
   CreateTypeStatement,
   DiscardStatement,
+  RangeOption,
   SetSchemaStatement,
 } from "./ast-definitions.js";
 import type { NameNode } from "./ast-query.js";
@@ -24,6 +25,11 @@ export function convertTypeDefinition(node: Node, c: Conversion, position: numbe
     case "CreateEnumStmt": {
       const { typeName, vals } = only(node, tag);
       return { kind: "create type", name: nameOf(typeName), labels: strings(vals), fields: [], position };
+    }
+    case "CreateRangeStmt": {
+      const { typeName, params } = only(node, tag);
+      const range = (params ?? []).map((param) => rangeOption(only(param, "DefElem"), c));
+      return { kind: "create type", name: nameOf(typeName), labels: null, fields: [], range, position };
     }
     case "CompositeTypeStmt":
       return createComposite(only(node, tag), c, position);
@@ -92,6 +98,11 @@ function sessionStatement(node: Node, c: Conversion, position: number): Statemen
 /** The grammar gives these names no positions. */
 function nameOf(path: readonly Node[] | undefined): NameNode {
   return { path: strings(path), position: 0 };
+}
+
+function rangeOption({ defname, arg }: DefElem, c: Conversion): RangeOption {
+  const isType = arg !== undefined && tagOf(arg) === "TypeName";
+  return { name: (defname ?? "").toLowerCase(), value: isType ? convertType(only(arg, "TypeName"), c) : null };
 }
 
 function createComposite(node: CompositeTypeStmt, c: Conversion, position: number): CreateTypeStatement {

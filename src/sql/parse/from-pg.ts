@@ -35,7 +35,7 @@ import type {
   TransactionStatement,
   UpdateStatement,
 } from "./ast.js";
-import { Conversion, type NodeOf, noOwnRanges, notSupported, only, type Tag, tagOf } from "./conversion.js";
+import { Conversion, type NodeOf, notSupported, only, type Tag, tagOf } from "./conversion.js";
 import { ALL_COLUMNS, ANY_KEY } from "./dialect.js";
 import { convertAccess } from "./from-pg-access.js";
 import { convertOption } from "./from-pg-columns.js";
@@ -109,7 +109,6 @@ function statement(node: Node, c: Conversion, position: number): StatementNode {
         convertTypeDefinition(node, c, position) ??
         convertCursor(node, c, position);
       if (definition !== null) return definition;
-      if (tag === "CreateRangeStmt") throw noOwnRanges(position);
       throw notSupported(spelled(tag), position);
     }
   }

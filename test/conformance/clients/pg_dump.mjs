@@ -18,6 +18,8 @@ const psql = (script, env = {}) => run("psql", ["-XqAt", "-v", "ON_ERROR_STOP=1"
 const SCHEMA = `
   CREATE SCHEMA shop;
   CREATE TYPE shop.state AS ENUM ('new', 'paid', 'sent');
+  CREATE TYPE shop.weights AS RANGE (subtype = float8, subtype_diff = float8mi);
+  CREATE TYPE shop.letters AS RANGE (subtype = text, collation = "C", multirange_type_name = shop.alphabets);
   CREATE DOMAIN shop.percent AS numeric CHECK (VALUE BETWEEN 0 AND 100);
   CREATE TABLE shop.customers (
     id serial PRIMARY KEY, name text NOT NULL, mail varchar(80) UNIQUE, since timestamptz DEFAULT now(), discount shop.percent);
@@ -44,6 +46,9 @@ const SCHEMA = `
       CASE WHEN g % 5 > 0 THEN ARRAY['a', 'b "' || g || '"', NULL] END, jsonb_build_object('n', g, 'l', jsonb_build_array(g, NULL, 'x')),
       md5(g::text)::uuid, decode(md5(g::text), 'hex'), g * interval '1 day 3 minutes'
     FROM generate_series(1, 1000) g;
+  CREATE TABLE shop.parcels (id int PRIMARY KEY, weight shop.weights, pages shop.alphabets, EXCLUDE USING gist (weight WITH &&));
+  INSERT INTO shop.parcels SELECT g, shop.weights(g, g + 0.5), shop.alphabets(shop.letters('a', 'b,' || g), shop.letters('x', NULL))
+    FROM generate_series(1, 50) g;
   INSERT INTO shop.events SELECT timestamptz '2025-03-01' + g * interval '1 hour', E'tab\\t and \\\\ ' || g FROM generate_series(1, 50) g;
   SELECT nextval('shop.numbers'), nextval('shop.numbers');
   CREATE TRIGGER touched BEFORE INSERT ON shop.orders FOR EACH ROW EXECUTE FUNCTION shop.touch();
@@ -56,6 +61,9 @@ const DIGEST = `
   SELECT 'customers', count(*), md5(string_agg(c::text, '|' ORDER BY id)) FROM shop.customers c;
   SELECT 'orders', count(*), md5(string_agg(o::text, '|' ORDER BY id)) FROM shop.orders o;
   SELECT 'events', count(*), md5(string_agg(e::text, '|' ORDER BY at)) FROM shop.events e;
+  SELECT 'parcels', count(*), md5(string_agg(p::text, '|' ORDER BY id)) FROM shop.parcels p;
+  SELECT rngtypid::regtype, rngsubtype::regtype, rngmultitypid::regtype, rngcollation::regcollation, rngsubdiff
+    FROM pg_range WHERE rngtypid > 16383 ORDER BY rngtypid::regtype::text COLLATE "C";
   SELECT 'sums', count(*), md5(string_agg(s::text, '|' ORDER BY customer)) FROM shop.sums s;
   SELECT 'open', count(*), md5(string_agg(o::text, '|' ORDER BY id)) FROM shop.open o;
   SELECT nextval('shop.numbers') > 110, shop.gross(10);

@@ -15,6 +15,12 @@ function bytesOf(type: SqlType, text: string): Buffer {
   return bytes.subarray(4);
 }
 
+const OWN = { schema: "public", labels: [], fields: [], base: null } as const;
+const range = (id: number, name: string, part: SqlType) => V.userType({ ...OWN, kind: "range", id, name, part });
+const DOUBLES = range(1, "doubles", V.FLOAT8);
+const TEXTS = range(2, "texts", V.TEXT);
+const DOUBLE_LISTS = V.userType({ ...OWN, kind: "multirange", id: 3, name: "double_lists", part: DOUBLES });
+
 // Each is what `SELECT encode(…send(value), 'hex')` of PostgreSQL 15 gives.
 const KNOWN: readonly (readonly [SqlType, string, string])[] = [
   [V.BOOL, "t", "01"],
@@ -68,6 +74,14 @@ const KNOWN: readonly (readonly [SqlType, string, string])[] = [
   [V.typeOf("oidvector"), "26 4000000000", "00000001000000000000001a0000000200000000000000040000001a00000004ee6b2800"],
   [V.typeOf("oidvector"), "", "00000001000000000000001a0000000000000000"],
   [V.typeOf("point"), "(1,-2)", "3ff0000000000000c000000000000000"],
+  [DOUBLES, "[1.5,2)", "02000000083ff8000000000000000000084000000000000000"],
+  [TEXTS, '["a,b",]', "1200000003612c62"],
+  [TEXTS, "empty", "01"],
+  [
+    DOUBLE_LISTS,
+    "{(,1),[2,3]}",
+    "000000020000000d08000000083ff00000000000000000001906000000084000000000000000000000084008000000000000",
+  ],
 ];
 
 t.test("values have PostgreSQL's bytes", async (t) => {

@@ -4,13 +4,13 @@
  * value.
  */
 
+import { compareText } from "../../../values/compare-text.js";
 import { cypherError } from "../../../values/cypher-error.js";
 import type { Temporal } from "../../../values/temporal.js";
 import { compareTemporal } from "../../../values/temporal-order.js";
 import type { GraphNode, Variant, VariantMap } from "../../../values/variant.js";
 import { isList, tooDeep, VARIANT_DEPTH_MAX } from "../../../values/variant-format.js";
 import { KIND } from "../../../values/variant-kind.js";
-import { compareText } from "../compare-text.js";
 import { compareVariants, isPlainScalar, kindOf, numberOf, variantKey } from "../variant-order.js";
 import { described } from "./define.js";
 

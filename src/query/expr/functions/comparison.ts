@@ -3,6 +3,7 @@
  * families for arrays and records. IS DISTINCT FROM is a function that prints as an operator.
  */
 import { sqlError } from "../../../protocol/errors.js";
+import { compareText } from "../../../values/compare-text.js";
 import { toText } from "../../../values/text-format.js";
 import {
   BIT,
@@ -47,7 +48,6 @@ import {
 } from "../../../values/values.js";
 import { commonType } from "../coercion.js";
 import { type Comparator, comparatorOf } from "../compare.js";
-import { compareText } from "../compare-text.js";
 import type { ScalarFunction } from "../expr.js";
 import { baseType, displayName, hasOrder } from "../types.js";
 import { type FunctionFamily, family, op } from "./define.js";
@@ -134,9 +134,9 @@ export const COMPARISONS: readonly ScalarFunction[] = [
   ),
 ];
 
-const FAMILIES = new Set(["array", "record", "enum"]);
+const FAMILIES = new Set(["array", "record", "enum", "range", "multirange"]);
 
-/** Arrays compare with arrays of the same element type, records with records. */
+/** Arrays compare with arrays of the same element type, records with records, ranges of a made type with each other. */
 function comparisonFamily(symbol: string, test: Test): FunctionFamily {
   return family(symbol, "(anyelement, anyelement) → boolean", (types) => {
     const known = types.filter((type) => type.name !== "unknown");

@@ -5,10 +5,10 @@
  */
 import { sqlError } from "../../../protocol/errors.js";
 import { spend } from "../../../protocol/stretch.js";
+import { compareText } from "../../../values/compare-text.js";
 import { type JsonPath, LEVEL_LAST, type PathItem } from "../../../values/json-path.js";
 import { exactJsonNumber, sortedKeys } from "../../../values/json-text.js";
 import type { Numeric } from "../../../values/numeric.js";
-import { compareText } from "../compare-text.js";
 import type { JsonObject } from "./json-member.js";
 import { JsonIds } from "./json-path-ids.js";
 import {

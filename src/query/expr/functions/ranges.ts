@@ -6,11 +6,13 @@ import { sqlError } from "../../../protocol/errors.js";
 import type { Turns } from "../../../protocol/turns.js";
 import {
   type Bound,
+  type MultirangeKey,
   makeRange,
   mergedInTurns,
   mergedRanges,
   multirangeText,
   type Range,
+  type RangeKey,
   rangeOf,
   rangeOfMultirange,
   rangesOf,
@@ -38,22 +40,26 @@ import { fn, op, taking } from "./define.js";
 import { checkLength } from "./text-length.js";
 
 /** A range type with its multirange and the type of its bounds. */
-interface Kind {
-  readonly range: RangeName;
-  readonly list: MultirangeName;
+export interface RangeKind {
+  /** How they are called, and so their constructors. */
+  readonly name: string;
+  readonly listName: string;
+  readonly range: RangeKey;
+  readonly list: MultirangeKey;
   readonly rangeType: SqlType;
   readonly listType: SqlType;
   readonly bound: SqlType;
 }
 
-const KINDS: readonly Kind[] = (Object.keys(MULTIRANGES) as MultirangeName[]).map((list) => {
-  const range = rangeOfMultirange(list);
-  return { range, list, rangeType: RANGES[range], listType: MULTIRANGES[list], bound: typeOf(subtypeOf(range)) };
+const KINDS: readonly RangeKind[] = (Object.keys(MULTIRANGES) as MultirangeName[]).map((list) => {
+  const range = rangeOfMultirange(list) as RangeName;
+  const types = { rangeType: RANGES[range], listType: MULTIRANGES[list], bound: typeOf(subtypeOf(range)) };
+  return { name: range, listName: list, range, list, ...types };
 });
 
 const FLAGS = /^[[(][\])]$/;
 
-function constructed(name: RangeName, lower: Bound | null, upper: Bound | null, flags: string | null): string {
+function constructed(name: RangeKey, lower: Bound | null, upper: Bound | null, flags: string | null): string {
   if (flags === null) throw sqlError("22000", "range constructor flags argument must not be null");
   if (!FLAGS.test(flags)) {
     throw sqlError("42601", "invalid range bound flags", { hint: 'Valid values are "[]", "[)", "(]", and "()".' });
@@ -61,7 +67,7 @@ function constructed(name: RangeName, lower: Bound | null, upper: Bound | null, 
   return rangeText(name, makeRange(name, lower, upper, flags[0] === "[", flags[1] === "]"));
 }
 
-function listed(list: MultirangeName, ranges: SqlArray): string {
+function listed(list: MultirangeKey, ranges: SqlArray): string {
   if (ranges.dimensions.length > 1)
     throw sqlError("21000", "multiranges cannot be constructed from multidimensional arrays");
   if (ranges.elements.includes(null)) throw sqlError("22004", "multirange values cannot contain null members");
@@ -71,38 +77,42 @@ function listed(list: MultirangeName, ranges: SqlArray): string {
 
 const NOT_STRICT = { strict: false } as const;
 
-function constructors({ range, list, rangeType, listType, bound }: Kind): ScalarFunction[] {
+/** Functions that are called as the types are. */
+export function rangeConstructors(kind: RangeKind): ScalarFunction[] {
+  const { name, listName, range, list, rangeType, listType, bound } = kind;
   return [
-    fn(range, [bound, bound], rangeType, (lower, upper) => constructed(range, lower, upper, "[)"), NOT_STRICT),
+    fn(name, [bound, bound], rangeType, (lower, upper) => constructed(range, lower, upper, "[)"), NOT_STRICT),
     fn(
-      range,
+      name,
       [bound, bound, TEXT],
       rangeType,
       (lower, upper, flags) => constructed(range, lower, upper, flags),
       NOT_STRICT,
     ),
-    fn(list, [], listType, () => "{}"),
-    fn(list, [rangeType], listType, (value: string) => multirangeText(list, mergedRanges([rangeOf(range, value)]))),
-    fn(list, [arrayOf(rangeType)], listType, (values: SqlArray) => listed(list, values)),
-    fn(list, [rangeType, rangeType], listType, (...values: string[]) => listOf(list, values), { variadic: rangeType }),
-    fn("multirange", [rangeType], listType, (value: string) =>
-      multirangeText(list, mergedRanges([rangeOf(range, value)])),
-    ),
+    fn(listName, [], listType, () => "{}"),
+    fn(listName, [rangeType], listType, (value: string) => multirangeText(list, mergedRanges([rangeOf(range, value)]))),
+    fn(listName, [arrayOf(rangeType)], listType, (values: SqlArray) => listed(list, values)),
+    fn(listName, [rangeType, rangeType], listType, (...values: string[]) => listOf(list, values), {
+      variadic: rangeType,
+    }),
   ];
 }
 
-function listOf(list: MultirangeName, values: readonly string[]): string {
+function listOf(list: MultirangeKey, values: readonly string[]): string {
   const range = rangeOfMultirange(list);
   return multirangeText(list, mergedRanges(values.map((value) => rangeOf(range, value))));
 }
 
-/** Of a range, or of a multirange's first and last range. */
-function inspectors({ range, list, rangeType, listType, bound }: Kind): ScalarFunction[] {
+/** What looks at a range, or at a multirange's first and last range, and what puts them together. */
+export function rangeFunctions({ range, list, rangeType, listType, bound }: RangeKind): ScalarFunction[] {
   const of = (name: string, returns: SqlType, look: (whole: Range) => Value) => [
     fn(name, [rangeType], returns, (value: string) => look(rangeOf(range, value))),
     fn(name, [listType], returns, (value: string) => look(algebra.spanOf(rangesOf(list, value)))),
   ];
   return [
+    fn("multirange", [rangeType], listType, (value: string) =>
+      multirangeText(list, mergedRanges([rangeOf(range, value)])),
+    ),
     ...of("lower", bound, ({ lower }) => lower),
     ...of("upper", bound, ({ upper }) => upper),
     ...of("isempty", BOOL, ({ isEmpty }) => isEmpty),
@@ -130,7 +140,7 @@ const spans =
 
 /** A test between ranges, its form for a multirange and a range, and the one for two multiranges. */
 function tests(
-  { range, list, rangeType, listType }: Kind,
+  { range, list, rangeType, listType }: RangeKind,
   symbol: string,
   both: Test<Range, Range>,
   lists: Test<Ranges, Ranges>,
@@ -154,7 +164,7 @@ const flipped =
   (a, b) =>
     test(b, a);
 
-function testOperators(kind: Kind): ScalarFunction[] {
+function testOperators(kind: RangeKind): ScalarFunction[] {
   const { range, list, rangeType, listType, bound } = kind;
   const containsBound = (value: string, inner: Bound) => algebra.containsValue(rangeOf(range, value), inner);
   const listContainsBound = (value: string, inner: Bound) => algebra.listContainsValue(rangesOf(list, value), inner);
@@ -174,7 +184,7 @@ function testOperators(kind: Kind): ScalarFunction[] {
   ];
 }
 
-function setOperators({ range, list, rangeType, listType }: Kind): ScalarFunction[] {
+function setOperators({ range, list, rangeType, listType }: RangeKind): ScalarFunction[] {
   const ofRanges = (symbol: string, combine: (a: Range, b: Range) => Range) =>
     op(symbol, [rangeType, rangeType], rangeType, (a: string, b: string) =>
       rangeText(range, combine(rangeOf(range, a), rangeOf(range, b))),
@@ -194,24 +204,23 @@ function setOperators({ range, list, rangeType, listType }: Kind): ScalarFunctio
 }
 
 /** Nanoseconds for each character of a value. */
-const NANOS = 60;
+export const RANGE_NANOS = 60;
+
+export const rangeOperators = (kind: RangeKind): ScalarFunction[] => [...testOperators(kind), ...setOperators(kind)];
 
 export const RANGE_FUNCTIONS: readonly ScalarFunction[] = taking(
-  NANOS,
-  KINDS.flatMap((kind) => [...constructors(kind), ...inspectors(kind)]),
+  RANGE_NANOS,
+  KINDS.flatMap((kind) => [...rangeConstructors(kind), ...rangeFunctions(kind)]),
 );
 
-export const RANGE_OPERATORS: readonly ScalarFunction[] = taking(
-  NANOS,
-  KINDS.flatMap((kind) => [...testOperators(kind), ...setOperators(kind)]),
-);
+export const RANGE_OPERATORS: readonly ScalarFunction[] = taking(RANGE_NANOS, KINDS.flatMap(rangeOperators));
 
 /** So many ranges are put together without a pause. */
 const AT_ONCE_MAX = 2048;
 const STEP_RANGES = 1024;
 
 /** Throws 54000. */
-async function inTurns(list: MultirangeName, ranges: Ranges, turns: Turns): Promise<string> {
+async function inTurns(list: MultirangeKey, ranges: Ranges, turns: Turns): Promise<string> {
   const range = rangeOfMultirange(list);
   const merged = await mergedInTurns(ranges, turns);
   const pieces: string[] = [];
@@ -230,7 +239,11 @@ async function inTurns(list: MultirangeName, ranges: Ranges, turns: Turns): Prom
 }
 
 /** Multiranges of many ranges are made at the end. */
-function rangeAgg({ list, listType }: Kind, input: SqlType, rangesIn: (value: string) => Ranges): AggregateFunction {
+function rangeAgg(
+  { list, listType }: RangeKind,
+  input: SqlType,
+  rangesIn: (value: string) => Ranges,
+): AggregateFunction {
   const steps = {
     init: () => null,
     step: (state: Range[] | null, value: string) => {
@@ -245,7 +258,7 @@ function rangeAgg({ list, listType }: Kind, input: SqlType, rangesIn: (value: st
   return Object.freeze({ ...aggregate<Range[] | null>("range_agg", [input], listType, steps), keepsInput: true });
 }
 
-export const RANGE_AGGREGATES: readonly AggregateFunction[] = KINDS.flatMap((kind) => {
+export function rangeAggregates(kind: RangeKind): AggregateFunction[] {
   const { range, list, rangeType, listType } = kind;
   const folded = (type: SqlType, combine: (a: string, b: string) => string) =>
     aggregate("range_intersect_agg", [type], type, {
@@ -259,11 +272,14 @@ export const RANGE_AGGREGATES: readonly AggregateFunction[] = KINDS.flatMap((kin
     folded(rangeType, (a, b) => rangeText(range, algebra.intersection(rangeOf(range, a), rangeOf(range, b)))),
     folded(listType, (a, b) => multirangeText(list, algebra.listIntersection(rangesOf(list, a), rangesOf(list, b)))),
   ];
-});
+}
+
+export const RANGE_AGGREGATES: readonly AggregateFunction[] = KINDS.flatMap(rangeAggregates);
 
 /** The ranges of a multirange. */
-export const RANGE_TABLES: readonly TableFunction[] = KINDS.map(({ range, list, rangeType, listType }) =>
+export const rangeTable = ({ range, list, rangeType, listType }: RangeKind): TableFunction =>
   tableFn("unnest", [listType], rangeType, (value: string) =>
     valueRows(rangesOf(list, value).map((each) => rangeText(range, each))),
-  ),
-);
+  );
+
+export const RANGE_TABLES: readonly TableFunction[] = KINDS.map(rangeTable);

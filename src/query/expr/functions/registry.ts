@@ -36,6 +36,7 @@ import { MODEL_FUNCTIONS } from "./models.js";
 import { NETWORK_FUNCTIONS, NETWORK_OPERATORS } from "./network.js";
 import { OPERATOR_FUNCTIONS } from "./operator-functions.js";
 import { ORDERED_SET_FAMILIES, ORDERED_SETS } from "./ordered-sets.js";
+import { OWN_RANGE_AGGREGATES, OWN_RANGE_FAMILIES, OWN_RANGE_OPERATORS } from "./own-ranges.js";
 import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
 import { PRETTY_JSON } from "./pretty-json.js";
 import { RANGE_AGGREGATES, RANGE_FUNCTIONS, RANGE_OPERATORS } from "./ranges.js";
@@ -137,12 +138,18 @@ export const CHAPTERS: readonly Chapter[] = [
     operators: HSTORE_OPERATORS,
   },
   { title: "Functions and operators of ltree", functions: LTREE_FUNCTIONS, operators: LTREE_OPERATORS },
-  { title: "Range functions and operators", functions: RANGE_FUNCTIONS, operators: RANGE_OPERATORS },
+  {
+    title: "Range functions and operators",
+    functions: RANGE_FUNCTIONS,
+    families: OWN_RANGE_FAMILIES,
+    operators: RANGE_OPERATORS,
+    operatorFamilies: OWN_RANGE_OPERATORS,
+  },
   { title: "Enum functions", families: ENUM_FAMILIES },
   { title: "Session and other functions", functions: MISC_FUNCTIONS, families: MISC_FAMILIES },
   { title: "Functions behind operators and aggregates", functions: [...OPERATOR_FUNCTIONS, ...AGGREGATE_STATES] },
   { title: "Aggregate functions", aggregates: AGGREGATE_TABLE, aggregateFamilies: AGGREGATE_FAMILY_TABLE },
-  { title: "Range aggregate functions", aggregates: RANGE_AGGREGATES },
+  { title: "Range aggregate functions", aggregates: RANGE_AGGREGATES, aggregateFamilies: OWN_RANGE_AGGREGATES },
   { title: "Statistical aggregate functions", aggregates: STATISTICS },
   { title: "Ordered-set aggregate functions", aggregates: ORDERED_SETS, aggregateFamilies: ORDERED_SET_FAMILIES },
   { title: "Window functions", windowFunctions: WINDOW_FUNCTION_TABLE, windowFamilies: WINDOW_FAMILY_TABLE },

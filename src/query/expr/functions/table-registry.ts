@@ -8,6 +8,7 @@ import type { Family } from "./define.js";
 import { HSTORE_TABLES } from "./hstore.js";
 import { JSON_PATH_SETS } from "./json-path-functions.js";
 import { LIST_MODELS } from "./models.js";
+import { OWN_RANGE_TABLES } from "./own-ranges.js";
 import { RANGE_TABLES } from "./ranges.js";
 import { EXPANDED_ARRAYS, SERIES, SUBSCRIPTS } from "./series.js";
 import { SET_FAMILIES, SETS } from "./sets.js";
@@ -33,7 +34,7 @@ for (const fn of [
   ...HSTORE_TABLES,
 ])
   add(functions, fn);
-for (const family of [SUBSCRIPTS, EXPANDED_ARRAYS, ...SET_FAMILIES]) add(families, family);
+for (const family of [SUBSCRIPTS, EXPANDED_ARRAYS, ...SET_FAMILIES, ...OWN_RANGE_TABLES]) add(families, family);
 
 export const TABLE_FUNCTIONS: ReadonlyMap<string, readonly TableFunction[]> = functions;
 export const TABLE_FUNCTION_FAMILIES: ReadonlyMap<string, readonly Family<TableFunction>[]> = families;

@@ -75,6 +75,13 @@ export function operatorClassOf(type: number, method = BTREE): number {
   return defaults.get(`${method} ${TEXT_TYPES[type] ?? type} true`) ?? 0;
 }
 
+/** The name of the class that a B-tree over the type uses by default; null: there is none. */
+export function defaultClassName(type: number): string | null {
+  const oid = operatorClassOf(type);
+  for (const row of classRows()) if (row.oid === oid) return row.opcname as string;
+  return null;
+}
+
 const AMOP_COLUMNS =
   "oid amopfamily amoplefttype amoprighttype amopstrategy amoppurpose amopopr amopmethod amopsortfamily".split(" ");
 

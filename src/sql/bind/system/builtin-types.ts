@@ -1,11 +1,11 @@
-/** pg_type's built-in rows, pg_range, pg_cast and pg_collation: what of PostgreSQL's exists here, under its OIDs. */
+/** pg_type's built-in rows, pg_cast and pg_collation: what of PostgreSQL's exists here, under its OIDs. */
 import { builtInTypes, categoryOf, isPreferred, pgOidOf } from "../../../query/expr/types.js";
 import { NAMED_OIDS } from "../../../values/catalog-types.js";
 import { arrayOf, type SqlType } from "../../../values/values.js";
 import { type TypeFacts, typeFacts, typeFactsByName } from "./builtin-facts.js";
-import { CAST_FACTS, RANGE_FACTS } from "./data/types.js";
+import { CAST_FACTS } from "./data/types.js";
 import { INFORMATION_SCHEMA_OID, OWNER_OID, PG_CATALOG_OID } from "./relation-facts.js";
-import { linesOf, recordsOf, systemShapes } from "./shapes.js";
+import { recordsOf, systemShapes } from "./shapes.js";
 import { definedRelation, type SystemRow } from "./system-view.js";
 
 let known: ReadonlySet<number> | null = null;
@@ -91,21 +91,6 @@ function ownType(type: SqlType): SystemRow {
   };
 }
 
-const pgRange = definedRelation(
-  "pg_catalog",
-  "pg_range",
-  () => [],
-  function* () {
-    for (const line of linesOf(RANGE_FACTS)) {
-      const [rngtypid, rngsubtype, rngmultitypid, rngcollation, rngsubopc, rngcanonical, rngsubdiff] = line
-        .split("|")
-        .map(Number);
-      if (!knownTypeOids().has(rngtypid!)) continue;
-      yield { rngtypid, rngsubtype, rngmultitypid, rngcollation, rngsubopc, rngcanonical, rngsubdiff } as SystemRow;
-    }
-  },
-);
-
 export function* castRows(): Iterable<SystemRow> {
   for (const record of recordsOf(CAST_FACTS)) {
     const [oid, source, target, castfunc, castcontext, castmethod] = record.split(",") as [string, ...string[]];
@@ -128,6 +113,15 @@ const localeOf = (name: string) => {
   return { collcollate: locale, collctype: locale };
 };
 
+/** OID and encoding of those besides the default one. */
+const COLLATIONS = new Map<string, readonly [oid: number, encoding: number]>([
+  ["C", [950, -1]],
+  ["POSIX", [951, -1]],
+  ["ucs_basic", [12_340, 6]],
+]);
+
+export const collationOid = (name: string): number => COLLATIONS.get(name)?.[0] ?? 100;
+
 const pgCollation = definedRelation(
   "pg_catalog",
   "pg_collation",
@@ -135,14 +129,10 @@ const pgCollation = definedRelation(
   function* () {
     const named = { collnamespace: PG_CATALOG_OID, collowner: OWNER_OID, collisdeterministic: true };
     yield { ...named, oid: 100, collname: "default", collprovider: "d", collencoding: -1 };
-    for (const [oid, collname, collencoding] of [
-      [950, "C", -1],
-      [951, "POSIX", -1],
-      [12_340, "ucs_basic", 6],
-    ] as const) {
+    for (const [collname, [oid, collencoding]] of COLLATIONS) {
       yield { ...named, oid, collname, collprovider: "c", collencoding, ...localeOf(collname) };
     }
   },
 );
 
-export const BUILT_IN_TYPES = [pgRange, pgCast, pgCollation];
+export const BUILT_IN_TYPES = [pgCast, pgCollation];

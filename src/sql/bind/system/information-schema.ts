@@ -79,7 +79,7 @@ const PRECISIONS: Readonly<Record<string, readonly [bits: number, radix: number]
 
 export function measures(type: SqlType): Record<string, Value> {
   const { name, modifier } = type;
-  if (type.element !== null || type.user?.kind === "enum" || type.user?.kind === "composite") return {};
+  if (type.element !== null || (type.user !== undefined && type.user.kind !== "domain")) return {};
   if (name === "text") return { character_octet_length: LONGEST_TEXT };
   if (name === "varchar" || name === "bpchar" || name === "bit" || name === "varbit") {
     const isText = name === "varchar" || name === "bpchar";

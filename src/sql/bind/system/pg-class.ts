@@ -314,10 +314,12 @@ const pgIndex = definedRelation("pg_catalog", "pg_index", function* ({ catalog }
 const ARRAYS = 2277;
 const ENUMS = 3500;
 const RECORDS = 2249;
+const ANY_RANGES = { range: 3831, multirange: 4537 };
 
 function classOf(type: SqlType, method: number): number {
   if (type.user?.kind === "domain") return classOf(type.user.base!, method);
   if (type.user?.kind === "enum") return operatorClassOf(ENUMS, method);
+  if (type.name === "range" || type.name === "multirange") return operatorClassOf(ANY_RANGES[type.name], method);
   if (type.element !== null) return operatorClassOf(ARRAYS, method);
   return operatorClassOf(type.fields === undefined ? typeOid(type) : RECORDS, method);
 }

@@ -54,6 +54,10 @@ function madeType(type: SqlType): SystemRow {
       typrelid: oidOfId(id, 1),
     };
   }
+  if (kind === "range" || kind === "multirange") {
+    const typtype = kind === "range" ? "r" : "m";
+    return { ...factsNamed(`num${kind}`), typtype, typcategory: "R", typispreferred: false };
+  }
   const below = typeFacts().get(typeOid(baseType(type)));
   return {
     ...(below === undefined ? factsNamed("bytea") : factsRow(below)),

@@ -11,6 +11,7 @@ import { PG_CLASS } from "./pg-class.js";
 import { PG_DESCRIPTIONS } from "./pg-descriptions.js";
 import { PG_POLICIES } from "./pg-policies.js";
 import { PG_PROC } from "./pg-proc.js";
+import { PG_RANGE } from "./pg-range.js";
 import { PG_RELATIONS } from "./pg-relations.js";
 import { PG_SERVER } from "./pg-server.js";
 import { PG_SESSIONS } from "./pg-sessions.js";
@@ -33,6 +34,7 @@ const FILLED: readonly SystemRelation[] = [
   PG_PROC,
   PG_AGGREGATE,
   ...BUILT_IN_TYPES,
+  PG_RANGE,
   ...BUILT_IN_OPERATORS,
   ...PG_TRIGGERS,
   ...SEARCH_INDEX_RELATIONS,
