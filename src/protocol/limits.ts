@@ -4,8 +4,10 @@
 export const BATCH_ROWS = 1024;
 /** Rows whose slow values, such as a model's answers, are computed together. */
 export const DEFERRED_ROWS_MAX = 64;
-/** UTF-8 bytes of one SQL text. */
+/** UTF-8 bytes of one SQL text. The rows of an INSERT do not count: its VALUES may be as long as a request. */
 export const SQL_BYTES_MAX = 100 * 1024;
+/** UTF-16 characters of an SQL text from which the rows of an INSERT are read in turns, apart from the grammar. */
+export const LONG_SQL_CHARACTERS = 16 * 1024;
 /** Nesting of one statement's syntax tree. */
 export const SQL_DEPTH_MAX = 500;
 /** Tables that one query joins. Nodes and relationships of patterns count, too. */

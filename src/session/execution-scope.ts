@@ -8,6 +8,7 @@ import { sqlError } from "../protocol/errors.js";
 import type { CallerBounds } from "../protocol/identity.js";
 import type { BindTable, ExecContext } from "../query/exec/context.js";
 import { createContext } from "../query/exec/create-context.js";
+import type { ListedRows } from "../query/expr/listed-places.js";
 import { modifyingNodes } from "../query/plan/walk.js";
 import { bindTable } from "../sql/bind/bind-table.js";
 import type { BoundQuery } from "../sql/bind/bound-statement.js";
@@ -66,6 +67,7 @@ export class ExecutionScope {
     request: Client,
     params: readonly Value[],
     graph: GraphTables | null = null,
+    listed?: ListedRows,
   ): ExecContext {
     return createContext({
       tx,
@@ -82,6 +84,7 @@ export class ExecutionScope {
       statementMicros: this.block.isOpen ? nowMicros() : this.block.startedMicros,
       timeZone: this.names.settings.timeZone,
       style: this.names.settings.style,
+      listed,
       memoryBytesMax: this.tenant.partition.config.query.memoryBytesMax,
       checkpoint: request.checkpoint,
       shouldYield: request.shouldYield,

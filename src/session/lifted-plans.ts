@@ -88,11 +88,11 @@ export class LiftedPlans {
   }
 
   private lift(
-    { sql, params, declared, language, graph, waits, command }: StatementRun,
+    { sql, params, declared, language, graph, waits, command, long }: StatementRun,
     keyOf: (sql: string) => string,
   ) {
     const isPlain = Array.isArray(params) && params.length === 0 && declared === undefined && command === undefined;
-    if (!isPlain || language === "cypher" || graph !== undefined || waits === true) return null;
+    if (!isPlain || long != null || language === "cypher" || graph !== undefined || waits === true) return null;
     if (this.last?.of !== sql) this.last = { of: sql, lifted: liftConstants(sql) };
     const { lifted } = this.last;
     if (lifted === null) return null;

@@ -26,6 +26,8 @@ import type { StatementRunner } from "./statement-runner.js";
 import type { Tenant } from "./tenant.js";
 import type { TransactionBlock } from "./transaction-block.js";
 
+type PlannedText = Pick<StatementText, "sql" | "long">;
+
 export class ProtocolSession {
   constructor(
     private readonly tenant: Tenant,
@@ -41,17 +43,18 @@ export class ProtocolSession {
    * and it is found under them. `oids`: of types that the client declares for parameters, 0 where the statement
    * decides. Throws the errors of planning, and 25P02 in a failed transaction.
    */
-  planAhead(sql: string, oids: readonly number[]): StatementPlan {
+  planAhead(text: PlannedText, oids: readonly number[]): StatementPlan {
     const { block, tenant } = this;
+    const { sql } = text;
     tenant.refuseStopped(sql);
     if (block.isOpen) {
       if (block.failure !== null) requireEnding(sql, block);
       const tx = block.forStatement();
-      return this.planned(sql, oids, tenant.catalog.view(tx), tx);
+      return this.planned(text, oids, tenant.catalog.view(tx), tx);
     }
     const tx = block.start(true);
     try {
-      return this.planned(sql, oids, tenant.catalog.view(tx), tx);
+      return this.planned(text, oids, tenant.catalog.view(tx), tx);
     } finally {
       tenant.rollback(tx);
     }
@@ -81,9 +84,9 @@ export class ProtocolSession {
     return planner.planFor(text, tenant.catalog.view(tx), tx);
   }
 
-  private planned(sql: string, oids: readonly number[], catalog: CatalogView, tx: Transaction): StatementPlan {
+  private planned(sent: PlannedText, oids: readonly number[], catalog: CatalogView, tx: Transaction): StatementPlan {
     const declared = oids.map((oid) => (oid === 0 ? null : declaredType(oid, catalog)));
-    const text = { sql, params: [], declared };
+    const text = { ...sent, params: [], declared };
     const plan = this.planner.planFor(text, catalog, tx);
     const { parameterTypes } = plan;
     if (parameterTypes.length > 0 && plan.program !== null && typeof catalog.version === "number") {

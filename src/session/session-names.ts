@@ -93,7 +93,9 @@ export class SessionNames implements SessionMemory {
     return this.rightsMayMatter ? `${this.roleKey}\0${key}` : key;
   }
 
-  private plainKeyOf({ sql, language, graph, waits, declared }: Omit<StatementText, "params">): string {
+  private plainKeyOf({ long, ...text }: Omit<StatementText, "params">): string {
+    if (long != null) return `listed\0${long.rows.key}\0${this.plainKeyOf(text)}`;
+    const { sql, language, graph, waits, declared } = text;
     const { searchPath } = this.settings;
     if (declared !== undefined) {
       const types = declared.map((type) => (type === null ? "" : `${pgOidOf(type)}/${type.modifier ?? ""}`));

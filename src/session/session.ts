@@ -20,6 +20,7 @@ import { controlOutside } from "./control-outside.js";
 import { controlRefused, endRefused, isOthersControl, rolledBackFor, twoPhase } from "./control-refusals.js";
 import type { Identity } from "./execution-scope.js";
 import { afterConflict, mayWait } from "./key-waits.js";
+import { isLong, shortened } from "./long-statements.js";
 import { withLongerTurn } from "./longer-turn.js";
 import { afterOverrun, inItsOwnTurn, isKnownToOverrun } from "./overrun.js";
 import { ProtocolSession, requireEnding } from "./protocol-session.js";
@@ -122,7 +123,7 @@ export class Session {
       throw new DbError("transaction_aborted", rolledBackFor(failure), { sqlstate: "25P02" });
     }
     this.checkDeferred(tx);
-    this.beforeCommit(tx);
+    applyOnCommit(this.names, tx);
     commit(tx);
   }
 
@@ -144,17 +145,6 @@ export class Session {
     this.cursors.endTransaction();
     this.block.close(true);
     this.tenant.rollback(tx);
-  }
-
-  /** ON COMMIT of temporary tables. */
-  private beforeCommit(tx: ShardTransaction): void {
-    if (!this.names.hasTemporaries) return;
-    try {
-      applyOnCommit(this.names, tx);
-    } catch (error) {
-      this.tenant.rollback(tx);
-      throw error;
-    }
   }
 
   /** Ends the transaction from outside: deadline, shutdown. A statement that runs in it ends at its next checkpoint. */
@@ -221,6 +211,7 @@ export class Session {
    * before this answers; inside one, `commit` is called only by COMMIT. A failed statement leaves no trace.
    */
   execute(run: StatementRun, commit: Commit): Outcome | Promise<Outcome> {
+    if (isLong(run)) return shortened(run, run.request).then((short) => this.execute(short, commit));
     run.request.atStatement?.(run.sql);
     this.tenant.refuseStopped(run.sql);
     this.names.shapes.forget();
@@ -329,13 +320,13 @@ export class Session {
           if (tx.dirty && catalog.changedSince(tx.snapshot)) {
             throw sqlError("40001", "could not serialize access: definitions were changed meanwhile");
           }
-          this.beforeCommit(tx);
+          applyOnCommit(this.names, tx);
           commit(tx, done);
           return done;
         });
         return committed.catch(failed);
       }
-      this.beforeCommit(tx);
+      applyOnCommit(this.names, tx);
       commit(tx, outcome);
       return outcome;
     } catch (error) {

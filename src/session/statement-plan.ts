@@ -31,6 +31,7 @@ import { typeOfParameter } from "../values/json-format.js";
 import { type SqlType, VARIANT } from "../values/values.js";
 import { callsToCheck } from "./check-calls.js";
 import { withQuotesHint } from "./double-quotes.js";
+import { inLongText, withListedRows } from "./long-statements.js";
 import { type ResultShape, shapeOf } from "./sql-result.js";
 import { type StatementTree, treeOf } from "./statement-language.js";
 import type { StatementText } from "./statement-run.js";
@@ -80,7 +81,24 @@ export function planStatement(
     if (text.graph !== undefined) graphOf(text.graph);
     return planBound({ kind: "ddl", command: text.command }, names, statistics, NO_PARAMETERS);
   }
-  const tree = cypherCall(treeOf(text), text, names.catalog);
+  const { long } = text;
+  if (long == null) return planTree(treeOf(text), text, names, statistics, graphOf);
+  try {
+    const node = withListedRows(treeOf(text), long);
+    return planTree({ language: "sql", node }, text, names, statistics, graphOf);
+  } catch (error) {
+    throw inLongText(error, long);
+  }
+}
+
+function planTree(
+  found: StatementTree,
+  text: StatementText,
+  names: Names,
+  statistics: StatisticsSource,
+  graphOf: GraphOf,
+): StatementPlan {
+  const tree = cypherCall(found, text, names.catalog);
   const waits = text.waits === true;
   if (tree.language === "cypher") {
     return planCypher(tree.statement, text.sql, graphOf(text.graph), names, statistics, waits);

@@ -8,6 +8,7 @@ import type { KeyHolder } from "../storage/key-locks.js";
 import type { Transaction } from "../storage/store.js";
 import type { SqlType } from "../values/values.js";
 import type { AuditedCaller } from "./audited-caller.js";
+import type { LongInsert } from "./long-insert.js";
 import type { RowCollector } from "./sql-result.js";
 import type { Trace } from "./trace.js";
 
@@ -86,6 +87,8 @@ export interface StatementText {
   readonly language?: Language;
   /** The graph that Cypher is about; absent: the default one. */
   readonly graph?: string;
+  /** `sql` was long and was made short; null: that cannot be done. Absent: it was not looked at. */
+  readonly long?: LongInsert | null | undefined;
   /** It has overrun: its plan gives way within expressions, too. */
   readonly waits?: true;
   /** Of a text that runs again and again: its key, as it was. */

@@ -379,7 +379,7 @@ export class StatementRunner {
   ): Outcome | Promise<Outcome> {
     const values = given ?? this.parameters(plan, run);
     if (values instanceof Promise) return values.then((made) => this.runProgram(plan, run, tx, made));
-    const context = this.scope.contextFor(tx, run.request, values, plan.graph);
+    const context = this.scope.contextFor(tx, run.request, values, plan.graph, run.long?.rows);
     if (plan.checks.length === 0) return this.runChecked(plan, run, context);
     return after(checkCalls(plan.checks, values, context), () => this.runChecked(plan, run, context));
   }

@@ -89,8 +89,19 @@ function dropAll(editor: CatalogEditor, tables: readonly TableDef[], isGone: (sc
   for (const sequence of editor.view.sequences()) if (isGone(sequence.schema)) editor.dropSequence(sequence);
 }
 
-/** ON COMMIT, for the tables of the session. It runs at once: what a transaction holds is bounded. */
-export function applyOnCommit({ tenant, temporarySchema }: SessionNames, tx: ShardTransaction): void {
+/** ON COMMIT, for the tables of the session. What fails it takes the transaction back. */
+export function applyOnCommit(names: SessionNames, tx: ShardTransaction): void {
+  if (!names.hasTemporaries) return;
+  try {
+    emptyOrDrop(names, tx);
+  } catch (error) {
+    names.tenant.rollback(tx);
+    throw error;
+  }
+}
+
+/** It runs at once: what a transaction holds is bounded. */
+function emptyOrDrop({ tenant, temporarySchema }: SessionNames, tx: ShardTransaction): void {
   const tables = tenant.catalog.view(tx).tables();
   const own = tables.filter((table) => table.schema === temporarySchema && table.onCommit !== undefined);
   if (own.length === 0) return;

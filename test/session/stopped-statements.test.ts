@@ -42,7 +42,7 @@ t.test("a stopped statement is neither run nor planned", async (t) => {
   t.equal(session.protocol.planText({ ...run(1), sql: "RETURN 1 AS x" }).bound.kind, "query", "another statement");
   const sql = { shape: shapeOf("SELECT repeat('a', 1)", "sql"), language: "sql" } as const;
   stopped.set([{ tenant: db.tenant.number, untilMs, what: sql }]);
-  t.throws(() => session.protocol.planAhead("SELECT repeat('b', 2)", []), { code: "statement_stopped" });
-  t.equal(session.protocol.planAhead("SELECT 1", []).bound.kind, "query");
+  t.throws(() => session.protocol.planAhead({ sql: "SELECT repeat('b', 2)" }, []), { code: "statement_stopped" });
+  t.equal(session.protocol.planAhead({ sql: "SELECT 1" }, []).bound.kind, "query");
   session.rollback();
 });

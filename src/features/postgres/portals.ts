@@ -7,6 +7,7 @@ import { PREPARED_STATEMENTS_MAX } from "../../protocol/limits.js";
 import { type MessageFields, violation } from "../../protocol/postgres/message-reader.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
 import { pgOidOf } from "../../query/expr/types.js";
+import { isLong, shortened } from "../../session/long-statements.js";
 import { UNNAMED_PORTAL } from "../../session/session-cursors.js";
 import type { PreparedFacts } from "../../session/session-statements.js";
 import type { StatementPlan } from "../../session/statement-plan.js";
@@ -18,12 +19,13 @@ import { type Formats, formatOf, requireSame, valueWriters, writeRowDescription,
 import type { SeenCommits } from "./seen-commits.js";
 import { type SpecialStatement, specialOf } from "./special-statement.js";
 import { timeoutOf } from "./timeouts.js";
-import type { WireHost } from "./wire-host.js";
+import type { SentText, WireHost } from "./wire-host.js";
 
 /** A statement that Parse made. There is nothing to plan of an empty text, a COPY, a LISTEN. */
 interface Prepared extends PreparedFacts {
   readonly special: SpecialStatement | null;
   readonly kept: KeptKey;
+  readonly long: SentText["long"];
 }
 
 /** A statement with its parameters. */
@@ -145,17 +147,23 @@ interface PortalHost extends WireHost {
 }
 
 /** Parse: name, text, types of parameters. */
-export function parseMessage(wire: PortalHost, fields: MessageFields): void {
+export function parseMessage(wire: PortalHost, fields: MessageFields): void | Promise<void> {
   const name = fields.cstring();
-  const sql = fields.cstring();
-  wire.runs.sent = sql;
+  const sent = fields.cstring();
+  wire.runs.sent = sent;
   const oids = Array.from({ length: fields.uint16() }, () => fields.uint32());
+  const text = { sql: sent.replace(/;\s*$/, ""), params: NO_VALUES };
+  if (!isLong(text)) return prepare(wire, name, text, oids);
+  return shortened(text, wire.client.request).then((short) => prepare(wire, name, short, oids));
+}
+
+function prepare(wire: PortalHost, name: string, { sql, long }: SentText, oids: readonly number[]): void {
   const special = specialOf(sql);
   const isEmpty = special === null && /^\s*;*\s*$/.test(sql);
-  const text = sql.replace(/;\s*$/, "");
-  const plan = isEmpty || special !== null ? null : wire.session.protocol.planAhead(text, oids);
+  const plan = isEmpty || special !== null ? null : wire.session.protocol.planAhead({ sql, long }, oids);
   wire.portals.addStatement(name, {
-    sql: text,
+    sql,
+    long,
     plan,
     special,
     kept: { key: "", names: -1 },
@@ -223,8 +231,8 @@ export function executeMessage(wire: PortalHost, fields: MessageFields): void | 
 }
 
 /** A text without parameters has the plan that everybody has. */
-function textOf({ statement: { sql, kept }, values }: Portal, { parameterTypes: declared }: StatementPlan) {
-  return declared.length === 0 ? { sql, params: NO_VALUES } : { sql, params: values, declared, kept };
+function textOf({ statement: { sql, kept, long }, values }: Portal, { parameterTypes: declared }: StatementPlan) {
+  return declared.length === 0 ? { sql, params: NO_VALUES, long } : { sql, params: values, declared, kept, long };
 }
 
 /** Queries that change nothing, in parts. What locks rows may have to run again, and is run whole. */

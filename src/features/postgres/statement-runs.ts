@@ -25,7 +25,7 @@ export class StatementRuns {
     client.begin(timeoutOf(settings, client.request));
     const output = new RowOutput({ writer, formats, settings, describes, told, flush });
     let bound: BoundStatement | null = null;
-    const { sql, params, declared, kept } = text;
+    const { sql, params, declared, kept, long } = text;
     const { collector } = output;
     const planned = (found: BoundStatement): void => {
       bound = found;
@@ -34,8 +34,8 @@ export class StatementRuns {
     // Spelled out: to spread the text would take longer than to look up its plan.
     const run: StatementRun =
       declared === undefined || kept === undefined
-        ? { sql, params, maxRows, collector, request: client, planned }
-        : { sql, params, declared, kept, maxRows, collector, request: client, planned };
+        ? { sql, params, long, maxRows, collector, request: client, planned }
+        : { sql, params, declared, kept, long, maxRows, collector, request: client, planned };
     const outcome = session.execute(run, (tx) => client.request.commitPart(tx));
     if (outcome instanceof Promise) return outcome.then((done) => this.finished(done, output, bound));
     return this.finished(outcome, output, bound);

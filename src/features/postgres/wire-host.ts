@@ -17,7 +17,7 @@ export interface RunOptions {
 }
 
 /** A text with or without parameters; those have the types that were told when it was planned. */
-export type SentText = Pick<StatementText, "sql" | "params" | "declared" | "kept">;
+export type SentText = Pick<StatementText, "sql" | "params" | "declared" | "kept" | "long">;
 
 /** A statement that ran. */
 export interface Ran {

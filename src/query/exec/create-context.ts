@@ -7,6 +7,7 @@ import { BATCH_ROWS } from "../../protocol/limits.js";
 import type { Transaction } from "../../storage/store.js";
 import type { TextStyle } from "../../values/text-style.js";
 import type { Value } from "../../values/values.js";
+import type { ListedRows } from "../expr/listed-places.js";
 import { NO_SERVICES } from "../expr/no-services.js";
 import { type BindTable, type ExecContext, type ExecServices, StatementState } from "./context.js";
 import type { RowNumbers } from "./row-numbers.js";
@@ -38,6 +39,7 @@ export interface ContextInit {
   readonly segments?: SegmentCache | null;
   readonly derived?: DerivedIndexes | null;
   readonly spill?: SpillArea | null;
+  readonly listed?: ListedRows | undefined;
   /** Throws when the statement was cancelled or ran past its deadline. */
   checkpoint(): void;
   shouldYield(): boolean;
@@ -64,6 +66,7 @@ export function createContext(init: ContextInit): ExecContext {
     statementMicros: init.statementMicros,
     timeZone: init.timeZone,
     style: init.style,
+    listed: init.listed,
     outer: null,
     segments: init.segments ?? null,
     derived: init.derived ?? null,

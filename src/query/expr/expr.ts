@@ -12,6 +12,7 @@ import type { TextStyle } from "../../values/text-style.js";
 import type { SqlType, Value } from "../../values/values.js";
 import type { GraphNode } from "../../values/variant.js";
 import type { Capability } from "./capability.js";
+import type { ListedRows } from "./listed-places.js";
 import type { SentExpr } from "./sent-form.js";
 
 export type ColumnId = number;
@@ -175,6 +176,8 @@ export interface EvalContext {
   readonly outer: ReadonlyMap<ColumnId, Value> | null;
   /** Throws when the statement was cancelled or ran past its deadline. Long loops inside a function call it. */
   checkpoint(): void;
+  /** The rows of a long INSERT. */
+  readonly listed?: ListedRows | undefined;
   /** In a trigger's function: by the names that REFERENCING gives them. */
   readonly transitions?: ReadonlyMap<string, TransitionTable>;
   /** Services that live outside this room (sequences, subqueries, models), by name; see query/exec/context.ts. */

@@ -8,12 +8,13 @@ import type { InsertPlan, OnConflict } from "../../query/plan/change-plans.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { BOOL, OID, type SqlType } from "../../values/values.js";
-import type { ConflictTarget, InsertStatement, OnConflictNode } from "../parse/ast.js";
+import type { ConflictTarget, InsertStatement, ListedNode, OnConflictNode } from "../parse/ast.js";
 import type { ColumnNode, ExprNode, QueryNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
 import { bindAssignments, withOnUpdate } from "./bind-assignments.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
+import { bindListed, type ListedSource } from "./bind-listed.js";
 import { partsOf, partType, withPart } from "./bind-part-assignment.js";
 import { partitioningOf } from "./bind-partition-tree.js";
 import { expandStars } from "./bind-row.js";
@@ -140,7 +141,8 @@ function bindRows(
   scope: Scope,
   binding: Binding,
 ): Plan {
-  const { source } = node;
+  const { source, listed } = node;
+  if (listed !== undefined) return listedPlan(table, listed, targets, node, scope, binding);
   if (source === null) return valuesPlan(table, [[]], [], node, scope, binding);
   const isPlainValues =
     source.body.kind === "values" &&
@@ -282,19 +284,47 @@ function queryPlan(
   });
   const source = binding.query(withBooleans(query, expected), scope, { unknowns: "text", expected });
   checkWidth(source.columns.length, targets, node, query.position);
+  const given = source.columns.map((column) => columnExpr(column));
+  return rowsOf({ plan: source.plan, exprs: given }, table, targets, node, scope, binding);
+}
+
+function listedPlan(
+  table: TableDef,
+  listed: ListedNode,
+  targets: readonly ColumnDef[],
+  node: InsertStatement,
+  scope: Scope,
+  binding: Binding,
+): Plan {
+  checkWidth(listed.columns.length, targets, node, node.position);
+  const source = bindListed(listed, targets, binding, node.position);
+  return rowsOf(source, table, targets, node, scope, binding);
+}
+
+/** The rows of a source as the table stores them; null among its expressions: the column's default. */
+function rowsOf(
+  { plan, exprs: given }: ListedSource,
+  table: TableDef,
+  targets: readonly ColumnDef[],
+  node: InsertStatement,
+  scope: Scope,
+  binding: Binding,
+): Plan {
+  const position = node.source!.position;
   const exprs = table.columns.map((column): Expr => {
     if (inParts(column, targets, node)) {
       const context = contextOf(binding, scope, "INSERT");
-      const { position } = query;
-      return fromParts(column, targets, node, context, (t) => ({ value: columnExpr(source.columns[t]!), position }));
+      return fromParts(column, targets, node, context, (t) => {
+        return { value: given[t] ?? defaultOf(targets[t]!, binding), position };
+      });
     }
-    const given = source.columns[targets.indexOf(column)];
-    if (given === undefined || !takesValue(column, node, query.position)) return defaultOf(column, binding);
-    const value = coerceAssignment(columnExpr(given), column, binding, query.position);
+    const expr = given[targets.indexOf(column)] ?? null;
+    if (expr === null || !takesValue(column, node, position)) return defaultOf(column, binding);
+    const value = coerceAssignment(expr, column, binding, position);
     return isAssigned(column, table, binding) ? orAssigned(value, column, binding) : value;
   });
   const names = table.columns.map((column) => column.name);
-  return project(source.plan, exprs, names, binding).plan;
+  return project(plan, exprs, names, binding).plan;
 }
 
 /** `SELECT 'a', 1` for a boolean column: the constants 0 and 1 of the list as VALUES have them. */

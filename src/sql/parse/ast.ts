@@ -132,10 +132,26 @@ export interface InsertStatement extends DataModifyingNode {
   readonly columns: readonly AssignmentTarget[] | null;
   /** null: DEFAULT VALUES. */
   readonly source: QueryNode | null;
+  /** Of a long statement: what its rows are, in place of the one row of `source`. */
+  readonly listed?: ListedNode;
   readonly overriding: "system" | "user" | null;
   readonly onConflict: OnConflictNode | null;
   readonly returning: readonly TargetNode[] | null;
   readonly returningNames?: ReturningNames;
+}
+
+/** Rows that are not in the tree: so many of them, with these columns. */
+export interface ListedNode {
+  readonly columns: readonly {
+    readonly kind: "text" | "int4" | "int8" | "numeric" | "bool" | "default" | "parameter";
+    readonly hasNulls: boolean;
+    /** All are 0, 1 or NULL. */
+    readonly isZeroOrOne: boolean;
+    /** Of parameters: the index of the first row's, and how much the next row's is higher. */
+    readonly first: number;
+    readonly step: number;
+  }[];
+  readonly count: number;
 }
 
 export interface AssignmentTarget {

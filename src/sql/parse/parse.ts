@@ -29,7 +29,9 @@ export async function loadParser(): Promise<void> {
  */
 export function parseSql(text: string): Statement[] {
   if (text.length > SQL_BYTES_MAX || Buffer.byteLength(text, "utf8") > SQL_BYTES_MAX) {
-    throw new DbError("query_too_long", `The statement is longer than ${SQL_BYTES_MAX} bytes.`);
+    throw new DbError("query_too_long", `The statement is longer than ${SQL_BYTES_MAX} bytes.`, {
+      hint: "Send long lists and long strings as parameters: = ANY($1). The rows of INSERT … VALUES do not count, where each value is a constant, a parameter or DEFAULT.",
+    });
   }
   const zero = text.indexOf("\0");
   if (zero >= 0) {
