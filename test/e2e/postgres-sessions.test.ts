@@ -237,6 +237,23 @@ t.test("a prepared statement whose columns have changed since is refused, not re
   }),
 );
 
+t.test("a cursor and a plan can be had by the extended protocol", (t) =>
+  withClient(async (client) => {
+    const run = async (sql: string) => {
+      client.send(parse("", sql), bind("", ""), describe("P", ""), execute(""), sync);
+      return client.until("Z");
+    };
+    t.equal(lettersOf(await run("BEGIN")), "12nCZ");
+    t.equal(lettersOf(await run("DECLARE pairs CURSOR FOR SELECT 1 AS a, 'x' AS b")), "12nCZ");
+    const fetched = await run("FETCH ALL FROM pairs");
+    t.equal(lettersOf(fetched), "12TDCZ");
+    t.same(rowsOf(fetched), [["1", "x"]]);
+    t.equal(lettersOf(await run("COMMIT")), "12nCZ");
+    t.match(lettersOf(await run("EXPLAIN SELECT 1 AS a, 'x' AS b")), /^12TD+CZ$/);
+    t.match(lettersOf(await run("EXPLAIN ANALYZE SELECT 1 AS a, 'x' AS b")), /^12TD+CZ$/);
+  }),
+);
+
 t.test("functions about the session know it also where rows are fetched in parts", (t) =>
   withClient(async (client) => {
     for (const sql of ["SELECT pg_backend_pid()", "SELECT pg_try_advisory_lock(77)", "SELECT pg_advisory_unlock(77)"]) {

@@ -227,7 +227,12 @@ export function executeMessage(wire: PortalHost, fields: MessageFields): void | 
   if (portal.hasEnded) throw sqlError("55000", "portal cannot be run anymore");
   if (portal.cursor !== null || (rowsMax > 0 && canBeFetched(plan))) return fetchPart(wire, portal, rowsMax);
   portal.hasEnded = true;
-  return wire.ran(wire.runs.run(textOf(portal, plan), { formats, describes: false, told: plan.shape }));
+  return wire.ran(wire.runs.run(textOf(portal, plan), { formats, describes: false, told: toldOf(plan) }));
+}
+
+/** The columns of its rows. The shape of EXPLAIN and DECLARE is that of the query in it, whose rows do not come. */
+function toldOf({ bound, shape }: StatementPlan): StatementPlan["shape"] {
+  return bound.kind === "query" ? shape : null;
 }
 
 /** A text without parameters has the plan that everybody has. */
