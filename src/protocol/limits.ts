@@ -4,8 +4,13 @@
 export const BATCH_ROWS = 1024;
 /** Rows whose slow values, such as a model's answers, are computed together. */
 export const DEFERRED_ROWS_MAX = 64;
-/** UTF-8 bytes of one SQL text. The rows of an INSERT do not count: its VALUES may be as long as a request. */
+/**
+ * UTF-8 bytes of one SQL text, apart from long strings and lists of constants. The rows of an INSERT do not count
+ * either.
+ */
 export const SQL_BYTES_MAX = 100 * 1024;
+/** Constants in the lists of such a text: `IN (…)`, `VALUES (…), (…)`. */
+export const LISTED_CONSTANTS_MAX = 64 * 1024;
 /** UTF-16 characters of an SQL text from which the rows of an INSERT are read in turns, apart from the grammar. */
 export const LONG_SQL_CHARACTERS = 16 * 1024;
 /** Nesting of one statement's syntax tree. */
@@ -93,6 +98,8 @@ export const PREPARED_STATEMENTS_MAX = 1000;
 export const CURSORS_MAX = 100;
 /** Plans kept per actor. */
 export const PLAN_CACHE_ENTRIES_MAX = 2000;
+/** Characters of all their texts. */
+export const PLAN_CACHE_CHARACTERS_MAX = 4 * 1024 * 1024;
 /** Characters of a new password, at least. */
 export const PASSWORD_CHARACTERS_MIN = 8;
 /** UTF-8 bytes of a password. */

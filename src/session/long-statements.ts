@@ -21,19 +21,25 @@ export async function shortened<T extends StatementText>(text: T, turns: Turns):
   return long === null ? { ...text, long } : { ...text, sql: long.sql, long };
 }
 
-/** The tree of a short text, with what is known of its rows. Throws query_too_long where it inserts something else. */
-export function withListedRows(tree: StatementTree, { rows }: LongInsert): StatementNode {
+/** The tree of a short text, with what is known of its rows; null: VALUES are not all that it inserts. */
+export function withListedRows(tree: StatementTree, { rows }: LongInsert): StatementNode | null {
   const node = tree.language === "sql" && tree.node.kind === "insert" ? tree.node : null;
   const source = node?.source ?? null;
-  const isPlain = source?.body.kind === "values" && source.orderBy.length === 0 && source.limit === null;
-  if (node === null || !isPlain || source.offset !== null) {
-    throw new DbError("query_too_long", "A long INSERT takes its rows from VALUES alone.");
-  }
-  return { ...node, listed: rows };
+  if (node === null || source?.body.kind !== "values") return null;
+  const isPlain = source.orderBy.length === 0 && source.limit === null && source.offset === null;
+  return isPlain ? { ...node, listed: rows } : null;
 }
 
-/** The error of a short text, with the position that it has in the text as it was sent. */
-export function inLongText(error: unknown, { cut: { at, from, to }, sql, rows }: LongInsert): unknown {
+/** Errors of a short text get the position that they have in the text as it was sent. */
+export function inLongText<T>(long: LongInsert, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw placedInLong(error, long);
+  }
+}
+
+function placedInLong(error: unknown, { cut: { at, from, to }, sql, rows }: LongInsert): unknown {
   const position = error instanceof DbError ? error.details?.position : undefined;
   const behind = characterCount(sql.slice(0, at));
   if (position === undefined || position <= behind) return error;

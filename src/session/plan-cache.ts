@@ -4,7 +4,7 @@
  * used plan goes first.
  */
 
-import { PLAN_CACHE_ENTRIES_MAX } from "../protocol/limits.js";
+import { PLAN_CACHE_CHARACTERS_MAX, PLAN_CACHE_ENTRIES_MAX } from "../protocol/limits.js";
 import { typeOfParameter } from "../values/json-format.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { ParameterValues } from "./statement-run.js";
@@ -14,6 +14,8 @@ export class PlanCache {
   private readonly plans = new Map<string, StatementPlan>();
   /** What was found last: clients repeat themselves, and to compare texts takes less than to hash one. */
   private last: { readonly sql: string; readonly plan: StatementPlan } | null = null;
+  /** Of all texts. */
+  private characters = 0;
   hits = 0;
   /** Counted by whoever makes a plan because there was none. */
   misses = 0;
@@ -45,14 +47,22 @@ export class PlanCache {
   /** Forgets every plan: statistics changed, and with them the best plans. */
   clear(): void {
     this.plans.clear();
+    this.characters = 0;
     this.last = null;
   }
 
   add(sql: string, plan: StatementPlan): void {
     this.last = null;
-    this.plans.delete(sql);
+    this.remove(sql);
     this.plans.set(sql, plan);
-    if (this.plans.size > PLAN_CACHE_ENTRIES_MAX) this.plans.delete(this.plans.keys().next().value!);
+    this.characters += sql.length;
+    while (this.plans.size > PLAN_CACHE_ENTRIES_MAX || this.characters > PLAN_CACHE_CHARACTERS_MAX) {
+      this.remove(this.plans.keys().next().value!);
+    }
+  }
+
+  private remove(sql: string): void {
+    if (this.plans.delete(sql)) this.characters -= sql.length;
   }
 }
 

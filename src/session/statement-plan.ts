@@ -83,12 +83,11 @@ export function planStatement(
   }
   const { long } = text;
   if (long == null) return planTree(treeOf(text), text, names, statistics, graphOf);
-  try {
+  const planned = inLongText(long, () => {
     const node = withListedRows(treeOf(text), long);
-    return planTree({ language: "sql", node }, text, names, statistics, graphOf);
-  } catch (error) {
-    throw inLongText(error, long);
-  }
+    return node === null ? null : planTree({ language: "sql", node }, text, names, statistics, graphOf);
+  });
+  return planned ?? planStatement({ ...text, sql: long.rows.text, long: null }, names, statistics, graphOf);
 }
 
 function planTree(

@@ -175,9 +175,16 @@ t.test("as the grammar reads it", async (t) => {
     await place(`INSERT INTO item (id, name) VALUES ${list} RETURNING missing`, "missing");
     await place(`INSERT INTO item (id, nix) VALUES ${list} RETURNING id`, "nix");
     await place(`INSERT INTO item (id, name) VALUES ${list} RETURNING id FROM`, "FROM");
-    const tooLong = `INSERT INTO item (id, name) VALUES ${list}, (1, upper('a'))`;
+    const others = rows(8000, (i) => `(${i + 20_000}, 'row ${i}')`);
+    t.same(await execute(`INSERT INTO item (id, name) VALUES ${others}, (90000, upper('a')) RETURNING id`), [
+      ...Array.from({ length: 8000 }, (_, i) => [String(i + 20_000)]),
+      ["90000"],
+    ]);
+    t.same(await execute(`INSERT INTO item (id) VALUES ${rows(9000, (i) => `(${i + 30_000})`)} LIMIT 2 RETURNING id`), [
+      ["30000"],
+      ["30001"],
+    ]);
+    const tooLong = `INSERT INTO item (id) VALUES ${rows(9000, (i) => `(length('${i}'))`)}`;
     await t.rejects(execute(tooLong), { code: "query_too_long", hint: /parameters/ });
-    const limited = `INSERT INTO item (id, name) VALUES ${list} LIMIT 3`;
-    await t.rejects(execute(limited), { code: "query_too_long" });
   });
 });

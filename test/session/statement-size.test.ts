@@ -20,8 +20,8 @@ t.test("statements of many parts", async (t) => {
   const options = { isolation: null, readOnly: false, user: "u", tenantName: "t", control: "statements" } as const;
   const session = new Session(tenant, options);
   const request = { checkpoint: () => undefined, shouldYield: () => false, yieldTurn: () => Promise.resolve() };
-  const execute = async (language: "sql" | "cypher", sql: string): Promise<unknown> => {
-    const params = language === "sql" ? [] : {};
+  const execute = async (language: "sql" | "cypher", sql: string, values: readonly unknown[] = []) => {
+    const params = language === "sql" ? values : {};
     const run = { sql, language, params, maxRows: 1000, collector: plainRows, request };
     return (await session.execute(run, (tx) => tenant.commit(tx))).rows.plain;
   };
@@ -40,6 +40,8 @@ t.test("statements of many parts", async (t) => {
     await t.rejects(execute(language, text), error, text.slice(0, 40));
   }
   t.same(await execute("sql", `SELECT 1 FROM t c ${list(100, (i) => `JOIN t c${i} ON c${i}.a = c.a`, " ")}`), []);
+  const rows = list(20_000, (i) => `(${i}, 'a', $1)`);
+  t.same(await execute("sql", `SELECT count(*), max(x) FROM (VALUES ${rows}) v (n, a, x)`, ["b"]), [["20000", "b"]]);
   t.same(await execute("cypher", `MATCH ${list(50, (i) => `(n${i})`, "-->")} RETURN 1`), []);
   t.same(await execute("cypher", `CREATE ${list(3000, (i) => `(n${i} {a: ${i}})`)}`), []);
   t.same(await execute("cypher", "MATCH (n) RETURN count(*)"), [[3001]]);

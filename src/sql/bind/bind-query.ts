@@ -114,22 +114,14 @@ function bindValues(body: ValuesBody, scope: Scope, binding: Binding, options: Q
   });
   const types = given[0]!.map((first, i) => {
     const column = given.map((row) => row[i]!);
-    if (!column.every(isUnknown)) return commonTypeOf(column, "VALUES", binding, lists[0]![i]!.position);
-    return options.expected?.[i] ?? (options.unknowns === "keep" ? first.type : null);
+    if (column.every(isUnknown)) {
+      if (options.expected?.[i] != null) return options.expected[i];
+      if (options.unknowns === "keep") return first.type;
+    }
+    return commonTypeOf(column, "VALUES", binding, lists[0]![i]!.position);
   });
   const rows = given.map((row, r) =>
-    row.map((expr, i) => {
-      const position = lists[r]![i]!.position;
-      const type =
-        types[i] ??
-        commonTypeOf(
-          given.map((other) => other[i]!),
-          "VALUES",
-          binding,
-          position,
-        );
-      return coerceCommon(expr, type, "VALUES", binding, position);
-    }),
+    row.map((expr, i) => coerceCommon(expr, types[i]!, "VALUES", binding, lists[r]![i]!.position)),
   );
   const columns = rows[0]!.map((expr, i) =>
     binding.newColumn(

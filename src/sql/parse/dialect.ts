@@ -40,7 +40,7 @@ export const GRAPH_TABLE_PREFIX = "\u0001graph table ";
 const SUSPECT =
   /`|\[|\blimit\s+[^\s,]+\s*,|\binsert\s+(?:ignore|or)\b|\bread_(?:un)?committed\b|\brepeatable_read\b|\b(?:begin|transaction|work)\s+serializable\b|\bquery\s+expansion\b|\breplace\s+into\b|\bon\s+duplicate\b|\bgroup_concat\b|\bagainst\s*\(|\bdate\s*\(\s*'now'|\bengine\s*=|\bcharset\s*=|\bcreate\s+immutable\b|\bgraph_table\s*\(|\bproperty\s+graph\b|\b(?:create|drop)\s+collection\b|(?:^|;|\*\/)\s*(?:show|describe|desc|verify|summarize)\b|--.*\n\s*(?:show|describe|desc|verify|summarize)\b/i;
 
-const UNCHANGED: Dialect = { edits: [], lists: [], graphTables: [] };
+export const UNCHANGED: Dialect = { edits: [], lists: [], graphTables: [] };
 
 type Rewrite = (statement: Statement) => void;
 

@@ -10,7 +10,8 @@ import { nearestName } from "../../protocol/nearest-name.js";
 import type { Statement } from "./ast.js";
 import type { ExprNode, TargetNode } from "./ast-query.js";
 import { tooComplex } from "./conversion.js";
-import { type Dialect, placed, placeholderOf, rewriteDialect } from "./dialect.js";
+import { cutConstants } from "./cut-constants.js";
+import { type Dialect, placed, placeholderOf, rewriteDialect, UNCHANGED } from "./dialect.js";
 import { convertStatement } from "./from-pg.js";
 import { GraphTableReader } from "./graph-table.js";
 import { PropertyGraphReader } from "./property-graph.js";
@@ -28,11 +29,6 @@ export async function loadParser(): Promise<void> {
  * is not supported.
  */
 export function parseSql(text: string): Statement[] {
-  if (text.length > SQL_BYTES_MAX || Buffer.byteLength(text, "utf8") > SQL_BYTES_MAX) {
-    throw new DbError("query_too_long", `The statement is longer than ${SQL_BYTES_MAX} bytes.`, {
-      hint: "Send long lists and long strings as parameters: = ANY($1). The rows of INSERT … VALUES do not count, where each value is a constant, a parameter or DEFAULT.",
-    });
-  }
   const zero = text.indexOf("\0");
   if (zero >= 0) {
     const position = sourceMap(text, []).position(zero);
@@ -40,6 +36,7 @@ export function parseSql(text: string): Statement[] {
   }
   if (text === "") return [];
   try {
+    if (isTooLong(text)) return parseLong(text);
     const dialect = rewriteDialect(text);
     const map = sourceMap(text, dialect.edits);
     return grammar(map).map((raw) => deepFreeze(statementOf(raw, text, map, dialect)));
@@ -48,6 +45,25 @@ export function parseSql(text: string): Statement[] {
     if (error instanceof RangeError) throw tooComplex();
     throw error;
   }
+}
+
+const isTooLong = (text: string): boolean =>
+  text.length > SQL_BYTES_MAX || Buffer.byteLength(text, "utf8") > SQL_BYTES_MAX;
+
+/** The grammar gets the text without its long strings and lists. Other dialects are not read in it. */
+function parseLong(text: string): Statement[] {
+  const cut = cutConstants(text);
+  const map = sourceMap(text, cut.edits);
+  if (isTooLong(map.text)) throw tooLong();
+  const statements = grammar(map).map((raw) => statementOf(raw, text, map, UNCHANGED));
+  if (!cut.restore(statements, map.position)) throw tooLong();
+  return statements.map(deepFreeze);
+}
+
+function tooLong(): DbError {
+  return new DbError("query_too_long", `The statement is longer than ${SQL_BYTES_MAX} bytes.`, {
+    hint: "Lists of constants and long strings in expressions do not count, nor do the rows of an INSERT. Send what else is long as parameters, such as = ANY($1).",
+  });
 }
 
 /** One expression, as definitions keep it: a DEFAULT or CHECK. Throws as `parseSql` does. */
