@@ -6,6 +6,7 @@
 import type { Turns } from "../protocol/turns.js";
 import type { ListedColumn, ListedKind, ListedRows } from "../query/expr/listed-places.js";
 import { numberConstant } from "../sql/bind/number-constant.js";
+import { CONSTANT, endOfString, SPACE } from "../sql/parse/constants.js";
 import { isWord, skipBlank, tokenize } from "../sql/parse/tokens.js";
 
 export interface LongInsert {
@@ -52,10 +53,6 @@ function beginningOfRows(text: string): number | null {
   return skipBlank(text, values.end);
 }
 
-const CELL =
-  /(?:(?<number>[-+]?\s*(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][-+]?\d{1,2})?)|(?<word>null|true|false|default)|\$(?<parameter>\d{1,5}))(?=[\s,)])/iy;
-const SPACE = /\s*/y;
-
 /** What is known of a column so far. */
 class Column {
   hasNulls = false;
@@ -72,7 +69,7 @@ class Column {
   noteNumber(text: string): void {
     if (text !== "0" && text !== "1") this.isZeroOrOne = false;
     // Up to nine digits: the usual case, and never beyond int4.
-    const name = /^-?\d{1,9}$/.test(text) ? "int4" : (numberConstant(plainNumber(text)).type.name as ListedKind);
+    const name = /^-?\d{1,9}$/.test(text) ? "int4" : (numberConstant(text).type.name as ListedKind);
     if (this.number === null || WIDTHS.indexOf(name) > WIDTHS.indexOf(this.number)) this.number = name;
   }
 
@@ -99,8 +96,6 @@ class Column {
 }
 
 const WIDTHS: readonly ListedKind[] = ["int4", "int8", "numeric"];
-
-const plainNumber = (text: string): string => text.replace(/^\+\s*/, "").replace(/^-\s+/, "-");
 
 class RowsReader {
   /** UTF-16 index, when it is done. */
@@ -165,10 +160,10 @@ class RowsReader {
       this.at = endOfString(text, start);
       if (this.at < 0) return false;
     } else {
-      CELL.lastIndex = start;
-      const found = CELL.exec(text);
+      CONSTANT.lastIndex = start;
+      const found = CONSTANT.exec(text);
       if (found === null) return false;
-      this.at = CELL.lastIndex;
+      this.at = CONSTANT.lastIndex;
       if (!this.note(column, found.groups as Found)) return false;
     }
     this.keep(start, this.at);
@@ -243,14 +238,4 @@ function grown(list: Uint32Array): Uint32Array<ArrayBuffer> {
   const next = new Uint32Array(list.length * 2);
   next.set(list);
   return next;
-}
-
-/** The index behind the closing quote; -1: there is none. */
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; ; ) {
-    const quote = text.indexOf("'", at);
-    if (quote < 0) return -1;
-    if (text[quote + 1] !== "'") return quote + 1;
-    at = quote + 2;
-  }
 }

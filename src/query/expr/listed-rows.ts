@@ -4,7 +4,7 @@
  */
 import { DbError } from "../../protocol/errors.js";
 import { fromText } from "../../values/text-format.js";
-import { BOOL, INT8, NUMERIC, RECORD, type SqlType, type Value } from "../../values/values.js";
+import { BOOL, RECORD, type SqlType, type Value } from "../../values/values.js";
 import type { EvalContext } from "./expr.js";
 import type { ListedColumn, ListedRows } from "./listed-places.js";
 import type { TableFunction, TableRows } from "./table-function.js";
@@ -79,9 +79,6 @@ function constantOf(word: string, type: SqlType): Value {
     case "F":
       return false;
   }
-  const number = word.startsWith("+") ? word.slice(1).trimStart() : word.replace(/^-\s+/, "-");
-  if (type === BOOL) return Number(number) === 1;
-  if (type.name === "int4") return Number(number);
-  if (type === INT8) return fromText(INT8, number);
-  return fromText(NUMERIC, number);
+  if (type === BOOL) return Number(word) === 1;
+  return type.name === "int4" ? Number(word) : fromText(type, word);
 }

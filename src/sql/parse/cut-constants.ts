@@ -6,6 +6,7 @@
 import { sqlError } from "../../protocol/errors.js";
 import { LISTED_CONSTANTS_MAX } from "../../protocol/limits.js";
 import type { ExprNode } from "./ast-query.js";
+import { CONSTANT, endOfString, SPACE } from "./constants.js";
 import type { Edit } from "./source-map.js";
 
 /** A constant or a parameter, by UTF-16 indexes. */
@@ -48,9 +49,6 @@ export function cutConstants(text: string): CutText {
 
 const NEXT = /'|"|\$|--|\/\*|\(|[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|[^\s]/g;
 const DOLLAR = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
-const SPACE = /\s*/y;
-const CELL =
-  /(?:-?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][-+]?\d{1,2})?|null|true|false|default|\$\d{1,5})(?=[\s,)])/iy;
 
 class Scanner {
   private at = 0;
@@ -80,7 +78,7 @@ class Scanner {
   private string(start: number, prefix: string): void {
     const { text } = this;
     const end = /[eE]/.test(prefix) ? endOfEscapes(text, start) : endOfString(text, start);
-    this.at = end;
+    this.at = end < 0 ? text.length : end;
     if (prefix !== "" || end - start < CUT_CHARACTERS_MIN || text[this.skipSpace(end)] === "'") return;
     this.found.push({ start: start + 1, end: end - 1, text: "", first: start, cells: null });
   }
@@ -145,10 +143,11 @@ class Scanner {
       let end: number;
       if (text[start] === "'") end = endOfString(text, start);
       else {
-        CELL.lastIndex = start;
-        if (!CELL.test(text)) return null;
-        end = CELL.lastIndex;
+        CONSTANT.lastIndex = start;
+        if (!CONSTANT.test(text)) return null;
+        end = CONSTANT.lastIndex;
       }
+      if (end < 0) return null;
       cells.push({ start, end });
       at = this.skipSpace(end);
       if (text[at] === ")") {
@@ -166,17 +165,7 @@ class Scanner {
   }
 }
 
-/** Behind the closing quote, or the end of the text. */
-export function endOfString(text: string, start: number): number {
-  for (let at = start + 1; ; ) {
-    const quote = text.indexOf("'", at);
-    if (quote < 0) return text.length;
-    if (text[quote + 1] !== "'") return quote + 1;
-    at = quote + 2;
-  }
-}
-
-/** The same of a string in which a backslash takes the next character. */
+/** Behind a string in which a backslash takes the next character. */
 function endOfEscapes(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === "\\") at++;
