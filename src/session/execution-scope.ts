@@ -15,6 +15,7 @@ import type { BoundQuery } from "../sql/bind/bound-statement.js";
 import { parseSql } from "../sql/parse/parse.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { Value } from "../values/values.js";
+import { checkCalls } from "./check-calls.js";
 import { graphFinder } from "./ensure-graph.js";
 import { InternalStatements } from "./internal-statements.js";
 import { refusedToReader, writerIn } from "./reader.js";
@@ -22,7 +23,7 @@ import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
 import { SessionServices } from "./session-services.js";
 import type { PlanNode } from "./session-statements.js";
-import { planNode } from "./statement-plan.js";
+import { planNode, type StatementPlan } from "./statement-plan.js";
 import type { Client } from "./statement-run.js";
 import type { Tenant } from "./tenant.js";
 import { nowMicros, type TransactionBlock } from "./transaction-block.js";
@@ -103,6 +104,11 @@ export class ExecutionScope {
       ),
       bindTable: this.bindTable,
     });
+  }
+
+  /** For a plan that is not run now: throws the errors that do not depend on rows. */
+  check({ checks, graph }: StatementPlan, tx: ShardTransaction, client: Client): Promise<void> | void {
+    if (checks.length > 0) return checkCalls(checks, [], this.contextFor(tx, client, [], graph));
   }
 
   nodePlanner(tx: ShardTransaction): PlanNode {

@@ -20,6 +20,7 @@ export function resultColumns(
     case "query":
       return bound.returnsRows ? shape!.outputs : null;
     case "explain":
+    case "explain execute":
       return [textColumn("QUERY PLAN")];
     case "show":
       return [textColumn(bound.name)];

@@ -183,7 +183,7 @@ export class Session {
 
   /** For a plan that is not run now: throws the errors that do not depend on rows. */
   check(plan: StatementPlan, tx: ShardTransaction, client: Client): Promise<void> | void {
-    return this.runner.check(plan, tx, client);
+    return this.runner.scope.check(plan, tx, client);
   }
 
   /** The definitions, as the open transaction has them. */

@@ -4,9 +4,7 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { withoutConstants } from "../protocol/statement-shape.js";
-import { compilePlan } from "../query/exec/compile-plan.js";
 import type { ExecContext } from "../query/exec/context.js";
-import { Measurements } from "../query/exec/measure-operators.js";
 import { after } from "../query/exec/operator.js";
 import type { RepeatedInsert } from "../query/exec/repeated-insert.js";
 import type { OutputColumn, Plan } from "../query/plan/plan.js";
@@ -16,7 +14,6 @@ import type {
   BoundDeclare,
   BoundDiscard,
   BoundExecute,
-  BoundExplain,
   BoundFetch,
   BoundFill,
   BoundPrepare,
@@ -31,22 +28,22 @@ import { checkCalls } from "./check-calls.js";
 import type { TakeRows } from "./cursor.js";
 import { deleteAll, tableOfDeleteAll } from "./delete-all.js";
 import { ExecutionScope, type Identity } from "./execution-scope.js";
-import { explainedFor, explainLines } from "./explain-statement.js";
 import { requireReading } from "./reader.js";
 import { insertRepeatedly, type RepeatedSteps, type Repetition } from "./repeated-run.js";
 import { procedureColumns, resultColumns } from "./result-columns.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
 import { withinBudget } from "./row-budget.js";
 import { analyze, definitionOf, runDefinitions } from "./run-definitions.js";
-import { collect, collected, givenValues, parametersInTurns, parametersOf } from "./run-program.js";
+import { runExplain } from "./run-explain.js";
+import { collected, givenValues, parametersInTurns, parametersOf } from "./run-program.js";
 import { verify } from "./run-verify.js";
 import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
 import { SessionStatements } from "./session-statements.js";
 import { languageOf } from "./slow-statements.js";
-import { countOutcome, type Outcome, type Rows, rowsOutcome, shapeOf, statsOf, textOutcome } from "./sql-result.js";
+import { countOutcome, type Outcome, rowsOutcome, shapeOf, statsOf, textOutcome } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
-import type { Client, StatementRun } from "./statement-run.js";
+import type { StatementRun } from "./statement-run.js";
 import { dropTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
 import type { Trace } from "./trace.js";
@@ -54,9 +51,6 @@ import { nowMicros, type TransactionBlock } from "./transaction-block.js";
 
 /** Of a statement, without its constants, in a span. */
 const TRACED_CHARACTERS_MAX = 2_000;
-
-/** Takes rows that nobody wants to see. */
-const NO_ROWS: Rows = { append: () => 0 };
 
 export class StatementRunner {
   readonly scope: ExecutionScope;
@@ -239,7 +233,13 @@ export class StatementRunner {
         this.scope.requireRunnable(bound);
         return this.runProgram(plan, run, tx);
       case "explain":
-        return this.explain(plan, bound, run, tx);
+        return runExplain(this.scope, plan, bound, run, tx);
+      case "explain execute": {
+        const { plan: explained, query: statement, row } = this.prepared(bound.execute, run, tx);
+        return after(row, ({ rows }) =>
+          runExplain(this.scope, explained, { ...bound, kind: "explain", statement }, run, tx, rows[0]!),
+        );
+      }
       case "analyze":
         return analyze(this.scope, bound, run, tx);
       case "ddl":
@@ -302,15 +302,10 @@ export class StatementRunner {
   private prepare(bound: BoundPrepare, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     const plan = this.statements.plan(bound, this.scope.nodePlanner(tx));
     if (this.scope.identity.readOnly) requireReading(plan.bound);
-    return after(this.check(plan, tx, run.request), () => {
+    return after(this.scope.check(plan, tx, run.request), () => {
       this.statements.add(bound, plan, run.sql, this.names.roleKey);
       return textOutcome("result", ["PREPARE"], run.collector);
     });
-  }
-
-  /** For a plan that is not run now: throws the errors that do not depend on rows. */
-  check({ checks, graph }: StatementPlan, tx: ShardTransaction, client: Client): Promise<void> | void {
-    if (checks.length > 0) return checkCalls(checks, [], this.scope.contextFor(tx, client, [], graph));
   }
 
   /** The arguments are a row that is computed first. */
@@ -436,49 +431,6 @@ export class StatementRunner {
     if (!this.block.isOpen) return done;
     const context = this.scope.contextFor(tx, run.request, []);
     return after(this.scope.constraints().set(bound, this.tenant.catalog.view(tx), context), () => done);
-  }
-
-  private explain(
-    plan: StatementPlan,
-    bound: BoundExplain,
-    run: StatementRun,
-    tx: ShardTransaction,
-  ): Outcome | Promise<Outcome> {
-    const program = plan.program!;
-    const statistics = this.tenant.statistics.source(tx);
-    const { explained } = run;
-    const told = explainedFor(bound, this.names.hidesRows(tx));
-    const shown = explained === undefined ? told : ({ ...told, format: "json" } as const);
-    const outcomeOf = (lines: string[], rows: Outcome): Outcome => {
-      if (explained === undefined) return textOutcome("QUERY PLAN", lines, run.collector);
-      explained(lines[0]!);
-      return rows;
-    };
-    if (!bound.analyze) {
-      return after(this.check(plan, tx, run.request), () =>
-        outcomeOf(
-          explainLines(program.plan, shown, statistics, null),
-          rowsOutcome(plan.shape!, run.collector(plan.shape!), false, null),
-        ),
-      );
-    }
-    this.scope.requireRunnable(bound.statement);
-    const measurements = new Measurements();
-    const measured = compilePlan(program.plan, (node, open) => measurements.around(node, open));
-    const context = this.scope.contextFor(tx, run.request, parametersOf(plan, run), plan.graph);
-    const rows = explained === undefined ? NO_ROWS : run.collector(plan.shape!);
-    const started = performance.now();
-    const report = (): Outcome => {
-      const milliseconds = performance.now() - started;
-      const { memoryBytesPeak: bytesPeak, graphChanges } = context.statement;
-      const lines = explainLines(program.plan, shown, statistics, { measurements, milliseconds, bytesPeak });
-      const stats = graphChanges && statsOf(graphChanges);
-      return outcomeOf(lines, { ...rowsOutcome(plan.shape!, rows, false, null), stats });
-    };
-    return after(collect(measured.open(context), rows, Number.MAX_SAFE_INTEGER, context.statement, run.request), () => {
-      const events = context.statement.constraintEvents;
-      return events === null ? report() : after(this.scope.checkConstraints(events, context), report);
-    });
   }
 
   private async discard(what: BoundDiscard["what"], run: StatementRun, tx: ShardTransaction): Promise<Outcome> {

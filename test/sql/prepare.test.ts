@@ -29,6 +29,24 @@ t.test("prepared statements live with the session", async (t) => {
   t.equal(await code("execute put (3, 'c')"), "26000");
 });
 
+t.test("EXPLAIN of a prepared statement", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  const rows = async (sql: string) => (await database.exec(sql)).rows.map((row) => row.join("|"));
+  await database.exec("create table t (id int primary key, v text)");
+  await database.exec("insert into t values (1, 'a'), (2, 'b')");
+  await database.exec("prepare one(int) as select v from t where id = $1");
+  t.same(await rows("explain (costs off) execute one(2)"), ["Point Get using t_pkey on t", "  Index Cond: (id = $1)"]);
+  t.match(JSON.parse((await rows("explain (format json) execute one(2)"))[0]!), [{ Plan: {} }]);
+  await t.rejects(database.exec("explain execute one(1, 2)"), { code: "42601" });
+  await t.rejects(database.exec("explain execute missing"), { code: "26000" });
+  await database.exec("prepare naming(int, text) as update t set v = $2 where id = $1");
+  await database.exec("explain execute naming(1, 'z')");
+  t.same(await rows("select v from t order by id"), ["a", "b"], "it did not run");
+  t.match((await rows("explain analyze execute naming(1, 'z')")).at(-1), /Execution Time/);
+  t.same(await rows("select v from t order by id"), ["z", "b"], "it ran");
+});
+
 t.test("a table filled by a prepared statement", (t) =>
   checkStatements(t, [
     ["create table t (id int, v text)"],

@@ -13,6 +13,7 @@ export function commandTag(
     case "query":
       return queryTag(bound.command, rowsAffected, rows);
     case "explain":
+    case "explain execute":
       return "EXPLAIN";
     case "show":
       return "SHOW";

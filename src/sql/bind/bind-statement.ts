@@ -430,8 +430,13 @@ function asExpected(source: Source, binding: Binding): Source {
 function bindExplain(node: ExplainStatement, env: BindEnvironment): BoundStatement {
   const { analyze, verbose, format } = node;
   const costs = !node.options.some(({ name, value }) => name === "costs" && /^(?:false|off|0)$/i.test(String(value)));
+  const shown = { analyze, verbose, costs, format };
+  if (node.statement.kind === "execute") {
+    const { name, args } = node.statement;
+    return { kind: "explain execute", execute: { kind: "execute", name, args }, ...shown };
+  }
   const statement = bindPlanned(node.statement, new Binding(env, bindQuery, bindData));
-  return { kind: "explain", statement, analyze, verbose, costs, format };
+  return { kind: "explain", statement, ...shown };
 }
 
 function bindDeclare(node: DeclareCursorStatement, binding: Binding): BoundStatement {

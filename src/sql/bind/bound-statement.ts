@@ -98,6 +98,7 @@ export interface Variables {
 export type BoundStatement =
   | BoundQuery
   | BoundExplain
+  | BoundExplainExecute
   | BoundAnalyze
   | BoundDdl
   | BoundDdlSteps
@@ -164,6 +165,12 @@ export interface BoundExplain {
   readonly verbose: boolean;
   readonly costs: boolean;
   readonly format: "text" | "json";
+}
+
+/** EXPLAIN EXECUTE: of what the session has prepared under that name. */
+export interface BoundExplainExecute extends Omit<BoundExplain, "kind" | "statement"> {
+  readonly kind: "explain execute";
+  readonly execute: BoundExecute;
 }
 
 /** ANALYZE: renews the statistics of these tables. VACUUM does nothing here. */
