@@ -3,6 +3,7 @@
  * the transaction of the surrounding statement. One per session, owned by it, as are the notices that wait for its
  * end.
  */
+import { keptTables } from "../catalog/kept-tables.js";
 import { MEMBER_ROLE } from "../catalog/role.js";
 import { sqlError } from "../protocol/errors.js";
 import type { ExecContext } from "../query/exec/context.js";
@@ -32,7 +33,7 @@ import type { Tenant } from "./tenant.js";
 /** What the session does for its functions. */
 export interface RoutineSession {
   /** Statements that are no queries. */
-  runOther(plan: StatementPlan, context: ExecContext, rows: Rows): Outcome | Promise<Outcome>;
+  runOther(plan: StatementPlan, context: ExecContext, rows: Rows, own?: true): Outcome | Promise<Outcome>;
   requireRunnable(bound: BoundQuery): void;
   /** After a query: counts its changes and makes the checks that it left. */
   settle(plan: StatementPlan, context: ExecContext): void | Promise<void>;
@@ -101,19 +102,20 @@ export class SessionRoutineHost implements RoutineHost {
     if (this.knownUnder !== this.names.settings.version) this.forget();
     if (this.known === null) {
       const catalog = this.tenant.catalog.view(context.tx);
-      const role = this.names.rights(catalog).matter ? this.names.roleKey : "";
+      const rights = this.names.rights(catalog);
+      const role = rights.ofRoles ? this.names.roleKey : rights.matter ? "shut out" : "";
       this.known = `${catalog.version}\0${role}\0${this.names.searchPath(catalog).join("\0")}`;
     }
     return this.known;
   }
 
-  environment({ tx }: ExecContext): BindEnvironment {
-    return { ...this.names.environment(this.tenant.catalog.view(tx)), parameterTypes: [] };
+  environment({ tx }: ExecContext, own = false): BindEnvironment {
+    return { ...this.names.environment(this.tenant.catalog.view(tx), own), parameterTypes: [] };
   }
 
-  plan(node: StatementNode, names: RoutineNames, context: ExecContext): StatementPlan {
+  plan(node: StatementNode, { own, ...names }: RoutineNames, context: ExecContext): StatementPlan {
     const { transitions } = context;
-    const environment = { ...this.environment(context), ...names, ...(transitions !== undefined && { transitions }) };
+    const environment = { ...this.environment(context, own), ...names, ...(transitions !== undefined && { transitions }) };
     return planNode(
       node,
       [],
@@ -131,7 +133,7 @@ export class SessionRoutineHost implements RoutineHost {
     plan: RoutinePlan,
     params: readonly Value[],
     base: ExecContext,
-    { maxRows, canWait }: RunOptions,
+    { maxRows, canWait, own }: RunOptions,
   ): StatementResult | Promise<StatementResult> {
     // One that was given up while it waited: its rights are those of another statement by now.
     if (base.lentIn !== undefined && base.lentIn !== this.begun) throw sqlError("57014", "the statement was given up");
@@ -155,7 +157,7 @@ export class SessionRoutineHost implements RoutineHost {
       );
     }
     const rows = new RawRows();
-    return after(this.session.runOther(plan as StatementPlan, context, rows), (outcome) => {
+    return after(this.session.runOther(plan as StatementPlan, context, rows, own), (outcome) => {
       this.forget();
       for (const notice of outcome.notices) this.notice({ level: "NOTICE", message: notice });
       const isDefinition =
@@ -184,16 +186,18 @@ export class SessionRoutineHost implements RoutineHost {
 
   /**
    * SECURITY DEFINER means the owner's rights. Superusers lend theirs to nobody else's functions: what nobody owns,
-   * anybody may have written, and what another role owns runs with no more than that role may do.
+   * anybody may have written, and what another role owns runs with no more than that role may do. Without roles that
+   * matters as soon as a feature keeps a table for itself.
    */
   withRights(
     { id, securityDefiner }: { readonly id: number; readonly securityDefiner?: boolean },
     context: ExecContext,
   ) {
     const { names } = this;
-    if (!this.tenant.catalog.everHadAccess || id <= 0) return null;
+    const { everHadAccess, everHadKept } = this.tenant.catalog;
+    if (!(everHadAccess || everHadKept) || id <= 0) return null;
     const catalog = this.tenant.catalog.view(context.tx);
-    if (!catalog.hasAccess) return null;
+    if (!catalog.hasAccess && keptTables(catalog).size === 0) return null;
     const access = catalog.accessTo(id);
     const isOwned = access !== null && access.invoker !== true;
     const role = isOwned ? catalog.roleById(access.owner)! : MEMBER_ROLE;

@@ -105,11 +105,13 @@ export class SessionServices implements ExecServices, AskingStatement {
     params: readonly unknown[],
     maxRows: number,
     context: EvalContext,
+    own?: true,
   ): Promise<InnerResult> {
     const statements = parseSql(sql);
     if (statements.length !== 1) throw sqlError("42601", "one statement is run at a time");
     const valuesFor = (plan: RoutinePlan) => convertParameters(plan as StatementPlan, params);
-    return this.memory.routines().statement(statements[0]!.node, valuesFor, maxRows, context as ExecContext);
+    const how = { maxRows, ...(own && { own }) };
+    return this.memory.routines().statement(statements[0]!.node, valuesFor, how, context as ExecContext);
   }
 
   capability<T>(capability: Capability<T>): T | null {

@@ -90,6 +90,8 @@ export interface StatementText {
   readonly waits?: true;
   /** Of a text that runs again and again: its key, as it was. */
   readonly kept?: KeptKey;
+  /** A feature's own statement: tables that it keeps for itself are open to it, beside what the session may do. */
+  readonly own?: true;
   /** A definition of a route's own; then there is no text. With `graph` it is about one that has to be there. */
   readonly command?: DdlCommand;
 }
