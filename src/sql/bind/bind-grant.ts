@@ -68,6 +68,7 @@ export function relationSubject(name: NameNode, binding: Binding): Subject {
 function grantable(name: NameNode, binding: Binding): Subject {
   const subject = relationSubject(name, binding);
   if (!keptTables(binding.env.catalog).has(subject.id)) return subject;
+  if (rightsIn(binding.env).isClosed(subject.id)) throw permissionDenied(subject.what, subject.name);
   throw sqlError("0A000", `a feature keeps the table ${subject.name} for itself: who may use it cannot be changed`, {
     hint: "A view of an administrator's can show a part of it, in a tenant that has roles.",
   });
