@@ -118,8 +118,11 @@ t.test("no statement of a colleague's reaches what is kept", async (t) => {
   for (let i = 0; i < 6; i++)
     await rows("boss", `SELECT content FROM _chat_messages WHERE session_id = '${i}' AND seq = 1`);
   await refused(t, "ben", `SELECT content FROM _chat_messages WHERE session_id = '${session}' AND seq = 1`);
-  const stores = 'SELECT bytes FROM "_automl_model_bytes" WHERE model_id = $1::text';
-  t.equal((await server.sql(stores, ["x"], { token: tokens.ben })).body.error?.details?.sqlstate, "42501");
+  // What a store has just asked for somebody else.
+  await must("ann", 200, "GET", "/v1/ai/sessions");
+  const asked = 'SELECT count(*) FROM "_chat_sessions" WHERE user_id = $1::text';
+  const same = await server.sql(asked, ["x"], { token: tokens.ben });
+  t.equal(same.body.error?.details?.sqlstate, "42501");
   for (const sql of [
     "TABLE _chat_messages",
     "SELECT (SELECT content FROM _chat_messages LIMIT 1)",
@@ -185,10 +188,34 @@ t.test("neither do functions, triggers, views and names of a colleague's", async
        EXECUTE 'INSERT INTO leaked ${reads}'; RETURN 1; END $$`,
     "CREATE FUNCTION leak() RETURNS int LANGUAGE sql AS 'SELECT leak(NULL)'",
     "CREATE VIEW leaks AS SELECT leak('')",
+    "CREATE FUNCTION take(text) RETURNS int LANGUAGE sql AS 'INSERT INTO leaked VALUES ($1); SELECT 1'",
   ]) {
     await rows("ben", sql);
   }
-  for (const sql of ["SELECT leak()", "SELECT leak('')", "TABLE leaks", "INSERT INTO common VALUES (1, 'x')"]) {
+  // Their bodies name another table of that name, as long as they are made.
+  const script = `CREATE SCHEMA elsewhere; CREATE TABLE elsewhere._chat_messages (content text);
+    SET search_path = elsewhere, public;
+    CREATE FUNCTION public.pull() RETURNS int LANGUAGE sql AS 'SELECT take((${reads} LIMIT 1))';
+    CREATE FUNCTION public.peek() RETURNS text LANGUAGE sql STABLE AS '${reads} LIMIT 1';
+    CREATE TABLE public.peeks (a int, b text DEFAULT peek());
+    CREATE TABLE public.peeked (a int, b text DEFAULT 'x' CHECK (b <> peek()));`;
+  await server.expect(200, "POST", "/v1/query/script", script, {
+    ...{ token: tokens.ben, headers: { "content-type": "application/sql" } },
+  });
+  for (const sql of [
+    "SELECT peek()",
+    "INSERT INTO peeks (a) VALUES (1) RETURNING b",
+    "INSERT INTO peeked VALUES (1)",
+  ]) {
+    for (const who of ["ben", "boss"] as const) await refused(t, who, sql);
+  }
+  for (const sql of [
+    "SELECT leak()",
+    "SELECT pull()",
+    "SELECT leak('')",
+    "TABLE leaks",
+    "INSERT INTO common VALUES (1, 'x')",
+  ]) {
     // An administrator lends no rights to what others have made.
     for (const who of ["ben", "boss", "ben"] as const) await refused(t, who, sql);
   }
@@ -277,6 +304,9 @@ t.test("branches, roles and keys", async (t) => {
   await rows("boss", "CREATE ROLE readers");
   await rows("boss", "CREATE USER ben IN ROLE readers");
   await rows("boss", "GRANT SELECT ON ALL TABLES IN SCHEMA public TO readers");
+  const granted = "SELECT count(*) FROM information_schema.role_table_grants WHERE grantee = 'readers' AND table_name";
+  t.same(await rows("boss", `${granted} LIKE '\\_chat%'`), [[0]]);
+  t.same(await rows("boss", `${granted} = 'common'`), [[1]]);
   await refused(t, "boss", "GRANT SELECT ON _chat_messages TO readers", "0A000");
   await refused(t, "ben", "SELECT * FROM _chat_messages");
   await rows("boss", "CREATE VIEW my_chats AS SELECT title FROM _chat_sessions WHERE user_id = current_user");
