@@ -41,8 +41,8 @@ export class Rights {
   private readonly led: LedTables | null;
   /** Tables that features keep for themselves. */
   private readonly kept: ReadonlySet<number>;
-  /** They are closed to it. */
-  private readonly isShutOut: boolean;
+  /** They are closed to it, and there are some. */
+  readonly isShutOut: boolean;
 
   constructor(
     readonly catalog: CatalogView,

@@ -115,7 +115,11 @@ export class SessionRoutineHost implements RoutineHost {
 
   plan(node: StatementNode, { own, ...names }: RoutineNames, context: ExecContext): StatementPlan {
     const { transitions } = context;
-    const environment = { ...this.environment(context, own), ...names, ...(transitions !== undefined && { transitions }) };
+    const environment = {
+      ...this.environment(context, own),
+      ...names,
+      ...(transitions !== undefined && { transitions }),
+    };
     return planNode(
       node,
       [],

@@ -222,6 +222,14 @@ export class SessionNames implements SessionMemory {
     return rights.matter && !rights.mayEverything;
   }
 
+  lends(tx: Transaction): "a member's" | "nobody's" | null {
+    if (!this.tenant.catalog.everHadKept) return null;
+    const catalog = this.tenant.catalog.view(tx);
+    if (!this.begunAs(catalog).superuser || !this.rights(catalog).isShutOut) return null;
+    // Who is a superuser by a role stays one as a member.
+    return actingAs(catalog, { ...this.login, administrator: false }).superuser ? "nobody's" : "a member's";
+  }
+
   /**
    * Who changes definitions. What it makes is common property where there are no roles. `own`: by a feature's own
    * statement, which makes what is the feature's.

@@ -50,6 +50,8 @@ import type { Tenant } from "./tenant.js";
 
 export class SessionServices implements ExecServices, AskingStatement {
   private capabilities: Capabilities | null = null;
+  /** Of functions that have no more rights than a member, in statements of administrators. */
+  private ofMember: Capabilities | null = null;
   /** What was noted of the statement already; null: nothing. */
   private noted: Set<AuditedTables> | null = null;
   /** The table that an id was last wanted for, and the sequence that counts its rows. */
@@ -120,8 +122,25 @@ export class SessionServices implements ExecServices, AskingStatement {
         hint: "Administrators, and roles that may see all tables, can call it.",
       });
     }
+    const lent = capability.reachesTables ? this.memory.lends(this.tx) : null;
+    if (lent !== null) return this.forOthers(lent).get(capability);
     this.capabilities ??= new Capabilities(this);
     return this.capabilities.get(capability);
+  }
+
+  /**
+   * What reaches tables asks by the request, whose caller administers the tenant. A function that others have made has
+   * fewer rights. Throws 42501 where the request cannot have so few.
+   */
+  private forOthers(lent: "a member's" | "nobody's"): Capabilities {
+    const client = lent === "a member's" ? (this.client.origin ?? this.client).asMember?.() : undefined;
+    if (client === undefined) {
+      throw sqlError("42501", "permission denied for this function: it has more rights than what calls it", {
+        hint: "Call it in a statement of its own.",
+      });
+    }
+    this.ofMember ??= new Capabilities(Object.create(this, { client: { value: client } }) as SessionServices);
+    return this.ofMember;
   }
 
   get transaction(): object {

@@ -43,6 +43,8 @@ export interface Client {
   audited?(): AuditedCaller | null;
   /** Throws why agents cannot run on its behalf; absent: they can. */
   checkAgents?(): void;
+  /** Itself without what makes an administrator of its caller; absent: there is no such client. */
+  asMember?(): Client;
   /** Commits one of several transactions; absent: the client cannot have several. */
   commitPart?(tx: Transaction): void;
   /** Told for whom the statement waits, and that it does not any more. */

@@ -47,6 +47,29 @@ async function refused(t: Test, who: Who, sql: string, sqlstate = "42501"): Prom
 
 let session = "";
 
+/** An agent acts for the request; in a function that others made it has their rights. */
+async function agentsOfOthers(t: Test, reads: string): Promise<void> {
+  const asks = `CREATE FUNCTION asks() RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+    RETURN AGENT_RUN('clerk', 'look'); END $$`;
+  await rows("ben", asks);
+  const { script } = fake;
+  for (const [who, sql, sees] of [
+    ["boss", "SELECT AGENT_RUN('clerk', 'look')", true],
+    ["boss", "SELECT asks()", false],
+    ["ben", "SELECT asks()", false],
+  ] as const) {
+    const query = { call: "query", json: [JSON.stringify({ sql: reads })] };
+    let answers = 0;
+    fake.script = () => ({ pieces: openaiPieces([answers++ === 0 ? query : "done"]) });
+    fake.asked.length = 0;
+    t.same(await rows(who, sql), [["done"]], sql);
+    const told = JSON.stringify(fake.asked.at(-1)!.body);
+    t.equal(told.includes(SECRET), sees, `${who}: ${sql}`);
+    if (!sees) t.match(told, /permission denied for table _chat_messages/);
+  }
+  fake.script = script;
+}
+
 t.test("members use the features", async (t) => {
   await server.expect(201, "POST", "/admin/tenants", { id: TENANT });
   for (const who of ["boss", "ann", "ben"] as const) {
@@ -220,6 +243,7 @@ t.test("neither do functions, triggers, views and names of a colleague's", async
     for (const who of ["ben", "boss", "ben"] as const) await refused(t, who, sql);
   }
   t.same(await rows("ben", "SELECT count(*) FROM leaked"), [[0]]);
+  await agentsOfOthers(t, reads);
   // A name that a feature would take for its own.
   for (const sql of [
     "CREATE TABLE _automl_jobs (id int)",
@@ -284,7 +308,7 @@ t.test("by the other doors", async (t) => {
   wire.close();
 
   const bolt = await BoltClient.connect(boltPort(server));
-  await bolt.start([5, 8], { user: "ben", password: PASSWORD, tenant: TENANT });
+  await bolt.start([5, 8], { user: "ben", password: PASSWORD });
   for (const text of [sql, "MATCH (m:_chat_messages) RETURN m"]) {
     t.notMatch(JSON.stringify(await bolt.rows(text, {}, {})), SECRET, text);
   }
