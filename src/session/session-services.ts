@@ -203,7 +203,8 @@ export class SessionServices implements ExecServices, AskingStatement {
 
   estimatedRows(table: TableDef): number {
     const { memory, tx } = this;
-    if (memory.hidesRows(tx) && !memory.rights(this.catalogView()).mayAll(table.id, ["r"])) return 0;
+    const rights = memory.rights(this.catalogView());
+    if (rights.isClosed(table.id) || (memory.hidesRows(tx) && !rights.mayAll(table.id, ["r"]))) return 0;
     return memory.tenant.statistics.source(tx).of(table)?.rows ?? 0;
   }
 
