@@ -38,9 +38,9 @@ import {
   decodeTypes,
   decodeView,
 } from "./definition-codec.js";
-import { keptTables } from "./kept-tables.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
+import { keptTables } from "./kept-tables.js";
 import type { AccessDef, RoleDef } from "./role.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";

@@ -8,7 +8,7 @@ import type { JobRecord } from "../../protocol/placement.js";
 import type { Client } from "../../session/statement-run.js";
 import { deleteJob, putJob } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
-import { type Run, ownTogether } from "../statements/run-together.js";
+import { ownTogether, type Run } from "../statements/run-together.js";
 import { endJob, followedView, hasJobs, jobOf, readJobRow } from "./job-store.js";
 import { WEBHOOK } from "./webhook.js";
 

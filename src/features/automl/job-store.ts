@@ -12,7 +12,7 @@ import type { JobRecord } from "../../protocol/placement.js";
 import { isAdministrator } from "../../session/owner.js";
 import { deleteJob } from "../jobs/job-records.js";
 import { ownRowsOf, timeOf } from "../statements/run-alone.js";
-import { type Run, ownTogether } from "../statements/run-together.js";
+import { ownTogether, type Run } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { CHECKPOINTS, CREATE_TABLES, JOBS, JOBS_NAME } from "./tables.js";
 import type { TrainSpec } from "./train-spec.js";

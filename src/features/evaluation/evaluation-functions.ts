@@ -139,7 +139,8 @@ async function kept<R extends object>(
     if (context.services.catalogView().table(null, EVALUATIONS_NAME) === null) {
       for (const sql of CREATE_EVALUATIONS) await context.run(sql, [], 0, true);
     }
-    const run = async (sql: string, params: readonly (string | null)[]) => (await context.run(sql, params, 0, true)).rows;
+    const run = async (sql: string, params: readonly (string | null)[]) =>
+      (await context.run(sql, params, 0, true)).rows;
     await insertEvaluation(run, callerOf(context).head.userId, name ?? null, evaluated);
   }
   return evaluated.result;

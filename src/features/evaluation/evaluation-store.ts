@@ -1,6 +1,6 @@
 /**
- * Evaluations as they are stored: in tables of the tenant, made with the first. Routes and SQL show an evaluation to
- * the user who made it; as tables they belong to the tenant, like any other. Holds no state.
+ * Evaluations as they are stored: in tables of the tenant, made with the first. Routes and SQL functions show an
+ * evaluation to the user who made it; the tables are kept (catalog/kept-tables.ts). Holds no state.
  */
 import { randomBytes } from "node:crypto";
 import type { Request } from "../../actor/request.js";

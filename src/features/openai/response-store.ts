@@ -10,7 +10,7 @@ import { DbError } from "../../protocol/errors.js";
 import { RESPONSE_CHAIN_MAX, RESPONSES_KEPT } from "../../protocol/limits.js";
 import type { Answer } from "../../session/answer.js";
 import { ownRowsOf } from "../statements/run-alone.js";
-import { type Run, ownTogether } from "../statements/run-together.js";
+import { ownTogether, type Run } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import type { Item } from "./response-items.js";
 

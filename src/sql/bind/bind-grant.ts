@@ -102,7 +102,9 @@ function allIn(schema: string, object: string, env: BindEnvironment): Subject[] 
   const here = <T extends { readonly schema: string }>(all: readonly T[]) =>
     all.filter((each) => each.schema === schema);
   if (object === "table") {
-    const tables = here(catalog.tables().filter((table) => !isKept(table))).map((table): Subject => ({ ...table, kind: "table", what: "table" }));
+    const tables = here(catalog.tables().filter((table) => !isKept(table))).map(
+      (table): Subject => ({ ...table, kind: "table", what: "table" }),
+    );
     const views = here(catalog.views()).map((view): Subject => ({ ...view, kind: "table", what: "view", columns: [] }));
     return [...tables, ...views];
   }
