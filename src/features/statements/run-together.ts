@@ -20,8 +20,8 @@ export type Run = (sql: string, params: readonly unknown[]) => Promise<Ran>;
 type Commit<T> = (tx: Parameters<Request["commitPart"]>[0], done: T) => void;
 
 /**
- * Runs a feature's own statements as `together` does. They may name tables that features keep for themselves, so no part
- * of them may be a client's.
+ * Runs a feature's own statements as `together` does. They may name tables that features keep for themselves, so no
+ * part of them may be a client's.
  */
 export function ownTogether<T>(
   request: Request,
