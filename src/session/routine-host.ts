@@ -3,6 +3,7 @@
  * the transaction of the surrounding statement. One per session, owned by it, as are the notices that wait for its
  * end.
  */
+import type { CatalogView } from "../catalog/catalog-view.js";
 import { keptTables } from "../catalog/kept-tables.js";
 import { MEMBER_ROLE } from "../catalog/role.js";
 import { sqlError } from "../protocol/errors.js";
@@ -41,6 +42,15 @@ export interface RoutineSession {
   savepoint(): { rollback(): void };
 }
 
+interface CommonProperty {
+  readonly catalog: CatalogView;
+  /** Null: the statement is no superuser's, and its functions have its rights. */
+  readonly definer: SessionNames["definer"];
+  /** What is known while such a function runs. */
+  known: string | null;
+  who: Pick<ExecContext, "user" | "sessionUser" | "hidesRows"> | null;
+}
+
 /** Notices that one statement may leave; those after them are dropped. */
 const NOTICES_MAX = 1000;
 
@@ -64,6 +74,10 @@ export class SessionRoutineHost implements RoutineHost {
   /** How many statements have begun. */
   private begun = 0;
   private who: Pick<ExecContext, "user" | "sessionUser" | "hidesRows"> | null = null;
+  /** How often what is known was forgotten. */
+  private forgotten = 0;
+  /** Functions of a superuser's statement that nobody owns, in a tenant without roles; null: not looked at yet. */
+  private common: CommonProperty | null = null;
 
   constructor(
     private readonly tenant: Tenant,
@@ -84,6 +98,8 @@ export class SessionRoutineHost implements RoutineHost {
   }
 
   private forget(): void {
+    this.forgotten++;
+    this.common = null;
     this.known = null;
     this.who = null;
     this.knownUnder = this.names.settings.version;
@@ -202,6 +218,7 @@ export class SessionRoutineHost implements RoutineHost {
     if (!(everHadAccess || everHadKept) || id <= 0) return null;
     const catalog = this.tenant.catalog.view(context.tx);
     if (!catalog.hasAccess && keptTables(catalog).size === 0) return null;
+    if (!catalog.hasAccess && names.definer === null) return this.asMember(catalog);
     const access = catalog.accessTo(id);
     const isOwned = access !== null && access.invoker !== true;
     const role = isOwned ? catalog.roleById(access.owner)! : MEMBER_ROLE;
@@ -220,6 +237,37 @@ export class SessionRoutineHost implements RoutineHost {
         if (begun !== this.begun) return;
         names.definer = before;
         this.forget();
+      },
+    };
+  }
+
+  /**
+   * As `withRights`, where nothing has an owner. A statement may call a function for each row: what is known of both
+   * sides is not looked for again.
+   */
+  private asMember(catalog: CatalogView) {
+    const { names } = this;
+    if (this.knownUnder !== names.settings.version) this.forget();
+    if (this.common?.catalog !== catalog) {
+      const { superuser, name } = names.acting(catalog);
+      this.common = { catalog, definer: superuser ? { role: MEMBER_ROLE, name } : null, known: null, who: null };
+    }
+    const { common, known, who, begun, forgotten } = this;
+    if (common.definer === null) return null;
+    names.definer = common.definer;
+    this.known = common.known;
+    this.who = common.who;
+    return {
+      user: common.definer.name,
+      lentIn: begun,
+      restore: () => {
+        if (begun !== this.begun) return;
+        names.definer = null;
+        if (forgotten !== this.forgotten) return this.forget();
+        common.known = this.known;
+        common.who = this.who;
+        this.known = known;
+        this.who = who;
       },
     };
   }

@@ -214,6 +214,9 @@ t.test("neither do functions, triggers, views and names of a colleague's", async
        EXECUTE 'INSERT INTO leaked ${reads}'; RETURN 1; END $$`,
     "CREATE FUNCTION leak() RETURNS int LANGUAGE sql AS 'SELECT leak(NULL)'",
     "CREATE VIEW leaks AS SELECT leak('')",
+    "CREATE FUNCTION plus(int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN $1 + 1; END $$",
+    "CREATE FUNCTION minus(int) RETURNS int LANGUAGE sql AS 'SELECT $1 - 1'",
+    "CREATE FUNCTION twice(int) RETURNS int LANGUAGE sql AS 'SELECT plus($1) + plus($1)'",
     "CREATE FUNCTION take(text) RETURNS int LANGUAGE sql AS 'INSERT INTO leaked VALUES ($1); SELECT 1'",
   ]) {
     await rows("ben", sql);
@@ -244,6 +247,14 @@ t.test("neither do functions, triggers, views and names of a colleague's", async
   ]) {
     // An administrator lends no rights to what others have made.
     for (const who of ["ben", "boss", "ben"] as const) await refused(t, who, sql);
+  }
+  // One call after the other, and some within others.
+  for (const who of ["boss", "ben"] as const) {
+    const sums = "SELECT sum(plus(i)), sum(minus(i)), sum(twice(i)), current_user FROM generate_series(1, 100) AS i";
+    t.same(await rows(who, sums), [[5150, 4950, 10300, who]]);
+    const own = "SELECT plus(1), (SELECT count(*) >= 0 FROM _chat_messages), plus(2)";
+    if (who === "boss") t.same(await rows(who, own), [[2, true, 3]], "between two calls the rights are its own");
+    else await refused(t, who, own);
   }
   t.same(await rows("ben", "SELECT count(*) FROM leaked"), [[0]]);
   await agentsOfOthers(t, reads);
