@@ -9,6 +9,7 @@ import type { ActorMarks } from "../protocol/actor-marks.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_READ_ONLY, REQUEST_WANTS_MSGPACK, type RequestFrame, type RequestHead } from "../protocol/frames.js";
+import { administers } from "../protocol/identity.js";
 import type { ProgressHearer } from "../query/exec/context.js";
 import { Capability } from "../query/expr/capability.js";
 import type { Answer } from "../session/answer.js";
@@ -39,6 +40,9 @@ export interface RequestChannel {
 
 /** The source of a request: its frame, or a substitute if no client sent it. */
 export type RequestOrigin = Pick<RequestFrame, "id" | "requestId" | "flags" | "deadlineMs" | "head">;
+
+/** What a request has in common with itself as a member's (`asMember`), whichever of them is changed. */
+const SHARED = ["committed", "deadlineMs", "ending", "hasActed", "keepAnswer", "wrote"] as const;
 
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
 
@@ -111,7 +115,7 @@ export class Request {
    * the flags 0. It runs no agents itself. Its maker ends it when this one ends.
    */
   forAgent(deadlineMs: number, flags = this.frame.flags): Request {
-    const { id, requestId, head } = this.frame;
+    const { id, requestId, head } = this;
     const { endpoint, partition, tenant, scheduler, work, channel } = this;
     const origin = { id, requestId, flags, head, deadlineMs: Math.min(this.deadlineMs, deadlineMs) };
     const own = new Request(origin, endpoint, partition, tenant, scheduler, work, channel, null, true, this.account);
@@ -120,6 +124,16 @@ export class Request {
     own.trace = this.trace;
     own.budget = this.budget;
     return own;
+  }
+
+  /** For functions that run with a member's rights although an administrator called them. */
+  asMember(): Request {
+    const roles = this.head.roles.filter((role) => !administers({ roles: [role] }));
+    const own: PropertyDescriptorMap = { head: { value: { ...this.head, roles } } };
+    for (const name of SHARED) {
+      own[name] = { get: () => this[name], set: (value) => Object.assign(this, { [name]: value }) };
+    }
+    return Object.create(this, own) as Request;
   }
 
   /** The client has gone, or the deadline has passed. */

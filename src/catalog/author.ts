@@ -4,6 +4,7 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
+import { isKept } from "./kept-tables.js";
 import { permissionDenied, type Rights } from "./rights.js";
 import { type AccessDef, type ObjectKind, PUBLIC_SCHEMA_ID, usualGrants } from "./role.js";
 import { isTemporarySchema } from "./schema.js";
@@ -28,6 +29,17 @@ interface Named {
 export function requireOwner(author: Author | null, what: string, { id, name }: Named): void {
   if (author === null || author.rights.mayAlter(id)) return;
   throw sqlError("42501", `must be owner of ${what} ${name}`);
+}
+
+/** Throws 42501 for a relation that features would take for theirs. */
+export function requireOpenName(
+  author: Author | null,
+  relation: { readonly schema: string; readonly name: string },
+): void {
+  if (author === null || author.rights.opensKept || !isKept(relation)) return;
+  throw sqlError("42501", `permission denied for the name "${relation.name}": a feature keeps a table of that name`, {
+    hint: "Choose another name.",
+  });
 }
 
 /** As `requireOwner`, for a new definition of a table. Who makes a foreign key to it needs no more than REFERENCES. */

@@ -11,6 +11,7 @@ import {
   type Author,
   accessOfNew,
   requireCreate,
+  requireOpenName,
   requireOwner,
   requireTableOwner,
   requireTypeOwner,
@@ -251,6 +252,7 @@ export class CatalogEditor {
   putView(view: ViewDef): void {
     const before = this.views.get(view.id);
     if (before !== undefined) requireOwner(this.author, "view", before);
+    if (before === undefined || isRenamed(before, view)) requireOpenName(this.author, view);
     this.tx.put(catalogKey(this.tenantNumber, `${VIEW_RECORD}${view.id}`), encodeView(view));
     this.views.set(view.id, view);
     this.refresh();
@@ -350,6 +352,7 @@ export class CatalogEditor {
   private put(definition: TableDef): void {
     const before = this.tables.get(definition.id);
     if (before !== undefined) requireTableOwner(this.author, before, definition);
+    if (before === undefined || isRenamed(before, definition)) requireOpenName(this.author, definition);
     const table = this.withRowTypes(definition);
     this.tx.put(catalogKey(this.tenantNumber, `${TABLE_RECORD}${table.id}`), encodeTable(table));
     this.tables.set(table.id, table);
@@ -391,6 +394,12 @@ export class CatalogEditor {
   private checkName(schema: string, name: string): void {
     if (this.view.hasRelation(schema, name)) throw relationExists(name);
   }
+}
+
+type Named = Pick<TableDef, "schema" | "name">;
+
+function isRenamed(before: Named, after: Named): boolean {
+  return before.name !== after.name || before.schema !== after.schema;
 }
 
 export function relationExists(name: string): Error {

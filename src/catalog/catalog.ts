@@ -40,6 +40,7 @@ import {
 } from "./definition-codec.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
+import { keptTables } from "./kept-tables.js";
 import type { AccessDef, RoleDef } from "./role.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
@@ -84,6 +85,10 @@ export class Catalog {
   private readonly versionKey: Uint8Array;
   /** Whether any version seen so far says who may do what: then plans are kept by role. */
   everHadAccess = false;
+  /** Whether any version seen so far has a table that a feature keeps for itself. */
+  everHadKept = false;
+  /** Whether any version seen so far has roles that statements made. */
+  everHadRoles = false;
   /** Transactions whose owners see to it themselves that the definitions they use still hold. */
   private readonly unguarded = new WeakSet<Transaction>();
 
@@ -141,8 +146,14 @@ export class Catalog {
     tx.put(this.versionKey, encodeVersion(version + 1));
     state.version = version + 1;
     state.snapshot = editor.snapshot(this.uncommittedVersion());
-    this.everHadAccess ||= state.snapshot.hasAccess;
+    this.noteRights(state.snapshot);
     return result;
+  }
+
+  private noteRights(snapshot: CatalogSnapshot): void {
+    this.everHadAccess ||= snapshot.hasAccess;
+    this.everHadRoles ||= snapshot.roles().length > 0;
+    this.everHadKept ||= keptTables(snapshot).size > 0;
   }
 
   /** Records that come as they are, from a branch that is merged. As with `change`, the transaction alone sees them. */
@@ -247,7 +258,7 @@ export class Catalog {
       roles: this.read(tx, ROLE_RECORD, decodeRole),
       accesses: this.read(tx, ACCESS_RECORD, decodeAccess),
     });
-    this.everHadAccess ||= snapshot.hasAccess;
+    this.noteRights(snapshot);
     return snapshot;
   }
 

@@ -5,6 +5,7 @@
 import { DbError, sqlError } from "../protocol/errors.js";
 import { type Lead, leadAllows, leadOf } from "../protocol/lead.js";
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
+import { keptTables } from "./kept-tables.js";
 import { type LedTables, ledTables } from "./led-tables.js";
 import {
   type AccessDef,
@@ -25,6 +26,8 @@ export interface Acting {
   readonly superuser: boolean;
   /** Of the API key with which somebody signed in: a `Lead` as text. It holds whatever role is taken later. */
   readonly lead?: string;
+  /** A feature's own statement, on behalf of somebody: tables that features keep for themselves are open to it. */
+  readonly isFeature?: true;
 }
 
 export type PolicyCommand = Exclude<PolicyDef["command"], "all">;
@@ -36,6 +39,10 @@ export class Rights {
   private readonly lead: Lead | null;
   /** Null: it may name all that its role may. */
   private readonly led: LedTables | null;
+  /** Tables that features keep for themselves. */
+  private readonly kept: ReadonlySet<number>;
+  /** They are closed to it, and there are some. */
+  readonly isShutOut: boolean;
 
   constructor(
     readonly catalog: CatalogView,
@@ -44,11 +51,28 @@ export class Rights {
     this.has = inheritedBy(acting.role, catalog);
     this.lead = acting.lead === undefined ? null : leadOf(acting.lead);
     this.led = this.lead?.tables === undefined ? null : ledTables(this.lead.tables, catalog);
+    this.kept = keptTables(catalog);
+    this.isShutOut = !this.opensKept && this.kept.size > 0;
   }
 
-  /** Whether there is anything that it may not do: without roles and leads nobody has to ask. */
+  /** Whether there is anything that it may not do: otherwise nobody has to ask. */
   get matter(): boolean {
+    return this.ofRoles || this.isShutOut;
+  }
+
+  /** Whether roles or a lead say what it may do, and so each user may do something else. */
+  get ofRoles(): boolean {
     return this.catalog.hasAccess || this.lead !== null;
+  }
+
+  /** Whether functions that others made may run with less than its own rights. */
+  get lendsLess(): boolean {
+    return this.ofRoles || (this.kept.size > 0 && !this.isShutOut);
+  }
+
+  /** Whether tables that features keep for themselves are open to it. */
+  get opensKept(): boolean {
+    return this.isSuperuser || this.acting.isFeature === true;
   }
 
   get isSuperuser(): boolean {
@@ -63,9 +87,14 @@ export class Rights {
     });
   }
 
-  /** Of a table, a view or a sequence that the lead leaves out. */
+  /** Of a table that a feature keeps for itself, and of a table, a view or a sequence that the lead leaves out. */
   private isOutOfReach(objectId: number): boolean {
-    return this.led !== null && !this.led.includes(objectId);
+    return this.isClosed(objectId) || (this.led !== null && !this.led.includes(objectId));
+  }
+
+  /** Whether a feature keeps the table for itself, and from this one. */
+  isClosed(tableId: number): boolean {
+    return this.isShutOut && this.kept.has(tableId);
   }
 
   /** Whether it has the rights of the role without SET ROLE. */
@@ -75,19 +104,20 @@ export class Rights {
 
   /** Whether it owns the object. Common property is owned by nobody in particular. */
   owns(objectId: number): boolean {
-    if (this.led !== null) return false;
+    if (this.led !== null || this.isClosed(objectId)) return false;
     const access = this.catalog.accessTo(objectId);
     return this.isSuperuser || (access !== null && this.has.has(access.owner));
   }
 
   /** Whether it may change the definition of the object. */
   mayAlter(objectId: number): boolean {
-    if (this.led !== null) return false;
+    if (this.led !== null || this.isClosed(objectId)) return false;
     return this.catalog.accessTo(objectId) === null || this.owns(objectId);
   }
 
   may(objectId: number, privilege: Privilege): boolean {
     if (this.isOutOfReach(objectId)) return false;
+    if (this.acting.isFeature === true && this.kept.has(objectId)) return true;
     const access = this.catalog.accessTo(objectId);
     return access === null || this.isSuperuser || this.granted(access, privilege, (columnId) => columnId === undefined);
   }
@@ -104,6 +134,7 @@ export class Rights {
   /** Whether it may hand the privilege on. */
   mayGrant(objectId: number, privilege: Privilege, columnId?: number): boolean {
     if (this.owns(objectId)) return true;
+    if (this.isClosed(objectId)) return false;
     const { grants = [] } = this.catalog.accessTo(objectId) ?? {};
     return grants.some(
       (grant) =>
@@ -123,7 +154,7 @@ export class Rights {
   /** Whether policies decide which rows of the table it sees and changes. */
   isRestricted(tableId: number): boolean {
     const access = this.catalog.accessTo(tableId);
-    if (!access?.rowSecurity?.enabled) return false;
+    if (!access?.rowSecurity?.enabled || (this.acting.isFeature === true && this.kept.has(tableId))) return false;
     const { role } = this.acting;
     if (this.isSuperuser || role?.bypassRls) return false;
     return access.rowSecurity.forced || !this.has.has(access.owner);
@@ -154,12 +185,13 @@ export class Rights {
 
   /**
    * Whether it may read and change every relation wholly: for ways to tables that cannot yet tell what each caller may
-   * see of them.
+   * see of them. Tables that features keep for themselves do not count: what reads all tables leaves those out.
    */
   get mayEverything(): boolean {
     if (this.led !== null) return false;
     this.wholly ??= this.catalog.accesses().every(({ objectId, kind }) => {
       if (kind === "schema") return this.may(objectId, "U");
+      if (this.isClosed(objectId)) return true;
       return kind === "table" ? this.mayAll(objectId) : kind !== "sequence" || this.mayAll(objectId, ["r", "w", "U"]);
     });
     return this.wholly;
@@ -215,7 +247,7 @@ export function rightsOf(catalog: CatalogView, acting: Acting): Rights {
     known.set(catalog, byName);
   }
   const also = acting.role === null ? "" : acting.role.memberOf.map(({ roleId }) => roleId).join();
-  const key = `${acting.superuser ? 1 : 0}${acting.role?.id ?? ""} ${also} ${acting.lead ?? ""}\0${acting.name}`;
+  const key = `${acting.superuser ? 1 : 0}${acting.role?.id ?? ""} ${also} ${acting.isFeature ? 1 : 0} ${acting.lead ?? ""}\0${acting.name}`;
   let rights = byName.get(key);
   if (rights === undefined) {
     if (byName.size >= KEPT_MAX) byName.clear();

@@ -3,6 +3,8 @@
  * the transaction of the surrounding statement. One per session, owned by it, as are the notices that wait for its
  * end.
  */
+import type { CatalogView } from "../catalog/catalog-view.js";
+import { keptTables } from "../catalog/kept-tables.js";
 import { MEMBER_ROLE } from "../catalog/role.js";
 import { sqlError } from "../protocol/errors.js";
 import type { ExecContext } from "../query/exec/context.js";
@@ -32,12 +34,21 @@ import type { Tenant } from "./tenant.js";
 /** What the session does for its functions. */
 export interface RoutineSession {
   /** Statements that are no queries. */
-  runOther(plan: StatementPlan, context: ExecContext, rows: Rows): Outcome | Promise<Outcome>;
+  runOther(plan: StatementPlan, context: ExecContext, rows: Rows, own?: true): Outcome | Promise<Outcome>;
   requireRunnable(bound: BoundQuery): void;
   /** After a query: counts its changes and makes the checks that it left. */
   settle(plan: StatementPlan, context: ExecContext): void | Promise<void>;
   /** Checks that wait for the end of the transaction: what a rollback to this point puts back. */
   savepoint(): { rollback(): void };
+}
+
+interface CommonProperty {
+  readonly catalog: CatalogView;
+  /** Null: the statement is no superuser's, and its functions have its rights. */
+  readonly definer: SessionNames["definer"];
+  /** What is known while such a function runs. */
+  known: string | null;
+  who: Pick<ExecContext, "user" | "sessionUser" | "hidesRows"> | null;
 }
 
 /** Notices that one statement may leave; those after them are dropped. */
@@ -63,6 +74,10 @@ export class SessionRoutineHost implements RoutineHost {
   /** How many statements have begun. */
   private begun = 0;
   private who: Pick<ExecContext, "user" | "sessionUser" | "hidesRows"> | null = null;
+  /** How often what is known was forgotten. */
+  private forgotten = 0;
+  /** Functions of a superuser's statement that nobody owns, in a tenant without roles; null: not looked at yet. */
+  private common: CommonProperty | null = null;
 
   constructor(
     private readonly tenant: Tenant,
@@ -83,6 +98,8 @@ export class SessionRoutineHost implements RoutineHost {
   }
 
   private forget(): void {
+    this.forgotten++;
+    this.common = null;
     this.known = null;
     this.who = null;
     this.knownUnder = this.names.settings.version;
@@ -101,19 +118,24 @@ export class SessionRoutineHost implements RoutineHost {
     if (this.knownUnder !== this.names.settings.version) this.forget();
     if (this.known === null) {
       const catalog = this.tenant.catalog.view(context.tx);
-      const role = this.names.rights(catalog).matter ? this.names.roleKey : "";
+      const rights = this.names.rights(catalog);
+      const role = rights.ofRoles ? this.names.roleKey : rights.matter ? "shut out" : "";
       this.known = `${catalog.version}\0${role}\0${this.names.searchPath(catalog).join("\0")}`;
     }
     return this.known;
   }
 
-  environment({ tx }: ExecContext): BindEnvironment {
-    return { ...this.names.environment(this.tenant.catalog.view(tx)), parameterTypes: [] };
+  environment({ tx }: ExecContext, own = false): BindEnvironment {
+    return { ...this.names.environment(this.tenant.catalog.view(tx), own), parameterTypes: [] };
   }
 
-  plan(node: StatementNode, names: RoutineNames, context: ExecContext): StatementPlan {
+  plan(node: StatementNode, { own, ...names }: RoutineNames, context: ExecContext): StatementPlan {
     const { transitions } = context;
-    const environment = { ...this.environment(context), ...names, ...(transitions !== undefined && { transitions }) };
+    const environment = {
+      ...this.environment(context, own),
+      ...names,
+      ...(transitions !== undefined && { transitions }),
+    };
     return planNode(
       node,
       [],
@@ -131,7 +153,7 @@ export class SessionRoutineHost implements RoutineHost {
     plan: RoutinePlan,
     params: readonly Value[],
     base: ExecContext,
-    { maxRows, canWait }: RunOptions,
+    { maxRows, canWait, own }: RunOptions,
   ): StatementResult | Promise<StatementResult> {
     // One that was given up while it waited: its rights are those of another statement by now.
     if (base.lentIn !== undefined && base.lentIn !== this.begun) throw sqlError("57014", "the statement was given up");
@@ -155,7 +177,7 @@ export class SessionRoutineHost implements RoutineHost {
       );
     }
     const rows = new RawRows();
-    return after(this.session.runOther(plan as StatementPlan, context, rows), (outcome) => {
+    return after(this.session.runOther(plan as StatementPlan, context, rows, own), (outcome) => {
       this.forget();
       for (const notice of outcome.notices) this.notice({ level: "NOTICE", message: notice });
       const isDefinition =
@@ -184,16 +206,19 @@ export class SessionRoutineHost implements RoutineHost {
 
   /**
    * SECURITY DEFINER means the owner's rights. Superusers lend theirs to nobody else's functions: what nobody owns,
-   * anybody may have written, and what another role owns runs with no more than that role may do.
+   * anybody may have written, and what another role owns runs with no more than that role may do. Without roles that
+   * matters as soon as a feature keeps a table for itself.
    */
   withRights(
     { id, securityDefiner }: { readonly id: number; readonly securityDefiner?: boolean },
     context: ExecContext,
   ) {
     const { names } = this;
-    if (!this.tenant.catalog.everHadAccess || id <= 0) return null;
+    const { everHadAccess, everHadKept } = this.tenant.catalog;
+    if (!(everHadAccess || everHadKept) || id <= 0) return null;
     const catalog = this.tenant.catalog.view(context.tx);
-    if (!catalog.hasAccess) return null;
+    if (!catalog.hasAccess && keptTables(catalog).size === 0) return null;
+    if (!catalog.hasAccess && names.definer === null) return this.asMember(catalog);
     const access = catalog.accessTo(id);
     const isOwned = access !== null && access.invoker !== true;
     const role = isOwned ? catalog.roleById(access.owner)! : MEMBER_ROLE;
@@ -212,6 +237,37 @@ export class SessionRoutineHost implements RoutineHost {
         if (begun !== this.begun) return;
         names.definer = before;
         this.forget();
+      },
+    };
+  }
+
+  /**
+   * As `withRights`, where nothing has an owner. A statement may call a function for each row: what is known of both
+   * sides is not looked for again.
+   */
+  private asMember(catalog: CatalogView) {
+    const { names } = this;
+    if (this.knownUnder !== names.settings.version) this.forget();
+    if (this.common?.catalog !== catalog) {
+      const { superuser, name } = names.acting(catalog);
+      this.common = { catalog, definer: superuser ? { role: MEMBER_ROLE, name } : null, known: null, who: null };
+    }
+    const { common, known, who, begun, forgotten } = this;
+    if (common.definer === null) return null;
+    names.definer = common.definer;
+    this.known = common.known;
+    this.who = common.who;
+    return {
+      user: common.definer.name,
+      lentIn: begun,
+      restore: () => {
+        if (begun !== this.begun) return;
+        names.definer = null;
+        if (forgotten !== this.forgotten) return this.forget();
+        common.known = this.known;
+        common.who = this.who;
+        this.known = known;
+        this.who = who;
       },
     };
   }

@@ -44,7 +44,7 @@ export async function runDefinitions(
   let rowsFilled: number | undefined;
   for (const step of steps) {
     const calls = [...checks];
-    const bound = step({ ...names.environment(catalog.view(tx)), parameterTypes: [], calls });
+    const bound = step({ ...names.environment(catalog.view(tx), run.own), parameterTypes: [], calls });
     if (bound === null) continue;
     const context = scope.contextFor(tx, run.request, []);
     if (block.isOpen) block.constraints?.refusePending(bound.command, catalog.view(tx));
@@ -59,7 +59,7 @@ export async function runDefinitions(
         scope.internalStatements(),
         context,
         tenant.positionOf,
-        names.author(catalog.view(tx)),
+        names.author(catalog.view(tx), run.own),
         (table) => new UnseenRows(table, tenant, tx, context),
       ),
     );

@@ -23,6 +23,11 @@ export interface SessionMemory {
   rights(catalog: CatalogView): Rights;
   /** Whether there are rows or columns that its statements may not see. */
   hidesRows(tx: Transaction): boolean;
+  /**
+   * Where tables that features keep for themselves are closed to its statements now, but not to who sent them: whose
+   * rights its statements may use at most. Null: that is not so.
+   */
+  lends(tx: Transaction): "a member's" | "nobody's" | null;
   /** Throws 42501, 22023 unless the session may become that role. */
   checkRole(setting: "role" | "session_authorization", name: string, catalog: CatalogView): void;
   /** Runs functions that statements made. */

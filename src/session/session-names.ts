@@ -74,8 +74,10 @@ export class SessionNames implements SessionMemory {
     if (kept === undefined || text.waits === true) return this.keyOf(text);
     const { rightsMayMatter } = this;
     // A function that runs with its owner's rights plans nothing under a key that is kept.
-    if (rightsMayMatter && this.definer !== null) return this.keyOf(text);
-    const names = this.settings.version * 4 + (this.hasTemporaries ? 1 : 0) + (rightsMayMatter ? 2 : 0);
+    if (this.definer !== null) return this.keyOf(text);
+    const { everHadKept } = this.tenant.catalog;
+    const known = (this.hasTemporaries ? 1 : 0) + (rightsMayMatter ? 2 : 0) + (everHadKept ? 4 : 0);
+    const names = this.settings.version * 8 + known;
     if (kept.names !== names) {
       kept.names = names;
       kept.key = this.keyOf(text);
@@ -90,7 +92,19 @@ export class SessionNames implements SessionMemory {
 
   private keyOf(text: Omit<StatementText, "params">): string {
     const key = this.plainKeyOf(text);
-    return this.rightsMayMatter ? `${this.roleKey}\0${key}` : key;
+    const who = this.rightsMayMatter ? `${this.roleKey}\0` : this.tenant.catalog.everHadKept ? this.openness : "";
+    return text.own === true ? `own\0${who}${key}` : `${who}${key}`;
+  }
+
+  /**
+   * Part of a plan's key where there are tables that features keep for themselves, but no roles' rights: who the
+   * session is matters only as far as those are open to it.
+   */
+  private get openness(): string {
+    const { role, sessionAuthorization } = this.settings;
+    const isItself = role === null && sessionAuthorization === null && this.definer === null;
+    if (!isItself || this.tenant.catalog.everHadRoles) return `${this.roleKey}\0`;
+    return this.login.administrator === true ? "administrator\0" : "";
   }
 
   private plainKeyOf({ long, ...text }: Omit<StatementText, "params">): string {
@@ -198,6 +212,11 @@ export class SessionNames implements SessionMemory {
     return rightsOf(catalog, this.acting(catalog));
   }
 
+  /** Of a feature's own statement. */
+  private rightsOfFeature(catalog: CatalogView): Rights {
+    return rightsOf(catalog, { ...this.acting(catalog), isFeature: true });
+  }
+
   /** Whether there are rows or columns that its statements may not see. */
   hidesRows(tx: Transaction): boolean {
     if (!this.rightsMayMatter) return false;
@@ -205,21 +224,33 @@ export class SessionNames implements SessionMemory {
     return rights.matter && !rights.mayEverything;
   }
 
-  /** Who changes definitions. What it makes is common property where there are no roles. */
-  author(catalog: CatalogView): Author | null {
-    const rights = this.rights(catalog);
-    if (catalog.roles().length === 0 && !rights.matter) return null;
+  lends(tx: Transaction): "a member's" | "nobody's" | null {
+    if (!this.tenant.catalog.everHadKept) return null;
+    const catalog = this.tenant.catalog.view(tx);
+    if (!this.begunAs(catalog).superuser || !this.rights(catalog).isShutOut) return null;
+    // Who is a superuser by a role stays one as a member.
+    return actingAs(catalog, { ...this.login, administrator: false }).superuser ? "nobody's" : "a member's";
+  }
+
+  /**
+   * Who changes definitions. What it makes is common property where there are no roles. `own`: by a feature's own
+   * statement, which makes what is the feature's.
+   */
+  author(catalog: CatalogView, own = false): Author | null {
+    const rights = own ? this.rightsOfFeature(catalog) : this.rights(catalog);
+    if (catalog.roles().length === 0 && !rights.ofRoles) return rights.opensKept ? null : { rights, maker: null };
     const { role, superuser } = rights.acting;
     return { rights, maker: role?.id ?? (superuser ? ADMIN_ROLE.id : null) };
   }
 
-  /** What binding a statement needs to know of the session. */
-  environment(catalog: CatalogView): Omit<BindEnvironment, "parameterTypes"> {
+  /** What binding a statement needs to know of the session; `own`: a feature's own statement. */
+  environment(catalog: CatalogView, own = false): Omit<BindEnvironment, "parameterTypes"> {
     const { temporarySchema, answersAtOnce } = this;
     const { timeZone } = this.settings;
     const { shapeOf } = this.shapes;
     const searchPath = this.searchPath(catalog);
-    const who = { rights: this.rights(catalog), session: this.sessionActing(catalog) };
+    const rights = own ? this.rightsOfFeature(catalog) : this.rights(catalog);
+    const who = { rights, session: this.sessionActing(catalog) };
     return { catalog, searchPath, timeZone, temporarySchema, answersAtOnce, shapeOf, ...who };
   }
 

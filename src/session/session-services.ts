@@ -50,6 +50,8 @@ import type { Tenant } from "./tenant.js";
 
 export class SessionServices implements ExecServices, AskingStatement {
   private capabilities: Capabilities | null = null;
+  /** Of functions that have no more rights than a member, in statements of administrators. */
+  private ofMember: Capabilities | null = null;
   /** What was noted of the statement already; null: nothing. */
   private noted: Set<AuditedTables> | null = null;
   /** The table that an id was last wanted for, and the sequence that counts its rows. */
@@ -105,11 +107,13 @@ export class SessionServices implements ExecServices, AskingStatement {
     params: readonly unknown[],
     maxRows: number,
     context: EvalContext,
+    own?: true,
   ): Promise<InnerResult> {
     const statements = parseSql(sql);
     if (statements.length !== 1) throw sqlError("42601", "one statement is run at a time");
     const valuesFor = (plan: RoutinePlan) => convertParameters(plan as StatementPlan, params);
-    return this.memory.routines().statement(statements[0]!.node, valuesFor, maxRows, context as ExecContext);
+    const how = { maxRows, ...(own && { own }) };
+    return this.memory.routines().statement(statements[0]!.node, valuesFor, how, context as ExecContext);
   }
 
   capability<T>(capability: Capability<T>): T | null {
@@ -118,8 +122,25 @@ export class SessionServices implements ExecServices, AskingStatement {
         hint: "Administrators, and roles that may see all tables, can call it.",
       });
     }
+    const lent = capability.reachesTables ? this.memory.lends(this.tx) : null;
+    if (lent !== null) return this.forOthers(lent).get(capability);
     this.capabilities ??= new Capabilities(this);
     return this.capabilities.get(capability);
+  }
+
+  /**
+   * What reaches tables asks by the request, whose caller administers the tenant. A function that others have made has
+   * fewer rights. Throws 42501 where the request cannot have so few.
+   */
+  private forOthers(lent: "a member's" | "nobody's"): Capabilities {
+    const client = lent === "a member's" ? (this.client.origin ?? this.client).asMember?.() : undefined;
+    if (client === undefined) {
+      throw sqlError("42501", "permission denied for this function: it has more rights than what calls it", {
+        hint: "Call it in a statement of its own.",
+      });
+    }
+    this.ofMember ??= new Capabilities(Object.create(this, { client: { value: client } }) as SessionServices);
+    return this.ofMember;
   }
 
   get transaction(): object {
@@ -182,7 +203,8 @@ export class SessionServices implements ExecServices, AskingStatement {
 
   estimatedRows(table: TableDef): number {
     const { memory, tx } = this;
-    if (memory.hidesRows(tx) && !memory.rights(this.catalogView()).mayAll(table.id, ["r"])) return 0;
+    const rights = memory.rights(this.catalogView());
+    if (rights.isClosed(table.id) || (memory.hidesRows(tx) && !rights.mayAll(table.id, ["r"]))) return 0;
     return memory.tenant.statistics.source(tx).of(table)?.rows ?? 0;
   }
 

@@ -18,7 +18,7 @@ export class StatementPlanner {
   known(run: StatementRun, catalogVersion: number | string): ReadyRun | null {
     const { plans, liftedPlans } = this.tenant;
     const plan = plans.find(this.names.planKey(run), catalogVersion, openValuesOf(run));
-    return plan === null ? liftedPlans.find(run, catalogVersion, this.keyOf) : { plan, run };
+    return plan === null ? liftedPlans.find(run, catalogVersion, this.keysFor(run)) : { plan, run };
   }
 
   /** As `known`; what is not planned yet is planned. Throws for anything wrong with the text. */
@@ -28,7 +28,9 @@ export class StatementPlanner {
       if (known !== null) return known;
       const plan = this.newPlan(run, catalog, tx);
       if (!this.names.shapes.isUsed)
-        this.tenant.liftedPlans.learn(run, plan, this.keyOf, (text) => this.made(text, catalog, tx));
+        this.tenant.liftedPlans.learn(run, plan, this.keysFor(run), (text) =>
+          this.made({ ...text, ...(run.own && { own: run.own }) }, catalog, tx),
+        );
       return { plan, run };
     });
   }
@@ -58,11 +60,16 @@ export class StatementPlanner {
 
   private made(text: StatementText, catalog: CatalogView, tx: Transaction): StatementPlan {
     const { tenant } = this;
-    const environment = this.names.environment(catalog);
+    const environment = this.names.environment(catalog, text.own);
     return planStatement(text, environment, tenant.statistics.source(tx), graphFinder(tenant, tx));
   }
 
+  private keysFor({ own }: StatementText): (sql: string) => string {
+    return own === true ? this.ownKeyOf : this.keyOf;
+  }
+
   private readonly keyOf = (sql: string): string => this.names.planKey({ sql });
+  private readonly ownKeyOf = (sql: string): string => this.names.planKey({ sql, own: true });
 }
 
 function traced<T>(run: StatementRun, plan: () => T): T {

@@ -44,6 +44,8 @@ export interface Client {
   audited?(): AuditedCaller | null;
   /** Throws why agents cannot run on its behalf; absent: they can. */
   checkAgents?(): void;
+  /** Itself without what makes an administrator of its caller; absent: there is no such client. */
+  asMember?(): Client;
   /** Commits one of several transactions; absent: the client cannot have several. */
   commitPart?(tx: Transaction): void;
   /** Told for whom the statement waits, and that it does not any more. */
@@ -93,6 +95,8 @@ export interface StatementText {
   readonly waits?: true;
   /** Of a text that runs again and again: its key, as it was. */
   readonly kept?: KeptKey;
+  /** A feature's own statement: tables that it keeps for itself are open to it, beside what the session may do. */
+  readonly own?: true;
   /** A definition of a route's own; then there is no text. With `graph` it is about one that has to be there. */
   readonly command?: DdlCommand;
 }

@@ -186,11 +186,12 @@ export class StatementRunner {
   private routineSession(): RoutineSession {
     return {
       requireRunnable: (bound) => this.scope.requireRunnable(bound),
-      runOther: (plan, context, rows) => {
+      runOther: (plan, context, rows, own) => {
         const { checkpoint, shouldYield, yieldTurn, signal } = context;
         const request = { checkpoint, shouldYield, yieldTurn, signal };
         const maxRows = Number.MAX_SAFE_INTEGER;
-        const run: StatementRun = { sql: "", params: context.params, maxRows, collector: () => rows, request };
+        const how = { maxRows, collector: () => rows, request, ...(own && { own }) };
+        const run: StatementRun = { sql: "", params: context.params, ...how };
         return this.runBound(plan, run, context.tx as ShardTransaction);
       },
       settle: (plan, context) => {

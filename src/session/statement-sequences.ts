@@ -109,7 +109,7 @@ export class StatementSequences implements SequenceValues {
     const sequence = this.named(text);
     const catalog = this.catalogView();
     const rights = this.memory.rights(catalog);
-    if (!rights.matter) return sequence;
+    if (!rights.ofRoles) return sequence;
     const { ownedBy } = sequence;
     const table = ownedBy === null ? null : catalog.tableById(ownedBy.tableId);
     const column = table?.columns.find(({ id }) => id === ownedBy!.columnId);

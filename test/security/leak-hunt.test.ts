@@ -12,6 +12,7 @@ import { derivedRequest, type Objects } from "./derived-request.js";
 
 const SECRET = "xyzzyhidden";
 const OWNER = "reader";
+const KEPT = ["_chat_sessions", "_chat_messages"];
 const PASSWORD = "a password of the reader";
 
 interface Ask {
@@ -73,16 +74,29 @@ const CASES: Readonly<Record<string, readonly Ask[]>> = {
     sql("DELETE FROM board WHERE id = 99 RETURNING *"),
     sql("SELECT reltuples FROM pg_class WHERE relname = 'board'"),
     sql("SELECT * FROM pg_stats WHERE tablename = 'board'"),
+    // Of another user's chat, which the feature keeps for itself.
+    ...KEPT.flatMap((table) => [
+      sql(`SELECT * FROM ${table}`),
+      sql(`SELECT count(*) FROM ${table}`),
+      sql(`EXPLAIN ANALYZE SELECT * FROM ${table}`),
+      sql(`DELETE FROM ${table} RETURNING *`),
+      sql(`CREATE TABLE copy AS SELECT * FROM ${table}`),
+      sql(`SELECT * FROM pg_stats WHERE tablename = '${table}'`),
+    ]),
+    sql("SELECT * FROM search('_chat_messages', 'word')"),
   ],
   "query.batch": [
     post("/v1/query/execute/batch", { statements: [{ sql: "TABLE board" }, { sql: "SELECT count(*) FROM board" }] }),
+    post("/v1/query/execute/batch", { statements: [{ sql: "TABLE _chat_messages" }] }),
   ],
   "query.script": [
     { path: "/v1/query/script", body: "TABLE board; SELECT count(*) FROM board;", type: "application/sql" },
+    { path: "/v1/query/script", body: "BEGIN; TABLE _chat_messages; COMMIT;", type: "application/sql" },
   ],
   "query.exec": [
     post("/v1/query/prepare", { name: "p", sql: "SELECT * FROM board ORDER BY id" }),
     post("/v1/query/exec", { statement_id: "p" }),
+    post("/v1/query/prepare", { name: "kept", sql: "SELECT * FROM _chat_messages" }),
   ],
   "transactions.execute": [post("/v1/transactions/none/execute", { sql: "TABLE board" })],
   "data.importCsv": [
@@ -91,7 +105,9 @@ const CASES: Readonly<Record<string, readonly Ask[]>> = {
   "data.importNdjson": [
     { path: "/v1/data/import/ndjson?table=board", body: `{"id":50,"owner":"other"}\n`, type: "application/x-ndjson" },
   ],
-  "data.export": ["csv", "ndjson", "parquet"].map((format) => get(`/v1/data/export?table=board&format=${format}`)),
+  "data.export": ["board", ...KEPT].flatMap((table) =>
+    ["csv", "ndjson", "parquet"].map((format) => get(`/v1/data/export?table=${table}&format=${format}`)),
+  ),
   "graph.match": [
     "MATCH (n) RETURN count(n)",
     "MATCH (n:Note) RETURN n ORDER BY n.title",
@@ -164,6 +180,8 @@ const CASES: Readonly<Record<string, readonly Ask[]>> = {
   ],
   "mcp.call": [
     tool("query", { sql: "SELECT * FROM board ORDER BY id" }),
+    tool("query", { sql: "SELECT * FROM _chat_messages" }),
+    tool("describe_table", { table: "_chat_messages" }),
     tool("execute", { sql: "SELECT count(*) FROM board" }),
     tool("validate_query", { sql: `SELECT * FROM board WHERE note = '${SECRET}'` }),
     tool("cypher", { cypher: "MATCH (n) RETURN count(n)" }),
@@ -181,6 +199,8 @@ const CASES: Readonly<Record<string, readonly Ask[]>> = {
   // What it sends while it lives is in live-rights.test.ts.
   "changes.subscribe": [
     get("/v1/subscribe?table=board"),
+    get("/v1/subscribe?table=_chat_messages"),
+    get(`/v1/subscribe?sql=${encodeURIComponent("SELECT * FROM _chat_messages")}`),
     get("/v1/subscribe?collection=notes"),
     get(`/v1/subscribe?table=board&filter=${encodeURIComponent(`{"note":"${SECRET}"}`)}`),
   ],
@@ -263,7 +283,12 @@ async function fill(server: TestServer, id: string, hides: boolean): Promise<str
   }
   await run(`CREATE POLICY own ON "graph:default".nodes USING (properties ->> 'owner' = current_user)`);
   await run(`ALTER TABLE "graph:default".nodes ENABLE ROW LEVEL SECURITY`);
-  await run("ANALYZE board");
+  await must("POST", "/v1/ai/sessions", { title: hides ? SECRET : "nothing" }, 201);
+  if (hides) {
+    const message = `'m', 'user', 'common word ${SECRET}', now(), NULL, NULL, NULL, NULL`;
+    await run(`INSERT INTO _chat_messages SELECT id, 1, ${message} FROM _chat_sessions`);
+  }
+  await run("ANALYZE board, _chat_sessions, _chat_messages");
   return server.login(own, PASSWORD);
 }
 

@@ -14,7 +14,7 @@ import type { AskingStatement } from "../../session/capabilities.js";
 import type { Client } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
 import { reasonOf } from "../jobs/background-request.js";
-import { together } from "../statements/run-together.js";
+import { ownTogether } from "../statements/run-together.js";
 import type { Tool } from "../tools/tool.js";
 import { checkedArguments, findTool } from "../tools/toolbox.js";
 import { forkFor } from "./agent-sandbox.js";
@@ -138,7 +138,7 @@ async function keep(request: Request, trace: AgentTrace): Promise<void> {
   const writer = request.forAgent(request.deadlineMs, 0);
   const { id, persona, task, status, answer, error, provider, model, steps } = trace;
   const { inputTokens, outputTokens, startedAt, finishedAt } = trace;
-  await together(
+  await ownTogether(
     writer,
     UNCANCELLED,
     async (run) => {
@@ -172,7 +172,7 @@ async function keep(request: Request, trace: AgentTrace): Promise<void> {
 /** In a transaction of its own; two agents that end together may be in each other's way, then the next one does it. */
 async function forgetOldest(request: Request, writer: Request): Promise<void> {
   try {
-    await together(
+    await ownTogether(
       writer,
       UNCANCELLED,
       (run) =>

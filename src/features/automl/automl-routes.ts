@@ -13,7 +13,7 @@ import { type Answer, STREAMED } from "../../session/answer.js";
 import { isAdministrator } from "../../session/owner.js";
 import { CHANGE_FORMS } from "../feed/change-form.js";
 import { JOBS } from "../jobs/jobs.js";
-import { together } from "../statements/run-together.js";
+import { ownTogether } from "../statements/run-together.js";
 import { createDataset, datasetView, deleteDataset, findDataset, listDatasets } from "./dataset-store.js";
 import { topicOf } from "./end-training.js";
 import { findJob, followedView, isOver, jobView, listJobs } from "./job-store.js";
@@ -114,7 +114,7 @@ function optionsIn(request: Request, config: object): object {
 
 async function deleteModel(request: Request, { params }: Input): Promise<Answer> {
   await findModel(request, params.id!);
-  await together(
+  await ownTogether(
     request,
     request,
     async (run) => {

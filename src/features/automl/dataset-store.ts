@@ -9,7 +9,7 @@ import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_DATASET_BYTES_MAX, AUTOML_DATASET_ROWS_MAX, AUTOML_DATASETS_MAX } from "../../protocol/limits.js";
 import { rowsOf, timeOf } from "../statements/run-alone.js";
-import { together } from "../statements/run-together.js";
+import { ownTogether } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { CREATE_TABLES, DATASET_ROWS, DATASETS, DATASETS_NAME } from "./tables.js";
 
@@ -70,7 +70,7 @@ export async function createDataset(
     sizeBytes: rows === undefined ? null : records.reduce((sum, { length }) => sum + length, 0),
     createdAt: new Date().toISOString(),
   };
-  await together(
+  await ownTogether(
     request,
     request,
     async (run) => {
@@ -198,7 +198,7 @@ export async function deleteDataset(
   commit: (tx: Parameters<Request["commitPart"]>[0]) => void,
 ): Promise<void> {
   const { id } = await findDataset(request, idOrName);
-  await together(
+  await ownTogether(
     request,
     request,
     async (run) => {

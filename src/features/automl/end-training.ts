@@ -8,7 +8,7 @@ import type { JobRecord } from "../../protocol/placement.js";
 import type { Client } from "../../session/statement-run.js";
 import { deleteJob, putJob } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
-import { type Run, together } from "../statements/run-together.js";
+import { ownTogether, type Run } from "../statements/run-together.js";
 import { endJob, followedView, hasJobs, jobOf, readJobRow } from "./job-store.js";
 import { WEBHOOK } from "./webhook.js";
 
@@ -34,7 +34,7 @@ export async function endTraining(
   if (!hasJobs(request)) return false;
   const { partition, tenant } = request;
   const webhook: JobRecord = { ...record, kind: WEBHOOK };
-  const ended = await together(
+  const ended = await ownTogether(
     request,
     client,
     async (run) => {

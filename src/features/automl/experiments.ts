@@ -8,8 +8,8 @@ import { Strict } from "../../protocol/endpoints/schemas.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { readCallOptions } from "../../session/call-options.js";
 import type { Json } from "../../values/values.js";
-import { rowsOf } from "../statements/run-alone.js";
-import { together } from "../statements/run-together.js";
+import { ownRowsOf } from "../statements/run-alone.js";
+import { ownTogether } from "../statements/run-together.js";
 import { hasJobs, isOver, listJobs, readJob, type TrainingJob } from "./job-store.js";
 import { copyModel, findModel } from "./model-store.js";
 import { startTraining, stopTraining, waitForTraining } from "./start-training.js";
@@ -46,7 +46,7 @@ export async function createExperiment(
 async function find(request: Request, name: string): Promise<TrainingJob | null> {
   if (!hasJobs(request)) return null;
   const sql = `SELECT id FROM ${JOBS} WHERE experiment = $1::text`;
-  const [row] = await rowsOf(request, { sql, params: [name] });
+  const [row] = await ownRowsOf(request, { sql, params: [name] });
   return row === undefined ? null : readJob(request, row[0] as string);
 }
 
@@ -63,7 +63,7 @@ export async function dropExperiment(request: Request, name: string, ifExists: b
   }
   request.hasActed = true;
   if (!isOver(job)) await stopTraining(request, job.id);
-  await together(
+  await ownTogether(
     request,
     request,
     async (run) => {
@@ -87,7 +87,7 @@ export async function deployModel(request: Request, name: string, experiment: st
   }
   request.hasActed = true;
   const { modelsPerTenantMax } = request.partition.config.automl;
-  const id = await together(
+  const id = await ownTogether(
     request,
     request,
     (run) => copyModel(run, job.modelId!, name, modelsPerTenantMax),

@@ -11,8 +11,8 @@ import { AUTOML_JOBS_KEPT_MAX } from "../../protocol/limits.js";
 import type { JobRecord } from "../../protocol/placement.js";
 import { isAdministrator } from "../../session/owner.js";
 import { deleteJob } from "../jobs/job-records.js";
-import { rowsOf, timeOf } from "../statements/run-alone.js";
-import { type Run, together } from "../statements/run-together.js";
+import { ownRowsOf, timeOf } from "../statements/run-alone.js";
+import { ownTogether, type Run } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { CHECKPOINTS, CREATE_TABLES, JOBS, JOBS_NAME } from "./tables.js";
 import type { TrainSpec } from "./train-spec.js";
@@ -92,7 +92,7 @@ export function hasJobs(request: Request): boolean {
 /** Null: there is none. */
 export async function readJob(request: Request, id: string): Promise<TrainingJob | null> {
   if (!hasJobs(request)) return null;
-  const [row] = await rowsOf(request, { sql: `SELECT ${COLUMNS} FROM ${JOBS} WHERE id = $1::text`, params: [id] });
+  const [row] = await ownRowsOf(request, { sql: `SELECT ${COLUMNS} FROM ${JOBS} WHERE id = $1::text`, params: [id] });
   return row === undefined ? null : jobOf(row);
 }
 
@@ -115,7 +115,7 @@ export async function listJobs(
   userId: string | null = null,
 ): Promise<TrainingJob[]> {
   if (!hasJobs(request)) return [];
-  const rows = await rowsOf(request, {
+  const rows = await ownRowsOf(request, {
     sql: `SELECT ${COLUMNS} FROM ${JOBS} WHERE ${where} AND ($3::text IS NULL OR user_id = $3::text)
       ORDER BY created_at DESC, id DESC LIMIT $1::int8 OFFSET $2::int8`,
     params: [limit, offset, userId],
@@ -124,7 +124,7 @@ export async function listJobs(
 }
 
 export async function specOfJob(request: Request, id: string): Promise<TrainSpec & { readonly digest: string | null }> {
-  const [row] = await rowsOf(request, {
+  const [row] = await ownRowsOf(request, {
     sql: `SELECT spec, data_digest FROM ${JOBS} WHERE id = $1::text`,
     params: [id],
   });
@@ -132,7 +132,7 @@ export async function specOfJob(request: Request, id: string): Promise<TrainSpec
 }
 
 export async function checkpointsOf(request: Request, id: string): Promise<Uint8Array[]> {
-  const rows = await rowsOf(request, {
+  const rows = await ownRowsOf(request, {
     sql: `SELECT bytes FROM ${CHECKPOINTS} WHERE job_id = $1::text ORDER BY seq`,
     params: [id],
   });
@@ -279,7 +279,7 @@ export function jobOf(row: readonly unknown[]): TrainingJob {
 
 /** Removes the job's record, since there is nothing left to do for it. */
 export function forgetJob(request: Request, record: JobRecord): Promise<void> {
-  return together(
+  return ownTogether(
     request,
     request,
     async () => undefined,

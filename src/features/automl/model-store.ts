@@ -10,7 +10,7 @@ import type { Feature, ModelCard, TrainedModel, TrialRecord } from "../../automl
 import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_MODEL_BYTES_MAX } from "../../protocol/limits.js";
-import { rowsOf, timeOf } from "../statements/run-alone.js";
+import { ownRowsOf, timeOf } from "../statements/run-alone.js";
 import type { Run } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { MODEL_BYTES, MODELS, MODELS_NAME } from "./tables.js";
@@ -123,7 +123,7 @@ export function hasModels(request: Request): boolean {
 /** By id, or by name the newest version. Throws not_found. */
 export async function findModel(request: Request, idOrName: string): Promise<StoredModel> {
   const [row] = hasModels(request)
-    ? await rowsOf(request, {
+    ? await ownRowsOf(request, {
         sql: `SELECT ${COLUMNS} FROM ${MODELS} WHERE id = $1::text
               UNION ALL (SELECT ${COLUMNS} FROM ${MODELS} WHERE name = $1::text ORDER BY version DESC LIMIT 1) LIMIT 1`,
         params: [idOrName],
@@ -146,7 +146,7 @@ export async function listModels(
   { task = null, limit, offset }: { readonly task?: string | null; readonly limit: number; readonly offset: number },
 ): Promise<StoredModel[]> {
   if (!hasModels(request)) return [];
-  const rows = await rowsOf(request, {
+  const rows = await ownRowsOf(request, {
     sql: `SELECT ${COLUMNS} FROM ${MODELS}
           WHERE $1::text IS NULL OR task = $1::text OR ($1::text = 'classification' AND task LIKE '%classification')
           ORDER BY created_at DESC, id DESC LIMIT $2::int8 OFFSET $3::int8`,
@@ -157,7 +157,7 @@ export async function listModels(
 
 /** Null: it has been deleted. */
 export async function bytesOfModel(request: Request, id: string): Promise<Uint8Array | null> {
-  const [row] = await rowsOf(request, {
+  const [row] = await ownRowsOf(request, {
     sql: `SELECT bytes FROM ${MODEL_BYTES} WHERE model_id = $1::text`,
     params: [id],
   });

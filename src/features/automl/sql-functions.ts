@@ -23,7 +23,7 @@ import {
   TIMESTAMPTZ,
   type Value,
 } from "../../values/values.js";
-import { together } from "../statements/run-together.js";
+import { ownTogether } from "../statements/run-together.js";
 import { createExperiment, deployModel, dropExperiment, listExperiments } from "./experiments.js";
 import { deleteModels, findModel, listModels, modelView, type StoredModel } from "./model-store.js";
 import { type PredictedRow, type PredictedRows, predictRows } from "./predict.js";
@@ -169,7 +169,7 @@ const plainFact = (value: Value, field: string): unknown =>
 async function dropTrained(request: Request, name: string): Promise<number> {
   if ((await trainedModel(request, name)) === null) return 0;
   request.hasActed = true;
-  return together(
+  return ownTogether(
     request,
     request,
     (run) => deleteModels(run, name),

@@ -11,7 +11,7 @@ import type { Client } from "../../session/statement-run.js";
 import { ownerOf } from "../jobs/background-request.js";
 import { putJob } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
-import { together } from "../statements/run-together.js";
+import { ownTogether } from "../statements/run-together.js";
 import { endTraining, TRAINING } from "./end-training.js";
 import { findJob, insertJob, type TrainingJob } from "./job-store.js";
 import type { TrainSpec } from "./train-spec.js";
@@ -41,7 +41,7 @@ export async function startTraining(
   partition.part(JOBS).queue.admit(tenant.number, TRAINING);
   const id = `job_${randomUUID()}`;
   const record = recordOf(request, id);
-  const job = await together(
+  const job = await ownTogether(
     request,
     request,
     async (run) => {

@@ -1,6 +1,6 @@
 /**
- * The tables of a tenant's trainings, models and data sets, made with the first of them. As tables they belong to the
- * tenant, like any other. The stores beside explain the columns.
+ * The tables of a tenant's trainings, models and data sets, made with the first of them. Those of data sets belong to
+ * the tenant, like any other; the others are kept (catalog/kept-tables.ts). The stores beside explain the columns.
  */
 
 export const JOBS = `"_automl_jobs"`;

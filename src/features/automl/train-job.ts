@@ -13,7 +13,7 @@ import type { ModelTasks } from "../../automl/model-tasks.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Job, JobKind } from "../jobs/job-kind.js";
 import { JOBS } from "../jobs/jobs.js";
-import { together } from "../statements/run-together.js";
+import { ownTogether } from "../statements/run-together.js";
 import { endTraining, TRAINING, topicOf } from "./end-training.js";
 import {
   beginJob,
@@ -64,7 +64,7 @@ async function train(job: Job, models: ModelTasks): Promise<void> {
     if (stored === null || isOver(stored)) return null;
     const { digest: _digest, ...spec } = await specOfJob(request, job.record.id);
     const data = await readTrainingData(request, spec);
-    await together(
+    await ownTogether(
       request,
       request,
       (run) => beginJob(run, stored.id, data.digest),
@@ -206,7 +206,7 @@ class ProgressSaver {
     const checkpoints = this.checkpoints.splice(0);
     try {
       await job.work((request) =>
-        together(
+        ownTogether(
           request,
           request,
           (run) => saveProgress(run, job.record.id, progress, checkpoints),

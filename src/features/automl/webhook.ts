@@ -21,8 +21,8 @@ import {
   WEBHOOKS_WAITING_MAX,
 } from "../../protocol/limits.js";
 import type { Job, JobKind } from "../jobs/job-kind.js";
-import { rowsOf } from "../statements/run-alone.js";
-import { together } from "../statements/run-together.js";
+import { ownRowsOf } from "../statements/run-alone.js";
+import { ownTogether } from "../statements/run-together.js";
 import { forgetJob, hasJobs, jobView, readJob } from "./job-store.js";
 import { JOBS } from "./tables.js";
 
@@ -96,7 +96,7 @@ async function readDue(request: Request, job: Job) {
   const [row] =
     training === null
       ? []
-      : await rowsOf(request, { sql: `SELECT callback FROM ${JOBS} WHERE id = $1::text`, params: [id] });
+      : await ownRowsOf(request, { sql: `SELECT callback FROM ${JOBS} WHERE id = $1::text`, params: [id] });
   const callback = (row?.[0] ?? null) as Callback | null;
   const isDone = callback?.deliveredAt !== undefined || (callback?.attempts ?? 0) >= WEBHOOK_ATTEMPTS_MAX;
   if (training !== null && callback !== null && !isDone) {
@@ -133,7 +133,7 @@ async function attempt(job: Job, callback: Callback, body: string): Promise<Call
 
 async function keep(request: Request, job: Job, callback: Callback): Promise<void> {
   const { id } = job.record;
-  await together(
+  await ownTogether(
     request,
     request,
     (run) => run(`UPDATE ${JOBS} SET callback = $2::jsonb WHERE id = $1::text`, [id, JSON.stringify(callback)]),

@@ -1,9 +1,12 @@
 /** GET /v1/branches/{name}/diff: what a branch has changed since it was forked. */
 
+import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Request } from "../../actor/request.js";
+import { isKept } from "../../catalog/kept-tables.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
 import type { Branch } from "../../storage/branch-list.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
+import { withDefinitions } from "../statements/with-definitions.js";
 import { inBranch } from "./branch-life.js";
 import { branchTables, type RowDifference, rowDifferences, shownName, shownRow } from "./row-changes.js";
 
@@ -36,10 +39,13 @@ async function differences(
 ) {
   await engineHasAll(request.partition.shard, request.yieldTurn);
   const tables = await branchTables(request, number, branch);
+  // A branch may have such tables that its origin has not, so their names tell.
+  const opensKept = withDefinitions(request, (catalog) => rightsOfCaller(request.head)(catalog).opensKept);
   const counts = new Map<string, Record<Change, number>>();
   const rows: ResponseOf<"branches.diff">["rows"][number][] = [];
   let total = 0;
   for await (const difference of rowDifferences(request, number, branch, tables)) {
+    if (!opensKept && isKept(difference.table)) continue;
     const table = shownName(difference.table);
     if (only !== undefined && only !== table) continue;
     const change = changeOf(difference);

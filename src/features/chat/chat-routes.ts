@@ -8,7 +8,7 @@ import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { writerOf } from "../generation/generate-texts.js";
-import { together } from "../statements/run-together.js";
+import { ownTogether } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import {
   type ChatSession,
@@ -111,7 +111,7 @@ async function createSession(
     ...times,
   };
   const answer: Answer<ResponseOf<"chat.sessions.create">> = { plain: shownSession(session) };
-  await together(
+  await ownTogether(
     request,
     request,
     (run) => insertSession(run, request.head.userId, session),
@@ -122,7 +122,7 @@ async function createSession(
 
 async function removeSession(request: Request, { params }: Input): Promise<Answer> {
   if (!hasSessions(request)) throw noSession(params.id!);
-  await together(
+  await ownTogether(
     request,
     request,
     (run) => deleteSession(run, request.head.userId, params.id!),

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
-import { rowsOf, timeOf } from "../statements/run-alone.js";
+import { ownRowsOf, timeOf } from "../statements/run-alone.js";
 import type { Run } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import type { PassageSource } from "../tools/search-tools.js";
@@ -75,7 +75,7 @@ export function hasSessions(request: Request): boolean {
 /** Throws not_found, also for another user's. */
 export async function findSession(request: Request, id: string): Promise<ChatSession> {
   const [row] = hasSessions(request)
-    ? await rowsOf(request, {
+    ? await ownRowsOf(request, {
         sql: `SELECT ${SESSION_COLUMNS} FROM ${SESSIONS} WHERE id = $1::text AND user_id = $2::text`,
         params: [id, request.head.userId],
       })
@@ -92,12 +92,12 @@ export async function listSessions(
 ): Promise<{ readonly sessions: readonly ChatSession[]; readonly total: number }> {
   if (!hasSessions(request)) return { sessions: [], total: 0 };
   const { userId } = request.head;
-  const rows = await rowsOf(request, {
+  const rows = await ownRowsOf(request, {
     sql: `SELECT ${SESSION_COLUMNS} FROM ${SESSIONS} WHERE user_id = $1::text
           ORDER BY updated_at DESC, id DESC LIMIT $2::int8 OFFSET $3::int8`,
     params: [userId, limit, offset],
   });
-  const [counted] = await rowsOf(request, {
+  const [counted] = await ownRowsOf(request, {
     sql: `SELECT count(*) FROM ${SESSIONS} WHERE user_id = $1::text`,
     params: [userId],
   });
@@ -106,7 +106,7 @@ export async function listSessions(
 
 /** Oldest first; `newest`: only the given number of the newest. */
 export async function messagesOf(request: Request, id: string, newest: number, skipped = 0): Promise<StoredMessage[]> {
-  const rows = await rowsOf(request, {
+  const rows = await ownRowsOf(request, {
     sql: `SELECT ${MESSAGE_COLUMNS} FROM ${MESSAGES} WHERE session_id = $1::text
           ORDER BY seq DESC LIMIT $2::int8 OFFSET $3::int8`,
     params: [id, newest, skipped],
@@ -121,7 +121,7 @@ export async function pageOfMessages(
   limit: number,
   offset: number,
 ): Promise<StoredMessage[]> {
-  const rows = await rowsOf(request, {
+  const rows = await ownRowsOf(request, {
     sql: `SELECT ${MESSAGE_COLUMNS} FROM ${MESSAGES} WHERE session_id = $1::text
           ORDER BY seq LIMIT $2::int8 OFFSET $3::int8`,
     params: [id, limit, offset],

@@ -1,6 +1,6 @@
 /**
  * The tables of a tenant's chat sessions and their messages, made with the first session. Routes show a session to the
- * user who made it; as tables they belong to the tenant, like any other. Called by chat-store.ts.
+ * user who made it; to others' statements the tables are closed (catalog/kept-tables.ts). Called by chat-store.ts.
  */
 
 export const SESSIONS = `"_chat_sessions"`;

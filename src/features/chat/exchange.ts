@@ -12,7 +12,7 @@ import { sentName } from "../../protocol/sent-name.js";
 import type { Client } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
 import { writerOf } from "../generation/generate-texts.js";
-import { together } from "../statements/run-together.js";
+import { ownTogether } from "../statements/run-together.js";
 import {
   type ChatSession,
   type Citation,
@@ -167,7 +167,7 @@ async function run(request: Request, body: MessageBody, content: string, events:
   const question = { ...NO_USAGE, id: newId("msg"), role: "user" as const, content, createdAt: sentAt };
   const said = { provider: provider.name, inputTokens, outputTokens };
   const done: Exchange = { session, message, reason, ...said, citations, ...how };
-  await together(
+  await ownTogether(
     request,
     reason === "cancelled" ? UNCANCELLED : request,
     async (write) => {

@@ -137,9 +137,10 @@ async function kept<R extends object>(
 ): Promise<R> {
   if (keep) {
     if (context.services.catalogView().table(null, EVALUATIONS_NAME) === null) {
-      for (const sql of CREATE_EVALUATIONS) await context.run(sql, [], 0);
+      for (const sql of CREATE_EVALUATIONS) await context.run(sql, [], 0, true);
     }
-    const run = async (sql: string, params: readonly (string | null)[]) => (await context.run(sql, params, 0)).rows;
+    const run = async (sql: string, params: readonly (string | null)[]) =>
+      (await context.run(sql, params, 0, true)).rows;
     await insertEvaluation(run, callerOf(context).head.userId, name ?? null, evaluated);
   }
   return evaluated.result;

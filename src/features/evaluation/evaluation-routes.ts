@@ -4,7 +4,7 @@ import type { Request } from "../../actor/request.js";
 import { usualPageOf } from "../../bodies/paging.js";
 import type { Input } from "../../bodies/validate.js";
 import type { Answer } from "../../session/answer.js";
-import { together } from "../statements/run-together.js";
+import { ownTogether } from "../statements/run-together.js";
 import { compareEvaluations } from "./compare-evaluations.js";
 import { evaluateAnswers } from "./evaluate-answers.js";
 import { evaluateModel } from "./evaluate-model.js";
@@ -54,7 +54,7 @@ async function answered<R extends object>(
 
 async function remove(request: Request, { params }: Input): Promise<Answer> {
   if (!hasEvaluations(request)) throw noEvaluation(params.id!);
-  await together(
+  await ownTogether(
     request,
     request,
     (run) => deleteEvaluation(run, request.head.userId, params.id!),

@@ -1,13 +1,13 @@
 /**
- * Evaluations as they are stored: in tables of the tenant, made with the first. Routes and SQL show an evaluation to
- * the user who made it; as tables they belong to the tenant, like any other. Holds no state.
+ * Evaluations as they are stored: in tables of the tenant, made with the first. Routes and SQL functions show an
+ * evaluation to the user who made it; the tables are kept (catalog/kept-tables.ts). Holds no state.
  */
 import { randomBytes } from "node:crypto";
 import type { Request } from "../../actor/request.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { EVALUATIONS_KEPT_MAX } from "../../protocol/limits.js";
-import { rowsOf, timeOf } from "../statements/run-alone.js";
+import { ownRowsOf, timeOf } from "../statements/run-alone.js";
 import type { Run } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { type QuestionScores, readScores, type StoredScores, storedScores } from "./question-scores.js";
@@ -77,7 +77,7 @@ export function hasEvaluations(request: Request): boolean {
 /** Throws not_found, also for another user's. */
 export async function findEvaluation(request: Request, id: string): Promise<StoredEvaluation> {
   const [row] = hasEvaluations(request)
-    ? await rowsOf(request, {
+    ? await ownRowsOf(request, {
         sql: `SELECT id, kind, name, about, questions, result, scores, created_at
               FROM ${EVALUATIONS} JOIN ${SCORES} ON evaluation_id = id WHERE id = $1::text AND user_id = $2::text`,
         params: [id, request.head.userId],
@@ -112,12 +112,12 @@ export async function listEvaluations(
   if (!hasEvaluations(request)) return { evaluations: [], total: 0 };
   const where = `user_id = $1::text AND ($2::text IS NULL OR kind = $2::text) AND ($3::text IS NULL OR name = $3::text)`;
   const params = [request.head.userId, wanted.kind, wanted.name];
-  const rows = await rowsOf(request, {
+  const rows = await ownRowsOf(request, {
     sql: `SELECT id, kind, name, about, questions, created_at FROM ${EVALUATIONS} WHERE ${where}
           ORDER BY created_at DESC, id DESC LIMIT $4::int8 OFFSET $5::int8`,
     params: [...params, wanted.limit, wanted.offset],
   });
-  const [counted] = await rowsOf(request, { sql: `SELECT count(*) FROM ${EVALUATIONS} WHERE ${where}`, params });
+  const [counted] = await ownRowsOf(request, { sql: `SELECT count(*) FROM ${EVALUATIONS} WHERE ${where}`, params });
   const evaluations = rows.map(([id, kind, name, about, questions, createdAt]) => ({
     id: id as string,
     kind: kind as string,

@@ -1,6 +1,6 @@
 /** Puts what an evaluation found into the history, unless its client does not want that. Called by routes and tools. */
 import type { Request } from "../../actor/request.js";
-import { together } from "../statements/run-together.js";
+import { ownTogether } from "../statements/run-together.js";
 import { CREATE_EVALUATIONS, type Evaluated, type EvaluationKind, insertEvaluation } from "./evaluation-store.js";
 
 /** As clients read it. */
@@ -24,7 +24,7 @@ export async function keepEvaluation<R extends object>(
   const { kind, about, result } = evaluated;
   const shown = (id: string | null, createdAt: string) => ({ id, kind, name, about, created_at: createdAt, result });
   if (!keep) return shown(null, new Date().toISOString());
-  const { id, createdAt } = await together(
+  const { id, createdAt } = await ownTogether(
     request,
     request,
     async (run) => {

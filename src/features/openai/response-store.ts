@@ -9,8 +9,8 @@ import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { RESPONSE_CHAIN_MAX, RESPONSES_KEPT } from "../../protocol/limits.js";
 import type { Answer } from "../../session/answer.js";
-import { rowsOf } from "../statements/run-alone.js";
-import { type Run, together } from "../statements/run-together.js";
+import { ownRowsOf } from "../statements/run-alone.js";
+import { ownTogether, type Run } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import type { Item } from "./response-items.js";
 
@@ -53,7 +53,7 @@ export async function conversationUpTo(request: Request, id: string): Promise<re
         JOIN ${TABLE} r ON r.id = c.previous_id WHERE r.user_id = $2::text AND c.depth <= $3::int8)
     SELECT previous_id, input, response -> 'output' FROM chain ORDER BY depth DESC`;
   const params = [id, request.head.userId, RESPONSE_CHAIN_MAX];
-  const rows = hasResponses(request) ? await rowsOf(request, { sql, params }) : [];
+  const rows = hasResponses(request) ? await ownRowsOf(request, { sql, params }) : [];
   if (rows.length === 0) throw noResponse(id, "previous_response_id");
   if (rows.length > RESPONSE_CHAIN_MAX) {
     const message = `The conversation has more than ${RESPONSE_CHAIN_MAX} responses. Begin a new one.`;
@@ -84,7 +84,7 @@ export async function withReferences(request: Request, items: readonly Item[]): 
 
 async function responsesOf(request: Request, ids: readonly string[]): Promise<ReadonlyMap<string, StoredResponse>> {
   if (!hasResponses(request)) return new Map();
-  const rows = await rowsOf(request, {
+  const rows = await ownRowsOf(request, {
     sql: `SELECT id, response FROM ${TABLE} WHERE id = ANY($1::text[]) AND user_id = $2::text`,
     params: [ids, request.head.userId],
   });
@@ -99,7 +99,7 @@ export async function keepResponse(
   input: readonly Item[],
   answer: Answer | null,
 ): Promise<void> {
-  await together(
+  await ownTogether(
     request,
     request,
     async (run) => {
@@ -122,7 +122,7 @@ function forgetOldest(run: Run): Promise<unknown> {
 /** Throws not_found, also for another user's. */
 export async function deleteResponse(request: Request, id: string, answer: Answer): Promise<void> {
   if (!hasResponses(request)) throw noResponse(id, "id");
-  await together(
+  await ownTogether(
     request,
     request,
     async (run) => {

@@ -114,7 +114,8 @@ async function attemptOnce(request: Request, begun: Begun): Promise<Answer<Execu
   const client = recipeClient(request);
   const rowsMax = request.tenant.partition.config.query.maxRows;
   const run: Run = async (sql, params) => {
-    const whole = { sql, params, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request: client };
+    const how = { maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request: client, own: true } as const;
+    const whole = { sql, params, ...how };
     const { rows, rowsAffected } = await session.execute(whole, (tx) => tx.rollback());
     return { rows: rows.plain!, affected: rowsAffected ?? 0 };
   };

@@ -37,6 +37,11 @@ export function runAlone<T>(
 /** Answers the rows of a statement. */
 export type Ask = (text: StatementText) => readonly (readonly unknown[])[] | Promise<readonly (readonly unknown[])[]>;
 
+/** The rows of a feature's own statement, which may name tables that features keep for themselves. */
+export function ownRowsOf(request: Request, { sql, params }: Pick<StatementText, "sql" | "params">) {
+  return rowsOf(request, { sql, params, own: true });
+}
+
 /** The rows of a statement that a route asks on the way. */
 export function rowsOf(request: Request, text: StatementText): ReturnType<Ask> {
   return askIn(readingSession(request), request)(text);

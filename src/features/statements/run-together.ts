@@ -4,7 +4,7 @@ import { DbError } from "../../protocol/errors.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import { plainRows } from "../../session/sql-result.js";
-import type { Client } from "../../session/statement-run.js";
+import type { Client, StatementText } from "../../session/statement-run.js";
 
 const ATTEMPTS_MAX = 4;
 
@@ -17,18 +17,43 @@ export interface Ran {
 /** Runs one of the statements. */
 export type Run = (sql: string, params: readonly unknown[]) => Promise<Ran>;
 
+type Commit<T> = (tx: Parameters<Request["commitPart"]>[0], done: T) => void;
+
+/**
+ * Runs a feature's own statements as `together` does. They may name tables that features keep for themselves, so no
+ * part of them may be a client's.
+ */
+export function ownTogether<T>(
+  request: Request,
+  client: Client,
+  work: (run: Run) => Promise<T>,
+  commit: Commit<T>,
+): Promise<T> {
+  return inOne(request, client, work, commit, { own: true });
+}
+
 /** Runs `work` in one transaction, and again if it lost against a concurrent change; `commit` commits it. */
-export async function together<T>(
+export function together<T>(
   request: Request,
   client: Client,
   work: (run: Run, session: Session) => Promise<T>,
-  commit: (tx: Parameters<Request["commitPart"]>[0], done: T) => void,
+  commit: Commit<T>,
+): Promise<T> {
+  return inOne(request, client, work, commit, {});
+}
+
+async function inOne<T>(
+  request: Request,
+  client: Client,
+  work: (run: Run, session: Session) => Promise<T>,
+  commit: Commit<T>,
+  how: Pick<StatementText, "own">,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     const session = new Session(request.tenant, sessionOptions(request, "routes"));
     session.begin({});
     const run: Run = async (sql, params) => {
-      const whole = { sql, params, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request: client };
+      const whole = { sql, params, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request: client, ...how };
       const { rows, rowsAffected } = await session.execute(whole, (tx) => tx.rollback());
       return { rows: rows.plain!, affected: rowsAffected ?? 0 };
     };

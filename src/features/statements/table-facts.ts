@@ -1,5 +1,6 @@
 /** What the tenant's tables look like. */
 
+import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Request } from "../../actor/request.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import { meant } from "../../catalog/did-you-mean.js";
@@ -47,7 +48,10 @@ export interface TablesPage {
   readonly includesSystem?: boolean;
 }
 
-/** Row counts are exact: each listed table's keys are counted, in turns. */
+/**
+ * Row counts are exact: each listed table's keys are counted, in turns. Tables that features keep for themselves are
+ * left out for whom they are closed.
+ */
 export async function listTables(
   request: Request,
   { limit = TABLES_PER_PAGE, offset = 0, includesSystem = false }: TablesPage = {},
@@ -56,7 +60,8 @@ export async function listTables(
   const tx = tenant.partition.shard.begin({ readOnly: true });
   try {
     const catalog = tenant.catalog.view(tx);
-    const all = [...catalog.tables(), ...catalog.views()];
+    const rights = rightsOfCaller(request.head)(catalog);
+    const all = [...catalog.tables(), ...catalog.views()].filter(({ id }) => !rights.isClosed(id));
     const shown = includesSystem ? all : all.filter(isListed);
     const relations = shown.slice(offset, offset + limit);
     const rows: TableInfo[] = [];

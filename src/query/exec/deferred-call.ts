@@ -144,10 +144,10 @@ class CallValues implements DeferredValues {
 
 export function deferredContext(context: ExecContext, signal: AbortSignal, keeps = false): DeferredContext {
   let last: Promise<unknown> = Promise.resolve();
-  const run: DeferredContext["run"] = (sql, params, maxRows) => {
+  const run: DeferredContext["run"] = (sql, params, maxRows, own) => {
     const result = last.then(() => {
       signal.throwIfAborted();
-      return context.services.runStatement(sql, params, maxRows, context);
+      return context.services.runStatement(sql, params, maxRows, context, own);
     });
     last = result.catch(() => undefined);
     return result;

@@ -222,8 +222,17 @@ export interface EvalServices {
    * for more than values, or these cannot be sent.
    */
   computeElsewhere(expr: SentExpr, values: readonly Value[], context: DeferredContext): Promise<Value | undefined>;
-  /** Runs a statement in the transaction of the context, as a function of PL/pgSQL would. */
-  runStatement(sql: string, params: readonly unknown[], maxRows: number, context: EvalContext): Promise<InnerResult>;
+  /**
+   * Runs a statement in the transaction of the context, as a function of PL/pgSQL would. `own`: tables that features
+   * keep for themselves are open to it; no part of it may be a client's.
+   */
+  runStatement(
+    sql: string,
+    params: readonly unknown[],
+    maxRows: number,
+    context: EvalContext,
+    own?: true,
+  ): Promise<InnerResult>;
   /** What a feature provides for its functions; null: nobody provides it here. */
   capability<T>(capability: Capability<T>): T | null;
   /** While the statement waits, having read nothing that it needs again: nothing old must be kept for it. */
@@ -289,9 +298,10 @@ export interface DeferredContext extends EvalContext {
   readonly signal: AbortSignal;
   /**
    * Runs a statement of SQL in the same transaction, after those that it runs already. `params` as clients send them.
-   * Of the rows the first `maxRows`. Rejects with the statement's error, and once `signal` has fired.
+   * Of the rows the first `maxRows`. Rejects with the statement's error, and once `signal` has fired. `own`: as of
+   * `runStatement`.
    */
-  run(sql: string, params: readonly unknown[], maxRows: number): Promise<InnerResult>;
+  run(sql: string, params: readonly unknown[], maxRows: number, own?: true): Promise<InnerResult>;
   /**
    * The row's writer applies the function to the same arguments, where it cannot wait: then the values must be at hand.
    */

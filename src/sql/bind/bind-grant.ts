@@ -3,6 +3,7 @@
 import { DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import { accessOf, changedGrants, withOwner } from "../../catalog/grants.js";
+import { isKept, keptTables } from "../../catalog/kept-tables.js";
 import { membershipsOf, permissionDenied } from "../../catalog/rights.js";
 import {
   type AccessDef,
@@ -63,6 +64,16 @@ export function relationSubject(name: NameNode, binding: Binding): Subject {
   return { id: table.id, kind: "table", what: "table", name: table.name, columns: table.columns };
 }
 
+/** As `relationSubject`. Throws 0A000 for a table that a feature keeps for itself, where a grant would be in vain. */
+function grantable(name: NameNode, binding: Binding): Subject {
+  const subject = relationSubject(name, binding);
+  if (!keptTables(binding.env.catalog).has(subject.id)) return subject;
+  if (rightsIn(binding.env).isClosed(subject.id)) throw permissionDenied(subject.what, subject.name);
+  throw sqlError("0A000", `a feature keeps the table ${subject.name} for itself: who may use it cannot be changed`, {
+    hint: "A view of an administrator's can show a part of it, in a tenant that has roles.",
+  });
+}
+
 /** Throws 3F000. */
 function schemaSubject(name: string, { catalog }: BindEnvironment): Subject {
   const id = name === DEFAULT_SCHEMA ? PUBLIC_SCHEMA_ID : catalog.schema(name)?.id;
@@ -80,7 +91,7 @@ function subjectsOf({ on, object }: GrantStatement, binding: Binding): Subject[]
   }
   if (on.kind === "all in schema") return on.schemas.flatMap((schema) => allIn(schema, object, env));
   if (on.kind === "defaults") throw new Error("default privileges have no subjects");
-  if (object === "table" || object === "sequence") return on.names.map((name) => relationSubject(name, binding));
+  if (object === "table" || object === "sequence") return on.names.map((name) => grantable(name, binding));
   if (object === "schema") return on.names.map(({ path }) => schemaSubject(path[0]!, env));
   throw sqlError("0A000", `privileges on a ${object.replaceAll("_", " ")} are not supported`);
 }
@@ -91,7 +102,9 @@ function allIn(schema: string, object: string, env: BindEnvironment): Subject[] 
   const here = <T extends { readonly schema: string }>(all: readonly T[]) =>
     all.filter((each) => each.schema === schema);
   if (object === "table") {
-    const tables = here(catalog.tables()).map((table): Subject => ({ ...table, kind: "table", what: "table" }));
+    const tables = here(catalog.tables().filter((table) => !isKept(table))).map(
+      (table): Subject => ({ ...table, kind: "table", what: "table" }),
+    );
     const views = here(catalog.views()).map((view): Subject => ({ ...view, kind: "table", what: "view", columns: [] }));
     return [...tables, ...views];
   }

@@ -4,7 +4,7 @@
  */
 import type { FunctionDef } from "../../catalog/function.js";
 import { canCoerce } from "../../query/expr/coercion.js";
-import type { Expr } from "../../query/expr/expr.js";
+import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { isAggregateName, isTableFunctionName } from "../../query/expr/resolve.js";
 import { someExpr } from "../../query/expr/walk.js";
 import { BOOL, VOID } from "../../values/values.js";
@@ -14,7 +14,6 @@ import type { ExprContext } from "./bind-context.js";
 import type { Binding } from "./binding.js";
 import type { Bind } from "./call-arguments.js";
 import { coerceAssignment, constant, isUnknown } from "./coerce.js";
-import { checkedRights } from "./relation-rights.js";
 import { type MatchedRoutine, routinesNamed } from "./resolve-routine.js";
 import { Scope } from "./scope.js";
 import { parameterVariables, statementsOf } from "./sql-body.js";
@@ -30,8 +29,9 @@ export function inlinedCall(
 ): Expr | null {
   const { definition, args, returns } = bound;
   const { binding } = context;
-  // Where there are roles, the function may run with other rights than the statement.
-  if (checkedRights(binding.env) !== null) return null;
+  const { rights } = binding.env;
+  // The function may run with other rights than the statement.
+  if (rights?.ofRoles === true) return null;
   const body = expressionOf(definition, binding);
   if (body === null || returns === VOID || (returns.name === "record" && returns.fields === undefined)) return null;
   if (definition.strict && !args.every(isCheap)) return null;
@@ -55,7 +55,7 @@ export function inlinedCall(
     const expr = binding.within(env, () => bind(body, { ...context, scope, aggregates: false, windows: false }));
     if (!isUnknown(expr) && !canCoerce(expr.type, returns, "assignment")) return null;
     if (!args.every((arg) => isCheap(arg) || uses.get(arg) === 1 || (!isVolatile(arg) && !uses.has(arg)))) return null;
-    if (isLooser(expr, definition.volatility)) return null;
+    if (isLooser(expr, definition.volatility) || (rights?.lendsLess === true && !isHarmless(expr))) return null;
     const value = coerceAssignment(expr, { name: definition.name, type: returns }, binding, 0);
     return definition.strict ? nullForNull(value, args) : value;
   } finally {
@@ -80,6 +80,13 @@ const isCheap = (expr: Expr): boolean =>
 
 const isVolatile = (expr: Expr) =>
   someExpr(expr, (part) => part.kind === "subquery" || (part.kind === "call" && part.fn.volatility === "volatile"));
+
+/** Whether it can do nothing but compute a value: then it does not matter with whose rights. */
+function isHarmless(expr: Expr): boolean {
+  const acts = ({ routine, deferred, volatility }: ScalarFunction) =>
+    routine !== undefined || deferred !== undefined || volatility === "volatile";
+  return !someExpr(expr, (part) => part.kind === "subquery" || (part.kind === "call" && acts(part.fn)));
+}
 
 /** Whether the expression changes more easily than the function says of itself. */
 function isLooser(expr: Expr, declared: FunctionDef["volatility"]): boolean {

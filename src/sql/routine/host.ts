@@ -20,6 +20,8 @@ export interface RoutinePlan {
 /** What binding a statement of a body knows beside what any statement of the session does. */
 export type RoutineNames = Pick<BindEnvironment, "variables" | "expected"> & {
   readonly searchPath?: readonly string[];
+  /** A feature's own statement, not one of a body. */
+  readonly own?: true;
 };
 
 /** What a statement of a body gave. */
@@ -35,6 +37,8 @@ export interface RunOptions {
   readonly maxRows: number;
   /** False: what cannot be done at once is refused. */
   readonly canWait: boolean;
+  /** As of `RoutineNames`. */
+  readonly own?: true;
 }
 
 export interface Notice {

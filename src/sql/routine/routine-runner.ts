@@ -15,7 +15,7 @@ import { isUninterrupted, uninterrupted } from "../../query/exec/uninterrupted.j
 import type { RoutineCall, RoutineRows, TransitionTable } from "../../query/expr/expr.js";
 import { type SqlType, type Value, VOID } from "../../values/values.js";
 import type { StatementNode } from "../parse/ast.js";
-import type { RoutineHost, RoutinePlan, StatementResult } from "./host.js";
+import type { RoutineHost, RoutinePlan, RunOptions, StatementResult } from "./host.js";
 import { PlpgsqlRoutine } from "./plpgsql/plpgsql-routine.js";
 import { PlpgsqlTrigger } from "./plpgsql/plpgsql-trigger.js";
 import type { Invocation, PreparedRoutine } from "./prepared-routine.js";
@@ -80,15 +80,16 @@ export class RoutineRunner {
   async statement(
     node: StatementNode,
     params: (plan: RoutinePlan) => readonly Value[],
-    maxRows: number,
+    { maxRows, own }: Pick<RunOptions, "maxRows" | "own">,
     context: ExecContext,
   ): Promise<StatementResult> {
+    const how = own === true ? { own } : {};
     return this.enclosed(
       async () => {
         const point = this.host.savepoint(context);
         try {
-          const plan = this.host.plan(node, {}, context);
-          const result = await this.host.run(plan, params(plan), context, { maxRows, canWait: true });
+          const plan = this.host.plan(node, how, context);
+          const result = await this.host.run(plan, params(plan), context, { maxRows, canWait: true, ...how });
           point.release();
           return result;
         } catch (error) {

@@ -243,7 +243,7 @@ const WAIT_EVENTS: Readonly<Record<string, string>> = { transaction: "transactio
  * superuser.
  */
 function maySee(user: string, { catalog, rights }: Pick<SystemView, "catalog" | "rights">): boolean {
-  if (!rights.matter || rights.isSuperuser || rights.acting.name === user) return true;
+  if (!rights.ofRoles || rights.isSuperuser || rights.acting.name === user) return true;
   const role = catalog.role(user);
   return role?.login === true && rights.hasRole(role.id);
 }

@@ -1,0 +1,44 @@
+/**
+ * Tables that features keep for themselves. Their rows belong to the users who made them, and only the features know
+ * which row is whose. So statements of clients may not name them, unless an administrator sends them; statements of the
+ * features say that they are such (`StatementText.own`). Roles and grants do not change that.
+ */
+import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
+
+const NAMES: ReadonlySet<string> = new Set([
+  "_agent_runs",
+  "_automl_checkpoints",
+  "_automl_jobs",
+  "_automl_model_bytes",
+  "_automl_models",
+  "_chat_messages",
+  "_chat_sessions",
+  "_evaluation_scores",
+  "_evaluations",
+  "_responses",
+]);
+
+/** Whether a table of that name would be such a table, or be taken for one. */
+export function isKept({ schema, name }: { readonly schema: string; readonly name: string }): boolean {
+  return schema === DEFAULT_SCHEMA && NAMES.has(name);
+}
+
+const NONE: ReadonlySet<number> = new Set();
+/** Definitions are immutable, so what follows from them is kept with them. */
+const known = new WeakMap<Tables, ReadonlySet<number>>();
+
+type Tables = Pick<CatalogView, "table" | "view">;
+
+/** Ids of those that the definitions have; views of such names, from before they were kept, among them. */
+export function keptTables(catalog: Tables): ReadonlySet<number> {
+  let kept = known.get(catalog);
+  if (kept === undefined) {
+    const ids = [...NAMES].flatMap((name) => {
+      const found = catalog.table(DEFAULT_SCHEMA, name) ?? catalog.view(DEFAULT_SCHEMA, name);
+      return found === null ? [] : [found.id];
+    });
+    kept = ids.length === 0 ? NONE : new Set(ids);
+    known.set(catalog, kept);
+  }
+  return kept;
+}
