@@ -20,24 +20,13 @@ import { columnOf } from "../column.js";
 import { KeyCollector, type SegmentKeys } from "../segment.js";
 import { ColumnFileWriter, type ColumnToWrite } from "./column-file.js";
 import { Patcher } from "./patched-segment.js";
-import type { SegmentPatch } from "./segment-patch.js";
+import type { JobSpan, KeySpan, SegmentPatch } from "./segment-patch.js";
 
 export interface StoredColumn {
   readonly id: number;
   readonly type: SqlType;
   /** What records that were stored before the column was added have in it, as text; null: NULL. */
   readonly missing: string | null;
-}
-
-/** From a key (inclusive) to another (exclusive); without the table's prefix, latin-1. */
-export interface KeySpan {
-  readonly from: string;
-  readonly to: string;
-}
-
-export interface JobSpan extends KeySpan {
-  /** The span is that of a segment, of which the new one is made; absent: it is made of records. */
-  readonly patch?: SegmentPatch;
 }
 
 export interface BuildJob {

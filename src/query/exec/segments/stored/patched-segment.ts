@@ -7,7 +7,14 @@ import { existsSync } from "node:fs";
 import type { RecordDecoder } from "../../../../storage/record-codec.js";
 import type { SqlType, Value } from "../../../../values/values.js";
 import { emptyColumns } from "../../row-buffer.js";
-import { type Column, columnOf, type DictionaryColumn, entryCount, type NumberColumn, TextDictionary } from "../column.js";
+import {
+  type Column,
+  columnOf,
+  type DictionaryColumn,
+  entryCount,
+  type NumberColumn,
+  TextDictionary,
+} from "../column.js";
 import { mergedColumn, originsOf, type RowOrigins } from "../corrected-piece.js";
 import { KeyCollector, type SegmentKeys } from "../segment.js";
 import { GrowingTexts, isTextAt } from "../text-column.js";

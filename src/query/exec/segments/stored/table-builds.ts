@@ -19,7 +19,7 @@ import type { AwaitedSegments, KeyTextSpan, MakingSpan, TableSegments } from "..
 import type { BuildAnswer, BuildJob, StoredColumn } from "./build-columns.js";
 import { ColumnFile } from "./column-file.js";
 import type { OpenedStore } from "./open-stored.js";
-import { patchedSpans } from "./segment-patch.js";
+import { patchedSpans } from "./pack-patches.js";
 import { nameOf, type StoredTable } from "./stored-table.js";
 import { primaryKeyOf, spansToMake, storedColumns } from "./what-to-build.js";
 
@@ -201,11 +201,7 @@ export class TableBuilds {
     stored: StoredTable,
     layout: TableLayout,
     columns: readonly StoredColumn[],
-    {
-      source,
-      spans,
-      segmentsMax,
-    }: Pick<BuildJob, "source" | "spans" | "segmentsMax">,
+    { source, spans, segmentsMax }: Pick<BuildJob, "source" | "spans" | "segmentsMax">,
   ): Promise<BuildAnswer | null> {
     const { cache, build, directory } = this.host.options;
     const { table, folder, nextFile } = stored;
