@@ -49,12 +49,20 @@ export class TextDictionary implements DictionaryColumn {
   constructor(
     readonly codes: Uint8Array | Uint16Array,
     readonly entries: TextColumn,
+    /** Has made the values, or will. */
+    private readonly origin: TextDictionary | null = null,
   ) {
     // Values that are made stay as long as the column.
     this.bytes = codes.byteLength + entries.bytes + entries.data.length;
   }
 
+  /** Other rows of the same entries, of which none is made twice. */
+  withCodes(codes: Uint8Array | Uint16Array): TextDictionary {
+    return new TextDictionary(codes, this.entries, this);
+  }
+
   get values(): readonly Value[] {
+    if (this.origin !== null) return this.origin.values;
     this.made ??= Array.from({ length: this.entries.offsets.length - 1 }, (_, code) => textValueAt(this.entries, code));
     return this.made;
   }

@@ -11,14 +11,16 @@ import {
   type Column,
   columnOf,
   type DictionaryColumn,
+  entryCount,
   type NumberColumn,
   plainOf,
   type TextColumn,
+  TextDictionary,
   valueAt,
 } from "./column.js";
 import type { SegmentKeys } from "./segment.js";
 import type { SegmentSizes } from "./segment-cache.js";
-import { copyBytes, textColumn, textsOf } from "./text-column.js";
+import { copyBytes, isTextAt, textColumn, textsOf } from "./text-column.js";
 
 /** Corrections read, or records decoded, in one step. */
 const STEP_CORRECTIONS = 128;
@@ -38,8 +40,7 @@ export class CorrectedPiece {
   private readonly decoded: Value[][];
   private decodedCount = 0;
   private decodedRows = 0;
-  /** Where each row comes from: the segment's row, or −1 − a decoded row. */
-  private origins: Int32Array = new Int32Array(0);
+  private rowsFrom: RowOrigins = NO_ROWS;
   private readonly columns: Column[] = [];
 
   constructor(
@@ -67,7 +68,7 @@ export class CorrectedPiece {
 
   /** Rows of `vectors`. */
   get rows(): number {
-    return this.origins.length;
+    return this.rowsFrom.origins.length;
   }
 
   /** Reads some corrections; true when all of the piece are there. */
@@ -100,11 +101,10 @@ export class CorrectedPiece {
     if (this.decodedCount < this.count) {
       this.decodeSome();
       if (this.decodedCount < this.count) return null;
-      this.origins = this.originsOf();
+      this.rowsFrom = originsOf(this.from, this.to, this, this.decodedRows);
     } else if (this.columns.length < base.length) {
       const slot = this.columns.length;
-      const { origins, decoded, decodedRows } = this;
-      this.columns.push(mergedColumn(this.types[slot]!, base[slot]!, decoded[slot]!, decodedRows, origins));
+      this.columns.push(mergedColumn(this.types[slot]!, base[slot]!, this.decoded[slot]!, this.rowsFrom));
     }
     return this.columns.length === base.length ? this.columns : null;
   }
@@ -116,36 +116,60 @@ export class CorrectedPiece {
       if (record !== null) this.decode(record, this.decoded, this.decodedRows++);
     }
   }
-
-  private originsOf(): Int32Array {
-    const { from, to, places, replaces, records } = this;
-    const origins = new Int32Array(to - from + this.decodedRows);
-    let length = 0;
-    let row = from;
-    let decoded = 0;
-    for (let i = 0; i < places.length; i++) {
-      for (const place = places[i]!; row < place; row++) origins[length++] = row;
-      if (replaces[i]!) row++;
-      if (records[i] !== null) origins[length++] = -1 - decoded++;
-    }
-    for (; row < to; row++) origins[length++] = row;
-    return origins.subarray(0, length);
-  }
 }
 
-/** The rows of `base` and of `values[0 … count)` that `origins` names, in that order. */
-export function mergedColumn(
-  type: SqlType,
-  base: Column,
-  values: readonly Value[],
-  count: number,
-  origins: Int32Array,
-): Column {
+/** Where the rows of a corrected piece come from. */
+export interface RowOrigins {
+  /** For each row: the segment's row, or −1 − a decoded row. */
+  readonly origins: Int32Array;
+  /** For each decoded row: the segment's row whose place it takes; −1: it comes between two. */
+  readonly replaced: Int32Array;
+}
+
+const NO_ROWS: RowOrigins = { origins: new Int32Array(0), replaced: new Int32Array(0) };
+
+/** Corrections of a segment's rows, in order of their keys. */
+export interface PlacedCorrections {
+  /** The segment's row that the correction stands for, or that it comes before. */
+  readonly places: readonly number[];
+  readonly replaces: readonly boolean[];
+  /** Null: the row is gone. */
+  readonly records: readonly (Uint8Array | null)[];
+}
+
+/** Of the segment's rows from one to another, with the corrections among them, `decodedRows` of which are rows. */
+export function originsOf(
+  from: number,
+  to: number,
+  { places, replaces, records }: PlacedCorrections,
+  decodedRows: number,
+): RowOrigins {
+  const origins = new Int32Array(to - from + decodedRows);
+  const replaced = new Int32Array(decodedRows);
+  let length = 0;
+  let row = from;
+  let decoded = 0;
+  for (let i = 0; i < places.length; i++) {
+    for (const place = places[i]!; row < place; row++) origins[length++] = row;
+    if (records[i] !== null) {
+      replaced[decoded] = replaces[i]! ? row : -1;
+      origins[length++] = -1 - decoded++;
+    }
+    if (replaces[i]!) row++;
+  }
+  for (; row < to; row++) origins[length++] = row;
+  return { origins: origins.subarray(0, length), replaced };
+}
+
+/** The rows of `base` and of the decoded values that `origins` names, in that order. */
+export function mergedColumn(type: SqlType, base: Column, values: readonly Value[], rows: RowOrigins): Column {
+  const { origins, replaced } = rows;
+  const count = replaced.length;
   const merged =
     base.kind === "number"
       ? mergedNumbers(base, columnOf(type, values, count), origins)
       : base.kind === "dictionary"
-        ? mergedCodes(base, values, count, origins)
+        ? mergedCodes(base, values, rows)
         : base.kind === "text"
           ? mergedTexts(base, textsOf(values, count), origins)
           : null;
@@ -190,33 +214,53 @@ function gather(base: Numbers, added: Numbers, origins: Int32Array, out: Numbers
   }
 }
 
-/** Null when there are too many different values. */
+/**
+ * Null when there are too many different values. Most changed rows have the value that they had, so the other values
+ * are only numbered when one of them is wanted.
+ */
 function mergedCodes(
   base: DictionaryColumn,
   values: readonly Value[],
-  count: number,
-  origins: Int32Array,
+  { origins, replaced }: RowOrigins,
 ): DictionaryColumn | null {
-  const codeOf = new Map<Value, number>();
-  for (let code = 0; code < base.values.length; code++) codeOf.set(base.values[code]!, code);
-  const entries = [...base.values];
-  const added = new Uint16Array(count);
-  let addedBytes = 0;
-  for (let i = 0; i < count; i++) {
+  const added = new Uint16Array(replaced.length);
+  const known = entryCount(base);
+  const more: Value[] = [];
+  let codeOf: Map<Value, number> | null = null;
+  let moreBytes = 0;
+  for (let i = 0; i < replaced.length; i++) {
     const value = values[i]!;
+    const before = replaced[i]! < 0 ? -1 : base.codes[replaced[i]!]!;
+    if (before >= 0 && isEntry(base, before, value)) {
+      added[i] = before;
+      continue;
+    }
+    codeOf ??= codesOf(base);
     let code = codeOf.get(value);
     if (code === undefined) {
-      code = entries.length;
+      code = known + more.length;
       if (code === CODES_MAX) return null;
       codeOf.set(value, code);
-      entries.push(value);
-      addedBytes += typeof value === "string" ? value.length : 0;
+      more.push(value);
+      moreBytes += typeof value === "string" ? value.length : 0;
     }
     added[i] = code;
   }
-  const codes = entries.length <= 256 ? new Uint8Array(origins.length) : new Uint16Array(origins.length);
+  const codes = known + more.length <= 256 ? new Uint8Array(origins.length) : new Uint16Array(origins.length);
   gather(base.codes, added, origins, codes);
-  return { kind: "dictionary", codes, values: entries, bytes: base.bytes + addedBytes };
+  if (more.length === 0 && base instanceof TextDictionary) return base.withCodes(codes);
+  const all = more.length === 0 ? base.values : [...base.values, ...more];
+  return { kind: "dictionary", codes, values: all, bytes: base.bytes + moreBytes };
+}
+
+function codesOf({ values }: DictionaryColumn): Map<Value, number> {
+  const codes = new Map<Value, number>();
+  for (let code = 0; code < values.length; code++) codes.set(values[code]!, code);
+  return codes;
+}
+
+function isEntry(base: DictionaryColumn, code: number, value: Value): boolean {
+  return base.entries === undefined ? base.values[code] === value : isTextAt(base.entries, code, value);
 }
 
 function mergedTexts(base: TextColumn, added: TextColumn | null, origins: Int32Array): TextColumn | null {

@@ -97,6 +97,19 @@ export function textValueAt({ data, offsets, isAscii, nulls }: TextColumn, row: 
   return textOfBytes(data, offsets[row]!, offsets[row + 1]!, isAscii);
 }
 
+/** Whether the value, a text or NULL, is that of the row. */
+export function isTextAt(column: TextColumn, row: number, value: Value): boolean {
+  const { data, offsets, isAscii, nulls } = column;
+  const isNull = nulls !== null && nulls[row] === 1;
+  if (isNull || typeof value !== "string") return isNull && value === null;
+  if (!isAscii) return textValueAt(column, row) === value;
+  const start = offsets[row]!;
+  const { length } = value;
+  if (offsets[row + 1]! - start !== length) return false;
+  for (let i = 0; i < length; i++) if (data[start + i] !== value.charCodeAt(i)) return false;
+  return true;
+}
+
 /** Texts that come piece by piece. Owned by a column of rows that a statement holds in memory. */
 export class GrowingTexts {
   length = 0;

@@ -11,26 +11,22 @@ import { forEachPart } from "../../../../storage/commit-parts.js";
 import { copyEngine } from "../../../../storage/engine-copy.js";
 import { beginKey, type KeyColumn } from "../../../../storage/key-codec.js";
 import { copyKey } from "../../../../storage/key-writer.js";
-import { recordDecoder } from "../../../../storage/record-codec.js";
+import { type RecordDecoder, recordDecoder } from "../../../../storage/record-codec.js";
 import { RocksEngine } from "../../../../storage/rocksdb-engine.js";
 import { fromText } from "../../../../values/text-format.js";
 import type { SqlType, Value } from "../../../../values/values.js";
 import { emptyColumns } from "../../row-buffer.js";
-import { type Column, columnOf } from "../column.js";
+import { columnOf } from "../column.js";
 import { KeyCollector, type SegmentKeys } from "../segment.js";
-import { ColumnFileWriter } from "./column-file.js";
+import { ColumnFileWriter, type ColumnToWrite } from "./column-file.js";
+import { Patcher } from "./patched-segment.js";
+import type { JobSpan, KeySpan, SegmentPatch } from "./segment-patch.js";
 
 export interface StoredColumn {
   readonly id: number;
   readonly type: SqlType;
   /** What records that were stored before the column was added have in it, as text; null: NULL. */
   readonly missing: string | null;
-}
-
-/** From a key (inclusive) to another (exclusive); without the table's prefix, latin-1. */
-export interface KeySpan {
-  readonly from: string;
-  readonly to: string;
 }
 
 export interface BuildJob {
@@ -41,7 +37,7 @@ export interface BuildJob {
   /** For a copy of it; removed in the end. */
   readonly scratch: string;
   readonly rowPrefix: Uint8Array;
-  readonly spans: readonly KeySpan[];
+  readonly spans: readonly JobSpan[];
   readonly columns: readonly StoredColumn[];
   /** Of which of the columns, in order, keys are made; null: keys are read with the records, at twice the cost. */
   readonly primaryKey: readonly (KeyColumn & { readonly id: number })[] | null;
@@ -101,38 +97,40 @@ function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {
 }
 
 async function buildFromEngine(job: BuildJob, directory: string): Promise<BuildAnswer | null> {
-  await copyEngine(directory, job.scratch);
+  const builder = new FileBuilder(job);
+  let engine: RocksEngine | null = null;
   try {
-    const engine = await RocksEngine.open({
-      directory: job.scratch,
-      cacheBytes: CACHE_BYTES,
-      isCopy: true,
-    });
-    const builder = new FileBuilder(job);
-    try {
-      for (const span of job.spans) {
-        if (builder.isFull) break;
-        if (!builder.readSpan(engine, span)) return null;
-      }
-      return builder.finish();
-    } finally {
-      builder.abandon();
-      await engine.close();
+    for (const span of job.spans) {
+      if (builder.isFull) break;
+      if (Atomics.load(job.stop, 0) !== 0) return null;
+      if (span.patch !== undefined && builder.patchSpan(span, span.patch)) continue;
+      // If the copy is newer than other spans, no harm is done: what came meanwhile was noted.
+      engine ??= await openCopy(job, directory);
+      if (!builder.readSpan(engine, span)) return null;
     }
+    return builder.finish();
   } finally {
+    builder.abandon();
+    if (engine !== null) await engine.close();
     rmSync(job.scratch, { recursive: true, force: true });
   }
+}
+
+async function openCopy({ scratch }: BuildJob, directory: string): Promise<RocksEngine> {
+  await copyEngine(directory, scratch);
+  return RocksEngine.open({ directory: scratch, cacheBytes: CACHE_BYTES, isCopy: true });
 }
 
 interface PendingSegment {
   readonly from: string;
   readonly keys: SegmentKeys;
-  readonly columns: Map<number, { readonly type: SqlType; readonly column: Column }>;
+  readonly columns: ReadonlyMap<number, ColumnToWrite>;
 }
 
 class FileBuilder {
   private readonly keys: KeyCollector;
-  private readonly decode: (record: Uint8Array, out: readonly Value[][], row: number) => void;
+  private readonly decode: RecordDecoder;
+  private readonly patcher: Patcher;
   private readonly made: string[] = [];
   private readonly covered: KeySpan[] = [];
   private span: KeySpan = { from: "", to: "" };
@@ -165,6 +163,19 @@ class FileBuilder {
       columns.map(({ id }) => id),
       columns.map(({ type, missing }) => (missing === null ? null : fromText(type, missing))),
     );
+    this.patcher = new Patcher(rowPrefix.length, columns, this.decode, job.segmentRows);
+  }
+
+  /** False: the span has to be read. */
+  patchSpan(span: KeySpan, patch: SegmentPatch): boolean {
+    const made = this.patcher.patched(patch);
+    if (made === null) return false;
+    this.begin(span);
+    this.count++;
+    this.rows += made.keys.length;
+    this.pending = { from: span.from, ...made };
+    this.endSpan(span.to);
+    return true;
   }
 
   /** False: it is to stop. */
@@ -251,7 +262,9 @@ class FileBuilder {
     return { paths: this.made, rows: this.rows, covered: this.covered };
   }
 
+  /** Call it in the end: what is finished stays. */
   abandon(): void {
+    this.patcher.close();
     if (this.finished) return;
     this.writer?.abandon();
     for (const path of this.made) rmSync(path, { force: true });
@@ -263,7 +276,7 @@ class FileBuilder {
     this.recordBytes = 0;
     this.count++;
     this.rows += keys.length;
-    const columns: PendingSegment["columns"] = new Map();
+    const columns = new Map<number, ColumnToWrite>();
     this.job.columns.forEach(({ id, type }, i) => {
       columns.set(id, { type, column: columnOf(type, this.values[i]!, keys.length) });
     });

@@ -21,7 +21,7 @@ import { crc32 } from "node:zlib";
 import type { SqlType } from "../../../../values/values.js";
 import type { Column } from "../column.js";
 import { SegmentKeys } from "../segment.js";
-import { decodeColumn, encodeColumn, type PageHead } from "./column-page.js";
+import { decodeColumn, type EncodedPage, encodeColumn, type PageHead } from "./column-page.js";
 
 const MAGIC = Buffer.from("TESSCOL2");
 /** Dictionaries of texts were JSON there; an older program takes newer files for damaged, and makes them again. */
@@ -63,6 +63,9 @@ interface Footer {
 /** A file, a page or a footer is not what was written. */
 export class DamagedColumns extends Error {}
 
+/** A column, or its page in another file, which has the same rows. */
+export type ColumnToWrite = { readonly type: SqlType; readonly column: Column } | EncodedPage;
+
 export class ColumnFileWriter {
   private readonly file: number;
   private readonly segments: SegmentEntry[] = [];
@@ -85,13 +88,13 @@ export class ColumnFileWriter {
   add(
     range: { readonly from: string; readonly to: string },
     keys: SegmentKeys,
-    columns: ReadonlyMap<number, { readonly type: SqlType; readonly column: Column }>,
+    columns: ReadonlyMap<number, ColumnToWrite>,
   ): void {
     const rows = keys.length;
     const keyPage = this.writeKeys(keys);
     const pages: ColumnPage[] = [];
-    for (const [id, { type, column }] of columns) {
-      const { head, body } = encodeColumn(type, column, rows);
+    for (const [id, one] of columns) {
+      const { head, body } = "column" in one ? encodeColumn(one.type, one.column, rows) : one;
       pages.push({ id, head, ...this.writePage(body) });
     }
     this.segments.push({ ...range, rows, keys: keyPage, columns: pages });
@@ -278,6 +281,12 @@ export class StoredSegment {
     const offsets = new Uint32Array(rows + 1);
     for (let i = 0; i <= rows; i++) offsets[i] = i * keyLength;
     return new SegmentKeys(body, offsets, this.file.prefixLength);
+  }
+
+  /** Its page as it is in the file. */
+  readPage(columnId: number): EncodedPage {
+    const page = this.pages.get(columnId)!;
+    return { head: page.head, body: this.file.read(page) };
   }
 
   /** `isShared`: in memory that threads share. */

@@ -19,6 +19,7 @@ import type { AwaitedSegments, KeyTextSpan, MakingSpan, TableSegments } from "..
 import type { BuildAnswer, BuildJob, StoredColumn } from "./build-columns.js";
 import { ColumnFile } from "./column-file.js";
 import type { OpenedStore } from "./open-stored.js";
+import { patchedSpans } from "./pack-patches.js";
 import { nameOf, type StoredTable } from "./stored-table.js";
 import { primaryKeyOf, spansToMake, storedColumns } from "./what-to-build.js";
 
@@ -161,7 +162,8 @@ export class TableBuilds {
     const columns = stored.columns.length === 0 ? storedColumns(layout) : stored.columns;
     const source = { kind: "load", parts } as const;
     const segmentsMax = Number.POSITIVE_INFINITY;
-    const answer = await this.build(stored, layout, columns, { source, spans: [span], segmentsMax });
+    const spans = [{ from: partOf(table, span.from), to: partOf(table, span.to) }];
+    const answer = await this.build(stored, layout, columns, { source, spans, segmentsMax });
     if (answer === null) return false;
     while (store.appliedSequence < sequence) {
       await this.largeCommitDone();
@@ -199,19 +201,14 @@ export class TableBuilds {
     stored: StoredTable,
     layout: TableLayout,
     columns: readonly StoredColumn[],
-    {
-      source,
-      spans,
-      segmentsMax,
-    }: Pick<BuildJob, "source" | "segmentsMax"> & { readonly spans: readonly KeyTextSpan[] },
+    { source, spans, segmentsMax }: Pick<BuildJob, "source" | "spans" | "segmentsMax">,
   ): Promise<BuildAnswer | null> {
     const { cache, build, directory } = this.host.options;
     const { table, folder, nextFile } = stored;
     const answer = await build({
-      ...{ source, columns, segmentsMax, folder, stop: this.host.stop },
+      ...{ source, columns, segmentsMax, folder, spans, stop: this.host.stop },
       scratch: join(directory, "copy"),
       rowPrefix: table.rowPrefix,
-      spans: spans.map(({ from, to }) => ({ from: partOf(table, from), to: partOf(table, to) })),
       primaryKey: primaryKeyOf(layout, columns),
       segmentRows: cache.sizes.segmentRows,
       segmentsPerFile: SEGMENTS_PER_FILE,
@@ -227,40 +224,42 @@ export class TableBuilds {
    * have no segments yet, about.
    */
   async renew(stored: StoredTable, layout: TableLayout, all: boolean, rows: number): Promise<void> {
-    const { cache, engineDirectory } = this.host.options;
+    const { cache, engineDirectory, turnsOf } = this.host.options;
     const { table } = stored;
     const columns = all || stored.columns.length === 0 ? storedColumns(layout) : stored.columns;
     const greatest = this.greatestKey(table);
     const writes = table.writesInGaps;
     const { awaited, resolve } = awaitedRows(rows);
-    const spans: readonly MakingSpan[] =
-      greatest === null ? [] : spansToMake(table, greatest, cache, all).map((span) => ({ ...span, awaited }));
+    const spans = greatest === null ? [] : spansToMake(table, greatest, cache, all);
     if (spans.length === 0) {
       table.writesInGaps -= writes;
       return;
     }
     // From here on the newer entries of these ranges are noted; those until now are in the copy that is read.
     if (!this.isCached(table)) cache.adopt(table);
-    for (const span of spans) table.making.add(span);
+    const making: readonly MakingSpan[] = spans.map(({ from, to }) => ({ from, to, awaited }));
+    for (const span of making) table.making.add(span);
     const noted = table.entries.clone();
     try {
       const source = { kind: "engine", directory: engineDirectory } as const;
       // Segments with other columns cannot stand beside new ones.
       const segmentsMax = all && table.isStored ? Number.POSITIVE_INFINITY : cache.sizes.buildSegments;
-      const answer = await this.build(stored, layout, columns, { source, spans, segmentsMax });
+      const parts = await patchedSpans(table, spans, segmentsMax, noted, turnsOf(table.tenantNumber));
+      const answer = await this.build(stored, layout, columns, { source, spans: parts, segmentsMax });
       if (answer === null) return;
       const made = answer.covered.map(({ from, to }) => ({ from: table.start + from, to: table.start + to }));
       const isPart =
         answer.covered.length < spans.length || answer.covered.at(-1)!.to !== partOf(table, spans.at(-1)!.to);
-      if (await this.take(stored, columns, made, spans, answer, all)) {
+      if (await this.take(stored, columns, made, making, answer, all)) {
         table.writesInGaps = Math.max(isPart ? cache.sizes.storedRowsMin : 0, table.writesInGaps - writes);
         if (isPart) stored.seenWrites = table.writesInGaps;
         resolve();
         await this.forgetNoted(table, made, noted);
+        await this.forgetUnheld(table, [...made, ...spans.filter(({ changed }) => changed === undefined)]);
         await this.saveSoon(stored);
       }
     } finally {
-      for (const span of spans) table.making.delete(span);
+      for (const span of making) table.making.delete(span);
       resolve();
     }
   }
@@ -324,11 +323,20 @@ export class TableBuilds {
         if (++count % FORGET_STEP === 0) await giveWay(turns);
       }
     }
-    // Entries of keys that no segment has were only noted for the case that one would.
-    let count = 0;
-    for (const [text, operation] of table.entries.clone().entries()) {
-      if (table.segmentOf(text) === null) cache.shrunk(table.forget(text, operation));
-      if (++count % FORGET_STEP === 0) await giveWay(turns);
+  }
+
+  /** Entries of keys that no segment has: they were only noted for the case that one would. */
+  private async forgetUnheld(table: TableSegments, spans: readonly KeyTextSpan[]): Promise<void> {
+    const { cache, turnsOf } = this.host.options;
+    const turns = turnsOf(table.tenantNumber);
+    const entries = table.entries.clone();
+    for (const { from, to } of spans) {
+      let count = 0;
+      for (const [text, operation] of entries.entries(from)) {
+        if (text >= to || table.dropped) break;
+        if (table.segmentOf(text) === null) cache.shrunk(table.forget(text, operation));
+        if (++count % FORGET_STEP === 0) await giveWay(turns);
+      }
     }
   }
 

@@ -2,10 +2,12 @@
  * Decides when segments of a table are made, of which of its ranges, and with which columns. Called by column-store.ts.
  */
 import type { TableLayout } from "../../table-layout.js";
+import type { Segment } from "../segment.js";
 import type { SegmentCache, SegmentSizes } from "../segment-cache.js";
 import { heldColumnOf, type KeyTextSpan, type TableSegments } from "../table-segments.js";
 import type { BuildJob, StoredColumn } from "./build-columns.js";
 import { isStorable } from "./column-page.js";
+import { CachedPages } from "./page-cache.js";
 
 /** Writes in gaps that are worth a build while no others come; segments' worth of them while they do. */
 const QUIET_SHARE = 0.25;
@@ -18,6 +20,17 @@ const ENTRIES_SHARE = 0.0625;
 const SHORT_BYTES = 1024 * 1024;
 /** Of a segment's rows, changes with which it is made again on the occasion. */
 const CHANGED_SHARE = 0.02;
+
+/** Of a segment's rows, changes up to which the new one is made of the old one. */
+const PATCHED_SHARE = 0.5;
+/** Of a full segment's rows, those that are left at least: segments with fewer are put together. */
+const PATCHED_ROWS_SHARE = 0.6;
+
+/** Of which segments are to be made. */
+export interface SpanToMake extends KeyTextSpan {
+  /** It is the span of this segment, of which the new one is to be made. */
+  readonly changed?: Segment;
+}
 
 /** `seenWrites`: the count of writes in gaps at the last look; the same now means that nobody writes. */
 export function isDue(table: TableSegments, seenWrites: number, sizes: SegmentSizes, bytesMax: number): boolean {
@@ -44,31 +57,44 @@ export function spansToMake(
   greatest: string,
   { sizes, bytesMax }: Pick<SegmentCache, "sizes" | "bytesMax">,
   all: boolean,
-): readonly KeyTextSpan[] {
+): readonly SpanToMake[] {
   const end = `${greatest}\0`;
   if (all) return [{ from: table.start, to: end }];
-  const parts: (KeyTextSpan & { isShort: boolean })[] = table.gaps().map((gap) => ({ ...gap, isShort: false }));
+  const parts: (SpanToMake & { isShort: boolean })[] = table.gaps().map((gap) => ({ ...gap, isShort: false }));
   const ids = table.columnIds;
   // Else few changes in each of many segments would be looked at again and again.
   const changedShare = hasManyEntries(table, bytesMax) ? 0 : CHANGED_SHARE;
-  for (const { from, to, changes, rows, stored } of table.segments) {
+  for (const segment of table.segments) {
+    const { from, to, changes, rows, stored } = segment;
     // Few rows may be many bytes.
     const isShort = rows < sizes.segmentRows / 2 && (stored?.bytesOf(ids) ?? 0) < SHORT_BYTES;
-    if (isShort || changes > changedShare * rows) parts.push({ from, to, isShort });
+    if (!isShort && changes <= changedShare * rows) continue;
+    parts.push({ from, to, isShort, ...(!isShort && isPatchable(segment, sizes) ? { changed: segment } : {}) });
   }
   parts.sort((a, b) => (a.from < b.from ? -1 : 1));
-  const spans: { from: string; to: string; isShort: boolean }[] = [];
+  const spans: { from: string; to: string; isShort: boolean; changed?: Segment }[] = [];
   for (const part of parts) {
+    if (part.from >= end) continue;
+    if (part.changed !== undefined) {
+      // Whole: rows of it that are gone may lie above the end.
+      spans.push(part);
+      continue;
+    }
     const to = part.to < end ? part.to : end;
-    if (part.from >= to) continue;
     const last = spans.at(-1);
-    if (last?.to === part.from) {
+    if (last?.to === part.from && last.changed === undefined) {
       last.to = to;
       last.isShort &&= part.isShort;
     } else spans.push({ from: part.from, to, isShort: part.isShort });
   }
   // A short segment by itself is as good as it will get.
-  return spans.filter(({ isShort }) => !isShort).map(({ from, to }) => ({ from, to }));
+  return spans.filter(({ isShort }) => !isShort).map(({ isShort: _, ...span }) => span);
+}
+
+/** Few enough rows have changed, and enough are left. */
+function isPatchable({ stored, changes, rows }: Segment, { segmentRows }: SegmentSizes): boolean {
+  if (!(stored instanceof CachedPages)) return false;
+  return changes <= PATCHED_SHARE * rows && rows - changes >= PATCHED_ROWS_SHARE * segmentRows;
 }
 
 /** Null: there is none, or a column of it is in no file. */
