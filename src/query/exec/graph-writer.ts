@@ -295,7 +295,7 @@ function settle(table: EntityTable): void {
 }
 
 /** A value that a unique index has already, as Cypher's error. */
-function inCypher(error: unknown): unknown {
+export function inCypher(error: unknown): unknown {
   if (!(error instanceof DbError) || error.details?.sqlstate !== "23505") return error;
   const { constraint, detail } = error.details;
   // Under a policy the value is kept secret.
