@@ -60,7 +60,9 @@ t.test("nodes, relationships and every type", async (t) => {
   ]);
   t.same(await cypher("MATCH (p {personId: 'p3'}) RETURN toString(p.born)"), [["-9007199254740993"]]);
   t.same(
-    await cypher("MATCH (a:Person)-[r]->(b) RETURN a.personId, type(r), properties(r), coalesce(b.title, b.personId) ORDER BY id(r)"),
+    await cypher(
+      "MATCH (a:Person)-[r]->(b) RETURN a.personId, type(r), properties(r), coalesce(b.title, b.personId) ORDER BY id(r)",
+    ),
     [
       ["p1", "ACTED_IN", { role: "lead" }, "Rain"],
       ["p3", "MADE", {}, "Sun"],
@@ -74,14 +76,36 @@ t.test("what is wrong is named, and nothing is stored", async (t) => {
   const before = await cypher("MATCH (n) RETURN count(n)");
   const cases: readonly (readonly [string, readonly (readonly [string, string])[], object])[] = [
     ["an id twice", [["nodes", "id:ID\na\nb\na\n"]], { line: 4, column: "id:ID", file: "file1.csv" }],
-    ["no such node", [["nodes", ":ID\na\n"], ["relationships:R", ":START_ID,:END_ID\na,b\n"]], { line: 2, column: ":END_ID", file: "file2.csv" }],
-    ["another space", [["nodes", ":ID(X)\na\n"], ["relationships:R", ":START_ID(X),:END_ID\na,a\n"]], { column: ":END_ID" }],
+    [
+      "no such node",
+      [
+        ["nodes", ":ID\na\n"],
+        ["relationships:R", ":START_ID,:END_ID\na,b\n"],
+      ],
+      { line: 2, column: ":END_ID", file: "file2.csv" },
+    ],
+    [
+      "another space",
+      [
+        ["nodes", ":ID(X)\na\n"],
+        ["relationships:R", ":START_ID(X),:END_ID\na,a\n"],
+      ],
+      { column: ":END_ID" },
+    ],
     ["no integer", [["nodes", ":ID,n:int\na,x\n"]], { line: 2, column: "n:int", value: "x" }],
     ["out of range", [["nodes", ":ID,n:byte\na,200\n"]], { line: 2, column: "n:byte" }],
     ["no type of value", [["nodes", ":ID,n:whole\na,x\n"]], { column: "n:whole" }],
     ["no type", [["relationships", ":START_ID,:END_ID\na,b\n"]], { file: "file1.csv" }],
     ["fields", [["nodes", ":ID,n\na\n"]], { line: 2 }],
-    ["nodes late", [["nodes", ":ID\na\n"], ["relationships:R", ":START_ID,:END_ID\n"], ["nodes", ":ID\nb\n"]], { field: "nodes" }],
+    [
+      "nodes late",
+      [
+        ["nodes", ":ID\na\n"],
+        ["relationships:R", ":START_ID,:END_ID\n"],
+        ["nodes", ":ID\nb\n"],
+      ],
+      { field: "nodes" },
+    ],
     ["no file", [], { field: "nodes" }],
     ["a strange part", [["edges", ":ID\na\n"]], { field: "edges" }],
     ["no header", [["nodes", ""]], { file: "file1.csv" }],
@@ -93,7 +117,10 @@ t.test("what is wrong is named, and nothing is stored", async (t) => {
   t.match(await server.call("POST", PATH, ":ID\na\n", { headers: { "content-type": "text/csv" } }), { status: 415 });
   const cut = form([["nodes", ":ID\na\n"]]).slice(0, -8);
   const headers = { "content-type": "multipart/form-data; boundary=frontier" };
-  t.match(await server.call("POST", PATH, cut, { headers }), { status: 400, body: { error: { code: "invalid_request" } } });
+  t.match(await server.call("POST", PATH, cut, { headers }), {
+    status: 400,
+    body: { error: { code: "invalid_request" } },
+  });
   t.match(await send("?graph=nowhere", ["nodes", ":ID\na\n"]), { status: 404 });
   t.match(await send("?delimiter=;", ["nodes", ":ID\na\n"]), { status: 400 });
   t.same(await cypher("MATCH (n) RETURN count(n)"), before);

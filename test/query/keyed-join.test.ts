@@ -1,9 +1,9 @@
 /** Joins that look rows up by a unique key, many at a time: they answer what the join row by row does. */
 import t from "tap";
 import { compilePlan } from "../../src/query/exec/compile-plan.js";
+import { runToCompletion } from "../../src/query/exec/run.js";
 import type { Expr } from "../../src/query/expr/expr.js";
 import type { JoinType, Plan } from "../../src/query/plan/plan.js";
-import { runToCompletion } from "../../src/query/exec/run.js";
 import { INT4, TEXT, type Value } from "../../src/values/values.js";
 import { and, col, int, isNull, join, newColumn, op, or, table, values } from "./plan-builder.js";
 import { Database, type RunOptions } from "./run-plans.js";

@@ -27,9 +27,7 @@ export const graphImportEndpoints = [
         Type.Enum(["string", "integer"], { description: "Of ids that are stored as properties. Default: string." }),
       ),
       duplicate_nodes: bad("What to do with a node whose id another node of the files has. Default: error."),
-      unconnected_relationships: bad(
-        "What to do with a relationship whose node is not in the files. Default: error.",
-      ),
+      unconnected_relationships: bad("What to do with a relationship whose node is not in the files. Default: error."),
     }),
     streamedBody: ["multipart/form-data"],
     streamedReply: ["application/x-ndjson", "text/event-stream"],

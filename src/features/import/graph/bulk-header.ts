@@ -1,6 +1,6 @@
 /**
  * The first line of a file of nodes or relationships in Neo4j's bulk format: names and types of its fields, as
- * `name:type`. `:ID`, `:LABEL`, `:START_ID`, `:END_ID`, `:TYPE` and `:IGNORE` are no properties; an id may be one beside
+ * `name:type`. `:ID`, `:LABEL`, `:START_ID`, `:END_ID`, `:TYPE` and `:IGNORE` are no properties; an id may be one, too
  * (`personId:ID(Person)`). Called by graph-import.ts.
  */
 import { sqlError } from "../../../protocol/errors.js";

@@ -1,4 +1,4 @@
-/** Values of fields in Neo4j's bulk format, by the types that headers name. Called by bulk-header.ts and graph-import.ts. */
+/** Values of fields in Neo4j's bulk format, by the types that headers name. Called by the files beside. */
 import { sqlError } from "../../../protocol/errors.js";
 import { pointOfMap } from "../../../query/expr/cypher/point-functions.js";
 import { makeInstant } from "../../../query/expr/cypher/temporal-build.js";
@@ -110,7 +110,12 @@ export function bulkTypeOf(text: string): BulkType | null {
   return read === null ? null : { name, read, isList };
 }
 
-export function readBulkValue({ read, isList }: BulkType, text: string, delimiter: string, context: EvalContext): Variant {
+export function readBulkValue(
+  { read, isList }: BulkType,
+  text: string,
+  delimiter: string,
+  context: EvalContext,
+): Variant {
   if (!isList) return read(text, context);
   return text === "" ? [] : text.split(delimiter).map((item) => read(item, context));
 }

@@ -222,7 +222,8 @@ class GraphImport {
     if (place === -1) return true;
     const field = fields[place]!;
     if (!isGiven(reader, place)) throw atBulkField(sqlError("22P04", "the node has no id"), reader, field, null);
-    if (withBytes(reader, place, (bytes, start, end) => this.space(field.space).add(bytes, start, end, node))) return true;
+    if (withBytes(reader, place, (bytes, start, end) => this.space(field.space).add(bytes, start, end, node)))
+      return true;
     if (this.options.skipsDuplicates) return false;
     const error = sqlError("23505", `another node has the id "${shown(reader.text(place))}"`, {
       hint: "With duplicate_nodes=skip the import leaves such nodes out.",
@@ -266,7 +267,8 @@ class GraphImport {
       counts.relationships_skipped++;
       return;
     }
-    if (type === "") throw sqlError("22P04", `the relationship has no type at line ${reader.line}`, { line: reader.line });
+    if (type === "")
+      throw sqlError("22P04", `the relationship has no type at line ${reader.line}`, { line: reader.line });
     const id = context.services.nextRowId(graph.edges);
     this.store(id, type, src, dst, this.properties(reader, fields), reader);
     counts.relationships++;
@@ -381,19 +383,14 @@ function isGiven(reader: CsvReader, place: number): boolean {
   return reader.ends[place]! > reader.starts[place]! || reader.kinds[place] !== FIELD_PLAIN;
 }
 
-function withBytes<T>(
-  reader: CsvReader,
-  place: number,
-  use: (bytes: Uint8Array, start: number, end: number) => T,
-): T {
+function withBytes<T>(reader: CsvReader, place: number, use: (bytes: Uint8Array, start: number, end: number) => T): T {
   if (reader.kinds[place] !== FIELD_ESCAPED) return use(reader.bytes, reader.starts[place]!, reader.ends[place]!);
   const bytes = reader.field(place);
   return use(bytes, 0, bytes.length);
 }
 
 const SHOWN_CHARACTERS = 100;
-const shown = (text: string): string =>
-  text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+const shown = (text: string): string => (text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
 
 function saidOf(error: unknown, where: string, details: Readonly<Record<string, unknown>>): unknown {
   if (!(error instanceof DbError)) return error;
