@@ -8,6 +8,7 @@ import { addCompletionCommand } from "./completion-command.js";
 import { addDataCommands } from "./data-commands.js";
 import { addDoctorCommand } from "./doctor-command.js";
 import { addExamples } from "./examples.js";
+import { addImportGraphCommand } from "./import-graph-command.js";
 import { addKeyCommands } from "./key-commands.js";
 import { addModelCommands } from "./model-commands.js";
 import { addSqlCommand } from "./sql-command.js";
@@ -16,6 +17,7 @@ import { addTypesCommand } from "./types-command.js";
 export function addCommands(program: Command): void {
   addSqlCommand(program);
   addDataCommands(program);
+  addImportGraphCommand(program);
   addAskCommands(program);
   addModelCommands(program);
   addAccountCommands(program);

@@ -4,9 +4,9 @@
  * written.
  */
 
-import { v7 as uuidV7 } from "uuid";
 import { setMember } from "../values/json-text.js";
 import type { Collection, Field } from "./collection.js";
+import { newDocumentId } from "./document-id.js";
 import { checkDocument, dateMsOf, idOf } from "./document-value.js";
 import type { JsonObject } from "./merge-patch.js";
 import { Parameters } from "./sql-text.js";
@@ -25,7 +25,7 @@ export interface DocumentRow {
  */
 export function rowOfDocument(collection: Collection, document: JsonObject, id?: string, where = ""): DocumentRow {
   const given = document.id ?? document._id;
-  const own = idOf(given, where === "" ? "id" : `${where}.id`) ?? id ?? uuidV7();
+  const own = idOf(given, where === "" ? "id" : `${where}.id`) ?? id ?? newDocumentId();
   checkDocument(collection, document, where);
   const columns = new Map<string, unknown>();
   const rest: JsonObject = {};

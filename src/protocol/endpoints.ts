@@ -16,6 +16,7 @@ import { dataEndpoints } from "./endpoints/data.js";
 import { evaluationEndpoints } from "./endpoints/evaluation.js";
 import { fileEndpoints } from "./endpoints/files.js";
 import { graphEndpoints } from "./endpoints/graph.js";
+import { graphImportEndpoints } from "./endpoints/graph-import.js";
 import { languageEndpoints } from "./endpoints/language.js";
 import { mcpEndpoints } from "./endpoints/mcp.js";
 import { memoryEndpoints } from "./endpoints/memory.js";
@@ -43,6 +44,7 @@ const specs = [
   ...vectorEndpoints,
   ...fileEndpoints,
   ...graphEndpoints,
+  ...graphImportEndpoints,
   ...aiEndpoints,
   ...providerEndpoints,
   ...chatEndpoints,

@@ -131,6 +131,14 @@ const graph: Record<string, Case> = {
     send: (w) => ({ body: { cypher: `MATCH (n:${w.label}) RETURN n` } }),
     others: "200, no rows",
   },
+  "graph.import": {
+    send: (w) => ({
+      path: `/v1/graph/import?graph=${w.graph}`,
+      body: "--b\r\nContent-Disposition: form-data; name=nodes; filename=n\r\n\r\n:ID\n1\n\r\n--b--\r\n",
+      type: "multipart/form-data; boundary=b",
+    }),
+    others: "400 404",
+  },
   "graph.nodes.create": post({ labels: ["Made"] }),
   "graph.nodes.list": get((w) => `/v1/graph/nodes?label=${w.label}`, "200, no rows"),
   "graph.nodes.update": {

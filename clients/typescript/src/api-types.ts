@@ -1099,6 +1099,30 @@ readonly label: string; readonly properties: readonly (string)[]; readonly uniqu
 "DELETE /v1/graph/indexes/{name}": { readonly sent: { readonly params: { readonly name: string | number | boolean; }; readonly query?: { 
 /** A graph of the tenant. Default: "default". */
 readonly graph?: string | number | boolean | undefined; }; }; readonly answer: undefined };
+/** Import nodes and relationships from files in Neo4j's bulk format, all or none. The parts of the form are the files: `nodes` or `nodes:Label` first, then `relationships` or `relationships:TYPE`. Errors name file, line and column. With Accept: application/x-ndjson or text/event-stream the answer is a stream of progress whose last object is the result or the error. */
+"POST /v1/graph/import": { readonly sent: { readonly query?: { 
+/** A graph of the tenant. Default: "default". */
+readonly graph?: string | number | boolean | undefined; 
+/** Separator between fields, or TAB. Default: a comma. */
+readonly delimiter?: string | number | boolean | undefined; 
+/** Separator between the items of a field, or TAB. Default: a semicolon. */
+readonly array_delimiter?: string | number | boolean | undefined; 
+/** Quote around fields. Default: a double quote. Write it twice inside a field. */
+readonly quote?: string | number | boolean | undefined; 
+/** Of ids that are stored as properties. Default: string. */
+readonly id_type?: "string" | "integer" | undefined; 
+/** What to do with a node whose id another node of the files has. Default: error. */
+readonly duplicate_nodes?: "error" | "skip" | undefined; 
+/** What to do with a relationship whose node is not in the files. Default: error. */
+readonly unconnected_relationships?: "error" | "skip" | undefined; }; readonly content: Blob | string; readonly contentType: string; }; readonly answer: { 
+/** Number of stored nodes. */
+readonly nodes: number; 
+/** Number of stored relationships. */
+readonly relationships: number; 
+/** Number of their properties. */
+readonly properties: number; readonly nodes_skipped: number; readonly relationships_skipped: number; 
+/** Bytes of the body as sent. */
+readonly bytes: number; readonly execution_time_ms: number; } };
 /** Embed a text. The model reads as much of a long text as fits. */
 "POST /v1/ai/embeddings": { readonly sent: { readonly body: { readonly text: string; 
 /** Id or alias. Default: the configured model. */

@@ -1,7 +1,6 @@
 /** /v1/data/…: files of rows into tables and out of them. */
 
 import type { Handlers } from "../../actor/handler.js";
-import type { ReplySink } from "../../actor/reply-sink.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../bodies/validate.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
@@ -16,6 +15,7 @@ import { ARROW_STREAM, ColumnStream, PARQUET_FILE } from "../statements/column-s
 import { csvRows, ndjsonRows, RowStream } from "../statements/row-stream.js";
 import { filePieces } from "./body-pieces.js";
 import { ColumnarFile } from "./columnar-file.js";
+import { ImportProgress } from "./import-progress.js";
 import { type ImportCounts, type ImportOptions, importRows, type NamedType } from "./import-rows.js";
 import { runScript } from "./run-script.js";
 
@@ -60,9 +60,6 @@ function namesOf(list: string): string[] {
   return list.split(",").map((name) => name.trim());
 }
 
-/** Milliseconds between two words of progress. */
-const PROGRESS_MS = 250;
-
 type Imported = ResponseOf<"data.importCsv">;
 
 function importFile(request: Request, query: Input["query"], csv: ImportOptions["csv"]): Promise<Answer<Imported>> {
@@ -104,7 +101,7 @@ async function importPieces(
   const started = performance.now();
   const body = request.body!;
   const [accept = ""] = request.head.media;
-  const progress = await Progress.open(request, accept);
+  const progress = await ImportProgress.open(request, accept);
   const answerOf = ({ rows, skipped, made }: ImportCounts): Answer<Imported> => ({
     plain: {
       ...(made !== undefined && { created: made }),
@@ -119,7 +116,7 @@ async function importPieces(
     request,
     pieces,
     options,
-    (counts) => progress?.tell(counts, body.bytes),
+    (counts) => progress?.tell({ rows: counts.rows, bytes: body.bytes }),
     (tx, counts) => {
       answer = answerOf(counts);
       request.commit(tx, answer);
@@ -152,40 +149,6 @@ function relationOf({ schema, table = "" }: Input["query"]): { schema: string | 
   if (schema !== undefined) return { schema, table };
   const dot = table.indexOf(".");
   return dot === -1 ? { schema: null, table } : { schema: table.slice(0, dot), table: table.slice(dot + 1) };
-}
-
-/** Words of progress while an import runs, to a client that reads them: a JSON object a line, or server-sent events. */
-class Progress {
-  private toldMs = performance.now();
-
-  private constructor(
-    private readonly sink: ReplySink,
-    private readonly frame: (json: string) => string,
-  ) {
-    sink.errorText = frame;
-  }
-
-  /** Null when the client wants one answer at the end. */
-  static async open(request: Request, accept: string): Promise<Progress | null> {
-    if (accept.includes("text/event-stream")) {
-      const sink = await request.openReply("text/event-stream", ["Cache-Control: no-store"]);
-      return new Progress(sink, (json) => `data: ${json}\n\n`);
-    }
-    if (!accept.includes("application/x-ndjson")) return null;
-    return new Progress(await request.openReply("application/x-ndjson", []), (json) => `${json}\n`);
-  }
-
-  tell({ rows }: ImportCounts, bytes: number): void | Promise<void> {
-    const now = performance.now();
-    if (now - this.toldMs < PROGRESS_MS) return;
-    this.toldMs = now;
-    return this.sink.write(Buffer.from(this.frame(JSON.stringify({ progress: { rows, bytes } }))));
-  }
-
-  end(result: unknown): void {
-    void this.sink.write(Buffer.from(this.frame(JSON.stringify({ data: result }))));
-    this.sink.end();
-  }
 }
 
 async function exportRows(request: Request, { query }: Input): Promise<TextAnswer> {

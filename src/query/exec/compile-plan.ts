@@ -34,6 +34,7 @@ import { compileGroupingSets } from "./grouping-sets.js";
 import { compileHashJoin } from "./hash-join.js";
 import { compileIndexScan } from "./index-scan.js";
 import { compileInsert } from "./insert.js";
+import { compileKeyedJoin } from "./keyed-join.js";
 import { compileKeyedScan } from "./keyed-scan.js";
 import { withParsedJson, withWrittenJson } from "./large-documents.js";
 import { withLargeJson } from "./large-json.js";
@@ -127,7 +128,7 @@ function compileNode(plan: Plan, tables: CommonPrograms, around: Around | null, 
     plan.kind === "with" && plan.sequential
       ? compileParts(plan, tables, around)
       : childrenOf(plan).map((child) => compileNode(child, tables, around, isMarked));
-  const bare = compileOperator(plan, inputs, tables);
+  const bare = compileOperator(plan, inputs, tables, around !== null);
   const open = isMarked ? marking(plan, bare) : bare;
   return around === null ? open : around(plan, open);
 }
@@ -164,7 +165,8 @@ function compileTableRead(plan: ScanPlan | TextSearchPlan | PointGetPlan | Index
   }
 }
 
-function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonPrograms): Open {
+/** `isMeasured`: each of the plan's nodes is to be opened by itself. */
+function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonPrograms, isMeasured: boolean): Open {
   const [first, second] = opens as [Open, Open];
   switch (plan.kind) {
     case "scan":
@@ -185,6 +187,8 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
     case "filter":
       return compileFilter(plan, first);
     case "join": {
+      const keyed = plan.lateral && !isMeasured ? compileKeyedJoin(plan, first) : null;
+      if (keyed !== null) return keyed;
       if (plan.lateral) return compileLateralJoin(plan, first, second);
       const pairs = similarPairs(plan);
       return pairs === null

@@ -23,6 +23,9 @@ export interface GraphChecks {
   readonly edges: EntityChecks | null;
 }
 
+/** Nodes that are read together. */
+const READ_AT_ONCE = 256;
+
 export class GraphWriter {
   /** Grows whenever rows that were read before may say what is no longer so. */
   version = 0;
@@ -36,6 +39,8 @@ export class GraphWriter {
   private hasNewEdges = false;
   /** Ids of nodes that are there, and read in a way that their deletion by others is noticed. */
   private readonly present = new Set<number>();
+  /** Those that are to be read so before anything is written. */
+  private unread: number[] = [];
 
   constructor(
     graph: GraphTables,
@@ -85,19 +90,27 @@ export class GraphWriter {
     return in_.add(state);
   }
 
-  /**
-   * Another transaction that deletes the node and this one cannot both commit: the read counts whatever the isolation.
-   */
   private requireNode(id: number): void {
-    const { nodes, context, present } = this;
-    const known = nodes.states.get(id);
-    if (known?.isDeleted) throw deletedEntity();
+    const { nodes, present } = this;
+    if (nodes.states.get(id)?.isDeleted) throw deletedEntity();
     if (present.has(id)) return;
-    context.tx.guardReads(true);
-    const record = context.tx.get(nodes.keyOf(id));
-    context.tx.guardReads(false);
-    if (record === undefined) throw deletedEntity();
     present.add(id);
+    this.unread.push(id);
+    if (this.unread.length >= READ_AT_ONCE) this.readNodes();
+  }
+
+  /**
+   * Another transaction that deletes one of the nodes and this one cannot both commit: the reads count whatever the
+   * isolation. Many keys are read in a third of the time of single ones. Throws EntityNotFound.
+   */
+  private readNodes(): void {
+    const { nodes, context, unread } = this;
+    if (unread.length === 0) return;
+    this.unread = [];
+    context.tx.guardReads(true);
+    const records = context.tx.getMany(unread.map((id) => nodes.keyOf(id)));
+    context.tx.guardReads(false);
+    if (records.includes(undefined)) throw deletedEntity();
   }
 
   /** The node or relationship to be changed. Throws EntityNotFound. */
@@ -166,6 +179,7 @@ export class GraphWriter {
 
   /** Writes what is pending; reads of the transaction see it then. */
   flush(): void {
+    this.readNodes();
     this.guarded(() => {
       this.writeChanges();
       for (const table of [this.nodes, this.edges]) {
@@ -182,6 +196,7 @@ export class GraphWriter {
 
   /** The clause's end: writes what is pending, many new rows as a load. Throws DeleteConnectedNode. */
   finish(): void | Promise<void> {
+    this.readNodes();
     this.guarded(() => this.writeChanges());
     return after(this.insertAll(this.nodes), () =>
       after(this.insertAll(this.edges), () => {
@@ -295,7 +310,7 @@ function settle(table: EntityTable): void {
 }
 
 /** A value that a unique index has already, as Cypher's error. */
-function inCypher(error: unknown): unknown {
+export function inCypher(error: unknown): unknown {
   if (!(error instanceof DbError) || error.details?.sqlstate !== "23505") return error;
   const { constraint, detail } = error.details;
   // Under a policy the value is kept secret.

@@ -42,7 +42,7 @@ function systemIn(map: VariantMap, isGeographic: boolean, dimensions: 2 | 3): Re
   return named;
 }
 
-function point(map: Variant): CypherPoint | null {
+export function pointOfMap(map: Variant): CypherPoint | null {
   if (!(map instanceof Map)) throw wrongArgument("point()", "a map", map);
   const isGeographic = map.has("longitude") || map.has("latitude");
   const x = isGeographic ? coordinate(map, "longitude") : coordinate(map, "x");
@@ -124,7 +124,7 @@ export function pointComponent(value: CypherPoint, name: string): Variant {
 }
 
 export const POINT_FUNCTIONS: readonly ScalarFunction[] = [
-  cypherFn("point", 1, point),
+  cypherFn("point", 1, pointOfMap),
   cypherFn("point.distance", 2, distance),
   cypherFn("point.withinBBox", 3, withinBox, { returns: BOOL }),
 ];
