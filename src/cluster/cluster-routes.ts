@@ -13,7 +13,7 @@ import type { IdentityChange } from "../protocol/identity.js";
 import type { FromActor, ToActor } from "../protocol/messages.js";
 import { isCheckpointRequest } from "./checkpoint-messages.js";
 import type { CheckpointServer } from "./checkpoint-server.js";
-import type { ClusterMap, ClusterView } from "./cluster-map.js";
+import { type ClusterMap, type ClusterView, keepsCopy } from "./cluster-map.js";
 import { FrameRelay, type LostReply, type RelayHost } from "./frame-relay.js";
 import type { LeaseMemory } from "./lease-memory.js";
 import { connectPeer, type PartitionPort, PeerConnection, remotePort } from "./peer-link.js";
@@ -128,6 +128,13 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     const { link, held } = this.routes[partition]!;
     if (link === null) this.waitedFor.add(partition);
     return link ?? held;
+  }
+
+  linkToCopy(partition: number): ActorLink | null {
+    const { view, actors } = this;
+    if (view === null || this.here.has(partition) || !keepsCopy(view, this.options.node, partition)) return null;
+    const link = actors.localLinkOf(partition);
+    return link.state === "ready" ? link : null;
   }
 
   opened(partition: number): void {

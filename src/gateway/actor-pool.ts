@@ -151,6 +151,11 @@ export class ActorPool {
     return this.routes === null ? this.localLinkOf(partition) : this.routes.linkOf(partition);
   }
 
+  /** To whoever answers reads of the partition that may be stale, or finds that it cannot. */
+  linkToCopy(partition: number): ActorLink {
+    return this.routes?.linkToCopy(partition) ?? this.linkOf(partition);
+  }
+
   private localLinkOf(partition: number): ActorLink {
     return this.lives[partition % this.lives.length]!.link;
   }

@@ -107,7 +107,8 @@ function parametersOf(endpoint: Endpoint): Json[] {
     ...exampleIn(endpoint.example?.query, name),
   }));
   const key = method === "POST" || method === "PUT" ? [ref("parameters", "IdempotencyKey")] : [];
-  const branch = endpoint.home === "tenant" ? [ref("parameters", "Branch"), ref("parameters", "AsOf")] : [];
+  const branch =
+    endpoint.home === "tenant" ? ["Branch", "AsOf", "Consistency"].map((name) => ref("parameters", name)) : [];
   return [...variables, ...queries, ...key, ...branch, ref("parameters", "RequestId")];
 }
 
@@ -284,6 +285,14 @@ function components(paths: string): Json {
         required: false,
         description: "Read as of that moment: a time (RFC 3339), or the number of a commit. Absent: now.",
         schema: { type: "string" },
+      },
+      Consistency: {
+        name: "X-Tessera-Consistency",
+        in: "header",
+        required: false,
+        description:
+          "What is read may be so many milliseconds old, so any node of a cluster with a copy may answer. Absent: it is what there is now.",
+        schema: { type: "string", pattern: "^stale *; *max_ms=[0-9]{1,8}$", example: "stale; max_ms=500" },
       },
       RequestId: {
         name: "X-Request-Id",

@@ -21,6 +21,8 @@ export interface LocalActors {
 export interface PartitionRoutes {
   bind(actors: LocalActors): void;
   linkOf(partition: number): ActorLink;
+  /** For reads that may be stale: to a copy of the partition; null: only its owner can answer. */
+  linkToCopy(partition: number): ActorLink | null;
   /** This node serves the partition from now on. */
   opened(partition: number): void;
   /** The thread of that actor serves nothing any more: it has ended, or is about to. */

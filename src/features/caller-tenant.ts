@@ -3,7 +3,7 @@
 import type { Input } from "../bodies/validate.js";
 import { DbError } from "../protocol/errors.js";
 import { SYSTEM_TENANT } from "../protocol/identity.js";
-import type { Request } from "./request.js";
+import type { Request } from "../actor/request.js";
 
 /**
  * The tenant in the URL must be the caller's own, unless the caller belongs to the tenant that owns the installation.
