@@ -28,8 +28,8 @@ export interface PartitionEvents {
 export type OpenShard = typeof openShardOnDisk;
 
 /**
- * `openShard` replaces the disk; indexes in memory are then not saved to files. `tenures`: in a cluster; "copy": another
- * node owns the partition, and this one follows it.
+ * `openShard` replaces the disk; indexes in memory are then not saved to files. `tenures`: in a cluster; "copy":
+ * another node owns the partition, and this one follows it.
  */
 export async function openPartition(
   settings: ActorSettings,

@@ -383,7 +383,11 @@ export class Requests {
     request.ended();
     if (request.body !== null) this.bodies.delete(request.id);
     const writes = request.staleMs === null ? null : staleWrites(cause);
-    if (request.elsewhere !== null && request.sink?.started !== true && (writes !== null || isCopyClosed(request.ending ?? cause))) {
+    if (
+      request.elsewhere !== null &&
+      request.sink?.started !== true &&
+      (writes !== null || isCopyClosed(request.ending ?? cause))
+    ) {
       // Its owner knows whether it may, and why not: reads of audited tables write, too.
       request.elsewhere();
       return;

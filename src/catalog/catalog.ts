@@ -3,8 +3,8 @@
  * per tenant and asks it for a view at the start of every statement.
  *
  * How a view is known to be right. Only transactions of this actor change the records, unless `followed` tells of
- * others. All of them use `change` and are reported to `settle` when they end. So while none is open, a transaction that is not older than the last change
- * sees the newest version; two comparisons tell. A transaction that may write also reads the version record (one
+ * others. All of them use `change` and are reported to `settle` when they end. So while none is open, a transaction
+ * that is not older than the last change sees the newest version; two comparisons tell. A transaction that may write also reads the version record (one
  * lookup), so that validation at commit refuses it if a definition changed after its snapshot; unless its owner knows
  * more exactly which definitions it uses (table-use.ts).
  */

@@ -43,7 +43,10 @@ export function placeFlags({ idempotencyKey, staleMs }: RequestHeaders): number 
 }
 
 /** Of a reply with REPLY_MOVED; `tooOld`: why a copy has not answered, null where none was asked. */
-export function movedTo({ headers }: Pick<ReplyFrame, "headers">): { readonly to: number; readonly tooOld: string | null } {
+export function movedTo({ headers }: Pick<ReplyFrame, "headers">): {
+  readonly to: number;
+  readonly tooOld: string | null;
+} {
   const [to, tooOld = null] = headers.split("\n");
   return { to: Number(to), tooOld };
 }

@@ -62,7 +62,8 @@ const BAD_MOMENT: Problem = {
 };
 const BAD_CONSISTENCY: Problem = {
   code: "invalid_request",
-  message: "X-Tessera-Consistency must be like: stale; max_ms=500 (0 to 86400000). It cannot be sent with X-Tessera-As-Of.",
+  message:
+    "X-Tessera-Consistency must be like: stale; max_ms=500 (0 to 86400000). It cannot be sent with X-Tessera-As-Of.",
 };
 const BAD_IDEMPOTENCY_KEY: Problem = {
   code: "invalid_request",

@@ -128,7 +128,10 @@ export async function pastTenant(tenant: Tenant, stamp: CommitStamp, client: Cli
 /** The same of a commit that the engine has. */
 function pastOf({ partition, number }: Tenant, { sequence }: CommitStamp): Tenant {
   const shard = partition.shard as Shard;
-  const past = new Tenant(readingHost(partition, new PastShard(shard, shard.layers!, sequence), "AS OF an earlier moment"), number);
+  const past = new Tenant(
+    readingHost(partition, new PastShard(shard, shard.layers!, sequence), "AS OF an earlier moment"),
+    number,
+  );
   // An answer waits until what it has read is on disk.
   past.sawEverything();
   return past;

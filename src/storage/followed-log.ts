@@ -2,8 +2,9 @@
  * The commit log of a shard that takes another node's commits, as whoever reads them there sees it: what is appended
  * goes into the shard, which has it in its log and lets its readers see it.
  */
-import type { Commit, CommitLog } from "./commit-log.js";
+
 import { DbError } from "../protocol/errors.js";
+import type { Commit, CommitLog } from "./commit-log.js";
 import type { Shard } from "./shard.js";
 
 /** What a copy that follows another node's log needs of its own. */

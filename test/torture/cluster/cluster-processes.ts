@@ -218,7 +218,8 @@ export class ClusterProcesses {
     timeoutMs = 15_000,
     staleMs: number | null = null,
   ): Promise<Answer> {
-    const consistency = staleMs === null ? {} : { "x-tessera-consistency": `stale; max_ms=${staleMs}` };
+    const consistency: Record<string, string> =
+      staleMs === null ? {} : { "x-tessera-consistency": `stale; max_ms=${staleMs}` };
     const answer = await fetch(`http://127.0.0.1:${node.port}/v1/query/execute`, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: `Bearer ${this.token}`, ...consistency },
