@@ -4,9 +4,9 @@
  *
  * How a view is known to be right. Only transactions of this actor change the records, unless `followed` tells of
  * others. All of them use `change` and are reported to `settle` when they end. So while none is open, a transaction
- * that is not older than the last change sees the newest version; two comparisons tell. A transaction that may write also reads the version record (one
- * lookup), so that validation at commit refuses it if a definition changed after its snapshot; unless its owner knows
- * more exactly which definitions it uses (table-use.ts).
+ * that is not older than the last change sees the newest version; two comparisons tell. A transaction that may write
+ * also reads the version record (one lookup), so that validation at commit refuses it if a definition changed after
+ * its snapshot; unless its owner knows more exactly which definitions it uses (table-use.ts).
  */
 import { catalogKey, catalogPrefix, prefixRange } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";

@@ -14,6 +14,8 @@ export interface LocalActors {
   identityChanged(change: IdentityChange): void;
   /** The directory's owner, another node, has entries of the audit trail on disk, maybe this node's. */
   auditKept(kept: AuditKept): void;
+  /** The partition's owner, another node, is not reached any more, or is deposed. */
+  partitionLost(partition: number): void;
   /** The directory has another owner, or is not reached: changes may be missed. */
   directoryLost(): void;
 }

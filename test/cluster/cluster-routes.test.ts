@@ -122,6 +122,7 @@ class Node {
       identityChanged: (change) => this.changes.push(change),
       auditKept: (kept) => this.outbox.kept(kept),
       directoryLost: () => this.lost++,
+      partitionLost: () => undefined,
     });
   }
 

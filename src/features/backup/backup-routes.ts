@@ -1,5 +1,6 @@
 /** /v1/backups of a tenant, and in the directory's actor /admin/tenants/{tenant}/restore and …/backups. */
 
+import { requireSystem, tenantOf } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import { archiveOf } from "../../backup/backup-archive.js";
 import type { BackupFolder } from "../../backup/backup-folder.js";
@@ -8,7 +9,6 @@ import { pageOf } from "../../bodies/paging.js";
 import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
 import { STREAMED } from "../../session/answer.js";
-import { requireSystem, tenantOf } from "../../actor/caller-rights.js";
 import { viewOf } from "./backup-view.js";
 import type { Backups } from "./backups.js";
 import { importBackup } from "./import-backup.js";

@@ -1,5 +1,6 @@
 /** /v1/backup-schedules and /admin/backups: answered in the directory's actor. */
 
+import { requireSystem } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { pageOf } from "../../bodies/paging.js";
@@ -8,7 +9,6 @@ import type { ScheduleRecord } from "../../directory/records.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
 import { SYSTEM_TENANT } from "../../protocol/identity.js";
 import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
-import { requireSystem } from "../../actor/caller-rights.js";
 import type { Schedules } from "./schedules.js";
 import type { WholeBackups } from "./whole-backups.js";
 import type { WholeRestores } from "./whole-restores.js";

@@ -1,5 +1,6 @@
 /** Sign-in, accounts, API keys, tenants: answered from the directory, in partition 0's actor only. */
 
+import { requireSystem, tenantOf } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { pageOf } from "../../bodies/paging.js";
@@ -9,7 +10,6 @@ import { DbError } from "../../protocol/errors.js";
 import type { Role } from "../../protocol/identity.js";
 import type { PartitionLoad } from "../../protocol/placement.js";
 import type { Answer } from "../../session/answer.js";
-import { requireSystem, tenantOf } from "../../actor/caller-rights.js";
 import { findTool } from "../tools/toolbox.js";
 
 /** `loads`: of the partitions that are up. */

@@ -1,8 +1,8 @@
 /** Sign-in with providers of OpenID Connect, and tenants' own providers: answered in partition 0's actor only. */
 
+import { requireSystem, tenantOf } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import type { Directory } from "../../directory/directory.js";
-import { requireSystem, tenantOf } from "../../actor/caller-rights.js";
 import type { BackchannelLogouts } from "./backchannel-logout.js";
 import type { OidcSignIns } from "./oidc-sign-in.js";
 
