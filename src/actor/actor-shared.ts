@@ -1,16 +1,19 @@
 /**
  * What the partitions of one actor share. Made by the actor; a partition without one has its own (`sharedByNobody`).
  */
+import { join } from "node:path";
+import type { StartInference } from "../ai/inference-messages.js";
 import { Models } from "../ai/models.js";
 import { modelsOptions } from "../ai/models-options.js";
 import { ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import { claimVerifierOptions } from "../ai/nli/claim-verifier-options.js";
 import type { DerivedIndexesOptions } from "../derived/derived-indexes.js";
 import type { Config } from "../protocol/config.js";
+import type { ActorSettings, FromActor } from "../protocol/messages.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
-import type { SpillArea } from "../query/exec/spill/spill-area.js";
+import { SpillArea } from "../query/exec/spill/spill-area.js";
 import type { LongTasks } from "../session/long-tasks.js";
-import type { SlowStatements } from "../session/slow-statements.js";
+import { SlowStatements } from "../session/slow-statements.js";
 import { TenantProviders } from "../session/tenant-providers.js";
 import type { StoppedStatements } from "./stopped-statements.js";
 
@@ -32,6 +35,41 @@ export interface ActorShared {
   readonly stopped: StoppedStatements | null;
   /** From which tenants' own secrets are derived; null: there is no installation around the partition. */
   readonly secret: Uint8Array | null;
+}
+
+/** Of the actor's thread. */
+export interface SharedSurroundings {
+  control(message: FromActor): void;
+  readonly startInference: StartInference;
+  readonly tasks?: LongTasks;
+  log(level: "warn", message: string, fields: object): void;
+}
+
+export function actorShared(
+  { config, dataDirectory, actor, secret, claimBundles }: ActorSettings,
+  output: SharedSurroundings,
+  own: Pick<ActorShared, "stopped" | "indexes">,
+): ActorShared {
+  const warn = (message: string, fields: object): void => output.log("warn", message, fields);
+  const { startInference } = output;
+  const { columnSegmentBytes, spillBytesMax } = config.storage;
+  const toLibrary: Parameters<typeof modelsOptions>[1] = {
+    ...{ warn, startInference },
+    toLibrary: (message) => output.control({ kind: "library", message }),
+  };
+  const models = new Models(modelsOptions(config, toLibrary));
+  const { slowMs, slowValues } = config.query;
+  return {
+    ...own,
+    models,
+    segments: new SegmentCache(columnSegmentBytes),
+    spill: spillBytesMax > 0 ? new SpillArea(join(dataDirectory, `spill-${actor}`), spillBytesMax) : null,
+    claims: new ClaimVerifier(claimVerifierOptions(config, models, claimBundles, warn)),
+    providers: new TenantProviders(config, models, secret),
+    tasks: output.tasks ?? null,
+    slowStatements: new SlowStatements({ slowMs, values: slowValues, log: warn }),
+    secret,
+  };
 }
 
 /** For a partition without an actor: no threads, no files, turns of the event loop. */

@@ -5,7 +5,9 @@
 
 import type { DbError } from "../protocol/errors.js";
 import type { ClusterMetrics } from "../protocol/messages.js";
+import type { Moment } from "../protocol/moment.js";
 import type { CommitLog } from "../storage/commit-log.js";
+import type { CopyLog } from "../storage/followed-log.js";
 import { OutputGate } from "./output-gate.js";
 
 export interface TenuresHost {
@@ -18,6 +20,18 @@ export interface TenuresHost {
   close(partition: number): Promise<boolean>;
   /** Something was put among the replies. */
   armTurn(): void;
+  /** Opens this node's copy of a partition that another node owns, so that it can be read while it follows. */
+  openCopy(partition: number): Promise<OpenedCopy>;
+}
+
+/** A copy that is read. */
+export interface OpenedCopy {
+  /** What it follows is appended there; `close` ends what reads it. */
+  readonly log: CopyLog;
+  /** So many tenants of it are in memory. */
+  readonly tenants: number;
+  /** It cannot be used any more. */
+  readonly failed: DbError | null;
 }
 
 export interface ActorTenures {
@@ -29,6 +43,11 @@ export interface ActorTenures {
    * Has a reply leave when it is known that the partition was owned when the reply was computed. One of both is called.
    */
   confirm(partition: number, send: () => void, fail: (error: DbError) => void): void;
+  /**
+   * Brings this node's copy of a partition up to date, unless it is that new already. Answers as of when it is, at
+   * least; null: nothing that new can be had from it.
+   */
+  freshCopy(partition: number, notBefore: Moment): Promise<Moment | null>;
   metrics(): ClusterMetrics;
   /** No more partitions are opened. */
   stop(): Promise<void>;

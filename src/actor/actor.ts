@@ -14,12 +14,7 @@
  * actor-features.ts, what needs no request in upkeep.ts. workers/actor.ts makes it and owns the thread.
  */
 
-import { join } from "node:path";
 import type { StartInference } from "../ai/inference-messages.js";
-import { Models } from "../ai/models.js";
-import { modelsOptions } from "../ai/models-options.js";
-import { ClaimVerifier } from "../ai/nli/claim-verifier.js";
-import { claimVerifierOptions } from "../ai/nli/claim-verifier-options.js";
 import type { IndexThreadsElsewhere } from "../derived/index-body.js";
 import type { DeriveKey } from "../directory/derive-key.js";
 import { ActorMarks, newActorMarks } from "../protocol/actor-marks.js";
@@ -30,11 +25,7 @@ import { osThread } from "../protocol/os-thread.js";
 import type { ThreadMetrics } from "../protocol/thread-metrics.js";
 import type { SpanRecord } from "../protocol/tracing.js";
 import { markOperatorsIn, OPERATOR_NAMES } from "../query/exec/operator-marks.js";
-import { SegmentCache } from "../query/exec/segments/segment-cache.js";
-import { SpillArea } from "../query/exec/spill/spill-area.js";
 import type { LongTasks } from "../session/long-tasks.js";
-import { SlowStatements } from "../session/slow-statements.js";
-import { TenantProviders } from "../session/tenant-providers.js";
 import { Trace } from "../session/trace.js";
 import { whenRoom } from "../storage/disk-reserve.js";
 import { partitionDirectory } from "../storage/partition-directory.js";
@@ -45,8 +36,9 @@ import {
   type MakeFeatures,
   type Running,
 } from "./actor-features.js";
-import type { ActorShared } from "./actor-shared.js";
+import { type ActorShared, actorShared } from "./actor-shared.js";
 import type { ActorTenures } from "./actor-tenures.js";
+import { Copies, type CopiesHost } from "./copies.js";
 import { Idempotency } from "./idempotency.js";
 import { letGo } from "./let-go.js";
 import { type OpenShard, openPartition, type PartitionEvents } from "./open-partition.js";
@@ -115,6 +107,8 @@ export class Actor {
   /** Closing has begun: before `closing`, a partition that is being handed over comes to its end. */
   private isEnding = false;
   private readonly upkeep: Upkeep;
+  /** Of partitions that other nodes own; null: there are no other nodes. */
+  private readonly copies: Copies | null;
 
   private constructor(
     private readonly settings: ActorSettings,
@@ -139,39 +133,21 @@ export class Actor {
     if (settings.marks !== undefined) markOperatorsIn(this.marks.operator);
     this.stopped.set(settings.stopped ?? []);
     this.idempotency = new Idempotency(settings.config.idempotency.windowHours * 3_600_000);
-    this.shared = this.makeShared();
+    this.shared = actorShared(settings, output, { stopped: this.stopped, indexes: this.makeIndexes() });
+    this.copies = output.tenures === undefined ? null : this.makeCopies(output.tenures);
     this.features = makeFeatures(this.makeHost());
     this.requests = this.makeRequests();
     this.upkeep = this.makeUpkeep();
   }
 
-  private makeShared(): ActorShared {
-    const { settings, output, stopped } = this;
-    const { config } = settings;
-    const warn = (message: string, fields: object): void => output.log("warn", message, fields);
-    const { columnSegmentBytes, spillBytesMax } = config.storage;
-    const models = new Models(
-      modelsOptions(config, {
-        warn,
-        startInference: output.startInference,
-        toLibrary: (message) => output.control({ kind: "library", message }),
-      }),
-    );
-    const { slowMs, slowValues } = config.query;
-    return {
-      ...{ models, stopped },
-      segments: new SegmentCache(columnSegmentBytes),
-      spill:
-        spillBytesMax > 0
-          ? new SpillArea(join(settings.dataDirectory, `spill-${settings.actor}`), spillBytesMax)
-          : null,
-      claims: new ClaimVerifier(claimVerifierOptions(config, models, settings.claimBundles, warn)),
-      providers: new TenantProviders(config, models, settings.secret),
-      tasks: output.tasks ?? null,
-      indexes: this.makeIndexes(),
-      slowStatements: new SlowStatements({ slowMs, values: slowValues, log: warn }),
-      secret: settings.secret,
+  private makeCopies(tenures: ActorTenures): Copies {
+    const { settings, output, shared } = this;
+    const host: CopiesHost = {
+      open: (number, events) => openPartition(settings, number, events, shared, output.openShard, "copy"),
+      running: (partition) => this.requests.in(partition),
+      armTurn: () => this.armTurn(),
     };
+    return new Copies(host, tenures);
   }
 
   private makeHost(): ActorHost {
@@ -189,9 +165,9 @@ export class Actor {
   }
 
   private makeRequests(): Requests {
-    const { partitions, scheduler, replies, features, idempotency, marks, stopped } = this;
+    const { partitions, scheduler, replies, features, idempotency, marks, stopped, copies } = this;
     return new Requests({
-      ...{ partitions, scheduler, replies, features, idempotency, marks, stopped },
+      ...{ partitions, scheduler, replies, features, idempotency, marks, stopped, copies },
       armTurn: () => this.armTurn(),
       isClosing: () => this.closing !== null,
       isClustered: this.output.tenures !== undefined,
@@ -246,6 +222,7 @@ export class Actor {
     for (const partition of actor.partitions.values()) actor.openSaved(partition);
     tenures?.begin({
       ...{ open: (number: number) => actor.openLater(number), close: (number: number) => actor.letGo(number) },
+      openCopy: (number: number) => actor.copies!.open(number),
       armTurn: () => actor.armTurn(),
     });
     return actor;

@@ -19,6 +19,7 @@ import {
   messageErrorJson,
   packedMessage,
   rpcErrorJson,
+  withAge,
 } from "./reply.js";
 import type { Request } from "./request.js";
 
@@ -135,7 +136,7 @@ export class Answers {
   private reply(request: Request, answer: Answer): void {
     const { endpoint, id, requestId, warnings } = request;
     const status = answer.status ?? endpoint.status ?? 200;
-    const headers = answer.headers ?? "";
+    const headers = withAge(request, answer.headers ?? "");
     request.trace?.end(endpoint.name, status);
     if (answer.bytes !== undefined) this.replies.bytes(id, status, 0, headers, answer.bytes);
     else if (endpoint.jsonRpc !== undefined) this.replies.text(id, status, 0, headers, answer.json!);

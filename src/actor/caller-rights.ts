@@ -1,8 +1,13 @@
-/** What the caller of a request may do, by the roles and policies of one version of the definitions. */
+/**
+ * What the caller of a request may do, by the roles and policies of one version of the definitions, and for which
+ * tenants administrators' routes may act.
+ */
+import type { Input } from "../bodies/validate.js";
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { actingAs, type Login, type Rights, rightsOf } from "../catalog/rights.js";
+import { DbError } from "../protocol/errors.js";
 import type { RequestHead } from "../protocol/frames.js";
-import { administers, callerBounds } from "../protocol/identity.js";
+import { administers, callerBounds, SYSTEM_TENANT } from "../protocol/identity.js";
 import type { Tenant } from "../session/tenant.js";
 
 type CallersHead = Pick<RequestHead, "username" | "roles" | "memberOf" | "lead">;
@@ -28,4 +33,21 @@ export function requireOwnRoles({ tenant, head }: { readonly tenant: Tenant; rea
 export function rightsOfCaller(head: CallersHead): (catalog: CatalogView) => Rights {
   const login = loginOf(head);
   return (catalog) => rightsOf(catalog, actingAs(catalog, login));
+}
+
+/**
+ * The tenant in the URL must be the caller's own, unless the caller belongs to the tenant that owns the installation.
+ */
+export function tenantOf(request: { readonly head: RequestHead }, { params }: Input): string {
+  const { tenantId } = request.head;
+  if (tenantId !== SYSTEM_TENANT && tenantId !== params.tenant) {
+    throw new DbError("forbidden", `You do not have permission for the tenant "${params.tenant}".`);
+  }
+  return params.tenant!;
+}
+
+export function requireSystem(request: { readonly head: RequestHead }): void {
+  if (request.head.tenantId !== SYSTEM_TENANT) {
+    throw new DbError("forbidden", "Only administrators of the system tenant have permission to do this.");
+  }
 }

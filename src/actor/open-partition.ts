@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { removeNewerFiles } from "../derived/index-file.js";
 import type { DbError } from "../protocol/errors.js";
 import type { ActorSettings } from "../protocol/messages.js";
-import type { CommitLog } from "../storage/commit-log.js";
 import { partitionDirectory } from "../storage/partition-directory.js";
 import { openShardOnDisk } from "../storage/shard-on-disk.js";
 import type { ActorShared } from "./actor-shared.js";
@@ -28,14 +27,17 @@ export interface PartitionEvents {
 
 export type OpenShard = typeof openShardOnDisk;
 
-/** `openShard` replaces the disk; indexes in memory are then not saved to files. */
+/**
+ * `openShard` replaces the disk; indexes in memory are then not saved to files. `tenures`: in a cluster; "copy":
+ * another node owns the partition, and this one follows it.
+ */
 export async function openPartition(
   settings: ActorSettings,
   number: number,
   events: PartitionEvents,
   shared?: ActorShared,
   openShard: OpenShard | null = null,
-  tenures: ActorTenures | null = null,
+  tenures: ActorTenures | "copy" | null = null,
 ): Promise<Partition> {
   const { storage } = settings.config;
   const directory = partitionDirectory(settings.dataDirectory, number);
@@ -56,15 +58,13 @@ export async function openPartition(
     onFailed: events.failed,
     warn: (message) => shared?.indexes.warn(message, { tenantNumber: 0, indexId: 0 }),
     ...(events.readOnly !== undefined && tenures === null && { onReadOnly: events.readOnly }),
-    ...(tenures !== null && {
-      applyWhen: "durable" as const,
-      replicate: (local: CommitLog) => tenures.replicate(number, local),
-    }),
+    ...(tenures !== null && { applyWhen: "durable" as const, follows: tenures === "copy" }),
+    ...(tenures !== null && tenures !== "copy" && { replicate: (local) => tenures.replicate(number, local) }),
   });
-  const indexDirectory = openShard === null ? join(directory, "indexes") : null;
+  const indexDirectory = openShard === null && tenures !== "copy" ? join(directory, "indexes") : null;
   if (storage.durability !== "fsync" && indexDirectory !== null)
     await removeNewerFiles(indexDirectory, shard.appliedSequence);
-  const gate =
-    tenures === null ? new OutputGate() : new TenuredGate((send, fail) => tenures.confirm(number, send, fail));
+  const isOwned = tenures !== null && tenures !== "copy";
+  const gate = isOwned ? new TenuredGate((send, fail) => tenures.confirm(number, send, fail)) : new OutputGate();
   return new Partition(number, shard, settings.config, events.wroteSomething, shared, indexDirectory, gate);
 }

@@ -124,3 +124,10 @@ export function errorHeaders(error: DbError): string {
   const seconds = error.details?.retry_after_seconds;
   return `Retry-After: ${typeof seconds === "number" ? Math.max(1, Math.ceil(seconds)) : 1}`;
 }
+
+/** Headers of an answer, with how old it may be where it was asked for one that may be stale. */
+export function withAge({ staleMs }: { readonly staleMs: number | null }, headers: string): string {
+  if (staleMs === null) return headers;
+  const age = `X-Tessera-Stale-Ms: ${staleMs}`;
+  return headers === "" ? age : `${headers}\n${age}`;
+}

@@ -84,6 +84,11 @@ export class Request {
   /** Of the API key; null: it has none. */
   budget: RequestBudget | null = null;
 
+  /** What it reads may be stale: how old it was when the request began, in milliseconds. */
+  staleMs: number | null = null;
+  /** Has the partition's owner answer it instead; null: this is the owner. */
+  elsewhere: (() => void) | null = null;
+
   /** An agent has worked on its behalf. */
   hasActed = false;
 
@@ -246,7 +251,8 @@ export class Request {
   audited(): AuditedCaller {
     const { head, partition, account, endpoint, requestId, statement, language } = this;
     return {
-      tenant: partition.tenant(account),
+      // Of a copy nothing can be recorded: its owner answers then.
+      tenant: this.elsewhere === null ? partition.tenant(account) : this.tenant,
       tenantName: head.tenantId,
       username: head.username,
       keyId: head.keyId === "" ? null : head.keyId,

@@ -13,12 +13,14 @@ import {
   PIECE_CODE,
   REPLY_MOVED,
   REQUEST_LAST_PIECE,
+  REQUEST_STALE,
   REQUEST_STREAMED,
   type ReplyWriter,
   type RequestFrame,
   TAKEN_CODE,
 } from "../protocol/frames.js";
 import { leadOf } from "../protocol/lead.js";
+import { momentBefore, momentNow } from "../protocol/moment.js";
 import type { Answer } from "../session/answer.js";
 import { pastAt } from "../session/as-of.js";
 import type { Tenant } from "../session/tenant.js";
@@ -28,16 +30,17 @@ import { answerInTurns } from "./answer-in-turns.js";
 import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
 import { requireOwnRoles } from "./caller-rights.js";
+import { type Copies, isCopyClosed, staleWrites } from "./copies.js";
 import type { Idempotency } from "./idempotency.js";
 import { requireWithinLead } from "./key-lead.js";
 import type { Partition } from "./partition.js";
-import { errorJson } from "./reply.js";
+import { errorJson, withAge } from "./reply.js";
 import { ReplySink } from "./reply-sink.js";
 import { Request, type RequestChannel } from "./request.js";
 import type { Route } from "./routes.js";
 import type { Scheduler, Work } from "./scheduler.js";
 import type { StoppedStatements } from "./stopped-statements.js";
-import { requireReadsPast, requireWhole, requireWholeOwner } from "./table-doors.js";
+import { requireReadsPast, requireReadsStale, requireWhole, requireWholeOwner } from "./table-doors.js";
 
 export interface RequestsHost {
   readonly partitions: ReadonlyMap<number, Partition>;
@@ -52,6 +55,8 @@ export interface RequestsHost {
   isClosing(): boolean;
   /** A partition that is not here is another node's, or will be here soon. */
   readonly isClustered?: boolean;
+  /** For reads that may be stale; null: this node keeps none. */
+  readonly copies: Copies | null;
   log(level: "error", message: string, fields: object): void;
 }
 
@@ -88,7 +93,10 @@ export class Requests {
         this.host.armTurn();
       },
       durable: durablyCommitted,
-      open: ({ id, budget }, headers) => new ReplySink(id, this.replies, headers, () => this.host.armTurn(), budget),
+      open: (request, headers) => {
+        const { id, budget } = request;
+        return new ReplySink(id, this.replies, withAge(request, headers), () => this.host.armTurn(), budget);
+      },
     };
   }
 
@@ -145,7 +153,8 @@ export class Requests {
     }
     if (!this.partitions.has(frame.partition) || this.leaving.has(frame.partition)) {
       if (this.host.isClustered === true) {
-        this.sendElsewhere(frame);
+        if ((frame.flags & REQUEST_STALE) !== 0) void this.acceptStale(frame);
+        else this.sendElsewhere(frame);
         return;
       }
       // Found damaged, which the gateway may not have known when it sent this.
@@ -154,25 +163,42 @@ export class Requests {
       this.replies.text(frame.id, error.status, 0, "", errorJson(error, frame.requestId));
       return;
     }
+    this.submit(frame, this.partitions.get(frame.partition)!);
+  }
+
+  /** A copy here answers, if it is new enough. */
+  private async acceptStale(frame: RequestFrame): Promise<void> {
+    const { copies } = this.host;
+    const { staleMs = 0 } = frame.head;
+    const isThere = await copies?.isThere(frame.partition, momentBefore(momentNow(), staleMs)).catch(() => false);
+    const partition = copies?.partition(frame.partition) ?? null;
+    if (isThere === true && partition !== null) this.submit(frame, partition);
+    else this.sendElsewhere(frame, copies?.whyNot(frame.partition, staleMs));
+    this.host.armTurn();
+  }
+
+  private submit(frame: RequestFrame, partition: Partition): void {
     this.count++;
     const route = this.routes[frame.code]!;
     const tenant = route.endpoint.home === "directory" ? DIRECTORY_TENANT : frame.tenant;
-    const work: Work = { usedMs: 0, account: this.partitions.get(frame.partition)!.account };
+    const work: Work = { usedMs: 0, account: partition.account };
     if ((frame.flags & REQUEST_STREAMED) !== 0) {
       this.bodies.set(frame.id, new BodySource((bytes) => this.channel.taken(frame.id, bytes)));
     }
     try {
       this.scheduler.submit(tenant, work, () => this.begin(frame, route, tenant, work));
     } catch (error) {
-      this.fail(this.requestOf(frame, route, tenant, work), error);
+      if (this.partitions.has(frame.partition)) this.fail(this.requestOf(frame, route, tenant, work), error);
+      else this.sendElsewhere(frame);
     }
   }
 
   /** Nothing was done: the gateway finds the owner. */
-  private sendElsewhere(frame: RequestFrame): void {
+  private sendElsewhere(frame: RequestFrame, tooOld = ""): void {
     this.traces.delete(frame.id);
     if ((frame.flags & REQUEST_STREAMED) === 0) {
-      this.replies.bytes(frame.id, 0, REPLY_MOVED, String(frame.partition), frame.bodyBytes);
+      const to = tooOld === "" ? String(frame.partition) : `${frame.partition}\n${tooOld}`;
+      this.replies.bytes(frame.id, 0, REPLY_MOVED, to, frame.bodyBytes);
       return;
     }
     const error = new DbError("partition_unavailable", "The partition got another owner; retry.");
@@ -180,12 +206,20 @@ export class Requests {
   }
 
   private requestOf(frame: RequestFrame, { endpoint }: Route, tenant: number, work: Work): Request {
-    const partition = this.partitions.get(frame.partition)!;
+    const own = this.partitions.get(frame.partition);
+    const partition = own ?? this.host.copies!.partition(frame.partition)!;
     const body = this.bodies.get(frame.id) ?? null;
     const { scheduler, channel } = this;
-    const { tenant: owner, error } = placed(partition, tenant, frame.head, endpoint);
+    const of = own === undefined ? this.copied(frame, tenant) : partition.tenant(tenant);
+    const { tenant: owner, error } = placed(partition, of!, frame.head, endpoint);
     const request = new Request(frame, endpoint, partition, owner, scheduler, work, channel, body, false, tenant);
     if (error !== null) request.end(error);
+    if (frame.head.staleMs !== undefined)
+      request.staleMs = own === undefined ? this.host.copies!.ageMs(frame.partition) : 0;
+    if (own === undefined) {
+      request.elsewhere = () => this.sendElsewhere(frame);
+      return request;
+    }
     const { lead } = frame.head;
     // Who administers has to be able to change the budget.
     if (endpoint.home === "tenant" && endpoint.access !== "admin")
@@ -197,19 +231,20 @@ export class Requests {
   /** It is the request's turn; answers whether it has ended. */
   private begin(frame: RequestFrame, route: Route, tenant: number, work: Work): boolean {
     this.host.marks.began(frame.id, tenant);
-    if (this.leaving.has(frame.partition) || !this.partitions.has(frame.partition)) {
+    const partition = this.partitions.get(frame.partition);
+    if (this.leaving.has(frame.partition) || (partition === undefined && this.copied(frame, tenant) === null)) {
       this.bodies.delete(frame.id);
       this.sendElsewhere(frame);
       return true;
     }
-    const partition = this.partitions.get(frame.partition)!;
-    const place = partition.places.size === 0 ? undefined : partition.places.get(tenant);
+    // A copy has no tenant that is on its way.
+    const place = partition === undefined || partition.places.size === 0 ? undefined : partition.places.get(tenant);
     if (place?.kind === "restoring") {
       this.fail(this.requestOf(frame, route, tenant, work), this.host.features.restoring(tenant));
       return true;
     }
     if (place !== undefined) {
-      this.host.features.hold(partition, tenant, this.heldRequest(frame, route, tenant, work));
+      this.host.features.hold(partition!, tenant, this.heldRequest(frame, route, tenant, work));
       return true;
     }
     const request = this.requestOf(frame, route, tenant, work);
@@ -230,10 +265,17 @@ export class Requests {
     return true;
   }
 
+  /** The tenant in this node's copy, for a read that may be stale; null: only the owner can answer. */
+  private copied({ partition: number, flags, head }: RequestFrame, tenant: number): Tenant | null {
+    const { copies } = this.host;
+    const partition = (flags & REQUEST_STALE) === 0 ? null : (copies?.partition(number) ?? null);
+    return partition === null ? null : copies!.tenantOf(partition, tenant, head.lead);
+  }
+
   /** What does a request once more that committed nothing; null: it cannot be done again. */
   private again(request: Request, frame: RequestFrame, route: Route, work: Work): (() => void) | null {
     const { body, endpoint, tenant } = request;
-    if (body !== null || frame.isIdempotent || endpoint.home !== "tenant") return null;
+    if (request.elsewhere !== null || body !== null || frame.isIdempotent || endpoint.home !== "tenant") return null;
     return () => {
       if (request.trace !== null) this.traces.set(frame.id, request.trace);
       const { number } = tenant;
@@ -337,9 +379,20 @@ export class Requests {
     this.answers.give(request, answer, again);
   }
 
-  private fail(request: Request, thrown: unknown): void {
+  private fail(request: Request, cause: unknown): void {
     request.ended();
     if (request.body !== null) this.bodies.delete(request.id);
+    const writes = request.staleMs === null ? null : staleWrites(cause);
+    if (
+      request.elsewhere !== null &&
+      request.sink?.started !== true &&
+      (writes !== null || isCopyClosed(request.ending ?? cause))
+    ) {
+      // Its owner knows whether it may, and why not: reads of audited tables write, too.
+      request.elsewhere();
+      return;
+    }
+    const thrown = writes ?? cause;
     if (request.endpoint.isAudited) {
       const error = thrown instanceof DbError ? thrown : new DbError("internal_error");
       this.host.features.audited(request, error.status, error.code);
@@ -358,18 +411,20 @@ const NO_PAST_OF_BRANCHES = "The past of a branch is not kept. Leave the header 
 /** What the request is about: its tenant or a branch of it, now or as it was. With an error it is about neither. */
 function placed(
   partition: Partition,
-  number: number,
+  tenant: Tenant,
   head: RequestFrame["head"],
   endpoint: Endpoint,
 ): { readonly tenant: Tenant; readonly error: DbError | null } {
-  const tenant = partition.tenant(number);
-  const { branch, asOf } = head;
-  if (branch === "" && asOf === "") return { tenant, error: null };
+  const { branch, asOf, staleMs } = head;
+  if (branch === "" && asOf === "" && staleMs === undefined) return { tenant, error: null };
   try {
+    if (staleMs !== undefined) requireReadsStale(endpoint, branch);
     requireWholeOwner(tenant, head);
     if (asOf !== "") requireReadsPast(endpoint);
     if (branch !== "" && endpoint.name.startsWith("history."))
       throw new DbError("invalid_request", NO_PAST_OF_BRANCHES);
+    if (branch === "" && asOf === "") return { tenant, error: null };
+    const { number } = tenant;
     const own = branch === "" ? number : (partition.shard.layers?.branchNamed(number, branch) ?? null);
     if (own === null) {
       throw new DbError("not_found", `The tenant has no branch "${branch}".`, { field: "X-Tessera-Branch" });

@@ -1,6 +1,6 @@
 /**
  * Checks of requests that reach tables in ways of their own (`Door` in protocol/endpoint.ts), and of those about the
- * past.
+ * past or what may be stale.
  */
 import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
@@ -35,5 +35,17 @@ export function requireReadsPast({ name }: Endpoint): void {
   throw new DbError("invalid_request", `${name} cannot be asked about the past.`, {
     field: "X-Tessera-As-Of",
     hint: "Statements, documents, searches, vectors and the graph can be read as of a moment.",
+  });
+}
+
+/** The same endpoints, as others reach what only the owner has. */
+export function requireReadsStale({ name }: Endpoint, branch: string): void {
+  const header = "X-Tessera-Consistency";
+  if (branch !== "")
+    throw new DbError("invalid_request", `${header} and X-Tessera-Branch exclude each other.`, { field: header });
+  if (READS_PAST.test(name)) return;
+  throw new DbError("invalid_request", `${name} cannot answer with what may be stale.`, {
+    field: header,
+    hint: "Statements, documents, searches, vectors and the graph can be read so.",
   });
 }

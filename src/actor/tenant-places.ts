@@ -11,9 +11,9 @@ export type Place =
   /** Being drained: requests wait. In memory only. */
   | { readonly kind: "held" }
   /** Sent whole; whether it was taken over is not decided. */
-  | { readonly kind: "leaving" }
+  | { readonly kind: "leaving"; readonly move?: string }
   /** Being received, or left over from that. */
-  | { readonly kind: "incoming" }
+  | { readonly kind: "incoming"; readonly move?: string }
   /** Its content is being replaced by a backup's, or that was cut short: it has to be restored again. */
   | { readonly kind: "restoring"; readonly restore: string; readonly backup?: string }
   /** It is in partition `to`. Until `clean` there may be something of it to remove here. */

@@ -2,11 +2,11 @@
  * A tenant's definitions: records in the tenant's shard, and their newest version in memory. The actor has one Catalog
  * per tenant and asks it for a view at the start of every statement.
  *
- * How a view is known to be right. Only transactions of this actor change the records. All of them use `change` and
- * are reported to `settle` when they end. So while none is open, a transaction that is not older than the last change
- * sees the newest version; two comparisons tell. A transaction that may write also reads the version record (one
- * lookup), so that validation at commit refuses it if a definition changed after its snapshot; unless its owner knows
- * more exactly which definitions it uses (table-use.ts).
+ * How a view is known to be right. Only transactions of this actor change the records, unless `followed` tells of
+ * others. All of them use `change` and are reported to `settle` when they end. So while none is open, a transaction
+ * that is not older than the last change sees the newest version; two comparisons tell. A transaction that may write
+ * also reads the version record (one lookup), so that validation at commit refuses it if a definition changed after
+ * its snapshot; unless its owner knows more exactly which definitions it uses (table-use.ts).
  */
 import { catalogKey, catalogPrefix, prefixRange } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
@@ -175,6 +175,12 @@ export class Catalog {
    */
   settle(tx: Transaction, sequence: number | null): void {
     if (!this.uncommitted.delete(tx) || sequence === null) return;
+    this.lastChange = sequence;
+    this.keepOld();
+  }
+
+  /** Another node has committed up to that sequence, and may have changed definitions. */
+  followed(sequence: number): void {
     this.lastChange = sequence;
     this.keepOld();
   }

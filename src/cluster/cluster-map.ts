@@ -35,6 +35,10 @@ export interface ClusterView {
   readonly durable: ReadonlyMap<number, ReadonlyMap<string, number>>;
 }
 
+export function keepsCopy({ copySets }: Pick<ClusterView, "copySets">, node: string, partition: number): boolean {
+  return copySets.get(partition)?.nodes.includes(node) ?? true;
+}
+
 export class ClusterMap {
   private readonly client: EtcdClient;
   private readonly prefix: string;

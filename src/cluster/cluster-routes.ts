@@ -8,12 +8,12 @@ import { ActorLink, type Judge, type Loss } from "../gateway/actor-link.js";
 import type { LocalActors, PartitionRoutes } from "../gateway/partition-routes.js";
 import type { AuditKept } from "../protocol/audit.js";
 import { DbError } from "../protocol/errors.js";
-import { eachFrame, REPLY_MOVED, shiftDeadlines } from "../protocol/frames.js";
+import { eachFrame, REPLY_MOVED, readReplies, shiftDeadlines } from "../protocol/frames.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { FromActor, ToActor } from "../protocol/messages.js";
 import { isCheckpointRequest } from "./checkpoint-messages.js";
 import type { CheckpointServer } from "./checkpoint-server.js";
-import type { ClusterMap, ClusterView } from "./cluster-map.js";
+import { type ClusterMap, type ClusterView, keepsCopy } from "./cluster-map.js";
 import { FrameRelay, type LostReply, type RelayHost } from "./frame-relay.js";
 import type { LeaseMemory } from "./lease-memory.js";
 import { connectPeer, type PartitionPort, PeerConnection, remotePort } from "./peer-link.js";
@@ -128,6 +128,13 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     const { link, held } = this.routes[partition]!;
     if (link === null) this.waitedFor.add(partition);
     return link ?? held;
+  }
+
+  linkToCopy(partition: number): ActorLink | null {
+    const { view, actors } = this;
+    if (view === null || this.here.has(partition) || !keepsCopy(view, this.options.node, partition)) return null;
+    const link = actors.localLinkOf(partition);
+    return link.state === "ready" ? link : null;
   }
 
   opened(partition: number): void {
@@ -271,7 +278,9 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     const wasThere = route.node !== null;
     route.node = null;
     route.link = null;
-    if (partition === DIRECTORY && wasThere) this.actors.directoryLost();
+    if (!wasThere) return;
+    this.actors.partitionLost(partition);
+    if (partition === DIRECTORY) this.actors.directoryLost();
   }
 
   /** Those that have waited find the owner by themselves. */
@@ -332,7 +341,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     const route = this.routes[partition];
     if (found === undefined || route === undefined) return;
     // Before the requests ask for a link again: they wait until it is known who the owner is.
-    if (hasReplyMoved(frames) && route.link === found.link) this.refused(partition);
+    if (isRefused(partition, frames) && route.link === found.link) this.refused(partition);
     found.port.heard(frames);
   }
 
@@ -393,11 +402,17 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
 /** What has been sent to an owner that does not answer may have been done. */
 const judge: Judge = (_id, { repeatable }) => (repeatable === "always" ? null : UNKNOWN);
 
-function hasReplyMoved(frames: ArrayBuffer): boolean {
+/** The other node does not serve the partition. Of a tenant that has moved, a reply names another one. */
+function isRefused(partition: number, frames: ArrayBuffer): boolean {
   const bytes = new Uint8Array(frames);
-  let found = false;
+  let hasMoved = false;
   eachFrame(frames, (_id, start) => {
-    found ||= (bytes[start + 10]! & REPLY_MOVED) !== 0;
+    hasMoved ||= (bytes[start + 10]! & REPLY_MOVED) !== 0;
+  });
+  if (!hasMoved) return false;
+  let found = false;
+  readReplies(frames, ({ flags, headers }) => {
+    found ||= (flags & REPLY_MOVED) !== 0 && Number.parseInt(headers, 10) === partition;
   });
   return found;
 }

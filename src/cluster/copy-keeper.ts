@@ -4,7 +4,7 @@
  * tenures.ts.
  */
 import type { CellRoom } from "./cell-room.js";
-import type { ClusterView } from "./cluster-map.js";
+import { type ClusterView, keepsCopy } from "./cluster-map.js";
 import { planCopies, trimmableTo } from "./copy-sets.js";
 import type { LogService, Revision } from "./log-service.js";
 import { type Look, newestIn } from "./look.js";
@@ -61,8 +61,8 @@ export class CopyKeeper {
   }
 
   /** Whether this node keeps a copy of the partition. */
-  isKept(partition: number, { copySets }: Pick<ClusterView, "copySets">): boolean {
-    return copySets.get(partition)?.nodes.includes(this.options.node) ?? true;
+  isKept(partition: number, view: Pick<ClusterView, "copySets">): boolean {
+    return keepsCopy(view, this.options.node, partition);
   }
 
   /** A copy has not been to be kept for a while. */

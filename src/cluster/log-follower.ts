@@ -3,10 +3,12 @@
  * for its own appends once they are acknowledged, and by whoever opens a partition for those of the owners before.
  */
 import { DbError } from "../protocol/errors.js";
-import type { Commit, CommitLog, CommitParts } from "../storage/commit-log.js";
+import type { Commit, CommitParts } from "../storage/commit-log.js";
+import type { CopyLog } from "../storage/followed-log.js";
 import { type LogRecord, RECORD_KIND, readHead, readPartsKey, recordOf } from "../storage/log-record.js";
 import { CHAIN_START, damagedLog, type ReadAppend, readAppend } from "./log-append.js";
 import { comparePositions, type LogAppend, type LogService, type Position } from "./log-service.js";
+import { Turns } from "./turns.js";
 
 /** Appends that are read at a time. */
 const PAGE_APPENDS = 16;
@@ -31,7 +33,7 @@ export class LogFollower {
   /** Of a record that is continued. */
   private pieces: Buffer[] = [];
 
-  constructor(private readonly local: CommitLog) {
+  constructor(private readonly local: CopyLog) {
     this.place = { sequence: local.lastSequence + 1, part: 0 };
   }
 
@@ -90,6 +92,7 @@ export class LogFollower {
     taken: (append: LogAppend) => void,
   ): Promise<void> {
     this.forget(from);
+    const turns = new Turns();
     let newest = 0;
     for (let isFirst = true; ; isFirst = false) {
       const page = await service.tail(partition, isFirst ? from : this.place, PAGE_APPENDS);
@@ -99,6 +102,8 @@ export class LogFollower {
       if (!isFirst && rest.length === page.length && comparePositions(rest[0]!.position, this.place) > 0)
         throw new CopyBehind(`the log was trimmed up to ${rest[0]!.position.sequence} while it was read`);
       for (const append of rest) {
+        // Where the copy is read, its engine takes what is appended.
+        if (turns.isOver) await turns.next();
         newest = this.take(append);
         taken(append);
       }

@@ -8,7 +8,8 @@ import { ClusterMap } from "./cluster-map.js";
 import { EtcdLogService } from "./etcd-log-service.js";
 import { LeaseMemory } from "./lease-memory.js";
 import { PartitionCopy } from "./partition-copy.js";
-import { Tenures, type TenuresOptions } from "./tenures.js";
+import { Tenures } from "./tenures.js";
+import type { TenuresOptions } from "./tenures-options.js";
 
 export type TenuresOutput = Pick<TenuresOptions, "failed" | "log">;
 

@@ -6,8 +6,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
-import type { CommitLog } from "../storage/commit-log.js";
 import { FileCommitLog, type FileCommitLogOptions } from "../storage/file-commit-log.js";
+import { type CopyLog, LargeCommitAhead } from "../storage/followed-log.js";
 import { finishReplacement, prepareReplacement, removeCopy } from "./copy-replacement.js";
 import { LogFollower } from "./log-follower.js";
 import type { LogService } from "./log-service.js";
@@ -22,13 +22,23 @@ export interface PartitionCopyOptions {
   readonly apply: (directory: string) => Promise<void>;
 }
 
+/** A shard that follows the log of the copy, and is read. */
+export interface ServedCopy {
+  readonly log: CopyLog;
+  readonly tenants: number;
+  readonly failed: DbError | null;
+}
+
 /** What the log may have grown by before the engine is brought up to it. */
 const APPLY_BYTES = 32 * 1024 * 1024;
 
 export class PartitionCopy {
   /** On this node's disk; -1: it was not opened yet. */
   durable = -1;
-  private local: CommitLog | null = null;
+  private local: CopyLog | null = null;
+  /** `local` is its log; null: the copy is not read. */
+  private served: ServedCopy | null = null;
+  private isEnded = false;
   private follower: LogFollower | null = null;
   private working: Promise<void> = Promise.resolve();
 
@@ -38,13 +48,51 @@ export class PartitionCopy {
   catchUp(): Promise<void> {
     return this.next(async () => {
       const { service, partition, directory, apply } = this.options;
-      const { local, follower } = await this.ensureOpen();
-      await follower.catchUp(service, partition, () => undefined);
-      await local.sync();
+      if (this.served?.failed != null) await this.closeNow();
+      const follow = async (): Promise<CopyLog> => {
+        const { local, follower } = await this.ensureOpen();
+        await follower.catchUp(service, partition, () => undefined);
+        await local.sync();
+        return local;
+      };
+      const local = await follow().catch(async (error: unknown) => {
+        if (!(error instanceof LargeCommitAhead)) throw error;
+        await this.closeNow();
+        return follow();
+      });
       this.durable = local.lastSequence;
       if (local.bytesAppended < APPLY_BYTES) return;
       await this.closeNow();
       await apply(directory);
+    });
+  }
+
+  get isServed(): boolean {
+    return this.served !== null;
+  }
+
+  /** Tenants of it in memory. */
+  get servedTenants(): number {
+    return this.served?.tenants ?? 0;
+  }
+
+  /** From now on the copy is read, by what `open` opens in its directory, until it is closed. */
+  serve(open: () => Promise<ServedCopy>): Promise<void> {
+    return this.next(async () => {
+      if (this.served !== null) return;
+      if (this.isEnded) throw new DbError("partition_unavailable", "The copy is closed.");
+      await this.ensureOpen();
+      await this.closeNow();
+      this.served = await open();
+      this.local = this.served.log;
+      this.follower = new LogFollower(this.local);
+    });
+  }
+
+  /** It is not read any more. */
+  rest(): Promise<void> {
+    return this.next(async () => {
+      if (this.served !== null) await this.closeNow();
     });
   }
 
@@ -84,6 +132,7 @@ export class PartitionCopy {
    */
   drop(mayGo: (durable: number) => Promise<boolean>): Promise<boolean> {
     const { directory } = this.options;
+    this.isEnded = true;
     return this.next(async () => {
       if (!["log", "rocksdb"].some((name) => existsSync(join(directory, name)))) return true;
       await this.ensureOpen();
@@ -94,7 +143,9 @@ export class PartitionCopy {
     });
   }
 
+  /** For good: it is not read any more, even by who waits for it. */
   close(): Promise<void> {
+    this.isEnded = true;
     return this.next(() => this.closeNow());
   }
 
@@ -107,7 +158,7 @@ export class PartitionCopy {
     return done;
   }
 
-  private async ensureOpen(): Promise<{ local: CommitLog; follower: LogFollower }> {
+  private async ensureOpen(): Promise<{ local: CopyLog; follower: LogFollower }> {
     const { directory, log } = this.options;
     if (this.local === null) {
       await finishReplacement(directory);
@@ -123,6 +174,7 @@ export class PartitionCopy {
     const { local } = this;
     this.local = null;
     this.follower = null;
+    this.served = null;
     await local?.close();
   }
 }

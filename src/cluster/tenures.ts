@@ -9,67 +9,26 @@
 import { randomUUID } from "node:crypto";
 import { DbError } from "../protocol/errors.js";
 import type { ClusterMetrics } from "../protocol/messages.js";
+import type { Moment } from "../protocol/moment.js";
 import type { CommitLog } from "../storage/commit-log.js";
 import { ReadinessWatch } from "./actor-readiness.js";
 import { BehindCopies } from "./behind-copies.js";
 import { CellRoom } from "./cell-room.js";
-import type { ClusterMap, ClusterView } from "./cluster-map.js";
-import { type Confirmations, LeaseConfirmations, QuorumConfirmations } from "./confirmations.js";
+import type { ClusterView } from "./cluster-map.js";
+import { LeaseConfirmations, QuorumConfirmations } from "./confirmations.js";
 import { CopyKeeper } from "./copy-keeper.js";
-import type { NodeClock } from "./lease.js";
-import { type LeaseMemory, SYSTEM_CLOCK } from "./lease-memory.js";
+import { CopyReads } from "./copy-reads.js";
+import { SYSTEM_CLOCK } from "./lease-memory.js";
 import { CopyBehind } from "./log-follower.js";
-import type { Claim, LogService } from "./log-service.js";
+import type { Claim } from "./log-service.js";
 import { heirOf, LAG_MAX, type Look, newestIn, rankOf, richerThan, Scans, successorOf, WaitingTurns } from "./look.js";
 import { NodeWatch } from "./node-watch.js";
-import { OwnerCopies, type OwnerCopiesOptions, type Source, sourceIn } from "./owner-copies.js";
+import { OwnerCopies, type Source, sourceIn } from "./owner-copies.js";
 import type { PartitionCopy } from "./partition-copy.js";
 import { Placement } from "./placement.js";
 import { ReplicatedCommitLog } from "./replicated-commit-log.js";
+import type { Tenure, TenuresHost, TenuresOptions } from "./tenures-options.js";
 import { Turns } from "./turns.js";
-
-export interface TenuresOptions {
-  readonly node: string;
-  /** Its number in the node. */
-  readonly actor: number;
-  readonly map: Pick<ClusterMap, "view">;
-  readonly service: LogService;
-  readonly lease: LeaseMemory;
-  /** Of the cluster. */
-  readonly partitions: number;
-  /** That are this actor's where the node owns them. */
-  readonly mine: readonly number[];
-  readonly reads: "lease" | "quorum";
-  /** Nodes that keep each partition, its owner among them. */
-  readonly copies: number;
-  /** Of copy-keeper.ts; times that tests make small. */
-  readonly replaceAfterMs?: number;
-  readonly dropAfterMs?: number;
-  readonly reportMs?: number;
-  readonly steadyMs?: number;
-  /** This machine's, where there is no other. */
-  readonly clock?: NodeClock;
-  /** Absent: it works out by itself which node shall own what. */
-  readonly placement?: Pick<Placement, "place">;
-  readonly copyOf: (partition: number) => PartitionCopy;
-  readonly fetch: OwnerCopiesOptions["fetch"];
-  /** The thread must end and be started again. */
-  readonly failed: (error: DbError) => void;
-  readonly log: (level: "error" | "warn" | "info", message: string, fields: object) => void;
-}
-
-interface Host {
-  open(partition: number): Promise<void>;
-  /** False: not now. */
-  close(partition: number): Promise<boolean>;
-  armTurn(): void;
-}
-
-interface Tenure {
-  readonly epoch: number;
-  readonly log: ReplicatedCommitLog;
-  readonly confirmations: Confirmations;
-}
 
 const LOOK_MS = 200;
 /** What other nodes have on disk may be so old. */
@@ -113,12 +72,13 @@ export class Tenures {
   /** Those, and which of their actors are ready. */
   private state = "";
   private stateSince = 0;
-  private host: Host | null = null;
+  private host: TenuresHost | null = null;
   private isStopped = false;
   private timers: NodeJS.Timeout[] = [];
   private looking: Promise<void> | null = null;
   private reporting: Promise<void> | null = null;
   private newest: Look | null = null;
+  private readonly copyReads: CopyReads;
 
   constructor(options: TenuresOptions) {
     this.options = options;
@@ -132,9 +92,35 @@ export class Tenures {
     this.ownerCopies = new OwnerCopies(options);
     this.life = options.lease.life;
     this.byLease = new LeaseConfirmations(options.lease, this.life);
+    this.copyReads = new CopyReads({
+      known: (partition) => this.copies.get(partition) ?? null,
+      copyOf: (partition) => (this.isOpening(partition) ? null : this.copyOf(partition)),
+      reported: (partition) => this.reportedToReaders(partition),
+      open: (partition) => this.host!.openCopy(partition),
+      warn: (message, fields) => options.log("warn", message, fields),
+    });
   }
 
-  begin(host: Host): void {
+  /** The partition has no copy beside the owner's, or may be about to have none. */
+  private isOpening(partition: number): boolean {
+    return this.tenures.has(partition) || (this.working.has(partition) && !this.copies.has(partition));
+  }
+
+  freshCopy(partition: number, notBefore: Moment): Promise<Moment | null> {
+    return this.copyReads.fresh(partition, notBefore);
+  }
+
+  /** What the owner of a partition is known to have on its disk; null: this node keeps no copy that could be read. */
+  private reportedToReaders(partition: number): number | null {
+    const isOwn = this.tenures.has(partition) || this.epochs.has(partition);
+    if (this.isStopped || this.newest === null || isOwn) return null;
+    const { view } = this.newest;
+    const owner = view.owners.get(partition);
+    if (owner === undefined || !this.keeper.isKept(partition, view)) return null;
+    return this.behind.has(partition, owner.epoch) ? null : (view.durable.get(partition)?.get(owner.node) ?? null);
+  }
+
+  begin(host: TenuresHost): void {
     this.host = host;
     this.options.lease.actorReady(this.options.actor, this.life);
     const every = (ms: number, work: () => void): void => {
@@ -465,6 +451,7 @@ export class Tenures {
       for (const [partition, copy] of this.copies)
         if (copy.durable >= 0 && this.keeper.isKept(partition, view)) durable.set(partition, copy.durable);
       await this.keeper.report(durable, view);
+      this.copyReads.rest();
       await this.keeper.tend(owned, view, this.isSteady ? this.newest : null);
       if (this.tenures.size > 0) await this.room.look();
     } catch (error) {

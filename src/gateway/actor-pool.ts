@@ -101,6 +101,7 @@ export class ActorPool {
       identityChanged: (change) => options.identityChanged(change),
       auditKept: (kept) => this.outbox.kept(kept),
       directoryLost: () => options.directoryRestarted(),
+      partitionLost: (partition) => this.partitionLost(partition),
     });
     if (options.library !== undefined) options.library.onMessage = (message) => this.heardOfLibrary(message);
   }
@@ -149,6 +150,11 @@ export class ActorPool {
 
   linkOf(partition: number): ActorLink {
     return this.routes === null ? this.localLinkOf(partition) : this.routes.linkOf(partition);
+  }
+
+  /** To whoever answers reads of the partition that may be stale, or finds that it cannot. */
+  linkToCopy(partition: number): ActorLink {
+    return this.routes?.linkToCopy(partition) ?? this.linkOf(partition);
   }
 
   private localLinkOf(partition: number): ActorLink {
@@ -362,9 +368,11 @@ export class ActorPool {
 
   /** From one actor to another. An actor that is not running asks for what it missed after its start. */
   private carry(partition: number, message: PlacementMessage): void {
-    if (this.isServed(partition) || (message.do !== "receive" && message.do !== "send")) {
+    const link = this.linkOf(partition);
+    const isThere = link === this.localLinkOf(partition) ? this.isServed(partition) : link.state === "ready";
+    if (isThere || (message.do !== "receive" && message.do !== "send")) {
       const data = message.do === "entries" ? [message.data] : [];
-      this.linkOf(partition).post({ kind: "placement", partition, message }, data);
+      link.post({ kind: "placement", partition, message }, data);
       return;
     }
     const { tenant, move } = message;
@@ -397,6 +405,12 @@ export class ActorPool {
     const error = unavailable(partition);
     const report = { ask: order.ask, state: "failed", entries: 0, bytes: 0, backup: null, error } as const;
     this.directory.post({ kind: "backup-report", report });
+  }
+
+  /** Other nodes see it by themselves: the one with the directory tells it. */
+  private partitionLost(partition: number): void {
+    const { directory } = this;
+    if (directory === this.localLinkOf(DIRECTORY_PARTITION)) directory.post({ kind: "partition-ended", partition });
   }
 
   /** The subjects of the change were disabled or removed: what they have left open in actors ends. */

@@ -6,7 +6,7 @@ import type { Config } from "../protocol/config.js";
 
 const PREFLIGHT_SECONDS = 600;
 const EXPOSED =
-  "X-Request-Id, Traceparent, Link, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Idempotency-Replayed";
+  "X-Request-Id, Traceparent, Link, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Idempotency-Replayed, X-Tessera-Stale-Ms";
 
 export interface CorsPolicy {
   /** The value of Access-Control-Allow-Origin for a request from that origin; null when it is not allowed. */

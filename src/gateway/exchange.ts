@@ -43,7 +43,7 @@ import { acceptedFormat, answersOnly } from "./media-type.js";
 import { BODY_LEFT_BEHIND } from "./partition-load.js";
 import { beginReply, endReply, errorBody, JSON_TYPE, MSGPACK_TYPE, retryAfter } from "./reply.js";
 import { ReplyStream } from "./reply-stream.js";
-import { formatFlag, headOf } from "./request-frame.js";
+import { formatFlag, headOf, movedTo, placeFlags } from "./request-frame.js";
 import { type RequestHeaders, readHeaders } from "./request-headers.js";
 import { logRequest } from "./request-log.js";
 import type { LocalExchange, Route } from "./route.js";
@@ -166,7 +166,7 @@ export class Exchange
     const acceptable = format !== null || streams || answersOnly(endpoint, accept);
     const headers = readHeaders(req, route, acceptable, streams, bodyBytesMax);
     this.headers = headers;
-    if (headers.idempotencyKey !== "") this.flags |= REQUEST_IDEMPOTENT;
+    this.flags |= placeFlags(headers);
     // After any answer the rest of the body is read and dropped, unless that would take too long.
     if (endpoint.streamedBody === undefined) {
       this.closeAfter = headers.contentLength > bodyBytesMax * DRAINED_RATIO_MAX;
@@ -283,9 +283,10 @@ export class Exchange
   /** The tenant is in another partition, and the request goes there: its body has come back. */
   private follow(frame: ReplyFrame): void {
     const call = this.call!;
-    const to = Number(frame.headers);
+    const { to, tooOld } = movedTo(frame);
     if (this.route.endpoint!.home === "tenant") this.caller!.partition = to;
     if (this.body?.stream) this.lost(BODY_LEFT_BEHIND);
+    else if (tooOld !== null && this.services.pool.linkOf(to).holds) this.fail("copy_too_old", tooOld);
     else if (call.moveTo(to)) this.send(call, frame.body.length === 0 ? null : frame.body);
     else this.unavailable(to);
   }

@@ -107,7 +107,8 @@ function parametersOf(endpoint: Endpoint): Json[] {
     ...exampleIn(endpoint.example?.query, name),
   }));
   const key = method === "POST" || method === "PUT" ? [ref("parameters", "IdempotencyKey")] : [];
-  const branch = endpoint.home === "tenant" ? [ref("parameters", "Branch"), ref("parameters", "AsOf")] : [];
+  const branch =
+    endpoint.home === "tenant" ? ["Branch", "AsOf", "Consistency"].map((name) => ref("parameters", name)) : [];
   return [...variables, ...queries, ...key, ...branch, ref("parameters", "RequestId")];
 }
 
@@ -271,20 +272,7 @@ function components(paths: string): Json {
         description: "The first answer under this key is kept and given again to a repetition of the same request.",
         schema: { type: "string", minLength: 1, maxLength: 255 },
       },
-      Branch: {
-        name: "X-Tessera-Branch",
-        in: "header",
-        required: false,
-        description: "The branch of the tenant that the request is about; absent: the tenant itself.",
-        schema: { type: "string", pattern: BRANCH_NAME.source },
-      },
-      AsOf: {
-        name: "X-Tessera-As-Of",
-        in: "header",
-        required: false,
-        description: "Read as of that moment: a time (RFC 3339), or the number of a commit. Absent: now.",
-        schema: { type: "string" },
-      },
+      ...whatIsRead(),
       RequestId: {
         name: "X-Request-Id",
         in: "header",
@@ -312,6 +300,34 @@ function components(paths: string): Json {
       },
       RateLimitReset: { description: "Seconds until the whole burst is available again.", schema: { type: "integer" } },
       RetryAfter: { description: "Seconds to wait before repeating the request.", schema: { type: "integer" } },
+    },
+  };
+}
+
+/** Headers that say of which data of the tenant a request is. */
+function whatIsRead(): Json {
+  return {
+    Branch: {
+      name: "X-Tessera-Branch",
+      in: "header",
+      required: false,
+      description: "The branch of the tenant that the request is about; absent: the tenant itself.",
+      schema: { type: "string", pattern: BRANCH_NAME.source },
+    },
+    AsOf: {
+      name: "X-Tessera-As-Of",
+      in: "header",
+      required: false,
+      description: "Read as of that moment: a time (RFC 3339), or the number of a commit. Absent: now.",
+      schema: { type: "string" },
+    },
+    Consistency: {
+      name: "X-Tessera-Consistency",
+      in: "header",
+      required: false,
+      description:
+        "What is read may be so many milliseconds old, so any node of a cluster with a copy may answer. Absent: it is what there is now.",
+      schema: { type: "string", pattern: "^stale *; *max_ms=[0-9]{1,8}$", example: "stale; max_ms=500" },
     },
   };
 }

@@ -14,6 +14,8 @@ export interface LocalActors {
   identityChanged(change: IdentityChange): void;
   /** The directory's owner, another node, has entries of the audit trail on disk, maybe this node's. */
   auditKept(kept: AuditKept): void;
+  /** The partition's owner, another node, is not reached any more, or is deposed. */
+  partitionLost(partition: number): void;
   /** The directory has another owner, or is not reached: changes may be missed. */
   directoryLost(): void;
 }
@@ -21,6 +23,8 @@ export interface LocalActors {
 export interface PartitionRoutes {
   bind(actors: LocalActors): void;
   linkOf(partition: number): ActorLink;
+  /** For reads that may be stale: to a copy of the partition; null: only its owner can answer. */
+  linkToCopy(partition: number): ActorLink | null;
   /** This node serves the partition from now on. */
   opened(partition: number): void;
   /** The thread of that actor serves nothing any more: it has ended, or is about to. */

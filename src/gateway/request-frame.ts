@@ -1,6 +1,15 @@
 /** Builds what a request's frame tells its actor besides the body. Called by exchange.ts; pure. */
 import type { Endpoint } from "../protocol/endpoint.js";
-import { encodeHead, encodePlace, REQUEST_BODY_MSGPACK, REQUEST_BODY_TEXT } from "../protocol/frames.js";
+import {
+  encodeHead,
+  encodePlace,
+  REQUEST_BODY_MSGPACK,
+  REQUEST_BODY_TEXT,
+  REQUEST_IDEMPOTENT,
+  REQUEST_READ_ONLY,
+  REQUEST_STALE,
+  type ReplyFrame,
+} from "../protocol/frames.js";
 import { type Caller, HEAD_OF_NOBODY } from "./admission.js";
 import { bodyFormat, isTextOf } from "./media-type.js";
 import type { RequestHeaders } from "./request-headers.js";
@@ -16,13 +25,28 @@ export function formatFlag(contentType: string, { textBody }: Endpoint): number 
 /** `caller` null: nobody has signed in. Most requests need no more than what is encoded once for their caller. */
 export function headOf(
   caller: Caller | null,
-  { idempotencyKey, query, params, media, branch, asOf }: RequestHeaders,
+  { idempotencyKey, query, params, media, branch, asOf, staleMs }: RequestHeaders,
   remoteAddress: string,
   isAudited: boolean,
 ): string {
-  const plain =
-    idempotencyKey === "" && query === "" && params.length === 0 && media === "" && branch === "" && asOf === "";
-  if (plain && caller !== null && !isAudited) return caller.plainHead;
+  const isOfNow = branch === "" && asOf === "" && staleMs === null;
+  const plain = idempotencyKey === "" && query === "" && params.length === 0 && media === "";
+  if (plain && isOfNow && caller !== null && !isAudited) return caller.plainHead;
   const encoded = caller === null ? HEAD_OF_NOBODY : caller.encoded;
-  return encodeHead(encoded + encodePlace(branch, asOf), idempotencyKey, remoteAddress, query, params, media);
+  return encodeHead(encoded + encodePlace(branch, asOf, staleMs), idempotencyKey, remoteAddress, query, params, media);
+}
+
+/** What may be stale is only read, so it needs no key against being done twice. */
+export function placeFlags({ idempotencyKey, staleMs }: RequestHeaders): number {
+  if (staleMs !== null) return REQUEST_STALE | REQUEST_READ_ONLY;
+  return idempotencyKey === "" ? 0 : REQUEST_IDEMPOTENT;
+}
+
+/** Of a reply with REPLY_MOVED; `tooOld`: why a copy has not answered, null where none was asked. */
+export function movedTo({ headers }: Pick<ReplyFrame, "headers">): {
+  readonly to: number;
+  readonly tooOld: string | null;
+} {
+  const [to, tooOld = null] = headers.split("\n");
+  return { to: Number(to), tooOld };
 }

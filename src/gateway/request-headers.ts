@@ -8,6 +8,8 @@ import type { ErrorCode } from "../protocol/errors.js";
 import type { Route } from "./route.js";
 
 const MOMENT = /^(?:\d{1,15}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))$/;
+const STALE = /^stale *; *max_ms=(\d{1,8})$/;
+const STALE_MS_MAX = 86_400_000;
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
 
 export interface RequestHeaders {
@@ -21,6 +23,8 @@ export interface RequestHeaders {
   readonly branch: string;
   /** The moment that it reads; "": now. */
   readonly asOf: string;
+  /** How old what it reads may be, in milliseconds; null: it reads what there is now. */
+  readonly staleMs: number | null;
   readonly contentType: string;
   /**
    * Accept, Content-Type and Content-Encoding where the body or the answer is streamed, and what else the endpoint
@@ -56,6 +60,11 @@ const BAD_MOMENT: Problem = {
   code: "invalid_request",
   message: "X-Tessera-As-Of must be a time such as 2026-11-20T10:00:00Z, or the number of a commit.",
 };
+const BAD_CONSISTENCY: Problem = {
+  code: "invalid_request",
+  message:
+    "X-Tessera-Consistency must be like: stale; max_ms=500 (0 to 86400000). It cannot be sent with X-Tessera-As-Of.",
+};
 const BAD_IDEMPOTENCY_KEY: Problem = {
   code: "invalid_request",
   message: "Idempotency-Key must be 1 to 255 printable ASCII characters.",
@@ -74,6 +83,8 @@ export function readHeaders(
   const isOfTenant = route.endpoint?.home === "tenant";
   const branch = isOfTenant ? req.getHeader("x-tessera-branch") : "";
   const asOf = isOfTenant ? req.getHeader("x-tessera-as-of") : "";
+  const consistency = isOfTenant ? req.getHeader("x-tessera-consistency") : "";
+  const staleMs = consistency === "" ? null : staleMsOf(consistency);
   const streamsBody = route.endpoint?.streamedBody !== undefined;
   const extra = route.endpoint?.headers ?? NO_HEADERS;
   const contentLength = route.hasBody ? Number(req.getHeader("content-length")) : 0;
@@ -83,6 +94,7 @@ export function readHeaders(
   else if (idempotencyKey !== "" && !IDEMPOTENCY_KEY.test(idempotencyKey)) problem = BAD_IDEMPOTENCY_KEY;
   else if (branch !== "" && !BRANCH_NAME.test(branch)) problem = BAD_BRANCH;
   else if (asOf !== "" && !MOMENT.test(asOf)) problem = BAD_MOMENT;
+  else if (staleMs !== null && (asOf !== "" || !(staleMs <= STALE_MS_MAX))) problem = BAD_CONSISTENCY;
   else if (contentLength > bodyBytesMax && !streamsBody) problem = tooLarge(bodyBytesMax);
   return {
     query: req.getQuery() ?? "",
@@ -90,11 +102,17 @@ export function readHeaders(
     idempotencyKey,
     branch,
     asOf,
+    staleMs,
     contentType: route.hasBody ? req.getHeader("content-type") : "",
     media: streamsBody || streams || extra.length > 0 ? mediaOf(req, extra) : "",
     contentLength,
     problem,
   };
+}
+
+/** NaN: it says something else. */
+function staleMsOf(text: string): number {
+  return Number(STALE.exec(text)?.[1] ?? Number.NaN);
 }
 
 function mediaOf(req: HttpRequest, extra: readonly string[]): string {

@@ -110,6 +110,11 @@ export const ERRORS = {
     retry: true,
     message: "The replicated log takes no writes at the moment; retry shortly.",
   },
+  copy_too_old: {
+    status: 503,
+    retry: true,
+    message: "No copy is as new as X-Tessera-Consistency asks for; retry shortly, or allow more.",
+  },
   statement_stopped: {
     status: 503,
     retry: true,

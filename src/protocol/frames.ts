@@ -37,7 +37,10 @@ export const REQUEST_IDEMPOTENT = 16;
 
 /** The body follows in pieces (PIECE_CODE). */
 export const REQUEST_STREAMED = 32;
+/** Of a piece. */
 export const REQUEST_LAST_PIECE = 64;
+/** Of a request: what it reads may be stale (RequestHead.staleMs), so a copy of the partition may answer. */
+export const REQUEST_STALE = 64;
 
 /** The body is text in place of JSON (Endpoint.textBody). */
 export const REQUEST_BODY_TEXT = 128;
@@ -56,6 +59,7 @@ export const REPLY_MORE = 8;
 export const REPLY_BROKEN = 16;
 /**
  * No reply: the request's tenant has moved to another partition (decimal, the headers); the body is the request's own.
+ * A second line of the headers says why a copy did not answer a read that may be stale.
  */
 export const REPLY_MOVED = 32;
 
@@ -112,6 +116,8 @@ export interface RequestHead {
   readonly branch: string;
   /** The moment that the request reads: a time, or the number of a commit; "": now. */
   readonly asOf: string;
+  /** What it reads may be that old when it arrives, in milliseconds; absent: it reads what there is now. */
+  readonly staleMs?: number;
 }
 
 /** The caller's part of a head, made once per cached identity. What `encodePlace` makes may be appended. */
@@ -177,14 +183,21 @@ function parseHead(text: string): RequestHead {
   };
 }
 
-/** Appended to the caller's part of a head: a branch and a moment, either "". */
-export function encodePlace(branch: string, asOf: string): string {
+/** Appended to the caller's part of a head: a branch and a moment, either "", or in its place how old that may be. */
+export function encodePlace(branch: string, asOf: string, staleMs: number | null = null): string {
+  if (staleMs !== null) return `${branch}@${STALE_MARK}${staleMs}`;
   return asOf === "" ? branch : `${branch}@${asOf}`;
 }
 
-function placeOf(text: string): { readonly branch: string; readonly asOf: string } {
+/** No moment begins with it. */
+const STALE_MARK = "~";
+
+function placeOf(text: string): Pick<RequestHead, "branch" | "asOf" | "staleMs"> {
   const at = text.indexOf("@");
-  return at === -1 ? { branch: text, asOf: "" } : { branch: text.slice(0, at), asOf: text.slice(at + 1) };
+  if (at === -1) return { branch: text, asOf: "" };
+  const branch = text.slice(0, at);
+  if (text[at + 1] === STALE_MARK) return { branch, asOf: "", staleMs: Number(text.slice(at + 2)) };
+  return { branch, asOf: text.slice(at + 1) };
 }
 
 /** Collects the frames of one turn in scratch memory that is reused; `take` copies them out, sized exactly. */

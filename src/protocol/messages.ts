@@ -17,6 +17,7 @@ import type {
   RestoreAsk,
   RestoreOrder,
   RestoreReport,
+  UnsettledTenant,
 } from "./placement.js";
 import type { StoppedStatement } from "./stopped-statement.js";
 import type { ThreadDiagnosis } from "./thread-diagnosis.js";
@@ -126,8 +127,10 @@ export type ToActor =
   | { readonly kind: "restore-ask"; readonly ask: RestoreAsk }
   | { readonly kind: "restore-report"; readonly report: RestoreReport }
   | { readonly kind: "backup-report"; readonly report: BackupReport }
-  | { readonly kind: "unsettled"; readonly partition: number; readonly tenants: readonly number[] }
+  | { readonly kind: "unsettled"; readonly partition: number; readonly tenants: readonly UnsettledTenant[] }
   | { readonly kind: "actor-ended"; readonly actor: number }
+  /** In a cluster: the partition's owner is not reached any more, or is another one. */
+  | { readonly kind: "partition-ended"; readonly partition: number }
   /** For a diagnostic bundle; the thread answers, not its actor. */
   | { readonly kind: "diagnose"; readonly id: number; readonly profileSeconds: number }
   /** The request of that frame, which follows, is traced. */
@@ -353,7 +356,7 @@ export type FromActor =
   | { readonly kind: "restore-report"; readonly report: RestoreReport }
   | { readonly kind: "backup-report"; readonly report: BackupReport }
   /** Tenants that were being moved, so the partition does not know whether it has them. Likewise. */
-  | { readonly kind: "unsettled"; readonly partition: number; readonly tenants: readonly number[] }
+  | { readonly kind: "unsettled"; readonly partition: number; readonly tenants: readonly UnsettledTenant[] }
   /** The partition's files are damaged: it is not served, the others are. Also said before `ready`. */
   | { readonly kind: "partition-damaged"; readonly partition: number; readonly message: string }
   /** The node owns the partition, and serves it from now on. `adminPassword` as with `ready`. */

@@ -84,12 +84,29 @@ export type PlacementMessage =
   | (OfMove & { readonly do: "receive"; readonly from: number })
   /** The source shall send it. It waits up to `transactionsMs` for open transactions of clients. */
   | (OfMove & { readonly do: "send"; readonly to: number; readonly transactionsMs: number })
-  /** From the source to the target; `last` comes with the final ones. */
-  | (OfMove & { readonly do: "entries"; readonly data: ArrayBuffer; readonly last: TenantMemory | null })
+  /** From the source to the target, numbered from 0 without a gap; `last` comes with the final ones. */
+  | (OfMove & {
+      readonly do: "entries";
+      readonly number: number;
+      readonly data: ArrayBuffer;
+      readonly last: TenantMemory | null;
+    })
   /** From the target to the source: this many bytes have been processed. */
   | (OfMove & { readonly do: "taken"; readonly bytes: number })
-  /** The directory has decided: the tenant is in this partition, or in `at`. Ends whatever move there was. */
-  | { readonly do: "settle"; readonly tenant: number; readonly at: number };
+  /**
+   * The directory has decided: the tenant is in this partition, or in `at`. Ends the move of that name, and any one
+   * where it is null. Between two nodes it may arrive late, when another move has begun.
+   */
+  | { readonly do: "settle"; readonly tenant: number; readonly at: number; readonly move: string | null };
+
+/** A tenant of which a partition does not know whether it has it. */
+export interface UnsettledTenant {
+  readonly tenant: number;
+  /** Null: it is not known. */
+  readonly move: string | null;
+  /** Its part in the move goes on; else it has ended, with what it had in memory. */
+  readonly goesOn: boolean;
+}
 
 /** The tenant's content is to be that of a backup; whatever it has is removed first. */
 export interface RestoreOrder {

@@ -9,7 +9,7 @@ import { isRestoreStatement } from "../sql/parse/restore-statements.js";
 import { isSymbol, isWord, type Token, tokenize } from "../sql/parse/tokens.js";
 import type { LayeredEngine } from "../storage/layered-engine.js";
 import type { CommitStamp } from "../storage/operation.js";
-import { PastShard } from "../storage/past-shard.js";
+import { PastShard, type ReadableShard } from "../storage/past-shard.js";
 import type { Shard } from "../storage/shard.js";
 import { type Outcome, plainRows } from "./sql-result.js";
 import type { Client, ParameterValues, StatementRun, StatementText } from "./statement-run.js";
@@ -128,7 +128,10 @@ export async function pastTenant(tenant: Tenant, stamp: CommitStamp, client: Cli
 /** The same of a commit that the engine has. */
 function pastOf({ partition, number }: Tenant, { sequence }: CommitStamp): Tenant {
   const shard = partition.shard as Shard;
-  const past = new Tenant(hostOfPast(partition, new PastShard(shard, shard.layers!, sequence)), number);
+  const past = new Tenant(
+    readingHost(partition, new PastShard(shard, shard.layers!, sequence), "AS OF an earlier moment"),
+    number,
+  );
   // An answer waits until what it has read is on disk.
   past.sawEverything();
   return past;
@@ -151,12 +154,15 @@ export function pastAt(tenant: Tenant, text: string): Tenant {
 
 const NOT_A_MOMENT = "X-Tessera-As-Of must be a time such as 2026-11-20T10:00:00Z, or the number of a commit.";
 
-/** Makes the same of a host, but for its shard, and for what is made from the newest entries only. */
-function hostOfPast(host: TenantHost, shard: PastShard): TenantHost {
+/**
+ * Makes the same of a host, but for its shard, and for what is made from the newest entries only. `how`: what is said
+ * of statements that write.
+ */
+export function readingHost(host: TenantHost, shard: ReadableShard, how: string): TenantHost {
   const { config, rowNumbers, sequences, models, claims, providers } = host;
-  const ofPast = { shard, readsPast: true as const, definitionsChanged: () => {}, wroteSomething: () => {} };
+  const ofPast = { shard, readsPast: how, definitionsChanged: () => {}, wroteSomething: () => {} };
   return {
-    ...{ config, rowNumbers, sequences: readOnlySequences(sequences), models, claims, providers },
+    ...{ config, rowNumbers, sequences: readOnlySequences(sequences, how), models, claims, providers },
     ...{ segments: host.segments, derived: host.derived, spill: host.spill, tasks: host.tasks },
     ...{ slowStatements: host.slowStatements, stopped: host.stopped ?? null },
     ...ofPast,
@@ -164,9 +170,9 @@ function hostOfPast(host: TenantHost, shard: PastShard): TenantHost {
 }
 
 /** Numbers that are given out are of now. */
-function readOnlySequences(sequences: Sequences): Sequences {
+function readOnlySequences(sequences: Sequences, how: string): Sequences {
   const refuse = (what: string) => (): never => {
-    throw sqlError("25006", `cannot execute ${what} AS OF an earlier moment`);
+    throw sqlError("25006", `cannot execute ${what} ${how}`);
   };
   const position = sequences.position.bind(sequences);
   return { position, next: refuse("nextval()"), set: refuse("setval()"), release: () => {}, forget: () => {} };

@@ -145,8 +145,8 @@ export class ExecutionScope {
 
   /** Throws 25006, or 42501 for a credential that may not write. */
   requireWritable(command: string): void {
-    if (this.tenant.partition.readsPast)
-      throw sqlError("25006", `cannot execute ${command.toUpperCase()} AS OF an earlier moment`);
+    const { readsPast } = this.tenant.partition;
+    if (readsPast !== undefined) throw sqlError("25006", `cannot execute ${command.toUpperCase()} ${readsPast}`);
     if (this.identity.readOnly) throw refusedToReader(command.toUpperCase());
     if (!this.block.modes.readOnly) return;
     throw sqlError("25006", `cannot execute ${command.toUpperCase()} in a read-only transaction`);

@@ -40,8 +40,11 @@ export interface StatementRefusals {
 /** What a tenant needs of its partition. */
 export interface TenantHost {
   readonly shard: ReadableShard;
-  /** It is a past (as-of.ts): what is kept in memory of the newest entries is not of it. */
-  readonly readsPast?: true;
+  /**
+   * It is a past (as-of.ts) or a copy (copy-tenant.ts): what is kept in memory of the newest entries is not of it. How
+   * it is read, in words.
+   */
+  readonly readsPast?: string;
   readonly config: Config;
   readonly rowNumbers: RowNumbers;
   readonly sequences: Sequences;

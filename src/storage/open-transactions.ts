@@ -33,6 +33,24 @@ export class OpenTransactions {
     for (let each = this.oldest; each !== null; each = each.newer) all.push(each);
     return all;
   }
+
+  endAll(error: DbError): void {
+    for (const transaction of this.list()) transaction.abort(error);
+  }
+
+  /** Those that have read a commit from `first` on, which never came to be. */
+  endThoseOf(first: number, error: DbError): void {
+    for (const transaction of this.list()) {
+      if (Math.max(transaction.snapshot, transaction.followed?.newest ?? 0) >= first) transaction.abort(error);
+    }
+  }
+
+  hasWriterBeside(transaction: ShardTransaction): boolean {
+    for (let each = this.oldest; each !== null; each = each.newer) {
+      if (each !== transaction && !each.readOnly) return true;
+    }
+    return false;
+  }
 }
 
 /** Why a transaction is ended whose snapshot takes too much memory. */

@@ -19,6 +19,8 @@ export interface ShardOptions {
    * never holds what the log may turn out not to have.
    */
   readonly applyWhen?: "appended" | "durable";
+  /** It takes commits that others have made, and makes none: all transactions only read. */
+  readonly follows?: boolean;
   /** Memory for recent versions; past it the oldest transactions are ended. */
   readonly versionBytesMax?: number;
   readonly largeSizes?: LargeCommitSizes;

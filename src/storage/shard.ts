@@ -13,11 +13,11 @@
  */
 import { DbError } from "../protocol/errors.js";
 import { CommitClock } from "./commit-clock.js";
-import type { Commit, CommitLog } from "./commit-log.js";
+import { type Commit, type CommitLog, lastMicrosOf } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import { isRecordKey } from "./history-keys.js";
 import { KeyLocks } from "./key-locks.js";
-import { APPLIED_SEQUENCE_KEY, withoutCleared } from "./keys.js";
+import { APPLIED_SEQUENCE_KEY, rangeClearedBy, withoutCleared } from "./keys.js";
 import { LARGE_COMMIT_SIZES, type LargeCommitSizes, textOperationsOf } from "./large-commit.js";
 import { type LargeCommitMade, LargeCommits, type LargeCommitsHost } from "./large-commits.js";
 import type { LayeredEngine } from "./layered-engine.js";
@@ -27,7 +27,7 @@ import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
 import { appliedBy, encodeSequence, recoverEngine } from "./recovery.js";
-import { LOG_STAYS_USABLE, UNSEEN_BYTES, VERSION_BYTES_MAX } from "./shard-defaults.js";
+import { countSync, LOG_STAYS_USABLE, newCounters, UNSEEN_BYTES, VERSION_BYTES_MAX } from "./shard-defaults.js";
 import type { BeginOptions, CommitWatcher, ShardMetrics, ShardOptions } from "./shard-options.js";
 import { LoadPart } from "./sorted-run.js";
 import { ShardTransaction } from "./transaction.js";
@@ -48,16 +48,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
   readonly unseenBytes: number;
   private readonly options: ShardOptions;
   private readonly open = new OpenTransactions();
-  private readonly counters = {
-    commits: 0,
-    conflicts: 0,
-    flushes: 0,
-    syncs: 0,
-    syncMicros: 0,
-    syncMicrosMax: 0,
-    groupMax: 0,
-    abortedForMemory: 0,
-  };
+  private readonly counters = newCounters();
   /** Set: commits that need room are refused with it. */
   refusal: { readonly code: "disk_full" | "overloaded"; readonly message: string } | null = null;
   /** Told of all operations that the engine has taken, so that a cache of its entries can follow. Must not throw. */
@@ -162,7 +153,8 @@ export class Shard implements TransactionHost<ShardTransaction> {
   /** Serializable unless said otherwise. Throws partition_unavailable when the shard has failed. */
   begin(options?: BeginOptions): ShardTransaction {
     this.checkUsable();
-    const transaction = new ShardTransaction(this, options?.readOnly ?? false, options?.isolation ?? "serializable");
+    const readOnly = this.options.follows === true || (options?.readOnly ?? false);
+    const transaction = new ShardTransaction(this, readOnly, options?.isolation ?? "serializable");
     this.open.add(transaction);
     return transaction;
   }
@@ -206,7 +198,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     if (this.isClosed) return;
     this.flush();
     this.isClosed = true;
-    for (const transaction of this.open.list()) transaction.abort(new DbError("shutting_down"));
+    this.open.endAll(new DbError("shutting_down"));
     if (this.timer !== null) clearTimeout(this.timer);
     await this.syncing;
     // What was appended meanwhile; the engine gets it only then.
@@ -238,14 +230,31 @@ export class Shard implements TransactionHost<ShardTransaction> {
   commit(writes: readonly Write[]): number {
     this.checkUsable();
     const micros = this.clock.next();
-    const before = this.watcher?.committing(this.committedSequence + 1, micros, writes);
-    const sequence = ++this.committedSequence;
+    const sequence = this.committedSequence + 1;
+    const before = this.watcher?.committing(sequence, micros, writes);
+    this.takeCommit(this.clock.followed({ sequence, micros, operations: writes }, before), writes);
+    return sequence;
+  }
+
+  /**
+   * Takes another node's next commit, which has no parts. Transactions end that may read what it removes for good.
+   */
+  follow(commit: Commit): void {
+    this.checkUsable();
+    if (commit.operations.some((operation) => rangeClearedBy(operation) !== null)) this.open.endAll(snapshotNotKept());
+    this.clock.advance(lastMicrosOf(commit));
+    const writes = commit.operations.map(({ key, value }) => ({ key, value, text: keyText(key) }));
+    this.takeCommit(commit, writes);
+  }
+
+  private takeCommit(commit: Commit, writes: readonly (Operation & { readonly text: string })[]): void {
+    const { sequence, micros } = commit;
+    this.committedSequence = sequence;
     this.versions.add(sequence, writes, micros);
     this.unsynced.add(sequence, writes);
     if (this.layers !== null && writes.some(({ key }) => isRecordKey(key))) this.hasLayerRecord = true;
-    this.turn.push(this.clock.followed({ sequence, micros, operations: writes }, before));
+    this.turn.push(commit);
     this.counters.commits++;
-    return sequence;
   }
 
   /** For transactions only: a commit whose operations are in the log already; its maps can be kept as they are. */
@@ -310,10 +319,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
   }
 
   hasOtherWriters(transaction: ShardTransaction): boolean {
-    for (let each = this.open.oldest; each !== null; each = each.newer) {
-      if (each !== transaction && !each.readOnly) return true;
-    }
-    return false;
+    return this.open.hasWriterBeside(transaction);
   }
 
   conflicted(): void {
@@ -428,10 +434,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     this.unsynced.undo(first);
     this.watcher?.undone(first);
     this.committedSequence = first - 1;
-    for (const transaction of this.open.list()) {
-      // It has read what never came to be.
-      if (Math.max(transaction.snapshot, transaction.followed?.newest ?? 0) >= first) transaction.abort(error);
-    }
+    this.open.endThoseOf(first, error);
     this.options.onFlushFailed?.(first, last, error);
   }
 
@@ -459,10 +462,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
       return;
     }
     this.syncing = null;
-    this.counters.syncs++;
-    const micros = Number((process.hrtime.bigint() - start) / 1000n);
-    this.counters.syncMicros += micros;
-    this.counters.syncMicrosMax = Math.max(this.counters.syncMicrosMax, micros);
+    countSync(this.counters, start);
     this.synced = upTo;
     if (this.options.applyWhen === "durable" && !this.takesDurable()) return;
     this.large.wake();
@@ -493,7 +493,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     this.failure = error;
     this.turn = [];
     this.large.end(new DbError("partition_unavailable", error.message));
-    for (const transaction of this.open.list()) transaction.abort(new DbError("partition_unavailable", error.message));
+    this.open.endAll(new DbError("partition_unavailable", error.message));
     this.options.onFailed?.(error);
   }
 }

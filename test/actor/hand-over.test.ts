@@ -35,6 +35,7 @@ async function start(t: Test) {
     replicate: async (_partition, local) => local,
     confirm: (_partition, send) => send(),
     stop: async () => undefined,
+    freshCopy: async () => null,
     metrics: () => ({ leaseLeftSeconds: 1, takeovers: 0, logServiceBytes: 0, owned: [], copies: [] }),
     release: async () => undefined,
   };

@@ -122,14 +122,22 @@ class Node {
       identityChanged: (change) => this.changes.push(change),
       auditKept: (kept) => this.outbox.kept(kept),
       directoryLost: () => this.lost++,
+      partitionLost: (partition) => this.lostPartitions.push(partition),
     });
   }
+
+  readonly lostPartitions: number[] = [];
+  /** The next request finds that its tenant is in that partition. */
+  tenantMovedTo: number | null = null;
 
   private answer(frames: ArrayBuffer, say: (replies: ArrayBuffer) => void): void {
     const replies = new ReplyWriter();
     readRequests(frames, ({ id, bodyText }) => {
       this.asked.push(bodyText);
-      if (this.answers) replies.text(id, 200, 0, "", `${this.name}: ${bodyText}`);
+      const to = this.tenantMovedTo;
+      this.tenantMovedTo = null;
+      if (to !== null) replies.bytes(id, 0, REPLY_MOVED, String(to), Buffer.from(bodyText));
+      else if (this.answers) replies.text(id, 200, 0, "", `${this.name}: ${bodyText}`);
     });
     if (!replies.empty) setImmediate(() => say(replies.take()));
   }
@@ -179,6 +187,30 @@ class Asked implements PendingReply {
     this.done(`lost: ${loss?.code}`);
   }
 }
+
+t.test("a tenant that has moved does not make the owner of its old partition doubtful", async (t) => {
+  const world = new World();
+  const a = await world.node(t, "a");
+  const b = await world.node(t, "b");
+  world.own(1, "b");
+  b.routes.opened(1);
+  t.equal(await a.ask(1, "first"), "b: first");
+  b.tenantMovedTo = 0;
+  let isHeld = true;
+  const asked = new Promise<string>((resolve) => {
+    const pending = new Asked("uncommitted", (answer) => {
+      isHeld = a.routes.linkOf(1).holds;
+      resolve(String(answer));
+    });
+    a.routes.linkOf(1).send(pending, CODE, 0, 1, 1, Date.now() + 5000, "r", "", Buffer.from("second"));
+  });
+  t.equal(await asked, "null", "the gateway is told");
+  t.equal(isHeld, false, "others of the partition do not wait");
+  t.same(a.lostPartitions, []);
+  world.own(1, "a");
+  for (let tries = 0; a.lostPartitions.length === 0 && tries < 100; tries++) await sleep(20);
+  t.same(a.lostPartitions, [1], "another owner is told");
+});
 
 t.test("a request reaches the owner from any node, and waits while there is none", async (t) => {
   const world = new World();

@@ -7,7 +7,8 @@ import { LeaseMemory, newLeaseMemory } from "../../src/cluster/lease-memory.js";
 import type { CopySet, LogService, Member, Owner } from "../../src/cluster/log-service.js";
 import { MemoryLogService } from "../../src/cluster/memory-log-service.js";
 import { PartitionCopy } from "../../src/cluster/partition-copy.js";
-import { Tenures, type TenuresOptions } from "../../src/cluster/tenures.js";
+import { Tenures } from "../../src/cluster/tenures.js";
+import type { TenuresOptions } from "../../src/cluster/tenures-options.js";
 import type { CommitLog } from "../../src/storage/commit-log.js";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 
@@ -168,6 +169,7 @@ export class Node {
         this.owned.delete(partition);
         return true;
       },
+      openCopy: async () => Promise.reject(new Error("no copy is read here")),
       armTurn: () => undefined,
     });
   }

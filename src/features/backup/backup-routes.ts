@@ -1,6 +1,6 @@
 /** /v1/backups of a tenant, and in the directory's actor /admin/tenants/{tenant}/restore and …/backups. */
 
-import { requireSystem, tenantOf } from "../../actor/caller-tenant.js";
+import { requireSystem, tenantOf } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import { archiveOf } from "../../backup/backup-archive.js";
 import type { BackupFolder } from "../../backup/backup-folder.js";

@@ -1,6 +1,6 @@
 /** /v1/backup-schedules and /admin/backups: answered in the directory's actor. */
 
-import { requireSystem } from "../../actor/caller-tenant.js";
+import { requireSystem } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { pageOf } from "../../bodies/paging.js";

@@ -1,6 +1,6 @@
 /** Sign-in, accounts, API keys, tenants: answered from the directory, in partition 0's actor only. */
 
-import { requireSystem, tenantOf } from "../../actor/caller-tenant.js";
+import { requireSystem, tenantOf } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { pageOf } from "../../bodies/paging.js";

@@ -47,6 +47,9 @@ import { oidcHandlers } from "./oidc-routes.js";
 import { OidcSignIns } from "./oidc-sign-in.js";
 import { operatorHandlers } from "./operator-routes.js";
 
+/** Of moves of tenants: a node may be lost with what it was told. */
+const SILENCE_BETWEEN_NODES_MS = 15_000;
+
 export interface DirectoryHost {
   readonly settings: ActorSettings;
   readonly partition: Partition;
@@ -112,6 +115,7 @@ export class DirectoryServices {
       now: Date.now,
       say,
       durable: () => this.durable(),
+      ...(host.settings.cluster !== undefined && { silenceMs: SILENCE_BETWEEN_NODES_MS }),
     });
     this.restoreOrders = new RestoreOrders(say);
     this.backupOrders = new BackupOrders(say);
@@ -215,6 +219,9 @@ export class DirectoryServices {
         break;
       case "actor-ended":
         this.actorEnded(message.actor);
+        break;
+      case "partition-ended":
+        this.moves.partitionEnded(message.partition);
         break;
     }
   }

@@ -1,5 +1,6 @@
 /** Sign-in with providers of OpenID Connect, and tenants' own providers: answered in partition 0's actor only. */
-import { requireSystem, tenantOf } from "../../actor/caller-tenant.js";
+
+import { requireSystem, tenantOf } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import type { Directory } from "../../directory/directory.js";
 import type { BackchannelLogouts } from "./backchannel-logout.js";

@@ -13,7 +13,7 @@ import type { Scheduler } from "../../actor/scheduler.js";
 import { decodeEntries } from "../../backup/entries-buffer.js";
 import { DbError } from "../../protocol/errors.js";
 import type { FromActor } from "../../protocol/messages.js";
-import type { MoveReport, PlacementMessage, TenantMemory } from "../../protocol/placement.js";
+import type { MoveReport, PlacementMessage, TenantMemory, UnsettledTenant } from "../../protocol/placement.js";
 import { FEED } from "../feed/feed.js";
 import { replaceJobs } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
@@ -23,6 +23,8 @@ import { writeEntries } from "./write-entries.js";
 
 /** How long requests wait for a decision before clients are asked to retry. */
 const HELD_MS_MAX = 5_000;
+/** After so long without a word, whoever waits for a decision asks for it: between nodes messages are lost. */
+const ASK_MS = 5_000;
 
 type MessageOf<K extends PlacementMessage["do"]> = Extract<PlacementMessage, { do: K }>;
 type Unaddressed<T> = T extends unknown ? Omit<T, "tenant" | "move"> : never;
@@ -33,6 +35,8 @@ export interface PlacementHost extends ExportHost {
   restoreAnswers(answers: TenantMemory["answers"]): void;
   say(message: FromActor, transfer?: readonly ArrayBuffer[]): void;
   log(level: "error" | "warn" | "info", message: string, fields: object): void;
+  /** Milliseconds; absent: those of the process. */
+  readonly now?: () => number;
 }
 
 /** The target's side of a move. */
@@ -40,6 +44,8 @@ interface Import {
   readonly move: string;
   readonly from: number;
   memory: TenantMemory | null;
+  /** The number of the next entries. */
+  next: number;
   /** Of the entries that came so far: they are written one message after the other. */
   written: Promise<void>;
 }
@@ -57,8 +63,14 @@ export class Placement {
   /** By partition and tenant. */
   private readonly passages = new Map<string, Passage>();
   private closing = false;
+  /** When something was last heard of an undecided tenant, or asked for it, likewise. */
+  private readonly heardMs = new Map<string, number>();
 
   constructor(private readonly host: PlacementHost) {}
+
+  private get now(): number {
+    return this.host.now?.() ?? performance.now();
+  }
 
   begin(): void {
     for (const partition of this.host.partitions.values()) this.beginOne(partition);
@@ -77,6 +89,7 @@ export class Placement {
     // Damaged: the gateway tells who asked.
     if (partition === undefined) return;
     if (this.closing) return;
+    this.heardMs.set(`${partitionNumber}/${message.tenant}`, this.now);
     switch (message.do) {
       case "receive":
         void this.receive(partition, message);
@@ -134,6 +147,22 @@ export class Placement {
       if (held.length === 0 || now - heldSince < HELD_MS_MAX) continue;
       this.refuseHeld(held, new DbError("partition_unavailable", "The tenant is being moved; retry shortly."));
     }
+    if (!this.closing) for (const partition of this.host.partitions.values()) this.askAgain(partition);
+  }
+
+  private askAgain(partition: Partition): void {
+    const { now } = this;
+    const silent = this.undecidedIn(partition).filter(({ tenant }) => {
+      const name = `${partition.number}/${tenant}`;
+      const heard = this.heardMs.get(name) ?? now;
+      if (now - heard < ASK_MS) {
+        this.heardMs.set(name, heard);
+        return false;
+      }
+      this.heardMs.set(name, now);
+      return true;
+    });
+    if (silent.length > 0) this.host.say({ kind: "unsettled", partition: partition.number, tenants: silent });
   }
 
   /** The partition's commits from some point on were undone. Whatever moves there has lost its footing. */
@@ -176,11 +205,11 @@ export class Placement {
 
   private async receive(partition: Partition, { tenant, move, from }: MessageOf<"receive">): Promise<void> {
     const passage = this.passageOf(partition, tenant);
-    passage.receiving = { move, from, memory: null, written: Promise.resolve() };
+    passage.receiving = { move, from, memory: null, next: 0, written: Promise.resolve() };
     try {
       await passage.removal;
       if (passage.receiving?.move !== move) return;
-      partition.places.set(tenant, { kind: "incoming" });
+      partition.places.set(tenant, { kind: "incoming", move });
       const isStopped = () => this.closing || passage.receiving?.move !== move;
       if (!(await removeTenant(partition, tenant, this.host.scheduler, isStopped))) return;
       partition.forget(tenant);
@@ -202,10 +231,11 @@ export class Placement {
       this.report(tenant, move, { did: "failed", message });
       return;
     }
+    let number = 0;
     const sending = new TenantExport(move, partition, tenant, this.host, {
       transactionsMs,
       send: (data, last) => {
-        const message: PlacementMessage = { do: "entries", tenant, move, data, last };
+        const message: PlacementMessage = { do: "entries", tenant, move, number: number++, data, last };
         this.host.say({ kind: "placement", partition: to, message }, [data]);
       },
       progress: (state, entries, bytes) => this.report(tenant, move, { did: "progress", state, entries, bytes }),
@@ -219,6 +249,12 @@ export class Placement {
     const { tenant, move } = message;
     const receiving = this.receivingOf(partition, tenant, move);
     if (receiving === null) return;
+    if (message.number !== receiving.next++) {
+      // A link between two nodes was broken meanwhile. What comes after it counts for nothing.
+      receiving.next = Number.NaN;
+      this.failed(tenant, move, new Error("entries were lost on their way"));
+      return;
+    }
     receiving.written = receiving.written
       .then(() => this.write(partition, message, receiving))
       .catch((error: unknown) => {
@@ -253,7 +289,11 @@ export class Placement {
     this.report(tenant, move, { did: "received" });
   }
 
-  private settle(partition: Partition, { tenant, at }: MessageOf<"settle">): void {
+  private settle(partition: Partition, { tenant, at, move }: MessageOf<"settle">): void {
+    const own = this.moveOf(partition, tenant);
+    // It was decided of another move, and comes late.
+    if (move !== null && own !== null && own !== move) return;
+    this.heardMs.delete(`${partition.number}/${tenant}`);
     const passage = this.passageOf(partition, tenant);
     const { sending, receiving } = passage;
     const place = partition.places.get(tenant);
@@ -315,13 +355,28 @@ export class Placement {
   }
 
   private reportUnsettled(partition: Partition): void {
+    const tenants = this.undecidedIn(partition);
+    if (tenants.length > 0) this.host.say({ kind: "unsettled", partition: partition.number, tenants });
+  }
+
+  private undecidedIn(partition: Partition): UnsettledTenant[] {
     const tenants = new Set(partition.exports.keys());
     for (const [tenant, { kind }] of partition.places.entries()) {
       if (kind !== "gone" && kind !== "restoring") tenants.add(tenant);
     }
-    if (tenants.size > 0) {
-      this.host.say({ kind: "unsettled", partition: partition.number, tenants: [...tenants] });
-    }
+    return [...tenants].map((tenant) => {
+      const passage = this.passages.get(`${partition.number}/${tenant}`);
+      const goesOn = passage !== undefined && (passage.sending !== null || passage.receiving !== null);
+      return { tenant, move: this.moveOf(partition, tenant), goesOn };
+    });
+  }
+
+  /** That the tenant takes part in here; null: in none, or it is not known. */
+  private moveOf(partition: Partition, tenant: number): string | null {
+    const passage = this.passages.get(`${partition.number}/${tenant}`);
+    const place = partition.places.get(tenant);
+    const stored = place?.kind === "leaving" || place?.kind === "incoming" ? place.move : undefined;
+    return passage?.sending?.move ?? passage?.receiving?.move ?? stored ?? null;
   }
 
   private failed(tenant: number, move: string, error: unknown): void {

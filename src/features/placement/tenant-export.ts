@@ -104,7 +104,7 @@ export class TenantExport {
     const { places } = this.partition;
     this.answers = this.host.takeAnswers(this.tenant);
     const memory = this.memory();
-    places.set(this.tenant, { kind: "leaving" });
+    places.set(this.tenant, { kind: "leaving", move: this.move });
     await this.partition.durable();
     this.check();
     const changes = this.takeChanges();

@@ -17,9 +17,9 @@ import type { Directory } from "../../directory/directory.js";
 import type { MoveRecord } from "../../directory/records.js";
 import { DbError } from "../../protocol/errors.js";
 import type { FromActor } from "../../protocol/messages.js";
-import type { MoveReport, MoveState, MoveView, PlacementMessage } from "../../protocol/placement.js";
+import type { MoveReport, MoveState, MoveView, PlacementMessage, UnsettledTenant } from "../../protocol/placement.js";
 
-/** A move without a report for this long has failed. */
+/** On one machine, where no message is lost. */
 const SILENCE_MS_MAX = 60_000;
 /** Moves that clients can look at, ended ones included. */
 const REMEMBERED_MAX = 1000;
@@ -52,6 +52,8 @@ export interface TenantMovesOptions {
   readonly say: (message: FromActor) => void;
   /** Resolves when what the directory committed is on disk; rejects when it was undone. */
   readonly durable: () => Promise<void>;
+  /** A move without a report for so long has failed. */
+  readonly silenceMs?: number;
 }
 
 export class TenantMoves {
@@ -132,15 +134,26 @@ export class TenantMoves {
     } else void this.switch(move);
   }
 
-  /** A partition was opened and does not know whether it has these tenants. */
-  unsettled(partition: number, tenants: readonly number[]): void {
-    for (const tenant of tenants) {
+  /** A partition does not know whether it has these tenants: it was opened, or has heard nothing for a while. */
+  unsettled(partition: number, tenants: readonly UnsettledTenant[]): void {
+    for (const { tenant, move: name, goesOn } of tenants) {
       const move = this.liveOf(tenant);
       // Nothing may be reported until the record is on disk; then everybody is told.
       if (move?.state === "switching") continue;
-      if (move !== null && isUndecided(move)) this.fail(move, `partition ${partition} was opened again`);
-      const at = this.options.directory.partitionOfNumber(tenant);
-      if (at !== null) this.say(partition, { do: "settle", tenant, at });
+      if (move !== null && isUndecided(move) && (name === null || name === move.id)) {
+        if (goesOn) continue;
+        this.fail(move, `partition ${partition} was opened again`);
+      }
+      this.settleAt([partition], tenant, name);
+    }
+  }
+
+  /** In a cluster: whoever owned the partition is not reached, or is deposed. */
+  partitionEnded(partition: number): void {
+    for (const move of this.moves.values()) {
+      if (isUndecided(move) && [move.from, move.to].includes(partition))
+        this.fail(move, `partition ${partition} got another owner`);
+      else if (move.state === "cleaning" && move.from === partition) this.end(move, "done", null);
     }
   }
 
@@ -157,7 +170,10 @@ export class TenantMoves {
   sweep(): void {
     const now = this.options.now();
     for (const move of this.moves.values()) {
-      if (isUndecided(move) && now - move.heardAt > SILENCE_MS_MAX) this.fail(move, "nobody has reported of it");
+      if (now - move.heardAt <= (this.options.silenceMs ?? SILENCE_MS_MAX)) continue;
+      if (isUndecided(move)) this.fail(move, "nobody has reported of it");
+      // Its source removes what is left, whoever hears of it.
+      else if (move.state === "cleaning") this.end(move, "done", null);
     }
   }
 
@@ -169,10 +185,13 @@ export class TenantMoves {
       await this.options.durable();
       move.state = "cleaning";
       // In this order: the target serves before anything is sent there.
-      this.say(move.to, { do: "settle", tenant: move.tenant, at: move.to });
+      const settled = { do: "settle", tenant: move.tenant, at: move.to, move: move.id } as const;
+      this.say(move.to, settled);
       announce();
-      this.say(move.from, { do: "settle", tenant: move.tenant, at: move.to });
+      this.say(move.from, settled);
     } catch (error) {
+      // Whether it is done is not known here any more: who opens the directory next decides.
+      if (isUnsure(error)) return;
       this.fail(move, error instanceof Error ? error.message : String(error));
     }
   }
@@ -183,11 +202,21 @@ export class TenantMoves {
     this.settle(move);
   }
 
-  /** Tells both sides what the record says. */
-  private settle({ tenant, from, to }: Move): void {
+  private settle({ id, tenant, from, to }: Move): void {
+    this.settleAt([from, to], tenant, id);
+  }
+
+  /** Tells what the record says, when it is sure that this is still the directory. */
+  private settleAt(partitions: readonly number[], tenant: number, move: string | null): void {
     const at = this.options.directory.partitionOfNumber(tenant);
     if (at === null) return;
-    for (const partition of [from, to]) this.say(partition, { do: "settle", tenant, at });
+    const tell = (): void => {
+      for (const partition of partitions) this.say(partition, { do: "settle", tenant, at, move });
+    };
+    this.options.durable().then(tell, (error: unknown) => {
+      // A full disk changes nothing of what is so. Else those who wait ask again.
+      if (!isUnsure(error)) tell();
+    });
   }
 
   private end(move: Move, state: MoveState, error: string | null): void {
@@ -220,6 +249,11 @@ export class TenantMoves {
   private say(partition: number, message: PlacementMessage): void {
     this.options.say({ kind: "placement", partition, message });
   }
+}
+
+/** The directory may be another node's, or its log has failed. */
+function isUnsure(error: unknown): boolean {
+  return error instanceof DbError && error.code === "partition_unavailable";
 }
 
 function isUndecided({ state }: Move): boolean {

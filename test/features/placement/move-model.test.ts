@@ -57,7 +57,11 @@ class Writer {
   }
 }
 
-type Fault = { readonly kind: "none" } | { readonly kind: "kill"; readonly actor: number } | { readonly kind: "power" };
+type Fault =
+  | { readonly kind: "none" }
+  | { readonly kind: "lose" }
+  | { readonly kind: "kill"; readonly actor: number }
+  | { readonly kind: "power" };
 
 interface Outcome {
   readonly problem: string | null;
@@ -85,6 +89,10 @@ async function run(from: number, to: number, fault: Fault, after: number): Promi
   const writers = [0, 1, 2, 3].map((index) => new Writer(world, tenant, index, known));
   world.moves.start("nomad", to, 20);
   let isFaulty = fault.kind === "none";
+  if (fault.kind === "lose") {
+    isFaulty = true;
+    world.loses = { after, count: after % 2 === 0 ? 1 : 4 };
+  }
   let restartAt = -1;
   let kept: ReturnType<World["kill"]> = [];
   let quiet = 0;
@@ -101,7 +109,13 @@ async function run(from: number, to: number, fault: Fault, after: number): Promi
     }
     if (step === restartAt && fault.kind === "kill") await world.restart(fault.actor, kept);
     await world.step();
-    const isOver = isFaulty && step > restartAt && world.actors.every(({ partition }) => isSettled(partition));
+    // Whoever waits for what was lost asks, and the directory gives up.
+    if (fault.kind === "lose" && step % 400 === 399) world.skip(70_000);
+    const isOver =
+      isFaulty &&
+      step > restartAt &&
+      (fault.kind !== "lose" || !world.moves.isMoving) &&
+      world.actors.every(({ partition }) => isSettled(partition));
     quiet = isOver ? quiet + 1 : 0;
   }
   return {
@@ -168,6 +182,15 @@ t.test("a move ends where it should", async (t) => {
 });
 
 for (const [from, to] of ROUTES) {
+  t.test(`from ${from} to ${to}, messages lost`, async (t) => {
+    const { delivered } = await run(from, to, { kind: "none" }, 0);
+    const problems: string[] = [];
+    for (let after = 0; after <= delivered; after += EVERY) {
+      const { problem } = await run(from, to, { kind: "lose" }, after);
+      if (problem !== null) problems.push(`after ${after}: ${problem}`);
+    }
+    t.same(problems, []);
+  });
   const faults: Fault[] = [0, 1, 2].map((actor) => ({ kind: "kill", actor }));
   for (const fault of [...faults, { kind: "power" } as const]) {
     const what = fault.kind === "kill" ? `actor ${fault.actor} killed` : "the power cut";

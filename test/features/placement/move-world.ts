@@ -59,6 +59,7 @@ class Actor {
         if (this.alive) world.say(number, message);
       },
       log: () => undefined,
+      now: () => performance.now() + world.skippedMs,
     });
   }
 
@@ -100,7 +101,7 @@ class Actor {
       directory: this.directory,
       partitions: ACTORS,
       actors: ACTORS,
-      now: Date.now,
+      now: () => Date.now() + world.skippedMs,
       say: (message) => {
         if (this.alive) world.say(0, message);
       },
@@ -134,6 +135,10 @@ export class World {
   /** What the gateway believes: it may be out of date, as a request's caller may be. */
   readonly cached = new Map<number, number>();
   delivered = 0;
+  /** Messages that are lost, as between two nodes: so many, after so many. */
+  loses = { after: 0, count: 0 };
+  /** Of the directory and of those who wait for it, beside the clock. */
+  skippedMs = 0;
   private readonly mail: (() => void)[] = [];
 
   /** `kindsOf`: the jobs that run in a partition. */
@@ -154,7 +159,18 @@ export class World {
   }
 
   say(_from: number, message: FromActor): void {
-    this.mail.push(() => this.carry(message));
+    this.mail.push(() => {
+      const { after, count } = this.loses;
+      const isLost = this.delivered >= after && this.delivered < after + count;
+      if (!isLost || message.kind === "identity-changed") this.carry(message);
+    });
+  }
+
+  /** Time passes in which nothing is said. */
+  skip(ms: number): void {
+    this.skippedMs += ms;
+    for (const { alive, placement } of this.actors) if (alive) placement.sweep();
+    if (this.actors[0]!.alive) this.moves.sweep();
   }
 
   private carry(message: FromActor): void {

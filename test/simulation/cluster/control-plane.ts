@@ -178,6 +178,7 @@ class ControlNode {
         this.open.delete(partition);
         return true;
       },
+      openCopy: async () => Promise.reject(new Error("no copy is read here")),
       armTurn: () => undefined,
     });
   }

@@ -235,6 +235,7 @@ export class CopyNode {
         await log.close();
         return true;
       },
+      openCopy: async () => Promise.reject(new Error("no copy is read here")),
       armTurn: () => undefined,
     });
   }

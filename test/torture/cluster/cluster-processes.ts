@@ -32,6 +32,8 @@ export interface Answer {
   readonly status: number;
   readonly data: { readonly rows: unknown[][] };
   readonly code: string | null;
+  /** How old it may be, where it was asked for one that may be stale. */
+  readonly staleMs: string | null;
 }
 
 export class ClusterProcesses {
@@ -210,10 +212,18 @@ export class ClusterProcesses {
   }
 
   /** Throws when there is no answer. */
-  async execute(node: NodeProcess, sql: string, parameters: readonly unknown[], timeoutMs = 15_000): Promise<Answer> {
+  async execute(
+    node: NodeProcess,
+    sql: string,
+    parameters: readonly unknown[],
+    timeoutMs = 15_000,
+    staleMs: number | null = null,
+  ): Promise<Answer> {
+    const consistency: Record<string, string> =
+      staleMs === null ? {} : { "x-tessera-consistency": `stale; max_ms=${staleMs}` };
     const answer = await fetch(`http://127.0.0.1:${node.port}/v1/query/execute`, {
       method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${this.token}` },
+      headers: { "content-type": "application/json", authorization: `Bearer ${this.token}`, ...consistency },
       body: JSON.stringify({ sql, parameters }),
       signal: AbortSignal.timeout(timeoutMs),
     });
@@ -222,6 +232,7 @@ export class ClusterProcesses {
       status: answer.status,
       data: told.data,
       code: told.error?.code ?? null,
+      staleMs: answer.headers.get("x-tessera-stale-ms"),
     };
   }
 
