@@ -1,7 +1,7 @@
 /** Which ranges of a table are made into column files. */
 import t from "tap";
 import { Segment, SegmentKeys } from "../../src/query/exec/segments/segment.js";
-import { SEGMENT_SIZES } from "../../src/query/exec/segments/segment-cache.js";
+import { SEGMENT_SIZES, SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
 import { isDue, spansToMake } from "../../src/query/exec/segments/stored/what-to-build.js";
 import { TableSegments } from "../../src/query/exec/segments/table-segments.js";
 import { rowPrefix } from "../../src/storage/keys.js";
@@ -23,6 +23,39 @@ function tableOf(count: number): TableSegments {
   );
   return table;
 }
+
+t.test("a table whose columns nobody reads is made again for more writes each time", async (t) => {
+  const table = tableOf(4);
+  const sizes = { ...SEGMENT_SIZES, storedRowsMin: 1000 };
+  const isDueAt = (writes: number): boolean => {
+    table.writesInGaps = writes;
+    return isDue(table, writes, sizes, 1e6);
+  };
+  const leastWrites = (): number => {
+    for (let writes = 250; ; writes *= 2) if (isDueAt(writes)) return writes;
+  };
+  t.notOk(isDueAt(249));
+  const least = [leastWrites()];
+  for (let i = 0; i < 4; i++) {
+    table.noteBuild(false);
+    least.push(leastWrites());
+  }
+  t.same(least, [250, 1000, 4000, 4000, 4000]);
+  table.noteBuild(true);
+  t.equal(leastWrites(), 250, "the rest of a build does not wait");
+  table.noteBuild(false);
+  t.equal(leastWrites(), 4000, "it was for nobody either");
+
+  const cache = new SegmentCache(1e6, sizes);
+  cache.adopt(table);
+  const layout = { table: { id: 1, columns: [] }, types: [] } as unknown as Parameters<SegmentCache["find"]>[1];
+  t.equal(cache.find(7, layout, []), table);
+  t.equal(leastWrites(), 250, "a statement reads it");
+  table.noteBuild(false);
+  t.equal(leastWrites(), 250, "it was read between the builds");
+  table.noteBuild(false);
+  t.equal(leastWrites(), 1000);
+});
 
 t.test("a few changes in every segment are built in once they take much memory", async (t) => {
   const table = tableOf(4);

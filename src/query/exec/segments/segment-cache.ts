@@ -182,6 +182,7 @@ export class SegmentCache {
     }
     this.uses.delete(table);
     this.uses.add(table);
+    table.isRead = true;
     return table;
   }
 

@@ -62,6 +62,12 @@ export class TableSegments implements NewerEntries {
   readonly making = new Set<MakingSpan>();
   /** Writes since the last build where there is no segment. */
   writesInGaps = 0;
+  /** A statement has asked for the segments since the last build. */
+  isRead = false;
+  /** Builds in a row whose segments nobody has read before the next one. */
+  unreadBuilds = 0;
+  /** The last build has left ranges that it was to make. */
+  hasRest = false;
   /** Lookups that found pages not in memory. */
   lookups = 0;
   private measured: {
@@ -212,6 +218,13 @@ export class TableSegments implements NewerEntries {
     if (segment !== undefined && segment.to > first) return false;
     this.writesInGaps += part.length;
     return true;
+  }
+
+  /** Segments were made; `hasRest`: not of all ranges. */
+  noteBuild(hasRest: boolean): void {
+    if (!hasRest) this.unreadBuilds = this.isRead ? 0 : this.unreadBuilds + 1;
+    if (!hasRest) this.isRead = false;
+    this.hasRest = hasRest;
   }
 
   /** Takes an entry out, if it is this one. Answers by how much the memory shrank. */

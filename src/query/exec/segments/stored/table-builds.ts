@@ -177,7 +177,10 @@ export class TableBuilds {
     // Rows that were there before have no segments yet.
     const hasOthers = !table.isStored && this.hasRowsOutside(table, span);
     if (!(await this.take(stored, columns, [span], [span], answer, false))) return true;
-    if (hasOthers) table.writesInGaps = Math.max(table.writesInGaps, cache.sizes.storedRowsMin);
+    if (hasOthers) {
+      table.writesInGaps = Math.max(table.writesInGaps, cache.sizes.storedRowsMin);
+      table.hasRest = true;
+    }
     return true;
   }
 
@@ -253,6 +256,7 @@ export class TableBuilds {
       if (await this.take(stored, columns, made, making, answer, all)) {
         table.writesInGaps = Math.max(isPart ? cache.sizes.storedRowsMin : 0, table.writesInGaps - writes);
         if (isPart) stored.seenWrites = table.writesInGaps;
+        table.noteBuild(isPart);
         resolve();
         await this.forgetNoted(table, made, noted);
         await this.forgetUnheld(table, [...made, ...spans.filter(({ changed }) => changed === undefined)]);

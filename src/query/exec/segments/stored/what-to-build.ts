@@ -14,6 +14,9 @@ const QUIET_SHARE = 0.25;
 const BUSY_SEGMENTS = 64;
 /** Of all rows, those in gaps that are too many to wait for quiet. */
 const BUSY_SHARE = 0.5;
+/** So many times as many writes for each build in a row that nobody has read; builds beyond the last count no more. */
+const UNREAD_FACTOR = 4;
+const UNREAD_BUILDS_MAX = 2;
 /** Of the cache's memory, newer entries that are worth a build. */
 const ENTRIES_SHARE = 0.0625;
 /** A segment with more is not short, however few its rows are. */
@@ -38,9 +41,15 @@ export function isDue(table: TableSegments, seenWrites: number, sizes: SegmentSi
   if (!table.isReady || table.busy || table.dropped) return false;
   const isQuiet = writesInGaps === seenWrites;
   if (isQuiet && hasManyEntries(table, bytesMax)) return true;
-  if (isQuiet) return writesInGaps >= QUIET_SHARE * sizes.storedRowsMin;
-  if (writesInGaps >= BUSY_SEGMENTS * sizes.segmentRows) return true;
-  return writesInGaps >= 2 * sizes.storedRowsMin && writesInGaps >= BUSY_SHARE * rows;
+  const writes = writesInGaps / patienceWith(table);
+  if (isQuiet) return writes >= QUIET_SHARE * sizes.storedRowsMin;
+  if (writes >= BUSY_SEGMENTS * sizes.segmentRows) return true;
+  return writes >= 2 * sizes.storedRowsMin && writes >= BUSY_SHARE * rows;
+}
+
+/** A table that is written all the time and read by its keys alone would be made again and again for nobody. */
+function patienceWith({ isRead, hasRest, unreadBuilds }: TableSegments): number {
+  return isRead || hasRest ? 1 : UNREAD_FACTOR ** Math.min(unreadBuilds, UNREAD_BUILDS_MAX);
 }
 
 function hasManyEntries({ entryBytes }: TableSegments, bytesMax: number): boolean {
