@@ -43,7 +43,9 @@ export interface CreateGraphIndexCommand extends GraphSubject {
 
 export interface CreateGraphConstraintCommand extends GraphSubject {
   readonly kind: "create graph constraint";
-  readonly requires: "unique" | "key" | "not-null";
+  readonly requires: "unique" | "key" | "not-null" | "type";
+  /** Of a "type", as `writtenType` gives it. */
+  readonly valueType?: string;
 }
 
 /** By name, or by label (or type) and properties. */

@@ -196,13 +196,18 @@ function createConstraint(
   const table = graph[command.of];
   const def = graphDef(table);
   const tag = "CREATE CONSTRAINT";
-  const { requires, label, properties } = command;
+  const { requires, label, properties, valueType } = command;
   const same = (def.constraints ?? []).find((other) => other.requires === requires && isOf(command)(other));
+  if (same !== undefined && same.valueType !== valueType) throw otherType(same);
   const skipped = takenBy(editor, graph, command, same?.name ?? null, "constraint");
   if (skipped !== null) return { ...NOTHING, tag, notices: [skipped] };
-  const index = requires === "not-null" ? null : propertyIndex(editor, table, command, true);
+  const isIndexed = requires === "unique" || requires === "key";
+  const index = isIndexed ? propertyIndex(editor, table, command, true) : null;
   const name = index?.name ?? nameOf(editor, table, command);
-  const added: GraphConstraintDef = { name, label, properties, requires, indexId: index?.id ?? null };
+  const added: GraphConstraintDef = {
+    ...{ name, label, properties, requires, indexId: index?.id ?? null },
+    ...(valueType !== undefined && { valueType }),
+  };
   const after = withIndex(table, index, { ...def, constraints: [...(def.constraints ?? []), added] });
   editor.replaceTable(after);
   return {
@@ -211,6 +216,14 @@ function createConstraint(
     backfills: index === null ? [] : [{ table: after, index }],
     verify: requires === "unique" ? [] : properties.map((property) => hasProperty(after, added, property)),
   };
+}
+
+function otherType({ name, properties, valueType }: GraphConstraintDef): Error {
+  return sqlError(
+    "42710",
+    `constraint "${name}" requires that "${properties[0]}" is of type ${valueType}: drop it to require another type`,
+    { constraint: name },
+  );
 }
 
 /** A notice when there is nothing to make. Throws 42P07 unless the statement says IF NOT EXISTS. */
@@ -273,13 +286,17 @@ function literal(text: string): string {
 /** Rows that are there must have what the constraint requires. */
 function hasProperty(table: TableDef, constraint: GraphConstraintDef, property: string): Verification {
   const { of } = graphDef(table);
-  const missing = `property(properties, ${literal(property)}) IS NULL`;
+  const value = `property(properties, ${literal(property)})`;
+  const { valueType } = constraint;
+  const isWrong = valueType === undefined ? `${value} IS NULL` : `NOT graph_typed(${value}, ${literal(valueType)})`;
+  const has =
+    valueType === undefined ? `no property "${property}"` : `a property "${property}" that is not of type ${valueType}`;
   return {
-    sql: `SELECT id FROM ${quotedTable(table)} WHERE ${hasLabel(of, constraint.label)} AND ${missing} LIMIT 1`,
+    sql: `SELECT id FROM ${quotedTable(table)} WHERE ${hasLabel(of, constraint.label)} AND ${isWrong} LIMIT 1`,
     error: ([id]) =>
       sqlError(
-        "23502",
-        `${of === "nodes" ? "node" : "relationship"} ${id} has no property "${property}", which constraint "${constraint.name}" requires`,
+        valueType === undefined ? "23502" : "23514",
+        `${of === "nodes" ? "node" : "relationship"} ${id} has ${has}, which constraint "${constraint.name}" requires`,
         { constraint: constraint.name },
       ),
   };

@@ -233,7 +233,9 @@ export interface GraphConstraintDef {
   readonly name: string;
   readonly label: string;
   readonly properties: readonly string[];
-  readonly requires: "unique" | "key" | "not-null";
+  readonly requires: "unique" | "key" | "not-null" | "type";
+  /** Of a "type", as `writtenType` gives it: what the property is, where there is one. */
+  readonly valueType?: string;
   /** Of its unique index; null: it has none. */
   readonly indexId: number | null;
 }

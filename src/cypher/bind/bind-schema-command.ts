@@ -26,8 +26,10 @@ export function bindSchemaCommand(command: SchemaCommand, graph: string): GraphC
       };
     }
     case "create-constraint": {
-      const { requires, subject, ifNotExists, properties } = command;
-      return { kind: "create graph constraint", graph, name, requires, ifNotExists, properties, ...subjectOf(subject) };
+      const { requires, subject, ifNotExists, properties, valueType } = command;
+      const required = { requires, ...(valueType !== undefined && { valueType }) };
+      const kind = "create graph constraint";
+      return { kind, graph, name, ...required, ifNotExists, properties, ...subjectOf(subject) };
     }
     case "drop-index": {
       const { label, properties, ifExists } = command;

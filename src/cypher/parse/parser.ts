@@ -1,5 +1,6 @@
 /** Whole statements: queries, indexes and constraints, EXPLAIN and PROFILE. Constructed by `parse.ts`, one per text. */
 
+import { propertyTypeProblem } from "../../values/cypher-type.js";
 import { ShowParser } from "./show.js";
 import type {
   CreateConstraintCommand,
@@ -129,8 +130,28 @@ export class Parser extends ShowParser {
     const several = this.accept("(");
     const properties = several ? this.commaList(() => this.propertyOf(subject)) : [this.propertyOf(subject)];
     if (several) this.expect(")");
-    const requires = exists ? "not-null" : this.required();
-    return { kind: "create-constraint", name, ifNotExists, subject, properties, requires, position };
+    const common = { kind: "create-constraint", name, ifNotExists, subject, properties, position } as const;
+    if (exists) return { ...common, requires: "not-null" };
+    const valueType = this.requiredType(properties);
+    return valueType === null ? { ...common, requires: this.required() } : { ...common, requires: "type", valueType };
+  }
+
+  /** `IS :: STRING`, `:: STRING`, `IS TYPED STRING`; null: something else is required. */
+  private requiredType(properties: readonly string[]): string | null {
+    const at = this.at;
+    const isTyped = this.acceptKeyword("IS") && this.acceptKeyword("TYPED");
+    const isMeant = isTyped || (this.kind === ":" && this.kinds[this.at + 1] === ":");
+    if (!isMeant) {
+      this.at = at;
+      return null;
+    }
+    const position = this.position(at);
+    if (!isTyped) this.at += 2;
+    const valueType = this.valueType();
+    if (properties.length > 1) throw this.error(position, "UnexpectedSyntax", "a type is required of one property");
+    const problem = propertyTypeProblem(valueType);
+    if (problem !== null) throw this.error(position, "UnexpectedSyntax", problem);
+    return valueType;
   }
 
   private required(): CreateConstraintCommand["requires"] {
@@ -139,7 +160,7 @@ export class Parser extends ShowParser {
     if (!this.acceptKeyword("NODE") && !this.acceptKeyword("RELATIONSHIP")) this.acceptKeyword("REL");
     if (this.acceptKeyword("UNIQUE")) return "unique";
     if (this.acceptKeyword("KEY")) return "key";
-    throw this.expected("UNIQUE, KEY or NOT NULL");
+    throw this.expected("UNIQUE, KEY, NOT NULL or a type");
   }
 
   private drop(position: number): SchemaCommand {

@@ -128,10 +128,10 @@ function printSchema(command: SchemaCommand): string {
       return `CREATE ${method.toUpperCase()} INDEX ${newName(name, ifNotExists)}FOR ${printSubject(subject)} ON (${columns})${tail}`;
     }
     case "create-constraint": {
-      const { name, ifNotExists, subject, properties, requires } = command;
+      const { name, ifNotExists, subject, properties, requires, valueType } = command;
       const variable = printVariable(subject.variable!.name);
       const columns = properties.map((property) => `${variable}.${printName(property)}`).join(", ");
-      const rule = { unique: "UNIQUE", key: "KEY", "not-null": "NOT NULL" }[requires];
+      const rule = { unique: "UNIQUE", key: "KEY", "not-null": "NOT NULL", type: `:: ${valueType}` }[requires];
       return `CREATE CONSTRAINT ${newName(name, ifNotExists)}FOR ${printSubject(subject)} REQUIRE (${columns}) IS ${rule}`;
     }
     case "drop-index":

@@ -36,7 +36,9 @@ export interface CreateConstraintCommand extends Node {
   readonly ifNotExists: boolean;
   readonly subject: SchemaSubject;
   readonly properties: readonly string[];
-  readonly requires: "unique" | "key" | "not-null";
+  readonly requires: "unique" | "key" | "not-null" | "type";
+  /** Of a "type", as `writtenType` gives it. */
+  readonly valueType?: string;
 }
 
 /** By name, or by label and properties (`DROP INDEX ON :Label(a, b)`). */

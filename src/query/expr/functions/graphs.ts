@@ -3,6 +3,7 @@
  * each other and with SQL's values.
  */
 import { BOOL, INT4, INT8, type SqlType, TEXT, VARIANT, type Value, VECTOR } from "../../../values/values.js";
+import { isOfType } from "../../../values/cypher-type.js";
 import { doubleOf, GraphNode, GraphRelationship, type Variant, type VariantMap } from "../../../values/variant.js";
 import { isList, variantToText } from "../../../values/variant-format.js";
 import { differs, equals, greater, greaterOrEqual, less, lessOrEqual } from "../cypher/comparison.js";
@@ -32,6 +33,7 @@ export const GRAPH_FUNCTIONS: readonly ScalarFunction[] = [
   HAS_LABEL,
   fn("graph_vector", [BOOL, VARIANT, TEXT, INT4], VECTOR, graphVector),
   fn("graph_text", [BOOL, VARIANT], TEXT, graphText, { variadic: TEXT }),
+  fn("graph_typed", [VARIANT, TEXT], BOOL, isOfType),
 ];
 
 type Compare = (a: Variant, b: Variant) => boolean | null;
