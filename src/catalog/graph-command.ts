@@ -4,6 +4,7 @@ import type { GraphIndexDef, TextIndexDef, VectorIndexDef } from "./table.js";
 export type GraphCommand =
   | CreateGraphCommand
   | DropGraphCommand
+  | CreateGraphLookupCommand
   | CreateGraphIndexCommand
   | CreateGraphConstraintCommand
   | DropGraphIndexCommand;
@@ -29,7 +30,18 @@ interface GraphSubject {
   readonly of: "nodes" | "edges";
   /** A label or a type. */
   readonly label: string;
+  /** Of an index over several labels or types: all of them. */
+  readonly labels?: readonly string[];
   readonly properties: readonly string[];
+}
+
+/** An index by labels or types, of which every graph has one. */
+export interface CreateGraphLookupCommand {
+  readonly kind: "create graph lookup";
+  readonly graph: string;
+  readonly name: string | null;
+  readonly of: "nodes" | "edges";
+  readonly ifNotExists: boolean;
 }
 
 export interface CreateGraphIndexCommand extends GraphSubject {

@@ -10,10 +10,11 @@ import type { CatalogEditor } from "./catalog-editor.js";
 import type { DdlCommand, NewSearchIndex } from "./ddl-command.js";
 import { type DdlOutcome, NOTHING, quotedTable, selectRows, type Verification } from "./ddl-outcome.js";
 import { dropTables } from "./drop-tables.js";
-import { changedByCypher, type GraphTables, graphOf, graphSchema, isGraphSchema } from "./graph.js";
+import { changedByCypher, type GraphTables, graphOf, graphSchema, isGraphSchema, LOOKUP_INDEX } from "./graph.js";
 import type {
   CreateGraphConstraintCommand,
   CreateGraphIndexCommand,
+  CreateGraphLookupCommand,
   DropGraphIndexCommand,
   GraphCommand,
 } from "./graph-command.js";
@@ -56,6 +57,8 @@ export function applyGraphCommand(editor: CatalogEditor, command: GraphCommand, 
   switch (command.kind) {
     case "drop graph":
       return dropGraph(editor, graph);
+    case "create graph lookup":
+      return lookupThere(command);
     case "create graph index":
       return createIndex(editor, graph, command);
     case "create graph constraint":
@@ -119,10 +122,20 @@ function dropGraph(editor: CatalogEditor, { name, nodes, edges }: GraphTables): 
   return { ...dropped, tag: "DROP GRAPH" };
 }
 
+/** Every graph finds nodes by labels, and the relationships of a node by their types. */
+function lookupThere({ of, ifNotExists }: CreateGraphLookupCommand): DdlOutcome {
+  const message = `every graph has the lookup index "${LOOKUP_INDEX[of]}"`;
+  if (!ifNotExists) throw sqlError("42P07", message);
+  return { ...NOTHING, tag: "CREATE INDEX", notices: [`${message}, skipping`] };
+}
+
 type Subject = CreateGraphIndexCommand | CreateGraphConstraintCommand;
 
-const isOf = (subject: Subject) => (other: { readonly label: string; readonly properties: readonly string[] }) =>
-  other.label === subject.label && JSON.stringify(other.properties) === JSON.stringify(subject.properties);
+type Described = Pick<Subject, "label" | "labels" | "properties">;
+
+const describedAs = ({ label, labels = [label], properties }: Described) => JSON.stringify([labels, properties]);
+
+const isOf = (subject: Subject) => (other: Described) => describedAs(other) === describedAs(subject);
 
 function createIndex(editor: CatalogEditor, graph: GraphTables, command: CreateGraphIndexCommand): DdlOutcome {
   const table = graph[command.of];
@@ -150,12 +163,13 @@ function graphParameters({ metric, m, efConstruction, storage }: VectorIndexDef)
 
 /** An index for search is on a generated column, which has the vector or the texts of the entities with the label. */
 function createSearch(editor: CatalogEditor, table: TableDef, command: CreateGraphIndexCommand): DdlOutcome {
-  const { method, label, properties, vector, text } = command;
+  const { method, label, labels, properties, vector, text } = command;
   const def = graphDef(table);
   const name = nameOf(editor, table, command);
   const taken = (other: string) => table.columns.some((column) => column.name === other);
   const names = properties.map(literal).join(", ");
-  const rows = `(${hasLabel(command.of, label)}), properties`;
+  const isMeant = (labels ?? [label]).map((each) => hasLabel(command.of, each)).join(" OR ");
+  const rows = `(${isMeant}), properties`;
   const type = vector === undefined ? TEXT : typeOf("vector", vector.dimensions);
   const column: ColumnDef = Object.freeze({
     ...columnDef(table.nextColumnId, madeUpName(label, properties, method, taken), type),
@@ -179,7 +193,7 @@ function createSearch(editor: CatalogEditor, table: TableDef, command: CreateGra
     searchIndexes: [...(table.searchIndexes ?? []), index],
     collection: Object.freeze({
       ...def,
-      indexes: [...(def.indexes ?? []), { name, method, label, properties, indexId: id }],
+      indexes: [...(def.indexes ?? []), { name, method, label, ...(labels && { labels }), properties, indexId: id }],
     }),
   });
   editor.replaceTable(after);
@@ -331,6 +345,9 @@ function dropIndex(editor: CatalogEditor, graph: GraphTables, command: DropGraph
     const indexes = table.indexes.filter((other) => other !== index);
     editor.replaceTable(Object.freeze({ ...table, indexes, collection: Object.freeze(collection) }));
     return { ...NOTHING, tag, clearedIndexes: index === undefined ? [] : [{ table, index }] };
+  }
+  if (what === "index" && (name === LOOKUP_INDEX.nodes || name === LOOKUP_INDEX.edges)) {
+    throw sqlError("0A000", `index "${name}" cannot be dropped: every graph has it`);
   }
   const described = name ?? `:${label}(${properties.join(", ")})`;
   const message = `${what} "${described}" does not exist`;

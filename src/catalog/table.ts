@@ -224,6 +224,8 @@ export interface GraphIndexDef {
   readonly name: string;
   readonly method: "range" | "text" | "point" | "vector" | "fulltext";
   readonly label: string;
+  /** Of fulltext over several: all of them. */
+  readonly labels?: readonly string[];
   readonly properties: readonly string[];
   /** Of the IndexDef; of vector and fulltext of the SearchIndexDef, which is on a generated column. */
   readonly indexId: number;

@@ -43,8 +43,10 @@ t.test("an index over what is there, and what comes", async (t) => {
     "CALL db.indexes() YIELD name, type, label, properties RETURN name, type, label, properties",
   );
   t.same(listed, [
+    ["nodes_labels", "LOOKUP", null, null],
     ["item_sku", "RANGE", "Item", ["sku"]],
     ["Item_price_idx", "RANGE", "Item", ["price"]],
+    ["edges_src", "LOOKUP", null, null],
   ]);
   await cypher("DROP INDEX item_sku");
   t.notMatch(await planOf("MATCH (n:Item {sku: 'sku77'}) RETURN n"), /item_sku/);
@@ -82,6 +84,40 @@ t.test("constraints", async (t) => {
   t.same((await refused(again.replace(", at: 2", ""))).slice(1), none);
   await cypher("DROP CONSTRAINT user_name");
   await cypher("CREATE (:User {name: 'ann'})");
+});
+
+t.test("lookup indexes, and indexes of texts over several labels", async (t) => {
+  await cypher("CREATE LOOKUP INDEX by_label IF NOT EXISTS FOR (n) ON EACH labels(n)");
+  await cypher("CREATE LOOKUP INDEX IF NOT EXISTS FOR ()-[r]-() ON type(r)");
+  t.equal((await refused("CREATE LOOKUP INDEX FOR (n) ON EACH labels(n)"))[1], "42P07");
+  t.equal((await refused("CREATE LOOKUP INDEX FOR (n) ON EACH type(n)"))[0], 400);
+  t.equal((await refused("DROP INDEX nodes_labels"))[1], "0A000");
+  await cypher(
+    "CREATE (:Film {t: 'the harbour'}), (:Book {t: 'harbour lights'}), (:Film:Book {t: 'a harbour'}), (:Song {t: 'harbour'})",
+  );
+  await cypher("CREATE FULLTEXT INDEX titles FOR (n:Film|Book) ON EACH [n.t, n.sub]");
+  await cypher("CREATE FULLTEXT INDEX titles IF NOT EXISTS FOR (n:Film|Book) ON EACH [n.t, n.sub]");
+  await cypher(
+    "CREATE (:Book {sub: 'of a harbour'})-[:OF {note: 'green'}]->(:Song)-[:BY {note: 'green'}]->(:Song)-[:TO {note: 'green'}]->(:Song)",
+  );
+  const found =
+    "CALL db.index.fulltext.queryNodes('titles', 'harbour') YIELD node RETURN coalesce(node.t, node.sub) AS t ORDER BY t";
+  t.same(await rows(found), [["a harbour"], ["harbour lights"], ["of a harbour"], ["the harbour"]]);
+  await cypher("MATCH (b:Book {sub: 'of a harbour'}) REMOVE b:Book");
+  t.equal((await rows(found)).length, 3);
+  await cypher("CREATE FULLTEXT INDEX notes FOR ()-[r:OF|BY]-() ON EACH [r.note]");
+  t.same(
+    await rows(
+      "CALL db.index.fulltext.queryRelationships('notes', 'green') YIELD relationship AS r RETURN type(r) ORDER BY type(r)",
+    ),
+    [["BY"], ["OF"]],
+  );
+  t.same(await rows("SHOW FULLTEXT INDEXES YIELD name, labelsOrTypes ORDER BY name"), [
+    ["notes", ["OF", "BY"]],
+    ["titles", ["Film", "Book"]],
+  ]);
+  t.equal((await refused("CREATE INDEX FOR (n:Film|Book) ON (n.t)"))[0], 400);
+  await cypher("DROP INDEX titles");
 });
 
 t.test("constraints of types", async (t) => {

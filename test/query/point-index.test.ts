@@ -15,7 +15,7 @@ function place(random: Random, srid: number): string {
   const [width, height] = isGeographic ? [180, 90] : [1000, 1000];
   const x = side(width) || (unit() * 2 - 1) * width;
   const y = side(height) || (unit() * 2 - 1) * height;
-  const z = srid === 4979 || srid === 9157 ? `, z: ${(unit() * 2 - 1) * 1000}` : "";
+  const z = srid === 4979 || srid === 9157 ? `, z: ${(unit() * 2 - 1) * (isGeographic ? 3_000_000 : 1000)}` : "";
   return `point({x: ${x}, y: ${y}${z}, srid: ${srid}})`;
 }
 

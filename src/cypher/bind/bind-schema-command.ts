@@ -8,6 +8,10 @@ import { fulltextOptions, vectorOptions } from "./bind-index-options.js";
 export function bindSchemaCommand(command: SchemaCommand, graph: string): GraphCommand {
   const { name } = command;
   switch (command.kind) {
+    case "create-lookup": {
+      const { of, ifNotExists } = command;
+      return { kind: "create graph lookup", graph, name, of: of === "node" ? "nodes" : "edges", ifNotExists };
+    }
     case "create-index": {
       const { method, subject, ifNotExists, properties, position, options } = command;
       if (method === "vector" && properties.length > 1) {
@@ -48,6 +52,6 @@ export function bindSchemaCommand(command: SchemaCommand, graph: string): GraphC
   }
 }
 
-function subjectOf({ of, label }: SchemaSubject) {
-  return { of: of === "node" ? "nodes" : "edges", label } as const;
+function subjectOf({ of, label, labels }: SchemaSubject) {
+  return { of: of === "node" ? "nodes" : "edges", label, ...(labels !== undefined && { labels }) } as const;
 }

@@ -149,7 +149,9 @@ function factsByLabel(graph: GraphTables): VariantMap {
     facts.set(label, found);
     return found;
   };
-  for (const { label, properties } of graphDefOf(graph.nodes)!.indexes ?? []) of(label).indexes.push(...properties);
+  for (const { label, labels = [label], properties } of graphDefOf(graph.nodes)!.indexes ?? []) {
+    for (const each of labels) of(each).indexes.push(...properties);
+  }
   for (const constraint of constraintsOf(graph)) {
     if (constraint.of === "nodes") of(constraint.label).constraints.push(statementOf(constraint));
   }

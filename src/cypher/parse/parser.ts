@@ -1,14 +1,18 @@
 /** Whole statements: queries, indexes and constraints, EXPLAIN and PROFILE. Constructed by `parse.ts`, one per text. */
 
 import { propertyTypeProblem } from "../../values/cypher-type.js";
+import type { LabelExpr } from "./ast.js";
 import { ShowParser } from "./show.js";
 import type {
   CreateConstraintCommand,
   CreateIndexCommand,
+  CreateLookupCommand,
   SchemaCommand,
   SchemaSubject,
   Statement,
 } from "./statement-ast.js";
+
+const nameOfLabel = (label: LabelExpr): string | null => (label.kind === "label" ? label.name : null);
 
 export class Parser extends ShowParser {
   statement(): Statement {
@@ -41,6 +45,8 @@ export class Parser extends ShowParser {
     if (keyword !== "CREATE" || this.kinds[this.at + 1] !== "word" || this.kinds[this.at + 2] === "=") return null;
     this.at++;
     if (this.acceptKeyword("CONSTRAINT")) return this.createConstraint(position);
+    const isLookup = this.kinds[this.at] === "word" && this.word(this.at).toUpperCase() === "LOOKUP";
+    if (isLookup) return this.createLookup(position);
     const method = this.indexMethod();
     if (!this.acceptKeyword("INDEX")) throw this.expected("a pattern, INDEX or CONSTRAINT");
     return this.createIndex(method, position);
@@ -51,6 +57,28 @@ export class Parser extends ShowParser {
       if (this.acceptKeyword(method)) return method.toLowerCase() as CreateIndexCommand["method"];
     }
     return "range";
+  }
+
+  /** `LOOKUP INDEX name FOR (n) ON EACH labels(n)`, `FOR ()-[r]-() ON EACH type(r)`. */
+  private createLookup(position: number): CreateLookupCommand {
+    this.at++;
+    this.expectKeyword("INDEX");
+    const named = this.nameOfNew("FOR");
+    this.expectKeyword("FOR");
+    const { start, steps, position: at } = this.pathSteps();
+    const of = steps.length === 0 ? "node" : "relationship";
+    const { variable } = steps[0]?.relationship ?? start;
+    this.expectKeyword("ON");
+    this.acceptKeyword("EACH");
+    const read = of === "node" ? "labels" : "type";
+    const call = this.name(`${read}(…)`);
+    this.expect("(");
+    const over = this.variable().name;
+    this.expect(")");
+    if (steps.length > 1 || call.toLowerCase() !== read || over !== variable?.name) {
+      throw this.error(at, "UnexpectedSyntax", "expected (n) ON EACH labels(n), or ()-[r]-() ON EACH type(r)");
+    }
+    return { kind: "create-lookup", of, ...named, position };
   }
 
   private createIndex(method: CreateIndexCommand["method"], position: number): CreateIndexCommand {
@@ -69,7 +97,7 @@ export class Parser extends ShowParser {
     }
     const { name, ifNotExists } = this.nameOfNew("FOR");
     this.expectKeyword("FOR");
-    const subject = this.subject();
+    const subject = this.subject(method === "fulltext");
     this.expectKeyword("ON");
     const each = this.acceptKeyword("EACH");
     // Neo4j's own examples of vector indexes leave the parentheses out.
@@ -99,17 +127,22 @@ export class Parser extends ShowParser {
     return { name, ifNotExists: this.acceptKeywords("IF", "NOT", "EXISTS") };
   }
 
-  /** `(n:Label)` or `()-[r:TYPE]-()`. */
-  private subject(): SchemaSubject {
+  /** `(n:Label)` or `()-[r:TYPE]-()`, or with several: `(n:A|B)`. */
+  private subject(mayBeSeveral = false): SchemaSubject {
     const pattern = this.pathSteps();
     const { start, steps, position } = pattern;
     const [step] = steps;
     const labels = step === undefined ? start.labels : step.relationship.types;
     const variable = step === undefined ? start.variable : step.relationship.variable;
-    if (labels?.kind !== "label" || variable === null || steps.length > 1) {
-      throw this.error(position, "UnexpectedSyntax", "expected (variable:Label) or ()-[variable:TYPE]-()");
+    const of = step === undefined ? "node" : "relationship";
+    if (variable !== null && steps.length <= 1) {
+      if (labels?.kind === "label") return { of, variable, label: labels.name, position };
+      const names = labels?.kind === "or-labels" && mayBeSeveral ? labels.operands.map(nameOfLabel) : [];
+      if (names.length > 0 && names.every((name) => name !== null)) {
+        return { of, variable, label: names[0]!, labels: [...new Set(names)], position };
+      }
     }
-    return { of: step === undefined ? "node" : "relationship", variable, label: labels.name, position };
+    throw this.error(position, "UnexpectedSyntax", "expected (variable:Label) or ()-[variable:TYPE]-()");
   }
 
   private propertyOf({ variable }: SchemaSubject): string {

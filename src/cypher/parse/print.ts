@@ -118,6 +118,11 @@ function printItem(item: SetItem | RemoveItem): string {
 
 function printSchema(command: SchemaCommand): string {
   switch (command.kind) {
+    case "create-lookup": {
+      const { of, name, ifNotExists } = command;
+      const over = of === "node" ? "(n) ON EACH labels(n)" : "()-[r]-() ON EACH type(r)";
+      return `CREATE LOOKUP INDEX ${newName(name, ifNotExists)}FOR ${over}`;
+    }
     case "create-index": {
       const { method, name, ifNotExists, subject, properties, options } = command;
       if (subject.variable === null)
@@ -150,7 +155,7 @@ const newName = (name: string | null, ifNotExists: boolean): string =>
 const oldSubject = (label: string, properties: readonly string[]): string =>
   `:${printName(label)}(${properties.map(printName).join(", ")})`;
 
-function printSubject({ of, variable, label }: SchemaSubject): string {
-  const inside = `${printVariable(variable!.name)}:${printName(label)}`;
+function printSubject({ of, variable, label, labels = [label] }: SchemaSubject): string {
+  const inside = `${printVariable(variable!.name)}:${labels.map(printName).join("|")}`;
   return of === "node" ? `(${inside})` : `()-[${inside}]-()`;
 }

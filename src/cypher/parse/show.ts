@@ -61,6 +61,16 @@ const NEED_A_WORD: ReadonlySet<string> = new Set(["dbms.defaultDatabase", "dbms.
 
 const FILTER_WORDS_MAX = 3;
 
+/** The columns that YIELD names, as it names them; of `*` all. */
+function inOrder(yields: CallClause["yields"]): Partial<ProjectionClause> {
+  if (yields === null || yields === "*") return {};
+  const items = yields.map(({ variable }) => {
+    const { name, position } = variable;
+    return { expr: variable, alias: null, name, position };
+  });
+  return { star: false, items };
+}
+
 export abstract class ShowParser extends QueryParser {
   /** null: this is no SHOW, or one of what only SQL lists. */
   protected showCommand(): Query | null {
@@ -99,8 +109,8 @@ export abstract class ShowParser extends QueryParser {
       standalone,
     };
     if (standalone) return [calls];
-    const all = { ...EVERYTHING, position: call.position };
-    return [calls, ...(between === null ? [] : [{ ...between, where }]), result ?? { ...all, kind: "return" as const }];
+    const listed = { ...EVERYTHING, ...inOrder(yields), kind: "return" as const, position: call.position };
+    return [calls, ...(between === null ? [] : [{ ...between, where }]), result ?? listed];
   }
 
   /** WITH * and the order; null: none is given. */

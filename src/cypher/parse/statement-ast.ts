@@ -9,7 +9,12 @@ export interface Statement {
   readonly parameters: readonly string[];
 }
 
-export type SchemaCommand = CreateIndexCommand | CreateConstraintCommand | DropIndexCommand | DropConstraintCommand;
+export type SchemaCommand =
+  | CreateLookupCommand
+  | CreateIndexCommand
+  | CreateConstraintCommand
+  | DropIndexCommand
+  | DropConstraintCommand;
 
 /** What an index or a constraint is of: `(n:Label)` or `()-[r:TYPE]-()`. */
 export interface SchemaSubject extends Node {
@@ -17,6 +22,16 @@ export interface SchemaSubject extends Node {
   readonly variable: Variable | null;
   /** A label or a relationship type. */
   readonly label: string;
+  /** Of an index over several labels or types: all of them. */
+  readonly labels?: readonly string[];
+}
+
+/** An index by labels or types: `FOR (n) ON EACH labels(n)`. */
+export interface CreateLookupCommand extends Node {
+  readonly kind: "create-lookup";
+  readonly of: SchemaSubject["of"];
+  readonly name: string | null;
+  readonly ifNotExists: boolean;
 }
 
 export interface CreateIndexCommand extends Node {
