@@ -68,5 +68,7 @@ export interface DropGraphIndexCommand {
   readonly name: string | null;
   readonly label: string | null;
   readonly properties: readonly string[];
+  /** Of a constraint without a name. */
+  readonly requires?: CreateGraphConstraintCommand["requires"];
   readonly ifExists: boolean;
 }

@@ -327,7 +327,9 @@ function dropIndex(editor: CatalogEditor, graph: GraphTables, command: DropGraph
   const isMeant = (other: GraphIndexDef | GraphConstraintDef) =>
     name !== null
       ? other.name === name
-      : other.label === label && JSON.stringify(other.properties) === JSON.stringify(properties);
+      : other.label === label &&
+        JSON.stringify(other.properties) === JSON.stringify(properties) &&
+        (command.requires === undefined || ("requires" in other && other.requires === command.requires));
   for (const table of [graph.nodes, graph.edges]) {
     const def = graphDef(table);
     const found = (what === "index" ? def.indexes : def.constraints)?.find(isMeant);

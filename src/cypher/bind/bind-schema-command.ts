@@ -39,16 +39,13 @@ export function bindSchemaCommand(command: SchemaCommand, graph: string): GraphC
       const { label, properties, ifExists } = command;
       return { kind: "drop graph index", what: "index", graph, name, label, properties, ifExists };
     }
-    case "drop-constraint":
-      return {
-        kind: "drop graph index",
-        what: "constraint",
-        graph,
-        name,
-        label: null,
-        properties: [],
-        ifExists: command.ifExists,
-      };
+    case "drop-constraint": {
+      const { required, ifExists } = command;
+      const drop = { kind: "drop graph index", what: "constraint", graph, name, ifExists } as const;
+      if (required === undefined) return { ...drop, label: null, properties: [] };
+      const { subject, properties, requires } = required;
+      return { ...drop, label: subject.label, properties, requires };
+    }
   }
 }
 

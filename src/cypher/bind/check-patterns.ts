@@ -31,8 +31,10 @@ export abstract class PatternChecker extends ExpressionChecker {
     if (variable === null) return;
     const { name, position } = variable;
     const type = typeOfPart(part);
-    if (part.kind === "relationship" && (part.group?.further.length ?? 0) > 0)
-      return this.define(variable, type, scope);
+    if (part.kind === "relationship" && (part.group?.further.length ?? 0) > 0) {
+      this.define(variable, type, scope);
+      return;
+    }
     const known = scope.find(name);
     if (known === null) scope.define(name, type);
     else if (!fits(known, type)) throw this.typeConflict(variable, known, type);

@@ -53,6 +53,11 @@ export class Parser extends ShowParser {
   }
 
   private indexMethod(): CreateIndexCommand["method"] {
+    // Neo4j 4 calls its range indexes so.
+    if (this.kinds[this.at] === "word" && this.word().toUpperCase() === "BTREE") {
+      this.at++;
+      return "range";
+    }
     for (const method of ["RANGE", "TEXT", "POINT", "VECTOR", "FULLTEXT"] as const) {
       if (this.acceptKeyword(method)) return method.toLowerCase() as CreateIndexCommand["method"];
     }
@@ -199,6 +204,16 @@ export class Parser extends ShowParser {
   private drop(position: number): SchemaCommand {
     this.at++;
     if (this.acceptKeyword("CONSTRAINT")) {
+      if (this.keyword === "ON" && this.kinds[this.at + 1] === "(") {
+        const { subject, properties, requires } = this.createConstraint(position);
+        return {
+          kind: "drop-constraint",
+          name: null,
+          required: { subject, properties, requires },
+          ifExists: false,
+          position,
+        };
+      }
       const name = this.name("a constraint's name");
       return { kind: "drop-constraint", name, ifExists: this.acceptKeywords("IF", "EXISTS"), position };
     }

@@ -134,8 +134,7 @@ function printSchema(command: SchemaCommand): string {
     }
     case "create-constraint": {
       const { name, ifNotExists, subject, properties, requires, valueType } = command;
-      const variable = printVariable(subject.variable!.name);
-      const columns = properties.map((property) => `${variable}.${printName(property)}`).join(", ");
+      const columns = printProperties(subject, properties);
       const rule = { unique: "UNIQUE", key: "KEY", "not-null": "NOT NULL", type: `:: ${valueType}` }[requires];
       return `CREATE CONSTRAINT ${newName(name, ifNotExists)}FOR ${printSubject(subject)} REQUIRE (${columns}) IS ${rule}`;
     }
@@ -143,6 +142,12 @@ function printSchema(command: SchemaCommand): string {
       if (command.name === null) return `DROP INDEX ON ${oldSubject(command.label!, command.properties)}`;
       return `DROP INDEX ${quoted(command.name)}${command.ifExists ? " IF EXISTS" : ""}`;
     case "drop-constraint":
+      if (command.name === null) {
+        const { subject, properties, requires } = command.required!;
+        const list = printProperties(subject, properties);
+        const rule = requires === "not-null" ? `exists(${list})` : `(${list}) IS ${requires.toUpperCase()}`;
+        return `DROP CONSTRAINT ON ${printSubject(subject)} ASSERT ${rule}`;
+      }
       return `DROP CONSTRAINT ${quoted(command.name)}${command.ifExists ? " IF EXISTS" : ""}`;
   }
 }
@@ -154,6 +159,10 @@ const newName = (name: string | null, ifNotExists: boolean): string =>
 
 const oldSubject = (label: string, properties: readonly string[]): string =>
   `:${printName(label)}(${properties.map(printName).join(", ")})`;
+
+function printProperties({ variable }: SchemaSubject, properties: readonly string[]): string {
+  return properties.map((property) => `${printVariable(variable!.name)}.${printName(property)}`).join(", ");
+}
 
 function printSubject({ of, variable, label, labels = [label] }: SchemaSubject): string {
   const inside = `${printVariable(variable!.name)}:${labels.map(printName).join("|")}`;

@@ -65,8 +65,11 @@ export interface DropIndexCommand extends Node {
   readonly ifExists: boolean;
 }
 
+/** By name, or by what it requires (`DROP CONSTRAINT ON (n:Label) ASSERT n.a IS UNIQUE`). */
 export interface DropConstraintCommand extends Node {
   readonly kind: "drop-constraint";
-  readonly name: string;
+  readonly name: string | null;
+  /** Without a name. */
+  readonly required?: Pick<CreateConstraintCommand, "subject" | "properties" | "requires">;
   readonly ifExists: boolean;
 }

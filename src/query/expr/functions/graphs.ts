@@ -2,8 +2,9 @@
  * Functions of SQL on the tables of a graph: properties, labels, parts of variants, and comparisons of variants with
  * each other and with SQL's values.
  */
-import { BOOL, INT4, INT8, type SqlType, TEXT, VARIANT, type Value, VECTOR } from "../../../values/values.js";
+
 import { isOfType } from "../../../values/cypher-type.js";
+import { BOOL, INT4, INT8, type SqlType, TEXT, VARIANT, type Value, VECTOR } from "../../../values/values.js";
 import { doubleOf, GraphNode, GraphRelationship, type Variant, type VariantMap } from "../../../values/variant.js";
 import { isList, variantToText } from "../../../values/variant-format.js";
 import { differs, equals, greater, greaterOrEqual, less, lessOrEqual } from "../cypher/comparison.js";
