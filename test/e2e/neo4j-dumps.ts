@@ -1,6 +1,6 @@
 /**
- * One small graph in the forms that `apoc.export.cypher` documents: for cypher-shell, plain, with parameters, with MERGE
- * and one statement for each node, and for the shell of Neo4j 3. Of the nodes, people have a unique name.
+ * One small graph in the forms that `apoc.export.cypher` documents: for cypher-shell, plain, with parameters, with
+ * MERGE and one statement for each node, and for the shell of Neo4j 3. Of the nodes, people have a unique name.
  */
 const PEOPLE = `[{name:"Ada; \\"L\\"", properties:{born:1815, tall:1.0, tags:["x", "y;z"], since:date('2018-10-30')}}, {name:"Bob's", properties:{at:point({x: 12.5, y: 55.7, crs: 'wgs-84'}), back:"a\\\\"}}]`;
 const OTHERS = `[{_id:7, properties:{text:"line\\n:commit\\n", when:datetime('2020-01-02T03:04:05.6Z'), took:duration('P1DT2S')}}, {_id:9, properties:{}}]`;

@@ -1,6 +1,6 @@
 /**
  * Lines for Neo4j's shells in a script, such as `apoc.export.cypher` writes: `:begin`, `:commit`, `:param rows => […]`,
- * and of Neo4j's first shell `begin`, `commit`, `schema await`. Parameters are expressions; each statement after it that
+ * and of Neo4j's first shell `begin`, `commit`, `schema await`. Parameters are expressions; each later statement that
  * names one gets the expression in its place. One per script.
  */
 import { sqlError } from "../../protocol/errors.js";
