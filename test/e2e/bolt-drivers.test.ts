@@ -248,6 +248,17 @@ t.test("CALL IN TRANSACTIONS alone, and not within a transaction", async (t) => 
   await session.close();
 });
 
+t.test("range() takes whole numbers of JavaScript", async (t) => {
+  const session = driver.session();
+  const { records } = await session.run("UNWIND range($from, $to, $by) AS i RETURN i", { from: 4, to: 0, by: -2 });
+  t.same(
+    records.map((record) => record.get("i").toNumber()),
+    [4, 2, 0],
+  );
+  await t.rejects(session.run("RETURN range(1, $to)", { to: 1.5 }), { code: /ArgumentError/ });
+  await session.close();
+});
+
 t.test("a dump of Neo4j, as cypher-shell sends it", async (t) => {
   const session = driver.session();
   const sent = NEO4J_DUMPS["cypher-shell"].split(/(?<=^:begin|^:commit)\n|;\n/m).filter((each) => each !== "");
