@@ -46,8 +46,6 @@ t.test("constraints and indexes", async (t) => {
     ["one_name", "RANGE", "one_name"],
     ["born", "RANGE", null],
     ["near", "VECTOR", null],
-    ["nodes_labels", "LOOKUP", null],
-    ["edges_src", "LOOKUP", null],
   ];
   const sorted = (list: (string | null)[][]) => [...list].sort((a, b) => (a[0]! < b[0]! ? -1 : 1));
   t.same(sorted(await rows("CALL db.indexes() YIELD name, type, owningConstraint")), sorted(indexes));
@@ -61,13 +59,13 @@ t.test("constraints and indexes", async (t) => {
 });
 
 t.test("without parentheses, inputs are the parameters of their names", async (t) => {
-  t.equal((await rows("CALL db.indexes")).length, 5);
+  t.equal((await rows("CALL db.indexes")).length, 3);
   const send = async (parameters: object) => {
     const { body } = await server.expect(200, "POST", "/v1/query/execute", { sql: "CALL db.indexes", parameters });
     return body.data.rows.map(([name]: string[]) => name);
   };
   t.same(await send({ type: "vector" }), ["near"]);
-  t.same((await send({})).length, 5);
+  t.same((await send({})).length, 3);
   t.equal((await rows("CALL algo.degree")).length, 3, "an option that did not come is none");
   t.same(await rows("CALL db.constraints('key')"), []);
   const wrong = await server.call("POST", "/v1/query/execute", { sql: "CALL db.indexes($x)", parameters: { x: 5 } });

@@ -2,7 +2,7 @@
  * Procedures that search by indexes: `db.index.vector.queryNodes`, `db.index.fulltext.queryNodes` and the same for
  * relationships, with Neo4j's names and scores; and `db.indexes`, which lists what there is.
  */
-import { EDGE_COLUMN, graphDefOf, LOOKUP_INDEX, NODE_COLUMN } from "../../catalog/graph.js";
+import { EDGE_COLUMN, graphDefOf, NODE_COLUMN } from "../../catalog/graph.js";
 import type { SearchIndexDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { LIST_OF, NODE_OF, RELATIONSHIP_OF } from "../../query/expr/cypher/registry.js";
@@ -196,32 +196,32 @@ const INDEX_FIELDS: readonly ProcedureField[] = [
   { name: "options", type: MAP },
 ];
 
-/** Those that statements made, and those of constraints. A write keeps them, so each is always complete. */
+/**
+ * Those that statements made, and those of constraints. A write keeps them, so each is always complete. The lookup
+ * indexes of every graph are left out: clients drop whatever is listed.
+ */
 function indexes(statement: ProcedureStatement): Plan {
   const { graph } = statement;
   const rows = [graph.nodes, graph.edges].flatMap((table) => {
     const { of, indexes: made = [], constraints = [] } = graphDefOf(table)!;
-    const labels: readonly string[] | null = null;
-    const lookup = { name: LOOKUP_INDEX[of], type: "LOOKUP", label: null, labels, properties: [], constraint: null };
     const listed = [
-      { ...lookup, indexId: null },
       ...made.map(({ method, ...index }) => ({ ...index, type: method.toUpperCase(), constraint: null })),
       ...constraints
         .filter(({ indexId }) => indexId !== null)
         .map((constraint) => ({ ...constraint, labels: undefined, type: "RANGE", constraint: constraint.name })),
     ];
-    return listed.map(({ name, type, label, labels = [label!], properties, constraint, indexId }) => [
+    return listed.map(({ name, type, label, labels = [label], properties, constraint, indexId }) => [
       textConst(name),
       textConst(type),
       textConst(of === "nodes" ? "NODE" : "RELATIONSHIP"),
-      label === null ? variant(null) : textConst(label),
+      textConst(label),
       properties.length === 0 ? variant(null) : call(LIST_OF, properties.map(textConst)),
-      labels === null ? variant(null) : call(LIST_OF, labels.map(textConst)),
+      call(LIST_OF, labels.map(textConst)),
       textConst(constraint === null ? "NONUNIQUE" : "UNIQUE"),
       constraint === null ? variant(null) : textConst(constraint),
       textConst("ONLINE"),
       variant(floatValue(100)),
-      variant(indexId === null ? new Map() : optionsOf(table, indexId)),
+      variant(optionsOf(table, indexId!)),
     ]);
   });
   const columns = INDEX_FIELDS.map(({ name }) => statement.newColumn(name, VARIANT));
