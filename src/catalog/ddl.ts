@@ -113,6 +113,7 @@ function applied(editor: CatalogEditor, command: DdlCommand, nowMicros: number, 
       return applyFunctionCommand(editor, command, nowMicros);
     case "create graph":
     case "drop graph":
+    case "create graph lookup":
     case "create graph index":
     case "create graph constraint":
     case "drop graph index":

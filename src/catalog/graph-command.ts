@@ -4,6 +4,7 @@ import type { GraphIndexDef, TextIndexDef, VectorIndexDef } from "./table.js";
 export type GraphCommand =
   | CreateGraphCommand
   | DropGraphCommand
+  | CreateGraphLookupCommand
   | CreateGraphIndexCommand
   | CreateGraphConstraintCommand
   | DropGraphIndexCommand;
@@ -29,7 +30,18 @@ interface GraphSubject {
   readonly of: "nodes" | "edges";
   /** A label or a type. */
   readonly label: string;
+  /** Of an index over several labels or types: all of them. */
+  readonly labels?: readonly string[];
   readonly properties: readonly string[];
+}
+
+/** An index by labels or types, of which every graph has one. */
+export interface CreateGraphLookupCommand {
+  readonly kind: "create graph lookup";
+  readonly graph: string;
+  readonly name: string | null;
+  readonly of: "nodes" | "edges";
+  readonly ifNotExists: boolean;
 }
 
 export interface CreateGraphIndexCommand extends GraphSubject {
@@ -43,7 +55,9 @@ export interface CreateGraphIndexCommand extends GraphSubject {
 
 export interface CreateGraphConstraintCommand extends GraphSubject {
   readonly kind: "create graph constraint";
-  readonly requires: "unique" | "key" | "not-null";
+  readonly requires: "unique" | "key" | "not-null" | "type";
+  /** Of a "type", as `writtenType` gives it. */
+  readonly valueType?: string;
 }
 
 /** By name, or by label (or type) and properties. */
@@ -54,5 +68,7 @@ export interface DropGraphIndexCommand {
   readonly name: string | null;
   readonly label: string | null;
   readonly properties: readonly string[];
+  /** Of a constraint without a name. */
+  readonly requires?: CreateGraphConstraintCommand["requires"];
   readonly ifExists: boolean;
 }

@@ -10,10 +10,11 @@ import type { CatalogEditor } from "./catalog-editor.js";
 import type { DdlCommand, NewSearchIndex } from "./ddl-command.js";
 import { type DdlOutcome, NOTHING, quotedTable, selectRows, type Verification } from "./ddl-outcome.js";
 import { dropTables } from "./drop-tables.js";
-import { changedByCypher, type GraphTables, graphOf, graphSchema, isGraphSchema } from "./graph.js";
+import { changedByCypher, type GraphTables, graphOf, graphSchema, isGraphSchema, LOOKUP_INDEX } from "./graph.js";
 import type {
   CreateGraphConstraintCommand,
   CreateGraphIndexCommand,
+  CreateGraphLookupCommand,
   DropGraphIndexCommand,
   GraphCommand,
 } from "./graph-command.js";
@@ -56,6 +57,8 @@ export function applyGraphCommand(editor: CatalogEditor, command: GraphCommand, 
   switch (command.kind) {
     case "drop graph":
       return dropGraph(editor, graph);
+    case "create graph lookup":
+      return lookupThere(command);
     case "create graph index":
       return createIndex(editor, graph, command);
     case "create graph constraint":
@@ -119,10 +122,20 @@ function dropGraph(editor: CatalogEditor, { name, nodes, edges }: GraphTables): 
   return { ...dropped, tag: "DROP GRAPH" };
 }
 
+/** Every graph finds nodes by labels, and the relationships of a node by their types. */
+function lookupThere({ of, ifNotExists }: CreateGraphLookupCommand): DdlOutcome {
+  const message = `every graph has the lookup index "${LOOKUP_INDEX[of]}"`;
+  if (!ifNotExists) throw sqlError("42P07", message);
+  return { ...NOTHING, tag: "CREATE INDEX", notices: [`${message}, skipping`] };
+}
+
 type Subject = CreateGraphIndexCommand | CreateGraphConstraintCommand;
 
-const isOf = (subject: Subject) => (other: { readonly label: string; readonly properties: readonly string[] }) =>
-  other.label === subject.label && JSON.stringify(other.properties) === JSON.stringify(subject.properties);
+type Described = Pick<Subject, "label" | "labels" | "properties">;
+
+const describedAs = ({ label, labels = [label], properties }: Described) => JSON.stringify([labels, properties]);
+
+const isOf = (subject: Subject) => (other: Described) => describedAs(other) === describedAs(subject);
 
 function createIndex(editor: CatalogEditor, graph: GraphTables, command: CreateGraphIndexCommand): DdlOutcome {
   const table = graph[command.of];
@@ -150,12 +163,13 @@ function graphParameters({ metric, m, efConstruction, storage }: VectorIndexDef)
 
 /** An index for search is on a generated column, which has the vector or the texts of the entities with the label. */
 function createSearch(editor: CatalogEditor, table: TableDef, command: CreateGraphIndexCommand): DdlOutcome {
-  const { method, label, properties, vector, text } = command;
+  const { method, label, labels, properties, vector, text } = command;
   const def = graphDef(table);
   const name = nameOf(editor, table, command);
   const taken = (other: string) => table.columns.some((column) => column.name === other);
   const names = properties.map(literal).join(", ");
-  const rows = `(${hasLabel(command.of, label)}), properties`;
+  const isMeant = (labels ?? [label]).map((each) => hasLabel(command.of, each)).join(" OR ");
+  const rows = `(${isMeant}), properties`;
   const type = vector === undefined ? TEXT : typeOf("vector", vector.dimensions);
   const column: ColumnDef = Object.freeze({
     ...columnDef(table.nextColumnId, madeUpName(label, properties, method, taken), type),
@@ -179,7 +193,7 @@ function createSearch(editor: CatalogEditor, table: TableDef, command: CreateGra
     searchIndexes: [...(table.searchIndexes ?? []), index],
     collection: Object.freeze({
       ...def,
-      indexes: [...(def.indexes ?? []), { name, method, label, properties, indexId: id }],
+      indexes: [...(def.indexes ?? []), { name, method, label, ...(labels && { labels }), properties, indexId: id }],
     }),
   });
   editor.replaceTable(after);
@@ -196,13 +210,18 @@ function createConstraint(
   const table = graph[command.of];
   const def = graphDef(table);
   const tag = "CREATE CONSTRAINT";
-  const { requires, label, properties } = command;
+  const { requires, label, properties, valueType } = command;
   const same = (def.constraints ?? []).find((other) => other.requires === requires && isOf(command)(other));
+  if (same !== undefined && same.valueType !== valueType) throw otherType(same);
   const skipped = takenBy(editor, graph, command, same?.name ?? null, "constraint");
   if (skipped !== null) return { ...NOTHING, tag, notices: [skipped] };
-  const index = requires === "not-null" ? null : propertyIndex(editor, table, command, true);
+  const isIndexed = requires === "unique" || requires === "key";
+  const index = isIndexed ? propertyIndex(editor, table, command, true) : null;
   const name = index?.name ?? nameOf(editor, table, command);
-  const added: GraphConstraintDef = { name, label, properties, requires, indexId: index?.id ?? null };
+  const added: GraphConstraintDef = {
+    ...{ name, label, properties, requires, indexId: index?.id ?? null },
+    ...(valueType !== undefined && { valueType }),
+  };
   const after = withIndex(table, index, { ...def, constraints: [...(def.constraints ?? []), added] });
   editor.replaceTable(after);
   return {
@@ -211,6 +230,14 @@ function createConstraint(
     backfills: index === null ? [] : [{ table: after, index }],
     verify: requires === "unique" ? [] : properties.map((property) => hasProperty(after, added, property)),
   };
+}
+
+function otherType({ name, properties, valueType }: GraphConstraintDef): Error {
+  return sqlError(
+    "42710",
+    `constraint "${name}" requires that "${properties[0]}" is of type ${valueType}: drop it to require another type`,
+    { constraint: name },
+  );
 }
 
 /** A notice when there is nothing to make. Throws 42P07 unless the statement says IF NOT EXISTS. */
@@ -273,13 +300,17 @@ function literal(text: string): string {
 /** Rows that are there must have what the constraint requires. */
 function hasProperty(table: TableDef, constraint: GraphConstraintDef, property: string): Verification {
   const { of } = graphDef(table);
-  const missing = `property(properties, ${literal(property)}) IS NULL`;
+  const value = `property(properties, ${literal(property)})`;
+  const { valueType } = constraint;
+  const isWrong = valueType === undefined ? `${value} IS NULL` : `NOT graph_typed(${value}, ${literal(valueType)})`;
+  const has =
+    valueType === undefined ? `no property "${property}"` : `a property "${property}" that is not of type ${valueType}`;
   return {
-    sql: `SELECT id FROM ${quotedTable(table)} WHERE ${hasLabel(of, constraint.label)} AND ${missing} LIMIT 1`,
+    sql: `SELECT id FROM ${quotedTable(table)} WHERE ${hasLabel(of, constraint.label)} AND ${isWrong} LIMIT 1`,
     error: ([id]) =>
       sqlError(
-        "23502",
-        `${of === "nodes" ? "node" : "relationship"} ${id} has no property "${property}", which constraint "${constraint.name}" requires`,
+        valueType === undefined ? "23502" : "23514",
+        `${of === "nodes" ? "node" : "relationship"} ${id} has ${has}, which constraint "${constraint.name}" requires`,
         { constraint: constraint.name },
       ),
   };
@@ -296,7 +327,9 @@ function dropIndex(editor: CatalogEditor, graph: GraphTables, command: DropGraph
   const isMeant = (other: GraphIndexDef | GraphConstraintDef) =>
     name !== null
       ? other.name === name
-      : other.label === label && JSON.stringify(other.properties) === JSON.stringify(properties);
+      : other.label === label &&
+        JSON.stringify(other.properties) === JSON.stringify(properties) &&
+        (command.requires === undefined || ("requires" in other && other.requires === command.requires));
   for (const table of [graph.nodes, graph.edges]) {
     const def = graphDef(table);
     const found = (what === "index" ? def.indexes : def.constraints)?.find(isMeant);
@@ -314,6 +347,9 @@ function dropIndex(editor: CatalogEditor, graph: GraphTables, command: DropGraph
     const indexes = table.indexes.filter((other) => other !== index);
     editor.replaceTable(Object.freeze({ ...table, indexes, collection: Object.freeze(collection) }));
     return { ...NOTHING, tag, clearedIndexes: index === undefined ? [] : [{ table, index }] };
+  }
+  if (what === "index" && (name === LOOKUP_INDEX.nodes || name === LOOKUP_INDEX.edges)) {
+    throw sqlError("0A000", `index "${name}" cannot be dropped: every graph has it`);
   }
   const described = name ?? `:${label}(${properties.join(", ")})`;
   const message = `${what} "${described}" does not exist`;

@@ -27,6 +27,9 @@ export const DEFAULT_GRAPH = "default";
 export const NODE_COLUMN = { id: 1, labels: 2, properties: 3 } as const;
 export const EDGE_COLUMN = { id: 1, type: 2, src: 3, dst: 4, properties: 5 } as const;
 
+/** Names of the indexes that every graph has, which find entities by their labels or by their types. */
+export const LOOKUP_INDEX = { nodes: "nodes_labels", edges: "edges_src" } as const;
+
 const SCHEMA_PREFIX = "graph:";
 
 /** The schema that the graph's tables are in. */

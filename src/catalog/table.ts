@@ -224,6 +224,8 @@ export interface GraphIndexDef {
   readonly name: string;
   readonly method: "range" | "text" | "point" | "vector" | "fulltext";
   readonly label: string;
+  /** Of fulltext over several: all of them. */
+  readonly labels?: readonly string[];
   readonly properties: readonly string[];
   /** Of the IndexDef; of vector and fulltext of the SearchIndexDef, which is on a generated column. */
   readonly indexId: number;
@@ -233,7 +235,9 @@ export interface GraphConstraintDef {
   readonly name: string;
   readonly label: string;
   readonly properties: readonly string[];
-  readonly requires: "unique" | "key" | "not-null";
+  readonly requires: "unique" | "key" | "not-null" | "type";
+  /** Of a "type", as `writtenType` gives it: what the property is, where there is one. */
+  readonly valueType?: string;
   /** Of its unique index; null: it has none. */
   readonly indexId: number | null;
 }

@@ -85,6 +85,20 @@ function readType(text: string): readonly CypherType[] {
 
 const ORDERED = (Object.keys(SYNONYMS) as TypeName[]).sort((a, b) => b.length - a.length);
 
+const STORED_NEVER: ReadonlySet<TypeName> = new Set([
+  ...(["ANY", "NOTHING", "NULL", "NODE", "RELATIONSHIP", "PATH", "MAP", "PROPERTY VALUE"] as const),
+]);
+
+/** Why a constraint cannot require that a property is of the type, as `writtenType` gives it; null: it can. */
+export function propertyTypeProblem(written: string): string | null {
+  const types = readType(written);
+  if (types.some(({ notNull }) => notNull)) return "NOT NULL is a constraint of its own: REQUIRE … IS NOT NULL";
+  const items = types.flatMap(({ name, item }) => (name === "LIST" ? (item ?? []) : []));
+  const wrong =
+    [...types, ...items].find(({ name }) => STORED_NEVER.has(name)) ?? items.find((each) => each.name === "LIST");
+  return wrong === undefined ? null : `a constraint cannot require that a property is of type ${writtenType([wrong])}`;
+}
+
 const KNOWN_MAX = 1000;
 const known = new Map<string, readonly CypherType[]>();
 

@@ -1,10 +1,11 @@
 /** Neo4j's driver against the server: values, transactions that are run again, streams, WebSockets. */
 import { once } from "node:events";
-import neo4j, { type Driver, type Session } from "neo4j-driver";
+import neo4j, { type Driver, type Session, type Transaction } from "neo4j-driver";
 import { lastValueFrom, toArray } from "rxjs";
 import t from "tap";
 import { createWebSocketStream, WebSocket } from "ws";
 import { boltPort, WITH_BOLT } from "./bolt-client.js";
+import { DUMPED, NEO4J_DUMPS } from "./neo4j-dumps.js";
 import { TestServer } from "./server.js";
 
 let server: TestServer;
@@ -244,5 +245,38 @@ t.test("CALL IN TRANSACTIONS alone, and not within a transaction", async (t) => 
   const inside = session.executeWrite((tx) => tx.run(text));
   await t.rejects(inside, /cannot run inside a transaction/);
   t.equal(await counted(session, "Part"), 5);
+  await session.close();
+});
+
+t.test("range() takes whole numbers of JavaScript", async (t) => {
+  const session = driver.session();
+  const { records } = await session.run("UNWIND range($from, $to, $by) AS i RETURN i", { from: 4, to: 0, by: -2 });
+  t.same(
+    records.map((record) => record.get("i").toNumber()),
+    [4, 2, 0],
+  );
+  await t.rejects(session.run("RETURN range(1, $to)", { to: 1.5 }), { code: /ArgumentError/ });
+  await session.close();
+});
+
+t.test("a dump of Neo4j, as cypher-shell sends it", async (t) => {
+  const session = driver.session();
+  const sent = NEO4J_DUMPS["cypher-shell"].split(/(?<=^:begin|^:commit)\n|;\n/m).filter((each) => each !== "");
+  let open: Transaction | null = null;
+  for (const statement of sent) {
+    if (statement === ":begin") open = await session.beginTransaction();
+    else if (statement === ":commit") {
+      await open!.commit();
+      open = null;
+    } else await (open ?? session).run(statement);
+  }
+  const { records } = await session.run(DUMPED.relationships);
+  t.same(
+    records.map((record) => record.get("t")),
+    ["KNOWS", "WROTE", "WROTE"],
+  );
+  const node = (await session.run('MATCH (p:Person {name: "Bob\'s"}) RETURN p.at AS at')).records[0]!;
+  t.match(node.get("at"), { x: 12.5, y: 55.7 });
+  t.same((await session.run("MATCH (n:`UNIQUE IMPORT LABEL`) RETURN n")).records, []);
   await session.close();
 });

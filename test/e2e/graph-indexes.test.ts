@@ -84,6 +84,65 @@ t.test("constraints", async (t) => {
   await cypher("CREATE (:User {name: 'ann'})");
 });
 
+t.test("lookup indexes, and indexes of texts over several labels", async (t) => {
+  await cypher("CREATE LOOKUP INDEX by_label IF NOT EXISTS FOR (n) ON EACH labels(n)");
+  await cypher("CREATE LOOKUP INDEX IF NOT EXISTS FOR ()-[r]-() ON type(r)");
+  t.equal((await refused("CREATE LOOKUP INDEX FOR (n) ON EACH labels(n)"))[1], "42P07");
+  t.equal((await refused("CREATE LOOKUP INDEX FOR (n) ON EACH type(n)"))[0], 400);
+  t.equal((await refused("DROP INDEX nodes_labels"))[1], "0A000");
+  await cypher(
+    "CREATE (:Film {t: 'the harbour'}), (:Book {t: 'harbour lights'}), (:Film:Book {t: 'a harbour'}), (:Song {t: 'harbour'})",
+  );
+  await cypher("CREATE FULLTEXT INDEX titles FOR (n:Film|Book) ON EACH [n.t, n.sub]");
+  await cypher("CREATE FULLTEXT INDEX titles IF NOT EXISTS FOR (n:Film|Book) ON EACH [n.t, n.sub]");
+  await cypher(
+    "CREATE (:Book {sub: 'of a harbour'})-[:OF {note: 'green'}]->(:Song)-[:BY {note: 'green'}]->(:Song)-[:TO {note: 'green'}]->(:Song)",
+  );
+  const found =
+    "CALL db.index.fulltext.queryNodes('titles', 'harbour') YIELD node RETURN coalesce(node.t, node.sub) AS t ORDER BY t";
+  t.same(await rows(found), [["a harbour"], ["harbour lights"], ["of a harbour"], ["the harbour"]]);
+  await cypher("MATCH (b:Book {sub: 'of a harbour'}) REMOVE b:Book");
+  t.equal((await rows(found)).length, 3);
+  await cypher("CREATE FULLTEXT INDEX notes FOR ()-[r:OF|BY]-() ON EACH [r.note]");
+  t.same(
+    await rows(
+      "CALL db.index.fulltext.queryRelationships('notes', 'green') YIELD relationship AS r RETURN type(r) ORDER BY type(r)",
+    ),
+    [["BY"], ["OF"]],
+  );
+  t.same(await rows("SHOW FULLTEXT INDEXES YIELD name, labelsOrTypes ORDER BY name"), [
+    ["notes", ["OF", "BY"]],
+    ["titles", ["Film", "Book"]],
+  ]);
+  t.equal((await refused("CREATE INDEX FOR (n:Film|Book) ON (n.t)"))[0], 400);
+  await cypher("DROP INDEX titles");
+});
+
+t.test("constraints of types", async (t) => {
+  await cypher("CREATE (:Part {no: 1, tags: ['a']}), (:Part {no: 'x'}), (:Part)");
+  const ofType = "CREATE CONSTRAINT part_no FOR (p:Part) REQUIRE p.no IS :: INTEGER";
+  t.same((await refused(ofType))[1], "23514", "not over rows that violate it");
+  await cypher("MATCH (p:Part {no: 'x'}) SET p.no = 2");
+  await cypher(ofType);
+  await cypher("CREATE CONSTRAINT FOR (p:Part) REQUIRE p.tags IS TYPED LIST<STRING NOT NULL> | STRING");
+  await cypher("CREATE CONSTRAINT used_at FOR ()-[u:USED]-() REQUIRE u.at IS :: DATE");
+  const wrong = ["ConstraintValidationFailed", "WrongPropertyType"];
+  t.same((await refused("CREATE (:Part {no: 1.0})")).slice(1), wrong);
+  t.same((await refused("MATCH (p:Part {no: 1}) SET p.no = '1'")).slice(1), wrong);
+  t.same((await refused("MATCH (p:Part {no: 1}) SET p += {tags: [1]}")).slice(1), wrong);
+  t.same((await refused("CREATE (p:Other {no: 'x'}) SET p:Part")).slice(1), wrong);
+  t.same((await refused("MATCH (p:Part {no: 1}) CREATE (p)-[:USED {at: '2026-01-01'}]->(p)")).slice(1), wrong);
+  await cypher("MATCH (p:Part {no: 1}) SET p.tags = 'b' REMOVE p.no CREATE (p)-[:USED {at: date('2026-01-01')}]->(p)");
+  t.equal((await refused(ofType.replace("INTEGER", "STRING")))[1], "42710");
+  t.equal((await refused(ofType))[1], "42P07");
+  await cypher(ofType.replace(" FOR", " IF NOT EXISTS FOR"));
+  t.same(await rows("SHOW NODE PROPERTY TYPE CONSTRAINTS YIELD name, type, propertyType WHERE name = 'part_no'"), [
+    ["part_no", "NODE_PROPERTY_TYPE", "INTEGER"],
+  ]);
+  await cypher("DROP CONSTRAINT part_no");
+  await cypher("CREATE (:Part {no: 'y'})");
+});
+
 t.test("indexes of vectors and texts", async (t) => {
   await cypher(
     "UNWIND range(0, 99) AS i CREATE (:Doc {id: i, e: [cos(i / 50.0), sin(i / 50.0), 0], title: 'number ' + i})",

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import t from "tap";
+import { DUMPED, NEO4J_DUMPS } from "./neo4j-dumps.js";
 import { PROGRAM, TestServer } from "./server.js";
 
 const server = await TestServer.shared();
@@ -187,4 +188,57 @@ t.test("the command", async (t) => {
     out: /line 1: .*nothing.*1 failed/s,
   });
   t.match(await command(["-f", "missing.sql"]), { code: 2, err: /does not exist/ });
+});
+
+t.test("dumps of Neo4j, in all of their forms", async (t) => {
+  const rows = async (sql: string) =>
+    (await server.expect(200, "POST", "/v1/query/execute", { sql, language: "cypher" })).body.data.rows;
+  const held = async () => ({
+    nodes: await rows(DUMPED.nodes),
+    relationships: await rows(DUMPED.relationships),
+    constraints: await rows(DUMPED.constraints),
+  });
+  const name = 'Ada; "L"';
+  for (const [form, dump] of Object.entries(NEO4J_DUMPS)) {
+    if (form === "cypher-shell") {
+      const file = join(folder, "graph.cypher");
+      writeFileSync(file, dump);
+      t.match(await command(["-f", file]), { code: 0, err: "" }, "by the command");
+    } else t.match(await send(dump), { status: 200, body: { data: { failed: 0 } } }, form);
+    const { nodes, relationships, constraints } = await held();
+    t.match(
+      nodes.map(([, properties]: unknown[]) => properties),
+      [
+        { born: 1815, name, since: "2018-10-30", tags: ["x", "y;z"], tall: 1 },
+        { at: { srid: 4326, x: 12.5, y: 55.7 }, back: "a\\", name: "Bob's" },
+        { text: "line\n:commit\n", took: "P1DT2S", when: "2020-01-02T03:04:05.6Z" },
+        {},
+      ],
+      form,
+    );
+    t.same(
+      nodes.map(([labels]: unknown[]) => labels),
+      [["Person"], ["Person"], ["Odd; name", "Post"], ["Odd; name", "Post"]],
+    );
+    t.same(
+      relationships,
+      [
+        [name, "KNOWS", { w: 2 }, "Bob's", null],
+        [name, "WROTE", {}, null, "line\n:commit\n"],
+        ["Bob's", "WROTE", { note: "; :begin" }, null, null],
+      ],
+      form,
+    );
+    t.same(constraints, [[["Person"], ["name"]]], form);
+    await rows("MATCH (n) DETACH DELETE n");
+    await rows("DROP CONSTRAINT ON (n:Person) ASSERT n.name IS UNIQUE");
+    await rows("DROP INDEX ON :Post(text)");
+    if (form !== "neo4j-shell") await rows("DROP INDEX found");
+  }
+  t.match(await send(":begin\nCREATE (:Half);\n"), { status: 400 }, "a transaction that does not end");
+  t.match(await send(":use other\n"), { status: 400, body: { error: { message: /:use other.*means nothing/ } } });
+  t.match(await send(":begin\nCREATE (:Half);\n:rollback\nMATCH (h:Half) RETURN count(h);"), {
+    status: 200,
+    body: { data: { results: [{}, {}, {}, { rows: [[0]] }] } },
+  });
 });

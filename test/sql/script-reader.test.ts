@@ -37,6 +37,55 @@ SELECT 'end' -- ;
  ;;
 SELECT 1`;
 
+/** As apoc.export.cypher writes it, in both of its formats for shells. */
+const DUMP = `// a dump
+:begin
+CREATE CONSTRAINT UNIQUE_IMPORT_NAME FOR (node:\`A; "B\`) REQUIRE (node.\`UNIQUE IMPORT ID\`) IS UNIQUE;
+:commit
+CALL db.awaitIndexes(300);
+:param rows => [{a:"x;y"}]
+begin
+UNWIND [{_id:1, properties:{t:"it's \\"quoted; \\\\", end:'a\\'; b', case:1}}] AS row
+CREATE (n:\`odd ' name\`{x: row._id}) SET n += row.properties; // done; with it
+commit
+schema await
+begin
+isolation level read committed;
+MERGE (n {a: "\\\\"}); CREATE (m {b: '\\\\'});
+COMMIT;
+:commit`;
+
+t.test("lines for shells of Neo4j, and texts of Cypher", async (t) => {
+  const expected = [
+    "command 2 :begin",
+    "statement 3 CREATE CONSTRAINT",
+    "command 4 :commit",
+    "statement 5 CALL db.awaitIndexes(300)",
+    'command 6 :param rows => [{a:"x;y"}]',
+    "command 7 begin",
+    "statement 8 UNWIND",
+    "command 10 commit",
+    "command 11 schema await",
+    "statement 12 begin\nisolation level read committed",
+    'statement 14 MERGE (n {a: "\\\\"})',
+    "statement 14 CREATE (m {b: '\\\\'})",
+    "statement 15 COMMIT",
+    "command 16 :commit",
+  ];
+  const short = (parts: ScriptPart[]) =>
+    parts.map((part) => `${part.kind} ${part.line} ${"text" in part ? part.text : ""}`);
+  const whole = short(partsOf(DUMP));
+  t.same(
+    whole.map((part, i) => part.slice(0, expected[i]?.length)),
+    expected,
+  );
+  fc.assert(
+    fc.property(fc.array(fc.nat(), { maxLength: 12 }), (cuts) => {
+      return JSON.stringify(short(partsOf(DUMP, cuts))) === JSON.stringify(whole);
+    }),
+  );
+});
+
 t.test("a script with everything that can hide a semicolon", async (t) => {
   const parts = partsOf(SCRIPT);
   const texts = parts.map((part) => ("text" in part ? `${part.line}: ${part.text}` : `${part.line}: .`));

@@ -1,5 +1,5 @@
 /** Calls of functions. Those of an entity's variable that only need one of its columns read that. */
-import { PATH_LENGTH, PATH_RELATIONSHIPS } from "../../query/expr/cypher/clause-functions.js";
+import { PATH_LENGTH, PATH_RELATIONSHIPS, WHOLE_AS_INTEGER } from "../../query/expr/cypher/clause-functions.js";
 import { cypherFunction, LABELS_OF } from "../../query/expr/cypher/registry.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
@@ -30,6 +30,8 @@ export function bindCall(node: FunctionCall, context: ExprContext, bind: Bind): 
   }
   const args = node.args.map((arg) => {
     const expr = bind(arg, context);
+    // Drivers for JavaScript send every number as a float.
+    if (name === "range" && arg.kind === "parameter") return call(WHOLE_AS_INTEGER, [expr]);
     return expr.kind === "const" ? variant(expr.value) : expr;
   });
   return call(fn, args);

@@ -10,6 +10,7 @@ import { andOf, conjuncts } from "../../query/expr/walk.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import { underPolicy } from "../../query/plan/graph-guard.js";
 import type {
+  CycleStep,
   EdgeColumns,
   MatchPlan,
   NodeColumns,
@@ -194,8 +195,8 @@ class PatternBinder {
       }
       const part = this.relationship(relationship, { left: left.place, right: right.place }, search);
       parts.push(part);
-      if (relationship.group !== undefined)
-        this.group(relationship, relationship.group, left.variable, part.expr, search);
+      const { group } = relationship;
+      if (group !== undefined) this.group(relationship, group, left.variable, part.expr, search);
       places.push(right.place);
       left = right;
     }
@@ -244,8 +245,9 @@ class PatternBinder {
   /** Answers with its value in a path. */
   private relationship(pattern: RelationshipPattern, at: EdgePlaces, search: PathPattern["search"]): PathPart {
     const { binding } = this;
-    const { variable, direction, types } = pattern;
+    const { variable, direction, types, group } = pattern;
     binding.readsPart();
+    if (group !== undefined && group.further.length > 0) return this.inTurn([pattern, ...group.further], pattern, at);
     const name = variable?.name ?? this.anonymousName();
     const found = variable === null ? undefined : this.scope.get(variable.name);
     const plain = plainTypes(types);
@@ -328,61 +330,109 @@ class PatternBinder {
     const list = columnExpr(relationships);
     const value = length === null ? call(cypherOperator("index"), [list, variant(0)]) : list;
     if (variable !== null && found === undefined) this.define(variable.name, { kind: "value", expr: value });
-    const one: Variable = { kind: "relationship", columns: each };
     this.later.push(() => {
-      const scope = variable === null ? this.scope : new Map(this.scope).set(variable.name, one);
-      const said = andOf(this.conditions({ ...pattern, variable: one, labels: pattern.types }, scope));
-      const filter = underPolicy(wholeEdgePolicy(each, binding), said);
-      this.edges[place] = { ...common, shape: { ...shape, filter } };
+      this.edges[place] = { ...common, shape: { ...shape, filter: this.filterOfEach(pattern, each) } };
       return [];
     });
     return { expr: list, id: list };
   }
 
+  /** What is said of one relationship of a path, and what policies say of it. */
+  private filterOfEach(pattern: RelationshipPattern, each: EdgeColumns): Expr | null {
+    const one: Variable = { kind: "relationship", columns: each };
+    const scope = pattern.variable === null ? this.scope : new Map(this.scope).set(pattern.variable.name, one);
+    const said = andOf(this.conditions({ ...pattern, variable: one, labels: pattern.types }, scope));
+    return underPolicy(wholeEdgePolicy(each, this.binding), said);
+  }
+
+  /** Several relationships that are walked in turn, several times. Their variables are lists. */
+  private inTurn(walked: readonly RelationshipPattern[], { length }: RelationshipPattern, at: EdgePlaces): PathPart {
+    const { binding } = this;
+    const name = this.anonymousName();
+    const relationships = binding.newColumn(name, VARIANT);
+    const cycle = walked.map(({ variable, types, direction }): CycleStep => {
+      const each = edgeColumns(variable?.name ?? this.anonymousName(), false, binding);
+      return { direction: DIRECTIONS[direction], types: plainTypes(types) ?? [], each, filter: null };
+    });
+    const isAny = cycle.some(({ types }) => types.length === 0);
+    const { direction, each } = cycle[0]!;
+    const common = {
+      ...{ name, left: at.left, right: at.right },
+      direction: cycle.every((step) => step.direction === direction) ? direction : "either",
+      types: isAny ? [] : [...new Set(cycle.flatMap(({ types }) => types))],
+    } as const;
+    const shape: VariableLength = {
+      kind: "many",
+      min: (length?.min ?? 1) * walked.length,
+      max: length?.max == null ? null : length.max * walked.length,
+      ...{ each, filter: null, cycle, relationships, search: "all", bound: null },
+    };
+    const place = this.edges.push({ ...common, shape }) - 1;
+    this.columns.push(relationships);
+    const list = columnExpr(relationships);
+    for (const [i, { variable }] of walked.entries()) {
+      if (variable !== null) this.define(variable.name, this.everyNth(list, list, i, walked.length));
+    }
+    this.later.push(() => {
+      const filters = walked.map((pattern, i) => {
+        const { types } = pattern;
+        return this.filterOfEach({ ...pattern, types: plainTypes(types) === null ? types : null }, cycle[i]!.each);
+      });
+      const filtered = cycle.map((step, i) => ({ ...step, filter: filters[i]! }));
+      this.edges[place] = { ...common, shape: { ...shape, cycle: filtered } };
+      return [];
+    });
+    return { expr: list, id: list };
+  }
+
+  /** Of a list, an item of each time that a group of so many relationships is walked. */
+  private everyNth(list: Expr, relationships: Expr, first: number, size: number): Variable {
+    const at = localColumn({ kind: "variable", name: "at", position: 0 }, this.binding);
+    const places = placesIn(relationships, first, size);
+    const result = call(cypherOperator("index"), [list, at]);
+    const rest = { where: null, accumulator: null, initial: null } as const;
+    const form = { kind: "list", form: "map", type: VARIANT } as const;
+    return { kind: "value", expr: Object.freeze({ ...form, list: places, variable: at.id, result, ...rest }) };
+  }
+
   /** What a part that is walked several times says of its nodes, and their variables: lists of those on the way. */
   private group(
-    { variable, position }: RelationshipPattern,
-    { start, end, where }: PathGroup,
+    pattern: RelationshipPattern,
+    { nodes: said, further, where }: PathGroup,
     from: Variable,
     list: Expr,
     search: PathPattern["search"],
   ): void {
-    const said = [start, end].some((node) => node.labels !== null || node.properties !== null || node.where !== null);
-    const named = [start, end].some((node) => node.variable !== null);
-    if (!said && !named && where === null) return;
-    if (search !== "all" && (said || where !== null)) {
+    const isSaid = said.some((node) => node.labels !== null || node.properties !== null || node.where !== null);
+    const isNamed = said.some((node) => node.variable !== null);
+    if (!isSaid && !isNamed && where === null) return;
+    const { position } = pattern;
+    if (search !== "all" && (isSaid || where !== null)) {
       const what = "a search for shortest paths takes conditions on the relationship alone";
       throw this.binding.error(position, "InvalidRelationshipPattern", what);
     }
+    const walked = [pattern, ...further];
     const nodes = call(NODES_OF, [call(PATH_OF, [valueOfVariable(from), list])]);
-    const part = (first: number, after: number) =>
-      call(cypherOperator("slice"), [nodes, variant(first), variant(after)]);
-    if (start.variable !== null) this.define(start.variable.name, { kind: "value", expr: part(0, -1) });
-    if (end.variable !== null) {
-      this.define(end.variable.name, { kind: "value", expr: part(1, Number.MAX_SAFE_INTEGER) });
+    for (const [i, { variable }] of said.entries()) {
+      if (variable !== null) this.define(variable.name, this.everyNth(nodes, list, i, walked.length));
     }
-    if (!said && where === null) return;
+    if (!isSaid && where === null) return;
     this.later.push(() => {
       // The nodes are read once, then each time is tested.
       const all = localColumn({ kind: "variable", name: "nodes", position }, this.binding);
       const at = localColumn({ kind: "variable", name: "at", position }, this.binding);
-      const item = (of: Expr, index: Expr): Variable => ({
-        kind: "value",
-        expr: call(cypherOperator("index"), [of, index]),
-      });
-      const next = call(cypherOperator("+"), [at, variant(1)]);
-      const [before, after] = [item(all, at), item(all, next)];
+      const item = (of: Expr, place: number): Variable => {
+        const index = place === 0 ? at : call(cypherOperator("+"), [at, variant(place)]);
+        return { kind: "value", expr: call(cypherOperator("index"), [of, index]) };
+      };
       const scope = new Map(this.scope);
-      if (start.variable !== null) scope.set(start.variable.name, before);
-      if (end.variable !== null) scope.set(end.variable.name, after);
-      if (variable !== null) scope.set(variable.name, item(list, at));
+      for (const [i, { variable }] of said.entries()) if (variable !== null) scope.set(variable.name, item(all, i));
+      for (const [i, { variable }] of walked.entries()) if (variable !== null) scope.set(variable.name, item(list, i));
       const conditions = [
-        ...this.conditions({ ...start, variable: before }, scope),
-        ...this.conditions({ ...end, variable: after }, scope),
+        ...said.flatMap((node, i) => this.conditions({ ...node, variable: item(all, i) }, scope)),
         ...(where === null ? [] : conjuncts(bindCondition(where, contextOf(this.binding, scope)))),
       ];
-      const last = call(cypherOperator("-"), [call(SIZE_OF, [list]), variant(1)]);
-      const each = holdsForAll(call(RANGE_OF, [variant(0), last]), at, andOf(conditions)!);
+      const each = holdsForAll(placesIn(list, 0, walked.length), at, andOf(conditions)!);
       return [holdsForAll(call(LIST_OF, [nodes]), all, each)];
     });
   }
@@ -413,7 +463,13 @@ interface Said {
 
 const NODES_OF = cypherFunction("nodes", 1) as ScalarFunction;
 const SIZE_OF = cypherFunction("size", 1) as ScalarFunction;
-const RANGE_OF = cypherFunction("range", 2) as ScalarFunction;
+const RANGE_OF = cypherFunction("range", 3) as ScalarFunction;
+
+/** Where the items of a group's times are, by the list of its relationships: `first`, then every `size`-th. */
+function placesIn(relationships: Expr, first: number, size: number): Expr {
+  const last = call(cypherOperator("-"), [call(SIZE_OF, [relationships]), variant(size - first)]);
+  return call(RANGE_OF, [variant(first), last, variant(size)]);
+}
 
 function holdsForAll(list: Expr, variable: ColumnExpr, where: Expr): Expr {
   const rest = { result: null, accumulator: null, initial: null } as const;

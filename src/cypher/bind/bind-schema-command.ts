@@ -8,6 +8,10 @@ import { fulltextOptions, vectorOptions } from "./bind-index-options.js";
 export function bindSchemaCommand(command: SchemaCommand, graph: string): GraphCommand {
   const { name } = command;
   switch (command.kind) {
+    case "create-lookup": {
+      const { of, ifNotExists } = command;
+      return { kind: "create graph lookup", graph, name, of: of === "node" ? "nodes" : "edges", ifNotExists };
+    }
     case "create-index": {
       const { method, subject, ifNotExists, properties, position, options } = command;
       if (method === "vector" && properties.length > 1) {
@@ -26,26 +30,25 @@ export function bindSchemaCommand(command: SchemaCommand, graph: string): GraphC
       };
     }
     case "create-constraint": {
-      const { requires, subject, ifNotExists, properties } = command;
-      return { kind: "create graph constraint", graph, name, requires, ifNotExists, properties, ...subjectOf(subject) };
+      const { requires, subject, ifNotExists, properties, valueType } = command;
+      const required = { requires, ...(valueType !== undefined && { valueType }) };
+      const kind = "create graph constraint";
+      return { kind, graph, name, ...required, ifNotExists, properties, ...subjectOf(subject) };
     }
     case "drop-index": {
       const { label, properties, ifExists } = command;
       return { kind: "drop graph index", what: "index", graph, name, label, properties, ifExists };
     }
-    case "drop-constraint":
-      return {
-        kind: "drop graph index",
-        what: "constraint",
-        graph,
-        name,
-        label: null,
-        properties: [],
-        ifExists: command.ifExists,
-      };
+    case "drop-constraint": {
+      const { required, ifExists } = command;
+      const drop = { kind: "drop graph index", what: "constraint", graph, name, ifExists } as const;
+      if (required === undefined) return { ...drop, label: null, properties: [] };
+      const { subject, properties, requires } = required;
+      return { ...drop, label: subject.label, properties, requires };
+    }
   }
 }
 
-function subjectOf({ of, label }: SchemaSubject) {
-  return { of: of === "node" ? "nodes" : "edges", label } as const;
+function subjectOf({ of, label, labels }: SchemaSubject) {
+  return { of: of === "node" ? "nodes" : "edges", label, ...(labels !== undefined && { labels }) } as const;
 }

@@ -30,8 +30,12 @@ export abstract class PatternChecker extends ExpressionChecker {
     const { variable } = part;
     if (variable === null) return;
     const { name, position } = variable;
-    const known = scope.find(name);
     const type = typeOfPart(part);
+    if (part.kind === "relationship" && (part.group?.further.length ?? 0) > 0) {
+      this.define(variable, type, scope);
+      return;
+    }
+    const known = scope.find(name);
     if (known === null) scope.define(name, type);
     else if (!fits(known, type)) throw this.typeConflict(variable, known, type);
     if (part.kind === "node") return;
@@ -43,8 +47,9 @@ export abstract class PatternChecker extends ExpressionChecker {
   }
 
   /** The nodes of a part that is walked several times: a list of those on the way. */
-  private groupVariables({ start, end }: PathGroup, scope: Scope): void {
-    for (const { variable } of [start, end]) if (variable !== null) this.define(variable, listOf(NODE), scope);
+  private groupVariables({ nodes, further }: PathGroup, scope: Scope): void {
+    for (const { variable } of nodes) if (variable !== null) this.define(variable, listOf(NODE), scope);
+    for (const { variable } of further) if (variable !== null) this.define(variable, listOf(RELATIONSHIP), scope);
   }
 
   private typeConflict(variable: Variable, known: StaticType, wanted: StaticType) {
@@ -67,9 +72,11 @@ export abstract class PatternChecker extends ExpressionChecker {
     const place = { ...around, scope };
     if (variable !== null) scope.define(variable.name, RELATIONSHIP);
     if (group === undefined) return place;
-    const { start, end, where } = group;
-    for (const node of [start, end]) if (node.variable !== null) scope.define(node.variable.name, NODE);
-    for (const node of [start, end]) this.partExpressions(node, place);
+    const { nodes, further, where } = group;
+    for (const part of [...nodes, ...further]) {
+      if (part.variable !== null) scope.define(part.variable.name, part.kind === "node" ? NODE : RELATIONSHIP);
+    }
+    for (const part of [...nodes, ...further]) this.partExpressions(part, place);
     if (where !== null) this.condition(where, place, "WHERE");
     return place;
   }

@@ -196,7 +196,10 @@ const INDEX_FIELDS: readonly ProcedureField[] = [
   { name: "options", type: MAP },
 ];
 
-/** Those that statements made, and those of constraints. A write keeps them, so each is always complete. */
+/**
+ * Those that statements made, and those of constraints. A write keeps them, so each is always complete. The lookup
+ * indexes of every graph are left out: clients drop whatever is listed.
+ */
 function indexes(statement: ProcedureStatement): Plan {
   const { graph } = statement;
   const rows = [graph.nodes, graph.edges].flatMap((table) => {
@@ -205,15 +208,15 @@ function indexes(statement: ProcedureStatement): Plan {
       ...made.map(({ method, ...index }) => ({ ...index, type: method.toUpperCase(), constraint: null })),
       ...constraints
         .filter(({ indexId }) => indexId !== null)
-        .map((constraint) => ({ ...constraint, type: "RANGE", constraint: constraint.name })),
+        .map((constraint) => ({ ...constraint, labels: undefined, type: "RANGE", constraint: constraint.name })),
     ];
-    return listed.map(({ name, type, label, properties, constraint, indexId }) => [
+    return listed.map(({ name, type, label, labels = [label], properties, constraint, indexId }) => [
       textConst(name),
       textConst(type),
       textConst(of === "nodes" ? "NODE" : "RELATIONSHIP"),
       textConst(label),
       properties.length === 0 ? variant(null) : call(LIST_OF, properties.map(textConst)),
-      call(LIST_OF, [textConst(label)]),
+      call(LIST_OF, labels.map(textConst)),
       textConst(constraint === null ? "NONUNIQUE" : "UNIQUE"),
       constraint === null ? variant(null) : textConst(constraint),
       textConst("ONLINE"),

@@ -34,17 +34,17 @@ function constraintsOf(graph: GraphTables): readonly Constraint[] {
 function typeOf({ requires, of }: Constraint): string {
   const prefix = of === "nodes" ? "NODE" : "RELATIONSHIP";
   if (requires === "unique") return of === "nodes" ? "UNIQUENESS" : "RELATIONSHIP_UNIQUENESS";
-  return requires === "key" ? `${prefix}_KEY` : `${prefix}_PROPERTY_EXISTENCE`;
+  if (requires === "key") return `${prefix}_KEY`;
+  return `${prefix}_PROPERTY_${requires === "type" ? "TYPE" : "EXISTENCE"}`;
 }
 
-const REQUIRED = { unique: "IS UNIQUE", key: "IS KEY", "not-null": "IS NOT NULL" } as const;
-
 /** The statement that makes it. */
-function statementOf({ name, of, label, properties, requires }: Constraint): string {
+function statementOf({ name, of, label, properties, requires, valueType }: Constraint): string {
+  const rule = { unique: "UNIQUE", key: "KEY", "not-null": "NOT NULL", type: `:: ${valueType}` }[requires];
   const quoted = `\`${label.replaceAll("`", "``")}\``;
   const subject = of === "nodes" ? `(n:${quoted})` : `()-[n:${quoted}]-()`;
   const list = properties.map((property) => `n.\`${property.replaceAll("`", "``")}\``).join(", ");
-  const required = `${properties.length === 1 ? list : `(${list})`} ${REQUIRED[requires]}`;
+  const required = `${properties.length === 1 ? list : `(${list})`} IS ${rule}`;
   return `CREATE CONSTRAINT ${name} FOR ${subject} REQUIRE ${required}`;
 }
 
@@ -55,6 +55,7 @@ const CONSTRAINT_FIELDS = [
   texts("labelsOrTypes"),
   texts("properties"),
   text("ownedIndex"),
+  text("propertyType"),
   text("description"),
 ];
 
@@ -66,6 +67,7 @@ function constraints(statement: ProcedureStatement): Plan {
     call(LIST_OF, [textConst(constraint.label)]),
     call(LIST_OF, constraint.properties.map(textConst)),
     constraint.indexId === null ? variant(null) : textConst(constraint.name),
+    constraint.valueType === undefined ? variant(null) : textConst(constraint.valueType),
     textConst(statementOf(constraint)),
   ]);
   const columns = CONSTRAINT_FIELDS.map(({ name }) => statement.newColumn(name, VARIANT));
@@ -147,7 +149,9 @@ function factsByLabel(graph: GraphTables): VariantMap {
     facts.set(label, found);
     return found;
   };
-  for (const { label, properties } of graphDefOf(graph.nodes)!.indexes ?? []) of(label).indexes.push(...properties);
+  for (const { label, labels = [label], properties } of graphDefOf(graph.nodes)!.indexes ?? []) {
+    for (const each of labels) of(each).indexes.push(...properties);
+  }
   for (const constraint of constraintsOf(graph)) {
     if (constraint.of === "nodes") of(constraint.label).constraints.push(statementOf(constraint));
   }

@@ -300,10 +300,11 @@ export interface RelationshipPattern extends Node {
   readonly direction: "right" | "left" | "either";
 }
 
-/** `((start)-[…]->(end) WHERE …)+`. */
+/** `((a)-[…]->(b)-[…]->(c) WHERE …)+`. */
 export interface PathGroup {
-  readonly start: NodePattern;
-  readonly end: NodePattern;
+  readonly nodes: readonly NodePattern[];
+  /** Those after the first one, which the group belongs to. */
+  readonly further: readonly RelationshipPattern[];
   readonly where: Expr | null;
 }
 

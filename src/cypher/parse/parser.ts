@@ -1,13 +1,18 @@
 /** Whole statements: queries, indexes and constraints, EXPLAIN and PROFILE. Constructed by `parse.ts`, one per text. */
 
+import { propertyTypeProblem } from "../../values/cypher-type.js";
+import type { LabelExpr } from "./ast.js";
 import { ShowParser } from "./show.js";
 import type {
   CreateConstraintCommand,
   CreateIndexCommand,
+  CreateLookupCommand,
   SchemaCommand,
   SchemaSubject,
   Statement,
 } from "./statement-ast.js";
+
+const nameOfLabel = (label: LabelExpr): string | null => (label.kind === "label" ? label.name : null);
 
 export class Parser extends ShowParser {
   statement(): Statement {
@@ -40,16 +45,45 @@ export class Parser extends ShowParser {
     if (keyword !== "CREATE" || this.kinds[this.at + 1] !== "word" || this.kinds[this.at + 2] === "=") return null;
     this.at++;
     if (this.acceptKeyword("CONSTRAINT")) return this.createConstraint(position);
+    const isLookup = this.kinds[this.at] === "word" && this.word(this.at).toUpperCase() === "LOOKUP";
+    if (isLookup) return this.createLookup(position);
     const method = this.indexMethod();
     if (!this.acceptKeyword("INDEX")) throw this.expected("a pattern, INDEX or CONSTRAINT");
     return this.createIndex(method, position);
   }
 
   private indexMethod(): CreateIndexCommand["method"] {
+    // Neo4j 4 calls its range indexes so.
+    if (this.kinds[this.at] === "word" && this.word().toUpperCase() === "BTREE") {
+      this.at++;
+      return "range";
+    }
     for (const method of ["RANGE", "TEXT", "POINT", "VECTOR", "FULLTEXT"] as const) {
       if (this.acceptKeyword(method)) return method.toLowerCase() as CreateIndexCommand["method"];
     }
     return "range";
+  }
+
+  /** `LOOKUP INDEX name FOR (n) ON EACH labels(n)`, `FOR ()-[r]-() ON EACH type(r)`. */
+  private createLookup(position: number): CreateLookupCommand {
+    this.at++;
+    this.expectKeyword("INDEX");
+    const named = this.nameOfNew("FOR");
+    this.expectKeyword("FOR");
+    const { start, steps, position: at } = this.pathSteps();
+    const of = steps.length === 0 ? "node" : "relationship";
+    const { variable } = steps[0]?.relationship ?? start;
+    this.expectKeyword("ON");
+    this.acceptKeyword("EACH");
+    const read = of === "node" ? "labels" : "type";
+    const call = this.name(`${read}(…)`);
+    this.expect("(");
+    const over = this.variable().name;
+    this.expect(")");
+    if (steps.length > 1 || call.toLowerCase() !== read || over !== variable?.name) {
+      throw this.error(at, "UnexpectedSyntax", "expected (n) ON EACH labels(n), or ()-[r]-() ON EACH type(r)");
+    }
+    return { kind: "create-lookup", of, ...named, position };
   }
 
   private createIndex(method: CreateIndexCommand["method"], position: number): CreateIndexCommand {
@@ -68,7 +102,7 @@ export class Parser extends ShowParser {
     }
     const { name, ifNotExists } = this.nameOfNew("FOR");
     this.expectKeyword("FOR");
-    const subject = this.subject();
+    const subject = this.subject(method === "fulltext");
     this.expectKeyword("ON");
     const each = this.acceptKeyword("EACH");
     // Neo4j's own examples of vector indexes leave the parentheses out.
@@ -98,17 +132,22 @@ export class Parser extends ShowParser {
     return { name, ifNotExists: this.acceptKeywords("IF", "NOT", "EXISTS") };
   }
 
-  /** `(n:Label)` or `()-[r:TYPE]-()`. */
-  private subject(): SchemaSubject {
+  /** `(n:Label)` or `()-[r:TYPE]-()`, or with several: `(n:A|B)`. */
+  private subject(mayBeSeveral = false): SchemaSubject {
     const pattern = this.pathSteps();
     const { start, steps, position } = pattern;
     const [step] = steps;
     const labels = step === undefined ? start.labels : step.relationship.types;
     const variable = step === undefined ? start.variable : step.relationship.variable;
-    if (labels?.kind !== "label" || variable === null || steps.length > 1) {
-      throw this.error(position, "UnexpectedSyntax", "expected (variable:Label) or ()-[variable:TYPE]-()");
+    const of = step === undefined ? "node" : "relationship";
+    if (variable !== null && steps.length <= 1) {
+      if (labels?.kind === "label") return { of, variable, label: labels.name, position };
+      const names = labels?.kind === "or-labels" && mayBeSeveral ? labels.operands.map(nameOfLabel) : [];
+      if (names.length > 0 && names.every((name) => name !== null)) {
+        return { of, variable, label: names[0]!, labels: [...new Set(names)], position };
+      }
     }
-    return { of: step === undefined ? "node" : "relationship", variable, label: labels.name, position };
+    throw this.error(position, "UnexpectedSyntax", "expected (variable:Label) or ()-[variable:TYPE]-()");
   }
 
   private propertyOf({ variable }: SchemaSubject): string {
@@ -129,8 +168,28 @@ export class Parser extends ShowParser {
     const several = this.accept("(");
     const properties = several ? this.commaList(() => this.propertyOf(subject)) : [this.propertyOf(subject)];
     if (several) this.expect(")");
-    const requires = exists ? "not-null" : this.required();
-    return { kind: "create-constraint", name, ifNotExists, subject, properties, requires, position };
+    const common = { kind: "create-constraint", name, ifNotExists, subject, properties, position } as const;
+    if (exists) return { ...common, requires: "not-null" };
+    const valueType = this.requiredType(properties);
+    return valueType === null ? { ...common, requires: this.required() } : { ...common, requires: "type", valueType };
+  }
+
+  /** `IS :: STRING`, `:: STRING`, `IS TYPED STRING`; null: something else is required. */
+  private requiredType(properties: readonly string[]): string | null {
+    const at = this.at;
+    const isTyped = this.acceptKeyword("IS") && this.acceptKeyword("TYPED");
+    const isMeant = isTyped || (this.kind === ":" && this.kinds[this.at + 1] === ":");
+    if (!isMeant) {
+      this.at = at;
+      return null;
+    }
+    const position = this.position(at);
+    if (!isTyped) this.at += 2;
+    const valueType = this.valueType();
+    if (properties.length > 1) throw this.error(position, "UnexpectedSyntax", "a type is required of one property");
+    const problem = propertyTypeProblem(valueType);
+    if (problem !== null) throw this.error(position, "UnexpectedSyntax", problem);
+    return valueType;
   }
 
   private required(): CreateConstraintCommand["requires"] {
@@ -139,12 +198,22 @@ export class Parser extends ShowParser {
     if (!this.acceptKeyword("NODE") && !this.acceptKeyword("RELATIONSHIP")) this.acceptKeyword("REL");
     if (this.acceptKeyword("UNIQUE")) return "unique";
     if (this.acceptKeyword("KEY")) return "key";
-    throw this.expected("UNIQUE, KEY or NOT NULL");
+    throw this.expected("UNIQUE, KEY, NOT NULL or a type");
   }
 
   private drop(position: number): SchemaCommand {
     this.at++;
     if (this.acceptKeyword("CONSTRAINT")) {
+      if (this.keyword === "ON" && this.kinds[this.at + 1] === "(") {
+        const { subject, properties, requires } = this.createConstraint(position);
+        return {
+          kind: "drop-constraint",
+          name: null,
+          required: { subject, properties, requires },
+          ifExists: false,
+          position,
+        };
+      }
       const name = this.name("a constraint's name");
       return { kind: "drop-constraint", name, ifExists: this.acceptKeywords("IF", "EXISTS"), position };
     }

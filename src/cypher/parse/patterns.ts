@@ -103,7 +103,7 @@ export abstract class PatternParser extends AtomParser {
     return { kind: "node", ...said, position: this.position() };
   }
 
-  /** `((x)-[r:T]->(y) WHERE …){1,3} (b)`: a relationship that is walked several times, and what holds each time. */
+  /** `((x)-[r:T]->(y) WHERE …){1,3} (b)`: relationships that are walked several times, and what holds each time. */
   private group(): PathStep {
     const position = this.position();
     this.enter();
@@ -112,18 +112,23 @@ export abstract class PatternParser extends AtomParser {
     const where = this.optionalWhere();
     this.expect(")");
     this.leave();
-    const [step] = steps;
+    const [step, ...later] = steps;
     const wrong = (at: number, what: string) => this.error(at, "InvalidRelationshipPattern", what);
-    if (step === undefined || steps.length > 1 || search !== "all" || step.relationship.length !== null) {
-      throw wrong(position, "a part that is walked several times has exactly one relationship");
+    if (step === undefined) throw wrong(position, "a part that is walked several times has a relationship");
+    if (search !== "all" || steps.some(({ relationship }) => relationship.length !== null)) {
+      throw wrong(position, "inside a part that is walked several times each relationship is walked once");
     }
-    for (const { properties } of [start, step.node]) {
+    for (const { relationship } of later.length === 0 ? [] : steps) {
+      if (relationship.similarity !== null) throw wrong(relationship.position, "a path cannot run along SIMILAR_TO");
+    }
+    const nodes = [start, ...steps.map(({ node }) => node)];
+    for (const { properties } of [...nodes, ...later.map((each) => each.relationship)]) {
       if (properties?.kind === "parameter") throw wrong(properties.position, "expected a map of properties");
     }
     const { relationship } = step;
     const length = this.quantifier(relationship);
     if (length === null) throw this.expected("a quantifier");
-    const group = { start, end: step.node, where };
+    const group = { nodes, further: later.map((each) => each.relationship), where };
     const isNode = this.kind === "(" && !this.groupBegins();
     return { relationship: { ...relationship, length, group }, node: isNode ? this.node() : this.noNode() };
   }
@@ -131,6 +136,10 @@ export abstract class PatternParser extends AtomParser {
   private shortestOf(inner: PathPattern, search: PathPattern["search"], position: number): PathPattern {
     if (inner.search !== "all" || inner.steps.length !== 1) {
       throw this.error(inner.position, "InvalidRelationshipPattern", "shortest paths need exactly one relationship");
+    }
+    if ((inner.steps[0]!.relationship.group?.further.length ?? 0) > 0) {
+      const what = "shortest paths run along one kind of relationship, not along several in turn";
+      throw this.error(inner.steps[0]!.relationship.position, "InvalidRelationshipPattern", what);
     }
     // The search for one path or one length keeps the shortest ways to each node alone.
     const least = inner.steps[0]!.relationship.length?.min ?? 1;

@@ -238,9 +238,10 @@ export class ExprPrinter {
     }
   }
 
-  private group({ group: _, length, ...node }: RelationshipPattern, { start, end, where }: PathGroup): string {
-    const inside = `${this.node(start)}${this.relationship({ ...node, length: null })}${this.node(end)}${this.where(where)}`;
-    return ` (${inside}){${length?.min ?? 0},${length?.max ?? ""}} `;
+  private group({ group: _, length, ...node }: RelationshipPattern, { nodes, further, where }: PathGroup): string {
+    const walks = [{ ...node, length: null }, ...further].map((walk) => this.relationship(walk));
+    const inside = nodes.map((each, i) => `${this.node(each)}${walks[i] ?? ""}`).join("");
+    return ` (${inside}${this.where(where)}){${length?.min ?? 0},${length?.max ?? ""}} `;
   }
 
   private properties(properties: MapLiteral | Parameter | null): string {

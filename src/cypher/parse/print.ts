@@ -118,6 +118,11 @@ function printItem(item: SetItem | RemoveItem): string {
 
 function printSchema(command: SchemaCommand): string {
   switch (command.kind) {
+    case "create-lookup": {
+      const { of, name, ifNotExists } = command;
+      const over = of === "node" ? "(n) ON EACH labels(n)" : "()-[r]-() ON EACH type(r)";
+      return `CREATE LOOKUP INDEX ${newName(name, ifNotExists)}FOR ${over}`;
+    }
     case "create-index": {
       const { method, name, ifNotExists, subject, properties, options } = command;
       if (subject.variable === null)
@@ -128,16 +133,21 @@ function printSchema(command: SchemaCommand): string {
       return `CREATE ${method.toUpperCase()} INDEX ${newName(name, ifNotExists)}FOR ${printSubject(subject)} ON (${columns})${tail}`;
     }
     case "create-constraint": {
-      const { name, ifNotExists, subject, properties, requires } = command;
-      const variable = printVariable(subject.variable!.name);
-      const columns = properties.map((property) => `${variable}.${printName(property)}`).join(", ");
-      const rule = { unique: "UNIQUE", key: "KEY", "not-null": "NOT NULL" }[requires];
+      const { name, ifNotExists, subject, properties, requires, valueType } = command;
+      const columns = printProperties(subject, properties);
+      const rule = { unique: "UNIQUE", key: "KEY", "not-null": "NOT NULL", type: `:: ${valueType}` }[requires];
       return `CREATE CONSTRAINT ${newName(name, ifNotExists)}FOR ${printSubject(subject)} REQUIRE (${columns}) IS ${rule}`;
     }
     case "drop-index":
       if (command.name === null) return `DROP INDEX ON ${oldSubject(command.label!, command.properties)}`;
       return `DROP INDEX ${quoted(command.name)}${command.ifExists ? " IF EXISTS" : ""}`;
     case "drop-constraint":
+      if (command.name === null) {
+        const { subject, properties, requires } = command.required!;
+        const list = printProperties(subject, properties);
+        const rule = requires === "not-null" ? `exists(${list})` : `(${list}) IS ${requires.toUpperCase()}`;
+        return `DROP CONSTRAINT ON ${printSubject(subject)} ASSERT ${rule}`;
+      }
       return `DROP CONSTRAINT ${quoted(command.name)}${command.ifExists ? " IF EXISTS" : ""}`;
   }
 }
@@ -150,7 +160,11 @@ const newName = (name: string | null, ifNotExists: boolean): string =>
 const oldSubject = (label: string, properties: readonly string[]): string =>
   `:${printName(label)}(${properties.map(printName).join(", ")})`;
 
-function printSubject({ of, variable, label }: SchemaSubject): string {
-  const inside = `${printVariable(variable!.name)}:${printName(label)}`;
+function printProperties({ variable }: SchemaSubject, properties: readonly string[]): string {
+  return properties.map((property) => `${printVariable(variable!.name)}.${printName(property)}`).join(", ");
+}
+
+function printSubject({ of, variable, label, labels = [label] }: SchemaSubject): string {
+  const inside = `${printVariable(variable!.name)}:${labels.map(printName).join("|")}`;
   return of === "node" ? `(${inside})` : `()-[${inside}]-()`;
 }

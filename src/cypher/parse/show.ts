@@ -43,6 +43,9 @@ const TYPES: Readonly<Record<string, Readonly<Record<string, string | null>>>> =
     "PROPERTY EXISTENCE": "EXISTENCE",
     "NODE PROPERTY EXISTENCE": "NODE_PROPERTY_EXISTENCE",
     "RELATIONSHIP PROPERTY EXISTENCE": "RELATIONSHIP_PROPERTY_EXISTENCE",
+    "PROPERTY TYPE": "PROPERTY_TYPE",
+    "NODE PROPERTY TYPE": "NODE_PROPERTY_TYPE",
+    "RELATIONSHIP PROPERTY TYPE": "RELATIONSHIP_PROPERTY_TYPE",
     EXIST: "EXISTENCE",
     EXISTENCE: "EXISTENCE",
   },
@@ -57,6 +60,16 @@ const TYPES: Readonly<Record<string, Readonly<Record<string, string | null>>>> =
 const NEED_A_WORD: ReadonlySet<string> = new Set(["dbms.defaultDatabase", "dbms.currentUser"]);
 
 const FILTER_WORDS_MAX = 3;
+
+/** The columns that YIELD names, as it names them; of `*` all. */
+function inOrder(yields: CallClause["yields"]): Partial<ProjectionClause> {
+  if (yields === null || yields === "*") return {};
+  const items = yields.map(({ variable }) => {
+    const { name, position } = variable;
+    return { expr: variable, alias: null, name, position };
+  });
+  return { star: false, items };
+}
 
 export abstract class ShowParser extends QueryParser {
   /** null: this is no SHOW, or one of what only SQL lists. */
@@ -96,8 +109,8 @@ export abstract class ShowParser extends QueryParser {
       standalone,
     };
     if (standalone) return [calls];
-    const all = { ...EVERYTHING, position: call.position };
-    return [calls, ...(between === null ? [] : [{ ...between, where }]), result ?? { ...all, kind: "return" as const }];
+    const listed = { ...EVERYTHING, ...inOrder(yields), kind: "return" as const, position: call.position };
+    return [calls, ...(between === null ? [] : [{ ...between, where }]), result ?? listed];
   }
 
   /** WITH * and the order; null: none is given. */

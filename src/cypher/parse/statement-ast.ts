@@ -9,7 +9,12 @@ export interface Statement {
   readonly parameters: readonly string[];
 }
 
-export type SchemaCommand = CreateIndexCommand | CreateConstraintCommand | DropIndexCommand | DropConstraintCommand;
+export type SchemaCommand =
+  | CreateLookupCommand
+  | CreateIndexCommand
+  | CreateConstraintCommand
+  | DropIndexCommand
+  | DropConstraintCommand;
 
 /** What an index or a constraint is of: `(n:Label)` or `()-[r:TYPE]-()`. */
 export interface SchemaSubject extends Node {
@@ -17,6 +22,16 @@ export interface SchemaSubject extends Node {
   readonly variable: Variable | null;
   /** A label or a relationship type. */
   readonly label: string;
+  /** Of an index over several labels or types: all of them. */
+  readonly labels?: readonly string[];
+}
+
+/** An index by labels or types: `FOR (n) ON EACH labels(n)`. */
+export interface CreateLookupCommand extends Node {
+  readonly kind: "create-lookup";
+  readonly of: SchemaSubject["of"];
+  readonly name: string | null;
+  readonly ifNotExists: boolean;
 }
 
 export interface CreateIndexCommand extends Node {
@@ -36,7 +51,9 @@ export interface CreateConstraintCommand extends Node {
   readonly ifNotExists: boolean;
   readonly subject: SchemaSubject;
   readonly properties: readonly string[];
-  readonly requires: "unique" | "key" | "not-null";
+  readonly requires: "unique" | "key" | "not-null" | "type";
+  /** Of a "type", as `writtenType` gives it. */
+  readonly valueType?: string;
 }
 
 /** By name, or by label and properties (`DROP INDEX ON :Label(a, b)`). */
@@ -48,8 +65,11 @@ export interface DropIndexCommand extends Node {
   readonly ifExists: boolean;
 }
 
+/** By name, or by what it requires (`DROP CONSTRAINT ON (n:Label) ASSERT n.a IS UNIQUE`). */
 export interface DropConstraintCommand extends Node {
   readonly kind: "drop-constraint";
-  readonly name: string;
+  readonly name: string | null;
+  /** Without a name. */
+  readonly required?: Pick<CreateConstraintCommand, "subject" | "properties" | "requires">;
   readonly ifExists: boolean;
 }

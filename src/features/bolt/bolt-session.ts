@@ -359,7 +359,7 @@ export class BoltSession implements RowSink {
   interrupt(reset: number): void {
     if (reset <= this.resets) return;
     this.interruptedUpTo = Math.max(this.interruptedUpTo, reset);
-    this.client.cancel(terminated("The client has reset the connection."));
+    this.client.cancel(terminated("The transaction has been terminated, because the client has reset the connection."));
   }
 
   /**

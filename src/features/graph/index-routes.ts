@@ -68,7 +68,7 @@ function describe({ nodes, edges }: GraphTables): readonly IndexInfo[] {
     return [
       ...indexes.map(({ name, label, properties }) => ({ name, label, properties, unique: false, what: "index" })),
       ...constraints.map(({ name, label, properties, requires }) => {
-        return { name, label, properties, unique: requires !== "not-null", what: "constraint" };
+        return { name, label, properties, unique: requires === "unique" || requires === "key", what: "constraint" };
       }),
     ].map((found) => ({ entity, ...found }) as IndexInfo);
   });

@@ -10,6 +10,7 @@ import { Session, type SessionOptions } from "../../session/session.js";
 import { type Outcome, plainRows } from "../../session/sql-result.js";
 import { type ScriptPart, ScriptReader } from "../../sql/script/script-reader.js";
 import { CopiedRows } from "./copied-rows.js";
+import { Neo4jShell } from "./neo4j-shell.js";
 
 export interface ScriptOptions {
   /** All or none; the script must not begin transactions of its own. */
@@ -76,6 +77,7 @@ function decoded(decode: () => string): string {
 class ScriptRun {
   private readonly session: Session;
   private readonly result: ScriptResult = { statements: 0, failed: 0, rows_affected: 0, results: [], errors: [] };
+  private readonly shell = new Neo4jShell();
   private shownRows = 0;
   private copied: { readonly rows: CopiedRows; readonly isAlone: boolean; readonly line: number } | null = null;
   /** A COPY has failed: its rows are passed over. */
@@ -105,6 +107,7 @@ class ScriptRun {
     switch (part.kind) {
       case "command":
         if (PASSED_OVER.test(part.text)) return;
+        if (!part.text.startsWith("\\")) return this.shellLine(part);
         throw sqlError("42601", `"${part.text}" is a command of psql itself, not SQL`, {
           hint: "Remove it from the script. A request always works on the data of its own tenant.",
         });
@@ -117,8 +120,15 @@ class ScriptRun {
         return;
       default:
         if (/^copy\s[^;]*\sfrom\s+stdin\b/i.test(part.text.trim())) await this.beginRows(part.text, part.line);
-        else this.show(await this.execute(part.text), part);
+        else this.show(await this.execute(this.shell.filled(part.text)), part);
     }
+  }
+
+  private async shellLine(part: ScriptPart & { readonly text: string }): Promise<void> {
+    const statement = this.shell.statementOf(part.text);
+    if (statement === null) return;
+    this.result.statements++;
+    this.show(await this.execute(statement), part);
   }
 
   private async beginRows(statement: string, line: number): Promise<void> {

@@ -28,11 +28,12 @@ export class AllPaths implements PathSearch {
   }
 
   next(): boolean | undefined {
-    const { min, max } = this.row.program;
+    const { min, max, steps } = this.row.program;
     for (;;) {
       if (this.isFresh) {
         this.isFresh = false;
-        if (this.depth >= min && (this.into === -1 || this.end() === this.into)) return true;
+        const isWhole = this.depth >= min && this.depth % steps.length === 0;
+        if (isWhole && (this.into === -1 || this.end() === this.into)) return true;
       }
       if (this.depth < 0) return false;
       if (++this.steps % STEPS_PER_TURN_CHECK === 0) {
@@ -53,11 +54,12 @@ export class AllPaths implements PathSearch {
 
   /** One relationship further from the last node; false: all have been tried. */
   private deeper(): boolean {
-    const { depth } = this;
+    const { depth, row } = this;
+    const step = depth % row.sources.length;
     const node = this.nodes[depth]!;
     let spans = this.spans[depth]!;
     if (this.spanAt[depth]! < 0) {
-      spans = this.row.source.of(node);
+      spans = row.sources[step]!.of(node);
       this.spans[depth] = spans;
       this.spanAt[depth] = 0;
       this.position[depth] = spans[0]?.from ?? 0;
@@ -71,7 +73,7 @@ export class AllPaths implements PathSearch {
         continue;
       }
       const [other, edge] = [span.others[at]!, span.edges[at]!];
-      if ((span.skipsLoops && other === node) || this.isOnPath(edge) || !this.row.allows(edge)) continue;
+      if ((span.skipsLoops && other === node) || this.isOnPath(edge) || !row.allows(edge, step)) continue;
       this.path[depth] = edge;
       this.push(other);
       this.isFresh = true;

@@ -46,7 +46,7 @@ export class DistinctEnds implements PathSearch {
 
   /** A way back to the beginning that follows the arrows uses none twice, so the search for the others has met it. */
   private get isDirected(): boolean {
-    return this.isOpen && this.row.program.source.direction !== "either";
+    return this.isOpen && this.row.program.steps[0]!.source.direction !== "either";
   }
 
   close(): void {

@@ -6,6 +6,7 @@ import { EDGE_COLUMN, graphDefOf, NODE_COLUMN } from "../../catalog/graph.js";
 import type { GraphConstraintDef, TableDef } from "../../catalog/table.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import { cypherError } from "../../values/cypher-error.js";
+import { isOfType } from "../../values/cypher-type.js";
 import { includesLabel } from "../../values/labels.js";
 import type { Value } from "../../values/values.js";
 import type { VariantMap } from "../../values/variant.js";
@@ -52,7 +53,7 @@ export class EntityTable {
   private readonly prefix: Buffer;
   private readonly oldRow: Row;
   private readonly newRow: Row;
-  /** What NOT NULL constraints ask for. */
+  /** What constraints ask for that have no index, and those of keys. */
   private readonly required: readonly GraphConstraintDef[];
 
   constructor(
@@ -199,15 +200,23 @@ export class EntityTable {
     return this.isNodes ? NODE_ASSIGNED : EDGE_ASSIGNED;
   }
 
-  /** Throws ConstraintValidationFailed for a property that a constraint wants and the entity has not. */
+  /**
+   * Throws ConstraintValidationFailed for a property that a constraint wants and the entity has not, or has of another
+   * type.
+   */
   private require({ id, kind, properties }: EntityState): void {
-    for (const { label, properties: names, name } of this.required) {
-      const isMeant = this.isNodes ? includesLabel(kind, label) : kind === label;
-      const missing = isMeant ? names.find((key) => !properties.has(key)) : undefined;
-      if (missing === undefined) continue;
-      const what = this.isNodes ? `node ${id} with label` : `relationship ${id} with type`;
-      const message = `${what} "${label}" must have the property "${missing}" (constraint "${name}")`;
-      throw cypherError("ConstraintValidationFailed", "MissingProperty", message);
+    for (const { label, properties: names, name, valueType } of this.required) {
+      if (!(this.isNodes ? includesLabel(kind, label) : kind === label)) continue;
+      const isWrong = (key: string) =>
+        valueType === undefined ? !properties.has(key) : !isOfType(properties.get(key) ?? null, valueType);
+      const wrong = names.find(isWrong);
+      if (wrong === undefined) continue;
+      const what = `${this.isNodes ? `node ${id} with label` : `relationship ${id} with type`} "${label}"`;
+      const must =
+        valueType === undefined ? `have the property "${wrong}"` : `have a property "${wrong}" of type ${valueType}`;
+      const message = `${what} must ${must} (constraint "${name}")`;
+      const detail = valueType === undefined ? "MissingProperty" : "WrongPropertyType";
+      throw cypherError("ConstraintValidationFailed", detail, message);
     }
   }
 }

@@ -17,7 +17,7 @@ import { compileExcluded } from "./expand-exclude.js";
 import { compileEdgeRecords, EdgeRecords } from "./expand-records.js";
 import { FollowedList } from "./followed-list.js";
 import type { Open, Operator, Pulled } from "./operator.js";
-import type { PathProgram, PathRow, PathSearch } from "./path-search.js";
+import type { PathProgram, PathRow, PathSearch, StepProgram } from "./path-search.js";
 import { emptyColumns } from "./row-buffer.js";
 import { ShortestPaths } from "./shortest-path.js";
 import { ShortestTrails } from "./shortest-trails.js";
@@ -27,9 +27,9 @@ export function compileExpandPath(plan: ExpandPathPlan, input: Open): Open {
   const { path } = plan;
   const slots = slotsOf(plan.input.columns);
   const own = new Set(plan.columns.slice(plan.input.columns.length).map(({ id }) => id));
-  const source = compileEdgeSource(plan);
+  const steps = stepsOf(plan);
   const program: PathProgram = {
-    source,
+    steps,
     backward: compileEdgeSource({ ...plan, direction: TURNED[plan.direction] }),
     from: compileAll(plan.from, slots),
     into: plan.into && compileAll(plan.into, slots),
@@ -39,14 +39,26 @@ export function compileExpandPath(plan: ExpandPathPlan, input: Open): Open {
     max: path.max ?? Number.POSITIVE_INFINITY,
     search: path.search,
     distinct: plan.distinct ?? false,
-    filter: path.filter && compilePredicate(path.filter, slotsOf([...plan.input.columns, ...columnsOfEdge(path.each)])),
     bound: compileMaybe(path.bound, slots),
     reversed: plan.reversed,
     givesList: own.has(path.relationships.id),
     givesOther: plan.other !== null && own.has(plan.other.id),
-    records: compileEdgeRecords(source.layout),
+    records: compileEdgeRecords(steps[0]!.source.layout),
   };
   return (context) => new ExpandPathOperator(program, input(context), context);
+}
+
+/** In the order of the walk, which may be against the pattern. */
+function stepsOf({ graph, direction, types, path, reversed, input }: ExpandPathPlan): readonly StepProgram[] {
+  const steps = (path.cycle ?? [{ ...path, direction, types }]).map((step) => {
+    const turned = reversed && path.cycle !== undefined ? TURNED[step.direction] : step.direction;
+    const slots = slotsOf([...input.columns, ...columnsOfEdge(step.each)]);
+    return {
+      source: compileEdgeSource({ graph, direction: turned, types: step.types }),
+      filter: step.filter && compilePredicate(step.filter, slots),
+    };
+  });
+  return reversed ? steps.reverse() : steps;
 }
 
 function columnsOfEdge({ id, type, src, dst, properties }: EdgeColumns): readonly OutputColumn[] {
@@ -58,6 +70,7 @@ const EMITTED_PER_LOOK = 16;
 
 class ExpandPathOperator implements Operator, PathRow {
   readonly source: EdgeSource;
+  readonly sources: readonly EdgeSource[];
   private towards: EdgeSource | null = null;
   private readonly records: EdgeRecords;
   private readonly search: PathSearch;
@@ -80,7 +93,8 @@ class ExpandPathOperator implements Operator, PathRow {
     private readonly input: Operator,
     readonly context: ExecContext,
   ) {
-    this.source = openEdgeSource(program.source, context);
+    this.sources = program.steps.map(({ source }) => openEdgeSource(source, context));
+    this.source = this.sources[0]!;
     this.records = new EdgeRecords(program.records, context);
     this.search =
       program.bound !== null
@@ -161,7 +175,7 @@ class ExpandPathOperator implements Operator, PathRow {
   private begin(batch: Batch): void {
     const { program, row } = this;
     this.excluded = program.excluded(batch, row, this.context);
-    if (program.filter === null) return;
+    if (program.steps.every(({ filter }) => filter === null)) return;
     for (let c = 0; c < program.inputWidth; c++) this.tested[c]![0] = batch.columns[c]![row]!;
   }
 
@@ -170,9 +184,10 @@ class ExpandPathOperator implements Operator, PathRow {
     return this.towards;
   }
 
-  allows(edge: number): boolean {
+  allows(edge: number, step = 0): boolean {
     if (this.excluded.length > 0 && this.excluded.includes(edge)) return false;
-    const { filter, inputWidth } = this.program;
+    const { steps, inputWidth } = this.program;
+    const { filter } = steps[step]!;
     if (filter === null) return true;
     const { id, type, src, dst, properties } = this.records.get(edge);
     const fields: readonly Value[] = [id, type, src, dst, properties];

@@ -35,7 +35,7 @@ export class FollowedList implements PathSearch {
     const list = this.row.list();
     if (list === null || list.length < program.min || list.length > program.max) return null;
     const items: readonly Variant[] = program.reversed ? list.toReversed() : list;
-    const { direction, types } = program.source;
+    const { direction, types } = program.steps[0]!.source;
     const path: number[] = [];
     this.node = from;
     for (const item of items) {

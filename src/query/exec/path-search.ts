@@ -12,8 +12,16 @@ import type { ExcludedOf } from "./expand-exclude.js";
 import type { EdgeRecordsProgram } from "./expand-records.js";
 import type { EvaluateAll } from "./slots.js";
 
-export interface PathProgram {
+/** A relationship of a path. */
+export interface StepProgram {
   readonly source: EdgeSourceProgram;
+  /** Over the input's columns, then the five of the relationship. */
+  readonly filter: Predicate | null;
+}
+
+export interface PathProgram {
+  /** They are taken in turn, the first one first; mostly there is one. */
+  readonly steps: readonly StepProgram[];
   readonly backward: EdgeSourceProgram;
   readonly from: EvaluateAll;
   readonly into: EvaluateAll | null;
@@ -24,8 +32,6 @@ export interface PathProgram {
   readonly search: ExpandPathPlan["path"]["search"];
   /** Each end once. */
   readonly distinct: boolean;
-  /** Over the input's columns, then the five of a relationship. */
-  readonly filter: Predicate | null;
   /** The list that has to be the path's relationships. */
   readonly bound: Evaluate | null;
   readonly reversed: boolean;
@@ -52,11 +58,14 @@ export interface PathSearch {
 export interface PathRow {
   readonly program: PathProgram;
   readonly context: ExecContext;
+  /** Of the first of the steps. */
   readonly source: EdgeSource;
+  /** Of each of the steps. */
+  readonly sources: readonly EdgeSource[];
   /** The same relationships from their other ends. */
   backward(): EdgeSource;
-  /** Whether the relationship may be part of the row's paths. */
-  allows(edge: number): boolean;
+  /** Whether the relationship may be part of the row's paths, as one of the steps. */
+  allows(edge: number, step?: number): boolean;
   /** Null: the row gives no list. */
   list(): readonly Variant[] | null;
 }

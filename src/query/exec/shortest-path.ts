@@ -148,7 +148,7 @@ export class ShortestPaths implements PathSearch {
   private *advance(side: Reached, source: EdgeSource, begin: number): Steps {
     const { row } = this;
     const end = side.nodes.length;
-    const isDirected = row.program.source.direction !== "either";
+    const isDirected = row.program.steps[0]!.source.direction !== "either";
     side.level++;
     for (let slot = begin; slot < end; slot++) {
       const node = side.nodes[slot]!;

@@ -12,6 +12,7 @@ import type { ScanPlan } from "../plan/plan.js";
 import { implies } from "./implied.js";
 import { likeRange } from "./like-range.js";
 import { pathRanges } from "./ltree-keys.js";
+import { pointRanges } from "./point-keys.js";
 import { callOf, INTEGER_KEY, INTEGER_KEYS, PREFIX_END, PREFIX_START } from "./variant-keys.js";
 
 /**
@@ -145,7 +146,15 @@ function comparisonsOf(condition: Expr): readonly SubjectComparison[] {
     return [{ subject: condition.input, op: "in", right: condition.items }];
   }
   if (condition.kind === "isnull" && !condition.negated) return [{ subject: condition.input, op: "null", right: [] }];
-  if (condition.kind !== "call" || condition.args.length !== 2) return [];
+  if (condition.kind !== "call") return [];
+  const ofPoints = pointRanges(condition.fn, condition.args);
+  if (ofPoints !== null) {
+    return ofPoints.flatMap(({ subject, from, to }): SubjectComparison[] => [
+      { subject, op: ">=", right: [from], isWider: true },
+      { subject, op: "<=", right: [to], isWider: true },
+    ]);
+  }
+  if (condition.args.length !== 2) return [];
   if (condition.fn.anyOf?.operator === "=") {
     const [subject, array] = condition.args as [Expr, Expr];
     return [{ subject, op: "any", right: [array] }];

@@ -493,9 +493,10 @@ function describeExpand(plan: ExpandPlan | ExpandPathPlan, print: Print): Descri
   const { from, into, other, types, direction, exclude } = plan;
   const path = plan.kind === "expandpath" ? plan.path : null;
   const length = path === null ? "" : `*${path.min}..${path.max ?? ""}`;
-  const label = `${types.length === 0 ? "" : ":"}${types.join("|")}${length}`;
-  const body = label === "" ? "--" : `-[${label}]-`;
-  const walk = `${direction === "in" ? "<" : ""}${body}${direction === "out" ? ">" : ""}`;
+  const walk =
+    path?.cycle === undefined
+      ? describeWalk(direction, types, length)
+      : ` (${path.cycle.map((step) => `()${describeWalk(step.direction, step.types, "")}`).join("")}())${length} `;
   const end = into === null ? (other?.name ?? "") : print(into);
   const made = plan.columns.slice(plan.input.columns.length).map(({ name }) => name);
   const isReach = plan.kind === "expandpath" && plan.distinct === true;
@@ -503,9 +504,15 @@ function describeExpand(plan: ExpandPlan | ExpandPathPlan, print: Print): Descri
   return titled(title, ` (${print(from)})${walk}(${end})`, [
     ...(made.length === 0 ? [] : [["Output", made.join(", ")] as const]),
     ...(exclude.length === 0 ? [] : [["Not Again", exclude.map(print).join(", ")] as const]),
-    ...(path === null ? [] : filter(path.filter, print)),
+    ...(path === null ? [] : (path.cycle ?? [path]).flatMap((step) => filter(step.filter, print))),
     ...(path === null || path.bound === null ? [] : [["Along", print(path.bound)] as const]),
   ]);
+}
+
+function describeWalk(direction: ExpandPlan["direction"], types: readonly string[], length: string): string {
+  const label = `${types.length === 0 ? "" : ":"}${types.join("|")}${length}`;
+  const body = label === "" ? "--" : `-[${label}]-`;
+  return `${direction === "in" ? "<" : ""}${body}${direction === "out" ? ">" : ""}`;
 }
 
 function pathTitle(search: ExpandPathPlan["path"]["search"]): string {

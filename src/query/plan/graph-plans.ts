@@ -55,6 +55,15 @@ export interface PatternEdge {
     | VariableLength;
 }
 
+/** One of several relationships that are walked in turn. */
+export interface CycleStep {
+  readonly direction: "out" | "in" | "either";
+  readonly types: readonly string[];
+  readonly each: EdgeColumns;
+  /** Over `each` and the match's input. */
+  readonly filter: Expr | null;
+}
+
 /** A path of `min` to `max` relationships, none twice; `max` null: any number. */
 export interface VariableLength {
   readonly kind: "many";
@@ -64,6 +73,11 @@ export interface VariableLength {
   readonly each: EdgeColumns;
   /** Over `each` and the match's input. */
   readonly filter: Expr | null;
+  /**
+   * The path takes these relationships in turn, from left to right, and ends only after the last of them; `min` and
+   * `max` are multiples of their number, and the edge's own direction and `filter` say nothing. Absent: all are alike.
+   */
+  readonly cycle?: readonly CycleStep[];
   /** variant: the relationships from left to right. */
   readonly relationships: OutputColumn;
   /** An object: so many of the shortest paths of each pair of nodes, or all paths of so many lengths. */

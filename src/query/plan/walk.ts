@@ -332,7 +332,8 @@ class ExprRewriter {
   }
 
   private path(path: VariableLength): VariableLength {
-    return { ...path, filter: this.maybe(path.filter), bound: this.maybe(path.bound) };
+    const cycle = path.cycle?.map((step) => ({ ...step, filter: this.maybe(step.filter) }));
+    return { ...path, filter: this.maybe(path.filter), bound: this.maybe(path.bound), ...(cycle && { cycle }) };
   }
 
   private window(plan: WindowPlan): Plan {
@@ -509,8 +510,9 @@ function madeBy(plan: Plan): readonly { readonly id: ColumnId }[] {
   }
 }
 
-function eachOf({ each }: VariableLength): readonly OutputColumn[] {
-  return [each.id, each.type, each.src, each.dst, each.properties];
+function eachOf({ each, cycle }: VariableLength): readonly OutputColumn[] {
+  const all = cycle?.map((step) => step.each) ?? [each];
+  return all.flatMap(({ id, type, src, dst, properties }) => [id, type, src, dst, properties]);
 }
 
 type ModifyingPlan = Extract<Plan, { kind: "insert" | "update" | "delete" | "merge" | "graphwrite" }>;

@@ -8,7 +8,7 @@ import { sqlError } from "../../protocol/errors.js";
 export type ScriptPart =
   /** Without its semicolon; the text begins on that line. */
   | { readonly kind: "statement"; readonly text: string; readonly line: number }
-  /** A command of psql: `\connect shop`. */
+  /** A command of psql or of cypher-shell: `\connect shop`, `:begin`. */
   | { readonly kind: "command"; readonly text: string; readonly line: number }
   /** A row of the COPY before it, in PostgreSQL's text format. */
   | { readonly kind: "row"; readonly text: string; readonly line: number }
@@ -20,7 +20,19 @@ const STATEMENT_CHARACTERS_MAX = 16 * 1024 * 1024;
 const TOKEN_CHARACTERS_MAX = 130;
 
 /** What may end a statement, or keep a semicolon from doing so. */
-const TURN = /['"();\\]|--|\/\*|\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$|\b(?:begin\s+atomic|case|end)\b/gi;
+const TURN_IN_SQL =
+  /['"();\\]|--|\/\*|\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$|\b(?:begin\s+atomic|case|end)\b/gi;
+/** The same in Cypher: names have backquotes, and no text is between dollars. */
+const TURN_IN_CYPHER = /['"`();]|\/\/|\/\*/g;
+/** Of Cypher, as far as the beginning shows it: in its texts a backslash keeps what follows from ending them. */
+const CYPHER =
+  /^(?:match|optional|unwind|return|detach|foreach|(?:merge|create|call)\s*[({]|create\s+(?:constraint\s+(?!trigger)|(?:range|btree|text|point|fulltext|vector|lookup)\s+index)|drop\s+constraint)/i;
+/** So much of a statement tells which language it is in. */
+const TELLING_CHARACTERS = 64;
+/** What a shell of Neo4j reads as a line of its own: `:begin`, and before version 4 `begin` and `schema await`. */
+const SHELL_LINE = /^(?::[a-z][^\n]*|begin|commit|rollback|schema await)[ \t\r]*(?:\n|$)/;
+/** What makes BEGIN or COMMIT a statement of SQL with further lines. */
+const GOES_ON = /^\s*(?:;|(?:transaction|work|isolation|read|not|deferrable|and|prepared|to)\b)/i;
 const WORD_BEFORE = /[\w$\u0080-\uffff]$/;
 const COPY_FROM_STDIN = /^copy\s[^;]*\sfrom\s+stdin\b/i;
 
@@ -37,6 +49,9 @@ export class ScriptReader {
   private parentheses = 0;
   /** BEGIN ATOMIC and CASE that were not ended. */
   private blocks = 0;
+  /** Nothing of the statement was looked at. */
+  private isFresh = true;
+  private isCypher = false;
   private line = 1;
   private inRows = false;
 
@@ -50,7 +65,8 @@ export class ScriptReader {
   /** The next part, or null when its end has not arrived. Throws 54000, 42601. */
   next(isEnd: boolean): ScriptPart | null {
     if (this.inRows) return this.nextRow(isEnd);
-    const end = this.findEnd(isEnd);
+    const begun = this.isFresh ? this.begin(isEnd) : null;
+    const end = begun === "later" ? null : (begun ?? this.findEnd(isEnd));
     if (end === null) {
       if (this.text.length > STATEMENT_CHARACTERS_MAX) throw tooLong(this.line);
       if (!isEnd) return null;
@@ -64,6 +80,23 @@ export class ScriptReader {
       this.skipRestOfLine();
     }
     return statement.trim() === "" ? this.next(isEnd) : { kind: "statement", text: statement, line };
+  }
+
+  /** The end of a line for a shell of Neo4j; "later": more has to arrive to tell; null: a statement begins. */
+  private begin(isEnd: boolean): { readonly to: number; readonly isCommand: boolean } | "later" | null {
+    const start = startOf(this.text);
+    const text = this.text.slice(start);
+    if (!isEnd && (text.length < TELLING_CHARACTERS || text.startsWith("/*"))) return "later";
+    const line = this.isOfPsql ? SHELL_LINE.exec(text)?.[0] : undefined;
+    const isWhole = isEnd || (line === undefined ? !text.startsWith(":") || text.includes("\n") : line.endsWith("\n"));
+    const after = text.slice(line?.length ?? 0);
+    if (!isWhole || !(isEnd || /\S/.test(after))) return "later";
+    if (line !== undefined && (line.startsWith(":") || !GOES_ON.test(after))) {
+      return { to: start + line.length, isCommand: true };
+    }
+    this.isFresh = false;
+    this.isCypher = CYPHER.test(text);
+    return null;
   }
 
   private lastStatement(): ScriptPart | null {
@@ -84,6 +117,7 @@ export class ScriptReader {
     this.line += linesIn(whole);
     this.text = this.text.slice(to);
     this.at = 0;
+    this.isFresh = true;
     this.parentheses = 0;
     this.blocks = 0;
     return { text: whole.slice(start), line };
@@ -92,8 +126,9 @@ export class ScriptReader {
   private findEnd(isEnd: boolean): { readonly to: number; readonly isCommand: boolean } | null {
     for (;;) {
       if (this.closing !== null && !this.close(isEnd)) return null;
-      TURN.lastIndex = this.at;
-      const found = TURN.exec(this.text);
+      const turn = this.isCypher ? TURN_IN_CYPHER : TURN_IN_SQL;
+      turn.lastIndex = this.at;
+      const found = turn.exec(this.text);
       const safe = isEnd ? this.text.length : this.text.length - TOKEN_CHARACTERS_MAX;
       if (found === null || found.index >= safe) {
         // Words may be cut at the end of what has arrived.
@@ -120,12 +155,14 @@ export class ScriptReader {
     switch (token) {
       case "'":
         this.closing = "'";
-        this.escapes = /(?:^|[^\w$])e$/i.test(this.text.slice(Math.max(0, index - 2), index));
+        this.escapes = this.isCypher || /(?:^|[^\w$])e$/i.test(this.text.slice(Math.max(0, index - 2), index));
         return;
       case '"':
-        this.closing = '"';
-        this.escapes = false;
+      case "`":
+        this.closing = token;
+        this.escapes = this.isCypher && token === '"';
         return;
+      case "//":
       case "--":
         this.closing = "\n";
         return;
@@ -177,7 +214,7 @@ export class ScriptReader {
         return this.closing === null;
       }
       this.at = found + closing.length;
-      if (closing === "'" || closing === '"') {
+      if (closing === "'" || closing === '"' || closing === "`") {
         // A doubled quote stands for itself; whether it is doubled may not have arrived.
         if (this.at === this.text.length && !isEnd) {
           this.at = found;

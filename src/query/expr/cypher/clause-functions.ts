@@ -70,6 +70,16 @@ export const PATH_RELATIONSHIPS: ScalarFunction = Object.freeze({
   apply: (_start: number, ...parts: Value[]) => parts.flat() as Value,
 });
 
+/** A float that is a whole number as an integer; any other value as it is. */
+export const WHOLE_AS_INTEGER: ScalarFunction = Object.freeze({
+  ...immutable,
+  name: "whole_as_integer",
+  args: [VARIANT],
+  returns: VARIANT,
+  strict: true,
+  apply: (value: Variant) => (value instanceof Float && Number.isSafeInteger(value.value) ? value.value + 0 : value),
+});
+
 /** The int8 that equals the value, if one does: what an id can be compared with. */
 export const INTEGER_OF: ScalarFunction = Object.freeze({
   ...immutable,

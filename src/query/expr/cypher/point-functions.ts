@@ -9,7 +9,7 @@ import { isNumber } from "./arithmetic.js";
 import { cypherFn, described, wrongArgument } from "./define.js";
 
 /** The Earth's radius in metres, as Neo4j's distances take it. */
-const EARTH_RADIUS = 6_378_140;
+export const EARTH_RADIUS = 6_378_140;
 
 function refused(what: string): never {
   throw cypherError("ArgumentError", "InvalidArgumentValue", what);
@@ -62,7 +62,7 @@ function wrapped(longitude: number): number {
   return ((((longitude + 180) % 360) + 360) % 360) - 180;
 }
 
-function pointArgument(name: string, value: Variant): CypherPoint {
+export function pointArgument(name: string, value: Variant): CypherPoint {
   if (value instanceof CypherPoint) return value;
   throw wrongArgument(`${name}()`, "points", value);
 }

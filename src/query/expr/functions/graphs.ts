@@ -2,6 +2,8 @@
  * Functions of SQL on the tables of a graph: properties, labels, parts of variants, and comparisons of variants with
  * each other and with SQL's values.
  */
+
+import { isOfType } from "../../../values/cypher-type.js";
 import { BOOL, INT4, INT8, type SqlType, TEXT, VARIANT, type Value, VECTOR } from "../../../values/values.js";
 import { doubleOf, GraphNode, GraphRelationship, type Variant, type VariantMap } from "../../../values/variant.js";
 import { isList, variantToText } from "../../../values/variant-format.js";
@@ -32,6 +34,7 @@ export const GRAPH_FUNCTIONS: readonly ScalarFunction[] = [
   HAS_LABEL,
   fn("graph_vector", [BOOL, VARIANT, TEXT, INT4], VECTOR, graphVector),
   fn("graph_text", [BOOL, VARIANT], TEXT, graphText, { variadic: TEXT }),
+  fn("graph_typed", [VARIANT, TEXT], BOOL, isOfType),
 ];
 
 type Compare = (a: Variant, b: Variant) => boolean | null;
