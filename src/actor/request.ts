@@ -5,6 +5,7 @@
 
 import type { ModelUser } from "../ai/model-budget.js";
 import type { BodySource } from "../bodies/body-source.js";
+import { AwaitedLinks } from "../derived/await-links.js";
 import type { ActorMarks } from "../protocol/actor-marks.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
@@ -20,6 +21,7 @@ import type { Client } from "../session/statement-run.js";
 import type { Tenant } from "../session/tenant.js";
 import type { Trace } from "../session/trace.js";
 import type { Transaction } from "../storage/store.js";
+import type { ShardTransaction } from "../storage/transaction.js";
 import type { RequestBudget } from "./key-budgets.js";
 import type { Partition } from "./partition.js";
 import type { ReplySink } from "./reply-sink.js";
@@ -68,6 +70,8 @@ export class Request {
   /** Puts the answer beside the write that it answers; set while an Idempotency-Key waits for its first answer. */
   keepAnswer: ((tx: Transaction, answer: Answer) => void) | null = null;
   private stopping: RequestStop | null = null;
+  /** What it has committed into indexes that are long at work with it. */
+  private links: AwaitedLinks | null = null;
   /** The one that it is at, or was last; "": it has begun none. */
   private statement = "";
   private language: AuditedCaller["language"] = "sql";
@@ -279,6 +283,7 @@ export class Request {
     if (keeps) this.keepAnswer!(tx, answer);
     // With its answer beside it, a commit can be asked for again.
     else if (tx.dirty) this.channel.marks.committed(this.id, !this.wrote);
+    this.noteLinks(tx);
     this.tenant.commit(tx);
     if (keeps) this.keepAnswer = null;
   }
@@ -300,9 +305,29 @@ export class Request {
     } finally {
       this.wrote ||= placed.wrote;
       this.committed ||= placed.committed;
+      this.links = placed.links;
       this.keepAnswer = placed.keepAnswer;
       if (placed.committed) this.tenant.sawEverything();
     }
+  }
+
+  private noteLinks(tx: Transaction): void {
+    const { own } = tx as ShardTransaction;
+    if (own == null || own.isEmpty) return;
+    const indexes = this.partition.derived.withLongWork(this.tenant.number);
+    if (indexes.length === 0) return;
+    this.links ??= new AwaitedLinks();
+    this.links.note(indexes, own);
+  }
+
+  /**
+   * Before its client hears that it has committed: resolves when of the vectors that are to be linked few wait. Null:
+   * so it is.
+   */
+  linked(): Promise<void> | null {
+    const { links } = this;
+    this.links = null;
+    return links?.done(() => this.cancelled || this.ending !== null || this.partition.isEnding) ?? null;
   }
 
   /** Commits one of several transactions of the request. */
@@ -310,6 +335,7 @@ export class Request {
     const { dirty } = tx;
     this.committed ||= dirty;
     if (dirty) this.channel.marks.committed(this.id, false);
+    this.noteLinks(tx);
     this.tenant.commit(tx);
     this.wrote ||= dirty;
   }

@@ -20,7 +20,11 @@ import {
   TAKEN_CODE,
 } from "../protocol/frames.js";
 import { leadOf } from "../protocol/lead.js";
+<<<<<<< HEAD
 import { momentBefore, momentNow } from "../protocol/moment.js";
+=======
+import { after } from "../query/exec/operator.js";
+>>>>>>> vecmem
 import type { Answer } from "../session/answer.js";
 import { pastAt } from "../session/as-of.js";
 import type { Tenant } from "../session/tenant.js";
@@ -351,8 +355,10 @@ export class Requests {
 
   private answer(route: Route, request: Request, frame: RequestFrame, input: Input): Answer | Promise<Answer> {
     if (input.warnings !== undefined) request.warnings = input.warnings;
-    if (!frame.isIdempotent) return route.handle(request, input);
-    return answerOnce(this.host.idempotency, request, frame, () => route.handle(request, input));
+    const answer = frame.isIdempotent
+      ? answerOnce(this.host.idempotency, request, frame, () => route.handle(request, input))
+      : route.handle(request, input);
+    return after(answer, (done) => request.linked()?.then(() => done) ?? done);
   }
 
   private finishLater(request: Request, pending: Promise<Answer>, again: (() => void) | null): void {

@@ -23,6 +23,8 @@ const UNSAVED_SHARE = 0.2;
 /** Close waits so long for other threads, which are told to end. */
 const CLOSE_MAX_MS = 10_000;
 
+const NO_INDEXES: readonly DerivedIndex[] = [];
+
 /** Memory that the indexes of all partitions of an actor have together. */
 export interface IndexMemory {
   bytes: number;
@@ -99,6 +101,13 @@ export class DerivedIndexes {
     const { state, rowsRead, count, bytes, body } = index;
     const waiting = body.waitingCount ?? 0;
     return { state, rowsRead, count, bytes, hasWork: body.hasWork || body.longWork?.isAway === true, waiting };
+  }
+
+  /** Those of a tenant whose work may come to seconds. */
+  withLongWork(tenantNumber: number): readonly DerivedIndex[] {
+    const indexes = this.tenants.get(tenantNumber);
+    if (indexes === undefined) return NO_INDEXES;
+    return [...indexes.values()].map(({ index }) => index).filter(({ body }) => body.longWork !== undefined);
   }
 
   get metrics(): IndexMetrics {

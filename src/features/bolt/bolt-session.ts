@@ -262,6 +262,7 @@ export class BoltSession implements RowSink {
     try {
       await session.prepareCommit(client);
       session.commit((tx) => client.request.commitPart(tx));
+      await client.request.linked();
     } finally {
       this.endTransaction();
     }

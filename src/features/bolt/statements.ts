@@ -164,6 +164,7 @@ export class Statements {
       },
       (tx) => client.request.commitPart(tx),
     );
+    await client.request.linked();
     if (outcome.command !== undefined) rows.discard();
     let keptBytes = rows.keptBytes;
     for (const other of this.results.values()) keptBytes += other.rows.keptBytes;

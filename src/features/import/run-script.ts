@@ -152,7 +152,9 @@ class ScriptRun {
   private async execute(sql: string, params: readonly unknown[] = []): Promise<Outcome> {
     const { request, options, session } = this;
     const run = { sql, params, maxRows: options.maxRows, collector: plainRows, request };
-    return session.execute(run, (tx) => request.commitPart(tx));
+    const outcome = await session.execute(run, (tx) => request.commitPart(tx));
+    await request.linked();
+    return outcome;
   }
 
   private show(outcome: Outcome, { line }: ScriptPart): void {

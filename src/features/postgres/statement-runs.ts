@@ -45,7 +45,10 @@ export class StatementRuns {
   commit(): void | Promise<void> {
     const { session, client } = this.wire;
     client.begin(0);
-    const commit = (): void => session.commit((tx) => client.request.commitPart(tx));
+    const commit = (): void | Promise<void> => {
+      session.commit((tx) => client.request.commitPart(tx));
+      return client.request.linked() ?? undefined;
+    };
     const prepared = session.prepareCommit(client);
     if (!(prepared instanceof Promise)) return commit();
     return prepared.then(commit, (error: unknown) => {
@@ -54,13 +57,14 @@ export class StatementRuns {
     });
   }
 
-  private finished(outcome: Outcome, output: RowOutput, bound: BoundStatement | null): Ran {
+  private finished(outcome: Outcome, output: RowOutput, bound: BoundStatement | null): Ran | Promise<Ran> {
     const { command, shape, rowsAffected } = outcome;
     if (command !== undefined || (rowsAffected !== null && shape.outputs.length === 0)) output.discard();
     for (const notice of outcome.notices) this.notice(notice);
     this.complete(commandTag(outcome, output.rows, bound));
     this.shift = 0;
-    return { command, isPlain: bound !== null && isPlainStatement(bound) };
+    const ran = { command, isPlain: bound !== null && isPlainStatement(bound) };
+    return this.wire.client.request.linked()?.then(() => ran) ?? ran;
   }
 
   complete(tag: string): void {

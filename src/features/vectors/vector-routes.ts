@@ -8,7 +8,6 @@ import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import { writeTogether } from "../documents/document-session.js";
 import { runAlone } from "../statements/run-alone.js";
-import { awaitLinks } from "./await-links.js";
 import { findVectorCollection } from "./find-vector-collection.js";
 import type { VectorCollection } from "./vector-collection.js";
 import { type VectorItem, vectorItem } from "./vector-input.js";
@@ -106,8 +105,6 @@ function refuse(error: unknown): never {
 
 /** Of more, each statement takes so many. */
 const ITEMS_AT_ONCE = 2000;
-/** Requests of fewer vectors do not run ahead of the threads that link. */
-const AWAITS_LINKS_MIN = 64;
 
 function deleteInTurns(
   request: Request,
@@ -165,28 +162,13 @@ function storeMany(
   const source = "unnest($1::text[], $2::vector[], $3::jsonb[]) AS item (id, vector, metadata)";
   const sql = `INSERT INTO ${collection.sqlName} (id, vector, metadata) SELECT id, vector, metadata FROM ${source} WHERE true ${CLAUSES[onConflict]}`;
   const items = new Items(given, collection, onConflict);
-  const stored = sayingWhichIsThere(() => {
+  return sayingWhichIsThere(() => {
     if (given.length > ITEMS_AT_ONCE) return storeInTurns(request, sql, given.length, items);
     for (let i = 0; i < given.length; i++) items.add(i);
     return runAlone(request, { sql, params: columnsOf([...items.byId.values()]) }, ({ rowsAffected }) => ({
       plain: { ...items.answer, inserted: rowsAffected! },
     }));
   });
-  return given.length < AWAITS_LINKS_MIN ? stored : afterLinks(request, collection, given.length, stored);
-}
-
-/** The answer to a request of so many vectors waits while too many are to be linked. */
-async function afterLinks(
-  request: Request,
-  { index }: VectorCollection,
-  vectors: number,
-  stored: Answer<Written> | Promise<Answer<Written>>,
-): Promise<Answer<Written>> {
-  const answer = await stored;
-  const { partition, tenant } = request;
-  const progress = () => (index === null ? null : partition.derived.progress(tenant.number, index.id));
-  await awaitLinks(progress, vectors, () => request.cancelled || partition.isEnding);
-  return answer;
 }
 
 async function storeInTurns(request: Request, sql: string, count: number, items: Items): Promise<Answer<Written>> {
