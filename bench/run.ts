@@ -1,10 +1,11 @@
 /**
  * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness,
  * steps, cost, vector, embed, chat, nli, hybrid, graph, ldbc, graph-writes, stream, subscribers, automl,
- * client, growth, pgbench by name. See bench/README.md for the settings and for how it is measured.
+ * client, growth, pgbench, branches by name. See bench/README.md for the settings and for how it is measured.
  */
 import { loadavg } from "node:os";
 import { automl } from "./automl.js";
+import { branches } from "./branches.js";
 import { bulk } from "./bulk.js";
 import { chat } from "./chat.js";
 import { client } from "./client.js";
@@ -57,6 +58,7 @@ const others: Readonly<Record<string, (rounds: number, seconds: number) => Promi
   subscribers,
   growth,
   pgbench,
+  branches,
 };
 
 const SCALING = "scaling";
