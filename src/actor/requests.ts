@@ -20,11 +20,8 @@ import {
   TAKEN_CODE,
 } from "../protocol/frames.js";
 import { leadOf } from "../protocol/lead.js";
-<<<<<<< HEAD
 import { momentBefore, momentNow } from "../protocol/moment.js";
-=======
 import { after } from "../query/exec/operator.js";
->>>>>>> vecmem
 import type { Answer } from "../session/answer.js";
 import { pastAt } from "../session/as-of.js";
 import type { Tenant } from "../session/tenant.js";

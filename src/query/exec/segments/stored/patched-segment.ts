@@ -3,7 +3,6 @@
  * and a column in which nothing has changed keeps its page. This takes a fraction of the time that it takes to read and
  * decode all records. Made in a thread, by build-columns.ts.
  */
-import { existsSync } from "node:fs";
 import type { RecordDecoder } from "../../../../storage/record-codec.js";
 import type { SqlType, Value } from "../../../../values/values.js";
 import { emptyColumns } from "../../row-buffer.js";
@@ -65,12 +64,23 @@ export class Patcher {
   private segmentOf({ path, fileId, number }: SegmentPatch): StoredSegment | null {
     let file = this.files.get(path);
     if (file === undefined) {
-      if (!existsSync(path)) return null;
-      file = new ColumnFile(path, this.prefixLength);
+      const opened = this.open(path);
+      if (opened === null) return null;
+      file = opened;
       this.files.set(path, file);
     }
     const stored = file.id === fileId ? file.segments[number] : undefined;
     return stored !== undefined && this.columns.every(({ id }) => stored.has(id)) ? stored : null;
+  }
+
+  /** Null: it has been removed. */
+  private open(path: string): ColumnFile | null {
+    try {
+      return new ColumnFile(path, this.prefixLength);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+      throw error;
+    }
   }
 
   private merged(stored: StoredSegment, patch: SegmentPatch): PatchedSegment | null {
