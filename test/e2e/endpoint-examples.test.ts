@@ -128,8 +128,8 @@ const OTHERWISE: Readonly<Record<string, readonly [status: number, why: string]>
 
 const isEnveloped = ({ body }: Reply): boolean => typeof body === "object" && body !== null && "data" in body;
 
-/** Bodies that no text can show. */
-const BINARY = /^application\/(?:octet-stream|vnd\.apache\.)/;
+/** Bodies that no text can show, or whose text depends on its header (the parts of a form). */
+const BINARY = /^(?:application\/(?:octet-stream|vnd\.apache\.)|multipart\/)/;
 
 t.test("every endpoint with a body has an example", async (t) => {
   for (const { name, body, jsonRpc, streamedBody, method, example } of ENDPOINTS) {

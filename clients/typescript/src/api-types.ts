@@ -353,7 +353,7 @@ readonly truncated?: boolean | undefined; } };
 "POST /v1/transactions/{id}/savepoint/{name}/rollback": { readonly sent: { readonly params: { readonly id: string | number | boolean; readonly name: string | number | boolean; }; readonly body?: Record<string, never>; }; readonly answer: { readonly id: string; readonly savepoint: string; } };
 /** The tenant's tables. */
 "GET /v1/schema/tables": { readonly sent: { readonly query?: { 
-/** With true, also the server's own tables, whose names begin with an underscore, and the tables of graphs. */
+/** With true, also tables whose names begin with an underscore, and the tables of graphs. Those that features keep for themselves are listed to administrators alone. */
 readonly include_system?: boolean | "true" | "false" | undefined; readonly limit?: string | number | boolean | undefined; readonly offset?: string | number | boolean | undefined; 
 /** Page number from 1, instead of `offset`. */
 readonly page?: string | number | boolean | undefined; 

@@ -373,7 +373,7 @@ export const queryEndpoints = [
       include_system: Type.Optional(
         Type.Enum(["true", "false"], {
           description:
-            "With true, also the server's own tables, whose names begin with an underscore, and the tables of graphs.",
+            "With true, also tables whose names begin with an underscore, and the tables of graphs. Those that features keep for themselves are listed to administrators alone.",
         }),
       ),
       ...PageQuery,
