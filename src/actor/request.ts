@@ -44,7 +44,7 @@ export interface RequestChannel {
 export type RequestOrigin = Pick<RequestFrame, "id" | "requestId" | "flags" | "deadlineMs" | "head">;
 
 /** What a request has in common with itself as a member's (`asMember`), whichever of them is changed. */
-const SHARED = ["committed", "deadlineMs", "ending", "hasActed", "keepAnswer", "wrote"] as const;
+const SHARED = ["committed", "deadlineMs", "ending", "hasActed", "keepAnswer", "links", "wrote"] as const;
 
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
 

@@ -58,12 +58,23 @@ export class BodyStream {
     this.resume();
   }
 
+  /** The client has gone, and the socket with it. */
+  lost(): void {
+    this.link = null;
+    this.early = [];
+    this.paused = false;
+  }
+
   private balance(): void {
     if (this.hasEnded) return;
     const full = this.link === null || this.untaken >= STREAM_WINDOW_BYTES;
     if (full && !this.paused) {
       this.paused = true;
       this.res.pause();
+      // When the handler of some bytes returns, uWebSockets.js gives the client ten seconds for the next ones.
+      setImmediate(() => {
+        if (this.paused) this.res.pause();
+      });
     } else if (!full && this.untaken <= STREAM_WINDOW_BYTES / 2) this.resume();
   }
 

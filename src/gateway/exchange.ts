@@ -426,6 +426,7 @@ export class Exchange
       this.hasAnswered = true;
       this.replyStream = null;
       // The socket is no longer ours to resume.
+      this.body?.stream?.lost();
       if (this.body?.stream) this.body = null;
       this.release();
     }

@@ -40,6 +40,9 @@ function mayBecome(session: Acting, role: RoleDef, catalog: CatalogView): boolea
   return session.superuser || membershipsOf(session.role, catalog).has(role.id);
 }
 
+/** A NUL ends each part of a key before the text: a text that has some cannot look like other parts. */
+const withoutMarks = (sql: string): string => sql.replaceAll("\0", "\0\u0001");
+
 export class SessionNames implements SessionMemory {
   readonly settings: Settings;
   readonly shapes = new ArgumentShapes();
@@ -75,9 +78,9 @@ export class SessionNames implements SessionMemory {
     const { rightsMayMatter } = this;
     // A function that runs with its owner's rights plans nothing under a key that is kept.
     if (this.definer !== null) return this.keyOf(text);
-    const { everHadKept } = this.tenant.catalog;
-    const known = (this.hasTemporaries ? 1 : 0) + (rightsMayMatter ? 2 : 0) + (everHadKept ? 4 : 0);
-    const names = this.settings.version * 8 + known;
+    const { everHadKept, everHadRoles } = this.tenant.catalog;
+    const ever = (everHadKept ? 4 : 0) + (everHadRoles ? 8 : 0);
+    const names = this.settings.version * 16 + (this.hasTemporaries ? 1 : 0) + (rightsMayMatter ? 2 : 0) + ever;
     if (kept.names !== names) {
       kept.names = names;
       kept.key = this.keyOf(text);
@@ -91,7 +94,7 @@ export class SessionNames implements SessionMemory {
   }
 
   private keyOf(text: Omit<StatementText, "params">): string {
-    const key = this.plainKeyOf(text);
+    const key = this.plainKeyOf(text.sql.includes("\0") ? { ...text, sql: withoutMarks(text.sql) } : text);
     const who = this.rightsMayMatter ? `${this.roleKey}\0` : this.tenant.catalog.everHadKept ? this.openness : "";
     return text.own === true ? `own\0${who}${key}` : `${who}${key}`;
   }

@@ -220,3 +220,14 @@ t.test("a request whose body streams does not follow a partition that moved", as
   const again = await call("/v1/data/import/csv?table=a", { method: "POST", body: "a\n1\n", headers });
   t.equal(again.status, 200, "its place was given back");
 });
+
+t.test("a client whose body is not taken for a while is waited for", async (t) => {
+  /** Longer than uWebSockets.js waits for the next bytes of a body. */
+  const busyMs = 13_000;
+  const { call } = await testGateway(t, {
+    behaviour: { request: (frame, actor) => void setTimeout(() => actor.reply(frame.id), busyMs) },
+  });
+  const body = "a\n".repeat(2 * 1024 * 1024);
+  const headers = { "content-type": "text/csv" };
+  t.equal((await call("/v1/data/import/csv?table=a", { method: "POST", body, headers })).status, 200);
+});

@@ -146,6 +146,17 @@ t.test("no statement of a colleague's reaches what is kept", async (t) => {
   const asked = 'SELECT count(*) FROM "_chat_sessions" WHERE user_id = $1::text';
   const same = await server.sql(asked, ["x"], { token: tokens.ben });
   t.equal(same.body.error?.details?.sqlstate, "42501");
+  // Parts of the keys under which plans are kept, in front of a text that is known.
+  await rows("boss", "SELECT content FROM _chat_messages");
+  for (const before of ["own\0", "administrator\0", "own\0administrator\0", "lifted\0unknown\0own\0"]) {
+    for (const [text, given] of [
+      [asked, ["x"]],
+      ["SELECT content FROM _chat_messages", []],
+    ] as const) {
+      const { status, body } = await server.sql(before + text, given, { token: tokens.ben });
+      t.equal(status, 400, JSON.stringify(body).slice(0, 200));
+    }
+  }
   for (const sql of [
     "TABLE _chat_messages",
     "SELECT (SELECT content FROM _chat_messages LIMIT 1)",
