@@ -57,3 +57,9 @@ export function comparePoints(a: CypherPoint, b: CypherPoint): number {
 
 /** Equal for two points exactly when `comparePoints` gives 0. */
 export const pointKey = ({ srid, x, y, z }: CypherPoint): string => `${srid},${x + 0},${y + 0},${(z ?? 0) + 0}`;
+
+/** A longitude within ±180 degrees. */
+export function wrappedLongitude(longitude: number): number {
+  if (Math.abs(longitude) <= 180) return longitude;
+  return ((((longitude + 180) % 360) + 360) % 360) - 180;
+}

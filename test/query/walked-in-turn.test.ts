@@ -120,3 +120,14 @@ for (let seed = 1; seed <= GRAPHS; seed++) {
     }
   });
 }
+
+t.test("a condition on a relationship about anything else in the pattern", async (t) => {
+  const db = await GraphDatabase.open(t);
+  db.commit((tx) => db.cypher(tx, "CREATE (:N {i: 0})-[:X {t: 1}]->(:N {i: 1})-[:Y {t: 2}]->(:N {i: 2})"));
+  const inPattern = "MATCH ({i: 0}) ((a)-[r:X]->(b)-[s:Y WHERE s.t > r.t]->(c))+ (e) RETURN e.i";
+  const inGroup = "MATCH ({i: 0}) ((a)-[r:X]->(b)-[s:Y]->(c) WHERE s.t > r.t)+ (e) RETURN e.i";
+  db.read((tx) => {
+    t.throws(() => db.cypher(tx, inPattern), { message: /the group's WHERE/ });
+    t.same(db.cypher(tx, inGroup).rows, [[2]]);
+  });
+});

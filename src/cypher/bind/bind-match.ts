@@ -6,7 +6,7 @@ import { sqlError } from "../../protocol/errors.js";
 import { cypherFunction, cypherOperator, LIST_OF, MAP_OF, PATH_OF } from "../../query/expr/cypher/registry.js";
 import { EMBEDDING, SIMILARITY } from "../../query/expr/cypher/similarity.js";
 import type { ColumnExpr, Expr, ScalarFunction } from "../../query/expr/expr.js";
-import { andOf, conjuncts } from "../../query/expr/walk.js";
+import { andOf, columnsOf, conjuncts } from "../../query/expr/walk.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import { underPolicy } from "../../query/plan/graph-guard.js";
 import type {
@@ -375,8 +375,15 @@ class PatternBinder {
     }
     this.later.push(() => {
       const filters = walked.map((pattern, i) => {
-        const { types } = pattern;
-        return this.filterOfEach({ ...pattern, types: plainTypes(types) === null ? types : null }, cycle[i]!.each);
+        const { types, position } = pattern;
+        const one = { ...pattern, types: plainTypes(types) === null ? types : null };
+        const filter = this.filterOfEach(one, cycle[i]!.each);
+        const read = filter === null ? null : columnsOf(filter);
+        if (read !== null && this.columns.some(({ id }) => read.has(id))) {
+          const what = "a condition on a relationship of a group about anything else in the pattern";
+          throw this.unsupported(`${what} belongs into the group's WHERE`, position);
+        }
+        return filter;
       });
       const filtered = cycle.map((step, i) => ({ ...step, filter: filters[i]! }));
       this.edges[place] = { ...common, shape: { ...shape, cycle: filtered } };

@@ -5,7 +5,7 @@ import { type Hydrate, malformed } from "../../protocol/bolt/pack-reader.js";
 import type { DbError } from "../../protocol/errors.js";
 import { checkedDays } from "../../query/expr/cypher/temporal-range.js";
 import { parseZone, zonedAtInstant, zonedOfLocal } from "../../query/expr/cypher/temporal-zone.js";
-import { CypherPoint, systemWith } from "../../values/point.js";
+import { CypherPoint, systemWith, wrappedLongitude } from "../../values/point.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedTime } from "../../values/temporal.js";
 import { doubleOf, floatValue } from "../../values/variant.js";
 
@@ -111,6 +111,9 @@ function durationOf([months, days, seconds, nanos]: Fields): Duration {
 function pointOf([srid, ...coordinates]: Fields): CypherPoint {
   const system = typeof srid === "number" ? systemWith(srid, coordinates.length) : null;
   const [x, y, z = null] = coordinates.map((each) => doubleOf(each)) as [number, number, number?];
-  if (system !== null && [x, y, z ?? 0].every(Number.isFinite)) return new CypherPoint(system.srid, x, y, z);
+  if (system?.isGeographic && Math.abs(y) > 90) throw malformed(`a latitude is from -90 to 90, not ${y}`);
+  if (system !== null && [x, y, z ?? 0].every(Number.isFinite)) {
+    return new CypherPoint(system.srid, system.isGeographic ? wrappedLongitude(x) : x, y, z);
+  }
   throw malformed("a point has an unknown reference system, or a coordinate that is no finite number");
 }

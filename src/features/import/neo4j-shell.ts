@@ -10,8 +10,10 @@ const TRANSACTIONS = /^:?(begin|commit|rollback)\s*;?$/;
 const NOTHING_TO_DO = /^(?:schema await|:(?:clear|history|help|params)\b.*);?$/;
 const PARAMETER = /^:params?\s+(?:`([^`]+)`|(\w+))\s*(?:=>|:)\s*(.+?);?$/s;
 
-/** Texts, quoted names and comments, in which no parameter stands; or a parameter. */
-const PARAMETER_USED = /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`|\/\/[^\n]*|\/\*.*?\*\/|\$(?:`([^`]+)`|(\w+))/gs;
+/** What begins a text, a quoted name or a comment, in which no parameter stands; or a parameter. */
+const MARK = /["'`]|\/\/|\/\*|\$(?:`([^`]+)`|(\w+))/g;
+/** Of a statement with its parameters. */
+const FILLED_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 export class Neo4jShell {
   private readonly parameters = new Map<string, string>();
@@ -30,13 +32,42 @@ export class Neo4jShell {
     return null;
   }
 
-  /** The statement with the parameters that were set. */
+  /** The statement with the parameters that were set. Throws 54000 where it gets too long. */
   filled(statement: string): string {
-    const { parameters } = this;
-    if (parameters.size === 0) return statement;
-    return statement.replace(PARAMETER_USED, (found, quoted?: string, plain?: string) => {
-      const value = parameters.get(quoted ?? plain ?? "");
-      return value === undefined ? found : `(${value})`;
-    });
+    if (![...this.parameters.keys()].some((name) => statement.includes(name))) return statement;
+    let result = "";
+    let done = 0;
+    MARK.lastIndex = 0;
+    for (let found = MARK.exec(statement); found !== null; found = MARK.exec(statement)) {
+      const [mark, quoted, plain] = found;
+      const value = this.parameters.get(quoted ?? plain ?? "");
+      if (!mark.startsWith("$")) MARK.lastIndex = behind(statement, found.index, mark);
+      else if (value !== undefined) {
+        result += `${statement.slice(done, found.index)}(${value})`;
+        done = MARK.lastIndex;
+        if (result.length > FILLED_CHARACTERS_MAX) {
+          throw sqlError("54000", "a statement with its parameters is too long", {
+            hint: `It may have ${FILLED_CHARACTERS_MAX} characters.`,
+          });
+        }
+      }
+    }
+    return result + statement.slice(done);
+  }
+}
+
+/** The end of what the mark begins. */
+function behind(text: string, start: number, mark: string): number {
+  const end = (at: number, length: number): number => (at < 0 ? text.length : at + length);
+  if (mark === "/*") return end(text.indexOf("*/", start + 2), 2);
+  if (mark === "//") return end(text.indexOf("\n", start), 1);
+  if (mark === "`") return end(text.indexOf("`", start + 1), 1);
+  const next = mark === '"' ? /["\\]/g : /['\\]/g;
+  next.lastIndex = start + 1;
+  for (;;) {
+    const found = next.exec(text)?.[0];
+    if (found === undefined) return text.length;
+    if (found === mark) return next.lastIndex;
+    next.lastIndex++;
   }
 }

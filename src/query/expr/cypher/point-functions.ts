@@ -1,6 +1,12 @@
 /** Points of Cypher: `point({…})`, distances and boxes (Neo4j's manual, "Spatial functions"). */
 import { cypherError } from "../../../values/cypher-error.js";
-import { CypherPoint, REFERENCE_SYSTEMS, type ReferenceSystem, systemOf } from "../../../values/point.js";
+import {
+  CypherPoint,
+  REFERENCE_SYSTEMS,
+  type ReferenceSystem,
+  systemOf,
+  wrappedLongitude,
+} from "../../../values/point.js";
 import { BOOL } from "../../../values/values.js";
 import { floatValue, type Variant, type VariantMap } from "../../../values/variant.js";
 import type { ScalarFunction } from "../expr.js";
@@ -52,14 +58,8 @@ export function pointOfMap(map: Variant): CypherPoint | null {
   if (x === undefined || y === undefined) refused("point() takes x and y, or longitude and latitude");
   const system = systemIn(map, isGeographic, z === undefined ? 2 : 3);
   if (system.isGeographic && Math.abs(y) > 90) refused(`a latitude is from -90 to 90, not ${y}`);
-  const east = system.isGeographic ? wrapped(x) : x;
+  const east = system.isGeographic ? wrappedLongitude(x) : x;
   return new CypherPoint(system.srid, east, y, z ?? null);
-}
-
-/** A longitude within ±180 degrees. */
-function wrapped(longitude: number): number {
-  if (Math.abs(longitude) <= 180) return longitude;
-  return ((((longitude + 180) % 360) + 360) % 360) - 180;
 }
 
 export function pointArgument(name: string, value: Variant): CypherPoint {
