@@ -12,6 +12,7 @@ import type { Tenant } from "../session/tenant.js";
 import type { Commit } from "../storage/commit-log.js";
 import { FollowedLog } from "../storage/followed-log.js";
 import { placePrefix } from "../storage/keys.js";
+import { hasEntries } from "../storage/tenant-entries.js";
 import type { ActorTenures, OpenedCopy } from "./actor-tenures.js";
 import type { PartitionEvents } from "./open-partition.js";
 import type { Partition } from "./partition.js";
@@ -66,6 +67,8 @@ export class Copies {
     if (lead !== undefined && hasBudget(leadOf(lead))) return null;
     let tenant = copy.tenants.get(number);
     if (tenant === undefined) {
+      // It may have come to the partition since.
+      if (!hasEntries(partition.shard, number)) return null;
       tenant = copyTenant(partition, number);
       copy.tenants.set(number, tenant);
     }

@@ -154,7 +154,8 @@ export class Requests {
     }
     if (!this.partitions.has(frame.partition) || this.leaving.has(frame.partition)) {
       if (this.host.isClustered === true) {
-        if ((frame.flags & REQUEST_STALE) !== 0) void this.acceptStale(frame);
+        const isWhole = (frame.flags & REQUEST_STREAMED) === 0;
+        if ((frame.flags & REQUEST_STALE) !== 0 && isWhole) void this.acceptStale(frame);
         else this.sendElsewhere(frame);
         return;
       }

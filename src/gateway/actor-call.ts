@@ -2,7 +2,7 @@
  * One request on its way to its actor: keeps its place among what is in flight to the partition, queues its frame, and
  * sends it on when its tenant has moved to another partition. Made by exchange.ts; owned by it.
  */
-import { REQUEST_STALE, STREAM_WINDOW_BYTES } from "../protocol/frames.js";
+import { REQUEST_STALE, REQUEST_STREAMED, STREAM_WINDOW_BYTES } from "../protocol/frames.js";
 import type { ActorLink, PendingReply } from "./actor-link.js";
 import { REDIRECTS_MAX, redirect, release, reserve } from "./partition-load.js";
 import type { Services } from "./services.js";
@@ -44,7 +44,8 @@ export class ActorCall {
   send({ code, flags, tenant, deadlineMs, requestId, head }: FrameParts, body: Uint8Array | null): void {
     const { pending, partition } = this;
     const { pool } = this.services;
-    const mayBeStale = (flags & REQUEST_STALE) !== 0 && this.redirects === 0;
+    // A body that streams cannot follow to the owner, where a copy turns out to be too old.
+    const mayBeStale = (flags & REQUEST_STALE) !== 0 && (flags & REQUEST_STREAMED) === 0 && this.redirects === 0;
     this.link = mayBeStale ? pool.linkToCopy(partition) : pool.linkOf(partition);
     this.frameId = this.link.send(pending, code, flags, partition, tenant, deadlineMs, requestId, head, body);
   }

@@ -18,8 +18,8 @@ import {
 import { type Moment, momentNow } from "../../src/protocol/moment.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
-import { Shard } from "../../src/storage/shard.js";
 import { open } from "../conformance/sql-adapter.js";
+import { memoryHost } from "./memory-host.js";
 
 const NUMBER = 3;
 /** As in sql-adapter.ts. */
@@ -75,15 +75,7 @@ async function start(t: Test) {
           waiting.get(id)?.({ status, flags, headers, body: body.toString() }),
         ),
       control: () => undefined,
-      deriveKey: async ({ length }) => new Uint8Array(length),
-      startInference: () => {
-        throw new Error("no models here");
-      },
-      failed: (error) => t.fail(error.message),
-      log: () => undefined,
-      setLogLevel: () => undefined,
-      openShard: async (_directory, options) =>
-        Shard.open({ ...options, engine: new MemoryEngine(), log: new MemoryCommitLog() }),
+      ...memoryHost(t),
       tenures,
     },
     actorFeatures,
@@ -111,6 +103,7 @@ async function start(t: Test) {
 
 t.test("a copy is read as its owner's commits come", async (t) => {
   const { owner, log, ask, rows, state, copy } = await start(t);
+  t.equal((await ask("SELECT 1")).flags, REPLY_MOVED, "a tenant of which it has nothing may have come since");
   await owner.exec("CREATE TABLE board (id int PRIMARY KEY, owner text)");
   await owner.exec("INSERT INTO board VALUES (1, 'ann'), (2, 'bob'), (3, 'ann')");
   const first = await ask("SELECT count(*) FROM board");

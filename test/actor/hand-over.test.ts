@@ -16,9 +16,7 @@ import { JOBS } from "../../src/features/jobs/jobs.js";
 import type { WireSession } from "../../src/features/postgres/wire-session.js";
 import { WireSessions } from "../../src/features/postgres/wire-sessions.js";
 import type { FromActor } from "../../src/protocol/messages.js";
-import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
-import { MemoryEngine } from "../../src/storage/memory-engine.js";
-import { Shard } from "../../src/storage/shard.js";
+import { memoryHost } from "./memory-host.js";
 
 const NUMBER = 1;
 const TENANT = 7;
@@ -52,15 +50,7 @@ async function start(t: Test) {
         if (message.kind === "partition-leaving")
           setImmediate(() => actor.receive({ kind: "partition-left", partition: message.partition }));
       },
-      deriveKey: async ({ length }) => new Uint8Array(length),
-      startInference: () => {
-        throw new Error("no models here");
-      },
-      failed: (error) => t.fail(error.message),
-      log: () => undefined,
-      setLogLevel: () => undefined,
-      openShard: async (_directory, options) =>
-        Shard.open({ ...options, engine: new MemoryEngine(), log: new MemoryCommitLog() }),
+      ...memoryHost(t),
       tenures,
     },
     (made) => {

@@ -126,6 +126,15 @@ t.test("what is wrong is named, and nothing is stored", async (t) => {
   t.same(await cypher("MATCH (n) RETURN count(n)"), before);
 });
 
+t.test("a byte order mark before a header in quotes is none of its text", async (t) => {
+  const { status, body } = await send("", ["nodes:Marked", '\ufeff"code:ID","name"\n"m1","one"\n']);
+  t.equal(status, 200, JSON.stringify(body));
+  const found = await server.expect(200, "POST", "/v1/query/execute", {
+    sql: "MATCH (m:Marked) RETURN m.code, m.name",
+  });
+  t.same(found.body.data.rows, [["m1", "one"]]);
+});
+
 t.test("bad rows are left out on demand", async (t) => {
   const made = await send(
     "?duplicate_nodes=skip&unconnected_relationships=skip&delimiter=TAB&array_delimiter=%7C",

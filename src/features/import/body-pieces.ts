@@ -120,7 +120,7 @@ function inflatesTooMuch(): DbError {
 }
 
 /** Without the byte order mark that some programs write. */
-async function* withoutMark(raw: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+export async function* withoutMark(raw: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   let first = true;
   for await (const piece of raw) {
     const isMarked = first && piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf;

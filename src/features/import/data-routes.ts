@@ -15,7 +15,7 @@ import { ARROW_STREAM, ColumnStream, PARQUET_FILE } from "../statements/column-s
 import { csvRows, ndjsonRows, RowStream } from "../statements/row-stream.js";
 import { filePieces } from "./body-pieces.js";
 import { ColumnarFile } from "./columnar-file.js";
-import { ImportProgress } from "./import-progress.js";
+import { importAnswer } from "./import-progress.js";
 import { type ImportCounts, type ImportOptions, importRows, type NamedType } from "./import-rows.js";
 import { runScript } from "./run-script.js";
 
@@ -100,32 +100,24 @@ async function importPieces(
 ): Promise<Answer<Imported>> {
   const started = performance.now();
   const body = request.body!;
-  const [accept = ""] = request.head.media;
-  const progress = await ImportProgress.open(request, accept);
   const answerOf = ({ rows, skipped, made }: ImportCounts): Answer<Imported> => ({
     plain: {
       ...(made !== undefined && { created: made }),
       rows,
       rows_skipped: skipped,
       bytes: body.bytes,
-      execution_time_ms: Math.round((performance.now() - started) * 1000) / 1000,
+      execution_time_ms: elapsedSince(started),
     },
   });
-  let answer: Answer<Imported> = {};
-  await importRows(
-    request,
-    pieces,
-    options,
-    (counts) => progress?.tell({ rows: counts.rows, bytes: body.bytes }),
-    (tx, counts) => {
-      answer = answerOf(counts);
-      request.commit(tx, answer);
-    },
+  return importAnswer<Imported>(request, (progress, commit) =>
+    importRows(
+      request,
+      pieces,
+      options,
+      (counts) => progress?.tell({ rows: counts.rows, bytes: body.bytes }),
+      (tx, counts) => commit(tx, answerOf(counts)),
+    ),
   );
-  if (progress === null) return answer;
-  await request.durable();
-  progress.end(answer.plain);
-  return STREAMED;
 }
 
 function importOptions(request: Request, query: Input["query"], csv: ImportOptions["csv"]): ImportOptions {

@@ -1,6 +1,8 @@
-/** What an import tells its client while it runs. Used by the routes of imports. */
+/** What an import tells its client while it runs, and in the end. Used by the routes of imports. */
 import type { ReplySink } from "../../actor/reply-sink.js";
 import type { Request } from "../../actor/request.js";
+import { type Answer, STREAMED } from "../../session/answer.js";
+import type { Transaction } from "../../storage/store.js";
 
 /** Milliseconds between two words of progress. */
 const PROGRESS_MS = 250;
@@ -37,4 +39,22 @@ export class ImportProgress {
     void this.sink.write(Buffer.from(this.frame(JSON.stringify({ data: result }))));
     this.sink.end();
   }
+}
+
+/** Runs an import that commits once. What it commits with is the answer, or the last word of a stream of progress. */
+export async function importAnswer<T>(
+  request: Request,
+  run: (progress: ImportProgress | null, commit: (tx: Transaction, answer: Answer<T>) => void) => Promise<unknown>,
+): Promise<Answer<T>> {
+  const [accept = ""] = request.head.media;
+  const progress = await ImportProgress.open(request, accept);
+  let answer: Answer<T> = {};
+  await run(progress, (tx, made) => {
+    answer = made;
+    request.commit(tx, made);
+  });
+  if (progress === null) return answer;
+  await request.durable();
+  progress.end(answer.plain);
+  return STREAMED;
 }

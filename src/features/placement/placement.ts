@@ -10,10 +10,12 @@
 import type { HeldRequest } from "../../actor/actor-features.js";
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler } from "../../actor/scheduler.js";
+
 import { decodeEntries } from "../../backup/entries-buffer.js";
 import { DbError } from "../../protocol/errors.js";
 import type { FromActor } from "../../protocol/messages.js";
 import type { MoveReport, PlacementMessage, TenantMemory, UnsettledTenant } from "../../protocol/placement.js";
+import { hasEntries } from "../../storage/tenant-entries.js";
 import { FEED } from "../feed/feed.js";
 import { replaceJobs } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
@@ -209,6 +211,10 @@ export class Placement {
     try {
       await passage.removal;
       if (passage.receiving?.move !== move) return;
+      // What is left of a tenant has a record of where it went. Without one it is at home, and the order is an old one.
+      if (partition.places.get(tenant) === undefined && hasEntries(partition.shard, tenant)) {
+        throw new Error("the tenant is in its partition");
+      }
       partition.places.set(tenant, { kind: "incoming", move });
       const isStopped = () => this.closing || passage.receiving?.move !== move;
       if (!(await removeTenant(partition, tenant, this.host.scheduler, isStopped))) return;
@@ -216,7 +222,9 @@ export class Placement {
       await partition.durable();
       this.report(tenant, move, { did: "receiving" });
     } catch (error) {
+      if (passage.receiving?.move === move) passage.receiving = null;
       this.failed(tenant, move, error);
+      this.forgetPassage(partition, tenant);
     }
   }
 

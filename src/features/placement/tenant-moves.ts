@@ -92,8 +92,19 @@ export class TenantMoves {
     this.moves.set(tenant, move);
     this.options.directory.saveMove(recordOf(move));
     if (this.moves.size > REMEMBERED_MAX) this.forgetOldest();
-    this.say(to, { do: "receive", tenant, move: move.id, from });
+    void this.prepare(move);
     return viewOf(move);
+  }
+
+  /** The target removes what is left there of the tenant: nobody says so who might not be the directory any more. */
+  private async prepare(move: Move): Promise<void> {
+    const { tenant, id, from, to } = move;
+    try {
+      await this.options.durable();
+      if (move.state === "preparing") this.say(to, { do: "receive", tenant, move: id, from });
+    } catch (error) {
+      if (!isUnsure(error)) this.fail(move, error instanceof Error ? error.message : String(error));
+    }
   }
 
   get isMoving(): boolean {

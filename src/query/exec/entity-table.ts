@@ -44,6 +44,17 @@ export const NOT_AN_ENDPOINT = 0;
 export const STATE_BYTES = 400;
 
 /** One of the two tables. */
+/** One that is not stored yet. */
+export function newEntity({
+  id,
+  kind,
+  src,
+  dst,
+  properties,
+}: Pick<EntityState, "id" | "kind" | "src" | "dst" | "properties">): EntityState {
+  return { id, kind, src, dst, properties, stored: null, isDeleted: false, isPending: false, isChanged: false };
+}
+
 export class EntityTable {
   readonly states = new Map<number, EntityState>();
   /** States that wait for `flush`, in the order of their first change. */
@@ -90,17 +101,15 @@ export class EntityTable {
     const { isNodes } = this;
     const kind = row[isNodes ? NODE_COLUMN.labels : EDGE_COLUMN.type] as string;
     const properties = row[isNodes ? NODE_COLUMN.properties : EDGE_COLUMN.properties] as VariantMap;
-    return {
+    const state = newEntity({
       id: row[NODE_COLUMN.id] as number,
       kind,
       src: isNodes ? NOT_AN_ENDPOINT : (row[EDGE_COLUMN.src] as number),
       dst: isNodes ? NOT_AN_ENDPOINT : (row[EDGE_COLUMN.dst] as number),
       properties,
-      stored: { kind, properties },
-      isDeleted: false,
-      isPending: false,
-      isChanged: false,
-    };
+    });
+    state.stored = { kind, properties };
+    return state;
   }
 
   add(state: EntityState): EntityState {

@@ -12,7 +12,14 @@ import { deletedEntity, type VariantMap } from "../../values/variant.js";
 import { BULK_ROWS, BulkWriter } from "./bulk-writer.js";
 import type { ExecContext } from "./context.js";
 import { EdgeFinder } from "./edge-finder.js";
-import { type EntityChecks, type EntityState, EntityTable, NOT_AN_ENDPOINT, STATE_BYTES } from "./entity-table.js";
+import {
+  type EntityChecks,
+  type EntityState,
+  EntityTable,
+  NOT_AN_ENDPOINT,
+  newEntity,
+  STATE_BYTES,
+} from "./entity-table.js";
 import { GraphChanges } from "./graph-changes.js";
 import { after, inTurns } from "./operator.js";
 import type { Move } from "./table-writer.js";
@@ -75,17 +82,7 @@ export class GraphWriter {
   private create(in_: EntityTable, kind: string, src: number, dst: number, properties: VariantMap): EntityState {
     const id = this.context.services.nextRowId(in_.table);
     this.counts.propertiesSet += properties.size;
-    const state: EntityState = {
-      id,
-      kind,
-      src,
-      dst,
-      properties,
-      stored: null,
-      isDeleted: false,
-      isPending: false,
-      isChanged: false,
-    };
+    const state = newEntity({ id, kind, src, dst, properties });
     in_.touch(state);
     return in_.add(state);
   }

@@ -181,6 +181,24 @@ t.test("a move ends where it should", async (t) => {
   }
 });
 
+t.test("an order to take a tenant that is at home there removes nothing", async (t) => {
+  const world = await World.open();
+  world.directory.createTenant({ id: "nomad" });
+  const { number: tenant, partition: home } = world.directory.placeOf("nomad");
+  const { partition, placement, entriesOf } = world.actors[home]!;
+  const tx = partition.shard.begin();
+  tx.put(rowKey(tenant, 1), Buffer.from("first"));
+  tx.commit();
+  const before = entriesOf.call(world.actors[home], tenant);
+  // Of a directory that has decided nothing, or of a move that was forgotten since.
+  placement.hear(home, { do: "receive", tenant, move: "an old one", from: (home + 1) % ACTORS });
+  for (let step = 0; step < 30; step++) await world.step();
+  world.skip(70_000);
+  for (let step = 0; step < 30; step++) await world.step();
+  t.same(entriesOf.call(world.actors[home], tenant), before);
+  t.ok(isSettled(partition));
+});
+
 for (const [from, to] of ROUTES) {
   t.test(`from ${from} to ${to}, messages lost`, async (t) => {
     const { delivered } = await run(from, to, { kind: "none" }, 0);

@@ -52,7 +52,13 @@ function idTypeOf(options: string | undefined, role: Role, usual: string, text: 
   return type;
 }
 
+/** Of one field. */
+const FIELD_CHARACTERS_MAX = 1024;
+
 function fieldOf(text: string, kind: GraphFileKind, idType: string): BulkField {
+  if (text.length > FIELD_CHARACTERS_MAX) {
+    throw wrong(`${text.slice(0, 100)}…`, `is longer than ${FIELD_CHARACTERS_MAX} characters`);
+  }
   const [, name = "", typeName = "string", space = "", options] = FIELD.exec(text) ?? [];
   const special = ROLES[typeName.toUpperCase()];
   if (special === undefined) {

@@ -17,13 +17,17 @@ export interface BulkType {
 }
 
 const INTEGER = /^[+-]?\d+$/;
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+/** No point is longer. */
+const POINT_CHARACTERS_MAX = 4096;
+/** To read a longer integer takes the square of its length, and it is out of every range. */
+const DIGITS_MAX = 1024;
 const SPECIAL: Readonly<Record<string, number>> = {
   NaN: Number.NaN,
   Infinity: Number.POSITIVE_INFINITY,
   "-Infinity": Number.NEGATIVE_INFINITY,
 };
-const MEMBER = /^\s*['"]?([A-Za-z_]\w*)['"]?\s*:\s*['"]?([^'"]*?)['"]?\s*$/;
+const MEMBER = /^['"]?([A-Za-z_]\w*)['"]?$/;
 
 function notOf(type: string, text: string): Error {
   return sqlError("22P02", `invalid input for type ${type}: "${text.slice(0, 100)}"`);
@@ -36,7 +40,7 @@ const integerOfBits = (name: string, bits: number): Read => {
     if (!INTEGER.test(trimmed)) throw notOf(name, text);
     const number = Number(trimmed);
     if (Number.isSafeInteger(number) && number >= -limit && number < limit) return number === 0 ? 0 : number;
-    const exact = BigInt(trimmed);
+    const exact = trimmed.length > DIGITS_MAX ? limit : BigInt(trimmed);
     if (exact < -limit || exact >= limit) throw sqlError("22003", `"${text.slice(0, 100)}" is out of range of ${name}`);
     return exact;
   };
@@ -66,16 +70,25 @@ function readChar(text: string): string {
 
 /** `{latitude: 55.7, longitude: 12.6}`, `{x: 1, y: 2, crs: 'cartesian'}`. */
 function readPoint(text: string): Variant {
-  const inside = /^\s*\{(.*)\}\s*$/s.exec(text)?.[1];
-  if (inside === undefined) throw notOf("point", text);
-  const members = inside.split(",").map((part): [string, Variant] => {
-    const [, name, value = ""] = MEMBER.exec(part) ?? [];
-    if (name === undefined) throw notOf("point", text);
-    if (INTEGER.test(value)) return [name, Number(value)];
-    return [name, NUMBER.test(value) ? floatValue(Number(value)) : value];
-  });
+  const trimmed = text.trim();
+  const isEnclosed = trimmed.startsWith("{") && trimmed.endsWith("}");
+  if (!isEnclosed || trimmed.length < 2 || text.length > POINT_CHARACTERS_MAX) throw notOf("point", text);
+  const members = trimmed
+    .slice(1, -1)
+    .split(",")
+    .map((part): [string, Variant] => {
+      const colon = part.indexOf(":");
+      const name = MEMBER.exec(part.slice(0, Math.max(0, colon)).trim())?.[1];
+      if (name === undefined) throw notOf("point", text);
+      const value = withoutQuotes(part.slice(colon + 1).trim());
+      if (/['"]/.test(value)) throw notOf("point", text);
+      if (INTEGER.test(value)) return [name, Number(value)];
+      return [name, NUMBER.test(value) ? floatValue(Number(value)) : value];
+    });
   return pointOfMap(new Map(members));
 }
+
+const withoutQuotes = (text: string): string => text.replace(/^['"]/, "").replace(/['"]$/, "");
 
 const instantOf =
   (kind: "date" | "localtime" | "time" | "localdatetime" | "datetime"): Read =>

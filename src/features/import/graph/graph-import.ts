@@ -9,7 +9,7 @@ import { DbError, sqlError } from "../../../protocol/errors.js";
 import { IMPORT_ROW_BYTES_MAX } from "../../../protocol/limits.js";
 import { BulkWriter } from "../../../query/exec/bulk-writer.js";
 import type { ExecContext } from "../../../query/exec/context.js";
-import { type EntityState, EntityTable, NOT_AN_ENDPOINT } from "../../../query/exec/entity-table.js";
+import { EntityTable, NOT_AN_ENDPOINT, newEntity } from "../../../query/exec/entity-table.js";
 import { inCypher } from "../../../query/exec/graph-writer.js";
 import { ensureGraph } from "../../../session/ensure-graph.js";
 import { Session, type SessionOptions } from "../../../session/session.js";
@@ -58,6 +58,8 @@ export interface GraphCounts {
 const ROWS_PER_LOOK = 64;
 /** Texts of label fields whose labels are remembered. */
 const LABELS_MAX = 1000;
+/** Longer ones are read each time. */
+const LABELS_CHARACTERS_MAX = 256;
 const NO_PROPERTIES: VariantMap = new Map();
 
 /** Stores the files and calls `commit`, at once when they are complete, with the transaction. */
@@ -247,7 +249,7 @@ class GraphImport {
       const own = text.split(this.options.arrayDelimiter).map((label) => label.trim());
       labels = encodeLabels([...this.file.kinds, ...own].filter((label) => label !== ""));
       if (this.labels.size >= LABELS_MAX) this.labels.clear();
-      this.labels.set(text, labels);
+      if (text.length <= LABELS_CHARACTERS_MAX) this.labels.set(text, labels);
     }
     return labels;
   }
@@ -309,19 +311,8 @@ class GraphImport {
   }
 
   private store(id: number, kind: string, src: number, dst: number, properties: VariantMap, reader: CsvReader): void {
-    const state: EntityState = {
-      id,
-      kind,
-      src,
-      dst,
-      properties,
-      stored: null,
-      isDeleted: false,
-      isPending: false,
-      isChanged: false,
-    };
     try {
-      this.table!.load(this.bulk!, state);
+      this.table!.load(this.bulk!, newEntity({ id, kind, src, dst, properties }));
     } catch (error) {
       throw atLine(error, reader.line);
     }

@@ -5,13 +5,13 @@ import type { Input } from "../../../bodies/validate.js";
 import { DEFAULT_GRAPH } from "../../../catalog/graph.js";
 import type { ResponseOf } from "../../../protocol/endpoints.js";
 import { DbError } from "../../../protocol/errors.js";
-import { type Answer, STREAMED } from "../../../session/answer.js";
+import type { Answer } from "../../../session/answer.js";
 import { sessionOptions } from "../../../session/session-options.js";
 import { elapsedSince } from "../../../session/sql-result.js";
-import { filePieces } from "../body-pieces.js";
-import { ImportProgress } from "../import-progress.js";
+import { filePieces, withoutMark } from "../body-pieces.js";
+import { importAnswer } from "../import-progress.js";
 import { formFiles } from "./form-files.js";
-import { type GraphCounts, type GraphFile, type GraphImportOptions, importGraph } from "./graph-import.js";
+import { type GraphFile, type GraphImportOptions, importGraph } from "./graph-import.js";
 
 export const graphImportHandlers = { "graph.import": importFiles } satisfies Handlers;
 
@@ -19,29 +19,19 @@ type Imported = ResponseOf<"graph.import">;
 
 async function importFiles(request: Request, { query }: Input): Promise<Answer<Imported>> {
   const started = performance.now();
-  const [accept = "", contentType = "", contentEncoding = ""] = request.head.media;
+  const [, contentType = "", contentEncoding = ""] = request.head.media;
   const body = request.body!;
   const options = optionsOf(request, query);
   const files = graphFiles(filePieces(body, contentEncoding, "utf-8"), contentType);
-  const progress = await ImportProgress.open(request, accept);
-  const answerOf = (counts: GraphCounts): Answer<Imported> => ({
-    plain: { ...counts, bytes: body.bytes, execution_time_ms: elapsedSince(started) },
-  });
-  let answer: Answer<Imported> = {};
-  await importGraph(
-    request,
-    files,
-    options,
-    ({ nodes, relationships }) => progress?.tell({ nodes, relationships, bytes: body.bytes }),
-    (tx, counts) => {
-      answer = answerOf(counts);
-      request.commit(tx, answer);
-    },
+  return importAnswer<Imported>(request, (progress, commit) =>
+    importGraph(
+      request,
+      files,
+      options,
+      ({ nodes, relationships }) => progress?.tell({ nodes, relationships, bytes: body.bytes }),
+      (tx, counts) => commit(tx, { plain: { ...counts, bytes: body.bytes, execution_time_ms: elapsedSince(started) } }),
+    ),
   );
-  if (progress === null) return answer;
-  await request.durable();
-  progress.end(answer.plain);
-  return STREAMED;
 }
 
 /** Separators that are hard to write in an address have names. */
@@ -87,6 +77,6 @@ async function* graphFiles(pieces: AsyncIterable<Uint8Array>, contentType: strin
         field: name.slice(0, 100),
       });
     }
-    yield { name: fileName, kind, kinds, pieces: ofFile };
+    yield { name: fileName, kind, kinds, pieces: withoutMark(ofFile) };
   }
 }
