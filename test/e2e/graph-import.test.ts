@@ -121,6 +121,19 @@ t.test("what is wrong is named, and nothing is stored", async (t) => {
     status: 400,
     body: { error: { code: "invalid_request" } },
   });
+  const first = "--frontier\r\nContent-Disposition: form-data; name=nodes; filename=a.csv\r\n\r\n:ID\na\r\n";
+  const odd = [
+    ["Content-Type: text/csv", /1 of the form's parts have no valid Content-Disposition/],
+    ["Content-Disposition: attachment; name=nodes; filename=b.csv", /1 of the form's parts have no valid/],
+    ["Content-Disposition: form-data; filename=b.csv", /part 2 of the form has no name/],
+    ["Content-Disposition: form-data; name=nodes", /"nodes" is no file/],
+    ["Content-Disposition: form-data", /has no name/],
+  ] as const;
+  for (const [header, message] of odd) {
+    const body = `${first}--frontier\r\n${header}\r\n\r\n:ID\nb\r\n--frontier--\r\n`;
+    const refused = await server.call("POST", PATH, body, { headers });
+    t.match(refused, { status: 400, body: { error: { code: "invalid_request", message } } }, header);
+  }
   t.match(await send("?graph=nowhere", ["nodes", ":ID\na\n"]), { status: 404 });
   t.match(await send("?delimiter=;", ["nodes", ":ID\na\n"]), { status: 400 });
   t.same(await cypher("MATCH (n) RETURN count(n)"), before);

@@ -81,13 +81,26 @@ export async function* formFiles(pieces: AsyncIterable<Uint8Array>, contentType:
     headers: { "content-type": contentType },
     limits: { fieldNameSize: NAME_BYTES_MAX, files: FILES_MAX, fileSize: Number.POSITIVE_INFINITY },
   });
-  form.on("file", (name, stream, fileName) => parts.add(name, fileName || name, stream));
-  form.on("field", (name) => parts.fail(wrongForm(`The part "${name}" of the form is no file.`)));
+  let count = 0;
+  form.on("file", (name: string | undefined, stream, fileName) => {
+    count++;
+    if (name === undefined) parts.fail(wrongForm(`The part ${count} of the form has no name.`));
+    parts.add(name ?? "", fileName || name || "", stream);
+  });
+  form.on("field", (name: string | undefined) => {
+    parts.fail(wrongForm(name === undefined ? "A part of the form has no name." : `The part "${name}" is no file.`));
+  });
   form.on("filesLimit", () => parts.fail(wrongForm(`The form has more than ${FILES_MAX} files.`)));
   form.on("error", (error) => {
     parts.fail(error instanceof DbError ? error : wrongForm(`The form is not valid: ${(error as Error).message}.`));
   });
-  form.on("finish", () => parts.end());
+  form.on("finish", () => {
+    const skipped = partsOf(form) - count;
+    if (skipped > 0) {
+      parts.fail(wrongForm(`${skipped} of the form's parts have no valid Content-Disposition with a name.`));
+    }
+    parts.end();
+  });
   const source = Readable.from(copies(pieces), { objectMode: false });
   source.on("error", (error) => {
     parts.fail(error);
@@ -101,6 +114,11 @@ export async function* formFiles(pieces: AsyncIterable<Uint8Array>, contentType:
     source.destroy();
     form.destroy();
   }
+}
+
+/** Also those that Busboy skips without a word, because their Content-Disposition is missing or not valid. */
+function partsOf(form: Busboy): number {
+  return (form as unknown as { readonly _parser: { readonly _nparts: number } })._parser._nparts;
 }
 
 /** The form keeps pieces for longer than the body does. */
