@@ -1,4 +1,5 @@
 /** Labels of a node as the column `labels` has them: see LABEL_MARK. */
+import { cypherError } from "./cypher-error.js";
 import { DELETED_MARK, LABEL_MARK } from "./variant.js";
 
 const NO_LABELS: readonly string[] = Object.freeze([]);
@@ -6,8 +7,20 @@ const NO_LABELS: readonly string[] = Object.freeze([]);
 const LISTS_MAX = 1000;
 const lists = new Map<string, readonly string[]>();
 
+const MARKS = new RegExp(`[${DELETED_MARK}${LABEL_MARK}]`);
+
+/** A label or a type that is to be stored. Throws an ArgumentError: it holds a character that separates labels in a record. */
+export function storableName(name: string): string {
+  if (!MARKS.test(name)) return name;
+  const shown = JSON.stringify(name.slice(0, 100));
+  const message = `a label or a type holds neither U+0000 nor U+001F, and ${shown} does`;
+  throw cypherError("ArgumentError", "InvalidArgumentValue", message);
+}
+
+/** Throws an ArgumentError. */
 export function encodeLabels(labels: Iterable<string>): string {
   const sorted = [...new Set(labels)].sort();
+  for (const label of sorted) storableName(label);
   return sorted.length === 0 ? "" : LABEL_MARK + sorted.join(LABEL_MARK) + LABEL_MARK;
 }
 

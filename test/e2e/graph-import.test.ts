@@ -109,6 +109,15 @@ t.test("what is wrong is named, and nothing is stored", async (t) => {
     ["no file", [], { field: "nodes" }],
     ["a strange part", [["edges", ":ID\na\n"]], { field: "edges" }],
     ["no header", [["nodes", ""]], { file: "file1.csv" }],
+    ["a mark in a label", [["nodes", ":ID,:LABEL\na,x\u001fy\n"]], { line: 2, file: "file1.csv" }],
+    [
+      "a mark in a type",
+      [
+        ["nodes", ":ID\na\n"],
+        ["relationships", ":START_ID,:END_ID,:TYPE\na,a,\u0000R\n"],
+      ],
+      { line: 2, file: "file2.csv" },
+    ],
   ];
   for (const [what, parts, details] of cases) {
     const { status, body } = await send("", ...parts);

@@ -3,7 +3,7 @@
  * any number of runs of graph-write.ts.
  */
 import { cypherError } from "../../values/cypher-error.js";
-import { decodeLabels, encodeLabels } from "../../values/labels.js";
+import { decodeLabels, encodeLabels, storableName } from "../../values/labels.js";
 import type { Value } from "../../values/values.js";
 import { GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../values/variant.js";
 import { compileExpr, type SlotOf } from "../expr/compile.js";
@@ -140,7 +140,7 @@ function createEdge(step: Step<"create-edge">, slotOf: SlotOf, isMerge: boolean)
   const slots = [columns.id, columns.type, columns.src, columns.dst, columns.properties].map(({ id }) => slotOf(id));
   return (run: StepRun): void => {
     const { row, context, cells } = run;
-    const type = typeOf(run);
+    const type = storableName(typeOf(run));
     const src = from(row, 0, context);
     const dst = to(row, 0, context);
     if (src === null || dst === null) {

@@ -117,8 +117,8 @@ export async function* formFiles(pieces: AsyncIterable<Uint8Array>, contentType:
 }
 
 /** Also those that Busboy skips without a word, because their Content-Disposition is missing or not valid. */
-function partsOf(form: Busboy): number {
-  return (form as unknown as { readonly _parser: { readonly _nparts: number } })._parser._nparts;
+function partsOf(form: unknown): number {
+  return (form as { readonly _parser: { readonly _nparts: number } })._parser._nparts;
 }
 
 /** The form keeps pieces for longer than the body does. */

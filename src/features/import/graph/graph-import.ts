@@ -16,7 +16,7 @@ import { Session, type SessionOptions } from "../../../session/session.js";
 import type { Tenant } from "../../../session/tenant.js";
 import type { ShardTransaction } from "../../../storage/transaction.js";
 import { CsvReader, FIELD_ESCAPED, FIELD_PLAIN } from "../../../values/csv-reader.js";
-import { encodeLabels } from "../../../values/labels.js";
+import { encodeLabels, storableName } from "../../../values/labels.js";
 import type { Variant, VariantMap } from "../../../values/variant.js";
 import { checkText } from "../body-pieces.js";
 import type { ImportClient } from "../import-rows.js";
@@ -214,7 +214,14 @@ class GraphImport {
       counts.nodes_skipped++;
       return;
     }
-    this.store(id, this.labelsOf(labels), NOT_AN_ENDPOINT, NOT_AN_ENDPOINT, this.properties(reader, fields), reader);
+    this.store(
+      id,
+      this.labelsOf(labels, reader.line),
+      NOT_AN_ENDPOINT,
+      NOT_AN_ENDPOINT,
+      this.properties(reader, fields),
+      reader,
+    );
     counts.nodes++;
   }
 
@@ -243,11 +250,15 @@ class GraphImport {
     return ids;
   }
 
-  private labelsOf(text: string): string {
+  private labelsOf(text: string, line: number): string {
     let labels = this.labels.get(text);
     if (labels === undefined) {
       const own = text.split(this.options.arrayDelimiter).map((label) => label.trim());
-      labels = encodeLabels([...this.file.kinds, ...own].filter((label) => label !== ""));
+      try {
+        labels = encodeLabels([...this.file.kinds, ...own].filter((label) => label !== ""));
+      } catch (error) {
+        throw atLine(error, line);
+      }
       if (this.labels.size >= LABELS_MAX) this.labels.clear();
       if (text.length <= LABELS_CHARACTERS_MAX) this.labels.set(text, labels);
     }
@@ -271,6 +282,11 @@ class GraphImport {
     }
     if (type === "")
       throw sqlError("22P04", `the relationship has no type at line ${reader.line}`, { line: reader.line });
+    try {
+      storableName(type);
+    } catch (error) {
+      throw atLine(error, reader.line);
+    }
     const id = context.services.nextRowId(graph.edges);
     this.store(id, type, src, dst, this.properties(reader, fields), reader);
     counts.relationships++;
