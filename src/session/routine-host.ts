@@ -232,6 +232,7 @@ export class SessionRoutineHost implements RoutineHost {
     return {
       user,
       lentIn: begun,
+      isLess: !isDefiner,
       restore: () => {
         // A statement that was given up ends after later ones have begun.
         if (begun !== this.begun) return;
@@ -260,6 +261,7 @@ export class SessionRoutineHost implements RoutineHost {
     return {
       user: common.definer.name,
       lentIn: begun,
+      isLess: true,
       restore: () => {
         if (begun !== this.begun) return;
         names.definer = null;

@@ -2,6 +2,7 @@
  * Roles, privileges and row security in SQL. test/sql/roles-differential.test.ts compares random ones with PostgreSQL.
  */
 import t from "tap";
+import { open } from "../conformance/sql-adapter.js";
 import { checkStatements } from "../sql/run-sql.js";
 
 t.test("privileges decide who reads and changes a table", (t) =>
@@ -348,6 +349,19 @@ t.test("what nobody owns never runs with an administrator's rights", (t) =>
     ["insert into common values (1)", "42501 permission denied for table secret"],
   ]),
 );
+
+t.test("who is refused by such a function is told what gives it the rights", async (t) => {
+  const database = await open();
+  await database.exec("create table secret (note text)");
+  await database.exec(`create function peek() returns bigint language plpgsql as $$
+    begin return (select count(*) from secret); end $$`);
+  await database.exec("create role ann; revoke all on secret from member");
+  const hint = /"ALTER FUNCTION public\.peek OWNER TO admin" gives it an administrator's/;
+  await t.rejects(database.exec("select peek()"), { code: "42501", hint });
+  await database.exec("alter function public.peek owner to admin");
+  t.same((await database.exec("select peek()")).rows, [["0"]]);
+  await database.close();
+});
 
 t.test("the catalogs say who may do what", (t) =>
   checkStatements(t, [

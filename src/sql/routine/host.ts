@@ -70,12 +70,13 @@ export interface RoutineHost {
   withSettings(settings: readonly (readonly [name: string, value: string])[], context: ExecContext): () => void;
   /**
    * Gives what follows the rights that the function (or the relation of a rule) runs with. Null: they are the
-   * session's. `user`: its current_user. `lentIn`: the number of the session's statement.
+   * session's. `user`: its current_user. `lentIn`: the number of the session's statement. `isLess`: the session's
+   * administrator keeps rights to himself.
    */
   withRights(
     of: { readonly id: number; readonly securityDefiner?: boolean },
     context: ExecContext,
-  ): { readonly user: string; readonly lentIn: number; restore(): void } | null;
+  ): { readonly user: string; readonly lentIn: number; readonly isLess: boolean; restore(): void } | null;
   /** A point to which all that follows can be taken back. */
   savepoint(context: ExecContext): Subtransaction;
   notice(notice: Notice): void;

@@ -129,6 +129,7 @@ export class RoutineRunner {
         restore?.();
         rights?.restore();
       },
+      rights?.isLess === true ? definition : null,
     );
   }
 
@@ -187,6 +188,7 @@ export class RoutineRunner {
         restore?.();
         rights?.restore();
       },
+      rights?.isLess === true ? definition : null,
     );
   }
 
@@ -205,8 +207,12 @@ export class RoutineRunner {
     }
   }
 
-  /** Counts the calls that are open. Throws 54001. */
-  private enclosed<T>(run: () => T | Promise<T>, leave: () => void): T | Promise<T> {
+  /** Counts the calls that are open. Throws 54001. `reduced`: what runs with less than the caller's rights. */
+  private enclosed<T>(
+    run: () => T | Promise<T>,
+    leave: () => void,
+    reduced: FunctionDef | null = null,
+  ): T | Promise<T> {
     if (this.depth >= ROUTINE_DEPTH_MAX) {
       leave();
       throw tooDeep();
@@ -222,12 +228,12 @@ export class RoutineRunner {
       if (result instanceof Promise) {
         waiting = true;
         return result.finally(left).catch((error: unknown) => {
-          throw asOutside(error);
+          throw asOutside(error, reduced);
         });
       }
       return result;
     } catch (error) {
-      throw asOutside(error);
+      throw asOutside(error, reduced);
     } finally {
       if (!waiting) left();
     }
@@ -263,11 +269,19 @@ function shownTransitions({ trigger, relation, transitions }: TriggerFiring): Pi
 }
 
 /** Places in a body are no places in the statement that calls it. */
-function asOutside(error: unknown): unknown {
+function asOutside(error: unknown, reduced: FunctionDef | null): unknown {
   if (error instanceof RangeError) return sizeError(error) ?? error;
-  if (!(error instanceof DbError) || error.details?.position === undefined) return error;
-  const { position: _, ...details } = error.details;
-  return new DbError(error.code, error.message, details);
+  if (!(error instanceof DbError)) return error;
+  const isDenied = reduced !== null && error.details?.sqlstate === "42501" && error.details.hint === undefined;
+  if (error.details?.position === undefined && !isDenied) return error;
+  const { position: _, ...details } = error.details ?? {};
+  return new DbError(error.code, error.message, isDenied ? { ...details, hint: rightsHint(reduced) } : details);
+}
+
+function rightsHint({ kind, schema, name }: FunctionDef): string {
+  const whose = "It runs with its owner's rights, or with everybody's where nobody owns it";
+  const alter = `ALTER ${kind.toUpperCase()} ${schema}.${name} OWNER TO admin`;
+  return `${name}() does not run with the rights of an administrator who calls it. ${whose}. "${alter}" gives it an administrator's.`;
 }
 
 /** What DO runs. */
