@@ -1,7 +1,7 @@
 /**
  * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness,
  * steps, cost, vector, embed, chat, nli, hybrid, graph, ldbc, graph-writes, stream, subscribers, automl,
- * client, growth, pgbench, branches by name. See bench/README.md for the settings and for how it is measured.
+ * client, growth, pgbench, branches, cluster by name. See bench/README.md for the settings and for how it is measured.
  */
 import { loadavg } from "node:os";
 import { automl } from "./automl.js";
@@ -9,6 +9,7 @@ import { branches } from "./branches.js";
 import { bulk } from "./bulk.js";
 import { chat } from "./chat.js";
 import { client } from "./client.js";
+import { cluster } from "./cluster.js";
 import { PEERS } from "./contenders/contenders.js";
 import { cost } from "./cost.js";
 import { embed } from "./embed.js";
@@ -59,6 +60,7 @@ const others: Readonly<Record<string, (rounds: number, seconds: number) => Promi
   growth,
   pgbench,
   branches,
+  cluster,
 };
 
 const SCALING = "scaling";

@@ -77,12 +77,13 @@ export async function startTessera(environment: Record<string, string> = {}): Pr
   return running("Tessera", child, url, await adminToken(url), directory);
 }
 
-/** A server on that data directory, as soon as it listens. */
+/** A server on that data directory, as soon as it listens. `flags` of `tessera serve`. */
 export async function launchTessera(
   directory: string,
   environment: Record<string, string> = {},
+  flags: readonly string[] = [],
 ): Promise<{ child: ChildProcess; url: string }> {
-  const child = startChild(serverProgram(), ["serve"], {
+  const child = startChild(serverProgram(), ["serve", ...flags], {
     env: {
       ...process.env,
       // SERVER_FLAGS: options of node, such as --trace-gc.

@@ -56,12 +56,37 @@ function account(): { uid?: number; gid?: number } {
 
 /** Makes a cluster and starts it. `settings` are server settings besides those of the socket. */
 export async function startPostgres(binaries: string, settings: Record<string, string>): Promise<PostgresCluster> {
+  return startOn(binaries, settings, (data, owner, directory) => {
+    const initdb = ["-D", data, "-A", "trust", "-U", "bench", "--no-locale", "-E", "UTF8"];
+    execFileSync(join(binaries, "initdb"), initdb, { ...owner, cwd: directory, stdio: "ignore" });
+  });
+}
+
+/** A standby that follows the cluster, under this name among its synchronous standbys. */
+export async function startStandby(
+  binaries: string,
+  { environment }: PostgresCluster,
+  name: string,
+): Promise<PostgresCluster> {
+  return startOn(binaries, {}, (data, owner, directory) => {
+    const from = `host=${environment.PGHOST} user=${environment.PGUSER} application_name=${name}`;
+    const backup = ["-D", data, "-d", from, "-R", "-X", "stream", "-c", "fast"];
+    execFileSync(join(binaries, "pg_basebackup"), backup, { ...owner, cwd: directory, stdio: "ignore" });
+  });
+}
+
+type Owner = ReturnType<typeof account>;
+
+async function startOn(
+  binaries: string,
+  settings: Record<string, string>,
+  make: (data: string, owner: Owner, directory: string) => void,
+): Promise<PostgresCluster> {
   const directory = temporaryDirectory("postgres");
   const owner = account();
   if (owner.uid !== undefined) chownSync(directory, owner.uid, owner.gid!);
   const data = join(directory, "data");
-  const initdb = ["-D", data, "-A", "trust", "-U", "bench", "--no-locale", "-E", "UTF8"];
-  execFileSync(join(binaries, "initdb"), initdb, { ...owner, cwd: directory, stdio: "ignore" });
+  make(data, owner, directory);
   const all = { listen_addresses: "", unix_socket_directories: directory, ...settings };
   const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const begin = async (): Promise<ChildProcess> => {
@@ -70,7 +95,7 @@ export async function startPostgres(binaries: string, settings: Record<string, s
       cwd: directory,
       stdio: ["ignore", "ignore", "pipe"],
     });
-    await firstMatch(child, "stderr", /database system is ready to accept connections/);
+    await firstMatch(child, "stderr", /database system is ready to accept (read-only )?connections/);
     return child;
   };
   let child = await begin();

@@ -7,7 +7,7 @@ import { ACCOUNTS, type EntryOf, REQUESTS, randomNumbers, type Workload } from "
 const SQL = "SELECT id, name, balance FROM accounts WHERE id = $1";
 
 /** Reads of random rows; also what W6 and W7 send. */
-export function pointReads(contender: Contender): Request[] {
+export function pointReads(contender: Pick<Contender, "isPeer" | "token">): Request[] {
   return randomIds().map((id) =>
     contender.isPeer
       ? jsonRequest("/read", contender.token, `{"id":${id}}`)

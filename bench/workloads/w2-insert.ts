@@ -1,5 +1,6 @@
 /** W2: one row stored by each request, on disk before its answer. */
-import { jsonRequest, NEXT_KEY, SAME_KEY } from "../load/requests.js";
+import type { Contender } from "../contenders/contenders.js";
+import { jsonRequest, NEXT_KEY, type Request, SAME_KEY } from "../load/requests.js";
 import { ACCOUNTS, type Workload } from "./workload.js";
 
 export const INSERT = "INSERT INTO entries (id, name, balance) VALUES ($1, $2, $3)";
@@ -14,10 +15,12 @@ export const insert: Workload = {
     { kind: "ratio", of: "tessera", to: "sqlite", atLeast: 3 },
     { kind: "ratio", of: "tessera", to: "postgres", atLeast: 1.5 },
   ],
-  entries: async ({ isPeer, token }) => {
-    const body = isPeer
-      ? `{"id":${NEXT_KEY},"name":"name of ${SAME_KEY}","balance":500}`
-      : `{"sql":"${INSERT}","parameters":[${NEXT_KEY},"name of ${SAME_KEY}",500]}`;
-    return [{ variant: "", requests: [jsonRequest(isPeer ? "/insert" : "/v1/query/execute", token, body)] }];
-  },
+  entries: async (contender) => [{ variant: "", requests: insertRequests(contender) }],
 };
+
+export function insertRequests({ isPeer, token }: Pick<Contender, "isPeer" | "token">): Request[] {
+  const body = isPeer
+    ? `{"id":${NEXT_KEY},"name":"name of ${SAME_KEY}","balance":500}`
+    : `{"sql":"${INSERT}","parameters":[${NEXT_KEY},"name of ${SAME_KEY}",500]}`;
+  return [jsonRequest(isPeer ? "/insert" : "/v1/query/execute", token, body)];
+}

@@ -62,7 +62,7 @@ const SIGN_INS_AT_ONCE = 4;
 /**
  * The same tables and rows everywhere; with Tessera each tenant has a table of its own, with the peers a key's column.
  */
-export async function prepare(contender: Contender, data: Data): Promise<Prepared> {
+export async function prepare(contender: Pick<Contender, "url" | "token" | "isPeer">, data: Data): Promise<Prepared> {
   const { url, token } = contender;
   if (contender.isPeer) {
     const { tokens } = await post(`${url}/prepare`, data, token);
@@ -79,7 +79,7 @@ export async function prepare(contender: Contender, data: Data): Promise<Prepare
   return { tokens };
 }
 
-async function makeTenant({ url, token }: Contender, id: string, rows: number): Promise<string> {
+async function makeTenant({ url, token }: Pick<Contender, "url" | "token">, id: string, rows: number): Promise<string> {
   const password = `password of ${id}`;
   await post(`${url}/admin/tenants`, { id }, token);
   await post(`${url}/admin/tenants/${id}/users`, { username: id, password }, token);

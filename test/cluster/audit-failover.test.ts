@@ -1,10 +1,23 @@
 /** Entries of the audit trail that are on their way when the directory's owner stands still, with real nodes. */
 import { setTimeout as sleep } from "node:timers/promises";
-import t from "tap";
+import t, { type Test } from "tap";
 import { ClusterProcesses } from "../torture/cluster/cluster-processes.js";
 import { NO_ETCD } from "./etcd.js";
 
 const DIRECTORY = 0;
+
+/** Each node's partitions get some of the new tenants. */
+async function tenantsAreSpread(t: Test, cluster: ClusterProcesses): Promise<void> {
+  const owners = async () => (await cluster.copies()).map(({ owner }) => owner);
+  while (new Set(await owners()).size < 2 || (await owners()).includes(null)) await sleep(100);
+  const used = new Set<string | null>();
+  for (const id of ["one", "two", "three", "four"]) {
+    const { status, data } = await cluster.post(cluster.nodes[0]!, "/admin/tenants", { id });
+    t.equal(status, 201);
+    used.add((await owners())[(data as { partition: number }).partition]!);
+  }
+  t.equal(used.size, 2, `tenants are at ${[...used].join(", ")}`);
+}
 
 t.test(
   "what is refused while the directory's owner stands still is in the trail later, once",
@@ -27,6 +40,7 @@ t.test(
     for (let tries = 0; tries < 100; tries++)
       if ((await cluster.get(other, "/admin/audit").catch(() => null))?.status === 200) break;
     t.same(await entries(), []);
+    await tenantsAreSpread(t, cluster);
     stopped.child!.kill("SIGSTOP");
     const { status } = await cluster.get(other, "/admin/audit", "not.a.token");
     t.equal(status, 401);

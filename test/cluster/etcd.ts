@@ -72,6 +72,10 @@ export class EtcdMember {
     }
   }
 
+  get pid(): number {
+    return this.child.pid!;
+  }
+
   /** Stands still, connections and all. */
   pause(): void {
     this.child.kill("SIGSTOP");

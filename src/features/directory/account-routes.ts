@@ -12,7 +12,7 @@ import type { PartitionLoad } from "../../protocol/placement.js";
 import type { Answer } from "../../session/answer.js";
 import { findTool } from "../tools/toolbox.js";
 
-/** `loads`: of the partitions that are up. */
+/** `loads`: of the partitions that are up; none where they are not known of all. */
 export function directoryHandlers(directory: Directory, loads: () => Promise<readonly PartitionLoad[]>) {
   return {
     ...accountHandlers(directory),

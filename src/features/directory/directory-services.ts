@@ -156,15 +156,17 @@ export class DirectoryServices {
     const { settings } = this.host;
     const actors = settings.config.actors.count;
     const metrics = () => this.askActors();
+    const isCluster = settings.cluster !== undefined;
     return {
-      ...directoryHandlers(directory, async () => loadsOf(await metrics())),
+      // Of other nodes' partitions nothing is known here, and with loads of some those would seem to be down.
+      ...directoryHandlers(directory, async () => (isCluster ? [] : loadsOf(await metrics()))),
       ...auditHandlers(this.audit),
       ...restoreHandlers(this.restoreContext()),
       ...scheduleHandlers(installation.schedules),
       ...wholeBackupHandlers(installation.backups, installation.restores),
       ...operatorHandlers((level) => this.host.say({ kind: "log-level", level })),
       ...oidcHandlers(directory, this.signIns, this.logouts),
-      ...placementHandlers({ directory, moves, actors, partitions: settings.partitionCount, metrics }),
+      ...placementHandlers({ directory, moves, actors, partitions: settings.partitionCount, metrics, isCluster }),
     };
   }
 

@@ -13,6 +13,7 @@ export interface PlacementContext {
   readonly moves: TenantMoves;
   readonly actors: number;
   readonly partitions: number;
+  readonly isCluster: boolean;
   /** Of the actors that are up. */
   readonly metrics: () => Promise<readonly ActorMetrics[]>;
 }
@@ -38,12 +39,21 @@ export function placementHandlers(context: PlacementContext) {
   } satisfies Handlers;
 }
 
-function targetOf({ directory, actors }: PlacementContext, body: { partition?: number; actor?: number }): number {
+function targetOf(
+  { directory, actors, isCluster }: PlacementContext,
+  body: { partition?: number; actor?: number },
+): number {
   const { partition, actor } = body;
   if ((partition === undefined) === (actor === undefined)) {
     throw new DbError("invalid_request", 'Send either "partition" or "actor".', { field: "partition" });
   }
   if (partition !== undefined) return partition;
+  if (isCluster) {
+    throw new DbError("invalid_request", "In a cluster a tenant moves to a partition, not to an actor.", {
+      field: "actor",
+      hint: 'Send "partition". GET /admin/cluster says which node owns which.',
+    });
+  }
   const counts = directory.tenantsPerPartition();
   if (actor! >= actors)
     throw new DbError("invalid_request", `The actors are numbered 0 to ${actors - 1}.`, { field: "actor" });

@@ -245,6 +245,17 @@ export class ClusterProcesses {
     return { status: answer.status, data: ((await answer.json()) as { data: unknown }).data };
   }
 
+  /** Throws when there is no answer. The administrator asks. */
+  async post(node: NodeProcess, path: string, body: object): Promise<{ status: number; data: unknown }> {
+    const answer = await fetch(`http://127.0.0.1:${node.port}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${this.token}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(15_000),
+    });
+    return { status: answer.status, data: ((await answer.json()) as { data: unknown }).data };
+  }
+
   async close(): Promise<void> {
     for (const node of this.nodes) node.child?.kill("SIGCONT");
     await Promise.all(this.nodes.map((node) => this.end(node, "SIGKILL")));
