@@ -126,7 +126,7 @@ class Run {
     const roots = [...new Set(places.flatMap((place) => place.roots))];
     const etcd = [...new Set(places.flatMap((place) => place.etcd))];
     const before = [cpuSecondsOf(roots), cpuSecondsOf(etcd)] as const;
-    const connections = CONNECTIONS / places.length;
+    const connections = CONNECTIONS;
     const results = await Promise.all(
       places.map(({ url }, i) => {
         const firstKey = this.nextKey;

@@ -3,6 +3,7 @@
  * again and whenever a request has gone astray. Requests of a partition that this node serves go to its actor. The
  * others go through one link per partition, which holds them while there is no owner or no connection to it.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { TLSSocket } from "node:tls";
 import { ActorLink, type Judge, type Loss } from "../gateway/actor-link.js";
 import type { LocalActors, PartitionRoutes } from "../gateway/partition-routes.js";
@@ -11,6 +12,7 @@ import { DbError } from "../protocol/errors.js";
 import { eachFrame, REPLY_MOVED, readReplies, shiftDeadlines } from "../protocol/frames.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { FromActor, ToActor } from "../protocol/messages.js";
+import { BorrowedCacheLease, type CacheLeaseAsked, type CacheLeaseLent, LentCacheLeases } from "./cache-leases.js";
 import { isCheckpointRequest } from "./checkpoint-messages.js";
 import type { CheckpointServer } from "./checkpoint-server.js";
 import { type ClusterMap, type ClusterView, keepsCopy } from "./cluster-map.js";
@@ -44,6 +46,8 @@ interface Caller {
   readonly unheard: Map<number, () => void>;
   /** It is given a partition's files (checkpoint-server.ts), and caches nothing. */
   isForFiles: boolean;
+  /** When the last right to keep what the directory says is over that was lent to it. */
+  mayCacheUntilMs: number;
 }
 
 interface IdentityHeard {
@@ -88,6 +92,8 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   private readonly callers = new Set<Caller>();
   /** Changes of identities that were told. */
   private changes = 0;
+  private readonly lent = new LentCacheLeases(() => performance.now());
+  private readonly borrowed = new BorrowedCacheLease(() => performance.now());
   private actors!: LocalActors;
   private view: ClusterView | null = null;
   private looking: Promise<void> | null = null;
@@ -110,6 +116,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     this.timer = setInterval(() => {
       const isWaitedFor = this.waitedFor.size > 0 || this.unknown.size > 0;
       if (isWaitedFor || performance.now() - this.lookedMs >= LOOK_MS - LOOK_SOON_MS / 2) void this.look();
+      this.askForCacheLease();
     }, LOOK_SOON_MS);
     void this.look();
   }
@@ -140,6 +147,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   opened(partition: number): void {
     this.here.add(partition);
     this.leave(partition);
+    if (partition === DIRECTORY) this.lent.began();
     this.settleKnown(partition);
     this.release(partition);
   }
@@ -154,13 +162,29 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   }
 
   mayCache(): boolean {
-    return this.here.has(DIRECTORY) && this.options.lease.holds;
+    return this.options.lease.holds && (this.here.has(DIRECTORY) || this.borrowed.holds);
+  }
+
+  /** From the directory's owner, if that is another node. */
+  private askForCacheLease(): void {
+    const { node, link } = this.routes[DIRECTORY]!;
+    if (node === null || link === null || !this.borrowed.isDue) return;
+    this.peers.get(node)?.connection?.control(DIRECTORY, this.borrowed.ask());
+  }
+
+  private lendCacheLease(caller: Caller, { id }: CacheLeaseAsked): void {
+    if (!this.here.has(DIRECTORY) || !this.options.lease.holds) return;
+    caller.mayCacheUntilMs = this.lent.endOfOne();
+    caller.connection.control(DIRECTORY, this.lent.lend(id));
   }
 
   identityChanged(change: IdentityChange): Promise<void> | null {
     const callers = [...this.callers].filter(({ isForFiles }) => !isForFiles);
-    if (callers.length === 0) return null;
-    return Promise.all(callers.map((caller) => this.tell(caller, change))).then(() => undefined);
+    const { othersLeftMs } = this.lent;
+    if (callers.length === 0 && othersLeftMs === 0) return null;
+    const heard: Promise<unknown>[] = callers.map((caller) => this.tell(caller, change));
+    if (othersLeftMs > 0) heard.push(sleep(othersLeftMs, undefined, { ref: false }));
+    return Promise.all(heard).then(() => undefined);
   }
 
   /** Whose they are finds them by the name of its outbox. */
@@ -216,6 +240,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
       },
       control: (partition, message) => {
         if (message.kind === "identity-heard") unheard.get((message as IdentityHeard).id)?.();
+        else if (message.kind === "ask-cache-lease") this.lendCacheLease(caller, message as CacheLeaseAsked);
         else if (isCheckpointRequest(message)) {
           caller.isForFiles = true;
           for (const heard of [...unheard.values()]) heard();
@@ -224,11 +249,19 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
       },
       closed: () => {
         this.callers.delete(caller);
-        for (const heard of [...unheard.values()]) heard();
+        this.lent.gone(caller.mayCacheUntilMs);
+        // What it was not told it does not hear any more: it may go by what it kept as long as it holds the right.
+        const left = caller.mayCacheUntilMs - performance.now();
+        for (const heard of [...unheard.values()]) {
+          if (left > 0) setTimeout(heard, left).unref();
+          else heard();
+        }
         relay.close();
       },
     });
-    const caller: Caller = { connection, unheard, isForFiles: false };
+    const caller: Caller = {
+      ...{ connection, unheard, isForFiles: false, mayCacheUntilMs: Number.NEGATIVE_INFINITY },
+    };
     this.callers.add(caller);
   }
 
@@ -280,7 +313,9 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     route.link = null;
     if (!wasThere) return;
     this.actors.partitionLost(partition);
-    if (partition === DIRECTORY) this.actors.directoryLost();
+    if (partition !== DIRECTORY) return;
+    this.borrowed.lost();
+    this.actors.directoryLost();
   }
 
   /** Those that have waited find the owner by themselves. */
@@ -298,7 +333,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     this.peers.set(node, peer);
     connectPeer(address, this.options.node, this.options.key, {
       frames: (partition, frames) => this.replied(peer, partition, frames),
-      control: (partition, message) => this.told(peer, partition, message as FromActor | LostReply),
+      control: (partition, message) => this.told(peer, partition, message as FromActor | LostReply | CacheLeaseLent),
       closed: () => this.gone(node, peer),
     }).then(
       (connection) => {
@@ -352,16 +387,23 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     void (this.looking ?? Promise.resolve()).then(() => this.look());
   }
 
-  private told(peer: Peer, partition: number, message: FromActor | LostReply): void {
+  private told(peer: Peer, partition: number, message: FromActor | LostReply | CacheLeaseLent): void {
     const found = peer.links.get(partition);
     if (message.kind === "lost") found?.link.lose(message.id, message.loss);
     else if (message.kind === "identity" && message.identity !== undefined) found?.port.heard(message);
     else if (message.kind === "identity") this.askElsewhere(partition, found?.link ?? null, message.id);
     else if (message.kind === "audit-kept") this.actors.auditKept(message);
+    else if (message.kind === "cache-lease") this.lentBy(peer, message);
     else if (message.kind === "identity-changed") {
       this.actors.identityChanged(message.change);
       peer.connection?.control(DIRECTORY, { kind: "identity-heard", id: (message as unknown as IdentityHeard).id });
     }
+  }
+
+  private lentBy(peer: Peer, lent: CacheLeaseLent): void {
+    const { node } = this.routes[DIRECTORY]!;
+    if (node === null || this.peers.get(node) !== peer) return;
+    if (this.borrowed.lent(lent)) this.actors.directoryLost();
   }
 
   /** The question waits until it is known who the owner is. */

@@ -64,6 +64,7 @@ export class EtcdClient {
   private readonly members: readonly { readonly endpoint: string; readonly client: Client }[];
   private readonly deadlineMs: number;
   private current = 0;
+  private isClosed = false;
 
   constructor({ endpoints, deadlineMs = DEADLINE_MS, tls }: EtcdClientOptions) {
     if (endpoints.length === 0)
@@ -134,7 +135,9 @@ export class EtcdClient {
     }
   }
 
+  /** Calls that are made later fail as those do that reach nobody. */
   close(): void {
+    this.isClosed = true;
     for (const { client } of this.members) client.close();
   }
 
@@ -146,6 +149,9 @@ export class EtcdClient {
     { member = this.current, deadlineMs = this.deadlineMs } = {},
   ): Promise<MessageShape<A>> {
     const { endpoint, client } = this.members[member]!;
+    if (this.isClosed) {
+      return Promise.reject(new DbError("log_unavailable", `etcd at ${endpoint}, ${method}: this node shuts down`));
+    }
     const metadata = new Metadata();
     // A member that is cut off from the others says so at once.
     metadata.set("hasleader", "true");

@@ -34,6 +34,7 @@ import type { IdentityChange } from "../../src/protocol/identity.js";
 import type { ToActor } from "../../src/protocol/messages.js";
 import { freePort } from "../free-port.js";
 import { memoryLogger } from "../gateway/memory-logger.js";
+import { LinkProxy } from "../torture/cluster/link-proxy.js";
 
 const CODE = ENDPOINTS.find(({ name }) => name === "query.execute")!.code;
 const CHANGE: IdentityChange = { kind: "user", userId: "u", version: 1 };
@@ -44,7 +45,16 @@ class World {
   readonly members = new Map<string, Member>();
   private epoch = 0;
 
+  /** Nodes see nothing new. */
+  isStill = false;
+  private seen: ClusterView | null = null;
+
   async view(): Promise<ClusterView> {
+    if (!this.isStill || this.seen === null) this.seen = this.current();
+    return this.seen;
+  }
+
+  private current(): ClusterView {
     const { owners, members } = this;
     return {
       ...{ owners: new Map(owners), members },
@@ -57,6 +67,15 @@ class World {
 
   own(partition: number, node: string): void {
     this.owners.set(partition, { node, tenure: "t", epoch: ++this.epoch });
+  }
+
+  /** The others reach the node through it. */
+  async proxy(t: Test, name: string): Promise<LinkProxy> {
+    const member = this.members.get(name)!;
+    const link = await LinkProxy.start(member.address!);
+    t.teardown(() => link.close());
+    this.members.set(name, { ...member, address: link.address });
+    return link;
   }
 
   async node(t: Test, name: string): Promise<Node> {
@@ -92,10 +111,13 @@ class Node {
     world: World,
     readonly name: string,
   ) {
+    const lease = new LeaseMemory(newLeaseMemory(), SYSTEM_CLOCK);
+    const [monotonicMs, wallMs] = [SYSTEM_CLOCK.monotonicMs(), SYSTEM_CLOCK.wallMs()];
+    lease.renewed({ monotonicMs, wallMs, untilMs: monotonicMs + 3_600_000 });
     this.routes = new ClusterRoutes({
       checkpoints: { heard: () => undefined },
       ...{ node: name, partitions: 2, map: world, key: world.key, log: () => undefined },
-      lease: new LeaseMemory(newLeaseMemory(), SYSTEM_CLOCK),
+      lease,
     });
     let say: (message: unknown) => void = () => undefined;
     const port: ActorPort = {
@@ -291,6 +313,45 @@ t.test("a change of an identity is known to other nodes before it is said to be 
   t.equal(a.lost, 0);
   await b.end();
   while (a.lost === 0) await sleep(10);
+});
+
+t.test("a node keeps what the directory said for as long as it surely hears of changes", async (t) => {
+  const world = new World();
+  const [a, b, c] = [await world.node(t, "a"), await world.node(t, "b"), await world.node(t, "c")];
+  const link = await world.proxy(t, "b");
+  const mayCache = async (node: Node, may: boolean): Promise<void> => {
+    while (node.routes.mayCache() !== may) await sleep(10);
+  };
+  t.notOk(a.routes.mayCache(), "nobody owns the directory");
+  world.own(0, "b");
+  b.routes.opened(0);
+  t.ok(b.routes.mayCache(), "the owner may");
+  await mayCache(a, true);
+  // The owner before may have lent the right a moment ago.
+  await b.routes.identityChanged(CHANGE);
+  await b.routes.identityChanged(CHANGE);
+  t.same(a.changes, [CHANGE, CHANGE]);
+  t.ok(a.routes.mayCache());
+
+  // It hears nothing any more, and does not know.
+  link.isCut = true;
+  await b.routes.identityChanged(CHANGE);
+  t.notOk(a.routes.mayCache(), "nobody is told of a change as long as it may");
+  t.equal(a.changes.length, 2);
+  link.heal();
+  await mayCache(a, true);
+
+  // The next owner does not know who may, and this node does not know the next owner.
+  world.isStill = true;
+  b.routes.ended([0]);
+  c.routes.opened(0);
+  await c.routes.identityChanged(CHANGE);
+  t.notOk(a.routes.mayCache(), "what the owner before said counts no more");
+  const { lost } = a;
+  world.isStill = false;
+  world.own(0, "c");
+  await mayCache(a, true);
+  t.ok(a.lost > lost, "and is forgotten");
 });
 
 t.test("who is asked for while the directory gets another owner is asked of the next one", async (t) => {

@@ -1,4 +1,5 @@
 import t from "tap";
+import { EtcdClient } from "../../src/cluster/etcd-client.js";
 import { judgeEtcd } from "../../src/cluster/etcd-health.js";
 
 const members = (...versions: (string | null)[]) =>
@@ -14,4 +15,10 @@ t.test("releases of etcd that lose writes are refused, old ones and members that
   ]);
   t.same(members("3.6.0-rc.1", "3.4.23", "3.10.1"), { refused: [], warnings: [] });
   t.match(members("3.4.27").warnings, [/1 of etcd's members/]);
+});
+
+t.test("a call that comes after the end fails like one that reaches nobody", async (t) => {
+  const client = new EtcdClient({ endpoints: ["127.0.0.1:1"] });
+  client.close();
+  await t.rejects(client.status(), { code: "log_unavailable" });
 });
