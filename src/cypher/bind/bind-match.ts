@@ -331,7 +331,8 @@ class PatternBinder {
     const value = length === null ? call(cypherOperator("index"), [list, variant(0)]) : list;
     if (variable !== null && found === undefined) this.define(variable.name, { kind: "value", expr: value });
     this.later.push(() => {
-      this.edges[place] = { ...common, shape: { ...shape, filter: this.filterOfEach(pattern, each) } };
+      const filter = this.apartFrom(relationships, this.filterOfEach(pattern, each), pattern.position);
+      this.edges[place] = { ...common, shape: { ...shape, filter } };
       return [];
     });
     return { expr: list, id: list };
@@ -343,6 +344,13 @@ class PatternBinder {
     const scope = pattern.variable === null ? this.scope : new Map(this.scope).set(pattern.variable.name, one);
     const said = andOf(this.conditions({ ...pattern, variable: one, labels: pattern.types }, scope));
     return underPolicy(wholeEdgePolicy(each, this.binding), said);
+  }
+
+  /** While it is walked nobody knows the whole path. */
+  private apartFrom(relationships: OutputColumn, filter: Expr | null, position: number): Expr | null {
+    if (filter === null || !columnsOf(filter).has(relationships.id)) return filter;
+    const what = "a condition on each relationship of a path that reads the whole path";
+    throw this.unsupported(`${what} belongs into the WHERE of the MATCH`, position);
   }
 
   /** Several relationships that are walked in turn, several times. Their variables are lists. */
@@ -377,13 +385,7 @@ class PatternBinder {
       const filters = walked.map((pattern, i) => {
         const { types, position } = pattern;
         const one = { ...pattern, types: plainTypes(types) === null ? types : null };
-        const filter = this.filterOfEach(one, cycle[i]!.each);
-        const read = filter === null ? null : columnsOf(filter);
-        if (read !== null && this.columns.some(({ id }) => read.has(id))) {
-          const what = "a condition on a relationship of a group about anything else in the pattern";
-          throw this.unsupported(`${what} belongs into the group's WHERE`, position);
-        }
-        return filter;
+        return this.apartFrom(relationships, this.filterOfEach(one, cycle[i]!.each), position);
       });
       const filtered = cycle.map((step, i) => ({ ...step, filter: filters[i]! }));
       this.edges[place] = { ...common, shape: { ...shape, cycle: filtered } };

@@ -4,6 +4,7 @@
  */
 
 import { EDGE_COLUMN, NODE_COLUMN } from "../../catalog/graph.js";
+import { sqlError } from "../../protocol/errors.js";
 import { BOOL, INT8, type SqlType, TEXT } from "../../values/values.js";
 import { similarityCondition } from "../expr/cypher/similarity.js";
 import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
@@ -129,6 +130,7 @@ class PatternPlanner {
       if (edge === null) this.bind(start);
       else this.bindEdge(edge);
     }
+    if (this.edgesLeft.size > 0) throw readInTurn();
     for (let node = 0; node < match.nodes.length; node++) this.fetch(node);
     this.place();
     return filtered(this.current, this.conditions);
@@ -188,7 +190,7 @@ class PatternPlanner {
   private scanOf(node: number): ScanPlan {
     const { graph, nodes } = this.match;
     const { columns, name } = nodes[node] as { columns: NodeColumns; name: string };
-    const own = [columns.id, columns.labels, columns.properties];
+    const own = nodeColumns(columns);
     const scan = nodeScan(graph, name, own);
     return Object.freeze({ ...scan, filter: andOf(this.conditionsOn(own)) });
   }
@@ -266,7 +268,7 @@ class PatternPlanner {
     const { shape, left, right } = pattern;
     if (shape.kind === "bound") return { edge, rows: 0, take: () => this.joinBound(pattern, shape.id) };
     const [atLeft, atRight] = [this.ids[left] !== null, this.ids[right] !== null];
-    if (!atLeft && !atRight) return null;
+    if ((!atLeft && !atRight) || !this.isReady(shape)) return null;
     const rows = this.cardinality.rows(this.current);
     if (atLeft && atRight) {
       const share = shape.kind === "one" ? 1e-3 : shape.search === "all" ? 1 : 1e3;
@@ -284,6 +286,17 @@ class PatternPlanner {
     return { edge, rows: reached * (shape.search === "all" ? 2 : 1e3), take };
   }
 
+  /** Whether all is bound that the conditions on a path's relationships read. */
+  private isReady(shape: PatternEdge["shape"]): boolean {
+    const read = [...columnsInFilters(shape)].filter((id) => this.made.has(id));
+    if (read.length === 0) return true;
+    const there = new Set(this.current.columns.map(({ id }) => id));
+    for (const [i, node] of this.match.nodes.entries()) {
+      if (node.kind === "new" && this.ids[i] !== null) for (const { id } of nodeColumns(node.columns)) there.add(id);
+    }
+    return read.every((id) => there.has(id));
+  }
+
   /** By an index, or from a small table. */
   private isFewToBind(node: number, rowsMax: number): boolean {
     const access = accessFor(this.scanOf(node));
@@ -291,8 +304,14 @@ class PatternPlanner {
   }
 
   private walk(pattern: PatternEdge, from: number, to: number): void {
-    const { match, current } = this;
     const { types, shape } = pattern;
+    const read = columnsInFilters(shape);
+    for (const [i, node] of this.match.nodes.entries()) {
+      if (node.kind !== "new") continue;
+      const { labels, properties } = node.columns;
+      if (read.has(labels.id) || read.has(properties.id)) this.fetch(i);
+    }
+    const { match, current } = this;
     const into = this.ids[to] ?? null;
     const target = match.nodes[to]!;
     const other = into === null && target.kind === "new" ? target.columns.id : null;
@@ -477,6 +496,26 @@ function directionFrom(pattern: PatternEdge, node: number): "out" | "in" | "eith
 
 function mayBeSame(a: readonly string[], b: readonly string[]): boolean {
   return a.length === 0 || b.length === 0 || a.some((type) => b.includes(type));
+}
+
+/** What conditions on the relationships of a path read. */
+function columnsInFilters(shape: PatternEdge["shape"]): ReadonlySet<ColumnId> {
+  if (shape.kind !== "many") return NO_COLUMNS;
+  const filters = [shape.filter, ...(shape.cycle ?? []).map(({ filter }) => filter)].filter(
+    (filter) => filter !== null,
+  );
+  return new Set(filters.flatMap((filter) => [...columnsOf(filter)]));
+}
+
+const NO_COLUMNS: ReadonlySet<ColumnId> = new Set();
+
+function readInTurn(): Error {
+  const message = "conditions on the relationships of two paths of one pattern read each other's path";
+  return sqlError("0A000", message, { hint: "Write one of them as all(r IN … WHERE …) in the WHERE of the MATCH." });
+}
+
+function nodeColumns({ id, labels, properties }: NodeColumns): readonly OutputColumn[] {
+  return [id, labels, properties];
 }
 
 function edgeColumns({ id, type, src, dst, properties }: EdgeColumns): readonly OutputColumn[] {

@@ -60,7 +60,7 @@ export interface CycleStep {
   readonly direction: "out" | "in" | "either";
   readonly types: readonly string[];
   readonly each: EdgeColumns;
-  /** Over `each` and the match's input. */
+  /** As that of the whole path. */
   readonly filter: Expr | null;
 }
 
@@ -71,7 +71,7 @@ export interface VariableLength {
   readonly max: number | null;
   /** Each relationship on the way, for `filter`; its columns are not handed on. */
   readonly each: EdgeColumns;
-  /** Over `each` and the match's input. */
+  /** Over `each`, the match's input, and nodes and other relationships of the pattern. */
   readonly filter: Expr | null;
   /**
    * The path takes these relationships in turn, from left to right, and ends only after the last of them; `min` and
