@@ -289,4 +289,18 @@ t.test("the tables of a graph go together", async (t) => {
   t.match((await undo({ table: edges, as_of })).error, { code: "conflict" }, "relationships without their nodes");
   await rows(token, `RESTORE GRAPH AS OF SEQUENCE ${as_of}`);
   t.same(await rows(token, "MATCH (a)-[r]->(b) RETURN a.name, type(r), b.name"), [["Ann", "KNOWS", "Bob"]]);
+
+  // What constraints of the graph ask now, rows of then have to meet, too.
+  await rows(token, "MATCH (p) SET p.name = 1");
+  await rows(token, "CREATE CONSTRAINT number FOR (p:Person) REQUIRE p.name IS :: INTEGER");
+  const refused = { code: "constraint_violation", message: /property "name" of type INTEGER/ };
+  const restored = await server.call(
+    "POST",
+    "/v1/query/execute",
+    { sql: `RESTORE GRAPH AS OF SEQUENCE ${as_of}` },
+    { token },
+  );
+  t.match(restored.body.error, refused);
+  t.match((await undo({ tables: [nodes, edges], as_of, dry_run: true })).error, refused);
+  t.same(await rows(token, "MATCH (p) RETURN DISTINCT p.name"), [[1]]);
 });

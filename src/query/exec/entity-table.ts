@@ -3,15 +3,13 @@
  * Made and owned by the GraphWriter.
  */
 import { EDGE_COLUMN, graphDefOf, NODE_COLUMN } from "../../catalog/graph.js";
-import type { GraphConstraintDef, TableDef } from "../../catalog/table.js";
+import type { TableDef } from "../../catalog/table.js";
 import { encodeKey } from "../../storage/key-codec.js";
-import { cypherError } from "../../values/cypher-error.js";
-import { isOfType } from "../../values/cypher-type.js";
-import { includesLabel } from "../../values/labels.js";
 import type { Value } from "../../values/values.js";
 import type { VariantMap } from "../../values/variant.js";
 import type { BulkWriter } from "./bulk-writer.js";
 import type { ExecContext } from "./context.js";
+import { GraphRequirements } from "./graph-requirements.js";
 import { failedCheck, type RowCheck } from "./row-checks.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
 import { emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
@@ -43,7 +41,6 @@ export const NOT_AN_ENDPOINT = 0;
 /** What the map's entry, the state and its properties take, about. */
 export const STATE_BYTES = 400;
 
-/** One of the two tables. */
 /** One that is not stored yet. */
 export function newEntity({
   id,
@@ -55,6 +52,7 @@ export function newEntity({
   return { id, kind, src, dst, properties, stored: null, isDeleted: false, isPending: false, isChanged: false };
 }
 
+/** One of the two tables. */
 export class EntityTable {
   readonly states = new Map<number, EntityState>();
   /** States that wait for `flush`, in the order of their first change. */
@@ -64,8 +62,7 @@ export class EntityTable {
   private readonly prefix: Buffer;
   private readonly oldRow: Row;
   private readonly newRow: Row;
-  /** What constraints ask for that have no index, and those of keys. */
-  private readonly required: readonly GraphConstraintDef[];
+  private readonly requirements: GraphRequirements;
 
   constructor(
     readonly table: TableDef,
@@ -77,7 +74,7 @@ export class EntityTable {
     this.prefix = this.layout.rowPrefixOf(context.tenantNumber);
     this.oldRow = emptyRow(table);
     this.newRow = emptyRow(table);
-    this.required = (graphDefOf(table)?.constraints ?? []).filter(({ requires }) => requires !== "unique");
+    this.requirements = new GraphRequirements(table);
   }
 
   private get isNodes(): boolean {
@@ -173,7 +170,7 @@ export class EntityTable {
   }
 
   takeOut(state: EntityState): Move {
-    this.require(state);
+    this.requirements.check(state);
     this.allow("existing", state, state.stored!);
     this.allow("update", state, state);
     const key = this.keyOf(state.id);
@@ -187,14 +184,14 @@ export class EntityTable {
   }
 
   insert(state: EntityState): void {
-    this.require(state);
+    this.requirements.check(state);
     this.allow("insert", state, state);
     this.writer.insert(this.newRowOf(state));
     this.isStored(state);
   }
 
   load(bulk: BulkWriter, state: EntityState): void {
-    this.require(state);
+    this.requirements.check(state);
     this.allow("insert", state, state);
     const row = this.newRowOf(state);
     bulk.addRow(row);
@@ -207,26 +204,6 @@ export class EntityTable {
 
   private get assigned(): ReadonlySet<number> {
     return this.isNodes ? NODE_ASSIGNED : EDGE_ASSIGNED;
-  }
-
-  /**
-   * Throws ConstraintValidationFailed for a property that a constraint wants and the entity has not, or has of another
-   * type.
-   */
-  private require({ id, kind, properties }: EntityState): void {
-    for (const { label, properties: names, name, valueType } of this.required) {
-      if (!(this.isNodes ? includesLabel(kind, label) : kind === label)) continue;
-      const isWrong = (key: string) =>
-        valueType === undefined ? !properties.has(key) : !isOfType(properties.get(key) ?? null, valueType);
-      const wrong = names.find(isWrong);
-      if (wrong === undefined) continue;
-      const what = `${this.isNodes ? `node ${id} with label` : `relationship ${id} with type`} "${label}"`;
-      const must =
-        valueType === undefined ? `have the property "${wrong}"` : `have a property "${wrong}" of type ${valueType}`;
-      const message = `${what} must ${must} (constraint "${name}")`;
-      const detail = valueType === undefined ? "MissingProperty" : "WrongPropertyType";
-      throw cypherError("ConstraintValidationFailed", detail, message);
-    }
   }
 }
 

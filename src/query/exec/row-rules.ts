@@ -1,12 +1,13 @@
 /**
- * Checks rows that no statement has bound checks for, as INSERT and UPDATE check theirs: NOT NULL, CHECK, domains and
- * the bounds of partitions. One per run over one table.
+ * Checks rows that no statement has bound checks for, as INSERT and UPDATE check theirs: NOT NULL, CHECK, domains, the
+ * bounds of partitions, and what constraints of a graph ask. One per run over one table.
  */
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import type { ExecContext } from "./context.js";
+import { GraphRequirements } from "./graph-requirements.js";
 import { belongs, compileRoutes, type RouteProgram } from "./partition-router.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { slotsOf } from "./slots.js";
@@ -17,6 +18,7 @@ export class RowRuleChecks {
   private readonly checks: readonly RowCheck[];
   private readonly domains: readonly Evaluate[];
   private readonly routes: RouteProgram;
+  private readonly requirements: GraphRequirements;
 
   constructor(
     table: TableDef,
@@ -28,13 +30,14 @@ export class RowRuleChecks {
     const { columns, rules } = bindTable(table, tx);
     const { checks, domains, membership } = rules();
     const slotOf = slotsOf(columns);
+    this.requirements = new GraphRequirements(table);
     this.columnIds = table.columns.map(({ id }) => id);
     this.checks = compileChecks(checks, slotOf);
     this.domains = domains.map((domain) => compileExpr(domain, slotOf));
     this.routes = compileRoutes(undefined, membership, slotOf);
   }
 
-  /** Throws 23502, 23514. */
+  /** Throws 23502, 23514, and ConstraintValidationFailed of a graph's. */
   check(row: Row): void {
     const { writer, context } = this;
     const batch = { columns: this.columnIds.map((id) => [row[id] ?? null]), length: 1 };
@@ -43,5 +46,6 @@ export class RowRuleChecks {
     const failed = failedCheck(this.checks, batch, 0, context);
     if (failed !== null) throw writer.checkViolation(row, failed);
     if (!belongs(this.routes, batch, 0, context)) throw writer.partitionViolation(row);
+    this.requirements.checkRow(row);
   }
 }
