@@ -89,7 +89,11 @@ export class RocksEngine implements Engine {
       throw damageOr(error);
     }
     // Null means that RocksDB gave up the read because the values exceed 2 GiB together.
-    if (values.includes(null)) throw new DbError("query_error", "too much data in one read", { sqlstate: "54000" });
+    if (values.includes(null)) {
+      if (keys.length === 1) throw new DbError("query_error", "too much data in one read", { sqlstate: "54000" });
+      const half = keys.length >> 1;
+      return [...this.getMany(keys.slice(0, half)), ...this.getMany(keys.slice(half))];
+    }
     return values as (Uint8Array | undefined)[];
   }
 

@@ -201,3 +201,28 @@ t.test("a directory that is known to an installation is never made anew by itsel
     t.throws(() => checkShardDirectory(path, other), { code: "partition_damaged", message: /Restore the right one/ });
   }
 });
+
+t.test("keys whose values RocksDB does not give together are read in parts", async (t) => {
+  const engine = await RocksEngine.open({ directory: join(directory(t), "rocksdb") });
+  t.teardown(() => engine.close());
+  const keys = Array.from({ length: 11 }, (_, i) => key(`k${i}`));
+  engine.write(keys.filter((_, i) => i !== 4).map((one) => ({ key: one, value: one })));
+  const { binding } = engine as unknown as { binding: { db_get_many_sync: (...args: unknown[]) => unknown[] } };
+  const read = binding.db_get_many_sync;
+  let most = 3;
+  binding.db_get_many_sync = (db, asked, ...rest) => {
+    const some = asked as unknown[];
+    return some.length > most ? some.map(() => null) : read(db, asked, ...rest);
+  };
+  try {
+    const expected = keys.map((one, i) => (i === 4 ? undefined : one.toString()));
+    t.same(
+      engine.getMany(keys).map((value) => value && Buffer.from(value).toString()),
+      expected,
+    );
+    most = 0;
+    t.throws(() => engine.getMany(keys), { message: "too much data in one read" });
+  } finally {
+    binding.db_get_many_sync = read;
+  }
+});

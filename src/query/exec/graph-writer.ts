@@ -22,6 +22,7 @@ import {
 } from "./entity-table.js";
 import { GraphChanges } from "./graph-changes.js";
 import { after, inTurns } from "./operator.js";
+import { ReadStep } from "./read-step.js";
 import type { Move } from "./table-writer.js";
 import { sumOfBytes } from "./value-bytes.js";
 
@@ -29,9 +30,6 @@ export interface GraphChecks {
   readonly nodes: EntityChecks | null;
   readonly edges: EntityChecks | null;
 }
-
-/** Nodes that are read together. */
-const READ_AT_ONCE = 256;
 
 export class GraphWriter {
   /** Grows whenever rows that were read before may say what is no longer so. */
@@ -48,6 +46,7 @@ export class GraphWriter {
   private readonly present = new Set<number>();
   /** Those that are to be read so before anything is written. */
   private unread: number[] = [];
+  private readonly readStep = new ReadStep();
 
   constructor(
     graph: GraphTables,
@@ -93,7 +92,7 @@ export class GraphWriter {
     if (present.has(id)) return;
     present.add(id);
     this.unread.push(id);
-    if (this.unread.length >= READ_AT_ONCE) this.readNodes();
+    if (this.unread.length >= this.readStep.rows) this.readNodes();
   }
 
   /**
@@ -108,6 +107,10 @@ export class GraphWriter {
     const records = context.tx.getMany(unread.map((id) => nodes.keyOf(id)));
     context.tx.guardReads(false);
     if (records.includes(undefined)) throw deletedEntity();
+    this.readStep.note(
+      records.length,
+      records.reduce((sum, record) => sum + record!.length, 0),
+    );
   }
 
   /** The node or relationship to be changed. Throws EntityNotFound. */

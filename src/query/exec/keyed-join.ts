@@ -11,6 +11,7 @@ import type { JoinPlan, PointGetPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { suffixOf } from "./entry-value.js";
 import type { Open, Operator, Pulled } from "./operator.js";
+import { ReadStep } from "./read-step.js";
 import { emptyColumns } from "./row-buffer.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
 import { isSegmentable } from "./segments/column.js";
@@ -31,11 +32,6 @@ interface KeyedProgram {
   /** What the right side's filter reads of the left one. */
   readonly handedOver: readonly { readonly id: ColumnId; readonly slot: number }[];
 }
-
-/** Rows looked up at first, in case that no more are wanted, and later: few enough for a turn. */
-const ROWS_AT_FIRST = 8;
-const ROWS_MAX = 256;
-const GROWTH = 4;
 
 /** Null: the join cannot be done in this way. */
 export function compileKeyedJoin(plan: JoinPlan, left: Open): Open | null {
@@ -76,7 +72,9 @@ class KeyedJoinOperator implements Operator {
   private readonly inner: ExecContext;
   private batch: Batch | null = null;
   private row = 0;
-  private step = ROWS_AT_FIRST;
+  private readonly step = new ReadStep();
+  /** Of the records that the last step has read. */
+  private bytes = 0;
 
   constructor(
     private readonly program: KeyedProgram,
@@ -113,9 +111,10 @@ class KeyedJoinOperator implements Operator {
   private joinSome(): Batch | null {
     const batch = this.batch!;
     const from = this.row;
-    const to = Math.min(from + Math.min(this.step, this.context.batchRows), batch.length);
-    this.step = Math.min(this.step * GROWTH, ROWS_MAX);
+    const to = Math.min(from + Math.min(this.step.rows, this.context.batchRows), batch.length);
+    this.bytes = 0;
     const joined = this.join(batch, from, to);
+    this.step.note(to - from, this.bytes);
     this.row = to;
     if (to === batch.length) this.batch = null;
     return joined.length === 0 ? null : joined;
@@ -176,6 +175,7 @@ class KeyedJoinOperator implements Operator {
     for (let i = 0; i < records.length; i++) {
       const record = records[i];
       if (record === undefined) continue;
+      this.bytes += record.length;
       for (const { id, slot } of handedOver) outer.set(id, batch.columns[slot]![rows[i]!]!);
       const before = decoder.length;
       decoder.add(keys[i]!, record);
