@@ -77,6 +77,8 @@ export class Requests {
   private readonly leaving = new Set<number>();
   /** Ids of requests that were cancelled before they began. */
   private readonly cancelledEarly = new Set<number>();
+  /** Of reads that may be stale: they wait for a copy that is new enough. */
+  private readonly awaitingCopy = new Set<number>();
   private readonly channel: RequestChannel;
   private readonly partitions: ReadonlyMap<number, Partition>;
   private readonly scheduler: Scheduler;
@@ -172,7 +174,10 @@ export class Requests {
   private async acceptStale(frame: RequestFrame): Promise<void> {
     const { copies } = this.host;
     const { staleMs = 0 } = frame.head;
+    this.awaitingCopy.add(frame.id);
     const isThere = await copies?.isThere(frame.partition, momentBefore(momentNow(), staleMs)).catch(() => false);
+    // Otherwise it was cancelled, and nobody waits for an answer.
+    if (!this.awaitingCopy.delete(frame.id)) return;
     const partition = copies?.partition(frame.partition) ?? null;
     if (isThere === true && partition !== null) this.submit(frame, partition);
     else this.sendElsewhere(frame, copies?.whyNot(frame.partition, staleMs));
@@ -330,6 +335,7 @@ export class Requests {
       this.bodies.get(frame.id)?.arrived(frame.bodyBytes, (frame.flags & REQUEST_LAST_PIECE) !== 0);
     } else if (frame.code === TAKEN_CODE) request?.sink?.taken(frame.deadlineMs);
     else if (request !== undefined) request.cancel();
+    else if (this.awaitingCopy.delete(frame.id)) this.traces.delete(frame.id);
     else if (!this.host.features.left(frame.id) && this.scheduler.waiting > 0) this.cancelledEarly.add(frame.id);
   }
 

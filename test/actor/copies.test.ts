@@ -12,6 +12,7 @@ import {
   REPLY_MOVED,
   REQUEST_READ_ONLY,
   REQUEST_STALE,
+  REQUEST_STREAMED,
   RequestWriter,
   readReplies,
 } from "../../src/protocol/frames.js";
@@ -40,7 +41,7 @@ async function start(t: Test) {
   t.teardown(() => owner.close());
   let host: TenuresHost | null = null;
   let copy: OpenedCopy | null = null;
-  const state = { mayRead: true, behind: false };
+  const state = { mayRead: true, behind: false, wait: Promise.resolve() };
   const follow = async (): Promise<void> => {
     for (const { sequence, micros, operations } of log.replay(copy!.log.lastSequence + 1))
       copy!.log.append([{ sequence, micros, operations: [...operations] }]);
@@ -53,6 +54,7 @@ async function start(t: Test) {
     replicate: async (_partition, local) => local,
     confirm: (_partition, send) => send(),
     freshCopy: async (): Promise<Moment | null> => {
+      await state.wait;
       if (!state.mayRead) return null;
       copy ??= await host!.openCopy(NUMBER);
       if (!state.behind) await follow();
@@ -82,23 +84,28 @@ async function start(t: Test) {
   );
   t.teardown(() => actor.receive({ kind: "close" }));
   let ids = 0;
-  const ask = (sql: string, user = "ann"): Promise<Reply> =>
+  const ask = (sql: string, user = "ann", further = 0): Promise<Reply> =>
     new Promise((resolve) => {
       const id = ++ids;
       waiting.set(id, resolve);
       const writer = new RequestWriter();
       const caller = encodeCaller("u", user, "t", "", user === "boss" ? ["admin"] : ["member"]);
       const head = encodeHead(caller + encodePlace("", "", 0), "", "", "", []);
-      const flags = REQUEST_STALE | REQUEST_READ_ONLY;
+      const flags = REQUEST_STALE | REQUEST_READ_ONLY | further;
       const body = Buffer.from(JSON.stringify({ sql }));
       writer.request(id, EXECUTE.code, flags, NUMBER, TENANT, Date.now() + 10_000, "r", head, body);
       actor.receive(writer.take());
     });
+  const cancel = (id: number): void => {
+    const writer = new RequestWriter();
+    writer.cancel(id);
+    actor.receive(writer.take());
+  };
   const rows = async (sql: string, user?: string): Promise<unknown> => {
     const { body, status } = await ask(sql, user);
     return status === 200 ? JSON.parse(body).data.rows : body;
   };
-  return { owner, log, ask, rows, state, copy: () => copy! };
+  return { owner, log, ask, cancel, lastId: () => ids, rows, state, copy: () => copy! };
 }
 
 t.test("a copy is read as its owner's commits come", async (t) => {
@@ -134,5 +141,27 @@ t.test("a copy is read as its owner's commits come", async (t) => {
   t.equal(elsewhere.flags, REPLY_MOVED);
   t.match(elsewhere.headers, /^3\nNo copy of the partition is at most 0 ms old: /);
   t.match(elsewhere.body, "SELECT 1", "with its body");
+  state.mayRead = true;
+  const streamed = await ask("SELECT 1", "ann", REQUEST_STREAMED);
+  t.match(streamed, { status: 503, body: /partition_unavailable/ }, "pieces of a body are not read here");
+  await copy().log.close();
+});
+
+t.test("a read that is cancelled while it waits for the copy does not run", async (t) => {
+  const { owner, ask, cancel, lastId, state, copy } = await start(t);
+  await owner.exec("CREATE TABLE board (id int)");
+  t.equal((await ask("SELECT 1")).status, 200);
+  let come = (): void => undefined;
+  state.wait = new Promise((resolve) => {
+    come = resolve;
+  });
+  const answers: string[] = [];
+  void ask("SELECT 'cancelled'").then(() => answers.push("cancelled"));
+  cancel(lastId());
+  const other = ask("SELECT 'other'").then(() => answers.push("other"));
+  come();
+  await other;
+  await ask("SELECT 'later'");
+  t.same(answers, ["other"]);
   await copy().log.close();
 });
