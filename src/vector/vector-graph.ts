@@ -124,7 +124,11 @@ export class VectorGraph {
 
   private rankBeside(slot: number, k: number, size: number): Ranked[] {
     if (size < 0) return [];
-    return this.rank(k, { ...this.poolCandidates(size), passes: (other) => other !== slot });
+    const { slots, measured, errorShare } = this.poolCandidates(size);
+    if (measured === null) return this.rank(k, { slots, measured, errorShare, passes: (other) => other !== slot });
+    // What codes of int8 say of walks is what vectors say, and those would have to be read.
+    const near = Array.from(slots, (other, i) => ({ slot: other, distance: measured[i]! }));
+    return near.filter((other) => other.slot !== slot).slice(0, k);
   }
 
   /** A search for what is nearest to the query that may take turns. To be closed. */
