@@ -10,7 +10,7 @@ import { EF_MAX } from "./graph-parameters.js";
 import type { LongSearch } from "./long-search.js";
 import type { Ranked } from "./rank-originals.js";
 
-/** Walks keep so many candidates at least: what is asked may lie further from the vectors than they do from each other. */
+/** Walks keep so many at least: what is asked for may lie further from the vectors than they do from each other. */
 export const EF_LEAST = 64;
 /** Lengths of lists that are tried. A walk with the last takes some two milliseconds. */
 const LADDER: readonly number[] = [16, 24, 32, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768];
