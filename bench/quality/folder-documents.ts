@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { ROOT } from "../servers.js";
 
 const of = <T>(list: readonly T[], i: number): T => list[i % list.length]!;
-const MONTHS =
-  "January February March April May June July August September October November December".split(" ");
+const MONTHS = "January February March April May June July August September October November December".split(" ");
 const dayOf = (i: number) => `${1 + ((i * 11) % 28)} ${of(MONTHS, i * 5)} ${2016 + ((i * 3) % 9)}`;
 
 const TOWNS = (
@@ -46,7 +45,10 @@ function product(i: number): string {
 }
 
 function minutes(i: number): string {
-  const topic = of(["roof of hall two", "new web shop", "apprentice flats", "summer party", "delivery vans", "noise at night"], i);
+  const topic = of(
+    ["roof of hall two", "new web shop", "apprentice flats", "summer party", "delivery vans", "noise at night"],
+    i,
+  );
   const amount = (3 + ((i * 19) % 90)) * 500;
   const body = of(["board", "works council", "building committee"], i * 2 + Math.floor(i / 6));
   return `# Meeting of the ${body}, ${dayOf(i)}\n\nChair: ${nameOf(i + 40)}. Present: ${5 + (i % 8)} members.\n\nThe ${body} discussed the ${topic}. It approved ${amount.toLocaleString("en")} euros for the ${topic}. ${of(["The vote was unanimous.", "Two members voted against it.", "One member abstained."], i)}\n\nThe next meeting is on ${dayOf(i + 7)}.`;
@@ -54,7 +56,10 @@ function minutes(i: number): string {
 
 function person(i: number): string {
   const name = `${of(FIRST, i)} ${of(LAST, i * 11 + 5)}`;
-  const role = of(["welder", "accountant", "buyer", "software engineer", "driver", "chemist"], i * 5 + Math.floor(i / 6));
+  const role = of(
+    ["welder", "accountant", "buyer", "software engineer", "driver", "chemist"],
+    i * 5 + Math.floor(i / 6),
+  );
   const languages = of(["Spanish and Polish", "French", "Turkish and Dutch", "Portuguese", "Czech"], i * 3);
   return i % 2 === 0
     ? `${name} joined us on ${dayOf(i + 3)} as a ${role}. Besides English ${name.split(" ")[0]} speaks ${languages}. The desk is in room ${1 + (i % 4)}.${10 + i}.`
@@ -62,7 +67,10 @@ function person(i: number): string {
 }
 
 function incident(i: number): string {
-  const cause = of(["a worn seal", "a tripped fuse", "an expired certificate", "a forklift that hit a shelf", "a frozen pipe"], i * 3);
+  const cause = of(
+    ["a worn seal", "a tripped fuse", "an expired certificate", "a forklift that hit a shelf", "a frozen pipe"],
+    i * 3,
+  );
   const place = of(["hall one", "the paint shop", "the server room", "the loading dock"], i);
   return `Incident INC-${2040 + i}\n\nOn ${dayOf(i + 11)} work in ${place} stood still for ${15 + ((i * 25) % 300)} minutes. The cause was ${cause}. Nobody was hurt. Reported by ${nameOf(i + 80)}.`;
 }
