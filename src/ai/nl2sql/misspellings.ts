@@ -10,6 +10,8 @@ import { Question, stemOf, type Token } from "./question.js";
 import type { SchemaFacts } from "./schema-facts.js";
 import { ABBREVIATIONS, ADJECTIVES, AGGREGATES, SYNONYMS, UNIT_NAMES } from "./vocabulary.js";
 
+/** Longer questions are not mended. */
+const WORDS_MAX = 40;
 /** Shorter words are too near to others. */
 const LETTERS_MIN = 6;
 /** From so many letters on, two of them may be wrong. */
@@ -25,7 +27,9 @@ export function mendedQuestion(text: string, schema: SchemaFacts): string | null
   for (const named of schema.tables.flatMap((table) => [table, ...table.columns]))
     for (const part of nameWords(schema, named).all) parts.add(ABBREVIATIONS[part] ?? part);
   let mended = text;
-  for (const token of [...new Question(text).tokens].reverse()) {
+  const { tokens } = new Question(text);
+  if (tokens.length > WORDS_MAX) return null;
+  for (const token of [...tokens].reverse()) {
     const word = isUnknown(token, parts) ? nearestOf(token.lower, parts) : null;
     if (word !== null) mended = mended.slice(0, token.start) + word + mended.slice(token.end);
   }
@@ -51,6 +55,10 @@ function isInflected(word: string, form: string): boolean {
   return word.slice(0, -ENDING) === form.slice(0, word.length - ENDING);
 }
 
+function isNear(word: string, form: string, most: number): boolean {
+  return Math.abs(word.length - form.length) <= most && !isInflected(word, form) && editDistance(word, form) <= most;
+}
+
 /** The only name's word that is so near; null: none, or several. */
 function nearestOf(word: string, parts: ReadonlySet<string>): string | null {
   const most = word.length >= LETTERS_LONG ? 2 : 1;
@@ -58,7 +66,7 @@ function nearestOf(word: string, parts: ReadonlySet<string>): string | null {
   for (const part of parts) {
     if (part.length < LETTERS_MIN - 1 || part[0] !== word[0]) continue;
     for (const form of [part, `${part}s`, part.replace(/s$/, "")])
-      if (!isInflected(word, form) && editDistance(word, form) <= most) found.set(stemOf(part), form);
+      if (isNear(word, form, most)) found.set(stemOf(part), form);
   }
   return found.size === 1 ? [...found.values()][0]! : null;
 }
