@@ -378,24 +378,29 @@ export class QuestionReader {
     if (ref !== null) this.order = { ref, descending };
   }
 
-  private shape(counted: number | null, groups: GroupKey[]): QueryShape {
-    const { question } = this;
-    const isDistinct = question.tokens.some(({ lower }) => /^(distinct|different|unique)$/.test(lower));
-    const isCount = counted !== null && this.aggregates.length === 0;
-    const keys = groups.length > 0 ? groups : this.columnGroup();
-    let columns: ColumnRef[] = [];
+  /** Those that are asked for; none: all of the rows. */
+  private shownColumns(): ColumnRef[] {
+    const { question, conditions } = this;
     const isOrderedBy = ({ column }: ColumnRef) => {
       if (column !== this.order?.ref?.column) return false;
       const said = this.names.columns.filter(({ candidates }) => candidates.some(({ ref }) => ref.column === column));
       // "Names and grades sorted by grade" shows them.
       return said.length === 1 && question.says(said[0]!.from - 1, "by");
     };
-    if (!isCount && this.aggregates.length === 0 && keys.length === 0)
-      columns = projectedColumns(question, this.names, this.columns).filter((ref) => !isOrderedBy(ref));
+    const columns = projectedColumns(question, this.names, this.columns).filter((ref) => !isOrderedBy(ref));
     // "Agents with a commission of 2 percent" asks for agents.
     const isCompared = ({ column }: ColumnRef) =>
-      this.conditions.filters.some(({ ref, isState }) => ref.column === column && isState === undefined);
-    if (this.names.tables[0]?.table === this.columns.base && columns.every(isCompared)) columns = [];
+      conditions.filters.some(({ ref, isState }) => ref.column === column && isState === undefined);
+    return this.names.tables[0]?.table === this.columns.base && columns.every(isCompared) ? [] : columns;
+  }
+
+  private shape(counted: number | null, groups: GroupKey[]): QueryShape {
+    const { question } = this;
+    const isDistinct = question.tokens.some(({ lower }) => /^(distinct|different|unique)$/.test(lower));
+    const isCount = counted !== null && this.aggregates.length === 0;
+    const keys = groups.length > 0 ? groups : this.columnGroup();
+    const isList = !isCount && this.aggregates.length === 0 && keys.length === 0;
+    const columns = isList ? this.shownColumns() : [];
     // What a row has none of is not shown: "patients who have not seen a doctor".
     const denied = columns.find(({ table }) =>
       this.conditions.related.some((each) => !each.exists && each.table === table),

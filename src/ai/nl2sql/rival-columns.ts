@@ -1,6 +1,6 @@
 /**
  * Columns that a question may mean as well as those that its SQL reads: the regions of clients and of brokers, the days
- * on which a claim occurred and was reported. `column-finder.ts` notes them, `match-question.ts` makes readings of them.
+ * on which a claim occurred and was reported. `column-finder.ts` notes them, `match-question.ts` makes readings.
  */
 import { wordsOfName } from "./bare-names.js";
 import type { Aggregate, GroupKey, QueryShape } from "./query-shape.js";
