@@ -60,7 +60,13 @@ export function hasKind(sentence: string, question: string): "yes" | "no" | "nev
   const kind = KINDS.find(([asks]) => asks.test(question));
   if (kind === undefined) return "yes";
   const [, has, can] = kind;
-  return has(sentence, question) ? "yes" : can ? "no" : "never";
+  return has(withoutEcho(sentence, question), question) ? "yes" : can ? "no" : "never";
+}
+
+/** The number of "LX-110" answers no question about the LX-110. */
+function withoutEcho(sentence: string, question: string): string {
+  const said = question.match(/[\p{L}\p{N}-]*\d[\p{L}\p{N}.,-]*(?<![.,])/gu) ?? [];
+  return said.reduce((rest, word) => rest.replaceAll(word, " "), sentence);
 }
 
 /** "Four weeks" are no number of books. */

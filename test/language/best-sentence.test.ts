@@ -63,6 +63,8 @@ t.test("kinds of answers", async (t) => {
     ["How many weeks may books be kept?", "Books may be kept for four weeks.", "yes"],
     ["How much does a tour cost?", "Tours last 50 minutes.", "never"],
     ["How much does a tour cost?", "Tours are free of charge.", "yes"],
+    ["How much power does the LX-110 use?", "The LX-110 must not be used outdoors.", "no"],
+    ["How much power does the LX-110 use?", "The LX-110 uses 110 watts.", "yes"],
     ["When does it open?", "There are 19 parking places.", "no"],
     ["When does it open?", "It opens at 7:30.", "yes"],
     ["Who runs the shop in Lund?", "The shop is in Lund.", "no"],
