@@ -4,8 +4,10 @@
  * not written.
  */
 import type { Turns } from "../protocol/turns.js";
+import { englishStem } from "../values/stemmer.js";
+import { hasKind } from "./answer-kinds.js";
 import { cosine, type EmbedTexts } from "./likeness.js";
-import { namesOf, stemsOf } from "./question-stems.js";
+import { namesOf, stemsOf, wordsByStem } from "./question-stems.js";
 import { type Sentence, sentencesOf } from "./sentences.js";
 
 export interface Passage {
@@ -30,38 +32,54 @@ export interface BestSentence {
 
 /** Below these nothing was found: of the score, and of the question's words by weight in the sentence and around it. */
 const SCORE_MIN = 0.3;
-const SHARE_MIN = 0.5;
-/** The weight of words that are in the passage but not in the sentence. */
+const SHARE_MIN = 0.72;
+/** Words that are so alike say as much: "salary", "pay". */
+const ALIKE = 0.27;
+/** Sentences of which the words are compared, and how near to the best they must be. */
+const COMPARED_MAX = 3;
+const COMPARED_SHARE = 0.85;
+/**
+ * The weight of words that are not in the sentence: names that are in its passage, words of what the passage is about,
+ * others in the passage. Its subject is named once, and each of its sentences is about it.
+ */
+const NAMED = 1;
+const TOPIC = 0.85;
 const AROUND = 0.35;
+/** The first sentence of so short a passage says what it is about. */
+const SHORT_PASSAGE = 1500;
 /** Of each passage behind the one before: searches put the best first. */
 const PLACE_LOSS = 0.06;
 /** What a sentence loses that has no number or no name, where the question asks for one. */
-const KIND_LOSS = 0.25;
+const KIND_LOSS = 0.4;
 const WORDS_WEIGHT = 0.7;
 /** Sentences that are embedded: those that have most words. */
 const EMBEDDED_MAX = 60;
 
-const ASKS_NUMBER =
-  /\b(?:how (?:many|much|long|old|often|far|tall|high|big|large|deep|heavy|fast|soon|late)|when|what (?:time|year|date|day|percentage|price|number))\b/i;
-const HAS_NUMBER =
-  /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand|million|once|twice|daily|weekly|monthly|yearly|every|never|always|free|no|noon|midnight|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december)\b/i;
-
-const ASKS_NAME = /\bwho(?:m|se)?\b/i;
-/** A capital within a sentence. */
-const HAS_NAME = /[\p{L},] \p{Lu}\p{Ll}/u;
+/** Words that a question can have and its answer need not. */
+const GENERAL = new Set(
+  "mean happen come go get give need use call say tell kind type people person thing exist find work"
+    .split(" ")
+    .map((word) => englishStem(word)),
+);
 
 /** "How often" asks for a number; "often" need not stand in the answer. */
 const HOW =
   /\b(how) (?:many|much|long|old|often|far|tall|high|big|large|small|wide|deep|heavy|fast|soon|late|early|expensive)\b/gi;
 
-/** Such a sentence goes on about what the one before was about. */
-const GOES_ON = /^(?:he|she|it|they|this|these|those)\b/i;
+/** Such a sentence goes on about what the one before was about: "abroad it is 45 euros". */
+const GOES_ON = /^(?:[\p{L}\p{N}]+,? ){0,2}(?:he|she|it|they)\b|^(?:this|these|those)\b/iu;
 
 interface Candidate extends Sentence {
   readonly place: number;
+  /** The question that it answers in the text. */
+  readonly asks: string;
   /** Share of the question's words by weight: in the sentence, and there or around it. */
   readonly own: number;
   readonly all: number;
+  /** Words that neither of them has, by their stems, with their shares. */
+  readonly missing: ReadonlyMap<string, number>;
+  /** The share where each word counts by how near to the sentence it is. */
+  readonly near: number;
 }
 
 /** Null: none of them says anything of it. `passages`: the best first. */
@@ -72,34 +90,69 @@ export async function bestSentence(
   turns: Turns,
 ): Promise<BestSentence | null> {
   const candidates = await candidatesOf(question, passages, turns);
-  candidates.sort((a, b) => b.own + AROUND * b.all - (a.own + AROUND * a.all) || a.place - b.place);
+  candidates.sort((a, b) => b.near - a.near || a.place - b.place);
   const few = candidates.slice(0, EMBEDDED_MAX);
   if (few.length === 0) return null;
-  const [vector, ...vectors] = await embed([question, ...few.map(({ text }) => text)]);
-  const [asksNumber, asksName] = [ASKS_NUMBER.test(question), ASKS_NAME.test(question)];
-  let best: BestSentence | null = null;
-  few.forEach(({ text, place, start, end, own, all }, i) => {
-    const words = own + AROUND * (all - own);
-    const fit = WORDS_WEIGHT * words + (1 - WORDS_WEIGHT) * Math.max(0, cosine(vector!, vectors[i]!));
-    const lacksKind = (asksNumber && !HAS_NUMBER.test(text)) || (asksName && !HAS_NAME.test(text));
-    const kind = lacksKind ? 1 - KIND_LOSS : 1;
+  const [vector, ...vectors] = await embed([question, ...few.map(({ text, asks }) => `${asks}${text}`)]);
+  const scored: { candidate: Candidate; score: number }[] = [];
+  few.forEach((candidate, i) => {
+    const { text, place, near } = candidate;
+    const fit = WORDS_WEIGHT * near + (1 - WORDS_WEIGHT) * Math.max(0, cosine(vector!, vectors[i]!));
+    const has = hasKind(text, question);
+    if (has === "never") return;
+    const kind = has === "yes" ? 1 : 1 - KIND_LOSS;
     const score = fit * kind * (1 - PLACE_LOSS * Math.min(place, 5));
-    if (all < SHARE_MIN || score < SCORE_MIN || score <= (best?.score ?? 0)) return;
-    best = { place, start, end, score };
+    if (score >= SCORE_MIN) scored.push({ candidate, score });
   });
-  return best;
+  scored.sort((a, b) => b.score - a.score);
+  const least = (scored[0]?.score ?? 0) * COMPARED_SHARE;
+  for (const { candidate, score } of scored.slice(0, COMPARED_MAX).filter((each) => each.score >= least)) {
+    const { place, start, end } = candidate;
+    if ((await saidShare(candidate, question, passages[place]!, embed)) >= SHARE_MIN)
+      return { place, start, end, score };
+  }
+  return null;
+}
+
+/**
+ * The share of the question's words by weight that the passage says, or that a word of the sentence is like. Where it
+ * does not speak of pay, nothing in it tells a salary.
+ */
+async function saidShare(
+  { missing, text }: Candidate,
+  question: string,
+  { about }: Passage,
+  embed: EmbedTexts,
+): Promise<number> {
+  let share = 1;
+  for (const weight of missing.values()) share -= weight;
+  if (share >= SHARE_MIN) return share;
+  const asked = [...wordsByStem(question)].filter(([stem]) => missing.has(stem));
+  const said = [...new Set([...wordsByStem(text).values(), ...wordsByStem(about).values()])];
+  const vectors = await embed([...asked.map(([, word]) => word), ...said]);
+  asked.forEach(([stem], i) => {
+    if (vectors.slice(asked.length).some((vector) => cosine(vectors[i]!, vector) >= ALIKE)) share += missing.get(stem)!;
+  });
+  return share;
 }
 
 async function candidatesOf(question: string, passages: readonly Passage[], turns: Turns): Promise<Candidate[]> {
   const asked = stemsOf(question.replaceAll(HOW, "$1"));
+  // "What is 2+2?"
+  if (![...asked].some((stem) => /\p{L}/u.test(stem))) return [];
   const names = namesOf(question);
   const split: { sentence: Sentence; stems: Set<string>; place: number }[] = [];
   const around: Set<string>[] = [];
+  const topics: Set<string>[] = [];
   for (const [place, { text, about, title }] of passages.entries()) {
     const all = stemsOf(about);
+    const topic = stemsOf(about);
+    topics.push(topic);
     for (const sentence of await sentencesOf(text, turns)) {
       if (isSame(sentence.text, title)) continue;
       const stems = stemsOf(sentence.text);
+      const isFirst = split.at(-1)?.place !== place && text.length <= SHORT_PASSAGE;
+      if (isFirst) for (const stem of stems) topic.add(stem);
       for (const stem of stems) all.add(stem);
       split.push({ sentence, stems, place });
       if (turns.shouldYield()) await turns.yieldTurn();
@@ -113,21 +166,39 @@ async function candidatesOf(question: string, passages: readonly Passage[], turn
   const total = [...asked].reduce((sum, stem) => sum + weight(stem), 0) || 1;
   const share = (stems: ReadonlySet<string>) =>
     [...asked].reduce((sum, stem) => sum + (stems.has(stem) ? weight(stem) : 0), 0) / total;
+  /** How much of a word a sentence has that is about this and stands in that passage. */
+  const creditOf = (stem: string, own: ReadonlySet<string>, place: number) => {
+    if (own.has(stem)) return 1;
+    if (!around[place]!.has(stem)) return 0;
+    return names.has(stem) ? NAMED : topics[place]!.has(stem) ? TOPIC : AROUND;
+  };
+  const nearness = (own: ReadonlySet<string>, place: number) =>
+    [...asked].reduce((sum, stem) => sum + creditOf(stem, own, place) * weight(stem), 0) / total;
   const candidates: Candidate[] = [];
   let lead: ReadonlySet<string> = new Set();
+  let asks = "";
   split.forEach(({ sentence, stems, place }, i) => {
     const before = split[i - 1];
-    if (before?.place !== place) lead = new Set();
-    else if (GOES_ON.test(sentence.text)) lead = new Set([...lead, ...before.stems]);
+    if (before?.place !== place) {
+      lead = new Set();
+      asks = "";
+    } else if (GOES_ON.test(sentence.text)) lead = new Set([...lead, ...before.stems]);
     if (isSame(sentence.text, passages[place]!.heading) || isLead(sentence.text, stems, asked)) {
       lead = new Set([...lead, ...stems]);
+      if (sentence.text.endsWith("?")) asks = `${sentence.text} `;
       return;
     }
-    const own = share(new Set([...stems, ...lead]));
+    const said = new Set([...stems, ...lead]);
+    const own = share(said);
     // Of another town than the one that is asked for nothing is an answer.
     const isOther = [...names].some((name) => !around[place]!.has(name));
-    if (!isOther) candidates.push({ ...sentence, place, own, all: Math.max(own, share(around[place]!)) });
+    const all = Math.max(own, share(around[place]!));
+    const missing = new Map<string, number>();
+    for (const stem of asked)
+      if (!GENERAL.has(stem) && !said.has(stem) && !around[place]!.has(stem)) missing.set(stem, weight(stem) / total);
+    if (!isOther) candidates.push({ ...sentence, place, asks, own, all, missing, near: nearness(said, place) });
     lead = new Set();
+    asks = "";
   });
   return candidates;
 }

@@ -7,20 +7,48 @@ const STOP = new Set(
   ),
 );
 
+/** Forms that no rule leads back to their verb. */
+const IRREGULAR: ReadonlyMap<string, string> = new Map(
+  (
+    "began begin begun begin bought buy broke break broken break brought bring built build came come caught catch " +
+    "chose choose chosen choose drew draw drawn draw drove drive driven drive fell fall fallen fall felt feel found find " +
+    "flew fly gave give given give grew grow grown grow heard hear held hold kept keep knew know known know led lead " +
+    "left leave lent lend lost lose made make meant mean met meet paid pay ran run rose rise said say sang sing sent send " +
+    "shown show sold sell sought seek spent spend spoke speak spoken speak stood stand sung sing taken take took take " +
+    "taught teach thought think told tell went go won win wore wear worn wear wrote write written write"
+  )
+    .split(" ")
+    .flatMap((word, i, all) => (i % 2 === 0 ? [[word, all[i + 1]!] as const] : [])),
+);
+/** "Hive four" is hive 4. "One" is often no number. */
+const NUMBERS = "two three four five six seven eight nine ten eleven twelve".split(" ");
+
+function stemOf(word: string): string {
+  const number = NUMBERS.indexOf(word);
+  return number >= 0 ? String(number + 2) : englishStem(IRREGULAR.get(word) ?? word);
+}
+
 export function stemsOf(text: string): Set<string> {
   const words = wordsOf(text.toLowerCase());
-  return new Set(words.filter((word) => !STOP.has(word)).map((word) => englishStem(word)));
+  return new Set(words.filter((word) => !STOP.has(word)).map(stemOf));
+}
+
+/** The words as they are written, by their stems. */
+export function wordsByStem(text: string): Map<string, string> {
+  const words = wordsOf(text.toLowerCase()).filter((word) => !STOP.has(word));
+  return new Map(words.map((word) => [stemOf(word), word]));
 }
 
 /** What the question is about by name or number, as stems: "Munich" and "2019" in it. Its first word may be any. */
 export function namesOf(question: string): Set<string> {
   const words = wordsOf(question);
-  const isName = (word: string) => /^[\p{Lu}\p{N}]/u.test(word) && !STOP.has(word.toLowerCase());
+  const isNumber = (word: string) => NUMBERS.includes(word.toLowerCase());
+  const isName = (word: string) => (/^[\p{Lu}\p{N}]/u.test(word) || isNumber(word)) && !STOP.has(word.toLowerCase());
   const names = words.slice(1).filter(isName);
   // In "HOW LONG IS THE WARRANTY" and "How Long Is The Warranty" nothing is told by capitals.
   const isTitle = names.length > 0 && words.slice(1).every((word) => isName(word) || STOP.has(word.toLowerCase()));
   const told = isTitle && words.some((word) => STOP.has(word.toLowerCase()) && /^\p{Lu}/u.test(word)) ? [] : names;
-  return new Set(told.map((word) => englishStem(word.toLowerCase())));
+  return new Set(told.map((word) => stemOf(word.toLowerCase())));
 }
 
 /** 2.3 and 4,000 are one word each. */

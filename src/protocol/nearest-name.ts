@@ -39,7 +39,7 @@ function commonStart(a: string, b: string): number {
 }
 
 /** Insertions, deletions, replacements, and exchanges of neighbours. */
-function editDistance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let i = 1; i <= a.length; i++) {

@@ -1,5 +1,5 @@
 /** Finds whose rows a question asks for: the table that is listed, counted or added up. Used by read-question.ts. */
-import { anyKind, type ColumnFinder, isNumber } from "./column-finder.js";
+import { anyKind, type ColumnFinder, isBoolean, isNumber } from "./column-finder.js";
 import type { NameMentions, TableMention } from "./name-mentions.js";
 import type { GroupPhrase, Superlative } from "./phrases.js";
 import type { Question } from "./question.js";
@@ -86,6 +86,8 @@ export class BaseFinder {
         const ref = this.columns.resolve(column, anyKind, near?.table ?? null);
         if (ref !== null) return ref.table;
       }
+      const flag = this.flagged(counted);
+      if (flag !== null && near !== undefined && near.from > counted && near.table !== flag) return flag;
       if (near !== undefined) return this.take(near);
     }
     const qualified = (mention: TableMention) => this.values.some(({ to }) => to === mention.from);
@@ -107,6 +109,13 @@ export class BaseFinder {
     const grouped = groups.find((group) => group.kind === "column");
     const ref = grouped === undefined ? null : this.columns.resolve(grouped.mention, anyKind);
     return ref?.table ?? this.baseOfValues();
+  }
+
+  /** "How many companies donate": those of which it is true are counted, not what they do. */
+  private flagged(counted: number): TableFacts | null {
+    const mention = this.columns.mentionAt(counted, isBoolean);
+    const flag = mention?.candidates.find(({ ref, score }) => isBoolean(ref) && score >= SURE);
+    return flag === undefined || /ed$/.test(this.question.lower(counted)) ? null : flag.ref.table;
   }
 
   private take(mention: TableMention): TableFacts {

@@ -7,6 +7,7 @@ import { type Condition, hasYears } from "./conditions.js";
 import { type ColumnMention, type NameMentions, wordScore } from "./name-mentions.js";
 import { isVerb } from "./phrases.js";
 import { type Question, stemOf } from "./question.js";
+import { likelyTimes, RivalColumns } from "./rival-columns.js";
 import { type ColumnRef, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 import { type Measure, UNIT_NAMES } from "./vocabulary.js";
 
@@ -30,6 +31,8 @@ const MEASURED: ReadonlySet<string> = new Set(
 const MEANING = 0.6;
 
 const DOUBT = 0.85;
+/** Two columns fit as well. */
+const SAME = 0.001;
 
 export class ColumnFinder {
   /** Whose rows are asked for. */
@@ -40,6 +43,8 @@ export class ColumnFinder {
   certainty = 1;
   /** Words of conditions that no column was found for. */
   readonly notPlaced: string[] = [];
+  /** Columns that may be meant as well as those that were taken. */
+  readonly rivals = new RivalColumns();
 
   constructor(
     private readonly question: Question,
@@ -49,15 +54,33 @@ export class ColumnFinder {
 
   /** The column that a mention means here; null: none of that kind can be reached. */
   resolve(mention: ColumnMention, kinds: Kinds, near: TableFacts | null = this.base): ColumnRef | null {
-    let best: { ref: ColumnRef; score: number; fit: number } | null = null;
-    for (const { ref, score: fit } of mention.candidates) {
-      if (!kinds(ref)) continue;
-      const score = fit + this.nearness(ref.table, near);
-      if (best === null || score > best.score) best = { ref, score, fit };
-    }
-    if (best === null || best.score <= 0) return null;
+    const scored = mention.candidates
+      .filter(({ ref }) => kinds(ref))
+      .map(({ ref, score: fit }) => ({ ref, fit, score: fit + this.nearness(ref.table, near) }));
+    scored.sort((a, b) => b.score - a.score);
+    const [best] = scored;
+    if (best === undefined || best.score <= 0) return null;
+    const rivals = scored.filter(({ ref, score }) => best.score - score < SAME && this.isRival(best.ref, ref, near));
+    this.rivals.note(
+      best.ref,
+      rivals.map(({ ref }) => ref),
+    );
     this.certainty = Math.min(this.certainty, best.fit + 0.3);
     return best.ref;
+  }
+
+  /** Whether both may be meant: of two tables beside the rows, or two that have no more than a word of the question. */
+  private isRival(one: ColumnRef, other: ColumnRef, near: TableFacts | null): boolean {
+    if (near === null || one.column === other.column) return false;
+    return one.table === other.table || (one.table !== near && other.table !== near);
+  }
+
+  /** Columns of several tables have the value, and nothing tells which of them is meant. */
+  noteValueRivals(best: ColumnRef, all: readonly ColumnRef[]): void {
+    this.rivals.note(
+      best,
+      all.filter((ref) => ref.table !== best.table && this.isRival(best, ref, this.base)),
+    );
   }
 
   /** Whether a row that is asked for has one row of that table. */
@@ -154,8 +177,14 @@ export class ColumnFinder {
     const others = near.filter((ref) => !isBirth(ref));
     const found = (birthFirst ? (births[0] ?? others[0]) : (others[0] ?? births[0])) ?? null;
     // Of when something was made and when it ends, nobody said which.
-    if (!birthFirst && others.filter(({ table }) => table === found?.table).length > 1) this.doubt();
-    return found;
+    // The oldest worker may be who was hired first.
+    if (birthFirst && births.length === 0 && found !== null) this.doubt();
+    const rows = birthFirst ? [] : others.filter(({ table }) => table === found?.table);
+    if (rows.length <= 1) return found;
+    this.doubt();
+    const [first, ...rest] = likelyTimes(rows) as [ColumnRef, ...ColumnRef[]];
+    this.rivals.note(first, rest);
+    return first;
   }
 
   /** A column of whole years that a year is compared to. */
@@ -165,6 +194,8 @@ export class ColumnFinder {
     const mention = this.nearestMention(condition.from, condition.to, ofYears, 5);
     if (mention !== null) return this.takeColumn(mention, ofYears);
     if (condition.range === null) return null;
+    // "Vessels at berth B3 in 2026" were there then, not built then.
+    if (this.names.tables.some(({ table, score }) => table !== this.base && score >= MEANING)) return null;
     if (this.columnsNear(isTime).some(({ table }) => table === this.base)) return null;
     return this.columnsNear(ofYears).find(({ table }) => table === this.base) ?? null;
   }
@@ -172,6 +203,9 @@ export class ColumnFinder {
   /** Whether years are numbers here: a column of numbers stands beside them. */
   isNumeric({ from, to, numbers }: Condition): boolean {
     if (numbers === null) return false;
+    // "Dues in 2025" are those of that year, not 2025 of them.
+    const isOfTime = this.question.says(from, "in|during|since|before|after|until");
+    if (isOfTime && this.nearestMention(from, to, isYearNumber, 2) === null) return false;
     const number = this.nearestMention(from, to, isNumber, 2);
     return number !== null && number.candidates[0]!.score >= 0.6 && this.nearestMention(from, to, isTime, 2) === null;
   }
@@ -197,6 +231,9 @@ export class ColumnFinder {
     const near = this.nearestMention(from, to, isNumber);
     if (near !== null) {
       const ref = this.takeColumn(near, isNumber);
+      // "Fields larger than 10 hectares", where hectares are those of farms.
+      if (ref !== null && measure !== null && ref.table !== this.base && !this.named.has(ref.table))
+        for (let at = from; at < to; at++) this.unuse(at);
       if (ref !== null) return ref;
     }
     if (measure !== null && measure.words.length > 0) {
@@ -208,7 +245,9 @@ export class ColumnFinder {
     const isOther = (measure !== null && measure.words.length > 0) || MEASURED.has(UNIT_NAMES[unit] ?? "");
     const table = this.manyBefore(from) ?? this.base!;
     const own = table.columns.filter((column) => isNumber({ table, column }));
-    if (own.length === 1 && !isOther && !this.isUnknown(from - 1)) {
+    // "More than 3 major faults" are so many rows.
+    const isOfRows = this.names.tables.some((each) => each.from >= to && each.from <= to + 2 && each.table !== table);
+    if (own.length === 1 && !isOther && !isOfRows && !this.isUnknown(from - 1)) {
       this.certainty = Math.min(this.certainty, 0.6);
       return { table, column: own[0]! };
     }

@@ -187,6 +187,10 @@ export class ConditionReader {
         (namingColumns(ref.table).includes(ref.column) ? 0.05 : 0);
       const [best, second] = [...hits].sort((a, b) => score(b) - score(a)) as [ValueHit, ...ValueHit[]];
       if (second !== undefined && score(best) - score(second) < 0.15) this.columns.doubt();
+      this.columns.noteValueRivals(
+        best.ref,
+        hits.filter((hit) => score(best) === score(hit)).map(({ ref }) => ref),
+      );
       if (score(best) <= -1) {
         for (let at = from; at < to; at++) this.columns.unuse(at);
         continue;
@@ -430,6 +434,9 @@ export class ConditionReader {
       this.question.use(mention.from, mention.to);
       const denial = negationBefore(this.question, mention.from);
       const at = mention.from;
+      // "How many stories are hidden" does not ask for hidden comments.
+      if (best.table !== this.columns.base && !this.columns.isOneOf(best.table) && !this.columns.named.has(best.table))
+        this.columns.unuse(at);
       // "Organic and non-organic fields" are all of them.
       if (this.filters.some(({ ref }) => ref.column === best.column)) this.columns.unuse(at);
       if (denial !== null && this.absences.get(denial) !== best.table)

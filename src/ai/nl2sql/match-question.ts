@@ -4,8 +4,10 @@
  * provider is configured. It is deterministic: equal questions over equal data give equal SQL.
  */
 import { DbError } from "../../protocol/errors.js";
+import { unshownWords } from "./asked-entity.js";
 import { denyingPrefix } from "./denied-words.js";
 import { meantLinks } from "./link-roles.js";
+import { mendedQuestion } from "./misspellings.js";
 import { nameMentions } from "./name-mentions.js";
 import type { QueryShape } from "./query-shape.js";
 import { Question } from "./question.js";
@@ -29,8 +31,25 @@ const PARTS_SURE = 2;
 /** Runs of so many words are looked up in the tenant's rows. */
 const WORDS_MAX = 100;
 
+/** What is taken from it where words are read as misspelt names. */
+const MISSPELT = 0.15;
+
 /** Throws question_not_understood, with what was understood. */
 export async function matchQuestion(text: string, facts: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
+  try {
+    return await matchWords(text, facts, lookUp);
+  } catch (error) {
+    const isOpen = error instanceof DbError && error.details?.readings === undefined;
+    const mended = isOpen ? mendedQuestion(text, facts) : null;
+    if (mended === null) throw error;
+    const { sql, confidence } = await matchWords(mended, facts, lookUp).catch(() => {
+      throw error;
+    });
+    return { sql, confidence: Math.round(Math.max(0.05, confidence - MISSPELT) * 100) / 100 };
+  }
+}
+
+async function matchWords(text: string, facts: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
   const question = new Question(text, (word) => denyingPrefix(word, facts));
   const { schema, unclear } = meantLinks(question, facts);
   if (question.tokens.length > WORDS_MAX) {
@@ -49,7 +68,8 @@ export async function matchQuestion(text: string, facts: SchemaFacts, lookUp: Lo
     if (!sql.includes(linkCondition(link))) continue;
     throw notUnderstood(`It does not say which of ${columns.join(", ")} is meant.`, understood(), []);
   }
-  const missing = [...new Set([...unplacedWords(question, schema, sql), ...reader.notPlaced])];
+  const unshown = unshownWords(question, names, read.shape);
+  const missing = [...new Set([...unplacedWords(question, schema, sql), ...reader.notPlaced, ...unshown])];
   if (missing.length > 0) {
     throw notUnderstood(
       `What does the question mean by ${missing.map((word) => `"${word}"`).join(", ")} was not found.`,
@@ -57,10 +77,12 @@ export async function matchQuestion(text: string, facts: SchemaFacts, lookUp: Lo
       missing,
     );
   }
-  if (read.readings.length > 0) {
-    const readings = read.readings.map(({ meaning, shape }) => ({ meaning, sql: writeQuery(shape, schema)! }));
-    throw ambiguous(readings, understood());
-  }
+  const meant = read.readings.length > 0 ? read.readings : reader.rivals.readings(read.shape);
+  const readings = meant.flatMap(({ meaning, shape }) => {
+    const written = writeQuery(shape, schema);
+    return written === null ? [] : [{ meaning, sql: written }];
+  });
+  if (readings.length > 1) throw ambiguous(readings, understood());
   const certainty = Math.min(CONFIDENCE_MAX, read.certainty) - RISK * Math.max(0, partsOf(read.shape) - PARTS_SURE);
   const confidence = Math.round(Math.max(0.05, certainty) * 100) / 100;
   return { sql, confidence };

@@ -34,6 +34,8 @@ const PLURAL_SCORE = 0.95;
 const SYNONYM_SCORE = 0.6;
 /** One word of a name of several. */
 const PART_SCORE = 0.6;
+/** What is left of `offered_on` of offers says nothing. */
+const LITTLE_WORD = /^(?:at|on|of|the|no|is|has|in|by|to|for)$/;
 const SCORE_MIN = 0.3;
 
 const groupsByStem = new Map<string, Set<number>>();
@@ -188,7 +190,8 @@ function columnsAt(question: Question, from: number, schema: SchemaFacts): Colum
   for (const table of schema.tables) {
     for (const column of table.columns) {
       const words = nameWords(schema, column);
-      const match = writtenTogether(question, from, words.all) ?? columnScore(question, from, words, column.isKey);
+      const written = writtenTogether(question, from, words.all) ?? columnScore(question, from, words, column.isKey);
+      const match = isThingOn(question, from, words.all, written.length) ? NONE : written;
       if (match.score >= SCORE_MIN) all.push({ ref: { table, column }, ...match });
     }
   }
@@ -197,6 +200,12 @@ function columnsAt(question: Question, from: number, schema: SchemaFacts): Colum
   const { length } = all[0]!;
   const candidates = all.filter((each) => each.length === length).sort((a, b) => b.score - a.score);
   return { from, to: from + length, candidates };
+}
+
+/** "Offers on properties" are no `offered_on`. */
+function isThingOn(question: Question, from: number, words: readonly string[], length: number): boolean {
+  const word = question.lower(from);
+  return length === 2 && question.says(from + 1, "on|at") && word.endsWith("s") && word !== words[0];
 }
 
 interface Match {
@@ -212,7 +221,7 @@ function columnScore(question: Question, from: number, { all, bare }: NameWords,
   if (token.isQuoted || token.number !== null) return NONE;
   const whole = consecutive(question, from, all);
   if (whole > 0) return { score: whole, length: all.length };
-  const own = isKey ? 0 : consecutive(question, from, bare);
+  const own = isKey || bare.every((word) => LITTLE_WORD.test(word)) ? 0 : consecutive(question, from, bare);
   if (own > 0) return { score: own * 0.99, length: bare.length };
   const core = bare.filter((word) => !OPTIONAL_PARTS.has(word));
   // A key is meant only by its whole name: "department" is the table.

@@ -8,12 +8,15 @@ import { numberOf } from "./date-phrases.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
 import type { TimeUnit } from "./query-shape.js";
 import type { Question, Token } from "./question.js";
+import { namingColumns } from "./schema-facts.js";
 import { ADJECTIVES, AGGREGATES, type Measure } from "./vocabulary.js";
 
 export type Named =
   | { readonly kind: "table"; readonly mention: TableMention }
   | { readonly kind: "column"; readonly mention: ColumnMention };
 
+/** Below this a word after a table's name is hardly a column of it. */
+const OWN_COLUMN = 0.9;
 const TIME_UNITS: ReadonlySet<string> = new Set(["year", "quarter", "month", "week", "day", "hour"]);
 
 /** What is named at this token; a column where it takes more words or fits better than a table. */
@@ -46,16 +49,19 @@ export function groupPhrases(question: Question, names: NameMentions, isValue: (
     for (;;) {
       if (question.says(next, "the|different|a|an|calendar")) next++;
       const unit = question.lower(next).replace(/s$/, "");
-      const named = namedAt(names, next);
+      const named = columnOfTable(names, namedAt(names, next));
       // "top 3 products by stock": that is an order.
       if (question.says(at, "by") && length === 1 && isRanked(question, at) && isMeasure(named)) break;
+      // "Donations by companies": that says whose they are.
+      if (question.says(at, "by") && length === 1 && isFlag(named)) break;
       if (isValue(next) || (named === null && !TIME_UNITS.has(unit))) break;
       // "orders by customers in France": that says whose they are.
       const after = named?.kind === "table" ? named.mention.to : -1;
       if (
         question.says(at, "by") &&
         length === 1 &&
-        question.says(after, "in|from|of|at|who|whose|with|without|that|living|named|called")
+        (question.says(after, "in|from|of|at|who|whose|with|without|that|living|named|called") ||
+          isDoneBy(question.lower(after)))
       )
         break;
       if (named !== null && !(TIME_UNITS.has(unit) && (named.kind === "table" || named.mention.to === next + 1))) {
@@ -76,6 +82,22 @@ export function groupPhrases(question: Question, names: NameMentions, isValue: (
   }
   return [];
 }
+
+/** "Per policy kind": the kind of policies. A customer's name is no more than the customer. */
+function columnOfTable(names: NameMentions, named: Named | null): Named | null {
+  if (named?.kind !== "table") return named;
+  const { table, from, to } = named.mention;
+  const after = names.columns.find((mention) => mention.from === to);
+  const naming = namingColumns(table);
+  const own = after?.candidates.filter(
+    ({ ref, score }) => ref.table === table && score >= OWN_COLUMN && !ref.column.isKey && !naming.includes(ref.column),
+  );
+  if (own === undefined || own.length === 0) return named;
+  return { kind: "column", mention: { from, to: after!.to, candidates: own } };
+}
+
+const isFlag = (named: Named | null) =>
+  named?.kind === "column" && named.mention.candidates[0]!.ref.column.kind === "boolean";
 
 const isMeasure = (named: Named | null) =>
   named?.kind === "column" && named.mention.candidates[0]!.ref.column.kind === "number";

@@ -29,12 +29,16 @@ export function projectedColumns(question: Question, names: NameMentions, column
       question.use(mention.from, mention.to);
       continue;
     }
+    // "Authors named Ana".
+    if (/^(named|called)$/.test(word)) continue;
     const ref = columns.resolve(mention, anyKind);
     if (ref === null) continue;
     const fit = mention.candidates.find((each) => each.ref.column === ref.column)!.score;
     // "The longest delivery" is a row; when it was delivered nobody asks.
     if (fit < SURE && names.tables.some(({ from, score }) => from === mention.from && score > fit)) continue;
-    const isDone = isVerb(word) && fit < 0.95;
+    // "Volunteers who worked for a campaign" asks for no hours worked.
+    const isOfWho = mention.to === mention.from + 1 && question.says(mention.from - 1, "who|that|which");
+    const isDone = isVerb(word) && (fit < 0.95 || isOfWho);
     const isAside = question.at(mention.from)!.isStop && mention.to === mention.from + 1 && fit < SURE;
     // "That were never planted": what was done is no column to show.
     const isDenied = isVerb(word) && question.says(mention.from - 1, "never|not|ever|been") && !asksWhen;

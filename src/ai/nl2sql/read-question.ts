@@ -29,6 +29,7 @@ import {
 import { projectedColumns } from "./projected-columns.js";
 import type { Aggregate, AggregateFn, GroupKey, Order, QueryShape } from "./query-shape.js";
 import { type Question, stemOf } from "./question.js";
+import type { RivalColumns } from "./rival-columns.js";
 import { type ColumnRef, namingColumns, type SchemaFacts } from "./schema-facts.js";
 import { SURE, SuperlativeReader } from "./superlative-reader.js";
 import { isColumnMeant, type ValueMention } from "./value-mentions.js";
@@ -86,6 +87,11 @@ export class QuestionReader {
   /** Words that conditions were read from, and that no column was found for. */
   get notPlaced(): readonly string[] {
     return this.columns.notPlaced;
+  }
+
+  /** Columns that it may mean as well as those of the shape. */
+  get rivals(): RivalColumns {
+    return this.columns.rivals;
   }
 
   /** Null: the question names nothing that there is. */
@@ -372,20 +378,29 @@ export class QuestionReader {
     if (ref !== null) this.order = { ref, descending };
   }
 
-  private shape(counted: number | null, groups: GroupKey[]): QueryShape {
-    const { question } = this;
-    const isDistinct = question.tokens.some(({ lower }) => /^(distinct|different|unique)$/.test(lower));
-    const isCount = counted !== null && this.aggregates.length === 0;
-    const keys = groups.length > 0 ? groups : this.columnGroup();
-    let columns: ColumnRef[] = [];
+  /** Those that are asked for; none: all of the rows. */
+  private shownColumns(): ColumnRef[] {
+    const { question, conditions } = this;
     const isOrderedBy = ({ column }: ColumnRef) => {
       if (column !== this.order?.ref?.column) return false;
       const said = this.names.columns.filter(({ candidates }) => candidates.some(({ ref }) => ref.column === column));
       // "Names and grades sorted by grade" shows them.
       return said.length === 1 && question.says(said[0]!.from - 1, "by");
     };
-    if (!isCount && this.aggregates.length === 0 && keys.length === 0)
-      columns = projectedColumns(question, this.names, this.columns).filter((ref) => !isOrderedBy(ref));
+    const columns = projectedColumns(question, this.names, this.columns).filter((ref) => !isOrderedBy(ref));
+    // "Agents with a commission of 2 percent" asks for agents.
+    const isCompared = ({ column }: ColumnRef) =>
+      conditions.filters.some(({ ref, isState }) => ref.column === column && isState === undefined);
+    return this.names.tables[0]?.table === this.columns.base && columns.every(isCompared) ? [] : columns;
+  }
+
+  private shape(counted: number | null, groups: GroupKey[]): QueryShape {
+    const { question } = this;
+    const isDistinct = question.tokens.some(({ lower }) => /^(distinct|different|unique)$/.test(lower));
+    const isCount = counted !== null && this.aggregates.length === 0;
+    const keys = groups.length > 0 ? groups : this.columnGroup();
+    const isList = !isCount && this.aggregates.length === 0 && keys.length === 0;
+    const columns = isList ? this.shownColumns() : [];
     // What a row has none of is not shown: "patients who have not seen a doctor".
     const denied = columns.find(({ table }) =>
       this.conditions.related.some((each) => !each.exists && each.table === table),
@@ -458,12 +473,21 @@ export class QuestionReader {
     for (const mention of this.names.columns.filter(isIt)) this.columns.unuse(mention.from);
   }
 
+  /** "Which quay has the most calls", of berths that nobody speaks of. */
+  private groupOfUnnamed(mention: ColumnMention): ColumnRef | null {
+    const { base } = this.columns;
+    if (mention.candidates[0]!.score < SURE || this.names.tables.some(({ table }) => table === base)) return null;
+    const ref = this.columns.resolve(mention, (each) => each.table === base && each.column.kind === "text");
+    return ref === null || namingColumns(base!).includes(ref.column) ? null : ref;
+  }
+
   /** "Which city has the most patients": rows are counted by a column of their own. */
   private columnGroup(): GroupKey[] {
     const counted = this.ranking?.table ?? this.conditions.having?.table ?? null;
     if (counted === null) return [];
     const mention = this.names.columns.find(({ from }) => !this.question.isUsed(from));
-    const ref = mention === undefined ? null : this.columns.resolve(mention, (each) => each.table === counted);
+    const own = mention === undefined ? null : this.columns.resolve(mention, (each) => each.table === counted);
+    const ref = own ?? (mention === undefined ? null : this.groupOfUnnamed(mention));
     if (ref === null || (this.columns.base !== counted && mention!.candidates[0]!.score < 0.9)) return [];
     // "The name of the farm with the most workers" is that of the farm.
     const { to } = mention!;

@@ -65,7 +65,7 @@ export function namingColumns(table: TableFacts): readonly ColumnFacts[] {
   const first = texts.find(({ name }) => /^(first|given)_?name$/i.test(name));
   const last = texts.find(({ name }) => /^(last|family|sur)_?name$/i.test(name));
   if (first !== undefined && last !== undefined) return [first, last];
-  const ending = texts.find(({ name }) => /(name|title|label)$/i.test(name));
+  const ending = texts.find(({ name }) => /(name|title|label)$|_(nm|nam)$/i.test(name));
   if (ending !== undefined) return [ending];
   const keys = table.columns.filter(({ name }) => table.primaryKey.includes(name));
   return keys.length > 0 ? keys : table.columns.slice(0, 1);

@@ -4,7 +4,7 @@ import type { NameMentions } from "./name-mentions.js";
 import { namedAt, type Superlative } from "./phrases.js";
 import type { Aggregate, GroupKey, Order, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
-import { type ColumnRef, pathBetween, type SchemaFacts } from "./schema-facts.js";
+import { type ColumnRef, namingColumns, pathBetween, type SchemaFacts } from "./schema-facts.js";
 
 /** Below this a word hardly names a table. */
 export const SURE = 0.9;
@@ -67,7 +67,9 @@ export class SuperlativeReader {
     const isSum = first.isMost && found !== null && !this.columns.isOneOf(found.table);
     const ref = isSum ? null : found;
     if (ref === null) {
-      if (measure === null && first.count !== null && groups.length === 0) return { limit: count };
+      // "The top 3 cranes": by what, nobody said.
+      const isAnyOrder = !question.says(first.at, "top|bottom") || question.says(first.to, "rows|records|entries");
+      if (measure === null && first.count !== null && groups.length === 0 && isAnyOrder) return { limit: count };
       for (let at = first.at; at < first.to; at++) this.columns.unuse(at);
       return null;
     }
@@ -77,8 +79,10 @@ export class SuperlativeReader {
     }
     // Of ages the oldest is the highest.
     const byAge = measure?.time !== undefined && ref.column.kind === "number" && !isYearNumber(ref);
-    // Of many rows the one that is highest, or all of them together.
-    if (!this.columns.isOneOf(ref.table)) this.columns.doubt();
+    // Of many rows the one that is highest, or all of them together: "the most expensive district".
+    const thing = this.names.columns.find(({ from }) => from === next)?.candidates[0];
+    const isOfRows = thing?.ref.column.kind === "text" && !namingColumns(thing.ref.table).includes(thing.ref.column);
+    if (!this.columns.isOneOf(ref.table) || isOfRows) this.columns.doubt();
     return { order: { ref, descending: byAge ? !descending : descending }, limit: count };
   }
 
@@ -103,7 +107,9 @@ export class SuperlativeReader {
     }
     if (measure !== null && measure.words.length > 0) {
       const ref = this.columns.columnByWords(measure.words, isNumber) ?? this.columns.ownByMeaning(measure.words);
-      if (ref !== null) return ref;
+      // "The most expensive work" is not that of the exhibition whose tickets cost most.
+      const isOther = ref !== null && !this.columns.named.has(ref.table) && !this.columns.isOneOf(ref.table);
+      if (ref !== null) return isOther ? null : ref;
     }
     // "top 5 students by GPA".
     const by = this.question.tokens.findIndex((_, i) => this.question.says(i, "by|in|for|with") && i > at);

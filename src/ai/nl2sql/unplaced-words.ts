@@ -46,7 +46,9 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
         : undefined;
       if (denied !== undefined) words.push(denied.text);
     } else if (WHOLE.test(token.lower)) {
-      if (!/\b(?:count|sum)\(/.test(sql)) words.push(token.text);
+      // "Total transferred per channel" is no number of transfers.
+      const isOfAmounts = isVerb(question.lower(at + 1)) || question.says(at + 1, "per|by");
+      if (!(isOfAmounts ? /\bsum\(/ : /\b(?:count|sum)\(/).test(sql)) words.push(token.text);
     } else if (question.says(at - 2, "do|does", "we|you|they", "sell|stock|carry|keep|own")) return;
     else if ((!token.isStop || isVerbOf(token, schema)) && !isSaid(token, question, schema, tables, sql))
       words.push(token.text);

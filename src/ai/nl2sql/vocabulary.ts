@@ -37,7 +37,21 @@ const GERMAN: readonly (readonly [name: string, ...meanings: string[]])[] = [
 
 /** Synonyms in names of tables and columns. A name's word is matched by any word of its groups. */
 export const SYNONYMS: readonly (readonly string[])[] = [
-  ["price", "cost", "priced", "costs", "expensive", "cheap", "amount", "fee", "charge", "value", "worth"],
+  [
+    "price",
+    "cost",
+    "priced",
+    "costs",
+    "expensive",
+    "cheap",
+    "amount",
+    "fee",
+    "charge",
+    "value",
+    "worth",
+    "premium",
+    "fare",
+  ],
   ["salary", "pay", "paid", "wage", "earn", "earns", "earning", "income", "compensation", "make", "makes"],
   ["name", "title", "called", "label", "named"],
   ["customer", "client", "buyer", "shopper"],
@@ -96,6 +110,7 @@ export const SYNONYMS: readonly (readonly string[])[] = [
   ["player", "athlete"],
   ["game", "match"],
   ["car", "vehicle"],
+  ["vessel", "ship", "boat"],
   ["ticket", "issue"],
   ["experience", "seniority"],
   ["specialty", "specialization", "field"],
@@ -124,6 +139,8 @@ export const ABBREVIATIONS: Readonly<Record<string, string>> = {
   lief: "lieferant",
   loc: "location",
   mgr: "manager",
+  mth: "month",
+  nm: "name",
   ord: "order",
   org: "organization",
   pct: "percent",
@@ -131,6 +148,7 @@ export const ABBREVIATIONS: Readonly<Record<string, string>> = {
   qty: "quantity",
   sal: "salary",
   tel: "phone",
+  typ: "type",
   trx: "transaction",
   txn: "transaction",
   usr: "user",
@@ -287,6 +305,6 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
     "something ever yet already right now just more most less least about whole entire between different distinct unique see " +
     "want need know look up out worth made make go offered offer offers contain contains containing include includes " +
     "place places exist exists kind kinds various whichever every everyone who's what's s placed happened happen occurred " +
-    "take takes taken held took but company system people person teaches"
+    "whats hows wheres whos take takes taken held took but company system people person teaches"
   ).split(" "),
 );

@@ -1,0 +1,85 @@
+/**
+ * Columns that a question may mean as well as those that its SQL reads: the regions of clients and of brokers, the days
+ * on which a claim occurred and was reported. `column-finder.ts` notes them, `match-question.ts` makes readings.
+ */
+import { wordsOfName } from "./bare-names.js";
+import type { Aggregate, GroupKey, QueryShape } from "./query-shape.js";
+import { stemOf } from "./question.js";
+import type { ColumnFacts, ColumnRef } from "./schema-facts.js";
+
+const stems = (words: string) => new Set(words.split(" ").map(stemOf));
+/** When a thing comes into being, or is written down. */
+const BEGINNINGS = stems(
+  "created placed ordered booked registered recorded added logged entered inserted made signup joined hired",
+);
+/** What comes later, if at all. */
+const LATER = stems(
+  "end ended ending until due paid closed returned settled delivered expires expiry expired valid updated modified changed " +
+    "departed finished completed resolved fixed cancelled deleted archived harvested removed shipped received approved " +
+    "checkout closes left retired last next review reviewed out to",
+);
+
+export class RivalColumns {
+  private readonly others = new Map<ColumnFacts, readonly ColumnRef[]>();
+
+  note(chosen: ColumnRef, others: readonly ColumnRef[]): void {
+    const rivals = others.filter(({ column }) => column !== chosen.column);
+    if (rivals.length > 0) this.others.set(chosen.column, rivals);
+  }
+
+  /** Shapes that read a rival instead, with what that would mean; empty: the shape reads no column that has one. */
+  readings(shape: QueryShape): { readonly meaning: string; readonly shape: QueryShape }[] {
+    for (const [column, rivals] of this.others) {
+      const own = refIn(shape, column);
+      if (own === null) continue;
+      return [own, ...rivals].map((ref) => ({
+        meaning: `${ref.column.name} of ${ref.table.name}`,
+        shape: ref === own ? shape : withColumn(shape, column, ref),
+      }));
+    }
+    return [];
+  }
+}
+
+/** Of several dates of a row those that "per month" may mean; one where its name says that it is the row's own. */
+export function likelyTimes(times: readonly ColumnRef[]): readonly ColumnRef[] {
+  const said = ({ column }: ColumnRef, words: ReadonlySet<string>) =>
+    wordsOfName(column.name).some((word) => words.has(stemOf(word)));
+  // "invoice_date" of invoices, "donated_at" of donations.
+  const isOwn = (ref: ColumnRef) =>
+    said(ref, BEGINNINGS) ||
+    wordsOfName(ref.column.name).some((word) =>
+      wordsOfName(ref.table.name).some((part) => word.length >= 3 && part.slice(0, 4) === word.slice(0, 4)),
+    );
+  const own = times.filter(isOwn);
+  if (own.length > 0) return own.slice(0, 1);
+  const first = times.filter((ref) => !said(ref, LATER));
+  return first.length > 0 ? first : times;
+}
+
+function refIn({ groups, filters, columns, order, aggregates }: QueryShape, column: ColumnFacts): ColumnRef | null {
+  const refs = [
+    ...groups.flatMap((group) => (group.kind === "table" ? [] : [group.ref])),
+    ...filters.map(({ ref }) => ref),
+    ...columns,
+    ...(order?.ref == null ? [] : [order.ref]),
+    ...aggregates.flatMap((each) => ("ref" in each && each.ref !== null ? [each.ref] : [])),
+  ];
+  return refs.find((ref) => ref.column === column) ?? null;
+}
+
+function withColumn(shape: QueryShape, column: ColumnFacts, to: ColumnRef): QueryShape {
+  const swapped = (ref: ColumnRef) => (ref.column === column ? to : ref);
+  const group = (key: GroupKey): GroupKey => (key.kind === "table" ? key : { ...key, ref: swapped(key.ref) });
+  const aggregate = (each: Aggregate): Aggregate =>
+    "ref" in each && each.ref !== null ? ({ ...each, ref: swapped(each.ref) } as Aggregate) : each;
+  const { order } = shape;
+  return {
+    ...shape,
+    columns: shape.columns.map(swapped),
+    groups: shape.groups.map(group),
+    filters: shape.filters.map((filter) => ({ ...filter, ref: swapped(filter.ref) })),
+    aggregates: shape.aggregates.map(aggregate),
+    order: order?.ref == null ? order : { ...order, ref: swapped(order.ref) },
+  };
+}

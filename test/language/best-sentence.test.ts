@@ -1,0 +1,74 @@
+/** Which sentence of passages answers a question, and when none does. */
+import t from "tap";
+import { hasKind } from "../../src/language/answer-kinds.js";
+import { bestSentence } from "../../src/language/best-sentence.js";
+
+const ALONE = { shouldYield: () => false, yieldTurn: async () => undefined };
+/** "pay" and "salary" are alike; all other words are as unlike as can be. */
+const AXES = new Map<string, number>();
+const embed = async (texts: readonly string[]) =>
+  texts.map((text) => {
+    const word = text.toLowerCase() === "pay" ? "salary" : text.toLowerCase();
+    if (!AXES.has(word)) AXES.set(word, AXES.size);
+    return Float32Array.from({ length: 300 }, (_, i) => (i === AXES.get(word)! ? 1 : 0));
+  });
+const passage = (text: string, about = "") => ({ text, about, title: "", heading: "" });
+const ask = async (question: string, ...texts: readonly string[]) => {
+  const passages = texts.map((text) => passage(text));
+  const best = await bestSentence(question, passages, embed, ALONE);
+  return best === null ? null : passages[best.place]!.text.slice(best.start, best.end);
+};
+
+const DEPOT = "The depot in Lund opened in 2004. Mia Holm runs it. Behind the house there are 19 parking places.";
+const OTHER = "The depot in Visby opened in 2011. Bo Ek runs it. Behind the house there are 70 parking places.";
+
+t.test("the sentence that has what is asked, of the passage that is asked about", async (t) => {
+  t.equal(
+    await ask("How many parking places does the depot in Lund have?", OTHER, DEPOT),
+    "Behind the house there are 19 parking places.",
+  );
+  t.equal(await ask("Who runs the depot in Lund?", DEPOT, OTHER), "Mia Holm runs it.");
+  t.equal(await ask("When did the depot in Visby open?", DEPOT, OTHER), "The depot in Visby opened in 2011.");
+  const rules = "The allowance within the country is 33 euros. Abroad it is 45 euros.";
+  t.equal(await ask("How much is the allowance abroad?", rules), "Abroad it is 45 euros.");
+  t.equal(
+    await ask("When did the pump leave the works?", "The pump left the works in 1958."),
+    "The pump left the works in 1958.",
+  );
+  const faq = "How long must a password be? At least fourteen characters.";
+  t.equal(
+    await ask("How long must a password be?", faq, "A wrong password locks you out for two days."),
+    "At least fourteen characters.",
+  );
+});
+
+t.test("what the passages do not say", async (t) => {
+  t.equal(await ask("When was the depot in Lund renovated?", DEPOT), null);
+  t.equal(await ask("How many parking places does the depot in Oslo have?", DEPOT, OTHER), null);
+  t.equal(await ask("How much honey did hive four give?", "31 kilograms of honey were taken from hive three."), null);
+  t.equal(
+    await ask("How old is Clara Weiss?", "Its architect, Clara Weiss, had won the contest against eleven men."),
+    null,
+  );
+  t.equal(await ask("What is 2+2?", "Each browser in its two latest versions."), null);
+  t.equal(await ask("What is the salary of Mia Holm?", "Mia Holm has a room on deck two."), null);
+  t.equal(await ask("What is the salary of Mia Holm?", "The pay of Mia Holm is high."), "The pay of Mia Holm is high.");
+});
+
+t.test("kinds of answers", async (t) => {
+  const cases: readonly (readonly [question: string, sentence: string, has: "yes" | "no" | "never"])[] = [
+    ["How long is the bridge?", "The bridge opens on 4 May 2024.", "no"],
+    ["How long is the bridge?", "It is 86 metres long.", "yes"],
+    ["How many books are there?", "Books may be kept for four weeks, until 20:00.", "never"],
+    ["How many weeks may books be kept?", "Books may be kept for four weeks.", "yes"],
+    ["How much does a tour cost?", "Tours last 50 minutes.", "never"],
+    ["How much does a tour cost?", "Tours are free of charge.", "yes"],
+    ["How much power does the LX-110 use?", "The LX-110 must not be used outdoors.", "no"],
+    ["How much power does the LX-110 use?", "The LX-110 uses 110 watts.", "yes"],
+    ["When does it open?", "There are 19 parking places.", "no"],
+    ["When does it open?", "It opens at 7:30.", "yes"],
+    ["Who runs the shop in Lund?", "The shop is in Lund.", "no"],
+    ["Which colour has it?", "It is green.", "yes"],
+  ];
+  for (const [question, sentence, has] of cases) t.equal(hasKind(sentence, question), has, `${question} ${sentence}`);
+});

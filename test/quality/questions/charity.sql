@@ -1,0 +1,10 @@
+CREATE TABLE donors (donor_id int PRIMARY KEY, full_name text, email text, country text, first_gift_on date, is_company boolean);
+CREATE TABLE campaigns (campaign_id int PRIMARY KEY, title text, goal_amount numeric, opens_on date, closes_on date, cause text);
+CREATE TABLE donations (donation_id int PRIMARY KEY, donor_id int REFERENCES donors, campaign_id int REFERENCES campaigns, amount numeric, donated_at timestamp, pay_method text, is_anonymous boolean);
+CREATE TABLE volunteers (volunteer_id int PRIMARY KEY, full_name text, city text, joined_on date, skill text);
+CREATE TABLE shifts (shift_id int PRIMARY KEY, volunteer_id int REFERENCES volunteers, campaign_id int REFERENCES campaigns, shift_date date, hours_worked numeric);
+INSERT INTO donors SELECT i, (ARRAY['Alma Reed','Ben Otto','Cleo Vance','Dov Katz','Eva Lindt','Finn Moe','Greta Holm','Hans Weil','Isla Penn','Jan Kuhn','Kofi Mensah','Lena Graf','Max Orr','Nina Sorel'])[i], CASE WHEN i % 5 <> 0 THEN 'd' || i || '@gift.example' END, (ARRAY['Germany','Ghana','Austria'])[1 + (i * 5 + i / 4) % 3], DATE '2019-03-01' + i * 160, i % 4 = 1 FROM generate_series(1, 14) i;
+INSERT INTO campaigns VALUES (1,'Clean Wells',20000,'2024-01-15','2026-06-30','water'),(2,'Warm Beds',8000,'2024-10-01','2025-03-31','shelter'),(3,'Green School',3000,'2025-02-01','2026-12-31','education'),(4,'Safe Rivers',15000,'2025-05-01','2027-04-30','water'),(5,'Book Bus',5000,'2026-09-01','2027-08-31','education');
+INSERT INTO donations SELECT i, 1 + (i * 7 + i / 5) % 13, 1 + (i * 3 + i / 7) % 4, 20 + i * 137 % 900, now()::timestamp - i * interval '190 hours', (ARRAY['card','transfer','cash'])[1 + i % 3], i % 7 = 0 FROM generate_series(1, 90) i;
+INSERT INTO volunteers SELECT i, (ARRAY['Olga Day','Pia Noor','Quin Shaw','Rosa Bell','Sam Tate','Tara Judd','Ugo Lanz','Vic Hyde','Wim Dorn'])[i], (ARRAY['Leeds','York','Hull'])[1 + (i * 5 + i / 3) % 3], DATE '2021-06-01' + i * 170, (ARRAY['driving','first aid','cooking'])[1 + i % 3] FROM generate_series(1, 9) i;
+INSERT INTO shifts SELECT i, 1 + (i * 5 + i / 4) % 8, 1 + i * 3 % 5, current_date - i * 6, 2 + i * 3 % 7 FROM generate_series(1, 60) i;

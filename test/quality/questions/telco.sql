@@ -1,0 +1,11 @@
+CREATE TABLE cust (cust_id int PRIMARY KEY, cust_nm text, cust_typ text, cty text, reg_dt date, eml text);
+CREATE TABLE tariff (trf_cd text PRIMARY KEY, trf_nm text, mth_fee numeric, incl_gb int);
+CREATE TABLE subscr (sub_id int PRIMARY KEY, cust_id int REFERENCES cust, trf_cd text REFERENCES tariff, msisdn text, start_dt date, end_dt date);
+CREATE TABLE usg_rec (usg_id int PRIMARY KEY, sub_id int REFERENCES subscr, svc text, strt_ts timestamp, dur_sec int, data_mb numeric, chg_amt numeric);
+CREATE TABLE inv (inv_no int PRIMARY KEY, cust_id int REFERENCES cust, inv_dt date, due_dt date, pd_dt date, tot_amt numeric);
+INSERT INTO cust SELECT i, (ARRAY['Adele','Bastien','Chloe','Denis','Elise','Fabien','Gaelle','Hugo','Ines','Jules','Karim','Lea'])[i], (ARRAY['private','business','private'])[1 + i % 3], (ARRAY['Lyon','Nantes','Lille'])[1 + (i * 5 + i / 4) % 3], current_date - i * 190, CASE WHEN i % 4 <> 0 THEN 'c' || i || '@mail.example' END FROM generate_series(1, 12) i;
+INSERT INTO tariff VALUES ('S','Surf S',9.90,5),('M','Surf M',19.90,20),('L','Surf L',34.50,60),('B','Office',49.00,100),('K','Kids',4.50,1);
+INSERT INTO subscr SELECT i, 1 + (i * 7 + i / 3) % 11, (ARRAY['S','M','L','B','M'])[1 + i % 5], '336' || (1000 + i * 37)::text, current_date - 900 + i * 29, CASE WHEN i % 6 = 0 THEN current_date - 30 - i END FROM generate_series(1, 26) i;
+INSERT INTO usg_rec SELECT i, 1 + i * 7 % 23, (ARRAY['call','sms','data'])[1 + i % 3], now()::timestamp - i * interval '17 hours', CASE WHEN i % 3 = 0 THEN 30 + i * 71 % 1500 END, CASE WHEN i % 3 = 2 THEN i * 43 % 900 END, i * 13 % 7 * 0.3 FROM generate_series(1, 140) i;
+INSERT INTO inv SELECT i, 1 + (i * 5 + i / 7) % 10, current_date - i * 17, current_date - i * 17 + 14, CASE WHEN i % 5 <> 0 THEN current_date - i * 17 + 3 + i * 7 % 20 END, 12 + i * 97 % 260 FROM generate_series(1, 48) i;
+INSERT INTO subscr SELECT 26 + i, 5, (ARRAY['S','L'])[1 + i % 2], '33699' || i::text, current_date - 40 - i, NULL FROM generate_series(1, 10) i;
