@@ -1,12 +1,18 @@
 /**
  * Threads that read column files for an actor's statements. They are started where a long table has files, or when the
- * first long read comes, which does not wait for them, and go when nobody reads for minutes. Made by actor.ts.
+ * first long read comes, which does not wait for them, and go when nobody reads for minutes. Indexes are made by the
+ * same threads: to start others, and to compile their program, takes as much CPU as the entries of a million rows. Made
+ * by actor.ts.
  */
 import { DbError } from "../src/protocol/errors.js";
+import { buffersOf } from "../src/query/exec/index-run.js";
+import type { IndexThreads } from "../src/query/exec/index-threads.js";
 import type { ReadAnswer, Reading, ReadJob, ReadThreads } from "../src/query/exec/threads/read-threads.js";
 import { taskPool } from "./task-pool.js";
 
 const THREADS_MAX = 4;
+/** Of one index: beyond that the merge of what they give takes longer. */
+const INDEX_THREADS_MAX = 4;
 /** Jobs of a few statements wait; the statement reads by itself what finds no place. */
 const WAITING_PER_THREAD = 8;
 /** How long threads stay without work; until shortly before, they are taken to be there. */
@@ -58,10 +64,19 @@ class ReadQueue {
 const overloaded = (): DbError =>
   new DbError("overloaded", "Too many long computations are waiting; retry shortly.", { retry_after_seconds: 1 });
 
-export function readPool(cores: number): { readonly threads: ReadThreads; end(): Promise<void> } {
+export interface ReadPool {
+  readonly threads: ReadThreads;
+  readonly indexes: IndexThreads;
+  end(): Promise<void>;
+}
+
+/** `cores`: for reads; `allCores`: for reads and indexes together. */
+export function readPool(cores: number, allCores = cores): ReadPool {
   const count = Math.min(cores, THREADS_MAX);
+  const indexCount = Math.min(allCores, INDEX_THREADS_MAX);
+  const all = Math.max(count, Math.min(allCores, count + indexCount));
   const pool = taskPool({
-    ...{ name: "reads", threads: count, waitingMax: count * WAITING_PER_THREAD },
+    ...{ name: "reads", threads: all, waitingMax: all * WAITING_PER_THREAD },
     ...{ niceIncrement: 2, idleMs: IDLE_MS },
   });
   let isStarting = false;
@@ -69,6 +84,8 @@ export function readPool(cores: number): { readonly threads: ReadThreads; end():
   let workedAt = 0;
   const queue = new ReadQueue();
   let running = 0;
+  /** Jobs for indexes, which take a thread for long: a read that would wait for one stays in the queue. */
+  let building = 0;
   const begin = async ({ job, taken }: WaitingJob): Promise<void> => {
     running++;
     workedAt = Date.now();
@@ -83,7 +100,7 @@ export function readPool(cores: number): { readonly threads: ReadThreads; end():
     next();
   };
   const next = (): void => {
-    while (running < count) {
+    while (running < count && running + building < all) {
       const waiting = queue.shift();
       if (waiting === undefined) return;
       void begin(waiting);
@@ -125,5 +142,20 @@ export function readPool(cores: number): { readonly threads: ReadThreads; end():
       return { answer, withdraw };
     },
   };
-  return { threads, end: () => pool.end() };
+  const build = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (building >= 2 * indexCount) throw overloaded();
+    building++;
+    try {
+      return await work();
+    } finally {
+      building--;
+      next();
+    }
+  };
+  const indexes: IndexThreads = {
+    count: indexCount,
+    make: (job) => build(() => pool.run("indexRun", job)),
+    merge: (job) => build(() => pool.run("mergeIndexRuns", job, job.parts.flatMap(buffersOf))),
+  };
+  return { threads, indexes, end: () => pool.end() };
 }
