@@ -12,8 +12,6 @@ import { deriveSmallKey } from "../src/directory/derive-small-key.js";
 import { actorFeatures } from "../src/features/actor-features.js";
 import type { ActorSettings, FromActor, ToActor } from "../src/protocol/messages.js";
 import { diagnoseThread, RecentLines } from "../src/protocol/thread-diagnosis.js";
-import { buffersOf } from "../src/query/exec/index-run.js";
-import type { IndexMergeJob, IndexRunJob } from "../src/query/exec/index-threads.js";
 import { loadParser } from "../src/sql/parse/parse.js";
 import { LINK_THREADS_MAX, type LinkJob } from "../src/vector/link-graph.js";
 import { computeProcesses } from "./compute-processes.js";
@@ -28,10 +26,8 @@ import { watchThread } from "./watch-thread.js";
 
 /** Threads that link vectors. */
 const LINK_THREADS = Math.min(availableParallelism(), LINK_THREADS_MAX);
-/** Threads that make indexes and columns hold hundreds of megabytes after it. */
+/** Threads that link vectors and make columns hold hundreds of megabytes after it. */
 const BUILDS_IDLE_MS = 2_000;
-/** Of one index: beyond that the merge of what they give takes longer. */
-const INDEX_THREADS_MAX = 4;
 
 const port = parentPort!;
 const parser = loadParser();
@@ -61,12 +57,7 @@ async function start(settings: ActorSettings): Promise<void> {
     ...{ name: "columns", threads: 1, waitingMax: settings.partitions.length },
     ...{ niceIncrement: 4, idleMs: BUILDS_IDLE_MS },
   });
-  const indexThreads = Math.min(cores, INDEX_THREADS_MAX);
-  const entries = taskPool({
-    ...{ name: "index entries", threads: indexThreads, waitingMax: indexThreads },
-    ...{ niceIncrement: 4, idleMs: BUILDS_IDLE_MS },
-  });
-  const reads = readPool(Math.max(1, Math.floor(cores / settings.config.actors.count)));
+  const reads = readPool(Math.max(1, Math.floor(cores / settings.config.actors.count)), cores);
   const computing = computeProcesses();
   const files = fileTasks(settings.config.files.threads);
   const rows = rowReader(threads, settings.config.files.fileTimeoutSeconds * 1000);
@@ -79,7 +70,6 @@ async function start(settings: ActorSettings): Promise<void> {
         tasks.close(),
         builds.end(),
         columns.close(),
-        entries.end(),
         reads.end(),
         computing.end(),
         files.end(),
@@ -116,14 +106,7 @@ async function start(settings: ActorSettings): Promise<void> {
           mapVectors: maps.mapVectors,
           buildColumns: (job) => columns.run("buildColumns", job),
           // On one core threads would only take the actor's time.
-          ...(cores > 1 && {
-            readThreads: reads.threads,
-            indexThreads: {
-              count: indexThreads,
-              make: (job: IndexRunJob) => entries.run("indexRun", job),
-              merge: (job: IndexMergeJob) => entries.run("mergeIndexRuns", job, job.parts.flatMap(buffersOf)),
-            },
-          }),
+          ...(cores > 1 && { readThreads: reads.threads, indexThreads: reads.indexes }),
         },
         linkThreads: linkThreads(builds),
         failed,

@@ -1,12 +1,17 @@
 /**
  * Threads that read column files for an actor's statements. They are started where a long table has files, or when the
- * first long read comes, which does not wait for them, and go when nobody reads for minutes. Made by actor.ts.
+ * first long read comes, which does not wait for them, and go when nobody reads for minutes. Indexes are made by the
+ * same threads: to start others takes a third of the CPU that the index of a million rows takes. Made by actor.ts.
  */
 import { DbError } from "../src/protocol/errors.js";
+import { buffersOf } from "../src/query/exec/index-run.js";
+import type { IndexThreads } from "../src/query/exec/index-threads.js";
 import type { ReadAnswer, Reading, ReadJob, ReadThreads } from "../src/query/exec/threads/read-threads.js";
-import { taskPool } from "./task-pool.js";
+import { type TaskPool, taskPool } from "./task-pool.js";
 
 const THREADS_MAX = 4;
+/** Of one index: beyond that the merge of what they give takes longer. */
+const INDEX_THREADS_MAX = 4;
 /** Jobs of a few statements wait; the statement reads by itself what finds no place. */
 const WAITING_PER_THREAD = 8;
 /** How long threads stay without work; until shortly before, they are taken to be there. */
@@ -58,10 +63,50 @@ class ReadQueue {
 const overloaded = (): DbError =>
   new DbError("overloaded", "Too many long computations are waiting; retry shortly.", { retry_after_seconds: 1 });
 
-export function readPool(cores: number): { readonly threads: ReadThreads; end(): Promise<void> } {
+const refused = (): Reading => ({ answer: Promise.reject(overloaded()), withdraw: () => false });
+
+/** Jobs for indexes, which take a thread for long: a read that would wait for one stays in the queue. */
+class IndexBuilds {
+  running = 0;
+  readonly threads: IndexThreads;
+
+  constructor(
+    pool: TaskPool,
+    private readonly count: number,
+    /** A thread may be free. */
+    private readonly ended: () => void,
+  ) {
+    this.threads = {
+      count,
+      make: (job) => this.build(() => pool.run("indexRun", job)),
+      merge: (job) => this.build(() => pool.run("mergeIndexRuns", job, job.parts.flatMap(buffersOf))),
+    };
+  }
+
+  private async build<T>(work: () => Promise<T>): Promise<T> {
+    if (this.running >= 2 * this.count) throw overloaded();
+    this.running++;
+    try {
+      return await work();
+    } finally {
+      this.running--;
+      this.ended();
+    }
+  }
+}
+
+export interface ReadPool {
+  readonly threads: ReadThreads;
+  readonly indexes: IndexThreads;
+  end(): Promise<void>;
+}
+
+/** `cores`: for reads; `allCores`: for reads and indexes together. */
+export function readPool(cores: number, allCores = cores): ReadPool {
   const count = Math.min(cores, THREADS_MAX);
+  const all = Math.max(count, Math.min(allCores, count + INDEX_THREADS_MAX));
   const pool = taskPool({
-    ...{ name: "reads", threads: count, waitingMax: count * WAITING_PER_THREAD },
+    ...{ name: "reads", threads: all, waitingMax: all * WAITING_PER_THREAD },
     ...{ niceIncrement: 2, idleMs: IDLE_MS },
   });
   let isStarting = false;
@@ -69,6 +114,7 @@ export function readPool(cores: number): { readonly threads: ReadThreads; end():
   let workedAt = 0;
   const queue = new ReadQueue();
   let running = 0;
+  const builds = new IndexBuilds(pool, Math.min(allCores, INDEX_THREADS_MAX), () => next());
   const begin = async ({ job, taken }: WaitingJob): Promise<void> => {
     running++;
     workedAt = Date.now();
@@ -83,7 +129,7 @@ export function readPool(cores: number): { readonly threads: ReadThreads; end():
     next();
   };
   const next = (): void => {
-    while (running < count) {
+    while (running < count && running + builds.running < all) {
       const waiting = queue.shift();
       if (waiting === undefined) return;
       void begin(waiting);
@@ -108,8 +154,7 @@ export function readPool(cores: number): { readonly threads: ReadThreads; end():
       );
     },
     read: (job): Reading => {
-      if (queue.length >= count * WAITING_PER_THREAD)
-        return { answer: Promise.reject(overloaded()), withdraw: () => false };
+      if (queue.length >= count * WAITING_PER_THREAD) return refused();
       let taken: WaitingJob["taken"] = () => undefined;
       const answer = new Promise<ReadAnswer>((resolve) => {
         taken = resolve;
@@ -125,5 +170,5 @@ export function readPool(cores: number): { readonly threads: ReadThreads; end():
       return { answer, withdraw };
     },
   };
-  return { threads, end: () => pool.end() };
+  return { threads, indexes: builds.threads, end: () => pool.end() };
 }

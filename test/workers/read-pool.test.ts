@@ -1,7 +1,9 @@
 /** Statements whose segments threads of their own read, as in a server. */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
+import type { IndexMergeJob } from "../../src/query/exec/index-threads.js";
 import type { ReadJob } from "../../src/query/exec/threads/read-threads.js";
+import { LoadRun } from "../../src/storage/load-run.js";
 import { readPool } from "../../workers/read-pool.js";
 import { Read } from "../query/read-side.js";
 
@@ -62,4 +64,36 @@ t.test("jobs of all scans have their turn, and what is withdrawn is never begun"
   const full = Array.from({ length: 10 }, (_, i) => ask(`c${i}`, a!));
   await t.rejects(full[9]!.answer, { code: "overloaded" });
   await Promise.all(full.map(({ end }) => end));
+});
+
+t.test("the threads make indexes too, and a read that has no thread meanwhile stays in the queue", async (t) => {
+  const pool = readPool(1);
+  t.teardown(() => pool.end());
+  const stop = new Int32Array(new SharedArrayBuffer(4));
+  const prefix = Buffer.from("p");
+  const job = (): IndexMergeJob => {
+    const parts = [0, 1].map((first) => {
+      const run = new LoadRun(prefix);
+      for (let i = first; i < 10; i += 2) run.add(Buffer.from(`p${i}`), Buffer.from(`${i}`));
+      return run.pack();
+    });
+    return { prefix, parts, stop };
+  };
+  const builds = [pool.indexes.merge(job()), pool.indexes.merge(job())];
+  await t.rejects(pool.indexes.merge(job()), { code: "overloaded" }, "as many wait as there are threads");
+  const read = () => pool.threads.read({ segments: [], stop } as unknown as ReadJob);
+  const [withdrawn, left] = [read(), read()];
+  const refused = t.rejects(withdrawn.answer, { message: "the job was withdrawn" });
+  // The job is not whole: that it ends is all that matters.
+  const ended = left.answer.catch(() => undefined);
+  t.ok(withdrawn.withdraw(), "no thread is free for it");
+  for (const packed of await Promise.all(builds)) {
+    const run = new LoadRun(prefix);
+    run.takeOver(packed!);
+    const keys = Array.from({ length: run.size }, (_, i) => Buffer.from(run.operationAt(i).key).toString());
+    t.same(keys, ["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9"]);
+  }
+  await ended;
+  t.notOk(left.withdraw(), "it was begun after the builds");
+  await refused;
 });
