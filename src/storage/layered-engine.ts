@@ -62,6 +62,8 @@ export class LayeredEngine implements Engine {
   private readonly bytes: BranchBytes;
   private readonly replaced: ReplacedEntries;
   private readonly tops = new BranchTops();
+  /** Prefixes of what the record that is noted has cleared. */
+  private readonly cleared: Buffer[] = [];
 
   constructor(private readonly engine: Engine) {
     this.bytes = new BranchBytes(engine);
@@ -248,7 +250,7 @@ export class LayeredEngine implements Engine {
 
   /** The operations, and with them what is kept beside the entries that they change. */
   private layered(operations: readonly Operation[]): Operation[] {
-    const made: Operation[] = [];
+    let made: Operation[] = [];
     // A commit that the engine gets in parts may come again after a crash, when it has some of them already.
     const mayHave = this.isRecovering || operations.at(-1)?.key !== APPLIED_SEQUENCE_KEY;
     const seen = new Map<string, Uint8Array | null>();
@@ -286,10 +288,25 @@ export class LayeredEngine implements Engine {
       }
       if (!isNothing) made.push(operation);
       seen.set(text, value);
-      if (isRecordKey(key)) made.push(...this.noteRecord(operation));
+      if (!isRecordKey(key)) continue;
+      const kept = this.noteRecord(operation);
+      made = [...this.withoutCleared(made), ...kept];
     }
     made.push(...this.bytes.written(own));
     return made;
+  }
+
+  /** What was made for ranges that were cleared after it. */
+  private withoutCleared(made: Operation[]): Operation[] {
+    const prefixes = this.cleared.splice(0);
+    if (prefixes.length === 0) return made;
+    const isGone = (key: Uint8Array) => prefixes.some((prefix) => prefix.equals(key.subarray(0, prefix.length)));
+    return made.filter(({ key }) => !isGone(key));
+  }
+
+  private clearAll(prefix: Buffer): void {
+    this.engine.clear(prefixRange(prefix));
+    this.cleared.push(prefix);
   }
 
   /** What is there under keys whose past is kept, read together. */
@@ -324,7 +341,7 @@ export class LayeredEngine implements Engine {
     if (value === null) {
       this.branches.delete(tenant);
       this.tops.forget(tenant);
-      this.engine.clear(prefixRange(hiddenPrefix(tenant)));
+      this.clearAll(hiddenPrefix(tenant));
       const gone = [{ key: sinceKey(tenant, "branch"), value: null }, this.bytes.forget(tenant)];
       return before === undefined ? gone : [...gone, ...this.keepWhatIsNeeded(before.origin, commit)];
     }
@@ -358,8 +375,8 @@ export class LayeredEngine implements Engine {
       ];
     }
     this.kept.delete(tenant);
-    this.engine.clear(prefixRange(replacedPrefix(tenant)));
-    this.engine.clear(prefixRange(stampsPrefix(tenant)));
+    this.clearAll(replacedPrefix(tenant));
+    this.clearAll(stampsPrefix(tenant));
     return [{ key: since, value: null }];
   }
 
