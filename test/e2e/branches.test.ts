@@ -96,6 +96,66 @@ t.test("all models branch, and any request reads the past or a branch by its hea
   t.same(await rows(token, friends), [["Bobby"]]);
 });
 
+t.test("vectors, neighbours and subscriptions are those of the branch, or of the moment", async (t) => {
+  const token = await server.tenant("followed", ["super_admin"]);
+  const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    server.call(method, path, body, { token, headers });
+  const [rust, sky] = [
+    { id: "rust", vector: [0.7, 0.2, 0.1] },
+    { id: "sky", vector: [0.3, 0.6, 0.9] },
+  ];
+  await call("POST", "/v1/vectors/collections", { name: "paint", dimensions: 3, metric: "cosine" });
+  await call("POST", "/v1/vectors/collections/paint/vectors", { vectors: [rust, sky] });
+  await rows(token, "CREATE TABLE item (id int PRIMARY KEY, v text)");
+  await rows(token, "CREATE (:P {name: 'Ann'})-[:KNOWS]->(:P {name: 'Bob'})");
+  const [[ann]] = (await rows(token, "MATCH (p:P {name: 'Ann'}) RETURN id(p)")) as [[number]];
+  await call("PUT", "/v1/history", { window_seconds: 3600 });
+  const inPast = { "X-Tessera-As-Of": `${await sequence(token)}` };
+  const inBranch = { "X-Tessera-Branch": "b" };
+  await fork(token, { name: "b" });
+  await call("DELETE", "/v1/vectors/collections/paint/vectors/rust");
+  await call("POST", "/v1/vectors/collections/paint/vectors", { id: "mud", vector: [0.9, 0.1, 0.1] }, inBranch);
+  await rows(token, "MATCH (p:P {name: 'Bob'}) DETACH DELETE p");
+  const near = async (headers?: Record<string, string>) => {
+    const { body } = await call("POST", "/v1/vectors/collections/paint/search", { vector: [0.8, 0.1, 0.1] }, headers);
+    return body.data.results.map(({ id }: { id: string }) => id);
+  };
+  t.same([await near(), await near(inPast), await near(inBranch)], [["sky"], ["rust", "sky"], ["mud", "rust", "sky"]]);
+  const friends = async (headers?: Record<string, string>) =>
+    JSON.stringify((await call("GET", `/v1/graph/nodes/${ann}/neighbors`, undefined, headers)).body.data).includes(
+      "Bob",
+    );
+  t.same([await friends(), await friends(inPast), await friends(inBranch)], [false, true, true]);
+
+  const follow = async (headers: Record<string, string>) => {
+    const all = { Authorization: `Bearer ${token}`, ...headers };
+    const answer = await fetch(`${server.url}/v1/subscribe?table=item`, { headers: all });
+    const told = { status: answer.status, text: "" };
+    const reading = (async () => {
+      for await (const piece of answer.body!) told.text += Buffer.from(piece).toString();
+    })();
+    reading.catch(() => {});
+    return told;
+  };
+  const until = async (told: { text: string }, text: string) => {
+    for (let i = 0; i < 200 && !told.text.includes(text); i++) await sleep(20);
+    t.match(told.text, text);
+  };
+  t.equal((await follow(inPast)).status, 400, "nobody follows the past");
+  const [ofTenant, ofBranch] = [await follow({}), await follow(inBranch)];
+  for (const told of [ofTenant, ofBranch]) await until(told, "subscribed");
+  await rows(token, "INSERT INTO item VALUES (1, 'of the tenant')");
+  await rows(token, "INSERT INTO item VALUES (2, 'of the branch')", "b");
+  await until(ofTenant, "of the tenant");
+  await until(ofBranch, "of the branch");
+  t.notMatch(ofTenant.text, "of the branch");
+  t.notMatch(ofBranch.text, "of the tenant");
+  t.match((await call("POST", "/v1/branches/b/merge")).body.data, { merged: true });
+  await until(ofTenant, "of the branch");
+  await call("DELETE", "/v1/branches/b");
+  await until(ofBranch, 'The branch \\"b\\" was deleted.');
+});
+
 t.test("a branch has what its origin had, and neither sees what the other writes", async (t) => {
   const token = await server.tenant("forks", ["super_admin"]);
   const other = await server.tenant("stranger", ["super_admin"]);
