@@ -117,8 +117,13 @@ t.test("vectors, neighbours and subscriptions are those of the branch, or of the
   await call("POST", "/v1/vectors/collections/paint/vectors", { id: "mud", vector: [0.9, 0.1, 0.1] }, inBranch);
   await rows(token, "MATCH (p:P {name: 'Bob'}) DETACH DELETE p");
   const near = async (headers?: Record<string, string>) => {
-    const { body } = await call("POST", "/v1/vectors/collections/paint/search", { vector: [0.8, 0.1, 0.1] }, headers);
-    return body.data.results.map(({ id }: { id: string }) => id);
+    const { body } = await call(
+      "POST",
+      "/v1/vectors/collections/paint/search",
+      { vector: [0.8, 0.1, 0.1], limit: 3 },
+      headers,
+    );
+    return body.data.map(({ id }: { id: string }) => id);
   };
   t.same([await near(), await near(inPast), await near(inBranch)], [["sky"], ["rust", "sky"], ["mud", "rust", "sky"]]);
   const friends = async (headers?: Record<string, string>) =>

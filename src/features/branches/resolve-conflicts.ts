@@ -26,7 +26,9 @@ export const RESOLVED_AT_ONCE = 256;
 const CONFLICT_COLUMNS = "number integer, table_name text, base jsonb, ours jsonb, theirs jsonb";
 const FIELD = "resolve.sql";
 
-/** What the query says, by the place of the conflict; null: no row. Throws invalid_request, and what the query throws. */
+/**
+ * What the query says, by the place of the conflict; null: no row. Throws invalid_request, and what the query throws.
+ */
 export async function resolvedRows(
   sql: string,
   conflicts: readonly OpenConflict[],
