@@ -257,6 +257,7 @@ export class LayeredEngine implements Engine {
     const own = this.ownBefore(operations);
     const newest = new Map<string, number>();
     const found = this.foundBefore(operations);
+    let [stampedTenant, stampedMicros] = [-1, -1];
     const before = (key: Uint8Array, text: string): Uint8Array | undefined => {
       if (seen.has(text)) return seen.get(text) ?? undefined;
       return found.has(text) ? found.get(text) : this.get(key);
@@ -273,7 +274,10 @@ export class LayeredEngine implements Engine {
         if (!mayHave || this.engine.get(replaced) === undefined) {
           made.push({ key: replaced, value: replacedValue(before(key, text)) });
         }
-        made.push({ key: stampKey(tenant, commit.micros), value: sequenceValue(commit.sequence) });
+        if (tenant !== stampedTenant || commit.micros !== stampedMicros) {
+          made.push({ key: stampKey(tenant, commit.micros), value: sequenceValue(commit.sequence) });
+          [stampedTenant, stampedMicros] = [tenant, commit.micros];
+        }
       }
       const branch = this.branches.get(tenant);
       // A marker of a deletion would have to be stepped over by who reads the range, for nothing.
@@ -291,6 +295,7 @@ export class LayeredEngine implements Engine {
       if (!isRecordKey(key)) continue;
       const kept = this.noteRecord(operation);
       made = [...this.withoutCleared(made), ...kept];
+      stampedTenant = -1;
     }
     made.push(...this.bytes.written(own));
     return made;
