@@ -5,6 +5,7 @@
  */
 import type { Sequences } from "../catalog/sequences.js";
 import { DbError, sqlError } from "../protocol/errors.js";
+import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import { isRestoreStatement } from "../sql/parse/restore-statements.js";
 import { isSymbol, isWord, type Token, tokenize } from "../sql/parse/tokens.js";
 import type { LayeredEngine } from "../storage/layered-engine.js";
@@ -128,10 +129,10 @@ export async function pastTenant(tenant: Tenant, stamp: CommitStamp, client: Cli
 /** The same of a commit that the engine has. */
 function pastOf({ partition, number }: Tenant, { sequence }: CommitStamp): Tenant {
   const shard = partition.shard as Shard;
-  const past = new Tenant(
-    readingHost(partition, new PastShard(shard, shard.layers!, sequence), "AS OF an earlier moment"),
-    number,
-  );
+  const layers = shard.layers!;
+  const columns = partition.segments.pasts.get(layers)?.at(number, sequence) ?? null;
+  const host = readingHost(partition, new PastShard(shard, layers, sequence), "AS OF an earlier moment", columns);
+  const past = new Tenant(host, number);
   // An answer waits until what it has read is on disk.
   past.sawEverything();
   return past;
@@ -156,11 +157,22 @@ const NOT_A_MOMENT = "X-Tessera-As-Of must be a time such as 2026-11-20T10:00:00
 
 /**
  * Makes the same of a host, but for its shard, and for what is made from the newest entries only. `how`: what is said
- * of statements that write.
+ * of statements that write. `columns`: those that fit the shard.
  */
-export function readingHost(host: TenantHost, shard: ReadableShard, how: string): TenantHost {
+export function readingHost(
+  host: TenantHost,
+  shard: ReadableShard,
+  how: string,
+  columns: SegmentCache | null = null,
+): TenantHost {
   const { config, rowNumbers, sequences, models, claims, providers } = host;
-  const ofPast = { shard, readsPast: how, definitionsChanged: () => {}, wroteSomething: () => {} };
+  const ofPast = {
+    shard,
+    readsPast: how,
+    pastSegments: columns,
+    definitionsChanged: () => {},
+    wroteSomething: () => {},
+  };
   return {
     ...{ config, rowNumbers, sequences: readOnlySequences(sequences, how), models, claims, providers },
     ...{ segments: host.segments, derived: host.derived, spill: host.spill, tasks: host.tasks },

@@ -78,7 +78,9 @@ export class ExecutionScope {
       hidesRows: this.names.hidesRows(tx),
       params,
       rowNumbers: this.tenant.partition.rowNumbers,
-      segments: this.tenant.partition.readsPast ? null : this.tenant.partition.segments,
+      segments: this.tenant.partition.readsPast
+        ? (this.tenant.partition.pastSegments ?? null)
+        : this.tenant.partition.segments,
       derived: this.tenant.partition.readsPast ? null : this.tenant.partition.derived,
       spill: this.tenant.partition.spill,
       transactionMicros: this.block.startedMicros,

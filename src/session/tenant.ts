@@ -45,6 +45,8 @@ export interface TenantHost {
    * it is read, in words.
    */
   readonly readsPast?: string;
+  /** Columns as they were then; absent or null: there are none. */
+  readonly pastSegments?: SegmentCache | null;
   readonly config: Config;
   readonly rowNumbers: RowNumbers;
   readonly sequences: Sequences;

@@ -16,9 +16,10 @@ import { sqlError } from "../protocol/errors.js";
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
 import { BranchBytes, type OwnBefore } from "./branch-bytes.js";
 import { type Branch, BranchList, type BranchRecord } from "./branch-list.js";
+import { BranchTops } from "./branch-tops.js";
 import type { Engine } from "./engine.js";
 import { EngineAsOf } from "./engine-as-of.js";
-import { branchCursor, cursorAsOf, entriesOf, readReplaced, replacedValue } from "./history-cursors.js";
+import { branchCursor, cursorAsOf, entriesOf, replacedValue } from "./history-cursors.js";
 import {
   branchPrefix,
   hiddenKey,
@@ -34,7 +35,6 @@ import {
   readStamp,
   replacedKey,
   replacedPrefix,
-  replacedRange,
   sequenceValue,
   sinceKey,
   stampKey,
@@ -42,17 +42,13 @@ import {
   stampsPrefix,
   stampValue,
 } from "./history-keys.js";
-import { APPLIED_SEQUENCE_KEY, isOwnOnly, prefixEnd, prefixRange, SPACE, tenantOfKey, tenantPrefix } from "./keys.js";
+import { APPLIED_SEQUENCE_KEY, isOwnOnly, prefixRange, SPACE, tenantOfKey, tenantPrefix } from "./keys.js";
 import { type CommitStamp, commitsOf, type Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
+import { firstOf, ReplacedEntries, type WrittenKeys } from "./replaced-entries.js";
 import { LoadPart } from "./sorted-run.js";
-import type { Cursor, Entries, KeyRange } from "./store.js";
-
-export interface WrittenKeys {
-  readonly keys: readonly Uint8Array[];
-  readonly next: Uint8Array | null;
-}
+import type { Cursor, KeyRange } from "./store.js";
 
 export class LayeredEngine implements Engine {
   readonly branches = new BranchList();
@@ -64,9 +60,14 @@ export class LayeredEngine implements Engine {
   private readonly replacedUpTo = new Map<number, number>();
   private isRecovering = true;
   private readonly bytes: BranchBytes;
+  private readonly replaced: ReplacedEntries;
+  private readonly tops = new BranchTops();
+  /** Prefixes of what the record that is noted has cleared. */
+  private readonly cleared: Buffer[] = [];
 
   constructor(private readonly engine: Engine) {
     this.bytes = new BranchBytes(engine);
+    this.replaced = new ReplacedEntries(engine);
     for (const { key, value } of entriesOf(this.engine.cursor(prefixRange(branchPrefix()))))
       this.learnBranch(layerRecordOf(key)!.tenant, value);
     for (const { key } of entriesOf(this.engine.cursor(prefixRange(historyRecordPrefix()))))
@@ -119,7 +120,8 @@ export class LayeredEngine implements Engine {
 
   /** A tenant's newest commit at that time; null: there was none since its past is kept. */
   commitAt(tenant: number, micros: number): CommitStamp | null {
-    const { keys, values } = this.first(
+    const { keys, values } = firstOf(
+      this.engine,
       { gte: stampKey(tenant, 0), lt: stampKey(tenant, micros + 1), reverse: true },
       1,
     );
@@ -201,7 +203,7 @@ export class LayeredEngine implements Engine {
 
   getAsOf(key: Uint8Array, sequence: number): Uint8Array | undefined {
     if (this.isUnchangedSince(tenantOfKey(key), sequence)) return this.get(key);
-    const replaced = this.replacedAfter(key, sequence);
+    const replaced = this.replaced.firstAfter(key, sequence);
     return replaced === undefined ? this.get(key) : (replaced ?? undefined);
   }
 
@@ -209,47 +211,14 @@ export class LayeredEngine implements Engine {
   getManyAsOf(keys: readonly Uint8Array[], sequence: number): (Uint8Array | undefined)[] {
     const values = this.getMany(keys);
     if (this.isUnchangedSince(tenantOfKey(keys[0]!), sequence)) return values;
-    const { replaced, upTo } = this.replacedAmong(keys, sequence);
-    for (let i = 0; i < keys.length; i++) {
-      const key = keys[i]!;
-      const isKnown = upTo === null || Buffer.compare(key, upTo) < 0;
-      const before = isKnown ? replaced.get(keyText(key)) : this.replacedAfter(key, sequence);
+    for (const [i, before] of this.replaced.firstOfMany(keys, sequence).entries()) {
       if (before !== undefined) values[i] = before ?? undefined;
     }
     return values;
   }
 
-  /** What the first commit after that one replaced; null: there was no entry; undefined: none has. */
-  private replacedAfter(key: Uint8Array, sequence: number): Uint8Array | null | undefined {
-    const { values } = this.first({ gte: replacedKey(key, sequence + 1), lt: prefixEnd(replacedKey(key, LATEST)) }, 1);
-    return values.length === 0 ? undefined : readReplaced(values[0]!);
-  }
-
-  /** The same for many keys by one cursor, which most often finds few; it knows all below `upTo` (null: all). */
-  private replacedAmong(keys: readonly Uint8Array[], sequence: number) {
-    const replaced = new Map<string, Uint8Array | null>();
-    const inOrder = keys.length === 1 ? keys : [...keys].sort(Buffer.compare);
-    const max = KEYS_AT_ONCE + 2 * keys.length;
-    const found = this.first({ gte: replacedKey(inOrder[0]!, 0), lt: replacedKey(inOrder.at(-1)!, LATEST) }, max);
-    let last: Uint8Array | null = null;
-    for (let i = 0; i < found.keys.length; i++) {
-      const { key, sequence: commit } = readReplacedKey(found.keys[i]!);
-      last = key;
-      const text = keyText(key);
-      if (commit > sequence && !replaced.has(text)) replaced.set(text, readReplaced(found.values[i]!));
-    }
-    return { replaced, upTo: found.keys.length < max ? null : last };
-  }
-
   private isUnchangedSince(tenant: number, sequence: number): boolean {
     return (this.replacedUpTo.get(tenant) ?? 0) <= sequence;
-  }
-
-  private first(range: KeyRange, max: number): Entries {
-    const cursor = this.engine.cursor(range);
-    const entries = cursor.next(max);
-    cursor.close();
-    return entries;
   }
 
   cursor(range: KeyRange): Cursor {
@@ -259,7 +228,9 @@ export class LayeredEngine implements Engine {
     const whole: KeyRange = { gte: range.gte, lt: range.lt, reverse: range.reverse === true };
     const own = this.engine.cursor(whole);
     const hidden = this.engine.cursor(hiddenRange(whole));
-    const origin = this.cursorAsOf(rangeOfTenant(whole, branch.origin), branch.start.sequence);
+    const origin = this.tops.cursor(whole, (part) =>
+      this.cursorAsOf(rangeOfTenant(part, branch.origin), branch.start.sequence),
+    );
     return branchCursor(own, hidden, origin, whole, tenant);
   }
 
@@ -279,15 +250,17 @@ export class LayeredEngine implements Engine {
 
   /** The operations, and with them what is kept beside the entries that they change. */
   private layered(operations: readonly Operation[]): Operation[] {
-    const made: Operation[] = [];
+    let made: Operation[] = [];
     // A commit that the engine gets in parts may come again after a crash, when it has some of them already.
     const mayHave = this.isRecovering || operations.at(-1)?.key !== APPLIED_SEQUENCE_KEY;
     const seen = new Map<string, Uint8Array | null>();
     const own = this.ownBefore(operations);
     const newest = new Map<string, number>();
-    const before = (key: Uint8Array): Uint8Array | undefined => {
-      const text = keyText(key);
-      return seen.has(text) ? (seen.get(text) ?? undefined) : this.get(key);
+    const found = this.foundBefore(operations);
+    let [stampedTenant, stampedMicros] = [-1, -1];
+    const before = (key: Uint8Array, text: string): Uint8Array | undefined => {
+      if (seen.has(text)) return seen.get(text) ?? undefined;
+      return found.has(text) ? found.get(text) : this.get(key);
     };
     for (const operation of operations) {
       const { key, value, commit } = operation;
@@ -299,24 +272,54 @@ export class LayeredEngine implements Engine {
         newest.set(text, commit.sequence);
         this.replacedUpTo.set(tenant, Math.max(this.replacedUpTo.get(tenant) ?? 0, commit.sequence));
         if (!mayHave || this.engine.get(replaced) === undefined) {
-          made.push({ key: replaced, value: replacedValue(before(key)) });
+          made.push({ key: replaced, value: replacedValue(before(key, text)) });
         }
-        made.push({ key: stampKey(tenant, commit.micros), value: sequenceValue(commit.sequence) });
+        if (tenant !== stampedTenant || commit.micros !== stampedMicros) {
+          made.push({ key: stampKey(tenant, commit.micros), value: sequenceValue(commit.sequence) });
+          [stampedTenant, stampedMicros] = [tenant, commit.micros];
+        }
       }
       const branch = this.branches.get(tenant);
       // A marker of a deletion would have to be stepped over by who reads the range, for nothing.
       const isNothing = branch !== undefined && value === null && !own.values.has(text) && !seen.has(text);
       if (branch !== undefined) {
         branch.writes++;
+        // A deletion of a marker that is not there would cost as much as the entry.
+        const isMarked = own.markers.has(text);
         this.bytes.note(tenant, operation, text, own);
-        if (!isOwnOnly(key)) made.push({ key: hiddenKey(key), value: value === null ? NO_BYTES : null });
+        if (!isOwnOnly(key) && value === null) made.push({ key: hiddenKey(key), value: NO_BYTES });
+        else if (isMarked) made.push({ key: hiddenKey(key), value: null });
       }
       if (!isNothing) made.push(operation);
       seen.set(text, value);
-      if (isRecordKey(key)) made.push(...this.noteRecord(operation));
+      if (!isRecordKey(key)) continue;
+      const kept = this.noteRecord(operation);
+      made = [...this.withoutCleared(made), ...kept];
+      stampedTenant = -1;
     }
     made.push(...this.bytes.written(own));
     return made;
+  }
+
+  /** What was made for ranges that were cleared after it. */
+  private withoutCleared(made: Operation[]): Operation[] {
+    const prefixes = this.cleared.splice(0);
+    if (prefixes.length === 0) return made;
+    const isGone = (key: Uint8Array) => prefixes.some((prefix) => prefix.equals(key.subarray(0, prefix.length)));
+    return made.filter(({ key }) => !isGone(key));
+  }
+
+  private clearAll(prefix: Buffer): void {
+    this.engine.clear(prefixRange(prefix));
+    this.cleared.push(prefix);
+  }
+
+  /** What is there under keys whose past is kept, read together. */
+  private foundBefore(operations: readonly Operation[]): ReadonlyMap<string, Uint8Array | undefined> {
+    const keys = operations.filter(({ key }) => this.keeps(tenantOfKey(key), key)).map(({ key }) => key);
+    if (keys.length === 0) return NOTHING;
+    const values = this.getMany(keys);
+    return new Map(keys.map((key, i) => [keyText(key), values[i]]));
   }
 
   private ownBefore(operations: readonly Operation[]): OwnBefore {
@@ -342,7 +345,8 @@ export class LayeredEngine implements Engine {
     const before = this.branches.get(tenant);
     if (value === null) {
       this.branches.delete(tenant);
-      this.engine.clear(prefixRange(hiddenPrefix(tenant)));
+      this.tops.forget(tenant);
+      this.clearAll(hiddenPrefix(tenant));
       const gone = [{ key: sinceKey(tenant, "branch"), value: null }, this.bytes.forget(tenant)];
       return before === undefined ? gone : [...gone, ...this.keepWhatIsNeeded(before.origin, commit)];
     }
@@ -376,8 +380,8 @@ export class LayeredEngine implements Engine {
       ];
     }
     this.kept.delete(tenant);
-    this.engine.clear(prefixRange(replacedPrefix(tenant)));
-    this.engine.clear(prefixRange(stampsPrefix(tenant)));
+    this.clearAll(replacedPrefix(tenant));
+    this.clearAll(stampsPrefix(tenant));
     return [{ key: since, value: null }];
   }
 
@@ -395,7 +399,7 @@ export class LayeredEngine implements Engine {
     }
     if (to.sequence < since.sequence || (to.sequence === since.sequence && from === null)) return null;
     const range = prefixRange(replacedPrefix(tenant));
-    const { keys } = this.first({ ...range, gte: from ?? range.gte, only: "keys" }, max);
+    const { keys } = firstOf(this.engine, { ...range, gte: from ?? range.gte, only: "keys" }, max);
     const gone = keys.filter((key) => readReplacedKey(key).sequence <= to.sequence);
     this.kept.set(tenant, to);
     this.engine.write([
@@ -428,19 +432,12 @@ export class LayeredEngine implements Engine {
    */
   writtenSince(range: KeyRange, sequence: number, from: Uint8Array | null, max: number): WrittenKeys {
     if (this.isUnchangedSince(tenantOfKey(range.gte), sequence)) return { keys: [], next: null };
-    const whole = replacedRange(range);
-    const { keys } = this.first({ ...whole, gte: from ?? whole.gte, only: "keys" }, max);
-    const written = keys.map(readReplacedKey).filter((each) => each.sequence > sequence);
-    const next = keys.length < max ? null : Buffer.concat([keys.at(-1)!, Buffer.of(0)]);
-    return { keys: written.map(({ key }) => key), next };
+    return this.replaced.writtenSince(range, sequence, from, max);
   }
 
   /** Whether there is a moment that can still be read at which the key had another entry, or none. */
   remembers(key: Uint8Array): boolean {
-    if (!this.kept.has(tenantOfKey(key))) return false;
-    return (
-      this.first({ gte: replacedKey(key, 0), lt: prefixEnd(replacedKey(key, LATEST)), only: "keys" }, 1).keys.length > 0
-    );
+    return this.kept.has(tenantOfKey(key)) && this.replaced.has(key);
   }
 
   clear(range: Pick<KeyRange, "gte" | "lt">): void {
@@ -494,7 +491,4 @@ export class LayeredEngine implements Engine {
 }
 
 const NO_BYTES = new Uint8Array(0);
-/** Replaced entries that are read at least where those of several keys are looked for. */
-const KEYS_AT_ONCE = 64;
-/** No commit has a greater sequence. */
-const LATEST = 2 ** 48 - 1;
+const NOTHING: ReadonlyMap<string, Uint8Array | undefined> = new Map();

@@ -1,5 +1,5 @@
 /**
- * The past of a tenant and its branches, over HTTP: AS OF, forks of forks, differences, merges, and a kill in between.
+ * The past of a tenant and its branches, over HTTP: AS OF, forks of forks, and a kill in between.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
@@ -96,6 +96,71 @@ t.test("all models branch, and any request reads the past or a branch by its hea
   t.same(await rows(token, friends), [["Bobby"]]);
 });
 
+t.test("vectors, neighbours and subscriptions are those of the branch, or of the moment", async (t) => {
+  const token = await server.tenant("followed", ["super_admin"]);
+  const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    server.call(method, path, body, { token, headers });
+  const [rust, sky] = [
+    { id: "rust", vector: [0.7, 0.2, 0.1] },
+    { id: "sky", vector: [0.3, 0.6, 0.9] },
+  ];
+  await call("POST", "/v1/vectors/collections", { name: "paint", dimensions: 3, metric: "cosine" });
+  await call("POST", "/v1/vectors/collections/paint/vectors", { vectors: [rust, sky] });
+  await rows(token, "CREATE TABLE item (id int PRIMARY KEY, v text)");
+  await rows(token, "CREATE (:P {name: 'Ann'})-[:KNOWS]->(:P {name: 'Bob'})");
+  const [[ann]] = (await rows(token, "MATCH (p:P {name: 'Ann'}) RETURN id(p)")) as [[number]];
+  await call("PUT", "/v1/history", { window_seconds: 3600 });
+  const inPast = { "X-Tessera-As-Of": `${await sequence(token)}` };
+  const inBranch = { "X-Tessera-Branch": "b" };
+  await fork(token, { name: "b" });
+  await call("DELETE", "/v1/vectors/collections/paint/vectors/rust");
+  await call("POST", "/v1/vectors/collections/paint/vectors", { id: "mud", vector: [0.9, 0.1, 0.1] }, inBranch);
+  await rows(token, "MATCH (p:P {name: 'Bob'}) DETACH DELETE p");
+  const near = async (headers?: Record<string, string>) => {
+    const { body } = await call(
+      "POST",
+      "/v1/vectors/collections/paint/search",
+      { vector: [0.8, 0.1, 0.1], limit: 3 },
+      headers,
+    );
+    return body.data.map(({ id }: { id: string }) => id);
+  };
+  t.same([await near(), await near(inPast), await near(inBranch)], [["sky"], ["rust", "sky"], ["mud", "rust", "sky"]]);
+  const friends = async (headers?: Record<string, string>) =>
+    JSON.stringify((await call("GET", `/v1/graph/nodes/${ann}/neighbors`, undefined, headers)).body.data).includes(
+      "Bob",
+    );
+  t.same([await friends(), await friends(inPast), await friends(inBranch)], [false, true, true]);
+
+  const follow = async (headers: Record<string, string>) => {
+    const all = { Authorization: `Bearer ${token}`, ...headers };
+    const answer = await fetch(`${server.url}/v1/subscribe?table=item`, { headers: all });
+    const told = { status: answer.status, text: "" };
+    const reading = (async () => {
+      for await (const piece of answer.body!) told.text += Buffer.from(piece).toString();
+    })();
+    reading.catch(() => {});
+    return told;
+  };
+  const until = async (told: { text: string }, text: string) => {
+    for (let i = 0; i < 200 && !told.text.includes(text); i++) await sleep(20);
+    t.match(told.text, text);
+  };
+  t.equal((await follow(inPast)).status, 400, "nobody follows the past");
+  const [ofTenant, ofBranch] = [await follow({}), await follow(inBranch)];
+  for (const told of [ofTenant, ofBranch]) await until(told, "subscribed");
+  await rows(token, "INSERT INTO item VALUES (1, 'of the tenant')");
+  await rows(token, "INSERT INTO item VALUES (2, 'of the branch')", "b");
+  await until(ofTenant, "of the tenant");
+  await until(ofBranch, "of the branch");
+  t.notMatch(ofTenant.text, "of the branch");
+  t.notMatch(ofBranch.text, "of the tenant");
+  t.match((await call("POST", "/v1/branches/b/merge")).body.data, { merged: true });
+  await until(ofTenant, "of the branch");
+  await call("DELETE", "/v1/branches/b");
+  await until(ofBranch, 'The branch \\"b\\" was deleted.');
+});
+
 t.test("a branch has what its origin had, and neither sees what the other writes", async (t) => {
   const token = await server.tenant("forks", ["super_admin"]);
   const other = await server.tenant("stranger", ["super_admin"]);
@@ -128,74 +193,6 @@ t.test("a branch has what its origin had, and neither sees what the other writes
   t.same(await rows(token, "SELECT count(*) FROM item", "a"), [[2700]], "nothing is left of the one before");
 });
 
-t.test("differences and merges", async (t) => {
-  const token = await server.tenant("merges", ["super_admin"]);
-  await rows(token, "CREATE TABLE owner (id int PRIMARY KEY, name text UNIQUE)");
-  await rows(token, "CREATE TABLE pet (id serial PRIMARY KEY, owner int REFERENCES owner (id), name text)");
-  await rows(token, "INSERT INTO owner VALUES (1, 'Ann'), (2, 'Bob'), (3, 'Cy')");
-  await rows(token, "INSERT INTO pet (owner, name) VALUES (1, 'Rex'), (2, 'Tom')");
-  await fork(token, { name: "try" });
-  await rows(token, "UPDATE owner SET name = 'Anna' WHERE id = 1", "try");
-  await rows(token, "DELETE FROM owner WHERE id = 3", "try");
-  await rows(token, "INSERT INTO pet (owner, name) VALUES (2, 'Mia')", "try");
-  const diff = async () => (await server.call("GET", "/v1/branches/try/diff", undefined, { token })).body.data;
-  t.match(await diff(), {
-    tables: [
-      { table: "owner", added: 0, removed: 1, changed: 1 },
-      { table: "pet", added: 1, removed: 0, changed: 0 },
-    ],
-    rows: [
-      { table: "owner", change: "changed", before: { id: 1, name: "Ann" }, after: { id: 1, name: "Anna" } },
-      { table: "owner", change: "removed", before: { id: 3, name: "Cy" }, after: null },
-      { table: "pet", change: "added", before: null, after: { owner: 2, name: "Mia" } },
-    ],
-    complete: true,
-  });
-  const some = async (query: string) =>
-    (await server.expect(200, "GET", `/v1/branches/try/diff?${query}`, undefined, { token })).body.data;
-  t.match(await some("limit=1&offset=1"), { rows: [{ change: "removed", before: { id: 3 } }], complete: false });
-  t.match(await some("limit=2&offset=1"), { rows: [{ table: "owner" }, { table: "pet" }], complete: true });
-  const removed = await some("change=removed");
-  t.match(removed, { rows: [{ before: { name: "Cy" } }], complete: true });
-  t.equal(removed.rows.length, 1);
-  t.equal(removed.tables.length, 2, "counts are of all changes");
-  t.same((await some("table=pet&change=removed")).rows, []);
-  t.equal((await server.call("GET", "/v1/branches/try/diff?change=moved", undefined, { token })).status, 400);
-  const merge = async (body: object) => (await server.call("POST", "/v1/branches/try/merge", body, { token })).body;
-  t.match((await merge({ dry_run: true })).data, {
-    merged: false,
-    added: 1,
-    removed: 1,
-    changed: 1,
-    conflicts_total: 0,
-  });
-  await rows(token, "UPDATE owner SET name = 'Anne' WHERE id = 1");
-  t.match((await merge({})).data, {
-    merged: false,
-    conflicts: [{ table: "owner", base: { name: "Ann" }, ours: { name: "Anne" }, theirs: { name: "Anna" } }],
-  });
-  await rows(token, "INSERT INTO pet (owner, name) VALUES (3, 'Bo')");
-  const refused = await merge({ conflicts: "ours" });
-  t.match(
-    refused.error,
-    { code: "constraint_violation", details: { sqlstate: "23503" } },
-    "a key is still referred to",
-  );
-  t.same(await rows(token, "SELECT count(*) FROM pet"), [[3]], "nothing of it was written");
-  await rows(token, "UPDATE pet SET owner = 2 WHERE name = 'Bo'");
-  t.match((await merge({ conflicts: "ours" })).data, { merged: true, added: 1, removed: 1, changed: 0 });
-  t.same(await rows(token, "SELECT name FROM owner ORDER BY id"), [["Anne"], ["Bob"]]);
-  t.match((await merge({ conflicts: "theirs" })).data, { merged: true, added: 0, removed: 0, changed: 1 });
-  t.same(await rows(token, "SELECT id FROM owner WHERE name = 'Anna'"), [[1]], "by its index, too");
-  t.same(await rows(token, "SELECT id FROM owner WHERE name = 'Anne'"), []);
-  const [made] = await rows(token, "INSERT INTO pet (owner, name) VALUES (1, 'Zoe') RETURNING id");
-  const [mia] = await rows(token, "SELECT id FROM pet WHERE name = 'Mia'");
-  t.ok((made![0] as number) > (mia![0] as number), "the sequence goes on after the branch's");
-  await rows(token, "ALTER TABLE owner ADD COLUMN since date", "try");
-  t.same((await diff()).definitions, ["owner"]);
-  t.match((await merge({})).error, { code: "conflict", message: /definition of "owner", and the origin its rows/ });
-});
-
 t.test("an insert into a table whose rows a branch has deleted goes on", async (t) => {
   const token = await server.tenant("emptied", ["super_admin"]);
   await rows(token, "CREATE TABLE item (v int)");
@@ -205,128 +202,6 @@ t.test("an insert into a table whose rows a branch has deleted goes on", async (
   await rows(token, "INSERT INTO item VALUES (1), (2)", "b");
   t.same(await rows(token, "SELECT v FROM item ORDER BY v", "b"), [[1], [2]]);
   t.same(await rows(token, "SELECT count(*) FROM item"), [[6000]]);
-});
-
-t.test("definitions are merged where only the branch has changed them", async (t) => {
-  const token = await server.tenant("migrations", ["super_admin"]);
-  const merge = async (name: string) => (await server.call("POST", `/v1/branches/${name}/merge`, {}, { token })).body;
-  await rows(token, "CREATE TABLE city (id serial PRIMARY KEY, name text)");
-  await rows(token, "CREATE TABLE note (id int PRIMARY KEY, v text)");
-  await rows(token, "INSERT INTO city (name) VALUES ('Oslo'), ('Riga'), ('Bern')");
-  await fork(token, { name: "m" });
-  for (const sql of [
-    "ALTER TABLE city ADD COLUMN people int DEFAULT 7",
-    "UPDATE city SET people = 700 WHERE name = 'Oslo'",
-    "DELETE FROM city WHERE name = 'Riga'",
-    "CREATE INDEX city_people ON city (people)",
-    "CREATE TABLE street (id serial PRIMARY KEY, city int REFERENCES city (id), name text UNIQUE)",
-    "INSERT INTO street (city, name) VALUES (1, 'Storgata'), (3, 'Kramgasse')",
-    "CREATE VIEW big AS SELECT name FROM city WHERE people > 100",
-    "INSERT INTO note VALUES (1, 'of the branch')",
-  ]) {
-    await rows(token, sql, "m");
-  }
-  await rows(token, "INSERT INTO note VALUES (2, 'of the origin')");
-  t.match(await merge("m"), { data: { merged: true, conflicts_total: 0 } });
-  t.same(await rows(token, "SELECT name, people FROM city ORDER BY id"), [
-    ["Oslo", 700],
-    ["Bern", 7],
-  ]);
-  t.same(await rows(token, "SELECT name FROM city WHERE people = 700"), [["Oslo"]], "by the new index");
-  t.same(await rows(token, "SELECT name FROM big"), [["Oslo"]]);
-  t.same(await rows(token, "SELECT v FROM note ORDER BY id"), [["of the branch"], ["of the origin"]]);
-  const [street] = await rows(token, "INSERT INTO street (city, name) VALUES (1, 'Nygata') RETURNING id");
-  t.ok((street![0] as number) > 2, "the new table's sequence goes on");
-  t.equal((await server.sql("INSERT INTO street (city, name) VALUES (2, 'x')", [], { token })).status, 409);
-  t.equal((await server.sql("INSERT INTO street (city, name) VALUES (1, 'Storgata')", [], { token })).status, 409);
-  await fork(token, { name: "n" });
-  await rows(token, "CREATE TABLE ours (id int)");
-  await rows(token, "CREATE TABLE theirs (id int)", "n");
-  t.match(await merge("n"), { error: { code: "conflict", message: /both the branch and its origin/ } });
-});
-
-t.test("the rows of some tables are merged, and the others later", async (t) => {
-  const token = await server.tenant("half", ["super_admin"]);
-  const merge = async (body: object) => (await server.call("POST", "/v1/branches/b/merge", body, { token })).body;
-  await rows(token, "CREATE TABLE a (id int PRIMARY KEY)");
-  await rows(token, "CREATE TABLE b (id int PRIMARY KEY, a int REFERENCES a (id))");
-  await fork(token, { name: "b" });
-  await rows(token, "INSERT INTO a VALUES (1)", "b");
-  await rows(token, "INSERT INTO b VALUES (1, 1)", "b");
-  t.match(await merge({ tables: ["b"] }), { error: { code: "constraint_violation" } }, "b refers to a row of a");
-  t.match(await merge({ tables: ["a"] }), { data: { merged: true, added: 1 } });
-  t.same(await rows(token, "SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM b)"), [[1, 0]]);
-  t.match(await merge({ tables: ["c"] }), { error: { code: "not_found", details: { field: "tables[0]" } } });
-  await rows(token, "ALTER TABLE b ADD COLUMN v int", "b");
-  t.match(await merge({ tables: ["b"] }), { error: { code: "conflict", details: { field: "tables[0]" } } });
-  t.match(await merge({}), { data: { merged: true, conflicts_total: 0 } });
-  t.same(await rows(token, "SELECT * FROM b"), [[1, 1, null]]);
-});
-
-t.test("no merge leaves a relationship without its nodes", async (t) => {
-  const token = await server.tenant("ends", ["super_admin"]);
-  const merge = async (branch: string, body: object) =>
-    (await server.call("POST", `/v1/branches/${branch}/merge`, body, { token })).body;
-  await rows(token, "CREATE (:N {i: 0})-[:T]->(:N {i: 9}), (:N {i: 5})");
-  for (const name of ["late", "made", "removed"]) await fork(token, { name });
-  await rows(token, "MATCH (a:N {i: 0}), (b:N {i: 5}) CREATE (a)-[:LATE]->(b)", "late");
-  await rows(token, "MATCH (n:N {i: 5}) DELETE n");
-  const late = [{ table: "graph:default.edges", base: null, ours: null, theirs: { type: "LATE" } }];
-  t.match(await merge("late", {}), { data: { merged: false, conflicts: late, conflicts_total: 1 } });
-  await rows(token, "CREATE (:N {i: 1})-[:T]->(:N {i: 2})", "made");
-  t.match(await merge("made", { tables: ["graph:default.edges"] }), {
-    error: { code: "invalid_request", message: /name "graph:default.nodes"/, details: { field: "tables[0]" } },
-  });
-  t.match(await merge("made", { tables: ["graph:default.edges", "graph:default.nodes"] }), {
-    data: { merged: true, added: 3 },
-  });
-  await rows(token, "MATCH (n:N {i: 9}) DETACH DELETE n", "removed");
-  await rows(token, "MATCH (a:N {i: 0}), (b:N {i: 9}) CREATE (a)-[:NEW]->(b)");
-  const conflicts = [{ table: "graph:default.edges", ours: { type: "NEW" }, theirs: null }];
-  t.match(await merge("removed", { dry_run: true }), { data: { merged: false, conflicts } });
-  t.match(await merge("removed", {}), { data: { merged: false, conflicts, conflicts_total: 1 } });
-  t.match(await merge("removed", { conflicts: "theirs" }), { error: { code: "conflict", message: /without a node/ } });
-  t.same(await rows(token, "MATCH ()-[r:NEW]->() RETURN count(r)"), [[1]]);
-  await rows(token, "MATCH ()-[r:NEW]->() DELETE r");
-  t.match(await merge("removed", {}), { data: { merged: true, removed: 2 } });
-});
-
-t.test("merges and differences are audited by what they write and show", async (t) => {
-  const token = await server.tenant("audits", ["super_admin"]);
-  for (const name of ["a", "b", "c"]) {
-    await rows(token, `CREATE TABLE ${name} (id int PRIMARY KEY)`);
-    await rows(token, `INSERT INTO ${name} VALUES (1)`);
-    await rows(token, `ALTER TABLE ${name} SET (audit = 'read, write')`);
-  }
-  const entries = async () => {
-    const { body } = await server.call("GET", "/admin/audit/data", undefined, { token });
-    return body.data.entries.map(({ action, target }: { action: string; target: string[] }) => [action, target.sort()]);
-  };
-  await fork(token, { name: "br" });
-  await rows(token, "INSERT INTO a VALUES (2)", "br");
-  await rows(token, "DROP TABLE b", "br");
-  await server.expect(200, "GET", "/v1/branches/br/diff", undefined, { token });
-  t.same((await entries())[0], ["data.read", ["a", "b", "c"]], "also rows of what was dropped");
-  await server.expect(200, "POST", "/v1/branches/br/merge", {}, { token });
-  t.same(
-    (await entries()).filter(([action]: [string]) => action === "data.write").slice(0, 1),
-    [["data.write", ["a", "b"]]],
-    "what was dropped, and not what stays as it was",
-  );
-});
-
-t.test("a branch of a branch is merged by a request about the tenant", async (t) => {
-  const token = await server.tenant("deep", ["super_admin"]);
-  await rows(token, "CREATE TABLE item (id int PRIMARY KEY, v text)");
-  await fork(token, { name: "outer" });
-  await rows(token, "INSERT INTO item VALUES (1, 'outer')", "outer");
-  await fork(token, { name: "inner", from: "outer" });
-  await rows(token, "ALTER TABLE item ADD COLUMN w int DEFAULT 7", "inner");
-  t.same(await rows(token, "SELECT * FROM item", "outer"), [[1, "outer"]]);
-  const merged = await server.call("POST", "/v1/branches/inner/merge", {}, { token });
-  t.equal(merged.status, 200, JSON.stringify(merged.body));
-  t.same(await rows(token, "SELECT v, w FROM item", "outer"), [["outer", 7]], "its origin has the new column");
-  t.same(await rows(token, "SELECT * FROM item"), [], "the tenant itself has not");
 });
 
 t.test("what a branch, its origin and the past do not share", async (t) => {
@@ -440,23 +315,4 @@ t.test("of two forks of one name at once, one is made", async (t) => {
   }
   const { body } = await server.call("GET", "/v1/branches", undefined, { token });
   t.equal(body.data.branches.length, 2);
-});
-
-t.test("a merge beside an open transaction takes no row of it", async (t) => {
-  const token = await server.tenant("beside", ["super_admin"]);
-  await rows(token, "CREATE TABLE item (id int PRIMARY KEY)");
-  await rows(token, "CREATE TABLE line (n int)");
-  await fork(token, { name: "try" });
-  await rows(token, "INSERT INTO item VALUES (1)", "try");
-  const { id } = (await server.expect(201, "POST", "/v1/transactions", {}, { token })).body.data;
-  const insert = (from: number) => {
-    const sql = `INSERT INTO line SELECT i FROM generate_series(${from}, ${from + 9}) i`;
-    return server.expect(200, "POST", `/v1/transactions/${id}/execute`, { sql }, { token });
-  };
-  await insert(1);
-  const merged = await server.expect(200, "POST", "/v1/branches/try/merge", {}, { token });
-  t.match(merged.body.data, { merged: true, added: 1 });
-  await insert(11);
-  await server.expect(200, "POST", `/v1/transactions/${id}/commit`, {}, { token });
-  t.same(await rows(token, "SELECT count(*), min(n), max(n) FROM line"), [[20, 1, 20]]);
 });

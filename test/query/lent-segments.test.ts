@@ -1,11 +1,12 @@
 /**
- * Branches read the columns of their origins. Whatever the origin and the branch write, and whenever files are made,
- * every scan of a branch must give the rows that a plain model has.
+ * Branches read the columns of their origins, and reads of the past those of the present. Whatever the origin and the
+ * branch write, and whenever files are made, every scan of a branch, and of an earlier moment, must give the rows that
+ * a plain model has.
  */
 import t, { type Test } from "tap";
 import { Session } from "../../src/session/session.js";
 import { plainRows } from "../../src/session/sql-result.js";
-import { branchKey } from "../../src/storage/history-keys.js";
+import { branchKey, historyRecordKey } from "../../src/storage/history-keys.js";
 import { tries } from "../lengths.js";
 import { Random } from "./random-plans.js";
 import { Read } from "./read-side.js";
@@ -19,6 +20,13 @@ const ALL = "SELECT a, v FROM m";
 const SOME = "SELECT count(*), coalesce(sum(v), 0) FROM m WHERE v % 3 = 0";
 
 type Model = Map<number, number>;
+
+/** A tenant after a commit. */
+interface Moment {
+  readonly number: number;
+  readonly sequence: number;
+  readonly model: Model;
+}
 
 class Tree {
   readonly models = new Map<number, Model>();
@@ -48,8 +56,28 @@ class Tree {
     tx.put(branchKey(number), Buffer.from(JSON.stringify({ ...record, expiresAtMs: null })));
     partition.tenant(origin).commit(tx);
     this.read.side.flush();
+    this.keepPast(number);
     this.models.set(number, new Map(this.models.get(origin)));
     return number;
+  }
+
+  keepPast(number: number): void {
+    const { partition } = this.read.side;
+    const tx = partition.shard.begin();
+    tx.put(historyRecordKey(number), Buffer.from("{}"));
+    partition.tenant(number).commit(tx);
+    this.read.side.flush();
+  }
+
+  moment(number: number): Moment {
+    const sequence = this.read.side.partition.shard.committedSequence;
+    return { number, sequence, model: new Map(this.models.get(number)) };
+  }
+
+  /** Whether a read of the moment has columns. */
+  hasColumns({ number, sequence }: Moment): boolean {
+    const [pasts] = this.read.side.segments.pasts.values();
+    return pasts!.at(number, sequence).tablesOf(number).length > 0;
   }
 
   async run(number: number, sql: string): Promise<readonly (readonly unknown[])[]> {
@@ -85,12 +113,13 @@ class Tree {
     }
   }
 
-  async check(t: Test, number: number, what: string): Promise<void> {
-    const rows = [...this.models.get(number)!].sort(([a], [b]) => a - b);
-    t.same(await this.run(number, ALL), rows, what);
+  async check(t: Test, number: number, what: string, { model, sequence } = this.moment(number)): Promise<void> {
+    const asOf = sequence === this.moment(number).sequence ? "" : ` AS OF SEQUENCE ${sequence}`;
+    const rows = [...model].sort(([a], [b]) => a - b);
+    t.same(await this.run(number, `${ALL}${asOf}`), rows, `${what}${asOf}`);
     const some = rows.map(([, v]) => v).filter((v) => v % 3 === 0);
     const sum = some.reduce((all, v) => all + v, 0);
-    t.same(await this.run(number, SOME), [[some.length, sum]], `${what}, some`);
+    t.same(await this.run(number, `${SOME}${asOf}`), [[some.length, sum]], `${what}${asOf}, some`);
   }
 
   /** Branches whose table has segments of its origin. */
@@ -146,11 +175,13 @@ t.test("where most rows differ, a branch reads its records", async (t) => {
 
 t.test("random histories of an origin and its branches", async (t) => {
   const runs = tries(2);
-  let lent = 0;
+  let [lent, past] = [0, 0];
   for (let seed = 1; seed <= runs; seed++) {
     const random = new Random(seed * 7919);
     const tree = await Tree.open(t);
+    tree.keepPast(ROOT);
     tree.fork(ROOT);
+    const moments = [tree.moment(ROOT)];
     for (let step = 0; step < 60; step++) {
       const number = tree.numbers[random.below(tree.numbers.length)]!;
       const dice = random.below(10);
@@ -163,10 +194,62 @@ t.test("random histories of an origin and its branches", async (t) => {
         await tree.run(number, `UPDATE m SET v = v + 1 WHERE a < ${random.below(ROWS)}`);
         await tree.run(number, ALL);
         await tree.run(number, "ROLLBACK");
+      } else if (dice === 8) {
+        const moment = moments[random.below(moments.length)]!;
+        await tree.check(t, moment.number, `seed ${seed}, step ${step}, tenant ${moment.number}`, moment);
+        if (tree.hasColumns(moment)) past++;
+        moments.push(tree.moment(number));
       } else await tree.check(t, number, `seed ${seed}, step ${step}, tenant ${number}`);
       lent += tree.lent;
     }
     for (const number of tree.numbers) await tree.check(t, number, `seed ${seed}, at the end, tenant ${number}`);
   }
   t.ok(lent > 0, "segments were lent");
+  t.ok(past > 0, "and to reads of the past");
+});
+
+t.test("a read of the past reads the columns of the present, corrected by what was written since", async (t) => {
+  const tree = await Tree.open(t);
+  tree.keepPast(ROOT);
+  const moment = tree.moment(ROOT);
+  await tree.run(ROOT, "UPDATE m SET v = -1 WHERE a <= 3");
+  await tree.run(ROOT, "UPDATE m SET v = -2 WHERE a <= 3");
+  await tree.run(ROOT, "DELETE FROM m WHERE a = 10");
+  await tree.run(ROOT, "INSERT INTO m VALUES (1000, 5, 'later')");
+  await tree.check(t, ROOT, "before files are made again", moment);
+  t.ok(tree.hasColumns(moment));
+  await tree.run(ROOT, "DELETE FROM m WHERE a = 11");
+  await tree.check(t, ROOT, "the same columns", moment);
+  await tree.run(ROOT, "UPDATE m SET v = v + 1 WHERE a BETWEEN 4 AND 40");
+  await tree.read.makeColumns();
+  tree.read.side.segments.pasts.forEach((pasts) => {
+    for (let i = 0; i < 4; i++) pasts.at(ROOT, i);
+  });
+  await tree.check(t, ROOT, "new files, and new columns of the past", moment);
+  await tree.run(ROOT, "ALTER TABLE m DROP COLUMN v");
+  await tree.check(t, ROOT, "a column that was dropped", moment);
+});
+
+t.test("where many rows were written since, a read of the past reads records", async (t) => {
+  const tree = await Tree.open(t);
+  const last = 5 * ROWS;
+  for (let from = ROWS; from < last; from += ROWS) {
+    await tree.run(ROOT, `INSERT INTO m SELECT i, i, 'text ' || i FROM generate_series(${from + 1}, ${from + ROWS}) i`);
+  }
+  await tree.read.makeColumns();
+  tree.keepPast(ROOT);
+  const moment = tree.moment(ROOT);
+  const asOf = `SELECT sum(v) FROM m AS OF SEQUENCE ${moment.sequence}`;
+  const sum = [[(last * (last + 1)) / 2]];
+  for (let from = 0; from < last; from += ROWS) {
+    await tree.run(ROOT, `UPDATE m SET v = 0 WHERE a > ${from} AND a <= ${from + ROWS}`);
+    t.same(await tree.run(ROOT, asOf), sum, `after ${from + ROWS}`);
+    if (from === 0) t.ok(tree.hasColumns(moment));
+    tree.read.side.segments.pasts.forEach((pasts) => {
+      for (let i = 0; i < 4; i++) pasts.at(ROOT, i);
+    });
+  }
+  await tree.read.makeColumns();
+  t.same(await tree.run(ROOT, asOf), sum);
+  t.notOk(tree.hasColumns(moment));
 });

@@ -2405,7 +2405,7 @@ readonly held_bytes: number; readonly quota_bytes: number | null; } };
 "DELETE /v1/branches/{name}": { readonly sent: { readonly params: { 
 /** 1 to 63 characters of a-z, 0-9, - and _. */
 readonly name: string | number | boolean; }; }; readonly answer: undefined };
-/** What the branch has changed since it was forked, row by row, with both values. It takes as long as there are changes. */
+/** What the branch has changed since it was forked, row by row, with both values. It takes as long as there are changes. With Accept: application/x-ndjson the answer is a stream of all rows, one a line; the last line has the rest of the answer, or the error. */
 "GET /v1/branches/{name}/diff": { readonly sent: { readonly params: { 
 /** 1 to 63 characters of a-z, 0-9, - and _. */
 readonly name: string | number | boolean; }; readonly query?: { 
@@ -2413,7 +2413,7 @@ readonly name: string | number | boolean; }; readonly query?: {
 readonly table?: string | number | boolean | undefined; 
 /** `rows` has only these. `tables` counts all. */
 readonly change?: "added" | "removed" | "changed" | undefined; 
-/** Rows that are shown. Default: 100, at most 9,999. */
+/** Rows that are shown. Default: 100, at most 9,999; of a stream: all. */
 readonly limit?: string | number | boolean | undefined; 
 /** So many rows before them are left out. */
 readonly offset?: string | number | boolean | undefined; }; }; readonly answer: { readonly tables: readonly ({ readonly table: string; readonly added: number; readonly removed: number; readonly changed: number; })[]; 
@@ -2428,13 +2428,17 @@ readonly complete: boolean; } };
 /** 1 to 63 characters of a-z, 0-9, - and _. */
 readonly name: string | number | boolean; }; readonly body?: { 
 /** Default: refuse. */
-readonly conflicts?: "refuse" | "ours" | "theirs" | undefined; 
+readonly conflicts?: "refuse" | "ours" | "theirs" | undefined; readonly resolve?: { 
+/** A query over the table `conflict` (`number` integer; `table_name` text; `base`, `ours`, `theirs` jsonb). It gives two columns: `number`, and the row as jsonb with all columns, or NULL for no row. Conflicts that it leaves out are as `conflicts` says. */
+readonly sql: string; } | undefined; 
 /** Nothing is written. */
 readonly dry_run?: boolean | undefined; 
 /** Only the rows of these tables, whose definitions must be those of the fork. Default: everything. */
 readonly tables?: readonly (string)[] | undefined; }; }; readonly answer: { 
 /** False: nothing was written, because of the conflicts or of `dry_run`. */
 readonly merged: boolean; readonly added: number; readonly removed: number; readonly changed: number; 
+/** Conflicts of which the statement of `resolve` has said what the row is to be. */
+readonly resolved: number; 
 /** Rows that both have changed since the fork: the first ones. Ours is the origin's, theirs the branch's. */
 readonly conflicts: readonly ({ readonly table: string; readonly base: { readonly [name: string]: unknown; } | null; readonly ours: { readonly [name: string]: unknown; } | null; readonly theirs: { readonly [name: string]: unknown; } | null; })[]; readonly conflicts_total: number; } };
 /** Measure the searches of a collection on questions whose relevant documents are known. */

@@ -61,10 +61,11 @@ export async function inBranch<T>(
 
 /** What is at work for the branch, or waits for its changes. */
 function silence(partition: Partition, number: number, reason: string): void {
+  const sentence = `${reason[0]!.toUpperCase()}${reason.slice(1)}.`;
   partition.transactionsOf(partition.tenant(number)).endAll(reason);
-  partition.part(FEED).subscriptions.tenantLeft(number);
+  partition.part(FEED).subscriptions.tenantLeft(number, sentence);
   partition.part(FEED).changes.left(number);
-  partition.part(JOBS).progress.tenantLeft(number);
+  partition.part(JOBS).progress.tenantLeft(number, sentence);
   partition.part(JOBS).queue.left(number);
 }
 

@@ -24,10 +24,12 @@ import { engineHasAll } from "../../storage/engine-has-all.js";
 import { storageIdOf } from "../../storage/keys.js";
 import { encodeRecord } from "../../storage/record-codec.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
+import { type Ask, askIn } from "../statements/run-alone.js";
 import { type DefinitionMerge, mergeDefinitions, mergeWhole } from "./branch-definitions.js";
 import { changeOf } from "./branch-diff.js";
 import { isThere } from "./branch-life.js";
 import { GraphEnds, leftOut } from "./graph-ends.js";
+import { type OpenConflict, RESOLVED_AT_ONCE, resolvedRows } from "./resolve-conflicts.js";
 import {
   type BranchTables,
   branchTables,
@@ -44,6 +46,8 @@ interface Wanted {
   readonly dry_run?: boolean;
   /** Only the rows of these; absent: everything. */
   readonly tables?: readonly string[];
+  /** A statement that says what rows in conflict are to be. */
+  readonly resolve?: { readonly sql: string };
 }
 
 /** Rows that are written in a turn. */
@@ -71,7 +75,7 @@ async function mergeInto(
   request: Request,
   number: number,
   branch: Branch,
-  { conflicts = "refuse", dry_run = false, tables: only }: Wanted,
+  { conflicts = "refuse", dry_run = false, tables: only, resolve }: Wanted,
   commit: Commit,
 ): Promise<Merged> {
   await engineHasAll(request.partition.shard, request.yieldTurn);
@@ -89,17 +93,23 @@ async function mergeInto(
     const definitions: DefinitionMerge = { layers, number, branch, origin, yieldTurn: request.yieldTurn, tx };
     const isWanted = wantedTables(tables, only);
     const whole = only === undefined ? await mergeDefinitions(definitions, tables) : NOTHING;
-    const merge = new RowMerge(session.contextFor(request), conflicts);
+    const merge = new RowMerge(session.contextFor(request), conflicts, resolve !== undefined);
+    const ask = askIn(session, request);
     for await (const difference of rowDifferences(request, number, branch, tables)) {
       if (!isWanted(difference.table)) continue;
       if (whole.has(storageIdOf(difference.key))) merge.takeWhole(difference);
       else merge.take(difference);
+      if (resolve !== undefined && merge.open.length >= RESOLVED_AT_ONCE) await merge.resolve(resolve.sql, ask);
     }
+    if (resolve !== undefined && merge.open.length > 0) await merge.resolve(resolve.sql, ask);
     await merge.checkGraphs(request.yieldTurn);
     const refused = conflicts === "refuse" && merge.conflictCount > 0;
     const writes = !refused && !dry_run;
     const answer = {
-      plain: { merged: writes, ...merge.counts, conflicts: merge.conflicts, conflicts_total: merge.conflictCount },
+      plain: {
+        ...{ merged: writes, ...merge.counts, resolved: merge.resolvedCount },
+        ...{ conflicts: merge.conflicts, conflicts_total: merge.conflictCount },
+      },
     };
     if (!writes) {
       session.rollback();
@@ -188,6 +198,9 @@ export class RowMerge {
   readonly countsOf = new Map<TableDef, RowMerge["counts"]>();
   readonly conflicts: ResponseOf<"branches.merge">["conflicts"][number][] = [];
   conflictCount = 0;
+  /** Conflicts that wait for `resolve`. */
+  readonly open: OpenConflict[] = [];
+  resolvedCount = 0;
   /** Storage ids of tables whose rows are written. */
   readonly written = new Set<number>();
   private readonly writers = new Map<TableDef, TableWriter>();
@@ -205,6 +218,8 @@ export class RowMerge {
   constructor(
     readonly context: ExecContext,
     private readonly resolution: "refuse" | "ours" | "theirs",
+    /** Somebody will say what rows in conflict are to be. */
+    private readonly keepsOpen = false,
   ) {
     this.current = new Map(
       context.services
@@ -221,13 +236,34 @@ export class RowMerge {
     }
     const ours = this.writerOf(table).find(key);
     if (sameRow(table, ours, after)) return;
-    if (!sameRow(table, ours, before)) {
-      this.conflict(table, before, ours, after);
-      if (this.resolution !== "theirs") return;
+    if (sameRow(table, ours, before)) this.keep({ table, key, before: ours, after });
+    else if (this.keepsOpen) this.open.push({ table, key, before, ours, theirs: after });
+    else this.settle({ table, key, before, ours, theirs: after });
+  }
+
+  /** What the merge was told of all conflicts. */
+  private settle({ table, key, before, ours, theirs }: OpenConflict): void {
+    this.conflict(table, before, ours, theirs);
+    if (this.resolution !== "theirs") return;
+    if (before === null && layoutOf(table).primaryKey === null) throw sameNumber(table);
+    this.keep({ table, key, before: ours, after: theirs });
+  }
+
+  /** Asks the statement for the open conflicts. Those that it says nothing about are settled as all others. */
+  async resolve(sql: string, ask: Ask): Promise<void> {
+    const open = this.open.splice(0);
+    const rows = await resolvedRows(sql, open, ask, ({ table }) => this.writerOf(table));
+    for (const [i, conflict] of open.entries()) {
+      const { table, key, before, ours } = conflict;
+      const row = rows.get(i);
+      if (row === undefined) {
+        this.settle(conflict);
+        continue;
+      }
       if (before === null && layoutOf(table).primaryKey === null) throw sameNumber(table);
+      this.resolvedCount++;
+      if (!sameRow(table, ours, row)) this.keep({ table, key, before: ours, after: row });
     }
-    this.ends.note(table, ours, after);
-    this.keep({ table, key, before: ours, after });
   }
 
   /** A row of a table that is taken over as it stands. */
@@ -247,9 +283,7 @@ export class RowMerge {
 
   /** The row, which is another now, is to be as given. */
   restore(table: TableDef, key: Uint8Array, given: Row | null): void {
-    const before = this.find(table, key);
-    this.ends.note(table, before, given);
-    this.keep({ table, key, before, after: given });
+    this.keep({ table, key, before: this.find(table, key), after: given });
   }
 
   find(table: TableDef, key: Uint8Array): Row | null {
@@ -257,6 +291,7 @@ export class RowMerge {
   }
 
   private keep({ table, key, before: ours, after }: RowDifference): void {
+    this.ends.note(table, ours, after);
     const change = changeOf({ before: ours, after });
     const counts = this.countsOf.get(table) ?? { added: 0, removed: 0, changed: 0 };
     this.countsOf.set(table, counts);

@@ -4,7 +4,7 @@
 import type { Handlers } from "../../actor/handler.js";
 import { pageOf } from "../../bodies/paging.js";
 import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
-import { DIFF_ROWS_DEFAULT, diffOf } from "./branch-diff.js";
+import { diffOf, NDJSON, streamDiff } from "./branch-diff.js";
 import { endBranch } from "./branch-life.js";
 import { mergeBranch } from "./branch-merge.js";
 import { branchNumber, changeBranch, createBranch, layersOf, rootOf, shownBranch } from "./make-branch.js";
@@ -30,10 +30,14 @@ export const branchHandlers = {
     await request.durable();
     return { plain: null };
   },
-  "branches.diff": (request, { params, query }) =>
-    diffOf(request, branchNumber(request, params.name), {
-      ...{ table: query.table, change: query.change },
-      ...{ limit: Number(query.limit ?? DIFF_ROWS_DEFAULT), offset: Number(query.offset ?? 0) },
-    }),
+  "branches.diff": (request, { params, query: { table, change, limit, offset } }) => {
+    const [accept = ""] = request.head.media;
+    const wanted = {
+      ...{ table, change, offset: Number(offset ?? 0) },
+      ...(limit !== undefined && { limit: Number(limit) }),
+    };
+    const number = branchNumber(request, params.name);
+    return accept.includes(NDJSON) ? streamDiff(request, number, wanted) : diffOf(request, number, wanted);
+  },
   "branches.merge": (request, { params, body }) => mergeBranch(request, branchNumber(request, params.name), body ?? {}),
 } satisfies Handlers;

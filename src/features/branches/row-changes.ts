@@ -90,12 +90,16 @@ export async function* keyChanges(
   isWanted: (space: number) => boolean = () => true,
 ): AsyncIterable<KeyChange> {
   for (let keys = layers.changedKeys(number, null, KEYS_AT_ONCE); keys.length > 0; ) {
-    for (const own of keys) {
-      if (!isWanted(own[4]!)) return;
-      const key = ofTenant(own, origin);
-      const change = { key, base: layers.getAsOf(key, start.sequence), theirs: layers.get(own) };
+    const wanted = keys.filter((own) => isWanted(own[4]!));
+    const ofOrigin = wanted.map((own) => ofTenant(own, origin));
+    // One read for all of them takes a fraction of the time of one each.
+    const bases = wanted.length === 0 ? [] : layers.getManyAsOf(ofOrigin, start.sequence);
+    const theirs = layers.getMany(wanted);
+    for (const [i, key] of ofOrigin.entries()) {
+      const change = { key, base: bases[i], theirs: theirs[i] };
       if (!sameBytes(change.base, change.theirs)) yield change;
     }
+    if (wanted.length < keys.length) return;
     if (keys.length < KEYS_AT_ONCE) return;
     const last = Buffer.from(keys.at(-1)!);
     await yieldTurn();

@@ -385,18 +385,18 @@ export class Subscriptions {
     for (const tenant of [...this.counts.keys()]) this.tenantLeft(tenant, PARTITION_LEFT);
   }
 
-  /** The tenant is elsewhere: its subscriptions end, and say where to go on. */
-  tenantLeft(tenant: number, why = "The tenant was moved to another partition"): void {
-    const message = `${why}: subscribe again with this sequence.`;
+  /** The tenant is elsewhere, or gone: its subscriptions end, and say where to go on. */
+  tenantLeft(tenant: number, why = `The tenant was moved to another partition: ${AGAIN}`): void {
     for (const subscription of [...(this.counts.get(tenant) ?? [])]) {
       const { group } = subscription;
       const details = group instanceof ChangeGroup ? { sequence: group.watch.lastChange } : {};
-      subscription.end(new DbError("subscription_interrupted", message, details));
+      subscription.end(new DbError("subscription_interrupted", why, details));
     }
   }
 }
 
-const PARTITION_LEFT = "The partition gets another owner";
+const AGAIN = "subscribe again with this sequence.";
+const PARTITION_LEFT = `The partition gets another owner: ${AGAIN}`;
 const CHANGES_AT_ONCE = 64;
 const SSE_HEADERS: Readonly<Record<string, readonly string[]>> = {
   sse: ["Cache-Control: no-store", "X-Accel-Buffering: no"],

@@ -65,7 +65,8 @@ function readingSession(request: Request): Session {
   return new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
 }
 
-function askIn(session: Session, request: Request): Ask {
+/** Asks in the session: in its transaction, where one is open. */
+export function askIn(session: Session, request: Request): Ask {
   return (text) => {
     const run = { ...text, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request };
     const outcome = session.execute(run, (tx) => request.tenant.rollback(tx));

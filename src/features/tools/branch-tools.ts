@@ -2,7 +2,7 @@
 
 import Type from "typebox";
 import type { Request } from "../../actor/request.js";
-import { BRANCH_NAME, TablesToRestore } from "../../protocol/endpoints/branches.js";
+import { BRANCH_NAME, Resolve, TablesToRestore } from "../../protocol/endpoints/branches.js";
 import { Parameters, Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError } from "../../protocol/errors.js";
 import { HISTORY_SECONDS_MAX } from "../../protocol/limits.js";
@@ -94,10 +94,11 @@ const merge: Tool = {
   door: "whole",
   title: "Keep what a branch has changed",
   description:
-    "Writes the branch's rows into the data that it was forked from, all or none. Rows that both have changed are conflicts, which are refused unless `conflicts` says which side counts.",
+    "Writes the branch's rows into the data that it was forked from, all or none. Rows that both have changed are conflicts, which are refused unless `conflicts` says which side counts, or a query in `resolve` gives the rows.",
   input: Strict({
     branch: name,
     conflicts: Type.Optional(Type.Enum(["refuse", "ours", "theirs"])),
+    resolve: Type.Optional(Resolve),
     dry_run: Type.Optional(Type.Boolean({ description: "Nothing is written." })),
     tables: Type.Optional(Type.Array(Type.String(), { minItems: 1, description: "Only the rows of these tables." })),
   }),

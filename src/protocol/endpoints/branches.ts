@@ -64,11 +64,23 @@ const Diff = Type.Object({
 const Merged = Type.Object({
   merged: Type.Boolean({ description: "False: nothing was written, because of the conflicts or of `dry_run`." }),
   ...Counts,
+  resolved: Type.Integer({
+    description: "Conflicts of which the statement of `resolve` has said what the row is to be.",
+  }),
   conflicts: Type.Array(Type.Object({ table: Type.String(), base: Row, ours: Row, theirs: Row }), {
     description:
       "Rows that both have changed since the fork: the first ones. Ours is the origin's, theirs the branch's.",
   }),
   conflicts_total: Type.Integer(),
+});
+
+/** What the statement reads, and what it gives. */
+export const Resolve = Strict({
+  sql: Type.String({
+    minLength: 1,
+    description:
+      "A query over the table `conflict` (`number` integer; `table_name` text; `base`, `ours`, `theirs` jsonb). It gives two columns: `number`, and the row as jsonb with all columns, or NULL for no row. Conflicts that it leaves out are as `conflicts` says.",
+  }),
 });
 
 export const TablesToRestore = Type.Array(Type.String({ minLength: 1 }), {
@@ -253,7 +265,7 @@ export const branchEndpoints = [
     method: "GET",
     path: "/v1/branches/{name}/diff",
     summary:
-      "What the branch has changed since it was forked, row by row, with both values. It takes as long as there are changes.",
+      "What the branch has changed since it was forked, row by row, with both values. It takes as long as there are changes. With Accept: application/x-ndjson the answer is a stream of all rows, one a line; the last line has the rest of the answer, or the error.",
     tag: "branches",
     access: "member",
     home: "tenant",
@@ -265,12 +277,16 @@ export const branchEndpoints = [
         Type.Enum(["added", "removed", "changed"], { description: "`rows` has only these. `tables` counts all." }),
       ),
       limit: Type.Optional(
-        Type.String({ pattern: "^[0-9]{1,4}$", description: "Rows that are shown. Default: 100, at most 9,999." }),
+        Type.String({
+          pattern: "^[0-9]{1,4}$",
+          description: "Rows that are shown. Default: 100, at most 9,999; of a stream: all.",
+        }),
       ),
       offset: Type.Optional(
         Type.String({ pattern: "^[0-9]{1,9}$", description: "So many rows before them are left out." }),
       ),
     }),
+    streamedReply: ["application/x-ndjson"],
     response: Diff,
   },
   {
@@ -286,6 +302,7 @@ export const branchEndpoints = [
     params: ofBranch,
     body: Strict({
       conflicts: Type.Optional(Type.Enum(["refuse", "ours", "theirs"], { description: "Default: refuse." })),
+      resolve: Type.Optional(Resolve),
       dry_run: Type.Optional(Type.Boolean({ description: "Nothing is written." })),
       tables: Type.Optional(
         Type.Array(Type.String({ minLength: 1 }), {

@@ -276,7 +276,7 @@ export class TableWriter {
     throw sqlError("42809", `rows of immutable table "${this.layout.table.name}" cannot be changed or deleted`);
   }
 
-  private keyOfNewRow(row: Row): Buffer {
+  keyOfNewRow(row: Row): Buffer {
     const { primaryKey, table } = this.layout;
     if (primaryKey !== null) return encodeKey(this.rowPrefix, primaryKey.columns, keyValues(primaryKey, row));
     return rowKeyOfNumber(this.rowPrefix, this.context.rowNumbers.next(this.context.tenantNumber, storageOf(table)));

@@ -4,6 +4,8 @@ import type { Transaction } from "../../storage/store.js";
 
 /** Keys looked up at a time, and between two looks at the clock: few enough for a load in a file. */
 const STEP_KEYS = 64;
+/** Keys whose look-up takes as long as another look for the greatest one. */
+const KEYS_PER_LOOK = 128;
 
 /**
  * In steps (in-steps.ts): the first row whose key another one has or that the transaction finds stored; infinity: none.
@@ -17,8 +19,17 @@ export function* firstTaken(
   const { size } = run;
   let first = Number.POSITIVE_INFINITY;
   if (size === 0) return first;
-  const greatest = tx.greatestKey(run.prefix);
-  const mayBeStored = greatest === null ? 0 : run.lowerBound(Buffer.concat([greatest, Buffer.of(0)]));
+  let greatest = tx.greatestKey(run.prefix);
+  const below = () => (greatest === null ? 0 : run.lowerBound(Buffer.concat([greatest, Buffer.of(0)])));
+  let mayBeStored = below();
+  // In a branch the first looks may find only a bound, which is nearer each time.
+  for (let looks = size / KEYS_PER_LOOK; looks >= 1 && mayBeStored > 0; looks--) {
+    yield;
+    const before: Uint8Array | null = greatest;
+    greatest = tx.greatestKey(run.prefix);
+    if (greatest !== null && before !== null && Buffer.compare(greatest, before) === 0) break;
+    mayBeStored = below();
+  }
   for (let from = 0; from < size; from += STEP_KEYS) {
     const to = Math.min(from + STEP_KEYS, size);
     for (let i = Math.max(from, 1); i < to; i++) {

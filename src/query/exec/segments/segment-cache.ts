@@ -133,6 +133,8 @@ export class SegmentCache {
   readonly opening = new Map<string, Promise<void>>();
   /** Who lends segments to branches (stored/lent-segments.ts). */
   readonly lenders = new Set<{ lend(tenantNumber: number, layout: TableLayout): Promise<void> | null }>();
+  /** Who lends them to reads of the past (stored/past-segments.ts), by whose past it is. */
+  readonly pasts = new Map<unknown, { at(tenantNumber: number, sequence: number): SegmentCache }>();
   /** Long tables are kept in files (stored/column-store.ts). */
   hasFiles = false;
   /** Told of damaged files. */
@@ -147,8 +149,9 @@ export class SegmentCache {
     /** 0: no segments are made. */
     readonly bytesMax: number,
     readonly sizes: SegmentSizes = SEGMENT_SIZES,
+    pages?: PageCache,
   ) {
-    this.pages = new PageCache(() => Math.max(this.bytesMax - this.tableBytes, this.bytesMax * PAGES_SHARE));
+    this.pages = pages ?? new PageCache(() => Math.max(this.bytesMax - this.tableBytes, this.bytesMax * PAGES_SHARE));
   }
 
   get bytes(): number {

@@ -26,6 +26,7 @@ import type { ReadThreads } from "../../threads/read-threads.js";
 import { TableSegments } from "../table-segments.js";
 import { LentSegments } from "./lent-segments.js";
 import { catchUp, type FoundTable, openFiles } from "./open-stored.js";
+import { Pasts } from "./past-segments.js";
 import { nameOf, namesIn, StoredTable } from "./stored-table.js";
 import {
   type BuildOptions,
@@ -86,6 +87,7 @@ export class ColumnStore implements TableBuildsHost {
   private readonly counts = new WriteCounts();
   private readonly builds: TableBuilds;
   private readonly lends: LentSegments | null;
+  private readonly pasts: Pasts | null;
   /** Loads whose rows will be made into columns next. */
   private readonly loaded: LoadedRows[] = [];
   /** Tables of which files were to be made when the partition was closed. */
@@ -114,6 +116,8 @@ export class ColumnStore implements TableBuildsHost {
     const { cache, layers = null, turnsOf } = options;
     this.lends = layers === null ? null : new LentSegments(layers, cache, turnsOf);
     if (this.lends !== null) cache.lenders.add(this.lends);
+    this.pasts = layers === null ? null : new Pasts(layers, cache, turnsOf);
+    if (this.pasts !== null) cache.pasts.set(layers, this.pasts);
     options.cache.onDamage = (error) =>
       options.warn(`a file of columns is damaged and will be made again: ${error.message}`);
   }
@@ -290,6 +294,7 @@ export class ColumnStore implements TableBuildsHost {
    * Looks whether something is to be made or saved; call it now and then. `isBusy`: what can wait waits for a while.
    */
   sweep(isBusy = false): void {
+    this.pasts?.sweep();
     // Where no files can be made, scans make segments in memory again.
     this.options.cache.hasFiles = this.failures < FAILURES_MAX && this.options.mayGrow();
     if (this.work !== null || this.isClosing || !this.isOpen) return;
@@ -463,6 +468,7 @@ export class ColumnStore implements TableBuildsHost {
   endWork(): void {
     this.isClosing = true;
     if (this.lends !== null) this.options.cache.lenders.delete(this.lends);
+    this.options.cache.pasts.delete(this.options.layers);
     this.resolveClosing();
     Atomics.store(this.stop, 0, 1);
   }

@@ -50,9 +50,9 @@ export class LentSegments {
     if (opening !== null) return opening;
     const origin = cache.tableOf(branch.origin, storageId);
     if (origin === null || !origin.isReady || this.refused.get(origin.segments)?.has(name) === true) return null;
-    const columns = columnsOf(origin, layout);
+    const columns = lentColumnsOf(origin, layout);
     const table = new TableSegments(tenantNumber, storageId, rowPrefix(tenantNumber, storageId));
-    table.segments = segmentsFor(table, origin);
+    table.segments = lentSegmentsOf(table, origin);
     if (table.segments.length === 0 || columns.size === 0) return null;
     table.hold(columns);
     table.isLent = true;
@@ -90,7 +90,7 @@ export class LentSegments {
       return room >= 0 && !table.dropped;
     };
     const isDone =
-      (await eachNoted(noted, (keys) => differ(keys.map((key) => ofTenant(key, table.tenantNumber))))) &&
+      (await eachNewerKeys(noted, (keys) => differ(keys.map((key) => ofTenant(key, table.tenantNumber))))) &&
       (await this.eachWritten(origin, table, start.sequence, differ)) &&
       (await this.eachChanged(table, keyText(own.lt), differ));
     // What was forgotten meanwhile may lack in what was read.
@@ -142,7 +142,7 @@ export class LentSegments {
 }
 
 /** Keys of newer entries. */
-async function eachNoted(
+export async function eachNewerKeys(
   entries: TableSegments["entries"],
   differ: (keys: readonly Uint8Array[]) => Promise<boolean>,
 ): Promise<boolean> {
@@ -157,7 +157,7 @@ async function eachNoted(
 }
 
 /** The lender's segments that are in files, as those of another tenant's table. Their pages are shared. */
-function segmentsFor(table: TableSegments, lender: TableSegments): readonly Segment[] {
+export function lentSegmentsOf(table: TableSegments, lender: TableSegments): readonly Segment[] {
   const { start } = lender;
   const moved = (text: string): string => table.start + text.slice(start.length);
   return lender.segments
@@ -166,7 +166,7 @@ function segmentsFor(table: TableSegments, lender: TableSegments): readonly Segm
 }
 
 /** Columns that all of them have, and that both define in the same way. */
-function columnsOf(lender: TableSegments, layout: TableLayout): ReadonlyMap<number, HeldColumn> {
+export function lentColumnsOf(lender: TableSegments, layout: TableLayout): ReadonlyMap<number, HeldColumn> {
   const stored = lender.segments.flatMap((segment) => (segment.stored === null ? [] : [segment.stored]));
   const ids = lender.columnIds.filter(
     (id) =>

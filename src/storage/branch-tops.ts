@@ -1,0 +1,80 @@
+/**
+ * Remembers, for ranges of branches that are read backwards, the greatest key that the origin had in them at the fork,
+ * or a key that none is above. What an origin was at a fork never changes. Without this, each look for a table's
+ * greatest key steps over all that the origin has appended since. Owned by layered-engine.ts.
+ */
+import { ofTenant } from "./history-keys.js";
+import { prefixEnd, tenantOfKey } from "./keys.js";
+import { keyText } from "./ordered-map.js";
+import { type Cursor, type Entries, type KeyRange, readSome } from "./store.js";
+
+/** Ranges that are remembered. */
+const RANGES_MAX = 4096;
+
+interface Top {
+  readonly tenant: number;
+  /** Null: the origin had nothing. */
+  readonly key: Uint8Array | null;
+}
+
+export class BranchTops {
+  /** By where the range begins; all of them end where the keys with that beginning do. */
+  private readonly tops = new Map<string, Top>();
+
+  /** A cursor over the origin's part of a branch's range, which `open` makes. */
+  cursor(range: KeyRange, open: (range: KeyRange) => Cursor): Cursor {
+    if (range.reverse !== true || !Buffer.from(range.lt).equals(prefixEnd(range.gte))) return open(range);
+    const text = keyText(range.gte);
+    const top = this.tops.get(text);
+    if (top === undefined) return new NotingCursor(open(range), (key) => this.learn(text, range, key));
+    if (top.key === null) return open({ ...range, lt: range.gte });
+    const rest = { ...range, lt: Buffer.concat([top.key, Buffer.of(0)]) };
+    return new NotingCursor(open(rest), (key) => this.learn(text, range, key));
+  }
+
+  private learn(text: string, { gte }: KeyRange, key: Uint8Array | null): void {
+    const tenant = tenantOfKey(gte);
+    if (this.tops.size >= RANGES_MAX) this.tops.clear();
+    this.tops.set(text, { tenant, key: key === null ? null : ofTenant(key, tenant) });
+  }
+
+  forget(tenant: number): void {
+    for (const [text, top] of this.tops) if (top.tenant === tenant) this.tops.delete(text);
+  }
+}
+
+/** Tells where the first entry is, or may be. */
+class NotingCursor implements Cursor {
+  private hasFound = false;
+
+  constructor(
+    private readonly cursor: Cursor,
+    private readonly note: (key: Uint8Array | null) => void,
+  ) {}
+
+  get at(): Uint8Array | null {
+    return this.cursor.at ?? null;
+  }
+
+  next(max: number): Entries {
+    const entries = this.cursor.next(max);
+    this.noteFirst(entries);
+    return entries;
+  }
+
+  step(max: number): Entries | null {
+    const entries = readSome(this.cursor, max);
+    if (entries !== null) this.noteFirst(entries);
+    else if (!this.hasFound && this.cursor.at != null) this.note(this.cursor.at);
+    return entries;
+  }
+
+  private noteFirst({ keys }: Entries): void {
+    if (!this.hasFound) this.note(keys[0] ?? null);
+    this.hasFound = true;
+  }
+
+  close(): void {
+    this.cursor.close();
+  }
+}
