@@ -18,9 +18,8 @@ type Fields = readonly unknown[];
 
 export const VARIANTS: Hydrate = {
   float: floatValue,
-  bytes: () => {
-    throw refused("Byte arrays");
-  },
+  // A copy: the message's memory is used again.
+  bytes: (value) => new Uint8Array(value),
   structure: (tag, fields) => {
     const read = READERS[tag];
     if (read === undefined) throw malformed(`there is no structure with the tag ${tag.toString(16)}`);
