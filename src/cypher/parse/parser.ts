@@ -1,7 +1,7 @@
 /** Whole statements: queries, indexes and constraints, EXPLAIN and PROFILE. Constructed by `parse.ts`, one per text. */
 
 import { propertyTypeProblem } from "../../values/cypher-type.js";
-import type { LabelExpr } from "./ast.js";
+import type { LabelExpr, Query } from "./ast.js";
 import { ShowParser } from "./show.js";
 import type {
   CreateConstraintCommand,
@@ -18,11 +18,22 @@ export class Parser extends ShowParser {
   statement(): Statement {
     this.skipPrefix();
     const mode = this.acceptKeyword("EXPLAIN") ? "explain" : this.acceptKeyword("PROFILE") ? "profile" : "run";
+    const graph = this.used(true);
+    if (graph !== null) this.begin = this.at;
     const body = this.schemaCommand() ?? this.showCommand() ?? this.query(false);
     this.accept(";");
     if (this.kind !== "end") throw this.expected("the end of the statement");
     this.checkPatternsPlaced();
-    return { mode, body, parameters: [...this.parameters] };
+    if (graph !== null && body.kind === "query") this.requireUse(body, graph);
+    const parameters = [...this.parameters];
+    return graph === null ? { mode, body, parameters } : { mode, graph, body, parameters };
+  }
+
+  /** A part of a UNION without USE would be about another graph in Neo4j. */
+  private requireUse({ parts }: Query, graph: string): void {
+    const bare = parts.slice(1).find(({ position }) => !/^USE\b/i.test(this.text.slice(position, position + 4)));
+    if (bare === undefined) return;
+    throw this.error(bare.position, "InvalidClauseComposition", `expected USE ${graph} in each part of the UNION`);
   }
 
   /** `CYPHER 5 runtime = slotted`: which of Neo4j's versions and runtimes is meant, which is all the same here. */
