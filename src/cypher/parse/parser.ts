@@ -14,6 +14,13 @@ import type {
 
 const nameOfLabel = (label: LabelExpr): string | null => (label.kind === "label" ? label.name : null);
 
+/** What Neo4j administers in Cypher, and where it is here. */
+const ADMINISTRATION: Readonly<Record<string, string>> = {
+  DATABASE: "a database is a graph, which POST /v1/graph/graphs makes and DELETE /v1/graph/graphs/{name} deletes",
+  USER: "POST /admin/tenants/{tenant}/users makes users, and its siblings change and delete them",
+  ROLE: "CREATE ROLE, DROP ROLE and GRANT are SQL",
+};
+
 export class Parser extends ShowParser {
   statement(): Statement {
     this.skipPrefix();
@@ -52,6 +59,7 @@ export class Parser extends ShowParser {
   private schemaCommand(): SchemaCommand | null {
     const position = this.position();
     const { keyword } = this;
+    if (keyword === "CREATE" || keyword === "DROP" || this.isNextWord("ALTER")) this.refuseAdministration();
     if (keyword === "DROP") return this.drop(position);
     if (keyword !== "CREATE" || this.kinds[this.at + 1] !== "word" || this.kinds[this.at + 2] === "=") return null;
     this.at++;
@@ -61,6 +69,15 @@ export class Parser extends ShowParser {
     const method = this.indexMethod();
     if (!this.acceptKeyword("INDEX")) throw this.expected("a pattern, INDEX or CONSTRAINT");
     return this.createIndex(method, position);
+  }
+
+  private refuseAdministration(): void {
+    const orReplace = this.keywords[this.at + 1] === "OR" ? 2 : 0;
+    const what = this.kinds[this.at + 1 + orReplace] === "word" ? this.word(this.at + 1 + orReplace).toUpperCase() : "";
+    const remedy = ADMINISTRATION[what];
+    if (remedy === undefined || this.kinds[this.at + 2 + orReplace] === "=") return;
+    const message = `${this.word().toUpperCase()} ${what} is not a statement here`;
+    throw this.error(this.position(), "UnexpectedSyntax", `${message}: ${remedy}`);
   }
 
   private indexMethod(): CreateIndexCommand["method"] {
