@@ -139,7 +139,7 @@ export function isList(value: unknown): value is readonly Variant[] {
   return Array.isArray(value);
 }
 
-/** The cell of a MessagePack answer: objects as in JSON, BYTES bytes, INTEGER beyond 2^53 a bigint, temporal values text. */
+/** The cell of a MessagePack answer: as in JSON, but BYTES are bytes, INTEGER beyond 2^53 a bigint. */
 export function variantToPlain(value: Value): unknown {
   partsLeft = PARTS_MAX;
   return plain(value as Variant, 0);
