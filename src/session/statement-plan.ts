@@ -2,7 +2,7 @@
  * From a statement's text to something that can run: parse → bind → optimize → compile. The result is immutable,
  * cached by plan-cache.ts and shared by all runs.
  */
-import { type GraphTables, graphsOf } from "../catalog/graph.js";
+import { DEFAULT_GRAPH, type GraphTables, graphsOf } from "../catalog/graph.js";
 import { permissionDenied } from "../catalog/rights.js";
 import type { Privilege } from "../catalog/role.js";
 import type { StatisticsSource } from "../catalog/statistics.js";
@@ -185,7 +185,11 @@ function planCypher(
   statistics: StatisticsSource,
   waits: boolean,
 ): StatementPlan {
-  const graphNames = (): readonly string[] => graphsOf(names.catalog).map(({ name }) => name);
+  const graphNames = (): readonly string[] => {
+    const known = graphsOf(names.catalog).map(({ name }) => name);
+    // It is made when it is first used, which may be now.
+    return known.includes(DEFAULT_GRAPH) ? known : [DEFAULT_GRAPH, ...known];
+  };
   const bound = bindCypher(statement, text, { graph, guard: guardOf(graph, names), graphNames });
   if (bound.kind === "ddl") return planBound(bound, names, statistics, NO_PARAMETERS);
   requireGraph(graph, names.rights, bound.plan);

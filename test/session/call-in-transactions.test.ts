@@ -1,6 +1,5 @@
 /** CALL { … } IN TRANSACTIONS: what is committed when a part fails, what the clauses around it see. */
 import t from "tap";
-import { createGraph } from "../../src/catalog/graph-ddl.js";
 import { DbError } from "../../src/protocol/errors.js";
 import { Session } from "../../src/session/session.js";
 import { plainRows } from "../../src/session/sql-result.js";
@@ -112,14 +111,4 @@ t.test("where it cannot stand", async (t) => {
   t.match(await failure(`UNWIND [1] AS x ${call} OF x ROWS`), /not defined/);
   t.match(await failure(`${call} REPORT STATUS AS s`), /ON ERROR/);
   t.same((await run("MATCH (n:Never) RETURN count(n)")).rows, ["0"]);
-});
-
-t.test("USE names the graph, of each part too", async (t) => {
-  const tx = db.tenant.partition.shard.begin({ readOnly: false });
-  db.tenant.catalog.change(tx, (editor) => createGraph(editor, "second", 1));
-  db.tenant.commit(tx);
-  await run("USE second UNWIND range(1, 5) AS x CALL (x) { CREATE (:U {x: x}) } IN TRANSACTIONS OF 2 ROWS");
-  t.same((await run("USE graph.byName('second') MATCH (n:U) RETURN count(n)")).rows, ["5"]);
-  t.same((await run("MATCH (n:U) RETURN count(n)")).rows, ["0"]);
-  t.match(await failure("USE third RETURN 1 AS x"), /graph "third" does not exist/);
 });
