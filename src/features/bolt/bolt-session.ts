@@ -340,7 +340,7 @@ export class BoltSession implements RowSink {
     const graph = this.graphOf(database);
     const addresses = [this.options.address];
     const servers = ["WRITE", "READ", "ROUTE"].map((role) => ({ role, addresses }));
-    this.succeed({ rt: { ttl: ROUTES_SECONDS, db: graph, servers } });
+    this.succeed({ rt: { ttl: ROUTES_SECONDS, db: this.databaseName(graph, database), servers } });
   }
 
   // Errors
