@@ -48,11 +48,12 @@ export async function runInParts(
   commit: Commit,
 ): Promise<Outcome> {
   if (run.request.commitPart === undefined) throw partsInside();
-  const { clauses } = (parseCypher(run.sql).body as Query).parts[0]!;
+  const { body, graph = run.graph } = parseCypher(run.sql);
+  const { clauses } = (body as Query).parts[0]!;
   const at = clauses.findIndex(({ position }) => position === parts.position);
   const call = clauses[at] as SubqueryCallClause;
   const after = clauses.slice(at + 1);
-  const part = new Parts(parts, run);
+  const part = new Parts(parts, { ...run, graph });
   const host: PartHost = {
     run: async (text) => session.execute(text, (tx) => run.request.commitPart?.(tx)),
   };

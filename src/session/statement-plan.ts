@@ -2,7 +2,7 @@
  * From a statement's text to something that can run: parse → bind → optimize → compile. The result is immutable,
  * cached by plan-cache.ts and shared by all runs.
  */
-import { type GraphTables, graphsOf } from "../catalog/graph.js";
+import { DEFAULT_GRAPH, type GraphTables, graphsOf } from "../catalog/graph.js";
 import { permissionDenied } from "../catalog/rights.js";
 import type { Privilege } from "../catalog/role.js";
 import type { StatisticsSource } from "../catalog/statistics.js";
@@ -100,7 +100,8 @@ function planTree(
   const tree = cypherCall(found, text, names.catalog);
   const waits = text.waits === true;
   if (tree.language === "cypher") {
-    return planCypher(tree.statement, text.sql, graphOf(text.graph), names, statistics, waits);
+    const graph = graphOf(tree.statement.graph ?? text.graph);
+    return planCypher(tree.statement, text.sql, graph, names, statistics, waits);
   }
   const { params, declared } = text;
   try {
@@ -161,13 +162,14 @@ class GraphReader {
   ) {}
 
   readonly bind: CypherBinder = (text, { graph: name, ...inside }) => {
-    const graph = this.graphOf(name);
+    const statement = parseCypher(text);
+    const graph = this.graphOf(statement.graph ?? name);
     if (this.graph !== null && this.graph !== graph) {
       throw sqlError("0A000", "a statement of SQL can read one graph only");
     }
     this.graph = graph;
     const guard = guardOf(graph, this.names);
-    const bound = bindCypher(parseCypher(text), text, { graph, guard, inside });
+    const bound = bindCypher(statement, text, { graph, guard, inside });
     if (bound.kind === "ddl") return { source: { plan: ONE_ROW, columns: [] }, readOnly: false };
     const { plan, columns, readOnly } = bound;
     requireGraph(graph, this.names.rights, plan);
@@ -183,7 +185,11 @@ function planCypher(
   statistics: StatisticsSource,
   waits: boolean,
 ): StatementPlan {
-  const graphNames = (): readonly string[] => graphsOf(names.catalog).map(({ name }) => name);
+  const graphNames = (): readonly string[] => {
+    const known = graphsOf(names.catalog).map(({ name }) => name);
+    // It is made when it is first used, which may be now.
+    return known.includes(DEFAULT_GRAPH) ? known : [DEFAULT_GRAPH, ...known];
+  };
   const bound = bindCypher(statement, text, { graph, guard: guardOf(graph, names), graphNames });
   if (bound.kind === "ddl") return planBound(bound, names, statistics, NO_PARAMETERS);
   requireGraph(graph, names.rights, bound.plan);

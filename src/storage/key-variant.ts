@@ -34,13 +34,15 @@ import {
   checkKeyLength,
   writeBigInt64,
   writeByte,
+  writeBytes,
   writeFloat64,
   writeInt32,
   writeInt64,
   writeText,
 } from "./key-writer.js";
 
-/** Behind the byte of a path: a point. No id has that first byte, so points come after all paths. */
+/** Behind the byte of a path: bytes, or a point. No id has that first byte, so both come after all paths. */
+const BYTES_MARK = 0xfe;
 const POINT_MARK = 0xff;
 /** Ends a list; below every kind, so that a shorter list comes first. */
 const END = 0;
@@ -84,7 +86,11 @@ export function writeVariant(value: Variant): void {
       else if (value instanceof GraphNode || value instanceof GraphRelationship || value instanceof GraphPath) {
         writeEntity(value);
       } else if (value instanceof CypherPoint) writePoint(value);
-      else writeTemporal(value as Temporal);
+      else if (value instanceof Uint8Array) {
+        writeByte(KIND.path);
+        writeByte(BYTES_MARK);
+        writeBytes(value);
+      } else writeTemporal(value as Temporal);
   }
 }
 
@@ -243,8 +249,10 @@ function readPoint(reader: KeyReader): CypherPoint {
   return new CypherPoint(srid, x, y, reader.float64());
 }
 
-function readPath(reader: KeyReader): GraphPath | CypherPoint {
-  if (reader.byte() === POINT_MARK) return readPoint(reader);
+function readPath(reader: KeyReader): GraphPath | CypherPoint | Uint8Array {
+  const mark = reader.byte();
+  if (mark === POINT_MARK) return readPoint(reader);
+  if (mark === BYTES_MARK) return new Uint8Array(reader.bytes());
   reader.position--;
   const ids: number[] = [];
   // No id is negative, so that its first byte is not END.

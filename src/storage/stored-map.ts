@@ -179,6 +179,9 @@ function readBody(bytes: string, start: number, end: number, tag: number, depth:
     }
     case TAG.point:
       return readPoint(bytes, start, end);
+    case TAG.bytes:
+      next = end;
+      return new Uint8Array(Buffer.from(bytes.substring(start, end), "latin1"));
     default:
       return readTemporal(bytes, start, tag);
   }

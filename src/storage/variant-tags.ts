@@ -20,6 +20,7 @@ export const TAG = {
   zonedDateTime: 0x24,
   duration: 0x25,
   point: 0x26,
+  bytes: 0x27,
   /** Plus the length, 0 to 63. */
   shortText: 0x80,
   /** Plus value − SMALL_INT_MIN. */

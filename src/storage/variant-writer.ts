@@ -15,6 +15,7 @@
  *     relationship                     id, type, src, dst, properties
  *     path                             node count, nodes, relationships
  *     temporal                         its parts as values
+ *     bytes                            as they are
  */
 
 import { DbError } from "../protocol/errors.js";
@@ -213,6 +214,12 @@ function writeBody(value: Exclude<Variant, null | boolean | number | bigint | st
     writeFloat(value.y);
     if (value.z !== null) writeFloat(value.z);
     return TAG.point;
+  }
+  if (value instanceof Uint8Array) {
+    ensure(value.length);
+    scratch.set(value, at);
+    at += value.length;
+    return TAG.bytes;
   }
   return writeTemporal(value as Temporal);
 }

@@ -181,9 +181,20 @@ function variantPieces(value: Variant): Pieces {
   if (typeof value === "string") return textPieces(value);
   if (isList(value)) return listPieces(value, variantToJson, variantPieces);
   if (value instanceof Map) return objectPieces(value as ReadonlyMap<string, Variant>, variantToJson, variantPieces);
+  if (value instanceof Uint8Array) return bytesPieces(value);
   if (value instanceof GraphPath) return pathPieces(value);
   if (value instanceof GraphNode || value instanceof GraphRelationship) return entityPieces(value);
   return [variantToJson(value)];
+}
+
+const BYTES_PER_PIECE = 8192;
+
+function* bytesPieces(bytes: Uint8Array): Pieces {
+  yield '"\\\\x';
+  for (let at = 0; at < bytes.length; at += BYTES_PER_PIECE) {
+    yield Buffer.from(bytes.subarray(at, at + BYTES_PER_PIECE)).toString("hex");
+  }
+  yield '"';
 }
 
 function* pathPieces({ nodes, relationships }: GraphPath): Pieces {

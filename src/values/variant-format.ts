@@ -83,7 +83,14 @@ function writeObject(value: Exclude<Variant, null | boolean | number | bigint | 
     return `{"nodes":[${nodes}],"relationships":[${relationships}],"length":${value.relationships.length}}`;
   }
   if (value instanceof CypherPoint) return JSON.stringify(pointMembers(value));
+  if (value instanceof Uint8Array) return writeBytes(value);
   return `"${temporalToText(value as Temporal)}"`;
+}
+
+/** As a bytea. */
+function writeBytes(value: Uint8Array): string {
+  spend(value.length / 8);
+  return `"\\\\x${Buffer.from(value).toString("hex")}"`;
 }
 
 type Temporal = Parameters<typeof temporalToText>[0];
@@ -132,7 +139,7 @@ export function isList(value: unknown): value is readonly Variant[] {
   return Array.isArray(value);
 }
 
-/** The cell of a MessagePack answer: objects as in JSON, INTEGER beyond 2^53 a bigint, temporal values text. */
+/** The cell of a MessagePack answer: as in JSON, but BYTES are bytes, INTEGER beyond 2^53 a bigint. */
 export function variantToPlain(value: Value): unknown {
   partsLeft = PARTS_MAX;
   return plain(value as Variant, 0);
@@ -154,6 +161,10 @@ function plain(value: Variant, depth: number): unknown {
       relationships: value.relationships.map((each) => plainRelationship(each, depth)),
       length: value.relationships.length,
     };
+  }
+  if (value instanceof Uint8Array) {
+    spend(value.length / 16);
+    return value;
   }
   return value instanceof CypherPoint ? pointMembers(value) : temporalToText(value as Temporal);
 }
@@ -180,6 +191,7 @@ export function variantToText(value: Value): string {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "bigint") return String(value);
   if (value instanceof CypherPoint) return pointToText(value);
+  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString("hex")}`;
   return isTemporal(value) ? temporalToText(value) : variantToJson(value);
 }
 
@@ -197,7 +209,7 @@ export function isTemporal(value: unknown): value is Temporal {
 
 /**
  * The variant that a parameter means: whole numbers within 64 bits are INTEGER, lists and objects LIST and MAP. Floats
- * and temporal values may have come as variants. Throws 22P02 for bytes, 54001 for what is nested too deeply.
+ * and temporal values may have come as variants. Throws 54001 for what is nested too deeply.
  */
 export function variantFromJson(json: unknown): Variant {
   return fromJson(json, 0);
@@ -249,7 +261,9 @@ function fromObject(json: object, depth: number): Variant {
     const days = Math.floor(json.getTime() / DAY_MS);
     return new ZonedDateTime(days, (json.getTime() - days * DAY_MS) * 1e6, 0, null);
   }
-  if (json instanceof Uint8Array || json instanceof DataView) throw sqlError("22P02", "a parameter cannot be bytes");
+  // A copy: it may lie in the memory of a message, which is used again.
+  if (json instanceof Uint8Array) return new Uint8Array(json);
+  if (json instanceof DataView) throw sqlError("22P02", "a parameter cannot be a view of bytes");
   if (ArrayBuffer.isView(json)) {
     return Array.from(json as unknown as ArrayLike<number | bigint>, (item) => fromJson(item, depth + 1));
   }

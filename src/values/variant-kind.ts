@@ -9,7 +9,8 @@ export const KIND = {
   relationship: 3,
   list: 4,
   path: 5,
-  /** In keys it is a path whose first byte no path has. */
+  /** In keys these two are paths whose first byte no path has. */
+  bytes: 5.25,
   point: 5.5,
   zonedDateTime: 6,
   localDateTime: 7,

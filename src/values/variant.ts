@@ -13,6 +13,7 @@
  * | MAP                     | ReadonlyMap<string, Variant>, in the order of insertion                    |
  * | NODE RELATIONSHIP PATH  | GraphNode, GraphRelationship, GraphPath                                              |
  * | POINT                   | CypherPoint (point.ts)                                                               |
+ * | BYTES                   | Uint8Array, which nobody changes                                                      |
  * | DATE and its kin        | the classes of temporal.ts                                                           |
  *
  * So a bool, an int8 or a text may stand where a variant is wanted, as it is; a float8 must pass `floatValue`.
@@ -58,6 +59,7 @@ export type Variant =
   | GraphRelationship
   | GraphPath
   | CypherPoint
+  | Uint8Array
   | Temporal;
 
 export class GraphNode {

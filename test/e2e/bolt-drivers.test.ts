@@ -62,6 +62,8 @@ t.test("values come as they went", async (t) => {
     new types.Duration<number>(14, -3, 5, 999_999_999),
     new types.Point<number>(7203, 1, -2.5),
     new types.Point<number>(4979, 12.5, 55.7, 10),
+    new Int8Array([0, 1, -128]),
+    [new Int8Array(), new Int8Array(70_000)],
   ];
   const { records } = await driver.executeQuery("UNWIND range(0, size($list) - 1) AS i RETURN $list[i] AS v", {
     list: values,
@@ -107,10 +109,36 @@ t.test("a summary tells what was done", async (t) => {
   t.match(none.gqlStatusObjects[0], { gqlStatus: "02000" });
   const explained = await driver.executeQuery("EXPLAIN MATCH (n:Sum) WHERE n.a = 1 RETURN n.a");
   t.same([explained.records.length, explained.summary.hasPlan(), explained.summary.hasProfile()], [0, true, false]);
-  t.match(explained.summary.plan, { operatorType: String, children: Array });
+  const { plan } = explained.summary;
+  t.match(plan, { operatorType: "ProduceResults", identifiers: ["n.a"], arguments: { runtime: String } });
+  t.match(plan === false ? null : plan.children[0], { operatorType: String, children: Array });
   const profiled = await driver.executeQuery("PROFILE MATCH (n:Sum) RETURN n.a AS a");
   t.same([profiled.records.length, profiled.keys, profiled.summary.hasProfile()], [2, ["a"], true]);
-  t.match(profiled.summary.queryProfile, { rows: 2 });
+  t.match(profiled.summary.profile, { operatorType: "ProduceResults", identifiers: ["a"], rows: 2 });
+  const named = await driver.executeQuery("RETURN 1 AS one", {}, { database: "neo4j" });
+  t.equal(named.summary.database.name, "neo4j", "as the client calls it");
+});
+
+t.test("bytes are properties", async (t) => {
+  const run = async (query: string, b = new Int8Array([0, 7, -1])) =>
+    (await driver.executeQuery(query, { b })).records.map((record) => text([...record.values()]));
+  await run("CREATE INDEX bytes FOR (n:Bytes) ON (n.b)");
+  await run("CREATE (:Bytes {b: $b}), (:Bytes {b: $b, twice: true})");
+  t.same(await run("MATCH (n:Bytes {b: $b}) RETURN count(*), size(n.b), valueType(n.b)"), ['[2,3,"BYTES NOT NULL"]']);
+  t.same(await run("MATCH (n:Bytes {b: $b}) RETURN n.b", new Int8Array([0, 7])), []);
+  t.same(await run("MATCH (n:Bytes) RETURN DISTINCT n.b AS b, n.b > $b AS more"), [
+    text([new Int8Array([0, 7, -1]), null]),
+  ]);
+  await t.rejects(run("RETURN $b + 1"), { code: "Neo.ClientError.Statement.TypeError", message: /byte array/ });
+});
+
+t.test("mistakes", async (t) => {
+  const syntax = { code: "Neo.ClientError.Statement.SyntaxError" };
+  await t.rejects(driver.executeQuery("SELECT 1"), {
+    ...syntax,
+    message: /^Invalid input 'SELECT': expected a clause/,
+  });
+  await t.rejects(driver.executeQuery("RETURN"), { ...syntax, message: /^Invalid input '': expected/ });
 });
 
 t.test("managed transactions run again what lost against another", async (t) => {

@@ -106,6 +106,8 @@ t.test("graphs", async (t) => {
     t.match(await call("POST", "/v1/graph/indexes", body), { status: 400, body: { error: { details: { field } } } });
   }
   t.match(await call("POST", "/v1/graph/indexes", { statement: "CREATE INDEX p FOR p" }), { status: 400 });
+  const elsewhere = await call("POST", "/v1/graph/indexes", { statement: "USE g CREATE INDEX i FOR (n:P) ON (n.x)" });
+  t.match(elsewhere, { status: 400, body: { error: { message: /not with USE g/ } } });
   const options = { max_iterations: 20, damping_factor: 0.85 };
   const components = await call("POST", "/v1/graph/algorithms", { algorithm: "connected_components", options });
   t.match(components, {

@@ -47,7 +47,11 @@ const point: fc.Arbitrary<Variant> = fc.oneof(
   fc.tuple(fc.constantFrom(4326, 7203), part, part).map(([srid, x, y]) => new CypherPoint(srid, x, y, null)),
   fc.tuple(fc.constantFrom(4979, 9157), part, part, part).map(([srid, x, y, z]) => new CypherPoint(srid, x, y, z)),
 );
-export const scalars: fc.Arbitrary<Variant> = fc.oneof(fc.boolean(), numbers, text, temporal, point);
+const bytes: fc.Arbitrary<Variant> = fc.oneof(
+  fc.uint8Array({ maxLength: 4, max: 2 }),
+  fc.uint8Array({ maxLength: 300 }),
+);
+export const scalars: fc.Arbitrary<Variant> = fc.oneof(fc.boolean(), numbers, text, temporal, point, bytes);
 
 /** What a property may be, and maps and nulls inside of lists. */
 export const values: fc.Arbitrary<Variant> = fc.letrec<{ value: Variant }>((tie) => ({

@@ -33,6 +33,7 @@ t.test("the same text in pieces", async (t) => {
     ["list", [...numbers.keys()]],
     ["f", new Float(1)],
     ["t", 'é"'],
+    ["b", Uint8Array.from({ length: 20_000 }, (_, i) => i)],
   ]);
   const node = new GraphNode(1, ["A", "B"], properties);
   const edge = new GraphRelationship(7, "T", 1, 1, properties);

@@ -4,7 +4,8 @@
  * A text becomes a tree in one pass over its tokens:
  *   1. `lexer.ts` cuts it into tokens; `literals.ts` knows what they say.
  *   2. `token-reader.ts` steps through them; on it stand, each extending the one before,
- *      `expressions.ts` → `atoms.ts` → `patterns.ts` → `queries.ts` → `show.ts` → `parser.ts`.
+ *      `expressions.ts` → `atoms.ts` → `patterns.ts` → `queries.ts` →
+ *      `composed-parser.ts` → `show.ts` → `parser.ts`.
  *   3. `written-patterns.ts` refuses patterns that cannot be created or merged.
  * `print.ts` is the way back. Which variables there are and what they mean is for `cypher/bind` to say.
  *

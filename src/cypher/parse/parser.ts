@@ -1,7 +1,7 @@
 /** Whole statements: queries, indexes and constraints, EXPLAIN and PROFILE. Constructed by `parse.ts`, one per text. */
 
 import { propertyTypeProblem } from "../../values/cypher-type.js";
-import type { LabelExpr } from "./ast.js";
+import type { LabelExpr, Query } from "./ast.js";
 import { ShowParser } from "./show.js";
 import type {
   CreateConstraintCommand,
@@ -14,15 +14,33 @@ import type {
 
 const nameOfLabel = (label: LabelExpr): string | null => (label.kind === "label" ? label.name : null);
 
+/** What Neo4j administers in Cypher, and where it is here. */
+const ADMINISTRATION: Readonly<Record<string, string>> = {
+  DATABASE: "a database is a graph, which POST /v1/graph/graphs makes and DELETE /v1/graph/graphs/{name} deletes",
+  USER: "POST /admin/tenants/{tenant}/users makes users, and its siblings change and delete them",
+  ROLE: "CREATE ROLE, DROP ROLE and GRANT are SQL",
+};
+
 export class Parser extends ShowParser {
   statement(): Statement {
     this.skipPrefix();
     const mode = this.acceptKeyword("EXPLAIN") ? "explain" : this.acceptKeyword("PROFILE") ? "profile" : "run";
+    const graph = this.used(true);
+    if (graph !== null) this.begin = this.at;
     const body = this.schemaCommand() ?? this.showCommand() ?? this.query(false);
     this.accept(";");
     if (this.kind !== "end") throw this.expected("the end of the statement");
     this.checkPatternsPlaced();
-    return { mode, body, parameters: [...this.parameters] };
+    if (graph !== null && body.kind === "query") this.requireUse(body, graph);
+    const parameters = [...this.parameters];
+    return graph === null ? { mode, body, parameters } : { mode, graph, body, parameters };
+  }
+
+  /** A part of a UNION without USE would be about another graph in Neo4j. */
+  private requireUse({ parts }: Query, graph: string): void {
+    const bare = parts.slice(1).find(({ position }) => !/^USE\b/i.test(this.text.slice(position, position + 4)));
+    if (bare === undefined) return;
+    throw this.error(bare.position, "InvalidClauseComposition", `expected USE ${graph} in each part of the UNION`);
   }
 
   /** `CYPHER 5 runtime = slotted`: which of Neo4j's versions and runtimes is meant, which is all the same here. */
@@ -41,6 +59,7 @@ export class Parser extends ShowParser {
   private schemaCommand(): SchemaCommand | null {
     const position = this.position();
     const { keyword } = this;
+    if (keyword === "CREATE" || keyword === "DROP" || this.isNextWord("ALTER")) this.refuseAdministration();
     if (keyword === "DROP") return this.drop(position);
     if (keyword !== "CREATE" || this.kinds[this.at + 1] !== "word" || this.kinds[this.at + 2] === "=") return null;
     this.at++;
@@ -50,6 +69,15 @@ export class Parser extends ShowParser {
     const method = this.indexMethod();
     if (!this.acceptKeyword("INDEX")) throw this.expected("a pattern, INDEX or CONSTRAINT");
     return this.createIndex(method, position);
+  }
+
+  private refuseAdministration(): void {
+    const orReplace = this.keywords[this.at + 1] === "OR" ? 2 : 0;
+    const what = this.kinds[this.at + 1 + orReplace] === "word" ? this.word(this.at + 1 + orReplace).toUpperCase() : "";
+    const remedy = ADMINISTRATION[what];
+    if (remedy === undefined || this.kinds[this.at + 2 + orReplace] === "=") return;
+    const message = `${this.word().toUpperCase()} ${what} is not a statement here`;
+    throw this.error(this.position(), "UnexpectedSyntax", `${message}: ${remedy}`);
   }
 
   private indexMethod(): CreateIndexCommand["method"] {

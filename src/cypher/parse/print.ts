@@ -12,15 +12,19 @@ import type {
 import { ExprPrinter, printDotted, printName, printVariable } from "./print-expr.js";
 import type { SchemaCommand, SchemaSubject, Statement } from "./statement-ast.js";
 
-export function printCypher({ mode, body }: Statement): string {
+export function printCypher({ mode, graph, body }: Statement): string {
+  const use = graph === undefined ? "" : `USE ${quoted(graph)} `;
   const prefix = mode === "run" ? "" : `${mode.toUpperCase()} `;
-  return prefix + (body.kind === "query" ? printQuery(body) : printSchema(body));
+  return prefix + (body.kind === "query" ? printQuery(body, use) : use + printSchema(body));
 }
 
-const printer = new ExprPrinter(printQuery);
+const printer = new ExprPrinter((query) => printQuery(query));
 
-function printQuery({ parts, all }: Query): string {
-  const texts = parts.map(({ clauses, finish }) => clauses.map(printClause).join(" ") + (finish ? " FINISH" : ""));
+/** `use`: before each part. */
+function printQuery({ parts, all }: Query, use = ""): string {
+  const texts = parts.map(
+    ({ clauses, finish }) => use + clauses.map(printClause).join(" ") + (finish ? " FINISH" : ""),
+  );
   return texts.join(all ? " UNION ALL " : " UNION ");
 }
 

@@ -20,6 +20,7 @@ import type {
   Variable,
   YieldItem,
 } from "./ast.js";
+import { EVERYTHING } from "./composed-queries.js";
 import { POSTFIX } from "./expressions.js";
 import { WritingParser } from "./writing-clauses.js";
 import { wrongInMatch } from "./written-patterns.js";
@@ -32,6 +33,9 @@ const SQL_WORDS: ReadonlySet<string> = new Set(
 );
 
 const SETS_VECTOR = /^db\.create\.set(?:Node|Relationship)VectorProperty$/i;
+
+/** What may come behind a query, beside the end. */
+const FOLLOWING: ReadonlySet<string> = new Set(["UNION", "WHEN", "ELSE"]);
 
 /** Clauses that read; after one that writes they need a WITH between. */
 const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call", "subquery-call"]);
@@ -76,8 +80,47 @@ export abstract class QueryParser extends WritingParser {
   /** The token with which the statement begins, behind a prefix. */
   protected begin = 0;
 
-  /** Single queries with UNION between; `open`: of a subquery, which need not end in RETURN. */
-  protected query(open: boolean): Query {
+  /** A whole query; `open`: of a subquery, which need not end in RETURN. */
+  protected abstract query(open: boolean): Query;
+
+  /** What USE at the beginning of the statement names. */
+  private graph: string | null = null;
+
+  /** `USE graph`, `USE graph.byName('graph')`; null: it is not there. A statement is about one graph. */
+  protected used(isFirst: boolean): string | null {
+    const position = this.position();
+    if (!this.acceptKeyword("USE")) return null;
+    const name = this.graphName();
+    if (isFirst) this.graph = name;
+    if (name === this.graph) return name;
+    throw this.error(
+      position,
+      "InvalidClauseComposition",
+      "a statement is about one graph: USE stands at its beginning, and names the same graph where it comes again",
+    );
+  }
+
+  private graphName(): string {
+    const isFunction = this.isNextWord("GRAPH") && this.kinds[this.at + 1] === "." && this.kinds[this.at + 3] === "(";
+    if (!isFunction) return this.dottedName("the name of a graph");
+    this.at += 2;
+    this.expectWord("BYNAME");
+    this.expect("(");
+    const position = this.position();
+    const name = this.expression();
+    if (name.kind !== "string") {
+      throw this.error(
+        position,
+        "UnexpectedSyntax",
+        "graph.byName() takes a string alone, because the graph has to be known before the statement runs",
+      );
+    }
+    this.expect(")");
+    return name.value;
+  }
+
+  /** Single queries with UNION between. */
+  protected unitedQuery(open: boolean): Query {
     const position = this.position();
     const parts = [this.singleQuery(open)];
     let all: boolean | null = null;
@@ -113,8 +156,9 @@ export abstract class QueryParser extends WritingParser {
     return { kind: "query", parts: [{ clauses: [clause], position }], all: false, position };
   }
 
-  private singleQuery(open: boolean): SingleQuery {
+  protected singleQuery(open: boolean): SingleQuery {
     const position = this.position();
+    this.used(false);
     const clauses: Clause[] = [];
     for (;;) {
       const clause = this.clause();
@@ -132,7 +176,7 @@ export abstract class QueryParser extends WritingParser {
     if (last === undefined) throw this.expected("a clause", this.clauseHint());
     if (last.kind !== "return" && this.acceptKeyword("FINISH")) return { clauses, finish: true, position };
     if (!open && (last.kind === "match" || last.kind === "unwind" || last.kind === "with")) {
-      const follow = this.kind === "end" || this.kind === ";" || this.kind === "}" || this.keyword === "UNION";
+      const follow = this.kind === "end" || this.kind === ";" || this.kind === "}" || FOLLOWING.has(this.keyword);
       if (!follow) throw this.expected("a clause", this.clauseHint());
       const message = `a query cannot end with ${last.kind.toUpperCase()}: expected RETURN or a clause that writes`;
       throw this.error(this.position(), "InvalidClauseComposition", message);
@@ -434,14 +478,3 @@ export abstract class QueryParser extends WritingParser {
     return { expr, descending, position };
   }
 }
-
-/** A projection of all variables. */
-export const EVERYTHING = {
-  distinct: false,
-  star: true,
-  items: [],
-  orderBy: [],
-  skip: null,
-  limit: null,
-  where: null,
-} satisfies Omit<ProjectionClause, "kind" | "position">;

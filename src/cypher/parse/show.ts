@@ -6,7 +6,8 @@
  *   SHOW CONSTRAINTS YIELD * ORDER BY name RETURN name   CALL db.constraints() YIELD * WITH * ORDER BY name RETURN name
  */
 import type { CallClause, Clause, Expr, ProjectionClause, Query } from "./ast.js";
-import { EVERYTHING, QueryParser } from "./queries.js";
+import { ComposedParser } from "./composed-parser.js";
+import { EVERYTHING } from "./composed-queries.js";
 
 const LISTS: Readonly<Record<string, string>> = {
   INDEX: "db.indexes",
@@ -71,7 +72,7 @@ function inOrder(yields: CallClause["yields"]): Partial<ProjectionClause> {
   return { star: false, items };
 }
 
-export abstract class ShowParser extends QueryParser {
+export abstract class ShowParser extends ComposedParser {
   /** null: this is no SHOW, or one of what only SQL lists. */
   protected showCommand(): Query | null {
     if (this.wordAt(this.at) !== "SHOW") return null;

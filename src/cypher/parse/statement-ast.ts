@@ -4,6 +4,8 @@ import type { Expr, Node, Query, Variable } from "./ast.js";
 /** One text: Cypher has one statement per text. */
 export interface Statement {
   readonly mode: "run" | "explain" | "profile";
+  /** USE: the graph that it is about, in place of the one that the request names. */
+  readonly graph?: string;
   readonly body: Query | SchemaCommand;
   /** Names of the parameters, in the order of their first use. */
   readonly parameters: readonly string[];

@@ -215,7 +215,7 @@ export class BoltSession implements RowSink {
     const options = this.isOpen ? null : this.begins(extra);
     this.client.begin(this.timeoutMs());
     const graph = options === null ? this.graph : this.graphOf(options.database);
-    const began = { text, parameters, graph, database: this.databaseName(graph) };
+    const began = { text, parameters, graph, database: this.databaseName(graph, options?.database) };
     this.succeed(await this.statements.run(began, options));
   }
 
@@ -233,13 +233,15 @@ export class BoltSession implements RowSink {
 
   // Transactions
 
-  /** The graph of the open transaction. */
+  /** The graph of the open transaction, and what the client calls it. */
   private graph = "";
+  private asked = "";
 
   private begin(extra: unknown): void {
     this.requireIdle("BEGIN");
     const options = this.begins(extra);
     this.graph = this.graphOf(options.database);
+    this.asked = options.database;
     this.session.begin({ readOnly: options.reads });
     this.isOpen = true;
     this.succeed({ db: this.databaseName(this.graph) });
@@ -326,8 +328,9 @@ export class BoltSession implements RowSink {
     return graphNamed(database, this.tenantName, isGraph);
   }
 
-  private databaseName(graph: string): string {
-    return graph;
+  /** As the client called it, if it did. */
+  private databaseName(graph: string, asked = this.asked): string {
+    return asked === "" ? graph : asked;
   }
 
   private route([, bookmarks, context]: Fields): void {
@@ -337,7 +340,7 @@ export class BoltSession implements RowSink {
     const graph = this.graphOf(database);
     const addresses = [this.options.address];
     const servers = ["WRITE", "READ", "ROUTE"].map((role) => ({ role, addresses }));
-    this.succeed({ rt: { ttl: ROUTES_SECONDS, db: this.databaseName(graph), servers } });
+    this.succeed({ rt: { ttl: ROUTES_SECONDS, db: this.databaseName(graph, database), servers } });
   }
 
   // Errors

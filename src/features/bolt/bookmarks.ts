@@ -29,7 +29,7 @@ export function checkBookmarks(bookmarks: unknown, now: Position): void {
     throw boltError(
       "partition_unavailable",
       "Neo.TransientError.Transaction.BookmarkTimeout",
-      `The database does not have the commit of the bookmark "${bookmark}". It may have been restored from a backup.`,
+      `The database is not up to the requested version: "${bookmark}". It may have been restored.`,
     );
   }
 }

@@ -19,9 +19,31 @@ export function isProfiled(json: string): boolean {
   return read(json)["Execution Time"] !== undefined;
 }
 
-export function planTree(json: string): PackValue {
+/**
+ * Under the operator with which each plan of Neo4j's ends, which tools look for. `columns`: the names of the result's.
+ */
+export function planTree(json: string, columns: readonly string[]): PackValue {
   const isRun = isProfiled(json);
-  return treeOf(read(json).Plan, isRun);
+  const { args, identifiers: _, children: __, ...measured } = treeOf(read(json).Plan, isRun);
+  const { EstimatedRows, Rows, Time } = args;
+  return {
+    ...measured,
+    operatorType: "ProduceResults",
+    identifiers: columns,
+    args: {
+      planner: "TESSERA",
+      runtime: "TESSERA",
+      Details: columns.join(", "),
+      EstimatedRows,
+      ...(isRun && { Rows, Time, DbHits: 0 }),
+    },
+    children: [treeOf(read(json).Plan, isRun)],
+  };
+}
+
+interface Tree {
+  readonly [key: string]: PackValue | undefined;
+  readonly args: { readonly [name: string]: PackValue };
 }
 
 /** Names of ours, and what drivers and Neo4j Browser call the same. */
@@ -32,7 +54,7 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
 };
 const MEGA = 1_000_000;
 
-function treeOf({ "Node Type": operatorType, Plans: plans = [], ...properties }: Node, isRun: boolean): PackValue {
+function treeOf({ "Node Type": operatorType, Plans: plans = [], ...properties }: Node, isRun: boolean): Tree {
   const args: Record<string, PackValue> = {};
   for (const [name, value] of Object.entries(properties)) args[ARGUMENTS[name] ?? name] = value as PackValue;
   const loops = Number(properties["Actual Loops"] ?? 0);

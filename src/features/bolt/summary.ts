@@ -35,10 +35,15 @@ export function summaryOf(facts: Facts): { readonly [key: string]: PackValue | u
     type: typeOf(bound),
     ...(database !== "" && { db: database }),
     ...(counters !== null && { stats: counters }),
-    ...(explained !== null && { [isProfiled(explained) ? "profile" : "plan"]: planTree(explained) }),
+    ...(explained !== null && { [isProfiled(explained) ? "profile" : "plan"]: planTree(explained, columnsOf(bound)) }),
     ...(isSince(version, 5, 5) ? { statuses: statusesOf(facts) } : notificationsOf(facts)),
     t_last: lastMs,
   };
+}
+
+function columnsOf(bound: BoundStatement): readonly string[] {
+  const query = bound.kind === "explain" ? bound.statement : bound;
+  return query.kind === "query" ? query.columns.map(({ name }) => name) : [];
 }
 
 /** Null: nothing has changed. */

@@ -2,7 +2,6 @@
 import { boltError } from "../../protocol/bolt/failure-message.js";
 import { STRUCT } from "../../protocol/bolt/message-tags.js";
 import { type Hydrate, malformed } from "../../protocol/bolt/pack-reader.js";
-import type { DbError } from "../../protocol/errors.js";
 import { checkedDays } from "../../query/expr/cypher/temporal-range.js";
 import { parseZone, zonedAtInstant, zonedOfLocal } from "../../query/expr/cypher/temporal-zone.js";
 import { CypherPoint, systemWith, wrappedLongitude } from "../../values/point.js";
@@ -18,9 +17,8 @@ type Fields = readonly unknown[];
 
 export const VARIANTS: Hydrate = {
   float: floatValue,
-  bytes: () => {
-    throw refused("Byte arrays");
-  },
+  // A copy: the message's memory is used again.
+  bytes: (value) => new Uint8Array(value),
   structure: (tag, fields) => {
     const read = READERS[tag];
     if (read === undefined) throw malformed(`there is no structure with the tag ${tag.toString(16)}`);
@@ -30,13 +28,12 @@ export const VARIANTS: Hydrate = {
   },
 };
 
-function refused(what: string): DbError {
-  return boltError("not_supported", "Neo.ClientError.Statement.TypeError", `${what} are not supported as parameters.`);
-}
-
-const notAValue = (what: string) => (): never => {
-  throw refused(what);
-};
+const notAValue =
+  (what: string, remedy = "") =>
+  (): never => {
+    const message = `${what} are not supported as parameters. ${remedy}`.trimEnd();
+    throw boltError("not_supported", "Neo.ClientError.Statement.TypeError", message);
+  };
 
 const READERS: Readonly<Record<number, readonly [count: number, make: (fields: Fields) => unknown]>> = {
   [STRUCT.date]: [1, ([days]) => new CypherDate(checkedDays(integer(days)))],
@@ -59,6 +56,7 @@ const READERS: Readonly<Record<number, readonly [count: number, make: (fields: F
   [STRUCT.node]: [4, notAValue("Nodes")],
   [STRUCT.relationship]: [8, notAValue("Relationships")],
   [STRUCT.path]: [3, notAValue("Paths")],
+  [STRUCT.vector]: [2, notAValue("Vectors", "Send a list of floats, which a vector index takes as well.")],
 };
 
 function integer(value: unknown): number {

@@ -68,6 +68,7 @@ function writeObject(writer: PackWriter, value: Compound, dialect: Dialect, dept
   else if (value instanceof GraphRelationship) writeRelationship(writer, value, dialect, depth);
   else if (value instanceof GraphPath) writePath(writer, value, dialect, depth);
   else if (value instanceof CypherPoint) writePoint(writer, value);
+  else if (value instanceof Uint8Array) writer.bytes(value);
   else writeTemporal(writer, value as Temporal, dialect);
 }
 

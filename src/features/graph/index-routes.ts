@@ -46,7 +46,11 @@ function runStatement(request: Request, { statement, graph = DEFAULT_GRAPH, ...r
   if (other !== undefined) {
     throw new DbError("invalid_request", `Send "statement" or "${other}", not both.`, { field: other });
   }
-  const { kind } = parseCypher(statement).body;
+  const { body, graph: used = graph } = parseCypher(statement);
+  if (used !== graph) {
+    throw new DbError("invalid_request", `Send the graph as "graph", not with USE ${used}.`, { field: "statement" });
+  }
+  const { kind } = body;
   if (kind !== "create-index" && kind !== "create-constraint") {
     const message = '"statement" must be CREATE INDEX or CREATE CONSTRAINT. Send other statements to /v1/graph/match.';
     throw new DbError("invalid_request", message, { field: "statement" });

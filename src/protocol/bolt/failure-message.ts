@@ -107,10 +107,18 @@ function classOf(neo4jCode: string): string {
   return neo4jCode.startsWith(TRANSIENT) ? "TRANSIENT_ERROR" : "DATABASE_ERROR";
 }
 
+/** `expected … at offset …, found "x"` begins as tools expect of Neo4j, and some of them look for. */
+function invalidInput(message: string): string {
+  const [, expected, found] = /^(expected .* at offset .*), found (the end|".*")$/su.exec(message) ?? [];
+  if (expected === undefined || found === undefined) return message;
+  return `Invalid input '${found === "the end" ? "" : (JSON.parse(found) as string)}': ${expected}`;
+}
+
 export function writeFailure(writer: PackWriter, error: DbError, version: BoltVersion): void {
   const code = neo4jCodeOf(error);
   const { hint, position } = error.details ?? {};
-  const message = hint === undefined ? error.message : `${error.message.replace(/[^.!?]$/, "$&.")} ${hint}`;
+  const said = invalidInput(error.message);
+  const message = hint === undefined ? said : `${said.replace(/[^.!?]$/, "$&.")} ${hint}`;
   if (!isSince(version, 5, 7)) {
     writer.message(TELL.failure, { code, message });
     return;

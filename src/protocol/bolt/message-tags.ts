@@ -39,6 +39,8 @@ export const STRUCT = {
   duration: 0x45,
   point2D: 0x58,
   point3D: 0x59,
+  /** Since Bolt 6. */
+  vector: 0x56,
 } as const;
 
 /** A revision of the protocol. */

@@ -15,7 +15,8 @@ export function checkPropertyValue(value: Variant): void {
     value instanceof GraphRelationship ||
     value instanceof GraphPath
   ) {
-    const message = "properties can only hold booleans, numbers, strings, points, temporal values and lists of these";
+    const message =
+      "properties can only hold booleans, numbers, strings, byte arrays, points, temporal values and lists of these";
     throw cypherError("TypeError", "InvalidPropertyType", message);
   }
 }

@@ -11,6 +11,7 @@ import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTim
 import { nestArray } from "../../values/text-format-array.js";
 import {
   BOOL,
+  BYTEA,
   DATE,
   FLOAT8,
   INT8,
@@ -56,6 +57,7 @@ const SCALARS: Partial<Record<SqlType["name"], (value: Value) => Variant>> = {
   name: asIs,
   unknown: asIs,
   uuid: asIs,
+  bytea: asIs,
   enum: asIs,
   float4: (value) => floatValue(value as number),
   float8: (value) => floatValue(value as number),
@@ -125,6 +127,7 @@ export function sqlForm(value: Variant): { readonly type: SqlType; readonly valu
   if (isIntegerValue(value)) return { type: INT8, value };
   if (typeof value === "number") return { type: FLOAT8, value };
   if (value instanceof Float) return { type: FLOAT8, value: value.value };
+  if (value instanceof Uint8Array) return { type: BYTEA, value };
   if (!isTemporal(value)) return { type: JSONB, value: new JsonValue(variantJson(value)) };
   if (value instanceof CypherDate) return { type: DATE, value: value.days };
   if (value instanceof LocalTime) return { type: TIME, value: microsOf(value.nanos) };
@@ -164,6 +167,7 @@ function exactNumbers(plain: unknown): unknown {
       return Number.isFinite(plain) ? plain : String(plain);
     case "object":
       if (plain === null) return null;
+      if (plain instanceof Uint8Array) return `\\x${Buffer.from(plain).toString("hex")}`;
       if (Array.isArray(plain)) return plain.map(exactNumbers);
       return Object.fromEntries(Object.entries(plain).map(([key, value]) => [key, exactNumbers(value)]));
     default:

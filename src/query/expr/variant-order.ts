@@ -42,6 +42,7 @@ function kindOfObject(value: object): Kind {
   if (value instanceof GraphRelationship) return KIND.relationship;
   if (value instanceof GraphPath) return KIND.path;
   if (value instanceof CypherPoint) return KIND.point;
+  if (value instanceof Uint8Array) return KIND.bytes;
   if (value instanceof CypherDate) return KIND.date;
   if (value instanceof ZonedDateTime) return KIND.zonedDateTime;
   if (value instanceof LocalDateTime) return KIND.localDateTime;
@@ -81,6 +82,8 @@ function compare(a: Variant, b: Variant, depth: number): number {
       return comparePaths(a as GraphPath, b as GraphPath);
     case KIND.point:
       return comparePoints(a as CypherPoint, b as CypherPoint);
+    case KIND.bytes:
+      return Buffer.compare(a as Uint8Array, b as Uint8Array);
     default:
       return compareTemporal(a as Temporal, b as Temporal);
   }
@@ -210,5 +213,6 @@ function objectKey(value: Exclude<Variant, null | boolean | number | bigint | st
     return `P${value.nodes.map((node) => node.id).join()}-${value.relationships.map(({ id }) => id).join()};`;
   }
   if (value instanceof CypherPoint) return `X${pointKey(value)};`;
+  if (value instanceof Uint8Array) return `B${value.length}:${Buffer.from(value).toString("latin1")}`;
   return `T${temporalKey(value as Temporal)};`;
 }

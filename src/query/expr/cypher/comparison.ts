@@ -47,6 +47,7 @@ function equal(a: Variant, b: Variant, depth: number): Truth {
       return (a as GraphNode).id === (b as GraphNode).id;
     case KIND.path:
     case KIND.point:
+    case KIND.bytes:
       return compareVariants(a, b) === 0;
     default:
       return compareTemporal(a as Temporal, b as Temporal) === 0;

@@ -145,6 +145,7 @@ function typeName(value: NonNullable<Variant>): string {
   if (value instanceof GraphRelationship) return "RELATIONSHIP";
   if (value instanceof GraphPath) return "PATH";
   if (value instanceof CypherPoint) return "POINT";
+  if (value instanceof Uint8Array) return "BYTES";
   return TEMPORAL_NAMES[value.constructor.name] ?? "ANY";
 }
 

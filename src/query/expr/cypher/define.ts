@@ -64,6 +64,7 @@ const NAMES: Record<Kind, string> = {
   [KIND.list]: "a list",
   [KIND.path]: "a path",
   [KIND.point]: "a point",
+  [KIND.bytes]: "a byte array",
   [KIND.zonedDateTime]: "a datetime",
   [KIND.localDateTime]: "a local datetime",
   [KIND.date]: "a date",

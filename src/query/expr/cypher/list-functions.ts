@@ -19,9 +19,9 @@ export function charactersOf(text: string): number {
 }
 
 function size(value: Variant): number {
-  if (isList(value)) return value.length;
+  if (isList(value) || value instanceof Uint8Array) return value.length;
   if (typeof value === "string") return charactersOf(value);
-  throw wrongArgument("size()", "a list or a string", value);
+  throw wrongArgument("size()", "a list, a string or a byte array", value);
 }
 
 function isEmpty(value: Variant): boolean {
