@@ -98,9 +98,10 @@ export class PartitionCopy {
 
   /**
    * Puts another node's state in the place of this one, which cannot follow the log any more. `fetch` fills the folder
-   * with the files of RocksDB. Throws partition_unavailable when that state has less than this copy, which then stays.
+   * with the files of RocksDB. Throws partition_unavailable when that state has less than this copy, which then stays,
+   * and backup_damaged when it is to end at another commit than it does.
    */
-  replace(fetch: (folder: string) => Promise<void>): Promise<void> {
+  replace(fetch: (folder: string) => Promise<void>, sequence: number | null = null): Promise<void> {
     return this.next(async () => {
       const { directory, log, apply } = this.options;
       await this.ensureOpen();
@@ -111,6 +112,8 @@ export class PartitionCopy {
         const newer = await FileCommitLog.open({ ...log, directory: aside.log });
         const { lastSequence } = newer;
         await newer.close();
+        if (sequence !== null && lastSequence !== sequence)
+          throw new DbError("backup_damaged", `The state ends at commit ${lastSequence}, not at ${sequence}.`);
         if (lastSequence < this.durable) {
           const why = `it ends at commit ${lastSequence}, and this node has ${this.durable}`;
           throw new DbError("partition_unavailable", `The state of the other node is older than this one: ${why}.`);

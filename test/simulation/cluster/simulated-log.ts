@@ -5,6 +5,7 @@
  */
 import type {
   AppendOutcome,
+  CheckpointChange,
   Claim,
   CopySet,
   CopySetChange,
@@ -17,6 +18,7 @@ import type {
   Position,
   Revision,
   Settled,
+  StoredCheckpoint,
 } from "../../../src/cluster/log-service.js";
 import { MemoryLogService } from "../../../src/cluster/memory-log-service.js";
 import { DbError } from "../../../src/protocol/errors.js";
@@ -154,6 +156,14 @@ export class SimulatedLog implements LogService {
 
   setCopies(change: CopySetChange): Promise<Revision | null> {
     return this.call(() => this.truth.setCopies(change));
+  }
+
+  checkpoint(partition: number): Promise<StoredCheckpoint | null> {
+    return this.call(() => this.truth.checkpoint(partition));
+  }
+
+  setCheckpoint(change: CheckpointChange): Promise<Revision | null> {
+    return this.call(() => this.truth.setCheckpoint(change));
   }
 
   report(
