@@ -82,8 +82,8 @@ const RANK_MS = 300;
 export class WaitingTurns {
   private readonly since = new Map<number, number>();
 
-  get size(): number {
-    return this.since.size;
+  get partitions(): Iterable<number> {
+    return this.since.keys();
   }
 
   /** Negative: never. */
@@ -105,26 +105,31 @@ export class WaitingTurns {
 /** All partitions are gone through this often, even if nothing has changed. */
 const SCAN_MS = 1000;
 
-/** Whether all of a node's partitions must be gone through after a look, or only those that it owns. */
+/**
+ * Which of its partitions an actor goes through after a look. Nodes and partitions may be many, and while some change
+ * their owners all of the nodes look: so it is those that have changed, as long as the nodes are the same.
+ */
 export class Scans {
-  private owners: unknown = null;
-  private copySets: unknown = null;
+  private owners: ClusterView["owners"] = new Map();
+  private copySets: ClusterView["copySets"] = new Map();
   private orderOf: unknown = null;
   private unseen = "";
   private scannedMs = Number.NEGATIVE_INFINITY;
 
-  /** `isWaiting`: something of the last scan is under way. */
-  isDue({ view, orderOf, unseen }: Look, isWaiting: boolean): boolean {
+  /** `mine`: all of them. They are given back as they are when all are due. */
+  due({ view, orderOf, unseen }: Look, mine: readonly number[]): readonly number[] {
     const silent = [...unseen].flatMap(([node, since]) => (since === null ? [] : [node])).join();
-    const isSame =
-      view.owners === this.owners &&
-      view.copySets === this.copySets &&
-      orderOf === this.orderOf &&
-      silent === this.unseen;
+    const { owners, copySets } = this;
+    const areSame = orderOf === this.orderOf && silent === this.unseen;
+    [this.owners, this.copySets, this.orderOf, this.unseen] = [view.owners, view.copySets, orderOf, silent];
     const now = performance.now();
-    if (isSame && !isWaiting && now - this.scannedMs < SCAN_MS) return false;
-    [this.owners, this.copySets] = [view.owners, view.copySets];
-    [this.orderOf, this.unseen, this.scannedMs] = [orderOf, silent, now];
-    return true;
+    if (!areSame || now - this.scannedMs >= SCAN_MS) {
+      this.scannedMs = now;
+      return mine;
+    }
+    if (owners === view.owners && copySets === view.copySets) return [];
+    return mine.filter(
+      (one) => view.owners.get(one) !== owners.get(one) || view.copySets.get(one) !== copySets.get(one),
+    );
   }
 }

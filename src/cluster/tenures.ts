@@ -65,8 +65,10 @@ export class Tenures {
   private readonly ownerCopies: OwnerCopies;
   private readonly free = new WaitingTurns();
   private takeovers = 0;
-  /** Another node is about to give a partition to this one. */
-  private isExpecting = false;
+  /** Partitions that another node is about to give to this one. */
+  private readonly expected = new Set<number>();
+  /** That were worked on since the last look. */
+  private begun = new Set<number>();
   private lookedMs = 0;
   private nodes: readonly string[] = [];
   /** Those, and which of their actors are ready. */
@@ -129,7 +131,7 @@ export class Tenures {
     every(LOOK_SOON_MS, () => {
       const now = performance.now();
       // Timers are a little early at times.
-      if (!this.isExpecting && now - this.lookedMs < LOOK_MS - LOOK_SOON_MS / 2) return;
+      if (this.expected.size === 0 && now - this.lookedMs < LOOK_MS - LOOK_SOON_MS / 2) return;
       this.looking ??= this.look().finally(() => {
         this.lookedMs = now;
         this.looking = null;
@@ -223,7 +225,7 @@ export class Tenures {
     if (this.isStopped || !lease.holdsIn(this.life)) return;
     let view: ClusterView;
     try {
-      view = await map.view(this.isExpecting ? LOOK_MS : DURABLE_AGE_MS);
+      view = await map.view(this.expected.size > 0 ? LOOK_MS : DURABLE_AGE_MS);
     } catch (error) {
       this.options.log("warn", "etcd does not answer", { error: (error as Error).message });
       return;
@@ -240,9 +242,11 @@ export class Tenures {
     const look: Look = { view, orderOf, unseen };
     this.newest = look;
     this.keeper.saw(unseen);
-    const isWaiting = this.isExpecting || this.free.size > 0 || this.working.size > 0;
-    const partitions = this.scans.isDue(look, isWaiting) ? mine : [...this.tenures.keys()];
-    this.isExpecting &&= partitions !== mine;
+    const due = this.scans.due(look, mine);
+    const attended = [...this.tenures.keys(), ...this.free.partitions, ...this.begun, ...this.expected, ...due];
+    const partitions = due === mine ? mine : new Set(attended);
+    this.begun = new Set(this.working.keys());
+    this.expected.clear();
     const turns = new Turns();
     for (const partition of partitions) {
       if (turns.isOver) await turns.next();
@@ -322,7 +326,7 @@ export class Tenures {
       return;
     }
     this.keeper.keepsAgain(partition);
-    if (look.orderOf(partition)[0] === node) this.isExpecting = true;
+    if (look.orderOf(partition)[0] === node) this.expected.add(partition);
     const there = newestIn(view.durable.get(partition));
     if (there > this.copyOf(partition).durable && !this.behind.has(partition, epoch))
       this.start(partition, this.followOwner(partition, epoch, there, view));
@@ -371,6 +375,7 @@ export class Tenures {
       })
       .finally(() => this.working.delete(partition));
     this.working.set(partition, done);
+    this.begun.add(partition);
   }
 
   /** Null: the copy has all that the log has. Else why it cannot follow. */
