@@ -49,11 +49,13 @@ export function rankOf(node: string, partition: number, { view, orderOf }: Look)
   return rank >= 0 && isOutside(node) ? rank + OUTSIDER_RANK : rank;
 }
 
-/** Who has most of the partition, of those that have more than the node and could serve it. */
-export function richerThan(node: string, has: number, partition: number, view: ClusterView): string | null {
-  const { members, durable } = view;
-  const isThere = (name: string): boolean =>
-    members.get(name)?.isFenced === false && isReadyFor(members.get(name), partition);
+/** Who has most of the partition, of the nodes that renew, have more than that and could serve it. */
+export function richerThan(
+  { node, has, partition }: { readonly node: string; readonly has: number; readonly partition: number },
+  { members, durable }: ClusterView,
+  renewing: readonly string[],
+): string | null {
+  const isThere = (name: string): boolean => renewing.includes(name) && isReadyFor(members.get(name), partition);
   const [richest] = [...(durable.get(partition) ?? [])]
     .filter(([name, sequence]) => name !== node && sequence > has && isThere(name))
     .sort(([, a], [, b]) => b - a);

@@ -20,6 +20,8 @@ export interface PartitionCopyOptions {
   readonly log: Omit<FileCommitLogOptions, "directory">;
   /** Has the engine of a partition's directory take what its log has. The log is closed meanwhile. */
   readonly apply: (directory: string) => Promise<void>;
+  /** Makes good what was cut short in the directory; absent: as copy-replacement.ts does. */
+  readonly prepare?: (directory: string) => Promise<void>;
 }
 
 /** A shard that follows the log of the copy, and is read. */
@@ -162,9 +164,9 @@ export class PartitionCopy {
   }
 
   private async ensureOpen(): Promise<{ local: CopyLog; follower: LogFollower }> {
-    const { directory, log } = this.options;
+    const { directory, log, prepare = finishReplacement } = this.options;
     if (this.local === null) {
-      await finishReplacement(directory);
+      await prepare(directory);
       this.local = await FileCommitLog.open({ ...log, directory: join(directory, "log") });
       await this.local.sync();
       this.durable = this.local.lastSequence;

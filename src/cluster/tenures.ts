@@ -432,7 +432,7 @@ export class Tenures {
     const { node, log } = this.options;
     const { partition } = claim;
     const copy = this.copyOf(partition);
-    const next = richerThan(node, copy.durable, partition, view);
+    const next = richerThan({ node, has: copy.durable, partition }, view, this.nodes);
     const isAlone = next === null && mayRestore;
     if (isAlone && (await this.ownerCopies.restore(partition, copy, view))) this.behind.delete(partition);
     if (next === null || view.owners.get(partition)?.node !== node) return;
