@@ -4,6 +4,7 @@
  * asked once all of it is in the store. Runs in a thread of its own (checkpoint-thread.ts).
  */
 import { randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
@@ -42,8 +43,10 @@ export class CheckpointKeeper {
   private readonly known = new Map<number, { readonly revision: number; readonly sinceMs: number }>();
   private readonly failedMs = new Map<number, number>();
 
+  /** Removes what an earlier process has left. */
   constructor(private readonly options: CheckpointKeeperOptions) {
     this.scratch = join(options.dataDirectory, "stored-checkpoints");
+    rmSync(this.scratch, { recursive: true, force: true });
   }
 
   /** Makes those that are due, one after another. Rejects with `log_unavailable`. */
@@ -90,7 +93,11 @@ export class CheckpointKeeper {
         const why = `it ends at commit ${sequence}, and ${before!.sequence} is kept`;
         throw new DbError("partition_unavailable", `This node's state is older: ${why}.`);
       }
-      const write = { ...name, ...{ store, key, sequence, signal, from, partBytes }, scratch: join(this.scratch, "part") };
+      const write = {
+        ...name,
+        ...{ store, key, sequence, signal, from, partBytes },
+        scratch: join(this.scratch, "part"),
+      };
       const bytes = await writeCheckpoint(write);
       // Of unknown outcome it stays: it may be recorded yet. The next success of this node deletes it.
       const change = { partition, epoch, sequence, id: name.id, revision: before?.revision ?? 0 };

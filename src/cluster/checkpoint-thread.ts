@@ -9,7 +9,7 @@ import type { CheckpointPlace, EtcdTls } from "../protocol/messages.js";
 import { CheckpointKeeper } from "./checkpoint-keeper.js";
 import { ClusterMap } from "./cluster-map.js";
 import { EtcdLogService } from "./etcd-log-service.js";
-import { openObjectStore } from "./object-store.js";
+import { openObjectStore } from "./open-store.js";
 
 export interface CheckpointThreadSettings {
   readonly endpoints: readonly string[];

@@ -79,7 +79,8 @@ const TRIM_COPIES = 2;
 
 /**
  * What all have that keep a copy; in need of room, what two of them have. Where there are fewer nodes, all do. What is
- * kept outside of all nodes counts like a second copy where there is need of room, or no second copy.
+ * kept outside of all nodes has it, too, as long as there is room: so that and etcd suffice if all nodes are lost. In
+ * need of room it counts like a second copy.
  */
 export function trimmableTo(input: TrimInput): number {
   const { owner, members, kept, reports, durableHere, copies, isFilling, stored } = input;
@@ -88,5 +89,6 @@ export function trimmableTo(input: TrimInput): number {
   const least = Math.min(copies, TRIM_COPIES, members.size) - 1;
   const wanted = isFilling ? least : Math.max(least, others.length);
   const copied = wanted > 0 ? (others[wanted - 1] ?? 0) : (stored ?? Number.POSITIVE_INFINITY);
-  return Math.min(durableHere, isFilling ? Math.max(copied, stored ?? 0) : copied);
+  if (stored === null) return Math.min(durableHere, copied);
+  return Math.min(durableHere, isFilling ? Math.max(copied, stored) : Math.min(copied, stored));
 }

@@ -7,7 +7,7 @@ import { fetchCheckpoint } from "./checkpoint-fetch.js";
 import { ClusterMap } from "./cluster-map.js";
 import { EtcdLogService } from "./etcd-log-service.js";
 import { LeaseMemory } from "./lease-memory.js";
-import { openObjectStore } from "./object-store.js";
+import { openObjectStore } from "./open-store.js";
 import { PartitionCopy } from "./partition-copy.js";
 import { readCheckpoint } from "./stored-checkpoint.js";
 import { Tenures } from "./tenures.js";

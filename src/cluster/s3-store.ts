@@ -41,7 +41,10 @@ export class S3Store implements ObjectStore {
     place: string,
     private readonly access: S3Access,
   ) {
-    const [bucket, ...path] = place.slice("s3://".length).split("/").filter((part) => part !== "");
+    const [bucket, ...path] = place
+      .slice("s3://".length)
+      .split("/")
+      .filter((part) => part !== "");
     this.bucket = bucket!;
     this.prefix = path.map((part) => `${part}/`).join("");
   }
@@ -60,7 +63,11 @@ export class S3Store implements ObjectStore {
   async list(prefix: string): Promise<readonly string[]> {
     const found: string[] = [];
     for (let token: string | null = ""; token !== null; ) {
-      const query = { "list-type": "2", prefix: this.prefix + prefix, ...(token !== "" && { "continuation-token": token }) };
+      const query = {
+        "list-type": "2",
+        prefix: this.prefix + prefix,
+        ...(token !== "" && { "continuation-token": token }),
+      };
       const xml: string = await this.ask({ method: "GET", name: "", query }, textOf);
       for (const [, key] of xml.matchAll(/<Key>([^<]*)<\/Key>/g)) found.push(plain(key!).slice(this.prefix.length));
       const isTruncated = /<IsTruncated>\s*true\s*<\/IsTruncated>/.test(xml);
@@ -106,7 +113,8 @@ export class S3Store implements ObjectStore {
     const said = `${statusCode}${code === "" ? "" : ` ${code}`}`;
     // It may do better when it is asked again.
     if (statusCode >= 500 || statusCode === 429 || statusCode === 408 || code === "SlowDown") throw new Error(said);
-    if (statusCode === 404 && code !== "NoSuchBucket") throw new DbError("not_found", `${url.pathname} does not exist.`);
+    if (statusCode === 404 && code !== "NoSuchBucket")
+      throw new DbError("not_found", `${url.pathname} does not exist.`);
     throw storeError(url.pathname, said);
   }
 }

@@ -11,7 +11,7 @@ import { createHash, hkdfSync } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { DbError } from "../protocol/errors.js";
-import { BLOCK, BLOCK_BYTES, type BackupSeal, BackupWriter, readBackup } from "../storage/backup-file.js";
+import { type BackupSeal, BackupWriter, BLOCK, BLOCK_BYTES, readBackup } from "../storage/backup-file.js";
 import { fileDisk } from "../storage/disk.js";
 import { LEFT_OUT } from "../storage/engine-copy.js";
 import { FORMAT_VERSION } from "../storage/format.js";
@@ -74,7 +74,9 @@ export function checkpointPrefix({ installation, partition, id }: CheckpointName
 }
 
 function sealOf(access: CheckpointAccess, object: string): BackupSeal {
-  const name = createHash("sha256").update(`${checkpointPrefix(access)}${object}`).digest();
+  const name = createHash("sha256")
+    .update(`${checkpointPrefix(access)}${object}`)
+    .digest();
   return { backup: name.subarray(0, 16), key: access.key };
 }
 
@@ -181,7 +183,9 @@ async function readParts(read: CheckpointRead): Promise<number> {
   const { into, sequence } = read;
   const manifest = await readManifest(read);
   if (manifest.version !== VERSION || manifest.format !== FORMAT_VERSION)
-    throw damaged(`it has format ${manifest.version}.${manifest.format}, and this program ${VERSION}.${FORMAT_VERSION}`);
+    throw damaged(
+      `it has format ${manifest.version}.${manifest.format}, and this program ${VERSION}.${FORMAT_VERSION}`,
+    );
   if (manifest.sequence !== sequence)
     throw damaged(`it ends at commit ${manifest.sequence}, and ${sequence} was recorded`);
   await checkRoom(into, manifest.files);

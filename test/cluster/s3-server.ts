@@ -48,7 +48,9 @@ export class S3Server {
     const url = new URL(request.url!, this.access.endpoint);
     const failure = this.failures.shift();
     const [status, answer] =
-      failure !== undefined ? [failure, errorOf("SlowDown")] : this.answer(request, url, decodeURIComponent(url.pathname), body);
+      failure !== undefined
+        ? [failure, errorOf("SlowDown")]
+        : this.answer(request, url, decodeURIComponent(url.pathname), body);
     response.writeHead(status, { "content-length": answer.length }).end(answer);
   }
 
@@ -68,13 +70,13 @@ export class S3Server {
 
   private list(query: URLSearchParams): Buffer {
     const after = query.get("continuation-token") ?? "";
-    const names = [...this.objects.keys()].filter((name) => name.startsWith(query.get("prefix")!) && name > after).sort();
+    const names = [...this.objects.keys()]
+      .filter((name) => name.startsWith(query.get("prefix")!) && name > after)
+      .sort();
     const shown = names.slice(0, LIST_MAX);
     const more = names.length > LIST_MAX ? `<NextContinuationToken>${shown.at(-1)}</NextContinuationToken>` : "";
     const keys = shown.map((name) => `<Contents><Key>${name}</Key><Size>1</Size></Contents>`).join("");
-    return Buffer.from(
-      `<ListBucketResult><IsTruncated>${more !== ""}</IsTruncated>${keys}${more}</ListBucketResult>`,
-    );
+    return Buffer.from(`<ListBucketResult><IsTruncated>${more !== ""}</IsTruncated>${keys}${more}</ListBucketResult>`);
   }
 
   /** As the client should have made it. */
@@ -88,9 +90,18 @@ export class S3Server {
       encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
     const query = [...url.searchParams].map(([key, value]) => `${encode(key)}=${encode(value)}`).sort();
     const lines = signed.split(";").map((name) => `${name}:${String(headers[name]).trim()}\n`);
-    const canonical = [method, path!.split("?")[0], query.join("&"), lines.join(""), signed, headers["x-amz-content-sha256"]];
+    const canonical = [
+      method,
+      path!.split("?")[0],
+      query.join("&"),
+      lines.join(""),
+      signed,
+      headers["x-amz-content-sha256"],
+    ];
     const text = ["AWS4-HMAC-SHA256", time, scope, sha256(canonical.join("\n"))].join("\n");
-    const key = scope.split("/").reduce<Buffer | string>((before, part) => hmac(before, part), `AWS4${secretAccessKey}`);
+    const key = scope
+      .split("/")
+      .reduce<Buffer | string>((before, part) => hmac(before, part), `AWS4${secretAccessKey}`);
     const signature = hmac(key as Buffer, text).toString("hex");
     return `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${signed}, Signature=${signature}`;
   }

@@ -14,9 +14,9 @@ import { Shard } from "../../../src/storage/shard.js";
 import { FaultyDisk, FaultyEngine } from "../faulty-storage.js";
 import type { SeededRandom } from "../seeded-random.js";
 import { Owner as Thread, type VirtualLoop } from "../virtual-loop.js";
-import { letGoOf, type Running } from "./simulated-hand-over.js";
 import { SimulatedClock } from "./simulated-clock.js";
 import { SimulatedCopyReads, type StaleRead } from "./simulated-copy-reads.js";
+import { letGoOf, type Running } from "./simulated-hand-over.js";
 import { NodeLink, type Sabotage, SimulatedLog, TrueLog } from "./simulated-log.js";
 import { LARGE_SIZES, LOG_OPTIONS, logDirectoryOf } from "./simulated-sizes.js";
 
