@@ -1,6 +1,7 @@
 /** Refuses requests of API keys on a lead (protocol/lead.ts) that are none of theirs, whatever they say. */
 import { DbError } from "../protocol/errors.js";
-import { hasReadBudget, leadOf } from "../protocol/lead.js";
+import { administers } from "../protocol/identity.js";
+import { hasReadBudget, type Lead, leadOf, narrowed } from "../protocol/lead.js";
 import type { Request } from "./request.js";
 
 /** Throws forbidden for an endpoint that the lead of the caller's key leaves out. */
@@ -45,6 +46,16 @@ export function mayCall({ head }: Pick<Request, "head">, tool: string): boolean 
 /** Whether its key may do nothing but call tools. */
 export function callsToolsOnly({ head }: Pick<Request, "head">): boolean {
   return head.lead !== undefined && leadOf(head.lead).tools !== undefined;
+}
+
+/** The head of a request on a lead of its own: its caller's rights, less what the lead leaves out. */
+export function ledHead(head: Request["head"], lead: Pick<Lead, "tables" | "statements">): Request["head"] {
+  const before: Lead = head.lead === undefined ? { administrator: administers(head) } : leadOf(head.lead);
+  return {
+    ...head,
+    roles: ["user"],
+    lead: JSON.stringify({ ...narrowed(before, lead), ofAgent: true } satisfies Lead),
+  };
 }
 
 function isOfTools(endpoint: string): boolean {

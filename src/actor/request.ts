@@ -120,11 +120,11 @@ export class Request {
   }
 
   /**
-   * A request for an agent that works on behalf of this one, in its turns and with its rights, or as the server with
-   * the flags 0. It runs no agents itself. Its maker ends it when this one ends.
+   * A request for an agent that works on behalf of this one, in its turns and with its rights or those of `head`, or as
+   * the server with the flags 0. It runs no agents itself. Its maker ends it when this one ends.
    */
-  forAgent(deadlineMs: number, flags = this.frame.flags): Request {
-    const { id, requestId, head } = this;
+  forAgent(deadlineMs: number, flags = this.frame.flags, head = this.head): Request {
+    const { id, requestId } = this;
     const { endpoint, partition, tenant, scheduler, work, channel } = this;
     const origin = { id, requestId, flags, head, deadlineMs: Math.min(this.deadlineMs, deadlineMs) };
     const own = new Request(origin, endpoint, partition, tenant, scheduler, work, channel, null, true, this.account);

@@ -3,7 +3,7 @@
  * routes that read tables in ways of their own ask it whether they may.
  */
 import { DbError, sqlError } from "../protocol/errors.js";
-import { type Lead, leadAllows, leadOf } from "../protocol/lead.js";
+import { holderOf, type Lead, leadAllows, leadOf } from "../protocol/lead.js";
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
 import { keptTables } from "./kept-tables.js";
 import { type LedTables, ledTables } from "./led-tables.js";
@@ -82,8 +82,9 @@ export class Rights {
   /** Throws 42501 where the lead of the key leaves definitions as they are. */
   requireDefining(): void {
     if (this.lead === null || leadAllows(this.lead, "definition")) return;
-    throw sqlError("42501", "the API key may not change definitions", {
-      hint: 'Use a key whose statements include "definition".',
+    const holder = holderOf(this.lead);
+    throw sqlError("42501", `the ${holder} may not change definitions`, {
+      hint: `Use one whose lead's statements include "definition".`,
     });
   }
 
@@ -282,7 +283,11 @@ export function actingAs(catalog: CatalogView, login: Login): Acting {
  */
 function actingByKey(catalog: CatalogView, login: Login, text: string): Acting {
   const { role, administrator = false } = leadOf(text);
-  const own = actingFreely(catalog, { user: login.user, administrator });
+  // Where the lead names a role, that is what the login says of roles.
+  const own = actingFreely(
+    catalog,
+    role === undefined ? { ...login, administrator } : { user: login.user, administrator },
+  );
   const acting = role === undefined ? own : actingFreely(catalog, login);
   const isOwn = role === undefined || own.superuser || membershipsOf(own.role, catalog).has(acting.role!.id);
   if (!isOwn) throw new DbError("forbidden", `The API key acts as the role "${role}", which its user is no member of.`);

@@ -100,7 +100,8 @@ export class DerivedIndexes {
     if (index === undefined || index.state === "dropped") return null;
     const { state, rowsRead, count, bytes, body } = index;
     const waiting = body.waitingCount ?? 0;
-    return { state, rowsRead, count, bytes, hasWork: body.hasWork || body.longWork?.isAway === true, waiting };
+    const hasWork = body.hasWork || body.longWork?.isAway === true;
+    return { state, rowsRead, count, bytes, hasWork, waiting, candidates: body.candidates ?? null };
   }
 
   /** Those of a tenant whose work may come to seconds. */

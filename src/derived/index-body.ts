@@ -28,6 +28,8 @@ export interface IndexBody<Item> {
   readonly isBusy?: boolean;
   /** How many items the work is about, where that can be said. */
   readonly waitingCount?: number;
+  /** How many items a usual search looks at on its way, of bodies that choose that. */
+  readonly candidates?: number;
   /** Does some of it, a millisecond's at most. */
   work(): void;
   /** Bodies whose work may come to seconds have this. */

@@ -10,6 +10,8 @@ export interface IndexProgress {
   readonly hasWork: boolean;
   /** Items that this work is about. */
   readonly waiting: number;
+  /** How many items a usual search looks at on its way; null: the index does not choose that. */
+  readonly candidates: number | null;
 }
 
 /** Of all indexes of a partition. */

@@ -28,6 +28,23 @@ export interface Lead {
   /** The key's id, and whether its user administers the tenant; only in identities. */
   readonly key?: string;
   readonly administrator?: boolean;
+  /** It is an agent's, which works for whoever started it: at most what both may do. */
+  readonly ofAgent?: true;
+}
+
+/** For messages. */
+export function holderOf({ ofAgent }: Lead): string {
+  return ofAgent === true ? "agent" : "API key";
+}
+
+/** What both leads allow. */
+export function narrowed(lead: Lead, { tables, statements }: Pick<Lead, "tables" | "statements">): Lead {
+  const full = (name: string) => (name.includes(".") ? name : `public.${name}`);
+  const listed = new Set(lead.tables?.map(full));
+  const both = lead.tables === undefined ? tables : (tables?.filter((name) => listed.has(full(name))) ?? lead.tables);
+  const kinds =
+    lead.statements === undefined ? statements : lead.statements.filter((kind) => statements?.includes(kind) !== false);
+  return { ...lead, ...(both !== undefined && { tables: both }), ...(kinds !== undefined && { statements: kinds }) };
 }
 
 const parsed = new Map<string, Lead>();

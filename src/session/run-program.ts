@@ -2,7 +2,7 @@
 
 import { DbError, sqlError } from "../protocol/errors.js";
 import { Overrun } from "../protocol/stretch.js";
-import type { Turns } from "../protocol/turns.js";
+import { giveWay, type Turns } from "../protocol/turns.js";
 import type { StatementState } from "../query/exec/context.js";
 import type { Operator } from "../query/exec/operator.js";
 import type { Batch } from "../query/expr/expr.js";
@@ -151,6 +151,11 @@ export function convertParameters(
 const ITEMS_AT_ONCE = 4096;
 /** Parts of a document whose text is made only when it is stored. */
 const PARTS_AT_ONCE = 4096;
+/** Characters of texts, and numbers in arrays, that are converted at once: half a millisecond's, as of vectors. */
+const LENGTH_AT_ONCE = 65_536;
+
+/** To the clock while so much is converted. */
+const LOOKS = 8;
 
 /** Values that were made of long lists and large objects: a statement that is run again finds them. */
 const madeBefore = new WeakMap<object, { readonly type: SqlType; readonly value: Value }>();
@@ -167,7 +172,10 @@ export function givenValues(plan: StatementPlan, { params }: StatementRun): read
   return values;
 }
 
-/** As `convertParameters`; long lists are converted in turns, and large documents written as they will be stored. */
+/**
+ * As `convertParameters`; many values and long lists are converted in turns, and large documents written as they will
+ * be stored.
+ */
 export function parametersInTurns(
   plan: StatementPlan,
   params: ParameterValues,
@@ -177,12 +185,17 @@ export function parametersInTurns(
   if (!isPositional(params) || plan.parameterNames !== null) return convertParameters(plan, params, field);
   const types = plan.parameterTypes;
   if (params.length !== types.length) return convertParameters(plan, params, field);
+  let length = types.length;
   for (let i = 0; i < types.length; i++) {
-    if (isLongList(types[i]!, params[i]) || isDocument(types[i]!, params[i]))
+    const given = params[i];
+    length += lengthOf(given);
+    if (length > LENGTH_AT_ONCE || isLongList(types[i]!, given) || isDocument(types[i]!, given))
       return convertInTurns(types, params, turns);
   }
   return convertParameters(plan, params, field);
 }
+
+const lengthOf = (given: unknown): number => (typeof given === "string" || Array.isArray(given) ? given.length : 0);
 
 const isLongList = (type: SqlType, given: unknown): given is readonly unknown[] =>
   type.element !== null && Array.isArray(given) && given.length > ITEMS_AT_ONCE;
@@ -196,8 +209,14 @@ async function convertInTurns(
   turns: Turns,
 ): Promise<readonly Value[]> {
   const values: Value[] = [];
+  let length = 0;
   for (const [i, type] of types.entries()) {
     const given = params[i];
+    length += 1 + lengthOf(given);
+    if (length > LENGTH_AT_ONCE / LOOKS) {
+      length = 0;
+      await giveWay(turns);
+    }
     if (isLongList(type, given)) values.push(await arrayInTurns(type, given, turns));
     else if (isDocument(type, given)) values.push(await documentInTurns(type, given, turns));
     else values.push(fromParameter(type, given));

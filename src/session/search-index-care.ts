@@ -26,15 +26,24 @@ export interface IndexLife {
   readonly items: number;
   readonly waiting: number;
   readonly bytes: number;
+  /** How many vectors a search for ten keeps on its way if it is not told; null: the index does not choose that. */
+  readonly candidates: number | null;
 }
 
-const ABSENT: IndexLife = { state: "absent", rowsRead: 0, items: 0, waiting: 0, bytes: 0 };
+const ABSENT: IndexLife = { state: "absent", rowsRead: 0, items: 0, waiting: 0, bytes: 0, candidates: null };
 
 export function indexLife(derived: DerivedIndexes, tenantNumber: number, index: SearchIndexDef): IndexLife {
   const progress = derived.progress(tenantNumber, index.id);
   if (progress === null) return ABSENT;
-  const { state, hasWork, rowsRead, count, waiting, bytes } = progress;
-  return { state: state === "ready" && hasWork ? "linking" : state, rowsRead, items: count, waiting, bytes };
+  const { state, hasWork, rowsRead, count, waiting, bytes, candidates } = progress;
+  return {
+    state: state === "ready" && hasWork ? "linking" : state,
+    rowsRead,
+    items: count,
+    waiting,
+    bytes,
+    candidates,
+  };
 }
 
 /** A commit changed definitions. */

@@ -250,6 +250,10 @@ export class SessionServices implements ExecServices, AskingStatement {
     return this.memory.settings.find(name);
   }
 
+  givenSetting(name: string): string | null {
+    return this.memory.settings.given(name);
+  }
+
   settings(): readonly (readonly [name: string, value: string])[] {
     return this.memory.settings.all();
   }

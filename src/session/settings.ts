@@ -221,9 +221,14 @@ export class Settings {
   find(name: string): string | null {
     const key = name.toLowerCase();
     if (isOfToken(key)) return key === CLAIMS ? this.claims : null;
-    const value = this.local?.get(key) ?? this.values?.get(key);
+    const value = this.given(key);
     const isKnown = Object.hasOwn(SETTINGS, key) || Object.hasOwn(IGNORED_SETTINGS, key);
     return value ?? (isKnown ? this.initial(key) : null);
+  }
+
+  /** The value that SET has given it; null: none. `name` in lower case. */
+  given(name: string): string | null {
+    return this.local?.get(name) ?? this.values?.get(name) ?? null;
   }
 
   /** All settings by name. */

@@ -9,7 +9,7 @@ const lists = new Map<string, readonly string[]>();
 
 const MARKS = new RegExp(`[${DELETED_MARK}${LABEL_MARK}]`);
 
-/** A label or a type that is to be stored. Throws an ArgumentError: it holds a character that separates labels in a record. */
+/** A label or a type that is to be stored. Throws an ArgumentError for a character that separates labels. */
 export function storableName(name: string): string {
   if (!MARKS.test(name)) return name;
   const shown = JSON.stringify(name.slice(0, 100));

@@ -12,7 +12,7 @@ import { bytesAt, type GraphModule, instantiateGraph } from "./graph-module.js";
 import { type GraphParameters, STORAGES } from "./graph-parameters.js";
 
 const MAGIC = 0x47565354;
-const FORMAT = 3;
+const FORMAT = 4;
 const HEADER_BYTES = 64;
 const PREFIX_BYTES = 16;
 const BLOCK_BYTES = 64 * 1024;

@@ -26,6 +26,7 @@ export interface GraphModule {
   batchAt(): number;
   batchLength(): number;
   allowedAt(): number;
+  calibrationAt(): number;
   slotCount(): number;
   vectorCount(): number;
   vectorAt(slot: number): number;
@@ -51,6 +52,8 @@ export interface GraphModule {
   setQuery(): number;
   setAllowed(words: number): number;
   search(ef: number, filtered: number, wide: number, allowedCount: number): number;
+  isSample(slot: number): number;
+  searchBeside(slot: number, ef: number): number;
   rerankPool(): void;
   startScan(k: number): number;
   scanSlots(from: number, to: number, filtered: number, how: How): number;

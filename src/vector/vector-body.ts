@@ -4,6 +4,7 @@
  */
 import type { VectorIndexDef } from "../catalog/table.js";
 import type { IndexBody, LongWork } from "../derived/index-body.js";
+import { NEAREST } from "./calibration.js";
 import type { Found } from "./found.js";
 import type { VectorStorage } from "./graph-parameters.js";
 import { LINK_THREADS_MAX, type LinkJob } from "./link-graph.js";
@@ -90,7 +91,8 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
 
   get hasWork(): boolean {
     if (this.isShared || this.isHeld) return false;
-    return this.graph.links.goneCount > 0 || (this.graph.waitingCount > 0 && this.graph.count >= LINKED_MIN);
+    const { links, waitingCount, count, calibration } = this.graph;
+    return links.goneCount > 0 || (count >= LINKED_MIN && (waitingCount > 0 || calibration.isDue));
   }
 
   get waitingCount(): number {
@@ -99,7 +101,7 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
 
   work(): void {
     if (this.graph.links.goneCount > 0) this.graph.takeOutOne();
-    else this.graph.linkOne();
+    else if (!this.graph.linkOne()) this.graph.calibration.step();
   }
 
   save(): Iterable<Uint8Array> {
@@ -107,6 +109,7 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   }
 
   saveNow(): Iterable<Uint8Array> {
+    this.graph.calibration.pause();
     const parts = this.graph.save();
     this.graph.links.hold();
     this.isHeld = true;
@@ -133,6 +136,7 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   }
 
   begin(threads: number): readonly LinkJob[] {
+    this.graph.calibration.pause();
     const jobs = this.graph.beginSharing(Math.min(threads, LINK_THREADS_MAX));
     this.isShared = jobs.length > 0;
     this.given = this.graph.waitingCount;
@@ -152,6 +156,16 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   /** A search that may take turns: what the methods below answer is asked through it. To be closed. */
   longSearch(query: Float32Array): LongSearch {
     return this.graph.longSearch(query);
+  }
+
+  /** Of a search for ten; all, where the nearest of all are measured. */
+  get candidates(): number {
+    return Math.min(this.count, this.candidatesFor(NEAREST));
+  }
+
+  /** How many candidates a search for `k` keeps to find nearly all; infinite: the nearest of all are to be measured. */
+  candidatesFor(k: number): number {
+    return this.graph.calibration.lengthFor(k);
   }
 
   /** Approximately the `k` nearest of the slots whose bits are set; `ef` candidates are kept on the way. */

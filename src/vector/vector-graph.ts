@@ -12,6 +12,7 @@
 
 import { sqlError } from "../protocol/errors.js";
 import { VECTOR_METRICS, type VectorMetric } from "../values/vector-metric.js";
+import { type Calibrated, Calibration } from "./calibration.js";
 import { type Found, NOTHING, within } from "./found.js";
 import { loadGraph, saveGraph } from "./graph-file.js";
 import { AT_LEAST, BY_CODE, EXACTLY, floatsAt, type GraphModule, instantiateGraph, wordsAt } from "./graph-module.js";
@@ -42,6 +43,8 @@ const DEVIATIONS = 4;
 const BOUNDED_FACTOR = 4;
 const BOUNDED_MIN = 64;
 const ONCE_NUMBERS = 4_000_000;
+/** Of binary codes so many of the nearest are read to say which are the nearest. */
+const BESIDE_BINARY = 512;
 
 export class VectorGraph {
   readonly dimensions: number;
@@ -56,6 +59,7 @@ export class VectorGraph {
   private readonly measures: SlotMeasures;
   private readonly walks: GraphWalks;
   readonly links: SharedLinks;
+  readonly calibration: Calibration;
   /** Of what `links.hold` holds. */
   private changes = 0;
   /** The metric's distance, from what the module measures. */
@@ -91,6 +95,40 @@ export class VectorGraph {
       rank: (most, slots) => this.rankAll(most, slots),
     });
     this.walks = new GraphWalks(this.module, this.waiting, this.measures, this.links);
+    this.calibration = new Calibration(this.calibrated(), this.module);
+  }
+
+  private calibrated(): Calibrated {
+    return {
+      // Those of binary codes would have to be read.
+      mayMeasureAll: this.hasBounds,
+      count: () => this.count,
+      slotCount: () => this.slotCount,
+      sample: (slot) => (this.module.isSample(slot) === 1 ? this.vector(slot) : undefined),
+      longSearch: (query) => this.longSearch(query),
+      nearestBeside: (query, slot, k) => this.nearestBeside(query, slot, k),
+      walkBeside: (query, slot, ef, k) => {
+        if (!this.writeQuery(query) || this.module.isSample(slot) === 0) return [];
+        return this.rankBeside(slot, k, this.module.searchBeside(slot, ef));
+      },
+      changes: () => this.changes++,
+    };
+  }
+
+  private nearestBeside(query: Float32Array, slot: number, k: number): Ranked[] {
+    if (!this.writeQuery(query)) return [];
+    const most = this.hasBounds ? BOUNDED_MIN : BESIDE_BINARY;
+    if (this.module.startScan(most) === 0) return [];
+    return this.rankBeside(slot, k, this.measures.offer(this.walks.slotsOf(undefined, this.count), BY_CODE, most).size);
+  }
+
+  private rankBeside(slot: number, k: number, size: number): Ranked[] {
+    if (size < 0) return [];
+    const { slots, measured, errorShare } = this.poolCandidates(size);
+    if (measured === null) return this.rank(k, { slots, measured, errorShare, passes: (other) => other !== slot });
+    // What codes of int8 say of walks is what vectors say, and those would have to be read.
+    const near = Array.from(slots, (other, i) => ({ slot: other, distance: measured[i]! }));
+    return near.filter((other) => other.slot !== slot).slice(0, k);
   }
 
   /** A search for what is nearest to the query that may take turns. To be closed. */

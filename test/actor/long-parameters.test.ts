@@ -2,7 +2,7 @@
 import t from "tap";
 import { convertParameters, parametersInTurns } from "../../src/session/run-program.js";
 import type { StatementPlan } from "../../src/session/statement-plan.js";
-import { arrayOf, INT4, type SqlType, TEXT } from "../../src/values/values.js";
+import { arrayOf, INT4, type SqlType, TEXT, VECTOR } from "../../src/values/values.js";
 
 let turns = 0;
 const always = { shouldYield: () => true, yieldTurn: async () => void turns++ };
@@ -40,4 +40,19 @@ t.test("a wrong item", async (t) => {
   const wrong = async (list: unknown[]) => parametersInTurns(planOf([arrayOf(INT4)]), [list], always);
   await t.rejects(wrong([...many((i) => i), "x"]), { message: 'invalid input syntax for type integer: "x"' });
   await t.rejects(wrong([...many((i) => i), [1]]), { message: "a parameter of type int4 cannot be a list" });
+});
+
+t.test("many values that take long each", async (t) => {
+  const vectors = Array.from(
+    { length: 300 },
+    (_, i) => `[${Array.from({ length: 100 }, (_, j) => (i + j) / 7).join()}]`,
+  );
+  const plan = planOf(vectors.map(() => VECTOR));
+  const before = turns;
+  t.same(await parametersInTurns(plan, vectors, always), convertParameters(plan, vectors));
+  t.ok(turns > before + 20, `${turns - before} turns`);
+  const numbers = many((i) => i);
+  const long = planOf([...numbers, ...numbers].map(() => INT4));
+  t.same(await parametersInTurns(long, [...numbers, ...numbers], always), [...numbers, ...numbers]);
+  await t.rejects(async () => parametersInTurns(plan, [...vectors.slice(1), "[1,x]"], always), /vector/);
 });

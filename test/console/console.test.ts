@@ -53,7 +53,7 @@ async function prepare(): Promise<void> {
   ];
   await server.expect(201, "POST", "/v1/collections", { name: "book", schema: { fields } });
   const documents = [
-    { title: "Walden", blurb: "Living alone in the woods" },
+    { title: "Walden", blurb: "Henry Thoreau, living alone in the woods near Concord in 1845" },
     ...CORPUS.map((text) => ({ title: text, blurb: `woods ${text}` })),
   ];
   await server.expect(201, "POST", "/v1/collections/book/documents/bulk", { documents });
@@ -308,6 +308,7 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     const first = await page.locator(".hit", { hasText: "Walden" }).textContent();
     t.match(first, /Both[\d.]+Words[\d.]+Meaning[\d.]+/);
     t.equal((await page.locator(".hit mark").count()) > 0, true);
+    await page.locator(".hit .entities li", { hasText: "1845" }).waitFor();
     t.equal(await strangers(), 0);
     t.same(await violations(), [], "of a search");
   });

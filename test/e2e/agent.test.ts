@@ -110,6 +110,54 @@ t.test("nothing is written unless it is allowed, and by nobody who may not", asy
   t.match(told().find(({ role }) => role === "tool")?.content, /an agent cannot run agents/);
 });
 
+t.test("an agent on a lead may do less than who starts it", async (t) => {
+  const results = () =>
+    told()
+      .filter(({ role }) => role === "tool")
+      .map(({ content }) => content);
+  const steps = [
+    call("query", { sql: "SELECT name FROM customers WHERE id = 1" }),
+    call("query", { sql: "SELECT amount FROM orders" }),
+    call("describe_table", { table: "orders" }),
+    call("execute", { sql: "UPDATE customers SET name = 'x'" }),
+    call("execute", { sql: "CREATE TABLE made (id int)" }),
+  ];
+  script(steps, ["Done."]);
+  const lead = { tables: ["customers"], statements: ["read"] };
+  t.same((await agent({ allow_writes: true, lead })).body.data?.rows, [["Done."]]);
+  const [own, other, described, updated, defined] = results();
+  t.match(own, /Ada/);
+  t.match(other, /^error: .*orders/);
+  t.match(described, /^error: |"columns":\[\]|id/);
+  t.match(updated, /^error: .*(permission|may not)/);
+  t.match(defined, /^error: .*permission/);
+  t.same(await server.rows("SELECT name FROM customers ORDER BY id"), [["Ada"], ["Bob"]]);
+
+  script(
+    [
+      call("execute", { sql: "UPDATE customers SET name = name" }),
+      call("execute", { sql: "CREATE TABLE made (id int)" }),
+    ],
+    ["Done."],
+  );
+  await agent({ allow_writes: true, lead: { tables: ["customers"] } });
+  t.match(results()[0], /"rows_affected":2/);
+  t.match(results()[1], /^error: .*the agent may not change definitions/);
+
+  script([call("query", { sql: "SELECT 1" })], [call("query", { sql: "SELECT 2" })], ["Done."]);
+  const spent = await agent({ lead: { tokens: 1 } });
+  t.match(spent.body.error, { code: "budget_exhausted", message: /^AGENT_RUN error: .* 1 tokens/ });
+  t.equal(fake.asked.length, 1);
+  t.match((await agent({ lead: { statements: ["definition"] } })).body.error?.details, { sqlstate: "22023" });
+  t.match((await agent({ lead: { table: [] } })).body.error?.message, /lead/);
+
+  await server.rows("CREATE AGENT narrow WITH (instructions = 'Look.', lead = (tables = [customers]))");
+  script([call("query", { sql: "SELECT amount FROM orders" })], ["Done."]);
+  await server.rows("EXECUTE AGENT narrow 'Look.'");
+  t.match(results()[0], /^error: .*orders/);
+  await server.rows("DROP AGENT narrow");
+});
+
 t.test("in a sandbox what an agent writes is a branch, to be looked at and merged", async (t) => {
   const remove = call("execute", { sql: "DELETE FROM orders WHERE amount < 20" });
   const insert = call("execute", { sql: "INSERT INTO customers VALUES (3, 'Eve')" });

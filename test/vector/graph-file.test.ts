@@ -93,6 +93,12 @@ t.test("a changed byte, a missing end and a longer one are refused", async (t) =
   t.throws(() => VectorGraph.load([bytes, Buffer.of(0)]), DamagedGraphError);
 });
 
+t.test("a file of an older format is refused: it does not say how many candidates searches need", async (t) => {
+  const bytes = savedBytes(grown({ metric: "l2" }, clusteredVectors(300, 10, 6)));
+  bytes.writeUInt32LE(bytes.readUInt32LE(4) - 1, 4);
+  t.throws(() => VectorGraph.load([bytes]), { name: "DamagedGraphError", message: /format 3, not 4/ });
+});
+
 t.test("a graph that is changed while it is saved", async (t) => {
   const vectors = clusteredVectors(3_000, 40, 8);
   const graph = grown({ metric: "l2" }, vectors);

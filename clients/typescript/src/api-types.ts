@@ -595,7 +595,7 @@ readonly distance_metric?: string | undefined;
 readonly m?: number | undefined; 
 /** Candidates kept while a vector is linked. Default: 100, and at least 2 × m. */
 readonly ef_construction?: number | undefined; 
-/** Default number of candidates that a search keeps. Default: 64. */
+/** Number of candidates that a search keeps. Left out: the index finds out how many it needs, at least 64. */
 readonly ef?: number | undefined; 
 /** Another name for `ef`. */
 readonly ef_search?: number | undefined; 
@@ -607,7 +607,7 @@ readonly index_type?: string | undefined; }; }; readonly answer: { readonly name
 readonly state: string; 
 /** 0 to 1. */
 readonly progress: number; }; readonly m: number; readonly ef_construction: number; 
-/** Default number of candidates that a search keeps. */
+/** Default number of candidates that a search keeps. Without a value of its own, the index keeps more than 64 where it has found that it must. */
 readonly ef: number; readonly quantization: string; 
 /** RFC 3339, UTC. */
 readonly created_at: string; } };
@@ -623,7 +623,7 @@ readonly page_size?: string | number | boolean | undefined; }; }; readonly answe
 readonly state: string; 
 /** 0 to 1. */
 readonly progress: number; }; readonly m: number; readonly ef_construction: number; 
-/** Default number of candidates that a search keeps. */
+/** Default number of candidates that a search keeps. Without a value of its own, the index keeps more than 64 where it has found that it must. */
 readonly ef: number; readonly quantization: string; 
 /** RFC 3339, UTC. */
 readonly created_at: string; })[] };
@@ -633,7 +633,7 @@ readonly created_at: string; })[] };
 readonly state: string; 
 /** 0 to 1. */
 readonly progress: number; }; readonly m: number; readonly ef_construction: number; 
-/** Default number of candidates that a search keeps. */
+/** Default number of candidates that a search keeps. Without a value of its own, the index keeps more than 64 where it has found that it must. */
 readonly ef: number; readonly quantization: string; 
 /** RFC 3339, UTC. */
 readonly created_at: string; } };
@@ -689,7 +689,7 @@ readonly mode?: "vector" | "semantic" | "text" | "hybrid" | undefined; readonly 
 readonly filter_mode?: string | undefined; 
 /** True unless said. */
 readonly include_metadata?: boolean | undefined; readonly include_vectors?: boolean | undefined; 
-/** Candidates that the search keeps. */
+/** Candidates that the search keeps. Left out: as the collection says. */
 readonly ef?: number | undefined; readonly min_score?: number | undefined; 
 /** Another name for `min_score`. */
 readonly threshold?: number | undefined; 

@@ -2,6 +2,7 @@
 
 import type { ToolSpec } from "../../ai/providers/provider.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
+import type { AgentLead } from "./agent-lead.js";
 
 export interface AgentTools {
   /** The caller's credential may not write. */
@@ -34,6 +35,8 @@ export interface ToolBounds {
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch. */
   readonly deadlineMs: number;
+  /** What the agent may do less than its caller; null: nothing. */
+  readonly lead: AgentLead | null;
 }
 
 export interface AgentStep {

@@ -3,10 +3,11 @@
  * whose statement runs the agent, and within the agent's own bounds.
  */
 
-import { mayCall, requireTool } from "../../actor/key-lead.js";
+import { ledHead, mayCall, requireTool } from "../../actor/key-lead.js";
 import { callerOf, type Request } from "../../actor/request.js";
 import type { ToolSpec } from "../../ai/providers/provider.js";
 import { DbError } from "../../protocol/errors.js";
+import { REQUEST_READ_ONLY } from "../../protocol/frames.js";
 import { AGENT_RUNS_KEPT } from "../../protocol/limits.js";
 import type { Agents } from "../../query/expr/functions/generation.js";
 import { readCallOptions } from "../../session/call-options.js";
@@ -117,10 +118,12 @@ async function callTool(
  */
 async function within<T>(
   request: Request,
-  { signal, deadlineMs }: ToolBounds,
+  { signal, deadlineMs, lead }: ToolBounds,
   work: (own: Request) => Promise<T>,
 ): Promise<T> {
-  const own = request.forAgent(deadlineMs);
+  const readsOnly = request.readOnly || lead?.statements?.includes("write") === false;
+  const head = lead === null ? undefined : ledHead(request.head, lead);
+  const own = request.forAgent(deadlineMs, readsOnly ? REQUEST_READ_ONLY : undefined, head);
   const stop = (): void => own.end(reasonOf(signal));
   if (signal.aborted) stop();
   else signal.addEventListener("abort", stop);

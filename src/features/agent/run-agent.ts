@@ -15,6 +15,7 @@ import {
 } from "../../ai/providers/provider.js";
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError } from "../../protocol/errors.js";
+import { AGENT_LEAD, leadOfRun } from "./agent-lead.js";
 import type { AgentSandbox, AgentStep, AgentTools, ToolBounds } from "./agent-tools.js";
 
 export const AGENT_OPTIONS = Strict({
@@ -28,6 +29,7 @@ export const AGENT_OPTIONS = Strict({
   model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
   max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  lead: Type.Optional(AGENT_LEAD),
   format: Type.Optional(Type.Enum(["text", "json"])),
 });
 
@@ -117,7 +119,10 @@ export async function runAgent(
     provider,
     tools,
     options,
-    bounds: { allowWrites, signal: all, deadlineMs: startedAt.getTime() + seconds * 1000 },
+    bounds: {
+      ...{ allowWrites, signal: all, deadlineMs: startedAt.getTime() + seconds * 1000 },
+      lead: leadOfRun(options.lead),
+    },
     names: new Set(specs.map(({ name }) => name)),
     messages: [
       { role: "system", content: `${persona.trim()}\n\n${RULES}`.trim() },
@@ -182,11 +187,20 @@ function toldOf(error: unknown, id: string): unknown {
   return new DbError(error.code, `AGENT_RUN error: ${message}`, { sqlstate: "58000", ...error.details, run_id: id });
 }
 
+function requireTokens({ options, tokens }: Run): void {
+  const most = options.lead?.tokens;
+  if (most === undefined || tokens.input + tokens.output < most) return;
+  throw agentError(`the model has used the ${most} tokens of the agent's lead`, "budget_exhausted", {
+    hint: 'Raise "lead.tokens" of the agent.',
+  });
+}
+
 async function untilAnswered(run: Run, specs: ReturnType<AgentTools["specs"]>): Promise<string> {
   const { options, messages, steps } = run;
   const stepsMax = options.max_steps ?? STEPS_MAX;
   let malformed = 0;
   for (let step = 1; step <= stepsMax; step++) {
+    requireTokens(run);
     const reply = await ask(run, specs);
     if (reply.toolCalls.length === 0) {
       if (reply.text.trim() === "") throw agentError(`the model gave no answer (${reply.reason})`);

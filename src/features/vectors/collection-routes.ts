@@ -10,13 +10,13 @@ import { pageOf } from "../../bodies/paging.js";
 import type { InputOf } from "../../bodies/validate.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
-import { EF_SEARCH } from "../../query/exec/nearest-scan.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
 import type { Answer } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import { plainRows } from "../../session/sql-result.js";
 import { DEFAULT_METRIC, type VectorMetric } from "../../values/vector-metric.js";
+import { EF_LEAST } from "../../vector/calibration.js";
 import { type Ask, readTogether, rowsOf, runAlone } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { findVectorCollection } from "./find-vector-collection.js";
@@ -198,7 +198,7 @@ function description(
   count: number,
   life: IndexLife,
 ): Described {
-  const { m = M, efConstruction = EF_CONSTRUCTION, efSearch = EF_SEARCH, storage = "f32" } = index?.vector ?? {};
+  const { m = M, efConstruction = EF_CONSTRUCTION, efSearch = EF_LEAST, storage = "f32" } = index?.vector ?? {};
   return {
     name: table.name,
     dimensions,

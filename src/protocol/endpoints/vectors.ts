@@ -32,7 +32,10 @@ const Collection = Type.Object({
   }),
   m: Type.Integer(),
   ef_construction: Type.Integer(),
-  ef: Type.Integer({ description: "Default number of candidates that a search keeps." }),
+  ef: Type.Integer({
+    description:
+      "Default number of candidates that a search keeps. Without a value of its own, the index keeps more than 64 where it has found that it must.",
+  }),
   quantization: Type.String(),
   created_at: Timestamp,
 });
@@ -94,7 +97,8 @@ export const vectorEndpoints = [
         Type.Integer({
           minimum: 1,
           maximum: 1000,
-          description: "Default number of candidates that a search keeps. Default: 64.",
+          description:
+            "Number of candidates that a search keeps. Left out: the index finds out how many it needs, at least 64.",
         }),
       ),
       ef_search: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: "Another name for `ef`." })),
@@ -264,7 +268,11 @@ export const vectorEndpoints = [
       include_metadata: Type.Optional(Type.Boolean({ description: "True unless said." })),
       include_vectors: Type.Optional(Type.Boolean()),
       ef: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX, description: "Candidates that the search keeps." }),
+        Type.Integer({
+          minimum: 1,
+          maximum: SEARCH_LIMIT_MAX,
+          description: "Candidates that the search keeps. Left out: as the collection says.",
+        }),
       ),
       min_score: Type.Optional(Type.Number()),
       threshold: Type.Optional(Type.Number({ description: "Another name for `min_score`." })),

@@ -14,7 +14,7 @@ import { BULK_ROWS, BulkWriter, type FindTable, requiresSingleRows, storesAhead 
 import { ChunkRecords, GROUP_ROWS } from "./chunk-records.js";
 import type { ExecContext } from "./context.js";
 import { compileInsteadOf } from "./instead-of.js";
-import { after, drain, inOrder, inTurns, type Open, type Operator } from "./operator.js";
+import { after, drain, inOrder, inTurns, type Open, type Operator, storeInTurns } from "./operator.js";
 import { partitionIndex } from "./partition-index.js";
 import { belongs, compileRoutes, type RoutedTable, type RouteProgram, routeRow } from "./partition-router.js";
 import { type ChangedRows, compileReturning, modifying } from "./returning.js";
@@ -226,7 +226,7 @@ export class Inserter {
         ? this.finishLoad(this.bulk)
         : this.program.isTriggered
           ? inOrder(context, rows.length, this.insertRow, done)
-          : inTurns(context, rows.length, this.insertRow, done),
+          : storeInTurns(context, rows.length, this.insertRow, done),
     );
   }
 
@@ -276,7 +276,7 @@ export class Inserter {
 
   private loadRows(batch: Batch): void | Promise<void> {
     this.loading = batch;
-    return inTurns(this.context, batch.length, this.loadRow, () => this.bulk!.storeIfFull());
+    return storeInTurns(this.context, batch.length, this.loadRow, () => this.bulk!.storeIfFull());
   }
 
   private loadChunk(chunk: Chunk): void | Promise<void> {

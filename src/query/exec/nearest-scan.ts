@@ -32,8 +32,6 @@ import { FoldedForSearch, type VectorIndex, vectorCorrections } from "./vector-c
 /** More rows than this, or than this part of the table, are not worth a search. */
 const COUNT_MAX = 10_000;
 const COUNT_SHARE_MAX = 0.25;
-/** Candidates that a walk keeps, unless the setting hnsw.ef_search or the index says otherwise. */
-export const EF_SEARCH = 64;
 /**
  * Up to this many passing rows, or this share of all, are compared one by one: a walk that hands out few rows costs
  * more.
@@ -270,9 +268,9 @@ class NearestScanOperator implements Operator {
     count: number,
     seen: ReadonlySet<number>,
   ): Nearest | null {
-    if (seen.size > 0 && this.filter === null) {
+    if (seen.size > 0 && this.filter === null && !this.isComparedWithAll(index, count)) {
       // Each of them that is named is a record read in vain: rows that a load has brought meanwhile may be many.
-      const ef = Math.max(count, this.efSearch());
+      const ef = this.candidates(index, count);
       const spare = ef >> 2;
       let named = 0;
       const isOther = (slot: number): boolean => {
@@ -290,21 +288,23 @@ class NearestScanOperator implements Operator {
   /** Null: the filter is to be asked of all rows before. */
   private nearest(index: VectorIndex, query: Float32Array, count: number): Nearest | null {
     const { body } = index;
-    const ef = Math.max(count, this.efSearch());
+    const ef = this.candidates(index, count);
+    const isWalked = ef !== Number.POSITIVE_INFINITY;
     if (this.filter === null) {
+      if (!isWalked) return body.nearest(query, count, null);
       const found = body.search(query, count, ef, null);
       return found.complete ? found : body.nearest(query, count, null);
     }
     const marks = this.filter.marks(index);
     const isKnown = marks.knownCount >= index.count;
     if (!isKnown) {
-      const found = this.amongCandidates(index, marks, query, count, ef);
+      const found = isWalked ? this.amongCandidates(index, marks, query, count, ef) : null;
       if (found !== null) return found;
       this.isAskedAll = true;
       return null;
     }
     const passing = marks.passingCount;
-    const mayWalk = this.filterMode() !== "pre";
+    const mayWalk = isWalked && this.filterMode() !== "pre";
     if (mayWalk && passing > Math.max(COMPARED_MAX, COMPARED_SHARE_MAX * index.count)) {
       const found = body.search(query, count, ef, marks.words);
       if (found.slots.length >= Math.min(count, passing)) return found;
@@ -340,8 +340,14 @@ class NearestScanOperator implements Operator {
     return mode === "post" ? LOOSE_SHARE_POST : LOOSE_SHARE;
   }
 
-  private efSearch(): number {
-    const setting = this.context.services.setting("hnsw.ef_search");
-    return setting === null ? (this.program.search.index.vector!.efSearch ?? EF_SEARCH) : Number(setting);
+  /** How many a walk keeps, as the setting hnsw.ef_search or the index's definition says, or else as was measured. */
+  private candidates(index: VectorIndex, count: number): number {
+    const setting = this.context.services.givenSetting("hnsw.ef_search");
+    const named = setting === null ? this.program.search.index.vector!.efSearch : Number(setting);
+    return named === undefined ? index.body.candidatesFor(count) : Math.max(count, named);
+  }
+
+  private isComparedWithAll(index: VectorIndex, count: number): boolean {
+    return this.candidates(index, count) === Number.POSITIVE_INFINITY;
   }
 }

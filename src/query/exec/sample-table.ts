@@ -48,10 +48,10 @@ function lehmer(): () => number {
   };
 }
 
-/** Rows that no segment has: how many, and a sample of them. */
+/** Rows that no segment has: how many, and the values of a sample of them: vectors make records long. */
 interface Added {
   count: number;
-  readonly sample: Uint8Array[];
+  readonly sample: (readonly Value[])[];
 }
 
 /** A segment that rows are drawn of, and what the transaction sees in its range otherwise. */
@@ -123,9 +123,16 @@ export class TableSample {
   }
 
   private put(place: number, record: Uint8Array): void {
-    const { columns, decoded } = this;
-    this.decode(record, decoded, 0);
-    for (let c = 0; c < columns.length; c++) columns[c]!.put(place, decoded[c]![0]!);
+    this.putRow(place, this.valuesOf(record));
+  }
+
+  private valuesOf(record: Uint8Array): readonly Value[] {
+    this.decode(record, this.decoded, 0);
+    return this.decoded.map(([value]) => value!);
+  }
+
+  private putRow(place: number, values: readonly Value[]): void {
+    for (const [c, column] of this.columns.entries()) column.put(place, values[c]!);
     if (place >= this.length) this.length = place + 1;
   }
 
@@ -222,7 +229,7 @@ export class TableSample {
   /** So many of the records, from all over. */
   private async putSpread({ sample }: Added, wanted: number): Promise<void> {
     const count = Math.min(wanted, sample.length);
-    const take = (i: number): void => this.put(this.length, sample[Math.floor((i * sample.length) / count)]!);
+    const take = (i: number): void => this.putRow(this.length, sample[Math.floor((i * sample.length) / count)]!);
     await inTurns(this.work, count, take, () => undefined);
   }
 
@@ -268,7 +275,7 @@ export class TableSample {
   private add(record: Uint8Array, added: Added): void {
     const { count, sample } = added;
     const place = count < SAMPLE_ROWS ? count : Math.floor(this.random() * (count + 1));
-    if (place < SAMPLE_ROWS) sample[place] = record;
+    if (place < SAMPLE_ROWS) sample[place] = this.valuesOf(record);
     added.count++;
   }
 

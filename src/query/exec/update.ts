@@ -13,7 +13,7 @@ import { BULK_ROWS } from "./bulk-writer.js";
 import { RowsChangedOnce } from "./changed-once.js";
 import type { ExecContext } from "./context.js";
 import { compileInsteadOf } from "./instead-of.js";
-import { after, drain, inTurns, type Open, type Operator } from "./operator.js";
+import { after, drain, type Open, type Operator, storeInTurns } from "./operator.js";
 import { belongs, compileRoutes, type RouteProgram } from "./partition-router.js";
 import { type ChangedRows, compileReturning, modifying, type ReturningProgram } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
@@ -116,7 +116,7 @@ class Updater {
           return after(writer.endChanges(program.assigned), () => result);
         }
         const result: ChangedRows = { columns: [...this.newColumns, ...rows.columns], rows: this.changed };
-        return inTurns(context, rows.length, this.evaluate, () => this.inNextTurn(() => this.write(result)));
+        return storeInTurns(context, rows.length, this.evaluate, () => this.inNextTurn(() => this.write(result)));
       },
     );
   }
@@ -124,20 +124,20 @@ class Updater {
   private load(batch: Batch): void | Promise<void> {
     const { context, changed } = this;
     this.source = batch;
-    return inTurns(context, batch.length, this.evaluate, () =>
-      inTurns(context, changed.length, this.change, () => this.incoming.count(changed)),
+    return storeInTurns(context, batch.length, this.evaluate, () =>
+      storeInTurns(context, changed.length, this.change, () => this.incoming.count(changed)),
     );
   }
 
   private write(result: ChangedRows): ChangedRows | Promise<ChangedRows> {
     const { context, changed, writer, program } = this;
     if (changed.length >= BULK_ROWS && writer.beginChanges()) {
-      return inTurns(context, changed.length, this.change, () =>
+      return storeInTurns(context, changed.length, this.change, () =>
         after(writer.endChanges(program.assigned), () => result),
       );
     }
-    return inTurns(context, changed.length, this.takeOut, () =>
-      this.inNextTurn(() => inTurns(context, changed.length, this.putBack, () => result)),
+    return storeInTurns(context, changed.length, this.takeOut, () =>
+      this.inNextTurn(() => storeInTurns(context, changed.length, this.putBack, () => result)),
     );
   }
 

@@ -9,6 +9,9 @@ import type { Operator, Pulled } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
 
+/** Rows between two looks at the clock. */
+const ROWS_PER_LOOK = 8;
+
 export function compileValues(plan: ValuesPlan): (context: ExecContext) => ValuesOperator {
   const rows = plan.rows.map((row) => row.map((expr) => compileExpr(expr, NO_SLOTS)));
   const orders = plan.rows.map(evaluationOrder);
@@ -49,9 +52,12 @@ export class ValuesOperator implements Operator {
 
   private batch(): Batch {
     const { rows, orders, columns, context } = this;
-    const length = Math.min(context.batchRows, rows.length - this.position);
+    const most = Math.min(context.batchRows, rows.length - this.position);
     context.checkpoint();
-    for (let row = 0; row < length; row++) {
+    let length = 0;
+    // Texts that become vectors take long.
+    while (length < most && !(length % ROWS_PER_LOOK === ROWS_PER_LOOK - 1 && context.shouldYield())) {
+      const row = length++;
       const exprs = rows[this.position + row]!;
       const order = orders[this.position + row]!;
       for (let i = 0; i < columns.length; i++) {

@@ -191,6 +191,8 @@ export interface EvalContext {
 export interface EvalServices {
   /** A setting's value; null: there is no such setting. */
   setting(name: string): string | null;
+  /** The value that somebody has given it; null: it has the one that it begins with, or there is no such setting. */
+  givenSetting(name: string): string | null;
   /**
    * Runs the subquery's plan; `context.outer` holds the values of `expr.outer`, put there by the compiled expression.
    * scalar: the value, NULL for no row (21000 for several). exists: a boolean. array: a SqlArray. list, in, any, all:

@@ -6,6 +6,7 @@ import type { EvalServices } from "./expr.js";
 export function refusingServices(refuse: () => never): EvalServices {
   return {
     setting: refuse,
+    givenSetting: refuse,
     runSubquery: refuse,
     callRoutine: refuse,
     routineRows: refuse,
@@ -23,6 +24,7 @@ export const NO_SERVICES: EvalServices = Object.freeze({
     throw sqlError("0A000", "a subquery, a function in SQL or PL/pgSQL, or a graph cannot be used here");
   }),
   setting: () => null,
+  givenSetting: () => null,
   capability: () => null,
   computeElsewhere: async () => undefined,
   renewSnapshot: () => undefined,

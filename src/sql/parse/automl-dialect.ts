@@ -97,8 +97,15 @@ function parametersOf(tokens: readonly Token[]): string[] {
 /** A parameter of the type that the client's value has: a query's column takes that, an argument becomes text. */
 const open = (parameter: string) => `(SELECT ${parameter})`;
 
-/** `name = value, …)` as names and values in turn: texts, numbers, words, parameters, and lists of them in brackets. */
+/** `name = value, …)` as names and values in turn: texts, numbers, words, parameters, lists in brackets, options. */
 export function optionsOf(statement: Statement, from: number): string[] {
+  const { options, next } = optionsAt(statement, from);
+  if (next !== statement.tokens.length) throw syntaxErrorAt(statement, next, "the end of the statement");
+  return options;
+}
+
+/** `next`: after the closing parenthesis. */
+function optionsAt(statement: Statement, from: number): { readonly options: string[]; readonly next: number } {
   const { tokens } = statement;
   const options: string[] = [];
   let at = from;
@@ -112,13 +119,16 @@ export function optionsOf(statement: Statement, from: number): string[] {
     if (isSymbol(tokens[at], ",")) at++;
     else if (!isSymbol(tokens[at], ")")) throw syntaxErrorAt(statement, at, '"," or ")"');
   }
-  if (at !== tokens.length - 1) throw syntaxErrorAt(statement, at + 1, "the end of the statement");
-  return options;
+  return { options, next: at + 1 };
 }
 
 /** As an expression. */
 function valueAt(statement: Statement, from: number): { readonly value: string; readonly next: number } {
   const { tokens } = statement;
+  if (isSymbol(tokens[from], "(")) {
+    const { options, next } = optionsAt(statement, from + 1);
+    return { value: `jsonb_build_object(${options.join(", ")})`, next };
+  }
   const start = isWord(tokens[from], "array") ? from + 1 : from;
   if (!isSymbol(tokens[start], "[")) return scalarAt(statement, from);
   const list: string[] = [];

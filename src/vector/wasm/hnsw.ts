@@ -23,7 +23,9 @@ import {
   allowedBits,
   batch,
   batchMax,
+  CALIBRATION,
   codeOf,
+  countAdded,
   ensurePool,
   ensureSlot,
   entrySlot,
@@ -40,6 +42,7 @@ import {
   liveCount,
   loadState,
   metric,
+  NEVER,
   NONE,
   originalOf,
   other,
@@ -142,6 +145,10 @@ export function allowedAt(): usize {
   return allowedBits;
 }
 
+export function calibrationAt(): usize {
+  return CALIBRATION;
+}
+
 export function slotCount(): u32 {
   return slots();
 }
@@ -175,6 +182,7 @@ export function append(): i32 {
   if (storage !== F32 && keepsOriginals) memory.copy(originalOf(slot), input, (<usize>padded) << 2);
   store<u32>(linksOf(slot, 0), 0);
   addLive(1);
+  countAdded();
   // Walks meet what is linked only.
   store<u8>(visited + slot, 0);
   joinTwins(slot, slot);
@@ -392,6 +400,20 @@ export function search(ef: u32, filtered: bool, wide: u32, allowedCount: u32): i
   else walkAllowed(query, ef, allowedCount);
   spreadTwins(ef, filtered);
   return gone === 0 ? size : cleanPool();
+}
+
+/** It is a node that no other vector is equal to, and a search can do without it. */
+export function isSample(slot: u32): bool {
+  return slot < slots() && stateOf(slot) === LINKED && !isGone(slot) && !hasTwins(slot) && slot !== entrySlot();
+}
+
+/** `search` by a walk that does not meet the slot, which `isSample` is true for. */
+export function searchBeside(slot: u32, ef: u32): i32 {
+  // No mark of a walk is as large.
+  store<u8>(visited + slot, NEVER);
+  const found = search(ef, false, 0, 0);
+  store<u8>(visited + slot, 0);
+  return found;
 }
 
 /** Sorts what `search` found by exact distance. */

@@ -59,6 +59,9 @@ export const SHARED: usize = IMAGE + 104;
 const WAITING_COUNT: usize = IMAGE + 108;
 /** Other threads that link are to end (threads.ts). */
 export const STOP: usize = IMAGE + 112;
+/** Four words of the owner's (calibration.ts); the last is how many vectors were ever added. */
+export const CALIBRATION: usize = IMAGE + 128;
+const ADDED: usize = CALIBRATION + 12;
 
 // Geometry of a chunk, computed from the above.
 export let chunkShift: u32 = 0;
@@ -179,6 +182,11 @@ export function waitingCount(): u32 {
 
 export function addWaiting(by: i32): void {
   atomic.add<u32>(WAITING_COUNT, <u32>by);
+}
+
+/** One more was added. */
+export function countAdded(): void {
+  store<u32>(ADDED, load<u32>(ADDED) + 1);
 }
 
 /** Other threads link, or the image is copied: nothing is taken out of the graph, and no slot is used again. */

@@ -1,4 +1,4 @@
-/** What a search has found: scores, passages and content. */
+/** What a search has found: scores, passages, content and the names in it. */
 import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { roundedText } from "../../lib/format.js";
@@ -6,6 +6,7 @@ import { Button } from "../../ui/button.js";
 import { CodeBlock } from "../../ui/code-block.js";
 import { Dialog } from "../../ui/dialog.js";
 import { DocumentLines } from "../data/document-lines.js";
+import { Entities } from "./entities.js";
 import type { Hit } from "./searches.js";
 
 const PASSAGES_SHOWN = 3;
@@ -31,6 +32,7 @@ export function Hits({ hits }: { readonly hits: readonly Hit[] }) {
           <div class="hit-content">
             <Passages hit={hit} />
             <DocumentLines doc={hit.content} />
+            <Entities hit={hit} />
           </div>
           <Button kind="quiet" icon="braces" label="The whole document" onClick={() => setOpen(hit)} />
         </li>

@@ -91,12 +91,13 @@ const all = systemRelation(
     items: INT8,
     items_waiting: INT8,
     size_bytes: INT8,
+    candidates: INT8,
   },
   function* (view) {
     for (const { table, index } of searchIndexes(view)) {
       const life = view.indexLifeOf(index);
       if (life === null) continue;
-      const { state, rowsRead, items, waiting, bytes } = life;
+      const { state, rowsRead, items, waiting, bytes, candidates } = life;
       yield {
         schemaname: table.schema,
         tablename: table.name,
@@ -108,6 +109,7 @@ const all = systemRelation(
         items,
         items_waiting: waiting,
         size_bytes: bytes,
+        candidates,
       };
     }
   },

@@ -89,6 +89,7 @@ export interface SearchIndexLife {
   readonly items: number;
   readonly waiting: number;
   readonly bytes: number;
+  readonly candidates: number | null;
 }
 
 export interface SystemView {
