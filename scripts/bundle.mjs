@@ -123,6 +123,7 @@ const ENTRIES = {
   "compute-process": "workers/compute-process.ts",
   "engine-writer": "workers/engine-writer.ts",
   inference: "workers/inference.ts",
+  checkpoints: "workers/checkpoints.ts",
   lease: "workers/lease.ts",
   library: "workers/library.ts",
   task: "workers/task.ts",

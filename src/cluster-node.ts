@@ -2,20 +2,25 @@
  * This process as a node of a cluster: brings the data directory into it, keeps the lease, and finds other nodes.
  * Loaded by serve.ts where `cluster.url` is set.
  */
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import { CheckpointServer } from "./cluster/checkpoint-server.js";
+import type { CheckpointLine, CheckpointThreadSettings } from "./cluster/checkpoint-thread.js";
 import { ClusterMap, type ClusterMeta, readClusterUrl } from "./cluster/cluster-map.js";
 import { ClusterRoutes } from "./cluster/cluster-routes.js";
 import { readEtcdTls } from "./cluster/etcd-tls.js";
 import { LeaseMemory, newLeaseMemory } from "./cluster/lease-memory.js";
 import { listenToPeers, peerKey } from "./cluster/peer-link.js";
+import { checkpointKey } from "./cluster/stored-checkpoint.js";
 import { ConfigError } from "./config/config-error.js";
 import { adoptSecret, DataDirectoryError } from "./config/data-lock.js";
 import { openSecret, secretFile, unsealFromNodes } from "./config/sealed-secret.js";
 import type { PartitionRoutes } from "./gateway/partition-routes.js";
 import type { Config } from "./protocol/config.js";
-import type { ClusterSettings } from "./protocol/messages.js";
+import type { CheckpointPlace, ClusterSettings } from "./protocol/messages.js";
 import { threadEntry } from "./protocol/places.js";
 import { FORMAT_VERSION } from "./storage/format.js";
 import { joinInstallation } from "./storage/installation.js";
@@ -30,6 +35,9 @@ export interface ClusterNode {
   /** After the actors have ended. */
   close(): Promise<void>;
 }
+
+/** That a thread may take to end. */
+const END_MS_MAX = 3000;
 
 export interface JoinedData {
   readonly secret: Uint8Array;
@@ -94,10 +102,49 @@ async function readMeta(cluster: Config["cluster"], warn: (message: string) => v
   );
 }
 
+/** Null: nothing is kept outside of nodes. Throws what the operator has to do. */
+function checkpointPlace({ cluster }: Config, installation: string, secret: Uint8Array): CheckpointPlace | null {
+  const { checkpoints: place, checkpointsEndpoint, checkpointsRegion: region } = cluster;
+  if (place === "") return null;
+  const key = checkpointKey(secret);
+  if (!place.startsWith("s3://")) {
+    if (existsSync(place)) return { place, s3: null, key, installation };
+    throw new ConfigError([`cluster.checkpoints: the folder ${place} does not exist: make it, or mount it`]);
+  }
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
+  if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY)
+    throw new ConfigError([
+      "cluster.checkpoints: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are missing in the environment",
+    ]);
+  const endpoint = checkpointsEndpoint === "" ? `https://s3.${region}.amazonaws.com` : checkpointsEndpoint;
+  const keys = { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY };
+  const s3 = { endpoint, region, ...keys, ...(AWS_SESSION_TOKEN && { sessionToken: AWS_SESSION_TOKEN }) };
+  return { place, s3, key, installation };
+}
+
+/** Without it the node serves all the same, so whoever runs it is told. */
+function startCheckpoints(workerData: CheckpointThreadSettings, logger: Logger): Worker {
+  const thread = new Worker(threadEntry("checkpoints"), { workerData });
+  thread.on("message", ({ level, message, fields }: CheckpointLine) => logger[level](fields, message));
+  thread.on("error", (error) => logger.error({ err: error }, "the thread of the checkpoints ended: restart the node"));
+  return thread;
+}
+
+/** What it does at the moment it does not end. */
+async function endCheckpoints(thread: Worker | null): Promise<void> {
+  if (thread === null) return;
+  const ended = once(thread, "exit").catch(() => undefined);
+  thread.postMessage("end");
+  const waited = new AbortController();
+  await Promise.race([ended, sleep(END_MS_MAX, undefined, { signal: waited.signal }).catch(() => undefined)]);
+  waited.abort();
+  await thread.terminate();
+}
+
 /** Other nodes may connect from now on. */
 export async function startNode(
   config: Config,
-  { secret, partitions }: JoinedData,
+  { secret, id, partitions }: JoinedData,
   logger: Logger,
 ): Promise<ClusterNode> {
   const { url, node, advertise, listen, reads, copies, replaceAfterSeconds } = config.cluster;
@@ -115,11 +162,14 @@ export async function startNode(
   const server = await listenToPeers(listen === "" ? advertise : listen, key, (socket) => routes.accept(socket));
   let thread: Worker | null = null;
   let isClosing = false;
+  const place = checkpointPlace(config, id, secret);
+  let keeper: Worker | null = null;
   return {
     routes,
     settings: {
       ...{ endpoints, ...(tls && { tls }), name, node, reads, copies, peerKey: key, lease: memory },
       replaceAfterMs: replaceAfterSeconds * 1000,
+      ...(place !== null && { checkpoints: place }),
     },
     async begin() {
       await map.leave(node, false);
@@ -133,6 +183,10 @@ export async function startNode(
         logger.fatal({ code }, "the thread of the lease ended");
         process.exit(1);
       });
+      if (place === null) return;
+      const everyMs = config.cluster.checkpointSeconds * 1000;
+      const data = { endpoints, tls, name, node, dataDirectory: config.data.dir, place, everyMs };
+      keeper = startCheckpoints(data, logger);
     },
     async leave() {
       // Without etcd nobody is told; others take over when the lease has run out.
@@ -140,6 +194,7 @@ export async function startNode(
     },
     async close() {
       isClosing = true;
+      await endCheckpoints(keeper);
       server.close();
       await routes.close();
       await checkpoints.close();

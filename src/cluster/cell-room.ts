@@ -3,7 +3,7 @@
  * it give up the space of what was trimmed. Whoever owns partitions calls `look` every second or so.
  */
 import { DbError } from "../protocol/errors.js";
-import type { LogService } from "./log-service.js";
+import type { LogService, LogUsage } from "./log-service.js";
 
 export interface CellRoomOptions {
   readonly service: Pick<LogService, "usage" | "makeRoom">;
@@ -45,14 +45,19 @@ export class CellRoom {
     }
     const { bytes } = usage;
     this.bytes = bytes;
-    this.isFilling = usage.isFull || bytes > this.bytesMax / 2;
+    this.isFilling = isFillingAt(usage, this.bytesMax);
     if (usage.isFull) this.refusal = refusal("the log service has no room (etcd: alarm NOSPACE)");
     else if (bytes > this.bytesMax) {
       this.refusal = refusal(
-        `it holds ${bytes} bytes that no second copy has on its disk, of at most ${this.bytesMax}`,
+        `it holds ${bytes} bytes that neither a second copy nor a checkpoint has, of at most ${this.bytesMax}`,
       );
     } else this.refusal = null;
   }
+}
+
+/** Half of what may be held is. */
+export function isFillingAt({ bytes, isFull }: LogUsage, bytesMax = BYTES_MAX): boolean {
+  return isFull || bytes > bytesMax / 2;
 }
 
 function refusal(why: string): DbError {

@@ -96,7 +96,7 @@ async function fetchSome(fetch: CheckpointFetch, progress: Progress): Promise<vo
 }
 
 /** Beside what the partition has there already. Throws disk_full. */
-async function checkRoom(into: string, files: readonly CheckpointFile[]): Promise<void> {
+export async function checkRoom(into: string, files: readonly CheckpointFile[]): Promise<void> {
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const { bavail, bsize } = await statfs(into);
   if (bavail * bsize >= bytes + SPARE_BYTES) return;

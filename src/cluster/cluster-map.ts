@@ -7,8 +7,8 @@ import type { EtcdTls } from "../protocol/messages.js";
 import type { KeyValue, RangeResponse, ResponseOp } from "./etcd_pb.js";
 import { EtcdClient } from "./etcd-client.js";
 import { type EtcdFindings, judgeEtcd } from "./etcd-health.js";
-import { copySetOf, deletion, isAt, ownerOf, put, text } from "./etcd-log-service.js";
-import type { CopySet, Member, MemberState, Owner } from "./log-service.js";
+import { checkpointOf, copySetOf, deletion, isAt, ownerOf, put, text } from "./etcd-log-service.js";
+import type { CopySet, Member, MemberState, Owner, StoredCheckpoint } from "./log-service.js";
 import { WatchedFolder, WatchedReports } from "./watched-folder.js";
 
 /** Written once, by `tessera cluster init`. */
@@ -27,6 +27,8 @@ export interface ClusterView {
   readonly members: ReadonlyMap<string, Member>;
   /** By partition: the nodes that keep a copy. Of one that is not there each node does. */
   readonly copySets: ReadonlyMap<number, CopySet>;
+  /** By partition: what is kept of it outside of all nodes. */
+  readonly checkpoints: ReadonlyMap<number, StoredCheckpoint>;
   /** By partition: who shall own it while that node lives. */
   readonly wants: ReadonlyMap<number, string>;
   /** Nodes that shall own nothing. */
@@ -57,6 +59,7 @@ export class ClusterMap {
       draining: new WatchedFolder(this.key("drain/"), () => true),
       leaving: new WatchedFolder(this.key("leave/"), () => true),
       copySets: new WatchedFolder(this.key("copy/"), (kv) => copySetOf([kv])!),
+      checkpoints: new WatchedFolder(this.key("checkpoint/"), (kv) => checkpointOf([kv])!),
     };
     this.reports = new WatchedReports(this.client, this.key("at/"));
   }
@@ -97,8 +100,8 @@ export class ClusterMap {
 
   private async viewNow(durableAgeMsMax: number): Promise<ClusterView> {
     const durable = await this.reports.read(durableAgeMsMax);
-    const { owners, members, wants, draining, leaving, copySets } = this.folders;
-    const folders = [owners, members, wants, draining, leaving, copySets];
+    const { owners, members, wants, draining, leaving, copySets, checkpoints } = this.folders;
+    const folders = [owners, members, wants, draining, leaving, copySets, checkpoints];
     for (let isWhole = false; !isWhole; ) {
       const { responses, header } = await this.client.txn({ success: folders.map(({ request }) => request) });
       // Each of them takes its part.
@@ -110,6 +113,7 @@ export class ClusterMap {
       members: members.entries,
       wants: this.numbered("wants", wants.entries),
       copySets: this.numbered("copySets", copySets.entries),
+      checkpoints: this.numbered("checkpoints", checkpoints.entries),
       draining: new Set([...draining.entries.keys(), ...leaving.entries.keys()]),
       durable,
     };

@@ -433,6 +433,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
             epoch: owner?.epoch ?? 0,
             wanted: view.wants.get(partition) ?? null,
             kept_by: view.copySets.get(partition)?.nodes ?? null,
+            checkpoint: view.checkpoints.get(partition)?.sequence ?? null,
           },
           durable: Object.fromEntries(view.durable.get(partition) ?? []),
         };

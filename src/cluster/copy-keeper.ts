@@ -8,6 +8,7 @@ import { type ClusterView, keepsCopy } from "./cluster-map.js";
 import { planCopies, trimmableTo } from "./copy-sets.js";
 import type { LogService, Revision } from "./log-service.js";
 import { type Look, newestIn } from "./look.js";
+import type { OwnerCopiesOptions } from "./owner-copies.js";
 import type { PartitionCopy } from "./partition-copy.js";
 import type { ReplicatedCommitLog } from "./replicated-commit-log.js";
 import { Turns } from "./turns.js";
@@ -17,6 +18,8 @@ export interface CopyKeeperOptions {
   readonly service: Pick<LogService, "setCopies" | "copySet" | "report" | "reports">;
   /** Nodes that keep each partition, its owner among them. */
   readonly copies: number;
+  /** Absent: nothing is kept outside of all nodes (owner-copies.ts). */
+  readonly restore?: OwnerCopiesOptions["restore"];
   /** Another node takes the place of one that has been silent for so long. */
   readonly replaceAfterMs?: number;
   /** A copy that this node shall not keep any more is deleted after that. */
@@ -140,13 +143,14 @@ export class CopyKeeper {
     partition: number,
     { log }: Kept,
     members: ReadonlySet<string>,
-    { durable, copySets }: ClusterView,
+    { durable, copySets, checkpoints }: ClusterView,
   ): Promise<void> {
-    const { node: owner, copies } = this.options;
+    const { node: owner, copies, restore } = this.options;
     const upTo = trimmableTo({
       ...{ owner, copies, members, durableHere: log.durableHere, isFilling: this.room.isFilling },
       reports: durable.get(partition) ?? NONE,
       kept: copySets.get(partition)?.nodes ?? null,
+      stored: restore === undefined ? null : (checkpoints.get(partition)?.sequence ?? 0),
     });
     if (upTo > 0 && (await log.trimReplicated(upTo))) this.room.trimmed();
   }

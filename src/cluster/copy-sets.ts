@@ -70,16 +70,25 @@ export interface TrimInput {
   readonly copies: number;
   /** Etcd needs room: as few as may be have to have it. */
   readonly isFilling: boolean;
+  /** What is kept outside of all nodes has; null: nothing is to be kept there. */
+  readonly stored: number | null;
 }
 
 /** Nodes that have a commit on disk before etcd forgets it, unless there are fewer, or shall be fewer copies. */
 const TRIM_COPIES = 2;
 
-/** What all have that keep a copy; in need of room, what two of them have. Where there are fewer nodes, all do. */
-export function trimmableTo({ owner, members, kept, reports, durableHere, copies, isFilling }: TrimInput): number {
+/**
+ * What all have that keep a copy; in need of room, what two of them have. Where there are fewer nodes, all do. What is
+ * kept outside of all nodes has it, too, as long as there is room: so that and etcd suffice if all nodes are lost. In
+ * need of room it counts like a second copy.
+ */
+export function trimmableTo(input: TrimInput): number {
+  const { owner, members, kept, reports, durableHere, copies, isFilling, stored } = input;
   const keeping = (kept ?? [...members]).filter((node) => node !== owner && members.has(node));
   const others = keeping.map((node) => reports.get(node) ?? 0).sort((a, b) => b - a);
   const least = Math.min(copies, TRIM_COPIES, members.size) - 1;
   const wanted = isFilling ? least : Math.max(least, others.length);
-  return Math.min(durableHere, wanted === 0 ? Number.POSITIVE_INFINITY : (others[wanted - 1] ?? 0));
+  const copied = wanted > 0 ? (others[wanted - 1] ?? 0) : (stored ?? Number.POSITIVE_INFINITY);
+  if (stored === null) return Math.min(durableHere, copied);
+  return Math.min(durableHere, isFilling ? Math.max(copied, stored) : Math.min(copied, stored));
 }

@@ -4,6 +4,7 @@
  *   own/{partition}                     owner; the key's mod_revision is the epoch
  *   log/{partition}/{sequence}{part}    an append; 12 and 6 hexadecimal digits
  *   copy/{partition}                    the nodes that keep a copy
+ *   checkpoint/{partition}              what is kept of it outside of all nodes
  *   at/{partition}/{node}               the newest sequence that the node has on its disk
  *   node/{node}                         a node's life; the key's mod_revision is its revision
  *
@@ -25,6 +26,7 @@ import {
 import { EtcdClient, type EtcdClientOptions, EtcdFull } from "./etcd-client.js";
 import type {
   AppendOutcome,
+  CheckpointChange,
   Claim,
   CopySet,
   CopySetChange,
@@ -37,6 +39,7 @@ import type {
   Position,
   Revision,
   Settled,
+  StoredCheckpoint,
 } from "./log-service.js";
 
 export interface EtcdLogServiceOptions extends EtcdClientOptions {
@@ -136,6 +139,21 @@ export class EtcdLogService implements LogService {
     );
   }
 
+  async checkpoint(partition: number): Promise<StoredCheckpoint | null> {
+    const { kvs } = await this.client.range({ key: this.checkpointKey(partition) });
+    return checkpointOf(kvs);
+  }
+
+  async setCheckpoint({ partition, epoch, revision, id, sequence }: CheckpointChange): Promise<Revision | null> {
+    const key = this.checkpointKey(partition);
+    return revisionAfter(
+      await this.write({
+        compare: [isAt(this.ownKey(partition), epoch), isAt(key, revision)],
+        success: [put(key, JSON.stringify({ id, sequence }))],
+      }),
+    );
+  }
+
   async report(
     node: string,
     durable: ReadonlyMap<number, number>,
@@ -224,6 +242,10 @@ export class EtcdLogService implements LogService {
 
   private copyKey(partition: number): Buffer {
     return Buffer.from(`${this.prefix}copy/${partition}`);
+  }
+
+  private checkpointKey(partition: number): Buffer {
+    return Buffer.from(`${this.prefix}checkpoint/${partition}`);
   }
 
   private atKey(partition: number, node: string): Buffer {
@@ -315,6 +337,12 @@ export function ownerOf([found]: readonly KeyValue[]): Owner | null {
 export function copySetOf([found]: readonly KeyValue[]): CopySet | null {
   if (found === undefined) return null;
   return { nodes: JSON.parse(text(found.value)) as string[], revision: Number(found.modRevision) };
+}
+
+export function checkpointOf([found]: readonly KeyValue[]): StoredCheckpoint | null {
+  if (found === undefined) return null;
+  const { id, sequence } = JSON.parse(text(found.value)) as Omit<StoredCheckpoint, "revision">;
+  return { id, sequence, revision: Number(found.modRevision) };
 }
 
 function memberText({ incarnation, counter, isFenced, address, actors }: MemberState): string {

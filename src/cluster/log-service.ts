@@ -92,6 +92,25 @@ export interface CopySetChange {
   readonly forgotten: readonly string[];
 }
 
+/** A partition's files outside of all nodes (stored-checkpoint.ts): all of them are there before it is recorded. */
+export interface StoredCheckpoint {
+  /** Under which they are found. */
+  readonly id: string;
+  /** The newest commit that they have. */
+  readonly sequence: number;
+  readonly revision: Revision;
+}
+
+export interface CheckpointChange {
+  readonly partition: number;
+  /** Of the owner that has made it. */
+  readonly epoch: Revision;
+  /** Of the one that it replaces; 0: there was none. */
+  readonly revision: Revision;
+  readonly id: string;
+  readonly sequence: number;
+}
+
 export interface LogUsage {
   /** That its data take. */
   readonly bytes: number;
@@ -115,6 +134,11 @@ export interface LogService {
   copySet(partition: number): Promise<CopySet | null>;
   /** The new revision; null: the partition has another owner or another set than it says. */
   setCopies(change: CopySetChange): Promise<Revision | null>;
+
+  /** Null: there is none. */
+  checkpoint(partition: number): Promise<StoredCheckpoint | null>;
+  /** The new revision; null: the partition has another owner or another checkpoint than it says. */
+  setCheckpoint(change: CheckpointChange): Promise<Revision | null>;
 
   /**
    * What the node has on its disk of some partitions: sequences by partition. Where `sets` names the revision of a

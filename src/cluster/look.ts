@@ -49,11 +49,13 @@ export function rankOf(node: string, partition: number, { view, orderOf }: Look)
   return rank >= 0 && isOutside(node) ? rank + OUTSIDER_RANK : rank;
 }
 
-/** Who has most of the partition, of those that have more than the node and could serve it. */
-export function richerThan(node: string, has: number, partition: number, view: ClusterView): string | null {
-  const { members, durable } = view;
-  const isThere = (name: string): boolean =>
-    members.get(name)?.isFenced === false && isReadyFor(members.get(name), partition);
+/** Who has most of the partition, of the nodes that renew, have more than that and could serve it. */
+export function richerThan(
+  { node, has, partition }: { readonly node: string; readonly has: number; readonly partition: number },
+  { members, durable }: ClusterView,
+  renewing: readonly string[],
+): string | null {
+  const isThere = (name: string): boolean => renewing.includes(name) && isReadyFor(members.get(name), partition);
   const [richest] = [...(durable.get(partition) ?? [])]
     .filter(([name, sequence]) => name !== node && sequence > has && isThere(name))
     .sort(([, a], [, b]) => b - a);
@@ -82,8 +84,8 @@ const RANK_MS = 300;
 export class WaitingTurns {
   private readonly since = new Map<number, number>();
 
-  get size(): number {
-    return this.since.size;
+  get partitions(): Iterable<number> {
+    return this.since.keys();
   }
 
   /** Negative: never. */
@@ -105,26 +107,31 @@ export class WaitingTurns {
 /** All partitions are gone through this often, even if nothing has changed. */
 const SCAN_MS = 1000;
 
-/** Whether all of a node's partitions must be gone through after a look, or only those that it owns. */
+/**
+ * Which of its partitions an actor goes through after a look. Nodes and partitions may be many, and while some change
+ * their owners all of the nodes look: so it is those that have changed, as long as the nodes are the same.
+ */
 export class Scans {
-  private owners: unknown = null;
-  private copySets: unknown = null;
+  private owners: ClusterView["owners"] = new Map();
+  private copySets: ClusterView["copySets"] = new Map();
   private orderOf: unknown = null;
   private unseen = "";
   private scannedMs = Number.NEGATIVE_INFINITY;
 
-  /** `isWaiting`: something of the last scan is under way. */
-  isDue({ view, orderOf, unseen }: Look, isWaiting: boolean): boolean {
+  /** `mine`: all of them. They are given back as they are when all are due. */
+  due({ view, orderOf, unseen }: Look, mine: readonly number[]): readonly number[] {
     const silent = [...unseen].flatMap(([node, since]) => (since === null ? [] : [node])).join();
-    const isSame =
-      view.owners === this.owners &&
-      view.copySets === this.copySets &&
-      orderOf === this.orderOf &&
-      silent === this.unseen;
+    const { owners, copySets } = this;
+    const areSame = orderOf === this.orderOf && silent === this.unseen;
+    [this.owners, this.copySets, this.orderOf, this.unseen] = [view.owners, view.copySets, orderOf, silent];
     const now = performance.now();
-    if (isSame && !isWaiting && now - this.scannedMs < SCAN_MS) return false;
-    [this.owners, this.copySets] = [view.owners, view.copySets];
-    [this.orderOf, this.unseen, this.scannedMs] = [orderOf, silent, now];
-    return true;
+    if (!areSame || now - this.scannedMs >= SCAN_MS) {
+      this.scannedMs = now;
+      return mine;
+    }
+    if (owners === view.owners && copySets === view.copySets) return [];
+    return mine.filter(
+      (one) => view.owners.get(one) !== owners.get(one) || view.copySets.get(one) !== copySets.get(one),
+    );
   }
 }

@@ -1,6 +1,7 @@
 /** A log service that dies with the process: the model for tests of what uses the port, and for simulations. */
 import {
   type AppendOutcome,
+  type CheckpointChange,
   type Claim,
   type CopySet,
   type CopySetChange,
@@ -14,6 +15,7 @@ import {
   type Position,
   type Revision,
   type Settled,
+  type StoredCheckpoint,
 } from "./log-service.js";
 
 export class MemoryLogService implements LogService {
@@ -24,6 +26,7 @@ export class MemoryLogService implements LogService {
   /** By partition and node. */
   protected readonly durable = new Map<number, Map<string, number>>();
   protected readonly copySets = new Map<number, CopySet>();
+  protected readonly checkpoints = new Map<number, StoredCheckpoint>();
   protected readonly members = new Map<string, Member>();
   /** Of appends that were trimmed, until `makeRoom`. */
   private trimmedBytes = 0;
@@ -95,6 +98,17 @@ export class MemoryLogService implements LogService {
       this.copySets.set(partition, { nodes, revision: next });
       for (const node of forgotten) this.durable.get(partition)?.delete(node);
     });
+  }
+
+  async checkpoint(partition: number): Promise<StoredCheckpoint | null> {
+    return this.checkpoints.get(partition) ?? null;
+  }
+
+  async setCheckpoint({ partition, epoch, revision, id, sequence }: CheckpointChange): Promise<Revision | null> {
+    return this.step(
+      () => this.epochOf(partition) === epoch && (this.checkpoints.get(partition)?.revision ?? 0) === revision,
+      (next) => this.checkpoints.set(partition, { id, sequence, revision: next }),
+    );
   }
 
   async report(

@@ -1,20 +1,22 @@
 /** Makes what an actor of a cluster needs, from its settings. Called by workers/actor.ts. */
 import type { DbError } from "../protocol/errors.js";
-import type { ActorSettings } from "../protocol/messages.js";
+import type { ActorSettings, CheckpointPlace } from "../protocol/messages.js";
 import { partitionDirectory } from "../storage/partition-directory.js";
 import { openShardOnDisk } from "../storage/shard-on-disk.js";
 import { fetchCheckpoint } from "./checkpoint-fetch.js";
 import { ClusterMap } from "./cluster-map.js";
 import { EtcdLogService } from "./etcd-log-service.js";
 import { LeaseMemory } from "./lease-memory.js";
+import { openObjectStore } from "./open-store.js";
 import { PartitionCopy } from "./partition-copy.js";
+import { readCheckpoint } from "./stored-checkpoint.js";
 import { Tenures } from "./tenures.js";
 import type { TenuresOptions } from "./tenures-options.js";
 
 export type TenuresOutput = Pick<TenuresOptions, "failed" | "log">;
 
 export function openTenures(settings: ActorSettings, output: TenuresOutput): Tenures {
-  const { endpoints, tls, name, node, reads, copies, replaceAfterMs, lease, peerKey } = settings.cluster!;
+  const { endpoints, tls, name, node, reads, copies, replaceAfterMs, lease, peerKey, checkpoints } = settings.cluster!;
   const service = new EtcdLogService({ endpoints, tls, installation: name });
   const { failed, log } = output;
   return new Tenures({
@@ -26,8 +28,16 @@ export function openTenures(settings: ActorSettings, output: TenuresOutput): Ten
     copyOf: (partition) => copyOf(settings, service, partition),
     fetch: (partition, address, into, signal) =>
       fetchCheckpoint({ partition, address, node, key: peerKey, into, signal }),
+    ...(checkpoints !== undefined && { restore: restorer(checkpoints) }),
     failed: (error: DbError) => failed(error),
   });
+}
+
+function restorer(place: CheckpointPlace): NonNullable<TenuresOptions["restore"]> {
+  const { installation, key } = place;
+  const store = openObjectStore(place);
+  return (partition, { id, sequence }, into, signal) =>
+    readCheckpoint({ store, key, installation, partition, id, sequence, into, signal });
 }
 
 function copyOf(settings: ActorSettings, service: EtcdLogService, partition: number): PartitionCopy {

@@ -1,9 +1,10 @@
 /**
- * Copies partitions from their owners where this node lacks what the log does not have any more: one at a time for each
- * actor.
+ * Brings partitions here where this node lacks what the log does not have any more: from their owners, or from what is
+ * kept outside of all nodes. One at a time for each actor.
  */
 import { DbError } from "../protocol/errors.js";
 import type { ClusterView } from "./cluster-map.js";
+import type { StoredCheckpoint } from "./log-service.js";
 import type { PartitionCopy } from "./partition-copy.js";
 
 /** A node that serves a partition, and where it is reached. */
@@ -12,9 +13,18 @@ export interface Source {
   readonly address: string;
 }
 
+type Bring = (folder: string, signal: AbortSignal) => Promise<number>;
+
 export interface OwnerCopiesOptions {
   /** Has another node's state of the partition brought into the folder; gives its bytes. */
   readonly fetch: (partition: number, address: string, folder: string, signal: AbortSignal) => Promise<number>;
+  /** The same of what is kept outside of all nodes. Absent: nothing is. */
+  readonly restore?: (
+    partition: number,
+    checkpoint: StoredCheckpoint,
+    folder: string,
+    signal: AbortSignal,
+  ) => Promise<number>;
   readonly log: (level: "error" | "warn" | "info", message: string, fields: object) => void;
 }
 
@@ -25,36 +35,65 @@ export class OwnerCopies {
   constructor(private readonly options: OwnerCopiesOptions) {}
 
   /** False: it could not be copied, which was told, or it was abandoned. */
-  take(partition: number, copy: PartitionCopy, source: Source): Promise<boolean> {
+  take(partition: number, copy: PartitionCopy, { node, address }: Source): Promise<boolean> {
+    const { fetch } = this.options;
+    return this.bring(partition, copy, node, null, (folder, signal) => fetch(partition, address, folder, signal));
+  }
+
+  /** From outside of all nodes, where that is more than this node has. */
+  async restore(
+    partition: number,
+    copy: PartitionCopy,
+    { checkpoints }: Pick<ClusterView, "checkpoints">,
+  ): Promise<boolean> {
+    const { restore } = this.options;
+    const kept = checkpoints.get(partition);
+    if (restore === undefined || kept === undefined || kept.sequence <= copy.durable) return false;
+    const from = `checkpoint ${kept.id}`;
+    return this.bring(partition, copy, from, kept.sequence, (folder, signal) =>
+      restore(partition, kept, folder, signal),
+    );
+  }
+
+  private bring(
+    partition: number,
+    copy: PartitionCopy,
+    from: string,
+    sequence: number | null,
+    bring: Bring,
+  ): Promise<boolean> {
     const { signal } = this.current;
-    const done = this.last.then(() => this.takeNow(partition, copy, source, signal));
+    const done = this.last.then(() => this.bringNow(partition, copy, from, sequence, signal, bring));
     this.last = done;
     return done;
   }
 
-  private async takeNow(
+  private async bringNow(
     partition: number,
     copy: PartitionCopy,
-    { node, address }: Source,
+    from: string,
+    sequence: number | null,
     signal: AbortSignal,
+    bring: Bring,
   ): Promise<boolean> {
-    const { fetch, log } = this.options;
+    const { log } = this.options;
     if (signal.aborted) return false;
     const began = performance.now();
-    log("info", "the partition is copied from its owner", { partition, from: node });
+    const what = sequence === null ? "the partition is copied from its owner" : "the partition is restored";
+    log("info", what, { partition, from });
     let bytes = 0;
     try {
       await copy.replace(async (folder) => {
-        bytes = await fetch(partition, address, folder, signal);
-      });
+        bytes = await bring(folder, signal);
+      }, sequence);
     } catch (error) {
       if (signal.aborted) return false;
       const why = error instanceof Error ? error.message : String(error);
-      log("warn", "the partition could not be copied; it is tried again", { partition, from: node, why });
+      log("warn", "the partition could not be copied; it is tried again", { partition, from, why });
       return false;
     }
     const seconds = Math.round(performance.now() - began) / 1000;
-    log("info", "the partition was copied", { partition, from: node, bytes, seconds, upTo: copy.durable });
+    log("info", "the partition was copied", { partition, from, bytes, seconds, upTo: copy.durable });
     return true;
   }
 

@@ -20,6 +20,8 @@ export interface PartitionCopyOptions {
   readonly log: Omit<FileCommitLogOptions, "directory">;
   /** Has the engine of a partition's directory take what its log has. The log is closed meanwhile. */
   readonly apply: (directory: string) => Promise<void>;
+  /** Makes good what was cut short in the directory; absent: as copy-replacement.ts does. */
+  readonly prepare?: (directory: string) => Promise<void>;
 }
 
 /** A shard that follows the log of the copy, and is read. */
@@ -98,9 +100,10 @@ export class PartitionCopy {
 
   /**
    * Puts another node's state in the place of this one, which cannot follow the log any more. `fetch` fills the folder
-   * with the files of RocksDB. Throws partition_unavailable when that state has less than this copy, which then stays.
+   * with the files of RocksDB. Throws partition_unavailable when that state has less than this copy, which then stays,
+   * and backup_damaged when it is to end at another commit than it does.
    */
-  replace(fetch: (folder: string) => Promise<void>): Promise<void> {
+  replace(fetch: (folder: string) => Promise<void>, sequence: number | null = null): Promise<void> {
     return this.next(async () => {
       const { directory, log, apply } = this.options;
       await this.ensureOpen();
@@ -111,6 +114,8 @@ export class PartitionCopy {
         const newer = await FileCommitLog.open({ ...log, directory: aside.log });
         const { lastSequence } = newer;
         await newer.close();
+        if (sequence !== null && lastSequence !== sequence)
+          throw new DbError("backup_damaged", `The state ends at commit ${lastSequence}, not at ${sequence}.`);
         if (lastSequence < this.durable) {
           const why = `it ends at commit ${lastSequence}, and this node has ${this.durable}`;
           throw new DbError("partition_unavailable", `The state of the other node is older than this one: ${why}.`);
@@ -159,9 +164,9 @@ export class PartitionCopy {
   }
 
   private async ensureOpen(): Promise<{ local: CopyLog; follower: LogFollower }> {
-    const { directory, log } = this.options;
+    const { directory, log, prepare = finishReplacement } = this.options;
     if (this.local === null) {
-      await finishReplacement(directory);
+      await prepare(directory);
       this.local = await FileCommitLog.open({ ...log, directory: join(directory, "log") });
       await this.local.sync();
       this.durable = this.local.lastSequence;

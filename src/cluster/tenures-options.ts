@@ -35,6 +35,7 @@ export interface TenuresOptions {
   readonly placement?: Pick<Placement, "place">;
   readonly copyOf: (partition: number) => PartitionCopy;
   readonly fetch: OwnerCopiesOptions["fetch"];
+  readonly restore?: OwnerCopiesOptions["restore"];
   /** The thread must end and be started again. */
   readonly failed: (error: DbError) => void;
   readonly log: (level: "error" | "warn" | "info", message: string, fields: object) => void;

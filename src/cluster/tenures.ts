@@ -23,7 +23,7 @@ import { CopyBehind } from "./log-follower.js";
 import type { Claim } from "./log-service.js";
 import { heirOf, LAG_MAX, type Look, newestIn, rankOf, richerThan, Scans, successorOf, WaitingTurns } from "./look.js";
 import { NodeWatch } from "./node-watch.js";
-import { OwnerCopies, type Source, sourceIn } from "./owner-copies.js";
+import { OwnerCopies, sourceIn } from "./owner-copies.js";
 import type { PartitionCopy } from "./partition-copy.js";
 import { Placement } from "./placement.js";
 import { ReplicatedCommitLog } from "./replicated-commit-log.js";
@@ -65,8 +65,10 @@ export class Tenures {
   private readonly ownerCopies: OwnerCopies;
   private readonly free = new WaitingTurns();
   private takeovers = 0;
-  /** Another node is about to give a partition to this one. */
-  private isExpecting = false;
+  /** Partitions that another node is about to give to this one. */
+  private readonly expected = new Set<number>();
+  /** That were worked on since the last look. */
+  private begun = new Set<number>();
   private lookedMs = 0;
   private nodes: readonly string[] = [];
   /** Those, and which of their actors are ready. */
@@ -129,7 +131,7 @@ export class Tenures {
     every(LOOK_SOON_MS, () => {
       const now = performance.now();
       // Timers are a little early at times.
-      if (!this.isExpecting && now - this.lookedMs < LOOK_MS - LOOK_SOON_MS / 2) return;
+      if (this.expected.size === 0 && now - this.lookedMs < LOOK_MS - LOOK_SOON_MS / 2) return;
       this.looking ??= this.look().finally(() => {
         this.lookedMs = now;
         this.looking = null;
@@ -223,7 +225,7 @@ export class Tenures {
     if (this.isStopped || !lease.holdsIn(this.life)) return;
     let view: ClusterView;
     try {
-      view = await map.view(this.isExpecting ? LOOK_MS : DURABLE_AGE_MS);
+      view = await map.view(this.expected.size > 0 ? LOOK_MS : DURABLE_AGE_MS);
     } catch (error) {
       this.options.log("warn", "etcd does not answer", { error: (error as Error).message });
       return;
@@ -240,9 +242,11 @@ export class Tenures {
     const look: Look = { view, orderOf, unseen };
     this.newest = look;
     this.keeper.saw(unseen);
-    const isWaiting = this.isExpecting || this.free.size > 0 || this.working.size > 0;
-    const partitions = this.scans.isDue(look, isWaiting) ? mine : [...this.tenures.keys()];
-    this.isExpecting &&= partitions !== mine;
+    const due = this.scans.due(look, mine);
+    const attended = [...this.tenures.keys(), ...this.free.partitions, ...this.begun, ...this.expected, ...due];
+    const partitions = due === mine ? mine : new Set(attended);
+    this.begun = new Set(this.working.keys());
+    this.expected.clear();
     const turns = new Turns();
     for (const partition of partitions) {
       if (turns.isOver) await turns.next();
@@ -322,10 +326,10 @@ export class Tenures {
       return;
     }
     this.keeper.keepsAgain(partition);
-    if (look.orderOf(partition)[0] === node) this.isExpecting = true;
+    if (look.orderOf(partition)[0] === node) this.expected.add(partition);
     const there = newestIn(view.durable.get(partition));
     if (there > this.copyOf(partition).durable && !this.behind.has(partition, epoch))
-      this.start(partition, this.followOwner(partition, epoch, there, sourceIn(view, partition)));
+      this.start(partition, this.followOwner(partition, epoch, there, view));
   }
 
   private async drop(partition: number): Promise<void> {
@@ -342,7 +346,7 @@ export class Tenures {
   }
 
   /** Where the log does not have what this copy lacks any more, the owner's state takes its place. */
-  private async followOwner(partition: number, epoch: number, there: number, source: Source | null): Promise<void> {
+  private async followOwner(partition: number, epoch: number, there: number, view: ClusterView): Promise<void> {
     const why = await this.follow(partition, epoch);
     // All that was reported before had been acknowledged, so it is in the log that was read, unless it was trimmed.
     const isTrimmed = why instanceof CopyBehind || (why === null && this.copyOf(partition).durable < there);
@@ -350,7 +354,10 @@ export class Tenures {
       if (why === null) this.behind.delete(partition);
       return;
     }
-    const isCopied = source !== null && (await this.ownerCopies.take(partition, this.copyOf(partition), source));
+    const [source, copy] = [sourceIn(view, partition), this.copyOf(partition)];
+    const isCopied =
+      (source !== null && (await this.ownerCopies.take(partition, copy, source))) ||
+      (await this.ownerCopies.restore(partition, copy, view));
     if (isCopied) this.behind.delete(partition);
     else this.behind.copyFailed(partition, epoch);
   }
@@ -368,6 +375,7 @@ export class Tenures {
       })
       .finally(() => this.working.delete(partition));
     this.working.set(partition, done);
+    this.begun.add(partition);
   }
 
   /** Null: the copy has all that the log has. Else why it cannot follow. */
@@ -390,8 +398,9 @@ export class Tenures {
     // Before the log is read: an owner that is deposed by this claim may write and report for a while yet.
     const there = newestIn(await this.options.service.reports(partition));
     this.keeper.keepsAgain(partition);
-    if (this.behind.has(partition, claim.epoch) || (await this.follow(partition, claim.epoch)) !== null) {
-      await this.giveUp(claim, view);
+    const wasBehind = this.behind.has(partition, claim.epoch);
+    if (wasBehind || (await this.follow(partition, claim.epoch)) !== null) {
+      await this.giveUp(claim, view, !wasBehind);
       return;
     }
     const copy = this.copyOf(partition);
@@ -400,7 +409,7 @@ export class Tenures {
       this.behind.add(partition, claim.epoch);
       const why = `it ends at commit ${copy.durable}, and another node has ${there}`;
       this.options.log("error", "this node's copy of the partition cannot follow", { partition, why });
-      await this.giveUp(claim, view);
+      await this.giveUp(claim, view, true);
       return;
     }
     await copy.close();
@@ -415,13 +424,18 @@ export class Tenures {
     this.options.log("info", "the partition is owned", { partition, epoch });
   }
 
-  /** This node has lost what it had of a partition of its own: who has most is the owner instead, if that is more. */
-  private async giveUp(claim: Claim, view: ClusterView): Promise<void> {
+  /**
+   * This node has lost what it had of a partition of its own: who has most is the owner instead, if that is more. Where
+   * nobody who is there has more, this node takes what is kept outside of all nodes, if it may, and then tries again.
+   */
+  private async giveUp(claim: Claim, view: ClusterView, mayRestore: boolean): Promise<void> {
     const { node, log } = this.options;
     const { partition } = claim;
-    if (view.owners.get(partition)?.node !== node) return;
-    const next = richerThan(node, this.copyOf(partition).durable, partition, view);
-    if (next === null) return;
+    const copy = this.copyOf(partition);
+    const next = richerThan({ node, has: copy.durable, partition }, view, this.nodes);
+    const isAlone = next === null && mayRestore;
+    if (isAlone && (await this.ownerCopies.restore(partition, copy, view))) this.behind.delete(partition);
+    if (next === null || view.owners.get(partition)?.node !== node) return;
     const epoch = await this.options.service.claim({ ...claim, node: next });
     log("warn", "the partition was given to a node that has more of it", {
       partition,

@@ -91,6 +91,19 @@ export const ConfigSchema = section({
     /** Nodes that keep each partition, its owner among them. */
     copies: count(1, 9),
     replaceAfterSeconds: seconds(1, 604_800),
+    /** Where partitions are kept outside of all nodes: a folder, or s3://bucket/prefix. Empty: nowhere. */
+    checkpoints: Type.String({
+      pattern: "^(/.*|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9_./-]*)?)?$",
+      description: "an absolute path, or an address like s3://bucket/prefix, or empty",
+      maxLength: 1000,
+    }),
+    checkpointsEndpoint: Type.String({
+      pattern: "^(https?://[^/\\s]+)?$",
+      description: "an address like https://storage.example.com, or empty",
+      maxLength: 1000,
+    }),
+    checkpointsRegion: Type.String({ pattern: "^[a-z0-9-]{1,64}$", description: "a region's name like eu-central-1" }),
+    checkpointSeconds: seconds(1, 604_800),
   }),
   tasks: section({
     threads: count(1, 64),

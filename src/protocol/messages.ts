@@ -57,6 +57,24 @@ export interface EtcdTls {
   readonly key?: string;
 }
 
+/** Where partitions are kept outside of all nodes (src/cluster/object-store.ts). */
+export interface CheckpointPlace {
+  /** A folder, or s3://bucket/prefix. */
+  readonly place: string;
+  readonly s3: S3Access | null;
+  /** With which they are encrypted. */
+  readonly key: Uint8Array;
+  readonly installation: string;
+}
+
+export interface S3Access {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
 export interface ClusterSettings {
   /** host:port of etcd's members. */
   readonly endpoints: readonly string[];
@@ -68,6 +86,8 @@ export interface ClusterSettings {
   readonly reads: Config["cluster"]["reads"];
   readonly copies: number;
   readonly replaceAfterMs: number;
+  /** Absent: nothing is kept outside of nodes. */
+  readonly checkpoints?: CheckpointPlace;
   /** Of the links between nodes. */
   readonly peerKey: Uint8Array;
   /** What the node may believe about its lease. */

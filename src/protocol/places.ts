@@ -12,7 +12,16 @@ const isBundled = here.startsWith("/dist/server/", dist);
 
 /** The entry of a kind of thread or process: a file of workers/. */
 export function threadEntry(
-  name: "actor" | "compute-process" | "engine-writer" | "inference" | "lease" | "library" | "task" | "watch",
+  name:
+    | "actor"
+    | "checkpoints"
+    | "compute-process"
+    | "engine-writer"
+    | "inference"
+    | "lease"
+    | "library"
+    | "task"
+    | "watch",
 ): URL {
   return new URL(isBundled ? `dist/server/${name}.cjs` : `dist/workers/${name}.js`, PROJECT);
 }

@@ -62,6 +62,7 @@ class World {
       draining: new Set(),
       durable: new Map(),
       copySets: new Map(),
+      checkpoints: new Map(),
     };
   }
 

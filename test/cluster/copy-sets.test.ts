@@ -57,7 +57,7 @@ t.test("etcd forgets what two nodes have that keep a copy", async (t) => {
   const trim = (input: Partial<Parameters<typeof trimmableTo>[0]>): number =>
     trimmableTo({
       ...{ owner: "a", members: new Set(["a", "b", "c", "d"]), kept: ["a", "b", "c"], durableHere: 9, copies: 3 },
-      ...{ reports: reports({ a: 9, b: 7, c: 4, d: 9 }), isFilling: false, ...input },
+      ...{ reports: reports({ a: 9, b: 7, c: 4, d: 9 }), isFilling: false, stored: null, ...input },
     });
   t.equal(trim({}), 4, "what all have");
   t.equal(trim({ isFilling: true }), 7, "in need, what two have; d keeps none");
@@ -68,6 +68,13 @@ t.test("etcd forgets what two nodes have that keep a copy", async (t) => {
   t.equal(trim({ kept: ["a"] }), 0, "one keeps it, though another could");
   t.equal(trim({ kept: ["a"], copies: 1 }), 9, "unless that is wanted");
   t.equal(trim({ durableHere: 2 }), 2);
+  t.equal(trim({ stored: 8 }), 4);
+  t.equal(trim({ stored: 3 }), 3, "what is kept outside has it, too");
+  t.equal(trim({ stored: 8, isFilling: true }), 8, "in need it counts like a second copy");
+  t.equal(trim({ stored: 5, isFilling: true }), 7);
+  t.equal(trim({ stored: 12, isFilling: true }), 9, "what the owner has on disk");
+  t.equal(trim({ stored: 3, members: new Set(["a"]), kept: ["a"] }), 3, "there is no second copy");
+  t.equal(trim({ stored: 0, members: new Set(["a"]), kept: ["a"], isFilling: true }), 0, "nothing is kept yet");
 });
 
 function lookOf(
@@ -79,6 +86,7 @@ function lookOf(
   const view: ClusterView = {
     ...{ owners: new Map(), wants: new Map(), draining: new Set(draining) },
     members: new Map(["a", "b", "c"].map((name) => [name, member])),
+    checkpoints: new Map(),
     copySets: new Map(set === null ? [] : [[0, { nodes: set, revision: 1 }]]),
     durable: new Map([[0, reports(durable)]]),
   };

@@ -247,6 +247,23 @@ const TAILS: Readonly<Record<string, LogServiceCase>> = {
     deepEqual(await service.report(b, both(6), sets(revision)), new Set([partition, partition + 1]));
     deepEqual([...(await service.reports(partition))], [[b, 6]]);
   },
+  "only the owner says what is kept elsewhere, and only instead of what it names": async (world) => {
+    const { service, partition, node } = world;
+    const epoch = await claimed(service, partition, node);
+    const keep = (revision: Revision, id: string, sequence: number, by = epoch) =>
+      service.setCheckpoint({ partition, epoch: by, revision, id, sequence });
+    equal(await service.checkpoint(partition), null);
+    const first = await keep(0, "one", 5);
+    ok(first !== null && first > epoch);
+    deepEqual(await service.checkpoint(partition), { id: "one", sequence: 5, revision: first });
+    equal(await keep(0, "two", 6), null, "there is one by now");
+    equal(await keep(first, "two", 6, epoch - 1), null, "of another owner");
+    const next = await claimed(service, partition, `${node}-next`, epoch);
+    equal(await keep(first, "two", 6), null, "it was the owner");
+    const second = await keep(first, "three", 7, next);
+    deepEqual(await service.checkpoint(partition), { id: "three", sequence: 7, revision: second });
+    equal(await service.checkpoint(partition + 1), null);
+  },
   "a report of very many partitions": async ({ service, partition, node }) => {
     const all = Array.from({ length: 300 }, (_, i) => partition + i);
     const none = new Map(all.map((one) => [one, 0]));

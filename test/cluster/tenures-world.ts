@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Test } from "tap";
 import type { ClusterMap, ClusterView } from "../../src/cluster/cluster-map.js";
 import { LeaseMemory, newLeaseMemory } from "../../src/cluster/lease-memory.js";
-import type { CopySet, LogService, Member, Owner } from "../../src/cluster/log-service.js";
+import type { CopySet, LogService, Member, Owner, StoredCheckpoint } from "../../src/cluster/log-service.js";
 import { MemoryLogService } from "../../src/cluster/memory-log-service.js";
 import { PartitionCopy } from "../../src/cluster/partition-copy.js";
 import { Tenures } from "../../src/cluster/tenures.js";
@@ -20,6 +20,8 @@ export interface WorldOptions {
   /** The model, if there is none; with its own view of what it holds. */
   readonly service?: LogService;
   readonly map?: Pick<ClusterMap, "view">;
+  /** Partitions are kept outside of all nodes. */
+  readonly isStored?: boolean;
   readonly times?: Partial<Pick<TenuresOptions, "replaceAfterMs" | "reportMs" | "steadyMs" | "dropAfterMs">>;
 }
 
@@ -44,24 +46,32 @@ export class World {
     const owners = new Map<number, Owner>();
     const durable = new Map<number, ReadonlyMap<string, number>>();
     const copySets = new Map<number, CopySet>();
+    const checkpoints = new Map<number, StoredCheckpoint>();
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const owner = await this.service.owner(partition);
       if (owner !== null) owners.set(partition, owner);
       durable.set(partition, await this.service.reports(partition));
       const set = await this.service.copySet(partition);
       if (set !== null) copySets.set(partition, set);
+      const stored = await this.service.checkpoint(partition);
+      if (stored !== null) checkpoints.set(partition, stored);
     }
     const members = new Map<string, Member>();
     for (const node of NODES) {
       const member = await this.service.member(node);
       if (member !== null) members.set(node, member);
     }
-    return { owners, durable, members, copySets, wants: this.wants, draining: new Set() };
+    return { owners, durable, members, copySets, checkpoints, wants: this.wants, draining: new Set() };
   }
 
   /** How a node is given another's state of a partition. */
   given: (to: Node, partition: number, folder: string) => Promise<number> = async () => {
     throw new Error("nobody gives anything");
+  };
+
+  /** How a node is given what is kept outside of all nodes. */
+  restored: (to: Node, partition: number, folder: string) => Promise<number> = async () => {
+    throw new Error("nothing can be had");
   };
 
   async node(t: Test, name: string): Promise<Node> {
@@ -151,6 +161,9 @@ export class Node {
         this.fetched.push(`${partition} ${address}`);
         return this.world.given(this, partition, folder);
       },
+      ...(world.options.isStored && {
+        restore: (partition: number, _kept: object, folder: string) => world.restored(this, partition, folder),
+      }),
       failed: () => this.failures++,
       log: (level, message, fields) => {
         this.told.push(message);

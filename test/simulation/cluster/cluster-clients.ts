@@ -9,6 +9,7 @@ import type { Operation, Transaction } from "../history.js";
 import type { SeededRandom } from "../seeded-random.js";
 import type { VirtualLoop } from "../virtual-loop.js";
 import { type Answer, NODES, PARTITIONS, type SimulatedCluster, type Work } from "./simulated-cluster.js";
+import type { StaleRead } from "./simulated-copy-reads.js";
 
 export const LISTS = ["a", "b", "c"];
 
@@ -19,6 +20,12 @@ const LONG_PAUSE_MS = 5000;
 const PAUSE_STEP_MS = 20;
 /** Writes that make a commit large in the simulation. */
 const FILLERS = 8;
+
+/** Of what is done, reads that copies may answer; how old the answers may be. */
+const STALE_SHARE = 0.12;
+const STALE_MS = [0, 100, 1000, 5000];
+/** Ends the name of a client of the history: such a read comes after nothing that its client has done. */
+export const STALE = " stale";
 
 /** Shares of transactions that write, by partition. */
 const WRITES = [0.55, 0.08, 0.25];
@@ -95,9 +102,38 @@ export class ClusterClient {
   async run(): Promise<void> {
     const { loop } = this.cluster;
     while (!this.isStopped) {
-      await this.transact(this.random.between(0, PARTITIONS - 1));
+      const partition = this.random.between(0, PARTITIONS - 1);
+      if (this.cluster.readsCopies && this.random.chance(STALE_SHARE)) await this.readStale(partition);
+      else await this.transact(partition);
       await loop.sleep(this.random.next() * 70);
     }
+  }
+
+  /**
+   * What is seen is as of a moment: all that was acknowledged before must be there, so for the checker the read begins
+   * then.
+   */
+  private async readStale(partition: number): Promise<void> {
+    const { cluster, random } = this;
+    const { loop } = cluster;
+    const lists = LISTS.filter(() => random.chance(0.7));
+    const asked = { partition, maxMs: random.pick(STALE_MS), keys: lists.map(keyOf) };
+    const node = random.between(0, NODES - 1);
+    const sentMs = loop.now;
+    const read = await new Promise<StaleRead | null>((resolve) => {
+      const deadline = loop.after(random.pick(PATIENCE_MS), () => resolve(null));
+      cluster.callStale(node, asked, (found) => {
+        deadline.cancelled = true;
+        resolve(found);
+      });
+    });
+    if (read === null) return;
+    if (read.asOfMs < sentMs - asked.maxMs)
+      cluster.complain(`a read of ${partition} that may be ${asked.maxMs} ms old is as of ${read.asOfMs}`);
+    this.transactions[partition]!.push({
+      ...{ id: this.ids.next++, client: this.name + STALE, began: read.asOfMs, ended: loop.now, ending: "committed" },
+      operations: lists.map((key, i) => ({ kind: "read", key, list: listIn(read.lists[i]) })),
+    });
   }
 
   private async transact(partition: number): Promise<void> {

@@ -47,7 +47,7 @@ class ControlLog extends TrueLog {
   view() {
     this.known ??= new Map(this.owners);
     this.knownSets ??= new Map(this.copySets);
-    const none = { wants: NO_WANTS, draining: NOBODY, durable: this.durable };
+    const none = { wants: NO_WANTS, checkpoints: this.checkpoints, draining: NOBODY, durable: this.durable };
     return { owners: this.known, copySets: this.knownSets, members: new Map(this.members), ...none };
   }
 }

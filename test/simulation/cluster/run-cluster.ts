@@ -33,13 +33,24 @@ async function firstThatFinds(sabotage: Sabotage): Promise<string> {
   return `NOT found within ${seeds} seeds`;
 }
 
-const sums = { failed: 0, transactions: 0, committed: 0, unknown: 0, openings: 0, handOvers: 0, ended: 0, faults: 0 };
+const sums = {
+  failed: 0,
+  transactions: 0,
+  committed: 0,
+  unknown: 0,
+  stale: 0,
+  openings: 0,
+  handOvers: 0,
+  ended: 0,
+  faults: 0,
+};
 const started = process.cpuUsage();
 for (let seed = from; seed < from + seeds; seed++) {
   const outcome = await simulateCluster(seed);
   sums.transactions += outcome.transactions;
   sums.committed += outcome.committed;
   sums.unknown += outcome.unknown;
+  sums.stale += outcome.stale;
   sums.openings += outcome.openings;
   sums.handOvers += outcome.handOvers;
   sums.ended += outcome.ended;

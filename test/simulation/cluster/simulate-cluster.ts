@@ -7,10 +7,11 @@ import type { Operation, Transaction } from "../history.js";
 import { SeededRandom } from "../seeded-random.js";
 import { problemsOf } from "../serializability.js";
 import { VirtualLoop } from "../virtual-loop.js";
-import { ClusterClient, LISTS, workOf } from "./cluster-clients.js";
+import { ClusterClient, LISTS, STALE, workOf } from "./cluster-clients.js";
 import { ClusterFaults } from "./cluster-faults.js";
 import { PARTITIONS, SimulatedCluster } from "./simulated-cluster.js";
 import type { Sabotage } from "./simulated-log.js";
+import { logDirectoryOf } from "./simulated-sizes.js";
 
 export interface ClusterOutcome {
   readonly seed: number;
@@ -20,6 +21,8 @@ export interface ClusterOutcome {
   readonly transactions: number;
   readonly committed: number;
   readonly unknown: number;
+  /** Of those, reads of copies. */
+  readonly stale: number;
   readonly openings: number;
   readonly handOvers: number;
   /** Transactions that a hand-over has ended. */
@@ -67,6 +70,7 @@ export async function simulateCluster(seed: number, sabotage: Sabotage | null = 
     transactions: all.length,
     committed: count("committed"),
     unknown: count("unknown"),
+    stale: all.filter(({ client }) => client.endsWith(STALE)).length,
     openings: cluster.takeovers,
     handOvers: cluster.handOvers,
     ended: cluster.ended,
@@ -121,7 +125,7 @@ async function problemsOfCopies(cluster: SimulatedCluster, partition: number): P
   for (const node of cluster.nodes) {
     const engine = node.engines[partition]!;
     try {
-      const local = await FileCommitLog.open({ directory: `/p${partition}`, disk: node.disks[partition]! });
+      const local = await FileCommitLog.open({ directory: logDirectoryOf(partition), disk: node.disks[partition]! });
       await new LogFollower(local).catchUp(cluster.truth, partition, () => undefined);
       recoverEngine(
         engine,

@@ -4,7 +4,7 @@
  * no gateway between nodes yet: clients ask the nodes in turn for the one that owns a partition.
  */
 import { OutputGate } from "../../../src/actor/output-gate.js";
-import { Lease, type NodeClock } from "../../../src/cluster/lease.js";
+import { Lease } from "../../../src/cluster/lease.js";
 import { NodeWatch } from "../../../src/cluster/node-watch.js";
 import { ReplicatedCommitLog } from "../../../src/cluster/replicated-commit-log.js";
 import { TenureGate } from "../../../src/cluster/tenure-gate.js";
@@ -14,8 +14,11 @@ import { Shard } from "../../../src/storage/shard.js";
 import { FaultyDisk, FaultyEngine } from "../faulty-storage.js";
 import type { SeededRandom } from "../seeded-random.js";
 import { Owner as Thread, type VirtualLoop } from "../virtual-loop.js";
+import { SimulatedClock } from "./simulated-clock.js";
+import { SimulatedCopyReads, type StaleRead } from "./simulated-copy-reads.js";
 import { letGoOf, type Running } from "./simulated-hand-over.js";
 import { NodeLink, type Sabotage, SimulatedLog, TrueLog } from "./simulated-log.js";
+import { LARGE_SIZES, LOG_OPTIONS, logDirectoryOf } from "./simulated-sizes.js";
 
 export const NODES = 3;
 export const ACTORS = 2;
@@ -37,25 +40,6 @@ export type Work = (
   shard: Shard,
   isEnded: () => boolean,
 ) => Promise<{ readonly seen: number; readonly value: unknown }>;
-
-class SimulatedClock implements NodeClock {
-  /** What a suspended machine's clock has missed, and by how much somebody has set the other. */
-  missedMs = 0;
-  setMs = 0;
-
-  constructor(
-    private readonly loop: VirtualLoop,
-    readonly rate: number,
-  ) {}
-
-  monotonicMs(): number {
-    return (this.loop.now - this.missedMs) * this.rate;
-  }
-
-  wallMs(): number {
-    return this.loop.epochMs + this.loop.now * this.rate + this.setMs;
-  }
-}
 
 /** A partition in an actor that owns it. */
 interface Tenure {
@@ -86,6 +70,10 @@ export class SimulatedNode {
   private starts = 0;
   private readonly tenures = new Map<number, Tenure>();
   private readonly opening = new Set<number>();
+  /** By actor. */
+  private copyReads: SimulatedCopyReads[] = [];
+  /** That this node is about to claim: nobody reads copies of them. */
+  private readonly taking = new Set<number>();
   /** That are being let go. */
   private readonly letting = new Set<number>();
   /** Since when the partition could have been taken. */
@@ -114,6 +102,7 @@ export class SimulatedNode {
     this.threads = Array.from({ length: ACTORS }, (_, i) => new Thread(`${name}.actor${i}`));
     this.service = new SimulatedLog(loop, random, truth, this.link, quorum);
     this.watch = new NodeWatch(this.service, this.clock);
+    this.copyReads = this.threads.map(() => this.newCopyReads());
     this.life++;
     this.lease = new Lease({
       service: this.service,
@@ -148,8 +137,12 @@ export class SimulatedNode {
           const isExpected = error instanceof DbError && error.code !== "partition_damaged";
           if (!isExpected) this.cluster.complain(`${this.name} cannot open ${partition}: ${error.stack}`);
         })
-        .finally(() => this.opening.delete(partition));
+        .finally(() => {
+          this.opening.delete(partition);
+          this.taking.delete(partition);
+        });
     }
+    if (this.cluster.readsCopies) this.copyReads[actor]!.rest();
     this.cluster.loop.after(LOOK_MS, () => this.look(actor));
   }
 
@@ -168,12 +161,36 @@ export class SimulatedNode {
         return;
       }
       if (!this.isMyTurn(partition, rank)) return;
+      await this.closeCopy(partition);
       const epoch = await service.claim({ ...claim, unseen });
       if (epoch !== null && this.life === life) await this.open(partition, epoch, life);
       return;
     }
+    await this.closeCopy(partition);
     const epoch = await service.claim(claim);
     if (epoch !== null && this.life === life) await this.open(partition, epoch, life);
+  }
+
+  private async closeCopy(partition: number): Promise<void> {
+    this.taking.add(partition);
+    await this.copyReads[partition % ACTORS]!.close(partition);
+  }
+
+  private newCopyReads(): SimulatedCopyReads {
+    const { service, disks, engines, cluster } = this;
+    const isBehind = cluster.sabotage === "copies read what a member of the log that is behind has";
+    const behind = { tail: (...asked: Parameters<SimulatedLog["tail"]>) => service.tailBehind(...asked) };
+    return new SimulatedCopyReads({
+      ...{ disks, engines, service: isBehind ? behind : service },
+      isOwn: (partition) => this.tenures.has(partition) || this.taking.has(partition),
+      openLog: (partition) => this.openLog(partition),
+      complain: (what) => cluster.complain(`${this.name}: ${what}`),
+    });
+  }
+
+  /** Runs in the actor's thread. Null: another node has to answer. */
+  readStale(partition: number, maxMs: number, keys: readonly Uint8Array[]): Promise<StaleRead | null> {
+    return this.copyReads[partition % ACTORS]!.read(partition, maxMs, keys);
   }
 
   private isMyTurn(partition: number, rank: number): boolean {
@@ -182,14 +199,13 @@ export class SimulatedNode {
     return now - this.freeSince.get(partition)! >= rank * RANK_MS;
   }
 
+  private openLog(partition: number): Promise<FileCommitLog> {
+    return FileCommitLog.open({ directory: logDirectoryOf(partition), disk: this.disks[partition]!, ...LOG_OPTIONS });
+  }
+
   private async open(partition: number, epoch: number, life: number): Promise<void> {
     const { loop, sabotage } = this.cluster;
-    const local = await FileCommitLog.open({
-      directory: `/p${partition}`,
-      disk: this.disks[partition]!,
-      segmentBytes: 20_000,
-      retentionBytes: 0,
-    });
+    const local = await this.openLog(partition);
     const log = await ReplicatedCommitLog.open({ service: this.service, partition, epoch, local });
     const durable = new OutputGate();
     const failed = (error: DbError) => {
@@ -201,7 +217,7 @@ export class SimulatedNode {
       engine: this.engines[partition]!,
       log,
       applyWhen: sabotage === "the engine applies before the acknowledgement" ? "appended" : "durable",
-      largeSizes: { operations: 6, bytes: 1e6, stepOperations: 3, stepBytes: 1e6 },
+      largeSizes: LARGE_SIZES,
       onDurable: (sequence) => {
         this.cluster.acknowledged(partition, sequence, epoch);
         durable.open(sequence);
@@ -355,11 +371,13 @@ export class SimulatedNode {
     for (let partition = actor; partition < PARTITIONS; partition += ACTORS) this.forget(partition);
     const thread = new Thread(`${this.name}.${++this.starts}.actor${actor}`);
     this.threads[actor] = thread;
+    this.copyReads[actor] = this.newCopyReads();
     loop.after(20, () => this.look(actor), thread);
   }
 
   private forget(partition: number): void {
     this.tenures.delete(partition);
+    this.taking.delete(partition);
     this.opening.delete(partition);
     this.letting.delete(partition);
     this.engines[partition] = this.engines[partition]!.reopened();
@@ -396,6 +414,8 @@ export class SimulatedCluster {
   readonly nodes: SimulatedNode[];
   /** With few hand-overs and long transactions, which hide flaws that have nothing to do with them. */
   readonly isCalm: boolean;
+  /** Clients read copies, too; not where that has nothing to do with a flaw. */
+  readonly readsCopies: boolean;
   readonly problems: string[] = [];
   takeovers = 0;
   /** Partitions that were closed for another node, and transactions that were ended for that. */
@@ -413,6 +433,7 @@ export class SimulatedCluster {
     readonly sabotage: Sabotage | null,
   ) {
     this.isCalm = sabotage !== null && sabotage !== "the successor is named before the partition is closed";
+    this.readsCopies = sabotage === null || sabotage === "copies read what a member of the log that is behind has";
     this.truth = new TrueLog(sabotage, random);
     this.nodes = Array.from({ length: NODES }, (_, i) => new SimulatedNode(this, i));
   }
@@ -453,6 +474,22 @@ export class SimulatedCluster {
     }
     const back = (value: Answer) => loop.after(this.delay(), () => answer(value), client);
     loop.after(this.delay(), () => target.perform(partition, work, back), target.threads[partition % ACTORS]!);
+  }
+
+  /** The same of a read whose answer may be stale. */
+  callStale(
+    node: number,
+    { partition, maxMs, keys }: { readonly partition: number; readonly maxMs: number; readonly keys: Uint8Array[] },
+    answer: (read: StaleRead | null) => void,
+  ): void {
+    const { loop } = this;
+    const target = this.nodes[node]!;
+    const client = loop.current;
+    const back = (read: StaleRead | null) => loop.after(this.delay(), () => answer(read), client);
+    const run = (): void => {
+      target.readStale(partition, maxMs, keys).then(back, (error: Error) => this.complain(String(error.stack)));
+    };
+    if (target.isUp) loop.after(this.delay(), run, target.threads[partition % ACTORS]!);
   }
 
   delay(): number {

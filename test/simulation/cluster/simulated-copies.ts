@@ -78,6 +78,7 @@ class CopiesLog extends TrueLog {
     for (let partition = 0; partition < PARTITIONS; partition++) durable.set(partition, await this.reports(partition));
     return {
       ...{ owners: new Map(this.owners), members: new Map(this.members), copySets: new Map(this.copySets), durable },
+      checkpoints: new Map(this.checkpoints),
       ...{ wants: new Map(this.wants), draining: new Set() },
     };
   }

@@ -5,6 +5,7 @@
  */
 import type {
   AppendOutcome,
+  CheckpointChange,
   Claim,
   CopySet,
   CopySetChange,
@@ -17,6 +18,7 @@ import type {
   Position,
   Revision,
   Settled,
+  StoredCheckpoint,
 } from "../../../src/cluster/log-service.js";
 import { MemoryLogService } from "../../../src/cluster/memory-log-service.js";
 import { DbError } from "../../../src/protocol/errors.js";
@@ -33,18 +35,32 @@ export const SABOTAGES = [
   "a suspended machine is not noticed",
   "the engine applies before the acknowledgement",
   "the successor is named before the partition is closed",
+  "copies read what a member of the log that is behind has",
 ] as const;
 
 export type Sabotage = (typeof SABOTAGES)[number];
 
+/** By which a member of the log is behind that serves what copies read. */
+const BEHIND_MS = 1500;
+
 export class TrueLog extends MemoryLogService {
   forgotten = 0;
+  /** When each append was seen first. */
+  private readonly cameMs = new WeakMap<object, number>();
 
   constructor(
     private readonly sabotage: Sabotage | null,
     private readonly random: SeededRandom,
   ) {
     super();
+  }
+
+  /** What was there a while ago. */
+  async tailBehind(partition: number, from: Position, appendsMax: number, now: number): Promise<readonly LogAppend[]> {
+    const found = await this.tail(partition, from, appendsMax);
+    for (const one of found) if (!this.cameMs.has(one)) this.cameMs.set(one, now);
+    const first = found.findIndex((one) => now - this.cameMs.get(one)! < BEHIND_MS);
+    return first < 0 ? found : found.slice(0, first);
   }
 
   protected override ownsLog(partition: number, epoch: Revision): boolean {
@@ -144,6 +160,11 @@ export class SimulatedLog implements LogService {
     return this.call(() => this.truth.tail(partition, from, appendsMax));
   }
 
+  /** As a member answers that is behind. */
+  tailBehind(partition: number, from: Position, appendsMax: number): Promise<readonly LogAppend[]> {
+    return this.call(() => this.truth.tailBehind(partition, from, appendsMax, this.loop.now));
+  }
+
   trim(partition: number, before: Position): Promise<void> {
     return this.call(() => this.truth.trim(partition, before));
   }
@@ -154,6 +175,14 @@ export class SimulatedLog implements LogService {
 
   setCopies(change: CopySetChange): Promise<Revision | null> {
     return this.call(() => this.truth.setCopies(change));
+  }
+
+  checkpoint(partition: number): Promise<StoredCheckpoint | null> {
+    return this.call(() => this.truth.checkpoint(partition));
+  }
+
+  setCheckpoint(change: CheckpointChange): Promise<Revision | null> {
+    return this.call(() => this.truth.setCheckpoint(change));
   }
 
   report(

@@ -1,0 +1,144 @@
+/**
+ * Keeps checkpoints of the partitions that this node owns in a store outside of all nodes. All that RocksDB has of a
+ * partition was acknowledged, so whatever is copied is right to keep. A checkpoint counts when etcd has it, which is
+ * asked once all of it is in the store. Runs in a thread of its own (checkpoint-thread.ts).
+ */
+import { randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { DbError } from "../protocol/errors.js";
+import { copyEngine } from "../storage/engine-copy.js";
+import { partitionDirectory } from "../storage/partition-directory.js";
+import { appliedBy } from "../storage/recovery.js";
+import { RocksEngine } from "../storage/rocksdb-engine.js";
+import { isFillingAt } from "./cell-room.js";
+import type { ClusterView } from "./cluster-map.js";
+import type { LogService, Owner, StoredCheckpoint } from "./log-service.js";
+import type { ObjectStore } from "./object-store.js";
+import { checkpointPrefix, writeCheckpoint } from "./stored-checkpoint.js";
+
+export interface CheckpointKeeperOptions {
+  readonly node: string;
+  readonly dataDirectory: string;
+  readonly installation: string;
+  readonly service: Pick<LogService, "checkpoint" | "setCheckpoint" | "owner" | "usage">;
+  readonly view: () => Promise<ClusterView>;
+  readonly store: ObjectStore;
+  readonly key: Uint8Array;
+  /** Between two checkpoints of a partition. */
+  readonly everyMs: number;
+  /** Of stored-checkpoint.ts. */
+  readonly partBytes?: number;
+  readonly signal: AbortSignal;
+  readonly log: (level: "warn" | "info", message: string, fields: object) => void;
+}
+
+/** Between two of a partition while etcd is filling, and after one that failed. */
+const SOON_MS = 60_000;
+
+export class CheckpointKeeper {
+  private readonly scratch: string;
+  /** By partition: the recorded checkpoint, and since when this thread has known it. */
+  private readonly known = new Map<number, { readonly revision: number; readonly sinceMs: number }>();
+  private readonly failedMs = new Map<number, number>();
+
+  /** Removes what an earlier process has left. */
+  constructor(private readonly options: CheckpointKeeperOptions) {
+    this.scratch = join(options.dataDirectory, "stored-checkpoints");
+    rmSync(this.scratch, { recursive: true, force: true });
+  }
+
+  /** Makes those that are due, one after another. Rejects with `log_unavailable`. */
+  async round(): Promise<void> {
+    const { node, service, view, signal } = this.options;
+    const now = await view();
+    const isFilling = isFillingAt(await service.usage());
+    for (const [partition, owner] of now.owners) {
+      if (signal.aborted) return;
+      const newest = now.durable.get(partition)?.get(node) ?? 0;
+      if (owner.node !== node || !this.isDue(partition, newest, now.checkpoints.get(partition), isFilling)) continue;
+      await this.make(partition, owner).catch((error: unknown) => {
+        if (signal.aborted) return;
+        this.failedMs.set(partition, performance.now());
+        const why = error instanceof Error ? error.message : String(error);
+        this.options.log("warn", "no checkpoint of the partition could be kept; it is tried again", { partition, why });
+      });
+    }
+  }
+
+  private isDue(partition: number, newest: number, kept: StoredCheckpoint | undefined, isFilling: boolean): boolean {
+    const now = performance.now();
+    if (now - (this.failedMs.get(partition) ?? Number.NEGATIVE_INFINITY) < SOON_MS) return false;
+    if (kept === undefined) return newest > 0;
+    const known = this.known.get(partition);
+    const sinceMs = known?.revision === kept.revision ? known.sinceMs : now;
+    this.known.set(partition, { revision: kept.revision, sinceMs });
+    const { everyMs } = this.options;
+    return newest > kept.sequence && now - sinceMs >= (isFilling ? Math.min(everyMs, SOON_MS) : everyMs);
+  }
+
+  private async make(partition: number, { epoch }: Owner): Promise<void> {
+    const { node, dataDirectory, installation, service, store, key, signal, log, partBytes } = this.options;
+    const began = performance.now();
+    const name = { installation, partition, id: `${node}/${randomUUID()}` };
+    await rm(this.scratch, { recursive: true, force: true });
+    await mkdir(this.scratch, { recursive: true });
+    const from = join(this.scratch, "rocksdb");
+    try {
+      const before = await service.checkpoint(partition);
+      await copyEngine(join(partitionDirectory(dataDirectory, partition), "rocksdb"), from);
+      const sequence = await sequenceOf(from);
+      if (sequence < (before?.sequence ?? 0)) {
+        const why = `it ends at commit ${sequence}, and ${before!.sequence} is kept`;
+        throw new DbError("partition_unavailable", `This node's state is older: ${why}.`);
+      }
+      const write = {
+        ...name,
+        ...{ store, key, sequence, signal, from, partBytes },
+        scratch: join(this.scratch, "part"),
+      };
+      const bytes = await writeCheckpoint(write);
+      // Of unknown outcome it stays: it may be recorded yet. The next success of this node deletes it.
+      const change = { partition, epoch, sequence, id: name.id, revision: before?.revision ?? 0 };
+      const revision = await service.setCheckpoint(change);
+      await this.forget(partition, revision === null ? name.id : (before?.id ?? null), revision !== null && name.id);
+      if (revision === null) throw new DbError("partition_unavailable", "Another node owns the partition by now.");
+      this.known.set(partition, { revision, sinceMs: performance.now() });
+      this.failedMs.delete(partition);
+      const seconds = Math.round(performance.now() - began) / 1000;
+      log("info", "a checkpoint of the partition is kept", { partition, upTo: sequence, bytes, seconds });
+    } finally {
+      await rm(this.scratch, { recursive: true, force: true });
+    }
+  }
+
+  /**
+   * Deletes what was replaced, or never counted. When `recorded` has just been recorded, no other one of this node can
+   * be recorded any more, as each names the one that it replaces: all others of this node go, too.
+   */
+  private async forget(partition: number, id: string | null, recorded: string | false): Promise<void> {
+    const { node, installation, store, log } = this.options;
+    const prefixes = id === null ? [] : [checkpointPrefix({ installation, partition, id })];
+    if (recorded !== false) prefixes.push(`${installation}/${partition}/${node}/`);
+    try {
+      for (const prefix of prefixes)
+        for (const object of await store.list(prefix))
+          if (recorded === false || !object.includes(`/${recorded}/`)) await store.delete(object);
+    } catch (error) {
+      // The next one deletes them.
+      const why = error instanceof Error ? error.message : String(error);
+      log("warn", "an older checkpoint of the partition could not be deleted", { partition, why });
+    }
+  }
+}
+
+/** The newest commit of a copy of RocksDB's directory. */
+async function sequenceOf(directory: string): Promise<number> {
+  const engine = await RocksEngine.open({ directory, isCopy: true, cacheBytes: 1024 * 1024, threads: 1 });
+  try {
+    return appliedBy(engine);
+  } finally {
+    await engine.close();
+  }
+}
