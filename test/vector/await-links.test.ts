@@ -87,7 +87,7 @@ t.test("rows of a load count, as COPY and INSERT of many rows write them", async
     const writes = tx.beginLoad()!;
     const run = writes.run(prefix);
     for (let i = 0; i < 200; i++) writes.add(run, keyOf(prefix, i), Buffer.from("x"));
-    for (const _ of writes.sort()) continue;
+    for (const _ of writes.sort());
     tx.attach(writes);
   };
   t.equal(await waits(t, indexWith(WAITING_MAX + 1), load(VECTORS)), true);
