@@ -112,6 +112,9 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
   const rowKey = clause !== null || samplesByKey(sample);
   const rows = readableRows(table, { ...node, rowKey, ...(clause === null && { locks: false as const }) }, binding);
   if (clause !== null) scope.locks!.add(clause, rows.rowKey!);
+  if (scope.isOutermost && (clause !== null || scope.isOfOneItem)) {
+    binding.cursorTables?.add(table, rows, clause === null ? null : rows.rowKey, binding);
+  }
   return sample === null ? rows : sampleOf(rows, sample, binding);
 }
 
