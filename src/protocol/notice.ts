@@ -21,7 +21,7 @@ export function fieldsOfNotice(notice: Notice): NoticeFields {
   return typeof notice === "string" ? { message: notice } : notice;
 }
 
-/** As answers in JSON have it: a level other than NOTICE stands before the message, detail and hint on lines after it. */
+/** For answers in JSON: a level other than NOTICE stands before the message, detail and hint on lines after it. */
 export function noticeText(notice: Notice): string {
   if (typeof notice === "string") return notice;
   const { level = "NOTICE", message, detail, hint } = notice;

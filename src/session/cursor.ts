@@ -8,7 +8,7 @@ import { after, type Operator } from "../query/exec/operator.js";
 import { emptyColumns, RowBuffer } from "../query/exec/row-buffer.js";
 import type { Batch } from "../query/expr/expr.js";
 import type { BoundFetch } from "../sql/bind/bound-statement.js";
-import type { CursorTable } from "../sql/bind/current-of.js";
+import type { CursorTable } from "../sql/bind/cursor-tables.js";
 import type { Value } from "../values/values.js";
 import type { StatementPlan } from "./statement-plan.js";
 
@@ -214,6 +214,9 @@ export class Cursor {
   currentPart(table: string, tableId: number, part: number): Value {
     const { name } = this.options;
     if (this.depth === null) throw sqlError("24000", `cursor "${name}" is held from a previous transaction`);
+    if (this.tables.filter((each) => each.tableId === tableId).length > 1) {
+      throw sqlError("24000", `cursor "${name}" has multiple FOR UPDATE/SHARE references to table "${table}"`);
+    }
     let at = 0;
     for (const each of this.tables) {
       const place = each.parts.indexOf(part);

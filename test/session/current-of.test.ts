@@ -36,7 +36,7 @@ t.test("a table with a primary key", (t) =>
   ]),
 );
 
-t.test("rows without a primary key, and rows of joins, are told by FOR UPDATE", (t) =>
+t.test("rows without a primary key, and rows of joins that FOR UPDATE locks", (t) =>
   checkStatements(t, [
     ["create table heap (n int)"],
     ["create table other (id int primary key, n int)"],
@@ -55,7 +55,15 @@ t.test("rows without a primary key, and rows of joins, are told by FOR UPDATE", 
     ["rollback to s"],
     ["declare plain cursor for select n from heap"],
     ["fetch plain", ["5"]],
-    ["delete from heap where current of plain", none("plain", "heap")],
+    ["savepoint s"],
+    ["update heap set n = 6 where current of plain", none("plain", "heap")],
+    ["rollback to s"],
+    ["declare twice cursor for select * from heap a, heap b for update"],
+    ["fetch 1 twice", ["5|5"]],
+    [
+      "delete from heap where current of twice",
+      '24000 cursor "twice" has multiple FOR UPDATE/SHARE references to table "heap"',
+    ],
     ["rollback"],
     ["begin"],
     ["declare pair cursor for select * from heap, other where other.id = 2 order by heap.n desc for update"],
@@ -97,6 +105,31 @@ t.test("queries whose rows are no rows of the table", (t) =>
     ["rollback to b"],
     ["delete from v where current of c", "0A000 WHERE CURRENT OF on a view is not implemented"],
     ["rollback"],
+  ]),
+);
+
+t.test("tables that inherit", (t) =>
+  checkStatements(t, [
+    ["create table parent (a int primary key)"],
+    ["create table child () inherits (parent)"],
+    ["insert into parent values (1), (2)"],
+    ["insert into child values (1)"],
+    ["begin"],
+    ["declare c cursor for select a from only parent order by a"],
+    ["fetch 2 c", ["1", "2"]],
+    ["savepoint s"],
+    [
+      "update parent set a = 5 where current of c",
+      "0A000 WHERE CURRENT OF is not supported for a table that others inherit from",
+    ],
+    ["rollback to s"],
+    ["update only parent set a = 5 where current of c"],
+    [
+      "select tableoid::regclass, a from parent order by a, tableoid::regclass::text",
+      ["child|1", "parent|1", "parent|5"],
+    ],
+    ["explain (costs off) declare d cursor for select a from only parent", ["Seq Scan on parent"]],
+    ["commit"],
   ]),
 );
 

@@ -73,7 +73,7 @@ import {
   LOCK_TABLE,
 } from "./bound-statement.js";
 import { coerceAssignment, coerceExplicit, isUnknown } from "./coerce.js";
-import { CursorTables } from "./current-of.js";
+import { CursorTables } from "./cursor-tables.js";
 import { checkedRights, refuseDenied, requireSchema } from "./relation-rights.js";
 import { callsRoutines } from "./routine-function.js";
 import { Scope } from "./scope.js";

@@ -11,7 +11,7 @@ import { type SqlType, TEXT, UNKNOWN } from "../../values/values.js";
 import type { CommonTableNode, DataModifyingNode, QueryNode } from "../parse/ast-query.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { type BoundCommonTable, type CommonTableFacts, CommonTableRegistry } from "./common-table-registry.js";
-import type { CursorTables } from "./current-of.js";
+import type { CursorTables } from "./cursor-tables.js";
 import type { Scope, ScopeItem } from "./scope.js";
 
 /** How a query is bound. */

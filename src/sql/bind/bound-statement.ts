@@ -13,7 +13,7 @@ import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { SqlType, Value } from "../../values/values.js";
 import type { IsolationLevel, StatementNode } from "../parse/ast.js";
 import type { ExprNode } from "../parse/ast-query.js";
-import type { CursorTable } from "./current-of.js";
+import type { CursorTable } from "./cursor-tables.js";
 
 export interface BindEnvironment {
   readonly catalog: CatalogView;

@@ -1,14 +1,13 @@
 /**
  * WHERE CURRENT OF: the row that a cursor stands on. A cursor's plan gives, after its own columns, what tells the rows
- * of its tables: the primary key, or the key in storage of rows that it locks. UPDATE and DELETE look for a row that has
- * the same. So the row is found again after it was changed, unless its primary key was.
+ * of its tables: the primary key, or the key in storage of rows that it locks, because to read that key of all rows
+ * would take longer. UPDATE and DELETE look for a row that has the same. So the row is found again after it was
+ * changed, unless its primary key was.
  */
-import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { Capability, need } from "../../query/expr/capability.js";
-import type { ColumnId, EvalContext, Expr, ScalarFunction } from "../../query/expr/expr.js";
+import type { EvalContext, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
-import { isNamedOid } from "../../values/catalog-types.js";
 import { BYTEA, INT4, type SqlType, TEXT, type Value } from "../../values/values.js";
 import type { CurrentOfNode } from "../parse/ast-query.js";
 import { applyOperator, logic } from "./bind-comparison.js";
@@ -16,16 +15,8 @@ import type { TableRows } from "./bind-scan.js";
 import type { Binding } from "./binding.js";
 import type { ChangedRelation } from "./changed-relation.js";
 import { constant } from "./coerce.js";
-
-/** In place of a column's id: the row's key in storage. */
-const ROW_KEY = -1;
-
-/** A table whose rows a cursor's query reads one by one. */
-export interface CursorTable {
-  readonly tableId: number;
-  /** What tells its rows: ids of columns, or ROW_KEY. They are the last columns of the plan, table after table. */
-  readonly parts: readonly number[];
-}
+import { ROW_KEY } from "./cursor-tables.js";
+import { keyTelling } from "./note-cursor-table.js";
 
 export interface CurrentRows {
   /** A part of what tells the row of a table that the cursor stands on. Throws 34000, 24000. */
@@ -35,39 +26,7 @@ export interface CurrentRows {
 /** Registered by the session. */
 export const CURRENT_ROWS = new Capability<CurrentRows>("Cursors need a session; there is none here.");
 
-/** The tables of a cursor's query, with the expressions of their parts. */
-export class CursorTables {
-  readonly tables: CursorTable[] = [];
-  readonly exprs: Expr[] = [];
-  /** The plan gives them. */
-  isGiven = false;
-
-  /** `rowKey`: null where rows are not locked. */
-  add(table: TableDef, rows: TableRows, rowKey: ColumnId | null, binding: Binding): void {
-    const key = keyOf(table, rows);
-    const shown = rows.items[0]!.columns;
-    const columns = key.map((id) => shown[table.columns.findIndex((column) => column.id === id)]!.expr);
-    // What is shown as another type would not be the key.
-    const isReadable = (expr: Expr) =>
-      expr.kind === "column" && !binding.denied.has(expr.id) && !isNamedOid(expr.type.element ?? expr.type);
-    if (key.length > 0 && columns.every(isReadable)) this.note(table, key, columns);
-    else if (rowKey !== null) {
-      this.note(table, [ROW_KEY], [{ kind: "column", id: rowKey, type: BYTEA, name: "row key" }]);
-    }
-  }
-
-  private note({ id }: TableDef, parts: readonly number[], exprs: readonly Expr[]): void {
-    this.tables.push({ tableId: id, parts });
-    this.exprs.push(...exprs);
-  }
-}
-
-/** Ids of the columns that tell a row from others; empty: none do. Tables that inherit have keys of their own. */
-function keyOf({ primaryKey, partitionKey }: TableDef, { tables }: Pick<TableRows, "tables">): readonly number[] {
-  return tables.length === 0 || partitionKey !== undefined ? (primaryKey ?? []) : [];
-}
-
-/** The condition of UPDATE and DELETE. Throws 0A000 for a view. */
+/** The condition of UPDATE and DELETE. Throws 0A000 for a view, a variable, and a table with heirs. */
 export function bindCurrentOf(
   { cursor, position }: CurrentOfNode,
   { table, face, instead }: ChangedRelation,
@@ -82,7 +41,12 @@ export function bindCurrentOf(
   if (face !== table || instead !== undefined) {
     throw sqlError("0A000", "WHERE CURRENT OF on a view is not implemented", { position });
   }
-  const key = keyOf(table, rows);
+  if (rows.tables.length > 0 && table.partitionKey === undefined) {
+    throw sqlError("0A000", "WHERE CURRENT OF is not supported for a table that others inherit from", {
+      hint: "Say ONLY before the table's name, there and in the cursor's query.",
+    });
+  }
+  const key = keyTelling(table, rows);
   const parts: readonly (readonly [part: number, column: Expr])[] =
     key.length === 0
       ? [[ROW_KEY, { kind: "column", id: rows.rowKey!, type: BYTEA, name: "row key" }]]
