@@ -217,7 +217,8 @@ function vectorOptions(options: readonly OptionNode[], byClass: VectorMetric | n
     } else throw sqlError("22023", `unrecognized parameter "${name}"`, { position });
   }
   if (efConstruction !== null && efConstruction < 2 * m) {
-    throw sqlError("22023", "ef_construction must be greater than or equal to 2 * m");
+    const { position } = options.find(({ name }) => name === "ef_construction")!;
+    throw sqlError("22023", "ef_construction must be greater than or equal to 2 * m", { position });
   }
   const made = efConstruction ?? Math.max(64, 2 * m);
   return { metric: metric ?? DEFAULT_METRIC, m, efConstruction: made, storage, ...(efSearch !== null && { efSearch }) };
@@ -230,6 +231,7 @@ function integerOption({ name, value, position }: OptionNode, min: number, max: 
   const number = Number(value);
   if (number < min || number > max) {
     throw sqlError("22023", `value ${value} out of bounds for option "${name}"`, {
+      position,
       detail: `Valid values are between "${min}" and "${max}".`,
     });
   }
