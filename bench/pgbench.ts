@@ -1,12 +1,13 @@
 /**
  * pgbench's built-in scripts over PostgreSQL's protocol: Tessera and PostgreSQL, each with a commit on disk before its
  * answer, one after the other in the same run. Transactions a second, and a second of the server's CPU. SECONDS a run;
- * CLIENTS="1 32"; SCRIPTS="select-only simple-update". Then COPY of 1 million rows, by psql.
+ * CLIENTS="1 32"; SCRIPTS="select-only simple-update". Then COPY (copies.ts).
  */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { freePort } from "../test/free-port.js";
 import { type PostgresCluster, postgresBinaries, startPostgres } from "./contenders/postgres-cluster.js";
+import { copies } from "./copies.js";
 import { cpuSecondsOf } from "./processes.js";
 import { endChild, launchTessera, PASSWORD, removeDirectory, temporaryDirectory } from "./servers.js";
 
@@ -23,7 +24,6 @@ const SCRIPTS = [
   ["tpcb-like", []],
 ] as const;
 const MODES = ["simple", "prepared"] as const;
-const COPIED_ROWS = 1_000_000;
 const WARM_TRANSACTIONS = 20_000;
 const WARM_MS_MAX = 15_000;
 
@@ -51,7 +51,7 @@ export async function pgbench(_rounds: number, seconds: number): Promise<void> {
         }
       }
     }
-    copies(binaries, contenders);
+    await copies(binaries, contenders[0]!, contenders[1]!);
   } finally {
     for (const contender of contenders) await contender.stop();
   }
@@ -85,41 +85,6 @@ function warmUp(binaries: string, environment: Contender["environment"], args: r
 function report(what: string, results: readonly Measured[]): void {
   const cells = results.map(({ rate, perCpu }) => `${rate.toFixed(0)}, ${perCpu.toFixed(0)}`);
   console.log(`| ${what} | ${cells.join(" | ")} | ${(results[0]!.perCpu / results[1]!.perCpu).toFixed(2)} |`);
-}
-
-/** CPU that the server uses afterwards is not in it. */
-interface Cost {
-  readonly ms: number;
-  readonly cpuSeconds: number;
-}
-
-function copies(binaries: string, contenders: readonly Contender[]): void {
-  const make = `SELECT i, 'name ' || i, i % 1000 FROM generate_series(1, ${COPIED_ROWS}) i`;
-  const [ours, theirs] = contenders as [Contender, Contender];
-  const file = join(temporaryDirectory("copy"), "rows");
-  run(binaries, "psql", ["-qc", `\\copy (${make}) TO '${file}'`], theirs.environment);
-  const costs = [ours, theirs].map(({ environment, roots }) => {
-    run(binaries, "psql", ["-qc", "CREATE TABLE copied (id bigint PRIMARY KEY, name text, n int)"], environment);
-    const measure = (command: string): Cost => {
-      const before = cpuSecondsOf(roots);
-      const started = performance.now();
-      run(binaries, "psql", ["-qc", command], environment);
-      return { ms: performance.now() - started, cpuSeconds: cpuSecondsOf(roots) - before };
-    };
-    return {
-      in: measure(`\\copy copied FROM '${file}'`),
-      "out, at once": measure("\\copy copied TO '/dev/null'"),
-      "out, again": measure("\\copy copied TO '/dev/null'"),
-    };
-  });
-  for (const way of ["in", "out, at once", "out, again"] as const) {
-    const [a, b] = costs.map((cost) => cost[way]) as [Cost, Cost];
-    console.log(
-      `COPY ${way}, ${COPIED_ROWS} rows: ${a.ms.toFixed(0)} and ${b.ms.toFixed(0)} ms, ${(b.ms / a.ms).toFixed(2)} × PostgreSQL's rate; ` +
-        `${a.cpuSeconds.toFixed(2)} and ${b.cpuSeconds.toFixed(2)} s of CPU, ${(b.cpuSeconds / a.cpuSeconds).toFixed(2)} × per CPU second`,
-    );
-  }
-  removeDirectory(join(file, ".."));
 }
 
 function run(

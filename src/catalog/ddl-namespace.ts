@@ -150,8 +150,7 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
       if (sequence.schema === name) dropSequence(editor, sequence, true);
     }
     editor.dropSchema(schema);
-    if (inside.length === 1) notices.push(`drop cascades to ${inside[0]}`);
-    else if (inside.length > 1) notices.push(`drop cascades to ${inside.length} other objects`);
+    notices.push(...inside.map((object) => `drop cascades to ${object}`));
   }
   return { ...NOTHING, tag: "DROP SCHEMA", notices, cleared, clearedIndexes };
 }

@@ -29,6 +29,8 @@ export interface DdlOutcome {
   readonly tag: string;
   /** `relation "t" already exists, skipping` and the like. */
   readonly notices: readonly string[];
+  /** By CREATE TABLE; absent: none, or it was there. */
+  readonly made?: TableDef;
   readonly rewrites: readonly Rewrite[];
   /** Indexes whose entries must be made for the rows that are there. */
   readonly backfills: readonly { readonly table: TableDef; readonly index: IndexDef }[];

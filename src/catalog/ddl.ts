@@ -237,9 +237,15 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
   for (const foreignKey of command.foreignKeys) addForeignKey(editor, editor.view.tableById(id)!, foreignKey);
   const { notices = [] } = command;
   if (command.partition !== undefined) {
-    return { ...NOTHING, ...joinPartition(editor, id, command.partition, true), tag, notices };
+    return { ...NOTHING, ...joinPartition(editor, id, command.partition, true), tag, notices, made: table };
   }
-  return { ...NOTHING, tag, notices, rewrites: command.filled ? [{ before: table, after: table, select: null }] : [] };
+  return {
+    ...NOTHING,
+    tag,
+    notices,
+    made: table,
+    rewrites: command.filled ? [{ before: table, after: table, select: null }] : [],
+  };
 }
 
 function refresh(editor: CatalogEditor, { table, populated }: RefreshCommand): DdlOutcome {

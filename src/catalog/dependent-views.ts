@@ -91,7 +91,5 @@ export function dropDependents(
       cleared.push(dependent.definition);
     }
   }
-  const notices =
-    names.length === 1 ? [`drop cascades to ${names[0]}`] : [`drop cascades to ${names.length} other objects`];
-  return { notices, cleared };
+  return { notices: names.map((name) => `drop cascades to ${name}`), cleared };
 }

@@ -54,9 +54,7 @@ function dropFunctions(editor: CatalogEditor, command: DropFunctionsCommand): Dd
       }
       dropTriggersCalling(editor, fn);
       for (const view of views) editor.dropView(view);
-      notices.push(
-        users.length === 1 ? `drop cascades to ${users[0]}` : `drop cascades to ${users.length} other objects`,
-      );
+      notices.push(...users.map((user) => `drop cascades to ${user}`));
     }
     editor.dropFunction(fn);
   });

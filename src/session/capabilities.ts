@@ -3,6 +3,7 @@
  * starts; a statement makes those that its functions ask for.
  */
 import type { Capability } from "../query/expr/capability.js";
+import type { CurrentRows } from "../sql/bind/current-of.js";
 import type { SequenceValues } from "../sql/bind/sequence-functions.js";
 import type { SystemServices } from "../sql/bind/system/system-view.js";
 import type { Client } from "./statement-run.js";
@@ -24,6 +25,7 @@ export interface AskingStatement extends SystemServices {
   undoes(undo: () => void): void;
   capability<T>(capability: Capability<T>): T | null;
   sequenceValues(): SequenceValues;
+  currentRows(): CurrentRows;
 }
 
 /** Null: not for this statement. */

@@ -8,6 +8,8 @@ import { after, type Operator } from "../query/exec/operator.js";
 import { emptyColumns, RowBuffer } from "../query/exec/row-buffer.js";
 import type { Batch } from "../query/expr/expr.js";
 import type { BoundFetch } from "../sql/bind/bound-statement.js";
+import type { CursorTable } from "../sql/bind/cursor-tables.js";
+import type { Value } from "../values/values.js";
 import type { StatementPlan } from "./statement-plan.js";
 
 /** Takes fetched rows. */
@@ -38,6 +40,10 @@ export class Cursor {
   private readonly rows: RowBuffer;
   /** How many rows came before those in `rows`. */
   private dropped = 0;
+  /** Of the row that it stands on, what tells it in its tables; null: it stands on none, or nothing tells its rows. */
+  private currentParts: readonly Value[] | null = null;
+  /** Columns of the result; those that follow tell the row. */
+  private readonly width: number;
   private keepsAll: boolean;
 
   constructor(
@@ -51,6 +57,7 @@ export class Cursor {
     // Without a word about it a cursor can go back where running the plan again gives the same rows in the same order.
     this.canScroll = options.scroll ?? true;
     this.keepsAll = options.scroll === true;
+    this.width = program!.columns.length - this.tables.reduce((sum, { parts }) => sum + parts.length, 0);
     this.rows = new RowBuffer(program!.columns, context);
     this.operator = program!.open(context);
   }
@@ -192,7 +199,39 @@ export class Cursor {
   private give(first: number, count: number, step: 1 | -1, take: TakeRows): void {
     if (count === 0) return;
     const numbers = Array.from({ length: count }, (_, i) => first - 1 - this.dropped + i * step);
-    take(this.rows.gather(numbers, 0, count, emptyColumns(this.rows.columns.length)));
+    const rows = this.rows.gather(numbers, 0, count, emptyColumns(this.rows.columns.length));
+    if (this.tables.length > 0) this.currentParts = rows.columns.slice(this.width).map((column) => column[count - 1]!);
+    take(this.tables.length === 0 ? rows : { ...rows, columns: rows.columns.slice(0, this.width) });
+  }
+
+  /** The tables whose rows WHERE CURRENT OF may change. */
+  private get tables(): readonly CursorTable[] {
+    const { bound } = this.plan;
+    return bound.kind === "declare cursor" ? (bound.statement.cursorTables ?? []) : [];
+  }
+
+  /** A part of what tells the row that it stands on. Throws 24000. */
+  currentPart(table: string, tableId: number, part: number): Value {
+    const { name } = this.options;
+    if (this.depth === null) throw sqlError("24000", `cursor "${name}" is held from a previous transaction`);
+    if (this.tables.filter((each) => each.tableId === tableId).length > 1) {
+      throw sqlError("24000", `cursor "${name}" has multiple FOR UPDATE/SHARE references to table "${table}"`);
+    }
+    let at = 0;
+    for (const each of this.tables) {
+      const place = each.parts.indexOf(part);
+      if (each.tableId !== tableId || place < 0) {
+        at += each.parts.length;
+        continue;
+      }
+      const isOnRow = this.position > 0 && this.position <= this.length && this.currentParts !== null;
+      const value = isOnRow ? this.currentParts![at + place]! : null;
+      if (value === null) throw sqlError("24000", `cursor "${name}" is not positioned on a row`);
+      return value;
+    }
+    throw sqlError("24000", `cursor "${name}" is not a simply updatable scan of table "${table}"`, {
+      hint: "Declare it for a query of that table alone, without grouping, whose rows have a primary key, or FOR UPDATE.",
+    });
   }
 
   /**

@@ -2,6 +2,7 @@
  * Runs one INSERT for many sets of parameters in a client's transaction, each set as a statement of its own; the plan
  * is looked up once and opened once (query/exec/repeated-insert.ts). The session's StatementRunner calls it.
  */
+import type { Notice } from "../protocol/notice.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { compileRepeatedInsert, type RepeatedInsert } from "../query/exec/repeated-insert.js";
 import { StepBudget } from "../query/exec/step-budget.js";
@@ -15,7 +16,7 @@ import type { ParameterValues } from "./statement-run.js";
 export class Repetition {
   done = 0;
   /** Of runs that had something to tell, by the place of their set. */
-  notices: Map<number, readonly string[]> | null = null;
+  notices: Map<number, readonly Notice[]> | null = null;
 
   constructor(readonly sets: readonly ParameterValues[]) {}
 }

@@ -3,10 +3,12 @@
  * the transaction of the surrounding statement. One per session, owned by it, as are the notices that wait for its
  * end.
  */
+
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { keptTables } from "../catalog/kept-tables.js";
 import { MEMBER_ROLE } from "../catalog/role.js";
 import { sqlError } from "../protocol/errors.js";
+import type { Notice } from "../protocol/notice.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { after } from "../query/exec/operator.js";
 import { runToCompletion } from "../query/exec/run.js";
@@ -14,7 +16,6 @@ import type { Batch } from "../query/expr/expr.js";
 import type { BindEnvironment, BoundQuery } from "../sql/bind/bound-statement.js";
 import type { StatementNode } from "../sql/parse/ast.js";
 import type {
-  Notice,
   RoutineHost,
   RoutineNames,
   RoutinePlan,
@@ -67,7 +68,7 @@ const IMMEDIATE: ReadonlySet<string> = new Set([
 ]);
 
 export class SessionRoutineHost implements RoutineHost {
-  private readonly notices: string[] = [];
+  private readonly notices: Notice[] = [];
   private known: string | null = null;
   /** Settings may change inside of a query (set_config): what is known is so under this version of them. */
   private knownUnder = 0;
@@ -93,7 +94,7 @@ export class SessionRoutineHost implements RoutineHost {
     this.notices.length = 0;
   }
 
-  takeNotices(): readonly string[] {
+  takeNotices(): readonly Notice[] {
     return this.notices.splice(0);
   }
 
@@ -179,7 +180,7 @@ export class SessionRoutineHost implements RoutineHost {
     const rows = new RawRows();
     return after(this.session.runOther(plan as StatementPlan, context, rows, own), (outcome) => {
       this.forget();
-      for (const notice of outcome.notices) this.notice({ level: "NOTICE", message: notice });
+      for (const notice of outcome.notices) this.notice(notice);
       const isDefinition =
         bound.kind === "do" || bound.kind === "ddl" || bound.kind === "ddl steps" || bound.kind === "set";
       const given = isDefinition ? [] : rows.values;
@@ -291,9 +292,8 @@ export class SessionRoutineHost implements RoutineHost {
     };
   }
 
-  notice({ level, message }: Notice): void {
-    if (this.notices.length >= NOTICES_MAX) return;
-    this.notices.push(level === "NOTICE" ? message : `${level}: ${message}`);
+  notice(notice: Notice): void {
+    if (this.notices.length < NOTICES_MAX) this.notices.push(notice);
   }
 }
 

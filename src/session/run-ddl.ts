@@ -38,6 +38,7 @@ export async function runDdl(
       ? await guarded(context, async () => (await statements.runPlan(plan, context, bound.parameters)).rows)
       : null;
   const done = applyDdl(catalog, context.tx, bound.command, context.statementMicros, positionOf, author);
+  if (done.made !== undefined) context.rowNumbers.begin(context.tenantNumber, storageOf(done.made));
   let rowsFilled: number | undefined;
   for (const rewrite of done.rewrites) {
     // A partitioned table has no rows of its own.
@@ -133,8 +134,10 @@ export function emptyLargeTable(table: TableDef, catalog: Catalog, context: Exec
 }
 
 /** From now on the table is empty and keeps its rows under another storage id; what it had must be retired. */
-function storeElsewhere({ id }: TableDef, catalog: Catalog, { tx }: ExecContext): void {
+function storeElsewhere({ id }: TableDef, catalog: Catalog, { tx, rowNumbers, tenantNumber }: ExecContext): void {
   catalog.change(tx, (editor) => {
-    editor.replaceTable(Object.freeze({ ...editor.view.tableById(id)!, storageId: editor.nextId() }));
+    const storageId = editor.nextId();
+    editor.replaceTable(Object.freeze({ ...editor.view.tableById(id)!, storageId }));
+    rowNumbers.begin(tenantNumber, storageId);
   });
 }

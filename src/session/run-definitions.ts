@@ -2,6 +2,7 @@
  * Runs statements that change definitions or statistics, in the transaction of the statement. Called by
  * statement-runner.ts.
  */
+import { withOneCascade } from "../protocol/notice.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";
 import { type BoundAnalyze, type BoundDdl, type BoundDdlSteps, LOCK_TABLE } from "../sql/bind/bound-statement.js";
 import type { ShardTransaction } from "../storage/transaction.js";
@@ -71,7 +72,7 @@ export async function runDefinitions(
     if (context.shouldYield()) await context.yieldTurn();
   }
   audit.note(scope.contextFor(tx, run.request, []));
-  const outcome = textOutcome("result", [lastTag ?? ""], run.collector, told);
+  const outcome = textOutcome("result", [lastTag ?? ""], run.collector, withOneCascade(told));
   return rowsFilled === undefined ? outcome : { ...outcome, rowsFilled };
 }
 

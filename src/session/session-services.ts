@@ -23,6 +23,7 @@ import { jobFor, valueOfComputed } from "../query/expr/compute-elsewhere.js";
 import type { DeferredContext, EvalContext, InnerResult, RoutineCall, SubqueryExpr } from "../query/expr/expr.js";
 import type { SentExpr } from "../query/expr/sent-form.js";
 import type { AuditedTables } from "../query/plan/audited-tables.js";
+import { CURRENT_ROWS, type CurrentRows } from "../sql/bind/current-of.js";
 import { SEQUENCES, type SequenceValues } from "../sql/bind/sequence-functions.js";
 import {
   type LiveLock,
@@ -262,6 +263,12 @@ export class SessionServices implements ExecServices, AskingStatement {
     return new StatementSequences(this.memory, this.tx);
   }
 
+  currentRows(): CurrentRows {
+    return {
+      partOf: (cursor, table, tableId, part) => this.ownCursors.find(cursor).currentPart(table, tableId, part),
+    };
+  }
+
   setSetting(name: string, value: string | null, local: boolean): string {
     const key = name.toLowerCase();
     if ((key === "role" || key === "session_authorization") && value !== null) {
@@ -291,3 +298,4 @@ export class SessionServices implements ExecServices, AskingStatement {
 
 provideCapability(SYSTEM, (statement) => statement);
 provideCapability(SEQUENCES, (statement) => statement.sequenceValues());
+provideCapability(CURRENT_ROWS, (statement) => statement.currentRows());

@@ -20,6 +20,9 @@ interface Setting {
   readonly parse: (value: string, name: string, current: string) => string;
 }
 
+const DEBUG_LEVELS = ["debug5", "debug4", "debug3", "debug2", "debug1", "debug"];
+const MESSAGE_LEVELS = [...DEBUG_LEVELS, "log", "info", "notice", "warning", "error", "fatal", "panic"];
+
 const SETTINGS: Readonly<Record<string, Setting>> = {
   // What dumps set: it is so here anyway, and cannot be otherwise.
   check_function_bodies: { initial: "on", parse: onlyValue("on", /^(on|true|off|false)$/i) },
@@ -36,7 +39,7 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   application_name: { initial: "", parse: (value) => value },
   client_encoding: { initial: "UTF8", parse: onlyValue("UTF8", /^'?(utf-?8|unicode|sql_ascii)'?$/i) },
   bytea_output: { initial: "hex", parse: onlyValue("hex") },
-  client_min_messages: { initial: "notice", parse: (value) => value.toLowerCase() },
+  client_min_messages: { initial: "notice", parse: oneOf(...MESSAGE_LEVELS) },
   default_text_search_config: { initial: "pg_catalog.english", parse: textSearchConfig },
   default_transaction_deferrable: { initial: "off", parse: onOrOff },
   default_transaction_isolation: { initial: "serializable", parse: isolationLevel },

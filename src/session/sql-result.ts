@@ -5,6 +5,7 @@
 
 import type { ResponseOf } from "../protocol/endpoints.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
+import { type Notice, noticeText } from "../protocol/notice.js";
 import { resultTooLarge } from "../protocol/size-errors.js";
 import type { GraphChanges } from "../query/exec/graph-changes.js";
 import { bytesOf } from "../query/exec/value-bytes.js";
@@ -189,7 +190,7 @@ export interface Outcome {
   /** What a statement of Cypher changed; null: nothing. */
   readonly stats: GraphStats | null;
   /** What the client should know although nothing failed: "relation … already exists, skipping". */
-  readonly notices: readonly string[];
+  readonly notices: readonly Notice[];
   /** Of a statement without rows of its own, whose only row is this: "CREATE TABLE". */
   readonly command?: string;
 }
@@ -197,7 +198,7 @@ export interface Outcome {
 /** Has the words of statements that have no rows. */
 const COMMAND_COLUMN = "result";
 const NO_COLUMNS = shapeOf([]);
-const NO_NOTICES: readonly string[] = [];
+const NO_NOTICES: readonly Notice[] = [];
 
 export function rowsOutcome(shape: ResultShape, rows: Rows, truncated: boolean, rowsAffected: number | null): Outcome {
   return { shape, rows, rowsAffected, truncated, stats: null, notices: NO_NOTICES };
@@ -250,7 +251,7 @@ export function resultAnswer(outcome: Outcome, startedMs: number): Answer<Respon
         execution_time_ms: elapsed,
         ...(stats === null ? {} : { stats }),
         ...(truncated ? { truncated } : {}),
-        ...(notices.length > 0 ? { notices } : {}),
+        ...(notices.length > 0 ? { notices: notices.map(noticeText) } : {}),
       },
     };
   }
@@ -263,6 +264,6 @@ export function resultTail({ rowsAffected, truncated, stats, notices }: Outcome,
   json += `,"execution_time_ms":${elapsedMs}`;
   if (stats !== null) json += `,"stats":${JSON.stringify(stats)}`;
   if (truncated) json += ',"truncated":true';
-  if (notices.length > 0) json += `,"notices":${JSON.stringify(notices)}`;
+  if (notices.length > 0) json += `,"notices":${JSON.stringify(notices.map(noticeText))}`;
   return json;
 }

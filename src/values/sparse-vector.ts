@@ -6,6 +6,7 @@ import { sqlError } from "../protocol/errors.js";
 import { SPARSE_DIMENSIONS_MAX, SPARSE_MEMBERS_MAX, VECTOR_DIMENSIONS_MAX } from "../protocol/limits.js";
 import { float4ToText } from "./float-text.js";
 import type { SqlType } from "./values.js";
+import { tooManyMembers } from "./vector-text.js";
 
 export interface Sparse {
   readonly dimensions: number;
@@ -16,13 +17,14 @@ export interface Sparse {
 }
 
 /** Each takes time in proportion to the text. */
-const DIMENSIONS = /^\/\s*(\d+)$/;
-const MEMBER = /^(\d+)\s*:\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)$/i;
+const DIMENSIONS = /^\/\s*(-?\d+)$/;
+const MEMBER = /^(-?\d+)\s*:\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:nan|inf|infinity))$/i;
 /** Of a text: more of them are no vector. */
 const CHARACTERS_MAX = 4_000_000;
 
 const failed = (message: string) => sqlError("22000", message);
-const invalid = (text: string) => sqlError("22P02", `invalid input syntax for type sparsevec: "${text}"`);
+const invalid = (text: string, detail: string | null = null) =>
+  sqlError("22P02", `invalid input syntax for type sparsevec: "${text}"`, detail === null ? {} : { detail });
 
 /** The value's own spelling. Throws 22P02, 22000, 22003, 54000. */
 export function sparseFromText(type: SqlType, text: string): string {
@@ -30,7 +32,7 @@ export function sparseFromText(type: SqlType, text: string): string {
   const written = text.trim();
   const close = written.lastIndexOf("}");
   const match = written[0] === "{" && close > 0 ? DIMENSIONS.exec(written.slice(close + 1).trim()) : null;
-  if (match === null) throw invalid(text);
+  if (match === null) throw invalid(text, detailOf(written, close));
   const body = written.slice(1, close).trim();
   const members = body === "" ? [] : body.split(",");
   if (members.length > SPARSE_MEMBERS_MAX) throw tooManyMembers();
@@ -38,15 +40,25 @@ export function sparseFromText(type: SqlType, text: string): string {
   return fitSparse(type, sparseToText(sparseWith(Number(match[1]), pairs)));
 }
 
-function tooManyMembers(): Error {
-  return sqlError("54000", `sparsevec cannot have more than ${SPARSE_MEMBERS_MAX} non-zero elements`);
+/** What is wrong around the members, in pgvector's words; null: nothing. */
+function detailOf(written: string, close: number): string | null {
+  if (written[0] !== "{") return 'Vector contents must start with "{".';
+  if (close < 0) return null;
+  const rest = written.slice(close + 1).trim();
+  if (rest === "") return "Unexpected end of input.";
+  return /^\/\s*-?\d+\S/.test(rest) ? "Junk after closing." : null;
 }
 
 function pairOf(pair: string, text: string): readonly [number, number] {
   const match = MEMBER.exec(pair);
   if (match === null) throw invalid(text);
-  const member = Math.fround(Number(match[2]));
-  if (!Number.isFinite(member)) throw sqlError("22003", `"${match[2]}" is out of range for type sparsevec`);
+  const written = match[2]!;
+  if (/[ni]/i.test(written))
+    throw failed(`${/nan/i.test(written) ? "NaN" : "infinite value"} not allowed in sparsevec`);
+  const number = Number(written);
+  const member = Math.fround(number);
+  if (!Number.isFinite(member) || (member === 0 && number !== 0))
+    throw sqlError("22003", `"${match[2]}" is out of range for type sparsevec`);
   return [Number(match[1]) - 1, member];
 }
 

@@ -3,9 +3,9 @@
  * formats of values and by casts.
  */
 import { type DbError, sqlError } from "../protocol/errors.js";
-import { VECTOR_DIMENSIONS_MAX } from "../protocol/limits.js";
+import { SPARSE_MEMBERS_MAX, VECTOR_DIMENSIONS_MAX } from "../protocol/limits.js";
 import { float4ToText, shortFloat4 } from "./float-text.js";
-import type { SqlType } from "./values.js";
+import type { SqlArray, SqlType } from "./values.js";
 
 /** As PostgreSQL prints it. */
 export function vectorToText(vector: Float32Array): string {
@@ -124,7 +124,10 @@ const CHARACTERS_MAX = 4_000_000;
 function vectorFromMembers(type: SqlType, text: string): Float32Array {
   if (text.length > CHARACTERS_MAX) throw tooManyDimensions(type);
   const written = text.trim();
-  if (written[0] !== "[" || written.length < 2 || !written.endsWith("]")) throw invalid(type, text);
+  if (written[0] !== "[") throw invalid(type, text, 'Vector contents must start with "[".');
+  if (written.length < 2 || !written.endsWith("]")) {
+    throw invalid(type, text, written.includes("]") ? "Junk after closing right brace." : null);
+  }
   const body = written.slice(1, -1).trim();
   if (body === "") throw noDimension(type.name);
   const members = body.split(",");
@@ -155,6 +158,18 @@ export function vectorOf(type: SqlType, members: ArrayLike<number>): Float32Arra
   return fitVector(type, vector);
 }
 
+/** Out of an array of numbers; what is too large in single precision is infinite. Throws 22000, 22004, 54000. */
+export function vectorOfArray(type: SqlType, { elements, dimensions }: SqlArray): Float32Array {
+  if (dimensions.length > 1) throw sqlError("22000", "array must be 1-D");
+  if (elements.includes(null)) throw sqlError("22004", "array must not contain nulls");
+  const numbers = (elements as readonly number[]).map(Math.fround);
+  if (type.name === "sparsevec" && numbers.length > SPARSE_MEMBERS_MAX) {
+    const count = numbers.reduce((sum, number) => (number === 0 ? sum : sum + 1), 0);
+    if (count > SPARSE_MEMBERS_MAX) throw tooManyMembers();
+  }
+  return vectorOf(type, numbers);
+}
+
 /** Refuses a vector of other dimensions than the type's. Throws 22000. */
 export function fitVector(type: SqlType, vector: Float32Array): Float32Array {
   if (type.modifier !== null && vector.length !== type.modifier) {
@@ -173,8 +188,11 @@ export const noDimension = (type: string): DbError => sqlError("22000", `${type}
 export const tooManyDimensions = ({ name }: SqlType): DbError =>
   sqlError("54000", `${name} cannot have more than ${VECTOR_DIMENSIONS_MAX} dimensions`);
 
-const invalid = ({ name }: SqlType, text: string) =>
-  sqlError("22P02", `invalid input syntax for type ${name}: "${text}"`);
+export const tooManyMembers = (): DbError =>
+  sqlError("54000", `sparsevec cannot have more than ${SPARSE_MEMBERS_MAX} non-zero elements`);
+
+const invalid = ({ name }: SqlType, text: string, detail: string | null = null) =>
+  sqlError("22P02", `invalid input syntax for type ${name}: "${text}"`, detail === null ? {} : { detail });
 
 const outOfRange = ({ name }: SqlType, source: string) =>
   sqlError("22003", `"${source}" is out of range for type ${name}`);

@@ -161,6 +161,35 @@ t.test("the tag of a statement that fills a new table counts its rows", (t) =>
   }),
 );
 
+t.test("notices bring what errors bring", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE told (id int PRIMARY KEY); CREATE VIEW told_v AS SELECT * FROM told");
+    await client.ask("CREATE VIEW told_w AS SELECT * FROM told; CREATE TABLE telling (id int REFERENCES told)");
+    const dropped = await client.ask("DROP TABLE told CASCADE");
+    t.match(fieldsOf(dropped[0]!), { S: "NOTICE", C: "00000", M: "drop cascades to 3 other objects" });
+    const detail = fieldsOf(dropped[0]!).D!.split("\n").sort();
+    t.same(detail, [
+      "drop cascades to constraint telling_id_fkey on table telling",
+      "drop cascades to view told_v",
+      "drop cascades to view told_w",
+    ]);
+    t.notOk(
+      "D" in fieldsOf((await client.ask("CREATE VIEW v1 AS SELECT * FROM telling; DROP TABLE telling CASCADE"))[1]!),
+    );
+    const raise = (options: string) => client.ask(`DO $$ BEGIN RAISE ${options}; END $$`);
+    const all = "USING DETAIL = 'd', HINT = 'h', ERRCODE = '22012', TABLE = 't', COLUMN = 'c', DATATYPE = 'int4'";
+    t.same(fieldsOf((await raise(`NOTICE 'one' ${all}`))[0]!), {
+      ...{ S: "NOTICE", V: "NOTICE", C: "22012", M: "one", D: "d", H: "h", t: "t", c: "c", d: "int4" },
+    });
+    t.same(fieldsOf((await raise("WARNING 'two'"))[0]!), { S: "WARNING", V: "WARNING", C: "01000", M: "two" });
+    t.equal(lettersOf(await client.ask("SET client_min_messages = warning")), "CZ");
+    t.equal(lettersOf(await raise("NOTICE 'one'")), "CZ", "not wanted");
+    t.equal(lettersOf(await raise("INFO 'one'")), "NCZ", "always");
+    t.equal(lettersOf(await raise("WARNING 'one'")), "NCZ");
+    t.match(fieldsOf((await client.ask("SET client_min_messages = loud"))[0]!), { C: "22023" });
+  }),
+);
+
 t.test("an ivfflat index is made as hnsw, and a notice says so", (t) =>
   withClient(async (client) => {
     await client.ask("CREATE TEMP TABLE near (id int PRIMARY KEY, v vector(3))");

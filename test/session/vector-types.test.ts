@@ -95,3 +95,42 @@ t.test("texts that are no vectors take time in proportion to their length", asyn
   t.throws(() => fromText(HALFVEC, `[${ones}x]`), { code: "query_error" });
   t.throws(() => fromText(SPARSEVEC, `{${"1:1,".repeat(20_000)}1:1}/3`), /non-zero elements/);
 });
+
+t.test("pgvector's states, arrays and words", (t) =>
+  checkStatements(t, [
+    ["select vector_accum('{0}', '[1,2,3]'), vector_accum('{1,1,2,3}', '[1,1,1]')", ["{1,1,2,3}|{2,2,3,4}"]],
+    ["select halfvec_accum('{0,0}', '[1,2,3]')", "22000 expected 1 dimensions, not 3"],
+    ["select vector_combine('{1,2}', '{3,4}'), vector_combine('{0}', '{1,5}')", ["{4,6}|{1,5}"]],
+    ["select vector_combine('{1,2}', '{{3,4}}')", "22000 vector_combine: expected state array"],
+    ["select vector_avg('{2,2,4,6}'), halfvec_avg('{0}')", ["[1,2,3]|∅"]],
+    ["select vector_avg('{1}')", "22000 vector must have at least 1 dimension"],
+    ["select array_to_vector(array[1,2], 2, true), array_to_sparsevec(array[0,2.5], -1, true)", ["[1,2]|{2:2.5}/2"]],
+    ["select array_to_halfvec(array[1,2], 3, true)", "22000 expected 3 dimensions, not 2"],
+    ["select '{4e38}'::float8[]::vector", "22000 infinite value not allowed in vector"],
+    [
+      "select array_agg(n)::sparsevec from generate_series(1, 16001) n",
+      "54000 sparsevec cannot have more than 16000 non-zero elements",
+    ],
+    ["select '{}/-1'::sparsevec", "22000 sparsevec must have at least 1 dimension"],
+    ["select '{-1:1}/1'::sparsevec", "22000 sparsevec index out of bounds"],
+    ["select '{1:NaN}/1'::sparsevec", "22000 NaN not allowed in sparsevec"],
+    ["select '{1:1e-46}/1'::sparsevec", '22003 "1e-46" is out of range for type sparsevec'],
+    ["select '[1]'::vector('a')", '22P02 invalid input syntax for type integer: "a"'],
+    ["select '[1]'::vector('1')", ["[1]"]],
+  ]),
+);
+
+t.test("what is wrong with a text", async (t) => {
+  const detail = (text: string, type: typeof HALFVEC): unknown => {
+    try {
+      return fromText(type, text);
+    } catch (error) {
+      return (error as { details?: { detail?: string } }).details?.detail;
+    }
+  };
+  t.equal(detail("1,2", HALFVEC), 'Vector contents must start with "[".');
+  t.equal(detail("[1,2]9", HALFVEC), "Junk after closing right brace.");
+  t.equal(detail("", SPARSEVEC), 'Vector contents must start with "{".');
+  t.equal(detail("{}", SPARSEVEC), "Unexpected end of input.");
+  t.equal(detail("{}/1a", SPARSEVEC), "Junk after closing.");
+});

@@ -6,6 +6,7 @@ import { malformed } from "../../protocol/bolt/pack-reader.js";
 import type { PackValue } from "../../protocol/bolt/pack-writer.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { RESULT_BYTES_MAX } from "../../protocol/limits.js";
+import { noticeText } from "../../protocol/notice.js";
 import { resultTooLarge } from "../../protocol/size-errors.js";
 import type { Session } from "../../session/session.js";
 import type { GraphStats } from "../../session/sql-result.js";
@@ -171,7 +172,7 @@ export class Statements {
     // Of several results of one transaction, which then fails.
     if (keptBytes > RESULT_BYTES_MAX) throw resultTooLarge();
     const { stats, notices } = outcome;
-    return { rows, bound: bound!, sent, stats, notices, explained, isAlone, startedMs };
+    return { rows, bound: bound!, sent, stats, notices: notices.map(noticeText), explained, isAlone, startedMs };
   }
 
   /** Answers what SUCCESS says. */

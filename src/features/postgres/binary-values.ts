@@ -13,6 +13,7 @@ import { fromText, toText } from "../../values/text-format.js";
 import { checkArraySize } from "../../values/text-format-array.js";
 import type { Interval, SqlArray, SqlType, TimeTz, Value } from "../../values/values.js";
 import { vectorOf } from "../../values/vector-text.js";
+import { numericText, writeNumeric } from "./binary-numeric.js";
 import { rangeWriter, readRangeValue } from "./binary-ranges.js";
 import { TEXT_TYPE_WRITERS, textFromBinary } from "./binary-texts.js";
 import { readHalves, readSparse, writeHalves, writeSparse } from "./binary-vectors.js";
@@ -207,40 +208,6 @@ function writeNetwork(writer: MessageWriter, value: string, isCidr: boolean): vo
   writer.bytes(bytes);
 }
 
-/** Sign words of a numeric's binary form. */
-const NUMERIC_SIGN = { positive: 0, negative: 0x4000, nan: 0xc000, infinity: 0xd000, minusInfinity: 0xf000 } as const;
-/** Decimal digits of one of its digits. */
-const DIGIT = 4;
-
-function writeNumeric(writer: MessageWriter, value: Numeric): void {
-  const text = value.toString();
-  if (!/\d/.test(text)) {
-    const sign = text === "NaN" ? "nan" : text.startsWith("-") ? "minusInfinity" : "infinity";
-    writeNumericHead(writer, 0, 0, NUMERIC_SIGN[sign], 0);
-    return;
-  }
-  const [whole = "", fraction = ""] = text.replace("-", "").split(".");
-  const left = whole.padStart(Math.ceil(whole.length / DIGIT) * DIGIT, "0");
-  const right = fraction.padEnd(Math.ceil(fraction.length / DIGIT) * DIGIT, "0");
-  const digits = (left + right).match(/\d{4}/g)!.map(Number);
-  let weight = left.length / DIGIT - 1;
-  let from = 0;
-  while (from < digits.length && digits[from] === 0) from++;
-  weight -= from;
-  let to = digits.length;
-  while (to > from && digits[to - 1] === 0) to--;
-  const sign = text.startsWith("-") ? NUMERIC_SIGN.negative : NUMERIC_SIGN.positive;
-  writeNumericHead(writer, to - from, to === from ? 0 : weight, sign, fraction.length);
-  for (let i = from; i < to; i++) writer.int16(digits[i]!);
-}
-
-function writeNumericHead(writer: MessageWriter, digits: number, weight: number, sign: number, scale: number): void {
-  writer.int16(digits);
-  writer.int16(weight);
-  writer.uint16(sign);
-  writer.int16(scale);
-}
-
 /** The value of a parameter in binary format. Throws 22P03 where the bytes are none of the type, 0A000. */
 export function fromBinary(type: SqlType, bytes: Buffer): Value {
   const fields = new MessageFields(bytes);
@@ -360,24 +327,11 @@ function ofPgMicros(micros: bigint): number {
   return Number(micros + BigInt(EPOCH_MICROS));
 }
 
-function readNumeric(type: SqlType, fields: MessageFields): string {
-  const count = fields.int16();
-  const weight = fields.int16();
-  const sign = fields.uint16();
-  const scale = fields.int16();
-  if (sign === NUMERIC_SIGN.nan) return "NaN";
-  if (sign === NUMERIC_SIGN.infinity) return "Infinity";
-  if (sign === NUMERIC_SIGN.minusInfinity) return "-Infinity";
-  if (count < 0 || scale < 0 || (sign !== NUMERIC_SIGN.positive && sign !== NUMERIC_SIGN.negative)) {
-    throw wrongBytes(type);
-  }
-  let digits = "";
-  for (let i = 0; i < count; i++) digits += String(fields.uint16()).padStart(DIGIT, "0");
-  const wholeDigits = (weight + 1) * DIGIT;
-  const whole = wholeDigits <= 0 ? "0" : digits.slice(0, wholeDigits).padEnd(wholeDigits, "0");
-  const fraction = wholeDigits < 0 ? "0".repeat(-wholeDigits) + digits : digits.slice(wholeDigits);
-  const shown = fraction.padEnd(scale, "0").slice(0, scale);
-  return `${sign === NUMERIC_SIGN.negative ? "-" : ""}${whole}${shown === "" ? "" : `.${shown}`}`;
+/** The text of a numeric. Throws 22P03. */
+export function readNumeric(type: SqlType, fields: MessageFields): string {
+  const text = numericText(fields);
+  if (text === null) throw wrongBytes(type);
+  return text;
 }
 
 function readBits(fields: MessageFields): string {

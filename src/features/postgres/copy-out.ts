@@ -1,7 +1,7 @@
 /** COPY … TO STDOUT: the rows of a query as CopyData messages in text, CSV or binary. */
 import { RESULT_BYTES_MAX } from "../../protocol/limits.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
-import type { Escapes, MessageWriter } from "../../protocol/postgres/message-writer.js";
+import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import { resultTooLarge } from "../../protocol/size-errors.js";
 import { textOfBytes } from "../../query/exec/segments/text-column.js";
 import type { Batch } from "../../query/expr/expr.js";
@@ -12,6 +12,7 @@ import { type CsvStyle, csvFieldWriter } from "../../values/csv-format.js";
 import { toText } from "../../values/text-format.js";
 import { binaryWriter } from "./binary-values.js";
 import { type FieldWriter, fieldsOf, sizedField } from "./column-fields.js";
+import { copyEscapes } from "./copy-escapes.js";
 import { copiedQuery } from "./copy-statement.js";
 import { isText, type TextSettings, type ValueWriter } from "./text-values.js";
 import { timeoutOf } from "./timeouts.js";
@@ -111,7 +112,7 @@ function writeHeader(writer: MessageWriter, copy: CopyStatement, outputs: readon
   for (const [c, { name }] of outputs.entries()) {
     if (c > 0) writer.text(copy.delimiter);
     if (copy.format === "csv") writer.text(field(name));
-    else writer.escapedText(name, escapesOf(copy));
+    else writer.escapedText(name, copyEscapes(copy.delimiter));
   }
   writer.byte(NEWLINE);
   writer.end();
@@ -120,36 +121,25 @@ function writeHeader(writer: MessageWriter, copy: CopyStatement, outputs: readon
 /** Whole numbers: their digits have nothing to escape, unless the format uses digits or the sign for itself. */
 const NUMBERS: ReadonlySet<string> = new Set(["int2", "int4", "int8", "oid"]);
 const PART_OF_NUMBERS = /[-\d]/;
+const PART_OF_DECIMALS = /[-.\d]/;
+const writeDecimal: FieldWriter["scaled"] = (writer, unscaled, scale) => writer.decimal(unscaled, scale);
 const integerField: FieldWriter = { value: (writer, value) => writer.integer(value as number | bigint) };
 
 function textField(copy: CopyStatement, { type }: OutputColumn, settings: TextSettings): FieldWriter {
   if (NUMBERS.has(type.name) && !PART_OF_NUMBERS.test(copy.delimiter)) return integerField;
-  const escapes = escapesOf(copy);
+  const escapes = copyEscapes(copy.delimiter);
   const value: ValueWriter = isText(type)
     ? (writer, text) => writer.escapedText(text as string, escapes)
     : (writer, other) => writer.escapedText(toText(type, other, settings.timeZone, settings.style), escapes);
+  if (type.name === "numeric" && !PART_OF_DECIMALS.test(copy.delimiter)) return { value, scaled: writeDecimal };
   if (!isText(type)) return { value };
-  return { value, utf8: (writer, data, start, end) => writer.escapedUtf8(data, start, end, escapes) };
+  const without = Uint8Array.from(escapes.keys()).filter((byte) => escapes[byte] !== 0);
+  return {
+    value,
+    utf8: (writer, data, start, end) => writer.escapedUtf8(data, start, end, escapes),
+    plainUtf8: { without, write: (writer, data, start, end) => writer.utf8(data, start, end) },
+  };
 }
-
-function escapesOf({ delimiter }: CopyStatement): Escapes {
-  const escapes = new Uint8Array(256);
-  for (const [character, letter] of Object.entries(LETTERS)) escapes[character.charCodeAt(0)] = letter.charCodeAt(0);
-  const code = delimiter.charCodeAt(0);
-  if (escapes[code] === 0) escapes[code] = code;
-  return escapes;
-}
-
-/** What follows a backslash in the character's place. */
-const LETTERS: Readonly<Record<string, string>> = {
-  "\\": "\\",
-  "\b": "b",
-  "\f": "f",
-  "\n": "n",
-  "\r": "r",
-  "\t": "t",
-  "\v": "v",
-};
 
 function csvField(copy: CopyStatement, output: OutputColumn, settings: TextSettings): FieldWriter {
   const { type } = output;
@@ -158,8 +148,12 @@ function csvField(copy: CopyStatement, output: OutputColumn, settings: TextSetti
   const isPlain = !isForced && !PART_OF_NUMBERS.test(delimiter + quote + nullText);
   if (NUMBERS.has(type.name) && isPlain) return integerField;
   const field = csvText(copy, output);
-  if (!isText(type))
-    return { value: (writer, value) => writer.text(field(toText(type, value, settings.timeZone, settings.style))) };
+  if (!isText(type)) {
+    const isDecimal = type.name === "numeric" && !isForced && !PART_OF_DECIMALS.test(delimiter + quote + nullText);
+    const write: ValueWriter = (writer, value) =>
+      writer.text(field(toText(type, value, settings.timeZone, settings.style)));
+    return isDecimal ? { value: write, scaled: writeDecimal } : { value: write };
+  }
   const value: ValueWriter = (writer, text) => writer.text(field(text as string));
   if (isForced) return { value };
   const special = new Uint8Array(256);

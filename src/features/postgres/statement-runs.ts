@@ -1,5 +1,6 @@
 /** Runs statements of a session and writes their rows, notices and command tags. One per session. */
 
+import { fieldsOfNotice, type NoticeFields } from "../../protocol/notice.js";
 import { writeNotice } from "../../protocol/postgres/error-message.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
 import type { Outcome } from "../../session/sql-result.js";
@@ -10,6 +11,9 @@ import { isPlainStatement } from "./plain-statement.js";
 import { RowOutput } from "./row-output.js";
 import { timeoutOf } from "./timeouts.js";
 import type { Ran, RunOptions, SentText, WireHost } from "./wire-host.js";
+
+/** Levels of messages, as client_min_messages names them; those before the first are debug1 and the like. */
+const LEVELS = ["log", "notice", "warning", "error", "fatal", "panic"];
 
 export class StatementRuns {
   /** Characters before the statement in the text that the client sent: positions of errors count from its beginning. */
@@ -60,7 +64,7 @@ export class StatementRuns {
   private finished(outcome: Outcome, output: RowOutput, bound: BoundStatement | null): Ran | Promise<Ran> {
     const { command, shape, rowsAffected } = outcome;
     if (command !== undefined || (rowsAffected !== null && shape.outputs.length === 0)) output.discard();
-    for (const notice of outcome.notices) this.notice(notice);
+    for (const notice of outcome.notices) this.tell(fieldsOfNotice(notice));
     this.complete(commandTag(outcome, output.rows, bound));
     this.shift = 0;
     const ran = { command, isPlain: bound !== null && isPlainStatement(bound) };
@@ -75,13 +79,14 @@ export class StatementRuns {
   }
 
   warn(message: string, sqlstate: string): void {
-    writeNotice(this.wire.writer, message, "WARNING", sqlstate);
+    this.tell({ message, level: "WARNING", sqlstate });
   }
 
-  /** RAISE's levels other than NOTICE are in the text (routine-host.ts). */
-  private notice(text: string): void {
-    const level = /^(WARNING|INFO|LOG|DEBUG): /.exec(text)?.[1] as "WARNING" | "INFO" | "LOG" | "DEBUG" | undefined;
-    const message = level === undefined ? text : text.slice(level.length + 2);
-    writeNotice(this.wire.writer, message, level ?? "NOTICE", level === "WARNING" ? "01000" : "00000");
+  /** Unless client_min_messages leaves it out. */
+  private tell(notice: NoticeFields): void {
+    const { session, writer } = this.wire;
+    const least = session.settings.find("client_min_messages") ?? "notice";
+    const { level = "NOTICE" } = notice;
+    if (level === "INFO" || LEVELS.indexOf(level.toLowerCase()) >= LEVELS.indexOf(least)) writeNotice(writer, notice);
   }
 }

@@ -7,6 +7,7 @@
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
 import { RECIPE_KEPT_ROWS_MAX } from "../../protocol/limits.js";
+import { noticeText } from "../../protocol/notice.js";
 import type { Batch } from "../../query/expr/expr.js";
 import { type BoundText, type BoundValue, bindStatement } from "../../recipe/bind-statement.js";
 import {
@@ -241,7 +242,7 @@ export class RecipeRunner {
       ...(outcome.rowsAffected !== null && { rows_affected: outcome.rowsAffected }),
       ...(hasRows && count > rowsMax && { truncated: true }),
       ...(outcome.stats !== null && { stats: outcome.stats }),
-      ...(outcome.notices.length > 0 && { notices: outcome.notices }),
+      ...(outcome.notices.length > 0 && { notices: outcome.notices.map(noticeText) }),
       execution_time_ms: elapsedSince(started),
     };
   }

@@ -2,8 +2,10 @@
  * One statement with several sets of parameters: `parameters: [[…], […]]`. It runs once per set, in one transaction.
  * Called by the routes of single statements and of batches.
  */
+
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
+import type { Notice } from "../../protocol/notice.js";
 import { Repetition } from "../../session/repeated-run.js";
 import type { Session } from "../../session/session.js";
 import { countOutcome, type Outcome } from "../../session/sql-result.js";
@@ -92,7 +94,7 @@ async function runEach(
   repetition: Repetition,
 ): Promise<Outcome> {
   const { sets } = repetition;
-  const notices: string[] = [];
+  const notices: Notice[] = [];
   let affected = 0;
   for (repetition.done = 0; repetition.done < sets.length; repetition.done++) {
     const outcome = await session.execute({ ...run, params: sets[repetition.done]! }, (tx) => tx.rollback());

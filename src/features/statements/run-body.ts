@@ -1,6 +1,8 @@
 /** Runs statements as bodies of requests ask for them. Called by the routes of statements, transactions and graphs. */
+
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
+import { noticeText } from "../../protocol/notice.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
@@ -108,7 +110,7 @@ export async function streamFrom(
       execution_time_ms: Math.round((performance.now() - started) * 1000) / 1000,
       truncated: outcome.truncated,
       ...(outcome.stats === null ? {} : { stats: outcome.stats }),
-      ...(outcome.notices.length > 0 ? { notices: outcome.notices } : {}),
+      ...(outcome.notices.length > 0 ? { notices: outcome.notices.map(noticeText) } : {}),
     });
     return STREAMED;
   } finally {

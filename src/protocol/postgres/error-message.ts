@@ -1,5 +1,7 @@
 /** Errors and notices as messages of PostgreSQL's protocol: the fields that its clients read (chapter 55.8). */
+
 import { type DbError, ERRORS, type ErrorCode } from "../errors.js";
+import type { NoticeFields } from "../notice.js";
 import { BACK } from "./message-types.js";
 import type { MessageWriter } from "./message-writer.js";
 
@@ -75,12 +77,17 @@ export function writeError(writer: MessageWriter, error: DbError, severity: Seve
   writer.end();
 }
 
-export function writeNotice(writer: MessageWriter, message: string, severity: Severity, sqlstate: string): void {
+export function writeNotice(writer: MessageWriter, notice: NoticeFields): void {
+  const { level = "NOTICE", sqlstate = level === "WARNING" ? "01000" : "00000", message } = notice;
   writer.begin(BACK.noticeResponse);
-  writeField(writer, "S", severity);
-  writeField(writer, "V", severity);
+  writeField(writer, "S", level);
+  writeField(writer, "V", level);
   writeField(writer, "C", sqlstate);
   writeField(writer, "M", message);
+  for (const [name, field] of FIELDS) {
+    const value = name in notice ? notice[name as keyof NoticeFields] : undefined;
+    if (value !== undefined) writeField(writer, field, value);
+  }
   writer.byte(0);
   writer.end();
 }

@@ -15,7 +15,7 @@ const LOOP_BYTES = 64;
 const PART = 1_000_000_000;
 const PART_DIGITS = 9;
 const TWO_TO_32 = 2 ** 32;
-const [ZERO, MINUS, BACKSLASH] = [0x30, 0x2d, 0x5c];
+const [ZERO, MINUS, POINT, BACKSLASH] = [0x30, 0x2d, 0x2e, 0x5c];
 
 /** By byte: what follows a backslash in its place; 0: it stands for itself. Bytes of longer characters do. */
 export type Escapes = Uint8Array;
@@ -178,6 +178,22 @@ export class MessageWriter {
       this.digits(high, digitsOf(high));
       this.digits(magnitude - high * PART, PART_DIGITS);
     }
+  }
+
+  /** A safe integer × 10^−scale, with all digits after the point; the scale is 15 at most. */
+  decimal(unscaled: number, scale: number): void {
+    const magnitude = Math.abs(unscaled);
+    const power = 10 ** scale;
+    const fraction = magnitude % power;
+    if (unscaled < 0) this.byte(MINUS);
+    this.integer((magnitude - fraction) / power);
+    if (scale === 0) return;
+    this.ensure(1 + PART_DIGITS * 2);
+    this.buffer[this.at++] = POINT;
+    const low = Math.min(scale, PART_DIGITS);
+    const high = Math.floor(fraction / 10 ** low);
+    if (scale > low) this.digits(high, scale - low);
+    this.digits(fraction - high * 10 ** low, low);
   }
 
   /** The last `count` digits of a whole number below 2^31. */

@@ -37,6 +37,8 @@ export interface RowDecoderProgram {
   readonly others: Part | null;
   /** The slot of the storage key, −1 for none. */
   readonly rowKeySlot: number;
+  /** The predicate reads it. */
+  readonly testsRowKey: boolean;
 }
 
 export function compileRowDecoder(output: TableOutput): RowDecoderProgram {
@@ -55,6 +57,7 @@ export function compileRowDecoder(output: TableOutput): RowDecoderProgram {
     predicate: compileCondition(filter, slotsOf(columns)),
     others: part(false),
     rowKeySlot: rowKey === null ? -1 : columns.findIndex((column) => column.id === rowKey),
+    testsRowKey: rowKey !== null && read.has(rowKey),
   };
 }
 
@@ -81,6 +84,7 @@ export class RowDecoder {
   add(key: Uint8Array, record: Uint8Array): void {
     const { program, length } = this;
     if (program.tested !== null) program.tested.decode(record, this.testedColumns, length);
+    if (program.testsRowKey) this.columns[program.rowKeySlot]![length] = Buffer.from(key);
     if (program.predicate !== null && !program.predicate(this.view, length, this.context)) return;
     if (program.others !== null) program.others.decode(record, this.otherColumns, length);
     if (program.rowKeySlot >= 0) this.columns[program.rowKeySlot]![length] = Buffer.from(key);

@@ -12,6 +12,8 @@ import type { KeyRange, Transaction } from "../../storage/store.js";
 export interface RowNumbers {
   /** The next unused number of a table of a tenant. */
   next(tenantNumber: number, storageId: number): number;
+  /** The table is new, so nobody needs to look for the rows that it has. */
+  begin(tenantNumber: number, storageId: number): void;
   /** Counts from 1 again: the table has lost its primary key, and all its rows are rewritten. */
   restart(tenantNumber: number, storageId: number): void;
   /** The table's rows go to another storage, and go on with the numbers that they have. */
@@ -58,6 +60,11 @@ export function createRowNumbers(begin: () => Transaction): RowNumbers {
         known.mayBeTaken = false;
       }
       return known.number++;
+    },
+    begin(tenantNumber, storageId) {
+      const tables = tablesOf(tenantNumber);
+      // Another open transaction may have made a table under this id, which cannot commit beside this one.
+      if (!tables.has(storageId)) tables.set(storageId, { number: 1, mayBeTaken: false });
     },
     restart(tenantNumber, storageId) {
       tablesOf(tenantNumber).set(storageId, { number: 1, mayBeTaken: false });

@@ -28,7 +28,7 @@ import {
 } from "../../values/values.js";
 import type { Variant } from "../../values/variant.js";
 import { isList, variantToJson, variantToText } from "../../values/variant-format.js";
-import { fitVector, vectorOf } from "../../values/vector-text.js";
+import { fitVector, vectorOf, vectorOfArray } from "../../values/vector-text.js";
 import { canCoerce, isBinaryCoercible } from "./coercion.js";
 import { trimBlanks } from "./compare.js";
 import type { EvalContext, ScalarFunction } from "./expr.js";
@@ -263,10 +263,10 @@ function toVector(from: SqlType, { name }: SqlType): Convert | null {
   const convert = numberConversion(from.element.name, "float8");
   if (convert === null) return null;
   return (value) => {
-    const { elements, dimensions } = value as SqlArray;
-    if (dimensions.length > 1) throw sqlError("22000", "array must be 1-D");
-    if (elements.includes(null)) throw sqlError("22004", "array must not contain nulls");
-    return vectorOf(bare, convert === keep ? (elements as readonly number[]) : (elements.map(convert) as number[]));
+    const array = value as SqlArray;
+    if (convert === keep) return vectorOfArray(bare, array);
+    const number = (element: Value) => (element === null ? null : convert(element));
+    return vectorOfArray(bare, { ...array, elements: array.elements.map(number) });
   };
 }
 

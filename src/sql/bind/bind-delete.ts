@@ -2,8 +2,7 @@
 import type { DeletePlan } from "../../query/plan/change-plans.js";
 import type { DeleteStatement } from "../parse/ast.js";
 import { heirsOf } from "./bind-heirs.js";
-import { bindWhere } from "./bind-select.js";
-import { bindChangedRows } from "./bind-update.js";
+import { bindChangedRows, bindChangedWhere } from "./bind-update.js";
 import { bindWith } from "./bind-with.js";
 import type { Binding } from "./binding.js";
 import { requireChanges, requireReads } from "./changed-rights.js";
@@ -15,7 +14,7 @@ export function bindDelete(node: DeleteStatement, binding: Binding, parent: Scop
   bindWith(node.with, scope, binding);
   const target = bindChangedRows(node, "delete", node.using, scope, binding);
   const { relation, rows } = target;
-  const where = bindWhere(node.where, scope, binding);
+  const where = bindChangedWhere(node.where, target, scope, binding);
   const input = target.input(where, binding);
   requireChanges(relation, "delete", null, binding);
   const { columns: before } = scope.items[0]!;

@@ -33,6 +33,7 @@ import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import { coerceCommon, commonTypeOf, constant } from "./coerce.js";
 import { graphTableQuery } from "./graph-table-query.js";
 import { firstFound, missingRelation } from "./names.js";
+import { noteCursorTable } from "./note-cursor-table.js";
 import { readableRows } from "./readable-rows.js";
 import { checkedRights } from "./relation-rights.js";
 import { checkAliases, relationOf, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
@@ -109,9 +110,11 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
     });
   }
   const clause = scope.locks?.clauseFor(node) ?? null;
+  const isOfCursor = binding.cursorTables !== null && scope.isOutermost && (clause !== null || scope.isOfOneItem);
   const rowKey = clause !== null || samplesByKey(sample);
   const rows = readableRows(table, { ...node, rowKey, ...(clause === null && { locks: false as const }) }, binding);
   if (clause !== null) scope.locks!.add(clause, rows.rowKey!);
+  if (isOfCursor && sample === null) noteCursorTable(table, rows, clause === null ? null : rows.rowKey, binding);
   return sample === null ? rows : sampleOf(rows, sample, binding);
 }
 

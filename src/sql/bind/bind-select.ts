@@ -49,6 +49,7 @@ export function bindSelect(
   limits: Limits | null,
 ): Source {
   if (query.locking.length > 0) scope.locks = new LockedRows(query.locking);
+  scope.isOfOneItem = body.from.length === 1 && body.from[0]!.kind === "table";
   const from = bindFrom(body.from, scope, binding) ?? ONE_ROW;
   let input = filtered(from, bindWhere(body.where, scope, binding));
   const collector = new AggregateCollector();
@@ -88,7 +89,16 @@ export function bindSelect(
   if (!sets.isEmpty) return withSets(sets, { input, targets, keys, on, limits }, body, query, binding);
   if (body.distinct === "distinct") return distinctRows(input, targets, keys, limits, query, binding);
   if (on !== null) return distinctOn(input, targets, keys, on, limits, query, binding);
-  return plainRows(input, targets, keys, limits, binding, scope.locks);
+  const rows = groups === null && having === null && collector.isEmpty && windows.isEmpty;
+  return plainRows(input, rows ? withCurrentRow(targets, scope, binding) : targets, keys, limits, binding, scope.locks);
+}
+
+/** After the targets: what tells the row for WHERE CURRENT OF. */
+function withCurrentRow(targets: readonly Target[], scope: Scope, binding: Binding): readonly Target[] {
+  const { cursorTables } = binding;
+  if (cursorTables === null || !scope.isOutermost) return targets;
+  cursorTables.isGiven = true;
+  return [...targets, ...cursorTables.exprs.map((expr) => ({ name: "current row", expr, position: 0 }))];
 }
 
 /** Columns of tables that are in the result as they are. */

@@ -73,6 +73,7 @@ import {
   LOCK_TABLE,
 } from "./bound-statement.js";
 import { coerceAssignment, coerceExplicit, isUnknown } from "./coerce.js";
+import { CursorTables } from "./cursor-tables.js";
 import { checkedRights, refuseDenied, requireSchema } from "./relation-rights.js";
 import { callsRoutines } from "./routine-function.js";
 import { Scope } from "./scope.js";
@@ -373,7 +374,8 @@ function finish(command: BoundQuery["command"], given: Source, binding: Binding)
     kind: "query",
     command,
     plan,
-    columns: command === "select" ? withOrigins(plan.columns, binding) : plan.columns,
+    columns: command === "select" ? withOrigins(ownColumns(plan, binding), binding) : plan.columns,
+    ...(binding.cursorTables?.isGiven && { cursorTables: binding.cursorTables.tables }),
     parameterTypes,
     openParameters: [...binding.open],
     readOnly: !modifiesData(plan) && calledWriter(plan) === null && !callsRoutines(plan),
@@ -381,6 +383,11 @@ function finish(command: BoundQuery["command"], given: Source, binding: Binding)
     returnsRows: command === "select" || plan.columns.length > 0,
     ...(binding.locksRows && { locksRows: true as const }),
   };
+}
+
+/** Without what tells a cursor's rows. */
+function ownColumns({ columns }: Plan, { cursorTables }: Binding): Plan["columns"] {
+  return cursorTables?.isGiven ? columns.slice(0, columns.length - cursorTables.exprs.length) : columns;
 }
 
 function withOrigins(columns: Plan["columns"], { origins }: Binding): Plan["columns"] {
@@ -441,6 +448,7 @@ function bindExplain(node: ExplainStatement, env: BindEnvironment): BoundStateme
 
 function bindDeclare(node: DeclareCursorStatement, binding: Binding): BoundStatement {
   const { name, binary, scroll, hold, query, position } = node;
+  if (query.body.kind === "select") binding.cursorTables = new CursorTables();
   const statement = bindPlanned({ kind: "select", query, position }, binding);
   if (modifiesData(statement.plan)) {
     throw sqlError("0A000", "DECLARE CURSOR must not contain data-modifying statements in WITH", { position });

@@ -28,10 +28,17 @@ export function bindType(node: TypeNode, { env }: Binding): SqlType {
     if (modifier.kind === "operator" && modifier.left === null && modifier.right.kind === "integer") {
       return -modifier.right.value;
     }
+    if (modifier.kind === "string") return wholeNumber(modifier.value, position);
     throw sqlError("42601", "type modifiers must be simple constants or identifiers", { position });
   });
   if (node.name === "interval" && modifiers.length === 1 && modifiers[0] === INTERVAL_FULL_RANGE) modifiers.pop();
   return withPosition(position, () => typeFromName(node.name, modifiers, node.arrayDimensions));
+}
+
+/** varchar('3') */
+function wholeNumber(text: string, position: number): number {
+  if (/^\s*[-+]?\d{1,10}\s*$/.test(text)) return Number(text);
+  throw sqlError("22P02", `invalid input syntax for type integer: "${text}"`, { position });
 }
 
 /** A type that statements made; unqualified names of built-in types come first, as pg_catalog does in the path. */

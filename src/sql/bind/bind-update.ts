@@ -1,5 +1,6 @@
 /** UPDATE, with FROM and RETURNING. */
 import { sqlError } from "../../protocol/errors.js";
+import type { Expr } from "../../query/expr/expr.js";
 import type { UpdatePlan } from "../../query/plan/change-plans.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { Plan } from "../../query/plan/plan.js";
@@ -24,6 +25,7 @@ import {
   requireViewed,
   withPolicies,
 } from "./changed-rights.js";
+import { bindCurrentOf } from "./current-of.js";
 import { checkReturned, rowsOfView } from "./instead-of.js";
 import { checkAliases, Scope } from "./scope.js";
 import { filtered, project } from "./source.js";
@@ -39,7 +41,7 @@ export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scop
   for (const { targets } of node.assignments) for (const each of targets) relation.changedColumn(each, "update");
   const given = bindAssignments(node.assignments, face, contextOf(binding, scope, "UPDATE"));
   const assignments = withOnUpdate(given, table, binding);
-  const where = bindWhere(node.where, scope, binding);
+  const where = bindChangedWhere(node.where, target, scope, binding);
   const assigned = given.map(({ columnId }) => columnId);
   requireChanges(relation, "update", assigned, binding);
   requireReads(relation, rows.columns, [where, ...given.map(({ expr }) => expr)], binding);
@@ -74,6 +76,17 @@ export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scop
     ...(table.partitionKey !== undefined && tableOid?.kind === "column" && { tableOid: tableOid.id }),
     columns,
   });
+}
+
+/** The condition on the rows. */
+export function bindChangedWhere(
+  where: UpdateStatement["where"],
+  { relation, rows }: Pick<ReturnType<typeof bindChangedRows>, "relation" | "rows">,
+  scope: Scope,
+  binding: Binding,
+): Expr | null {
+  if (where?.kind === "current of") return bindCurrentOf(where, relation, rows, binding);
+  return bindWhere(where, scope, binding);
 }
 
 /**

@@ -11,6 +11,7 @@ import { type SqlType, TEXT, UNKNOWN } from "../../values/values.js";
 import type { CommonTableNode, DataModifyingNode, QueryNode } from "../parse/ast-query.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { type BoundCommonTable, type CommonTableFacts, CommonTableRegistry } from "./common-table-registry.js";
+import type { CursorTables } from "./cursor-tables.js";
 import type { Scope, ScopeItem } from "./scope.js";
 
 /** How a query is bound. */
@@ -148,6 +149,9 @@ export class Binding {
 
   /** Of the statement's own SELECT: which of its columns are columns of tables; null: it has none of its own. */
   origins: readonly (OutputColumn["origin"] | null)[] | null = null;
+
+  /** Of DECLARE: the tables whose rows can be told by what the cursor's plan gives; null: another statement. */
+  cursorTables: CursorTables | null = null;
 
   /** A query of the statement has FOR UPDATE or the like. */
   locksRows = false;

@@ -13,6 +13,7 @@ import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { SqlType, Value } from "../../values/values.js";
 import type { IsolationLevel, StatementNode } from "../parse/ast.js";
 import type { ExprNode } from "../parse/ast-query.js";
+import type { CursorTable } from "./cursor-tables.js";
 
 export interface BindEnvironment {
   readonly catalog: CatalogView;
@@ -151,6 +152,8 @@ export interface BoundQuery {
   readonly readOnly: boolean;
   /** It holds rows against others: it may have to be run again, so its rows do not leave before its end. */
   readonly locksRows?: true;
+  /** Of a cursor: the tables that WHERE CURRENT OF may be about. What tells their rows follows the result's columns. */
+  readonly cursorTables?: readonly CursorTable[];
   /** False for INSERT, UPDATE and DELETE without RETURNING. */
   readonly returnsRows: boolean;
   /** Calls functions whose statements may write: each of those is refused on its own where nothing may be written. */

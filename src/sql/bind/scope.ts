@@ -77,6 +77,9 @@ export class Scope {
   /** FOR UPDATE and the like of this query, and the keys of the rows that it names. */
   locks: LockedRows | null = null;
 
+  /** Its FROM has one item, which is no join. */
+  isOfOneItem = false;
+
   /** In RETURNING of MERGE: what was done with the row. */
   mergeAction: Expr | null = null;
 

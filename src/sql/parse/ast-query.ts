@@ -61,6 +61,7 @@ export type ExprNode =
   | ValueFunctionNode
   | GroupingNode
   | MergeActionNode
+  | CurrentOfNode
   | DefaultNode;
 
 interface At {
@@ -288,6 +289,12 @@ export interface ValueFunctionNode extends At {
 /** MERGE_ACTION(), in RETURNING of MERGE. */
 export interface MergeActionNode extends At {
   readonly kind: "merge action";
+}
+
+/** CURRENT OF, the whole WHERE of UPDATE or DELETE. */
+export interface CurrentOfNode extends At {
+  readonly kind: "current of";
+  readonly cursor: string;
 }
 
 export interface GroupingNode extends At {

@@ -66,6 +66,7 @@ const EXPRESSIONS: { [K in Tag]?: (node: NodeOf<K>, c: Conversion) => ExprNode }
   }),
   RowExpr: (node, c) => ({ kind: "row", items: c.exprs(node.args), position: c.position(node.location) }),
   MergeSupportFunc: (node, c) => ({ kind: "merge action", position: c.position(node.location) }),
+  CurrentOfExpr: (node) => ({ kind: "current of", cursor: node.cursor_name ?? "", position: 0 }),
   GroupingFunc: (node, c) => ({ kind: "grouping", args: c.exprs(node.args), position: c.position(node.location) }),
   SetToDefault: (node, c) => ({ kind: "default", position: c.position(node.location) }),
 };
@@ -74,7 +75,6 @@ const EXPRESSIONS: { [K in Tag]?: (node: NodeOf<K>, c: Conversion) => ExprNode }
 const UNSUPPORTED: { [K in Tag]?: string } = {
   XmlExpr: "an XML expression",
   XmlSerialize: "XMLSERIALIZE",
-  CurrentOfExpr: "WHERE CURRENT OF",
   MultiAssignRef: "a multiple assignment here",
 };
 

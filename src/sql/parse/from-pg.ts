@@ -335,9 +335,11 @@ function explain(node: ExplainStmt, c: Conversion, position: number): ExplainSta
   };
   const format = String(options.findLast((option) => option.name === "format")?.value ?? "text").toLowerCase();
   if (format !== "text" && format !== "json") throw notSupported(`EXPLAIN (FORMAT ${format})`, position);
+  const explained = statement(node.query!, c, position);
   return {
     kind: "explain",
-    statement: statement(node.query!, c, position),
+    // Of a cursor, its query.
+    statement: explained.kind === "declare cursor" ? { kind: "select", query: explained.query, position } : explained,
     analyze: flag("analyze"),
     verbose: flag("verbose"),
     format,

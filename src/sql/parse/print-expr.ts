@@ -84,6 +84,8 @@ function printPredicate(node: ExprNode): string {
       return node.name.toUpperCase() + (node.precision === null ? "" : `(${node.precision})`);
     case "merge action":
       return "MERGE_ACTION()";
+    case "current of":
+      return `CURRENT OF ${printName(node.cursor)}`;
     case "grouping":
       return `GROUPING(${printList(node.args)})`;
     case "default":

@@ -3,6 +3,7 @@
  * (session/routine-host.ts).
  */
 
+import type { Notice } from "../../protocol/notice.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import type { Program } from "../../query/exec/operator.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
@@ -39,11 +40,6 @@ export interface RunOptions {
   readonly canWait: boolean;
   /** As of `RoutineNames`. */
   readonly own?: true;
-}
-
-export interface Notice {
-  readonly level: string;
-  readonly message: string;
 }
 
 export interface RoutineHost {

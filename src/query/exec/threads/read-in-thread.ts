@@ -17,6 +17,7 @@ import { createContext } from "../create-context.js";
 import { compileDistinct } from "../distinct.js";
 import type { Operator, Pulled, SegmentBound } from "../operator.js";
 import { compileProject } from "../project.js";
+import type { RowNumbers } from "../row-numbers.js";
 import { CHUNK_ROWS } from "../segments/chunk.js";
 import { type Column, isShared, receivedColumn, type SentSegmentColumn, sentColumn } from "../segments/column.js";
 import type { PartOfRun } from "../segments/float-sum.js";
@@ -172,7 +173,7 @@ function contextOf({ context, parameters, memoryBytesMax, stop }: ReadJob, until
     tx: NO_TRANSACTION,
     tenantNumber: 0,
     params,
-    rowNumbers: { next: noNumbers, restart: noNumbers, move: noNumbers, lookAgain: noNumbers, forget: noNumbers },
+    rowNumbers: NO_NUMBERS,
     memoryBytesMax,
     checkpoint: () => {
       if (Atomics.load(stop, 0) !== 0) throw new Stopped();
@@ -185,6 +186,10 @@ function contextOf({ context, parameters, memoryBytesMax, stop }: ReadJob, until
 
 const noNumbers = (): never => {
   throw new Error("a thread makes no rows");
+};
+const NO_NUMBERS: RowNumbers = {
+  ...{ next: noNumbers, begin: noNumbers, restart: noNumbers },
+  ...{ move: noNumbers, lookAgain: noNumbers, forget: noNumbers },
 };
 
 function placesOf({ prefix, read }: ReadJob): Pick<SegmentScanProgram, "layout" | "source" | "records"> {

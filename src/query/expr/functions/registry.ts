@@ -47,6 +47,7 @@ import { TRIGRAM_FUNCTIONS, TRIGRAM_OPERATORS } from "./trigrams.js";
 import { TS_FUNCTIONS, TS_OPERATORS } from "./ts-functions.js";
 import { TS_HEADLINES } from "./ts-headlines.js";
 import { VECTOR_FUNCTIONS, VECTOR_OPERATOR_FAMILIES, VECTOR_OPERATORS } from "./vector.js";
+import { VECTOR_STATE_FUNCTIONS } from "./vector-states.js";
 import {
   BIT_DISTANCE_FUNCTIONS,
   BIT_DISTANCE_OPERATORS,
@@ -107,7 +108,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     title: "Vector functions and operators",
-    functions: [...VECTOR_FUNCTIONS, ...VECTOR_COMPARISONS, ...BIT_DISTANCE_FUNCTIONS],
+    functions: [...VECTOR_FUNCTIONS, ...VECTOR_STATE_FUNCTIONS, ...VECTOR_COMPARISONS, ...BIT_DISTANCE_FUNCTIONS],
     families: VECTOR_TYPE_FUNCTIONS,
     operators: [...VECTOR_OPERATORS, ...BIT_DISTANCE_OPERATORS],
     operatorFamilies: [...VECTOR_OPERATOR_FAMILIES, ...VECTOR_TYPE_OPERATORS],

@@ -189,7 +189,7 @@ const STACKED: Readonly<Record<string, string>> = {
   pg_exception_hint: "hint",
   column_name: "column",
   constraint_name: "constraint",
-  pg_datatype_name: "datatype",
+  pg_datatype_name: "data_type",
   table_name: "table",
   schema_name: "schema",
 };

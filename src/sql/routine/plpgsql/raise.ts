@@ -10,12 +10,13 @@ import { type Frame, NORMAL, type Run } from "./frame.js";
 import type { Namespace } from "./namespace.js";
 import { evaluateAll } from "./statement.js";
 
+/** By option: the field of an error that it is. */
 const OPTIONS: Readonly<Record<string, string>> = {
   detail: "detail",
   hint: "hint",
   column: "column",
   constraint: "constraint",
-  datatype: "datatype",
+  datatype: "data_type",
   table: "table",
   schema: "schema",
 };
@@ -42,17 +43,19 @@ export function compileRaise(node: Extract<PlStatement, { kind: "raise" }>, name
             if (condition !== null) throw sqlError("42601", "RAISE option already specified: ERRCODE");
             state = stateOfText(value);
           } else if (Object.hasOwn(OPTIONS, name)) {
-            if (details[name] !== undefined) {
+            const field = OPTIONS[name]!;
+            if (details[field] !== undefined) {
               throw sqlError("42601", `RAISE option already specified: ${name.toUpperCase()}`);
             }
-            details[name] = value;
+            details[field] = value;
           } else throw sqlError("42601", "unrecognized RAISE statement option");
         });
         const code = state ?? "P0001";
         const text = message ?? condition?.replace(/^sqlstate:/, "") ?? code;
         if (level === "exception") throw sqlError(code, text, details);
         if (["notice", "warning", "info"].includes(level)) {
-          frame.invocation.host.notice({ level: level.toUpperCase(), message: text });
+          const sqlstate = state === null ? {} : { sqlstate: state };
+          frame.invocation.host.notice({ level: level.toUpperCase(), message: text, ...sqlstate, ...details });
         }
         return NORMAL;
       }),

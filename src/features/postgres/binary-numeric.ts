@@ -1,0 +1,109 @@
+/**
+ * numeric in PostgreSQL's binary format (numeric_send and numeric_recv of PostgreSQL 15): digits in base 10000, the
+ * weight of the first, the sign, and how many decimal digits are shown after the point.
+ */
+import type { MessageFields } from "../../protocol/postgres/message-reader.js";
+import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
+import { decimalDigits, type Numeric } from "../../values/numeric.js";
+
+const SIGN = { positive: 0, negative: 0x4000, nan: 0xc000, infinity: 0xd000, minusInfinity: 0xf000 } as const;
+const BASE = 10_000;
+/** Decimal digits of one of its digits. */
+const DIGIT = 4;
+/** Up to this scale, numbers are taken apart without bigints. */
+export const PLAIN_SCALE_MAX = 12;
+const PLAIN_MAX = BigInt(Number.MAX_SAFE_INTEGER);
+
+export function writeNumeric(writer: MessageWriter, { unscaled, scale, special }: Numeric): void {
+  if (special !== null) {
+    const sign = special === "NaN" ? SIGN.nan : special === "Infinity" ? SIGN.infinity : SIGN.minusInfinity;
+    writeHead(writer, 0, 0, sign, 0);
+  } else if (scale <= PLAIN_SCALE_MAX && unscaled <= PLAIN_MAX && unscaled >= -PLAIN_MAX) {
+    writeScaled(writer, Number(unscaled), scale);
+  } else writeLong(writer, unscaled, scale);
+}
+
+/** At most five before the point and three after it. */
+const digits = new Int16Array(8);
+
+/** A safe integer × 10^−scale; the scale is PLAIN_SCALE_MAX at most. */
+export function writeScaled(writer: MessageWriter, unscaled: number, scale: number): void {
+  const magnitude = Math.abs(unscaled);
+  const power = 10 ** scale;
+  const fraction = magnitude % power;
+  const after = Math.ceil(scale / DIGIT);
+  let from = digits.length;
+  let rest = fraction * 10 ** (after * DIGIT - scale);
+  for (let i = 0; i < after; i++) {
+    const digit = rest % BASE;
+    digits[--from] = digit;
+    rest = (rest - digit) / BASE;
+  }
+  for (let whole = (magnitude - fraction) / power; whole > 0; ) {
+    const digit = whole % BASE;
+    digits[--from] = digit;
+    whole = (whole - digit) / BASE;
+  }
+  let weight = digits.length - after - from - 1;
+  let to = digits.length;
+  while (to > from && digits[to - 1] === 0) to--;
+  for (; from < to && digits[from] === 0; from++) weight--;
+  writeHead(writer, to - from, to === from ? 0 : weight, unscaled < 0 ? SIGN.negative : SIGN.positive, scale);
+  for (let i = from; i < to; i++) writer.int16(digits[i]!);
+}
+
+function writeLong(writer: MessageWriter, unscaled: bigint, scale: number): void {
+  const shown = decimalDigits(unscaled).padStart(scale, "0");
+  const before = Math.ceil((shown.length - scale) / DIGIT);
+  const after = Math.ceil(scale / DIGIT);
+  const lead = before * DIGIT - (shown.length - scale);
+  const text = `${"0".repeat(lead)}${shown}${"0".repeat(after * DIGIT - scale)}`;
+  const digitAt = (i: number): number => Number(text.slice(i * DIGIT, (i + 1) * DIGIT));
+  let from = 0;
+  let to = before + after;
+  while (to > from && digitAt(to - 1) === 0) to--;
+  while (from < to && digitAt(from) === 0) from++;
+  writeHead(writer, to - from, to === from ? 0 : before - 1 - from, unscaled < 0n ? SIGN.negative : 0, scale);
+  for (let i = from; i < to; i++) writer.int16(digitAt(i));
+}
+
+function writeHead(writer: MessageWriter, count: number, weight: number, sign: number, scale: number): void {
+  writer.int16(count);
+  writer.int16(weight);
+  writer.uint16(sign);
+  writer.int16(scale);
+}
+
+/** The value as text; null: the bytes are no numeric. */
+export function numericText(fields: MessageFields): string | null {
+  const count = fields.int16();
+  const weight = fields.int16();
+  const sign = fields.uint16();
+  const scale = fields.int16();
+  if (sign === SIGN.nan) return "NaN";
+  if (sign === SIGN.infinity) return "Infinity";
+  if (sign === SIGN.minusInfinity) return "-Infinity";
+  if (count < 0 || scale < 0 || (sign !== SIGN.positive && sign !== SIGN.negative)) return null;
+  let text = "";
+  for (let i = 0; i < count; i++) {
+    const digit = fields.uint16();
+    if (digit >= BASE) return null;
+    text += paddedDigit(digit);
+  }
+  const wholeDigits = (weight + 1) * DIGIT;
+  const whole = wholeDigits <= 0 ? "0" : text.slice(0, wholeDigits).padEnd(wholeDigits, "0");
+  const fraction = wholeDigits < 0 ? "0".repeat(-wholeDigits) + text : text.slice(wholeDigits);
+  const shown = fraction.padEnd(scale, "0").slice(0, scale);
+  return `${sign === SIGN.negative ? "-" : ""}${whole}${shown === "" ? "" : `.${shown}`}`;
+}
+
+const padded: string[] = [];
+
+function paddedDigit(digit: number): string {
+  let text = padded[digit];
+  if (text === undefined) {
+    text = String(digit).padStart(DIGIT, "0");
+    padded[digit] = text;
+  }
+  return text;
+}
