@@ -154,6 +154,49 @@ export class RequestBudget implements RowBudget {
   }
 }
 
+/** Of an agent's tools: what its caller's is, and the tokens that are left of the run. */
+export class RunBudget extends RequestBudget {
+  constructor(
+    private readonly caller: RequestBudget | null,
+    private readonly run: { tokensLeft: number },
+  ) {
+    super([]);
+  }
+
+  override requireLeft(): void {
+    this.caller?.requireLeft();
+  }
+
+  override takeRows(count: number): void {
+    this.caller?.takeRows(count);
+  }
+
+  override owe(bytes: number): void {
+    this.caller?.owe(bytes);
+  }
+
+  override takeBytes(count: number): void {
+    this.caller?.takeBytes(count);
+  }
+
+  override takeBytesAnyway(count: number): void {
+    this.caller?.takeBytesAnyway(count);
+  }
+
+  override beginModel(name: string): void {
+    this.caller?.beginModel(name);
+    if (this.run.tokensLeft > 0) return;
+    throw new DbError("budget_exhausted", "The tokens of the agent's lead are used up.", {
+      hint: 'Raise "lead.tokens" of the agent.',
+    });
+  }
+
+  override spendTokens(count: number): void {
+    this.caller?.spendTokens(count);
+    this.run.tokensLeft -= count;
+  }
+}
+
 /** Of work in the background: it answers nobody, and only what models do for it counts. */
 class JobBudget extends RequestBudget {
   override takeRows(): void {}

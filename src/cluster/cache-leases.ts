@@ -7,6 +7,7 @@
  * new owner knows nothing of what the last one lent: its first changes wait as long as a right lasts.
  */
 import { randomUUID } from "node:crypto";
+import type { LeaseMemory } from "./lease-memory.js";
 
 /** How long the right lasts, and how often it is asked for. */
 export const CACHE_LEASE_MS = 1000;
@@ -69,15 +70,20 @@ export class BorrowedCacheLease {
   private untilMs = Number.NEGATIVE_INFINITY;
   /** Of the directory's owner; null: none yet. */
   private tenure: string | null = null;
-  /** When the question was sent. */
-  private readonly asked = new Map<number, number>();
+  /** When the question was sent, and in which life of the node. */
+  private readonly asked = new Map<number, { readonly sentMs: number; readonly life: number }>();
+  private life = 0;
   private lastAskedMs = Number.NEGATIVE_INFINITY;
   private nextId = 0;
 
-  constructor(private readonly now: Clock) {}
+  constructor(
+    private readonly now: Clock,
+    private readonly lease: Pick<LeaseMemory, "life" | "holdsIn">,
+  ) {}
 
+  /** A node that was asleep has another life by then: its clock may have stood still meanwhile. */
   get holds(): boolean {
-    return this.now() < this.untilMs;
+    return this.now() < this.untilMs && this.lease.holdsIn(this.life);
   }
 
   get isDue(): boolean {
@@ -87,20 +93,25 @@ export class BorrowedCacheLease {
   ask(): CacheLeaseAsked {
     const id = ++this.nextId;
     this.lastAskedMs = this.now();
-    for (const [earlier, sentMs] of this.asked) {
+    for (const [earlier, { sentMs }] of this.asked) {
       if (this.lastAskedMs - sentMs >= CACHE_LEASE_MS) this.asked.delete(earlier);
     }
-    this.asked.set(id, this.lastAskedMs);
+    this.asked.set(id, { sentMs: this.lastAskedMs, life: this.lease.life });
     return { kind: "ask-cache-lease", id };
   }
 
-  /** True: the owner has not owned the directory all the time since it lent the last one, so changes may be missed. */
+  /**
+   * True: changes may have been missed since the last one was lent. The owner has not owned the directory all the time,
+   * or this node was away.
+   */
   lent({ id, tenure }: CacheLeaseLent): boolean {
-    const sentMs = this.asked.get(id);
-    if (sentMs === undefined) return false;
+    const question = this.asked.get(id);
+    if (question === undefined) return false;
     this.asked.delete(id);
-    const isAnother = this.tenure !== null && this.tenure !== tenure;
+    const { sentMs, life } = question;
+    const isAnother = this.tenure !== null && (this.tenure !== tenure || this.life !== life);
     this.tenure = tenure;
+    this.life = life;
     this.untilMs = isAnother ? sentMs + CACHE_LEASE_MS : Math.max(this.untilMs, sentMs + CACHE_LEASE_MS);
     return isAnother;
   }

@@ -93,7 +93,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   /** Changes of identities that were told. */
   private changes = 0;
   private readonly lent = new LentCacheLeases(() => performance.now());
-  private readonly borrowed = new BorrowedCacheLease(() => performance.now());
+  private readonly borrowed: BorrowedCacheLease;
   private actors!: LocalActors;
   private view: ClusterView | null = null;
   private looking: Promise<void> | null = null;
@@ -104,6 +104,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   private timer: NodeJS.Timeout | null = null;
 
   constructor(private readonly options: ClusterRoutesOptions) {
+    this.borrowed = new BorrowedCacheLease(() => performance.now(), options.lease);
     this.routes = Array.from({ length: options.partitions }, () => {
       const held = new ActorLink(-1, () => undefined);
       held.hold();
@@ -162,7 +163,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   }
 
   mayCache(): boolean {
-    return this.options.lease.holds && (this.here.has(DIRECTORY) || this.borrowed.holds);
+    return this.here.has(DIRECTORY) ? this.options.lease.holds : this.borrowed.holds;
   }
 
   /** From the directory's owner, if that is another node. */
@@ -308,14 +309,17 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   /** New requests wait. */
   private leave(partition: number): void {
     const route = this.routes[partition]!;
-    const wasThere = route.node !== null;
+    const { node, link } = route;
     route.node = null;
     route.link = null;
-    if (!wasThere) return;
+    if (node === null) return;
     this.actors.partitionLost(partition);
     if (partition !== DIRECTORY) return;
     this.borrowed.lost();
     this.actors.directoryLost();
+    // An answer that is under way may be older than what the next owner has told by then.
+    const questions = link?.takeIdentityQuestions() ?? [];
+    for (const { by, value, answer } of questions) this.linkOf(partition).findIdentity(by, value, answer);
   }
 
   /** Those that have waited find the owner by themselves. */

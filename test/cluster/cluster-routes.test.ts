@@ -377,6 +377,31 @@ t.test("who is asked for while the directory gets another owner is asked of the 
   t.equal(await asked, "b");
 });
 
+t.test("a late answer of the directory's last owner is not believed", async (t) => {
+  const world = new World();
+  const [a, b, c] = [await world.node(t, "a"), await world.node(t, "b"), await world.node(t, "c")];
+  const link = await world.proxy(t, "a");
+  world.own(0, "a");
+  a.routes.opened(0);
+  t.equal(await c.ask(0, "one"), "a: one");
+  link.isCut = true;
+  const answers: (string | undefined)[] = [];
+  const answered = new Promise<void>((resolve) => {
+    c.routes.linkOf(0).findIdentity("user", "u", (identity) => {
+      answers.push(identity?.userId);
+      resolve();
+    });
+  });
+  a.routes.ended([0]);
+  b.routes.opened(0);
+  world.own(0, "b");
+  await answered;
+  link.heal();
+  t.equal(await c.ask(0, "two"), "b: two");
+  await sleep(50);
+  t.same(answers, ["b"]);
+});
+
 t.test("an entry of the audit trail that the directory's owner takes to its grave goes to the next one", async (t) => {
   const world = new World();
   const [a, b, c] = [await world.node(t, "a"), await world.node(t, "b"), await world.node(t, "c")];

@@ -128,7 +128,7 @@ t.test("an agent on a lead may do less than who starts it", async (t) => {
   const [own, other, described, updated, defined] = results();
   t.match(own, /Ada/);
   t.match(other, /^error: .*orders/);
-  t.match(described, /^error: |"columns":\[\]|id/);
+  t.match(described, /^error: permission denied for the tool describe_table/);
   t.match(updated, /^error: .*(permission|may not)/);
   t.match(defined, /^error: .*permission/);
   t.same(await server.rows("SELECT name FROM customers ORDER BY id"), [["Ada"], ["Bob"]]);
@@ -148,6 +148,11 @@ t.test("an agent on a lead may do less than who starts it", async (t) => {
   const spent = await agent({ lead: { tokens: 1 } });
   t.match(spent.body.error, { code: "budget_exhausted", message: /^AGENT_RUN error: .* 1 tokens/ });
   t.equal(fake.asked.length, 1);
+  script([call("query", { sql: "SELECT GENERATE('a', '{}') FROM generate_series(1, 20)" })], ["Made."]);
+  t.equal((await agent({ lead: { tokens: 200 } })).status, 429);
+  t.ok(fake.asked.length < 20, `${fake.asked.length} asked: what its statements ask counts, too`);
+  const odd = await server.sql("CREATE AGENT odd WITH (lead = (statements = [definition]))");
+  t.match(odd.body.error?.details, { sqlstate: "22023" });
   t.match((await agent({ lead: { statements: ["definition"] } })).body.error?.details, { sqlstate: "22023" });
   t.match((await agent({ lead: { table: [] } })).body.error?.message, /lead/);
 

@@ -291,3 +291,27 @@ t.test("graphs and indexes come in pages", async (t) => {
   t.equal(data.indexes.length, 1);
   for (const name of ["page_a", "page_b", "page_c"]) await server.call("DELETE", `/v1/graph/graphs/${name}`);
 });
+
+t.test("a pattern that is entered by one of two nodes keeps its other conditions", async (t) => {
+  const graph = "wide";
+  await server.expect(201, "POST", "/v1/graph/graphs", { name: graph });
+  await match("UNWIND range(0, 399) AS i CREATE (:N {i: i, y: i % 2})", {}, graph);
+  await match("MATCH (a:N), (b:N) WHERE b.i = (a.i * 7 + 3) % 400 CREATE (a)-[:X {w: a.i % 2}]->(b)", {}, graph);
+  const patterns = [
+    "(a:N)-[:X]->(b:N) WHERE (a.i = 3 OR b.i = 1) AND EXISTS { (a)-[:X]->() }",
+    "(a:N) ((x)-[r:X {w: b.y}]->(m)-[:X]->(y)){1,2} (b:N) WHERE a.i = 3 OR b.i = 1",
+    "(a:N)-[:X*1..2 {w: a.y}]->(b:N) WHERE a.i = 3 OR b.i = 1",
+  ];
+  const found = async () => {
+    const rows = [];
+    for (const pattern of patterns) {
+      rows.push((await match(`MATCH ${pattern} RETURN a.i, b.i ORDER BY a.i, b.i`, {}, graph)).rows);
+    }
+    return rows;
+  };
+  const before = await found();
+  t.ok(before.every((rows) => rows.length > 0));
+  await match("CREATE INDEX FOR (n:N) ON (n.i)", {}, graph);
+  await server.rows("ANALYZE");
+  t.same(await found(), before);
+});

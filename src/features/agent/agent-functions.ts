@@ -15,6 +15,7 @@ import { deferredFn } from "../../query/expr/functions/define.js";
 import { AGENTS } from "../../query/expr/functions/generation.js";
 import { readCallOptions } from "../../session/call-options.js";
 import { BOOL, JSONB, Json, TEXT, type Value } from "../../values/values.js";
+import { leadOfRun } from "./agent-lead.js";
 import { checkTools } from "./request-tools.js";
 import { AGENT_OPTIONS } from "./run-agent.js";
 
@@ -81,6 +82,7 @@ async function create([given, options, mode]: readonly Value[], context: AgentCo
     ...run
   } = readCallOptions("CREATE AGENT", OPTIONS, options as Json | null);
   checkTools(run);
+  leadOfRun(run.lead);
   const said = instructions ?? persona ?? systemPrompt ?? prompt ?? "";
   if (!hasTable(context)) await context.run(DEFINITION, [], 0);
   const { rows } = await context.run(

@@ -3,8 +3,10 @@
  * whose statement runs the agent, and within the agent's own bounds.
  */
 
+import { RunBudget } from "../../actor/key-budgets.js";
 import { ledHead, mayCall, requireTool } from "../../actor/key-lead.js";
 import { callerOf, type Request } from "../../actor/request.js";
+import { requireWhole } from "../../actor/table-doors.js";
 import type { ToolSpec } from "../../ai/providers/provider.js";
 import { DbError } from "../../protocol/errors.js";
 import { REQUEST_READ_ONLY } from "../../protocol/frames.js";
@@ -107,6 +109,7 @@ async function callTool(
   request.hasActed = true;
   return within(request, bounds, async (own) => {
     await own.yieldTurn();
+    if (tool.door === "whole") requireWhole(own, `the tool ${name}`);
     return own.inTenant(tenant, async (placed) =>
       tool.call({ request: placed, readOnly: !bounds.allowWrites, progress: () => undefined }, args),
     );
@@ -118,12 +121,13 @@ async function callTool(
  */
 async function within<T>(
   request: Request,
-  { signal, deadlineMs, lead }: ToolBounds,
+  { signal, deadlineMs, lead, tokens }: ToolBounds,
   work: (own: Request) => Promise<T>,
 ): Promise<T> {
   const readsOnly = request.readOnly || lead?.statements?.includes("write") === false;
   const head = lead === null ? undefined : ledHead(request.head, lead);
   const own = request.forAgent(deadlineMs, readsOnly ? REQUEST_READ_ONLY : undefined, head);
+  if (tokens !== null) own.budget = new RunBudget(request.budget, tokens);
   const stop = (): void => own.end(reasonOf(signal));
   if (signal.aborted) stop();
   else signal.addEventListener("abort", stop);

@@ -108,6 +108,7 @@ export async function runAgent(
     options,
     offered.map(({ name }) => name),
   );
+  const lead = leadOfRun(options.lead);
   const specs = offered.filter(({ name }) => options.tools?.includes(name) ?? true);
   const stop = new AbortController();
   const late = () =>
@@ -121,7 +122,8 @@ export async function runAgent(
     options,
     bounds: {
       ...{ allowWrites, signal: all, deadlineMs: startedAt.getTime() + seconds * 1000 },
-      lead: leadOfRun(options.lead),
+      lead,
+      tokens: lead?.tokens === undefined ? null : { tokensLeft: lead.tokens },
     },
     names: new Set(specs.map(({ name }) => name)),
     messages: [
@@ -187,10 +189,10 @@ function toldOf(error: unknown, id: string): unknown {
   return new DbError(error.code, `AGENT_RUN error: ${message}`, { sqlstate: "58000", ...error.details, run_id: id });
 }
 
-function requireTokens({ options, tokens }: Run): void {
+function requireTokens({ options, bounds: { tokens } }: Run): void {
+  if (tokens === null || tokens.tokensLeft > 0) return;
   const most = options.lead?.tokens;
-  if (most === undefined || tokens.input + tokens.output < most) return;
-  throw agentError(`the model has used the ${most} tokens of the agent's lead`, "budget_exhausted", {
+  throw agentError(`models have used the ${most} tokens of the agent's lead`, "budget_exhausted", {
     hint: 'Raise "lead.tokens" of the agent.',
   });
 }
@@ -240,6 +242,7 @@ async function ask(run: Run, tools: ReturnType<AgentTools["specs"]>): Promise<Ch
   const reply = await wholeReply(provider.chat(request, bounds.signal));
   tokens.input += reply.inputTokens;
   tokens.output += reply.outputTokens;
+  if (bounds.tokens !== null) bounds.tokens.tokensLeft -= reply.inputTokens + reply.outputTokens;
   return reply;
 }
 

@@ -37,7 +37,8 @@ export class DistinctEnds implements PathSearch {
       this.phase = this.isOpen && this.row.program.min > 0 ? "itself" : "over";
     }
     if (this.phase === "over") return false;
-    const found = this.shortest.closes ? true : this.isDirected ? false : this.around.next();
+    // Where it is asked for alone, the search for the others has not begun.
+    const found = this.isOpen && this.shortest.closes ? true : this.isDirected ? false : this.around.next();
     if (found === undefined) return undefined;
     this.phase = "over";
     this.last = this.node;

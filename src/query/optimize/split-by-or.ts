@@ -28,6 +28,10 @@ export function splitByOr(match: MatchPlan, cardinality: Cardinality): Plan | nu
   const isOneRow = input.kind === "values" && input.rows.length === 1 && input.columns.length === 0;
   if (optional || !isOneRow || edges.length === 0 || isGuarded(match)) return null;
   const conditions = conjuncts(match.predicate);
+  // What subqueries read of the pattern would keep its old names.
+  if ([...conditions, ...pathConditions(match)].some((one) => someExpr(one, (node) => node.kind === "subquery"))) {
+    return null;
+  }
   const choice = conditions.find((condition): condition is LogicExpr =>
     isOfSeveralNodes(condition, match, cardinality),
   );
@@ -38,6 +42,13 @@ export function splitByOr(match: MatchPlan, cardinality: Cardinality): Plan | nu
   const left = copyOf({ ...match, predicate: andOf([...others, first]) });
   const right = copyOf({ ...match, predicate: andOf([...others, anyOfRest, isNotTrue(first)]) });
   return Object.freeze({ kind: "setop", op: "union", all: true, left, right, columns: match.columns });
+}
+
+function pathConditions({ edges }: MatchPlan): readonly Expr[] {
+  const filters = edges.flatMap(({ shape }) =>
+    shape.kind === "many" ? [shape.filter, ...(shape.cycle ?? []).map(({ filter }) => filter)] : [],
+  );
+  return filters.filter((filter) => filter !== null);
 }
 
 /** Conditions of a pattern under policies are asked where its parts have been seen. */
@@ -51,7 +62,6 @@ function isGuarded({ nodes, edges }: MatchPlan): boolean {
 /** Parts about one node each, not all the same, that each leave few. */
 function isOfSeveralNodes(condition: Expr, { nodes }: MatchPlan, cardinality: Cardinality): condition is LogicExpr {
   if (condition.kind !== "or" || condition.args.length > PARTS_MAX || isVolatile(condition)) return false;
-  if (someExpr(condition, (node) => node.kind === "subquery")) return false;
   const about = condition.args.map((part) => {
     const read = [...columnsOf(part)];
     return nodes.findIndex(
@@ -98,7 +108,10 @@ function copyOf(match: MatchPlan): MatchPlan {
   const made = match.edges.map(({ shape, ...edge }): PatternEdge => {
     if (shape.kind === "one") return { ...edge, shape: { ...shape, columns: ofEdge(shape.columns) } };
     if (shape.kind === "bound") return { ...edge, shape };
-    return { ...edge, shape: { ...shape, each: ofEdge(shape.each), relationships: column(shape.relationships) } };
+    const { cycle, each, relationships } = shape;
+    const steps = cycle?.map((step) => ({ ...step, each: ofEdge(step.each) }));
+    const own = { each: ofEdge(each), relationships: column(relationships), ...(steps && { cycle: steps }) };
+    return { ...edge, shape: { ...shape, ...own } };
   });
   const expr = (old: Expr): Expr =>
     mapExpr(old, (node) => (node.kind === "column" ? { ...node, id: renamed.get(node.id) ?? node.id } : node));
@@ -106,7 +119,8 @@ function copyOf(match: MatchPlan): MatchPlan {
     if (shape.kind === "one") return { ...edge, shape };
     if (shape.kind === "bound") return { ...edge, shape: { ...shape, id: expr(shape.id) } };
     const [filter, bound] = [shape.filter && expr(shape.filter), shape.bound && expr(shape.bound)];
-    return { ...edge, shape: { ...shape, filter, bound } };
+    const cycle = shape.cycle?.map((step) => ({ ...step, filter: step.filter && expr(step.filter) }));
+    return { ...edge, shape: { ...shape, filter, bound, ...(cycle && { cycle }) } };
   });
   const predicate = match.predicate && expr(match.predicate);
   return Object.freeze({ ...match, nodes, edges, predicate, columns: match.columns.map(column) });
