@@ -103,7 +103,9 @@ async function readMeta(cluster: Config["cluster"], warn: (message: string) => v
 }
 
 /** Null: nothing is kept outside of nodes. Throws what the operator has to do. */
-function checkpointPlace({ cluster }: Config, installation: string, secret: Uint8Array): CheckpointPlace | null {
+function checkpointPlace({ cluster }: Config, id: string, secret: Uint8Array): CheckpointPlace | null {
+  // A copy of the installation may be another cluster.
+  const installation = `${id}/${readClusterUrl(cluster.url).name}`;
   const { checkpoints: place, checkpointsEndpoint, checkpointsRegion: region } = cluster;
   if (place === "") return null;
   const key = checkpointKey(secret);

@@ -3,7 +3,7 @@
  * partition was acknowledged, so whatever is copied is right to keep. A checkpoint counts when etcd has it, which is
  * asked once all of it is in the store. Runs in a thread of its own (checkpoint-thread.ts).
  */
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { isFillingAt } from "./cell-room.js";
 import type { ClusterView } from "./cluster-map.js";
 import type { LogService, Owner, StoredCheckpoint } from "./log-service.js";
 import type { ObjectStore } from "./object-store.js";
-import { checkpointPrefix, writeCheckpoint } from "./stored-checkpoint.js";
+import { checkpointPrefix, partitionPrefix, writeCheckpoint } from "./stored-checkpoint.js";
 
 export interface CheckpointKeeperOptions {
   readonly node: string;
@@ -25,6 +25,8 @@ export interface CheckpointKeeperOptions {
   readonly service: Pick<LogService, "checkpoint" | "setCheckpoint" | "owner" | "usage">;
   readonly view: () => Promise<ClusterView>;
   readonly store: ObjectStore;
+  /** As the configuration names it. */
+  readonly place: string;
   readonly key: Uint8Array;
   /** Between two checkpoints of a partition. */
   readonly everyMs: number;
@@ -39,6 +41,8 @@ const SOON_MS = 60_000;
 
 export class CheckpointKeeper {
   private readonly scratch: string;
+  /** Which place it is, in ids. */
+  private readonly place: string;
   /** By partition: the recorded checkpoint, and since when this thread has known it. */
   private readonly known = new Map<number, { readonly revision: number; readonly sinceMs: number }>();
   private readonly failedMs = new Map<number, number>();
@@ -46,6 +50,7 @@ export class CheckpointKeeper {
   /** Removes what an earlier process has left. */
   constructor(private readonly options: CheckpointKeeperOptions) {
     this.scratch = join(options.dataDirectory, "stored-checkpoints");
+    this.place = createHash("sha256").update(options.place).digest("hex").slice(0, 12);
     rmSync(this.scratch, { recursive: true, force: true });
   }
 
@@ -70,7 +75,8 @@ export class CheckpointKeeper {
   private isDue(partition: number, newest: number, kept: StoredCheckpoint | undefined, isFilling: boolean): boolean {
     const now = performance.now();
     if (now - (this.failedMs.get(partition) ?? Number.NEGATIVE_INFINITY) < SOON_MS) return false;
-    if (kept === undefined) return newest > 0;
+    // What is kept in another place does not count when that is gone.
+    if (kept === undefined || !kept.id.startsWith(`${this.place}/`)) return newest > 0;
     const known = this.known.get(partition);
     const sinceMs = known?.revision === kept.revision ? known.sinceMs : now;
     this.known.set(partition, { revision: kept.revision, sinceMs });
@@ -81,7 +87,7 @@ export class CheckpointKeeper {
   private async make(partition: number, { epoch }: Owner): Promise<void> {
     const { node, dataDirectory, installation, service, store, key, signal, log, partBytes } = this.options;
     const began = performance.now();
-    const name = { installation, partition, id: `${node}/${randomUUID()}` };
+    const name = { installation, partition, id: `${this.place}/${node}/${randomUUID()}` };
     await rm(this.scratch, { recursive: true, force: true });
     await mkdir(this.scratch, { recursive: true });
     const from = join(this.scratch, "rocksdb");
@@ -99,10 +105,14 @@ export class CheckpointKeeper {
         scratch: join(this.scratch, "part"),
       };
       const bytes = await writeCheckpoint(write);
-      // Of unknown outcome it stays: it may be recorded yet. The next success of this node deletes it.
+      // Each names the one that it replaces: what was begun by now cannot be recorded after this one, which later ones can.
+      const earlier = await store.list(partitionPrefix(installation, partition));
+      // Of unknown outcome it stays: it may be recorded yet. The next success deletes it.
       const change = { partition, epoch, sequence, id: name.id, revision: before?.revision ?? 0 };
       const revision = await service.setCheckpoint(change);
-      await this.forget(partition, revision === null ? name.id : (before?.id ?? null), revision !== null && name.id);
+      const own = checkpointPrefix(name);
+      const isGone = (object: string) => object.startsWith(own) === (revision === null);
+      await this.forget(partition, earlier.filter(isGone));
       if (revision === null) throw new DbError("partition_unavailable", "Another node owns the partition by now.");
       this.known.set(partition, { revision, sinceMs: performance.now() });
       this.failedMs.delete(partition);
@@ -113,22 +123,13 @@ export class CheckpointKeeper {
     }
   }
 
-  /**
-   * Deletes what was replaced, or never counted. When `recorded` has just been recorded, no other one of this node can
-   * be recorded any more, as each names the one that it replaces: all others of this node go, too.
-   */
-  private async forget(partition: number, id: string | null, recorded: string | false): Promise<void> {
-    const { node, installation, store, log } = this.options;
-    const prefixes = id === null ? [] : [checkpointPrefix({ installation, partition, id })];
-    if (recorded !== false) prefixes.push(`${installation}/${partition}/${node}/`);
+  private async forget(partition: number, objects: readonly string[]): Promise<void> {
     try {
-      for (const prefix of prefixes)
-        for (const object of await store.list(prefix))
-          if (recorded === false || !object.includes(`/${recorded}/`)) await store.delete(object);
+      for (const object of objects) await this.options.store.delete(object);
     } catch (error) {
       // The next one deletes them.
       const why = error instanceof Error ? error.message : String(error);
-      log("warn", "an older checkpoint of the partition could not be deleted", { partition, why });
+      this.options.log("warn", "an older checkpoint of the partition could not be deleted", { partition, why });
     }
   }
 }

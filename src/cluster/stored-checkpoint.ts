@@ -58,7 +58,8 @@ interface CheckpointManifest {
 }
 
 const VERSION = 1;
-const PART_BYTES = 32 * 1024 * 1024;
+/** What a slow line takes in a minute. */
+const PART_BYTES = 8 * 1024 * 1024;
 /** In front of a piece: the number of its file, and where it belongs there. */
 const PIECE_HEAD_BYTES = 10;
 const MANIFEST = "manifest";
@@ -70,14 +71,19 @@ export function checkpointKey(secret: Uint8Array): Buffer {
 
 /** All of its objects begin so. */
 export function checkpointPrefix({ installation, partition, id }: CheckpointName): string {
-  return `${installation}/${partition}/${id}/`;
+  return `${partitionPrefix(installation, partition)}${id}/`;
+}
+
+/** Objects of all checkpoints of a partition begin so. */
+export function partitionPrefix(installation: string, partition: number): string {
+  return `${installation}/${partition}/`;
 }
 
 function sealOf(access: CheckpointAccess, object: string): BackupSeal {
   const name = createHash("sha256")
     .update(`${checkpointPrefix(access)}${object}`)
     .digest();
-  return { backup: name.subarray(0, 16), key: access.key };
+  return { backup: name.subarray(0, 16), key: access.key, isRequired: true };
 }
 
 /** All is in the store when it resolves; gives the bytes that were put. */

@@ -426,15 +426,17 @@ export class Tenures {
 
   /**
    * This node has lost what it had of a partition of its own: who has most is the owner instead, if that is more. Where
-   * nobody who is there has more, this node takes what is kept outside of all nodes, if it may, and then tries again.
+   * what is kept outside of all nodes is more than that, this node takes it, if it may, and then tries again.
    */
   private async giveUp(claim: Claim, view: ClusterView, mayRestore: boolean): Promise<void> {
     const { node, log } = this.options;
     const { partition } = claim;
     const copy = this.copyOf(partition);
     const next = richerThan({ node, has: copy.durable, partition }, view, this.nodes);
-    const isAlone = next === null && mayRestore;
-    if (isAlone && (await this.ownerCopies.restore(partition, copy, view))) this.behind.delete(partition);
+    const { durable, checkpoints } = view;
+    const there = next === null ? -1 : (durable.get(partition)?.get(next) ?? 0);
+    const isMost = (checkpoints.get(partition)?.sequence ?? 0) > there;
+    if (mayRestore && isMost && (await this.ownerCopies.restore(partition, copy, view))) this.behind.delete(partition);
     if (next === null || view.owners.get(partition)?.node !== node) return;
     const epoch = await this.options.service.claim({ ...claim, node: next });
     log("warn", "the partition was given to a node that has more of it", {

@@ -48,6 +48,8 @@ export interface BackupSeal {
   readonly backup: Uint8Array;
   /** 32 bytes; null: not encrypted. */
   readonly key: Uint8Array | null;
+  /** A file that is not encrypted is damaged: whoever can write there could have made it. */
+  readonly isRequired?: true;
 }
 
 /** The key of a backup, from a passphrase (scrypt, RFC 7914, Node's defaults). */
@@ -139,6 +141,7 @@ export async function* readBackup(path: string, seal: BackupSeal): AsyncGenerato
       throw damaged(path, "it belongs to another backup");
     }
     const isEncrypted = header[HEADER_BYTES - 1] === 1;
+    if (!isEncrypted && seal.isRequired === true) throw damaged(path, "it is not encrypted");
     if (isEncrypted && seal.key === null) {
       throw new DbError(
         "invalid_request",

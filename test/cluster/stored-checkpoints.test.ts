@@ -2,7 +2,7 @@
  * Partitions outside of all nodes: what an owner keeps in a folder or in a bucket of S3, what a node makes of it, and
  * that nothing is made of what is damaged.
  */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -18,6 +18,7 @@ import { PartitionCopy } from "../../src/cluster/partition-copy.js";
 import { S3Store } from "../../src/cluster/s3-store.js";
 import { checkpointKey, readCheckpoint } from "../../src/cluster/stored-checkpoint.js";
 import { DbError } from "../../src/protocol/errors.js";
+import { BackupWriter, BLOCK } from "../../src/storage/backup-file.js";
 import { createShardDirectory } from "../../src/storage/format.js";
 import { partitionDirectory } from "../../src/storage/partition-directory.js";
 import type { Shard } from "../../src/storage/shard.js";
@@ -33,6 +34,8 @@ const KEY = checkpointKey(randomBytes(32));
 const keyOf = (number: number): Buffer => Buffer.from(`\u0001key ${String(number).padStart(6, "0")}`);
 
 /** A node that owns the partition, and the store. */
+const PLACE = createHash("sha256").update("here").digest("hex").slice(0, 12);
+
 class Owner {
   readonly told: string[] = [];
   epoch = 0;
@@ -70,6 +73,7 @@ class Owner {
         service,
         store: kept,
         key: KEY,
+        place: "here",
         everyMs: 0,
         partBytes: 500_000,
       },
@@ -167,7 +171,7 @@ async function keepsAndRestores(t: Test, owner: Owner): Promise<void> {
 t.test("a checkpoint in a folder becomes another node's copy", async (t) => {
   const owner = await Owner.start(t, inFolder);
   await keepsAndRestores(t, owner);
-  const left = readdirSync(join(owner.folder, "store/test/3/a"));
+  const left = readdirSync(join(owner.folder, "store/test/3", PLACE, "a"));
   t.equal(left.length, 1, "no empty folders are left");
   t.same(readdirSync(join(owner.folder, "owner")), ["partition-3"], "nor files of the node's own");
   rmSync(join(owner.folder, "store"), { recursive: true });
@@ -184,7 +188,7 @@ t.test("a checkpoint in a bucket of S3 becomes another node's copy", async (t) =
   server.failures.push(503, 500);
   await keepsAndRestores(t, owner);
   t.ok(
-    [...server.objects.keys()].every((name) => name.startsWith("of/tessera/test/3/a/")),
+    [...server.objects.keys()].every((name) => name.startsWith(`of/tessera/test/3/${PLACE}/a/`)),
     "below the prefix",
   );
   const file = { path: join(owner.folder, "x"), bytes: 1, digest: "0".repeat(64) };
@@ -223,15 +227,27 @@ t.test("what is damaged is not used", async (t) => {
     t.notOk(readdirSync(join(owner.folder, what)).includes("partition-3.new"), `${what}: nothing is left of it`);
     mend();
   }
+  // Whoever can write there and has no key.
+  for (const object of ["manifest", "0"]) {
+    const seal = { backup: readFileSync(path(object)).subarray(12, 28), key: null };
+    const forged = await BackupWriter.open(join(owner.folder, "forged"), seal);
+    await forged.block(BLOCK.records, Buffer.from("{}"));
+    await forged.end({});
+    change(path(object), () => readFileSync(join(owner.folder, "forged")));
+    rmSync(join(owner.folder, "forged"));
+    const refusal = { code: "backup_damaged", message: /it is not encrypted/ };
+    await t.rejects(owner.restore(`forged ${object}`, kept), refusal);
+    mend();
+  }
   rmSync(path("0"));
   await t.rejects(owner.restore("a part is missing", kept), { code: "not_found" });
   mend();
   const wrong = { ...kept, sequence: kept.sequence + 1 };
   await t.rejects(owner.restore("another commit", wrong), { code: "backup_damaged", message: /ends at commit 40/ });
-  const other = { ...kept, id: "a/other" };
-  mkdirSync(join(owner.folder, "store/test/3/a/other"));
+  const other = { ...kept, id: `${PLACE}/a/other` };
+  mkdirSync(join(owner.folder, "store/test/3", other.id));
   for (const name of ["0", "manifest"])
-    writeFileSync(join(owner.folder, "store/test/3/a/other", name), readFileSync(path(name)));
+    writeFileSync(join(owner.folder, "store/test/3", other.id, name), readFileSync(path(name)));
   await t.rejects(owner.restore("another checkpoint", other), { code: "backup_damaged" });
   t.same(await owner.restore("all is well", kept), { keys: 40, durable: 40 });
 });
@@ -253,7 +269,7 @@ t.test("a checkpoint counts when etcd has it", async (t) => {
   }
   const service = new Service();
   const owner = await Owner.start(t, inFolder, service);
-  const ids = async (): Promise<number> => new Set((await owner.names()).map((name) => name.split("/")[3])).size;
+  const ids = async (): Promise<number> => new Set((await owner.names()).map((name) => name.split("/")[4])).size;
   const again = async (): Promise<void> => {
     await owner.write(1);
     // Without the pause after a failure.
