@@ -105,7 +105,7 @@ export class CheckpointKeeper {
         scratch: join(this.scratch, "part"),
       };
       const bytes = await writeCheckpoint(write);
-      // Each names the one that it replaces: what was begun by now cannot be recorded after this one, which later ones can.
+      // Each names the one that it replaces: what was begun by now cannot be recorded after this one, later ones can.
       const earlier = await store.list(partitionPrefix(installation, partition));
       // Of unknown outcome it stays: it may be recorded yet. The next success deletes it.
       const change = { partition, epoch, sequence, id: name.id, revision: before?.revision ?? 0 };
