@@ -46,7 +46,9 @@ export async function removeRetired(
 async function look(tenant: Tenant, scheduler: Pick<Scheduler, "yieldTurn">): Promise<RetiredRecords | null> {
   const { changedAt } = tenant.catalog;
   if (tenant.retiredUpTo === changedAt) return null;
-  const { layers } = tenant.partition.shard;
+  const { layers, appliedSequence } = tenant.partition.shard;
+  // Who still reads it is asked of the engine, which has to know of the change.
+  if (layers?.oldestOf(tenant.number) != null && appliedSequence < changedAt) return null;
   const since = layers?.oldestOf(tenant.number)?.sequence ?? 0;
   if (tenant.rememberedAt?.changedAt === changedAt && tenant.rememberedAt.since === since) return null;
   const found = retiredRecords(tenant);

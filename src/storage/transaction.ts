@@ -90,8 +90,8 @@ export class ShardTransaction implements Transaction {
     return this.own;
   }
 
-  private get loads(): readonly Load[] {
-    return this.own?.loads ?? NO_LOADS;
+  get writtenBytes(): number {
+    return this.own?.size ?? 0;
   }
 
   get isOpen(): boolean {
@@ -195,7 +195,7 @@ export class ShardTransaction implements Transaction {
 
   /** What it sees now. */
   private view(): SnapshotView {
-    return { writes: this.own?.inOrder() ?? null, loads: this.loads, snapshot: this.snapshot };
+    return { writes: this.own?.inOrder() ?? null, loads: this.own?.loads ?? NO_LOADS, snapshot: this.snapshot };
   }
 
   isAloneIn({ gte, lt }: KeyRange): boolean {
@@ -333,7 +333,7 @@ export class ShardTransaction implements Transaction {
   private heldByAnother(): KeyConflict | null {
     const { locks } = this.host;
     if (locks.size === 0) return null;
-    const holders = locks.holdersAmong(this.own?.writes ?? NO_WRITES, this.loads, this.holder);
+    const holders = locks.holdersAmong(this.own?.writes ?? NO_WRITES, this.own?.loads ?? NO_LOADS, this.holder);
     return holders.length === 0 ? null : new KeyConflict(holders);
   }
 

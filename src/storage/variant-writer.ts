@@ -172,7 +172,9 @@ function writeObject(value: Exclude<Variant, null | boolean | number | bigint | 
   if (depth > VARIANT_DEPTH_MAX) throw tooDeep();
   ensure(1);
   const head = ++at;
-  scratch[head - 1] = writeBody(value, depth);
+  // In a statement of its own: the body may get another buffer, and an assignment would have looked up this one before.
+  const tag = writeBody(value, depth);
+  scratch[head - 1] = tag;
   writeLength(head);
 }
 

@@ -164,9 +164,15 @@ function plain(value: Variant, depth: number): unknown {
   }
   if (value instanceof Uint8Array) {
     spend(value.length / 16);
-    return value;
+    return plainBytes(value);
   }
   return value instanceof CypherPoint ? pointMembers(value) : temporalToText(value as Temporal);
+}
+
+/** Bytes in MessagePack; JSON writes them as those of a bytea. */
+function plainBytes({ buffer, byteOffset, length }: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(buffer, byteOffset, length);
+  return Object.defineProperty(bytes, "toJSON", { value: () => `\\x${Buffer.from(bytes).toString("hex")}` });
 }
 
 function plainNode(node: GraphNode, depth: number): object {

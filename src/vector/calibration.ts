@@ -65,6 +65,8 @@ interface Sample {
   radius: number | null;
   /** The next of the ladder. */
   next: number;
+  /** How many of the nearest each of the ladder has found. */
+  readonly hits: number[];
 }
 
 interface Measurement {
@@ -123,8 +125,11 @@ export class Calibration {
 
   /** The links are about to be others' to change: what was begun with the sample is begun again. */
   pause(): void {
-    this.measurement?.current?.search.close();
-    if (this.measurement !== null) this.measurement.current = null;
+    const { measurement } = this;
+    if (measurement === null || measurement.current === null) return;
+    measurement.current.search.close();
+    measurement.current = null;
+    measurement.looksLeft++;
   }
 
   private begin(): Measurement {
@@ -147,7 +152,9 @@ export class Calibration {
     measurement.random = (Math.imul(measurement.random, 1_664_525) + 1_013_904_223) >>> 0;
     const slot = Math.floor((measurement.random / 2 ** 32) * this.graph.slotCount());
     const query = this.graph.sample(slot);
-    return query === undefined ? null : { slot, query, search: this.graph.longSearch(query), radius: null, next: 0 };
+    return query === undefined
+      ? null
+      : { slot, query, search: this.graph.longSearch(query), radius: null, next: 0, hits: [] };
   }
 
   /** A part of it. */
@@ -160,14 +167,15 @@ export class Calibration {
   }
 
   private walk(measurement: Measurement, sample: Sample, radius: number): void {
-    const { lengths, hits } = measurement;
+    const { lengths, hits: all } = measurement;
+    const { hits } = sample;
     const found = this.graph.walkBeside(sample.query, sample.slot, lengths[sample.next]!, NEAREST);
     const near = found.filter(({ distance }) => distance <= radius).length;
-    hits[sample.next]! += near;
-    sample.next++;
+    hits[sample.next++] = near;
     // Longer lists find them, too.
-    if (near === NEAREST) while (sample.next < lengths.length) hits[sample.next++]! += NEAREST;
+    if (near === NEAREST) while (sample.next < lengths.length) hits[sample.next++] = NEAREST;
     if (sample.next < lengths.length) return;
+    for (const [i, count] of hits.entries()) all[i]! += count;
     measurement.samples++;
     this.over(measurement, sample);
   }

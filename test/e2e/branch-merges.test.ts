@@ -87,6 +87,10 @@ t.test("a query says what rows in conflict are to be", async (t) => {
   await rows(token, "CREATE TABLE note (t text)");
   await rows(
     token,
+    "CREATE FUNCTION noted() RETURNS int LANGUAGE sql AS $$ INSERT INTO note VALUES ('x') RETURNING 1 $$",
+  );
+  await rows(
+    token,
     "INSERT INTO stock SELECT i, i, '\\x0102', '2026-01-01 10:00:00.123456Z' FROM generate_series(1, 600) i",
   );
   await fork(token, { name: "try" });
@@ -117,7 +121,10 @@ t.test("a query says what rows in conflict are to be", async (t) => {
   t.match(await wrong("SELECT nothing FROM conflict"), { details: { sqlstate: "42703", field: "resolve.sql" } });
   t.match(await wrong("INSERT INTO note VALUES ('x')"), { code: "syntax_error" });
   t.match(await wrong("SELECT number, ours FROM conflict) AS x; DELETE FROM stock; --"), { code: "syntax_error" });
+  const writes = { sqlstate: "25006", field: "resolve.sql" };
+  t.match(await wrong("SELECT number, ours FROM conflict WHERE noted() = 1"), { details: writes });
   t.same(await rows(token, "SELECT sum(n) FROM stock"), left, "nothing was written");
+  t.same(await rows(token, "SELECT count(*)::int FROM note"), [[0]]);
   const all = `${added} AND ours IS NOT NULL UNION ALL SELECT number, NULL FROM conflict WHERE ours IS NULL -- so`;
   t.match((await merge(all, { dry_run: true })).data, { merged: false, resolved: 600, changed: 599 });
   t.match((await merge(`${all}\n;`)).data, {

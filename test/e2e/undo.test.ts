@@ -304,3 +304,17 @@ t.test("the tables of a graph go together", async (t) => {
   t.match((await undo({ tables: [nodes, edges], as_of, dry_run: true })).error, refused);
   t.same(await rows(token, "MATCH (p) RETURN DISTINCT p.name"), [[1]]);
 });
+
+t.test("what a rewritten table was is there as long as somebody may read it", async (t) => {
+  const token = await server.tenant("rewritten", ["super_admin"]);
+  await server.call("PUT", "/v1/history", { window_seconds: 3600 }, { token });
+  await rows(token, "CREATE TABLE wide (id int PRIMARY KEY, v int)");
+  await rows(token, "INSERT INTO wide SELECT i, i FROM generate_series(1, 50000) i");
+  const as_of = await sequence(token);
+  await rows(token, "ALTER TABLE wide ALTER COLUMN v TYPE bigint");
+  for (let i = 0; i < 8; i++) {
+    const read = `SELECT count(*)::int FROM wide AS OF SEQUENCE ${as_of}`;
+    t.same(await rows(token, read), [[50_000]]);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+  }
+});

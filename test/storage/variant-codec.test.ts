@@ -115,3 +115,29 @@ t.test("values nested too deeply are refused", async (t) => {
 t.test("the size of a stored map is known without reading it", async (t) => {
   t.equal(costLeft(new StoredMap("damaged".repeat(100), 0, 700), 1000), 1000 - 1 - 87);
 });
+
+t.test("values that do not fit into the writer's buffer come back", async (t) => {
+  const sizes = [16_380, 16_384, 16_390, 32_760, 32_775, 65_530, 65_545, 131_060, 131_080, 1_050_000];
+  const floats = (bytes: number) => Array.from({ length: Math.floor(bytes / 9) }, (_, i) => new Float(i + 0.5));
+  const makers: Readonly<Record<string, (bytes: number) => Variant>> = {
+    text: (bytes) => "x".repeat(bytes),
+    bytes: (bytes) => new Uint8Array(bytes).fill(7),
+    list: floats,
+    "lists in a map": (bytes) => new Map<string, Variant>([["deep", [floats(bytes), "y"]]]),
+    temporal: (bytes) => ["x".repeat(bytes - 10), new Map([["a", "z".repeat(30)]])],
+  };
+  const tooLarge = new Map<string, Variant>([["large", "x".repeat(1_200_000)]]);
+  for (const [what, make] of Object.entries(makers)) {
+    for (const size of sizes) {
+      const value = new Map<string, Variant>([
+        ["a", 1],
+        ["value", make(size)],
+        ["name", "kept"],
+      ]);
+      // After one of this size the buffer is a small one again.
+      encodeVariant(tooLarge);
+      deepStrictEqual(compareVariants(stored(value), value), 0, `${what} of ${size}`);
+      t.pass(`${what} of ${size}`);
+    }
+  }
+});

@@ -331,7 +331,12 @@ class PatternBinder {
     const value = length === null ? call(cypherOperator("index"), [list, variant(0)]) : list;
     if (variable !== null && found === undefined) this.define(variable.name, { kind: "value", expr: value });
     this.later.push(() => {
-      const filter = this.apartFrom(relationships, this.filterOfEach(pattern, each), pattern.position);
+      const filter = this.apartFrom(
+        relationships,
+        this.filterOfEach(pattern, each),
+        pattern.position,
+        "the WHERE of the MATCH",
+      );
       this.edges[place] = { ...common, shape: { ...shape, filter } };
       return [];
     });
@@ -347,10 +352,10 @@ class PatternBinder {
   }
 
   /** While it is walked nobody knows the whole path. */
-  private apartFrom(relationships: OutputColumn, filter: Expr | null, position: number): Expr | null {
+  private apartFrom(relationships: OutputColumn, filter: Expr | null, position: number, place: string): Expr | null {
     if (filter === null || !columnsOf(filter).has(relationships.id)) return filter;
     const what = "a condition on each relationship of a path that reads the whole path";
-    throw this.unsupported(`${what} belongs into the WHERE of the MATCH`, position);
+    throw this.unsupported(`${what} belongs into ${place}`, position);
   }
 
   /** Several relationships that are walked in turn, several times. Their variables are lists. */
@@ -385,7 +390,7 @@ class PatternBinder {
       const filters = walked.map((pattern, i) => {
         const { types, position } = pattern;
         const one = { ...pattern, types: plainTypes(types) === null ? types : null };
-        return this.apartFrom(relationships, this.filterOfEach(one, cycle[i]!.each), position);
+        return this.apartFrom(relationships, this.filterOfEach(one, cycle[i]!.each), position, "the group's WHERE");
       });
       const filtered = cycle.map((step, i) => ({ ...step, filter: filters[i]! }));
       this.edges[place] = { ...common, shape: { ...shape, cycle: filtered } };

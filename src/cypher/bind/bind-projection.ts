@@ -10,6 +10,7 @@ import { columnsOf, exprEquals, isVolatile, mapExpr, someExpr } from "../../quer
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { AggregatePlan, OutputColumn, Plan, SortKey } from "../../query/plan/plan.js";
 import type { Expr as ExprNode, ProjectionClause, ProjectionItem, SortItem } from "../parse/ast.js";
+import { isChoice } from "../parse/composed-queries.js";
 import { AggregateCollector, hasAggregate } from "./aggregate-collector.js";
 import { bindCondition } from "./bind-condition.js";
 import { type Binding, contextOf, type ExprContext, type Rows } from "./binding.js";
@@ -37,6 +38,11 @@ export interface Projected extends Rows {
 export function bindProjection(clause: ProjectionClause, rows: Rows, binding: Binding): Projected {
   const items = itemsOf(clause, rows.scope);
   const names = items.map(({ name }) => name);
+  const choice = items.find(({ name, node }) => isChoice(name) && hasAggregate(node));
+  if (choice !== undefined) {
+    const what = "a condition of WHEN has no aggregates: compute them before, by WITH or NEXT";
+    throw binding.error(clause.position, "InvalidAggregation", what);
+  }
   if (items.some(({ node }) => hasAggregate(node))) return { ...grouped(clause, items, rows, binding), names };
   const targets = items.map((item) => targetOf(item, contextOf(binding, rows.scope)));
   if (clause.distinct) return { ...distinctRows(clause, targets, rows, binding), names };

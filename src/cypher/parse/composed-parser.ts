@@ -4,7 +4,12 @@ import type { Query, Variable } from "./ast.js";
 import { type Branch, columnsOf, conditionalQuery, sequentialQuery } from "./composed-queries.js";
 import { QueryParser } from "./queries.js";
 
+/** In one another. To plan them takes more than the square of that. */
+const CONDITIONALS_MAX = 9;
+
 export abstract class ComposedParser extends QueryParser {
+  private conditionals = 0;
+
   /** Queries with NEXT between. */
   protected query(open: boolean): Query {
     let query = this.oneQuery(open);
@@ -31,6 +36,11 @@ export abstract class ComposedParser extends QueryParser {
   /** `WHEN p THEN query … ELSE query`: the first branch whose condition is true. */
   private conditional(open: boolean): Query {
     const position = this.position();
+    if (this.conditionals >= CONDITIONALS_MAX) {
+      const what = `WHEN stands in at most ${CONDITIONALS_MAX - 1} other WHENs: use CASE, or further conditions`;
+      throw this.error(position, "InvalidClauseComposition", what);
+    }
+    this.conditionals++;
     const branches: Branch[] = [];
     while (this.acceptKeyword("WHEN")) {
       const when = this.condition(false);
@@ -45,7 +55,12 @@ export abstract class ComposedParser extends QueryParser {
         "WHEN cannot stand in a UNION: put it into CALL { … }",
       );
     }
+    this.conditionals--;
     const columns = this.columnsOfAll(branches);
+    if (columns.length === 0 && this.isCounted) {
+      const what = "within EXISTS and COUNT each branch of WHEN ends with RETURN";
+      throw this.error(position, "InvalidClauseComposition", what);
+    }
     return conditionalQuery(branches, columns, position);
   }
 

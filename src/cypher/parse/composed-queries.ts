@@ -33,6 +33,9 @@ const returned = (columns: readonly Variable[], position: number): Clause[] =>
 
 const itemOf = (expr: Variable): ProjectionItem => ({ expr, alias: null, name: expr.name, position: expr.position });
 
+/** Whether the column says which branch of a WHEN is taken: its conditions have no aggregates. */
+export const isChoice = (column: string): boolean => column.startsWith(" chosen ");
+
 /** No variable of a query begins with a space unless its author wants trouble. */
 const hidden = (name: string, position: number): Variable => ({
   kind: "variable",

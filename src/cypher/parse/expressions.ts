@@ -26,6 +26,8 @@ type LogicalOperator = "AND" | "OR" | "XOR";
 export abstract class ExpressionParser extends TokenReader {
   /** Inside of a comprehension a bar ends an expression, so that it cannot join labels: `[x IN xs WHERE x:A | x]`. */
   protected barEnds = false;
+  /** The query that is read is one of EXISTS or COUNT, whose rows count. */
+  protected isCounted = false;
   /** The greatest height of the expressions read since the enclosing one began. */
   private height = 0;
   /** Patterns read as expressions that no truth value has been asked of. */

@@ -140,11 +140,13 @@ export abstract class QueryParser extends WritingParser {
     const position = this.position();
     this.at++;
     this.expect("{");
-    const outer = this.barEnds;
+    const [outer, wasCounted] = [this.barEnds, this.isCounted];
     this.barEnds = false;
+    this.isCounted = true;
     const bare = this.kind === "(" || (this.isVariable() && this.kinds[this.at + 1] === "=");
     const query = bare || this.keyword.endsWith("SHORTESTPATHS") ? this.bareMatch() : this.query(result !== "collect");
     this.barEnds = outer;
+    this.isCounted = wasCounted;
     this.expect("}");
     return { kind: "subquery", result, query, position };
   }
@@ -325,10 +327,12 @@ export abstract class QueryParser extends WritingParser {
     this.at++;
     const scope = this.kind === "(" ? this.importedNames() : null;
     this.expect("{");
-    const outer = this.barEnds;
+    const [outer, wasCounted] = [this.barEnds, this.isCounted];
     this.barEnds = false;
+    this.isCounted = false;
     const query = this.query(true);
     this.barEnds = outer;
+    this.isCounted = wasCounted;
     this.expect("}");
     const transactions = this.transactions();
     return { kind: "subquery-call", imports: scope ?? importedByWith(query), query, optional, transactions, position };

@@ -29,7 +29,7 @@ import { type DefinitionMerge, mergeDefinitions, mergeWhole } from "./branch-def
 import { changeOf } from "./branch-diff.js";
 import { isThere } from "./branch-life.js";
 import { GraphEnds, leftOut } from "./graph-ends.js";
-import { type OpenConflict, RESOLVED_AT_ONCE, resolvedRows } from "./resolve-conflicts.js";
+import { type OpenConflict, RESOLVED_AT_ONCE, RESOLVED_BYTES, resolvedRows } from "./resolve-conflicts.js";
 import {
   type BranchTables,
   branchTables,
@@ -99,7 +99,7 @@ async function mergeInto(
       if (!isWanted(difference.table)) continue;
       if (whole.has(storageIdOf(difference.key))) merge.takeWhole(difference);
       else merge.take(difference);
-      if (resolve !== undefined && merge.open.length >= RESOLVED_AT_ONCE) await merge.resolve(resolve.sql, ask);
+      if (resolve !== undefined && merge.isOpenEnough) await merge.resolve(resolve.sql, ask);
     }
     if (resolve !== undefined && merge.open.length > 0) await merge.resolve(resolve.sql, ask);
     await merge.checkGraphs(request.yieldTurn);
@@ -200,6 +200,7 @@ export class RowMerge {
   conflictCount = 0;
   /** Conflicts that wait for `resolve`. */
   readonly open: OpenConflict[] = [];
+  private openBytes = 0;
   resolvedCount = 0;
   /** Storage ids of tables whose rows are written. */
   readonly written = new Set<number>();
@@ -237,8 +238,21 @@ export class RowMerge {
     const ours = this.writerOf(table).find(key);
     if (sameRow(table, ours, after)) return;
     if (sameRow(table, ours, before)) this.keep({ table, key, before: ours, after });
-    else if (this.keepsOpen) this.open.push({ table, key, before, ours, theirs: after });
+    else if (this.keepsOpen) this.keepOpen({ table, key, before, ours, theirs: after });
     else this.settle({ table, key, before, ours, theirs: after });
+  }
+
+  private keepOpen(conflict: OpenConflict): void {
+    const { types } = layoutOf(conflict.table);
+    for (const row of [conflict.before, conflict.ours, conflict.theirs]) {
+      if (row !== null) this.openBytes += encodeRecord(types, row).length;
+    }
+    this.open.push(conflict);
+  }
+
+  /** Whether the statement is to be asked about those that are open. */
+  get isOpenEnough(): boolean {
+    return this.open.length >= RESOLVED_AT_ONCE || this.openBytes >= RESOLVED_BYTES;
   }
 
   /** What the merge was told of all conflicts. */
@@ -252,7 +266,14 @@ export class RowMerge {
   /** Asks the statement for the open conflicts. Those that it says nothing about are settled as all others. */
   async resolve(sql: string, ask: Ask): Promise<void> {
     const open = this.open.splice(0);
+    this.openBytes = 0;
+    const tx = this.context.tx as ShardTransaction;
+    // While the savepoint stands, everything that is written adds to the size.
+    const point = tx.savepoint();
+    const size = tx.writtenBytes;
     const rows = await resolvedRows(sql, open, ask, ({ table }) => this.writerOf(table));
+    if (tx.writtenBytes !== size) throw resolveWrites();
+    tx.release(point);
     for (const [i, conflict] of open.entries()) {
       const { table, key, before, ours } = conflict;
       const row = rows.get(i);
@@ -359,6 +380,13 @@ export class RowMerge {
     }
     return writer;
   }
+}
+
+function resolveWrites(): DbError {
+  return new DbError("invalid_request", "The query reads only, and this one writes, perhaps in a function.", {
+    field: "resolve.sql",
+    sqlstate: "25006",
+  });
 }
 
 function writtenMeanwhile(): DbError {

@@ -22,6 +22,8 @@ export interface OpenConflict {
 
 /** Conflicts that the query is asked for at a time. */
 export const RESOLVED_AT_ONCE = 256;
+/** Of the rows of those: a turn has time for it. */
+export const RESOLVED_BYTES = 128 * 1024;
 
 const CONFLICT_COLUMNS = "number integer, table_name text, base jsonb, ours jsonb, theirs jsonb";
 const FIELD = "resolve.sql";

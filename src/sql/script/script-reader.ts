@@ -26,7 +26,7 @@ const TURN_IN_SQL =
 const TURN_IN_CYPHER = /['"`();]|\/\/|\/\*/g;
 /** Of Cypher, as far as the beginning shows it: in its texts a backslash keeps what follows from ending them. */
 const CYPHER =
-  /^(?:match|optional|unwind|return|detach|foreach|(?:merge|create|call)\s*[({]|create\s+(?:constraint\s+(?!trigger)|(?:range|btree|text|point|fulltext|vector|lookup)\s+index)|drop\s+constraint)/i;
+  /^(?:match|optional|unwind|return|detach|foreach|when\b|use\s|(?:merge|create|call)\s*[({]|create\s+(?:constraint\s+(?!trigger)|(?:range|btree|text|point|fulltext|vector|lookup)\s+index)|drop\s+constraint)/i;
 /** So much of a statement tells which language it is in. */
 const TELLING_CHARACTERS = 64;
 /** What a shell of Neo4j reads as a line of its own: `:begin`, and before version 4 `begin` and `schema await`. */
