@@ -154,13 +154,16 @@ export class RequestBudget implements RowBudget {
   }
 }
 
-/** Of an agent's tools: what its caller's is, and the tokens that are left of the run. */
+/** Of an agent's run: what its caller's is, and so many tokens for the agent's model and its tools together. */
 export class RunBudget extends RequestBudget {
+  private tokensLeft: number;
+
   constructor(
     private readonly caller: RequestBudget | null,
-    private readonly run: { tokensLeft: number },
+    private readonly tokens: number,
   ) {
     super([]);
+    this.tokensLeft = tokens;
   }
 
   override requireLeft(): void {
@@ -185,15 +188,15 @@ export class RunBudget extends RequestBudget {
 
   override beginModel(name: string): void {
     this.caller?.beginModel(name);
-    if (this.run.tokensLeft > 0) return;
-    throw new DbError("budget_exhausted", "The tokens of the agent's lead are used up.", {
+    if (this.tokensLeft > 0) return;
+    throw new DbError("budget_exhausted", `Models have used the ${this.tokens} tokens of the agent's lead.`, {
       hint: 'Raise "lead.tokens" of the agent.',
     });
   }
 
   override spendTokens(count: number): void {
     this.caller?.spendTokens(count);
-    this.run.tokensLeft -= count;
+    this.tokensLeft -= count;
   }
 }
 

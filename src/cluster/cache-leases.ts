@@ -10,8 +10,8 @@ import { randomUUID } from "node:crypto";
 import type { LeaseMemory } from "./lease-memory.js";
 
 /** How long the right lasts, and how often it is asked for. */
-export const CACHE_LEASE_MS = 1000;
-export const CACHE_LEASE_ASK_MS = 250;
+const CACHE_LEASE_MS = 1000;
+const CACHE_LEASE_ASK_MS = 250;
 /** Two machines' clocks go at the same pace, nearly: the owner waits this much longer. */
 const PACE = 1.1;
 

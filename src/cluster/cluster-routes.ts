@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TLSSocket } from "node:tls";
-import { ActorLink, type Judge, type Loss } from "../gateway/actor-link.js";
+import { ActorLink, type IdentityQuestion, type Judge, type Loss } from "../gateway/actor-link.js";
 import type { LocalActors, PartitionRoutes } from "../gateway/partition-routes.js";
 import type { AuditKept } from "../protocol/audit.js";
 import { DbError } from "../protocol/errors.js";
@@ -318,14 +318,19 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     this.borrowed.lost();
     this.actors.directoryLost();
     // An answer that is under way may be older than what the next owner has told by then.
-    const questions = link?.takeIdentityQuestions() ?? [];
-    for (const { by, value, answer } of questions) this.linkOf(partition).findIdentity(by, value, answer);
+    this.askAgain(partition, link?.takeIdentityQuestions() ?? []);
   }
 
   /** Those that have waited find the owner by themselves. */
   private release(partition: number): void {
     this.waitedFor.delete(partition);
-    const questions = this.routes[partition]!.held.redirectAll(() => null);
+    this.askAgain(
+      partition,
+      this.routes[partition]!.held.redirectAll(() => null),
+    );
+  }
+
+  private askAgain(partition: number, questions: readonly IdentityQuestion[]): void {
     for (const { by, value, answer } of questions) this.linkOf(partition).findIdentity(by, value, answer);
   }
 
@@ -357,8 +362,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     }
     for (const [partition, { link }] of peer.links) {
       link.state = "closed";
-      const questions = link.redirectAll(judge);
-      for (const { by, value, answer } of questions) this.linkOf(partition).findIdentity(by, value, answer);
+      this.askAgain(partition, link.redirectAll(judge));
     }
   }
 
@@ -415,7 +419,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     const question = link?.takeIdentityQuestion(id) ?? null;
     if (question === null) return;
     if (this.routes[partition]!.link === link) this.refused(partition);
-    this.linkOf(partition).findIdentity(question.by, question.value, question.answer);
+    this.askAgain(partition, [question]);
   }
 
   async describe(): Promise<object> {

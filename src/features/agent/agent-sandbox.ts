@@ -14,7 +14,13 @@ import type { AgentSandbox, ToolBounds } from "./agent-tools.js";
 /** Then the branch is deleted, unless it was merged before. */
 const TTL_SECONDS = 86_400;
 
-type CallTool = (request: Request, tenant: Tenant, name: string, args: unknown, bounds: ToolBounds) => Promise<string>;
+export type CallTool = (
+  request: Request,
+  tenant: Tenant,
+  name: string,
+  args: unknown,
+  bounds: ToolBounds,
+) => Promise<string>;
 
 /** Throws forbidden, and overloaded where the tenant has all the branches that it may have. */
 export async function forkFor(request: Request, name: string, callTool: CallTool): Promise<AgentSandbox> {

@@ -37,8 +37,6 @@ export interface ToolBounds {
   readonly deadlineMs: number;
   /** What the agent may do less than its caller; null: nothing. */
   readonly lead: AgentLead | null;
-  /** Tokens that models may still read and write in this run; null: as many as they like. */
-  readonly tokens: { tokensLeft: number } | null;
 }
 
 export interface AgentStep {

@@ -8,7 +8,7 @@ import { rowsOf } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { AGENTS_TABLE } from "./agent-functions.js";
 import type { SandboxOutcome } from "./agent-tools.js";
-import { agentToolsOf } from "./request-tools.js";
+import { agentToolsOf, runBudget } from "./request-tools.js";
 import { type AgentOptions, runAgent } from "./run-agent.js";
 
 export interface NamedAgent {
@@ -53,9 +53,10 @@ export async function runNamedAgent(
   more: Pick<AgentOptions, "temperature" | "max_tokens"> = {},
 ): Promise<AgentAnswer> {
   if (request.ofAgent) throw new DbError("not_supported", "An agent cannot run agents.");
-  const provider = request.partition.providers.forTenant(request.tenant, request.budget);
+  const budget = runBudget(request, options);
+  const provider = request.partition.providers.forTenant(request.tenant, budget);
   const all: AgentOptions = { ...options, ...more, format: "json" };
-  const json = await runAgent(provider, agentToolsOf(request), instructions, task, all, request.signal());
+  const json = await runAgent(provider, agentToolsOf(request, budget), instructions, task, all, request.signal());
   const { answer, sandbox, usage } = JSON.parse(json) as {
     readonly answer: string;
     readonly sandbox?: SandboxOutcome;

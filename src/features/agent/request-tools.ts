@@ -3,7 +3,7 @@
  * whose statement runs the agent, and within the agent's own bounds.
  */
 
-import { RunBudget } from "../../actor/key-budgets.js";
+import { type RequestBudget, RunBudget } from "../../actor/key-budgets.js";
 import { ledHead, mayCall, requireTool } from "../../actor/key-lead.js";
 import { callerOf, type Request } from "../../actor/request.js";
 import { requireWhole } from "../../actor/table-doors.js";
@@ -20,7 +20,7 @@ import { reasonOf } from "../jobs/background-request.js";
 import { ownTogether } from "../statements/run-together.js";
 import type { Tool } from "../tools/tool.js";
 import { checkedArguments, findTool } from "../tools/toolbox.js";
-import { forkFor } from "./agent-sandbox.js";
+import { type CallTool, forkFor } from "./agent-sandbox.js";
 import type { AgentTools, AgentTrace, ToolBounds } from "./agent-tools.js";
 import { AGENT_OPTIONS, type AgentOptions, refuseUnknownTool, runAgent } from "./run-agent.js";
 
@@ -55,25 +55,32 @@ export function statementAgents({ tenant, client }: AskingStatement): Agents {
     check: (options) => checkTools(readCallOptions("AGENT_RUN error", AGENT_OPTIONS, options)),
     run: (persona, task, given, { signal }) => {
       const options = readCallOptions("AGENT_RUN error", AGENT_OPTIONS, given);
-      const provider = tenant.partition.providers.forTenant(tenant, (client.origin ?? client).budget ?? null);
-      (client.origin ?? client).checkAgents?.();
       const request = callerOf(client);
-      const tools = request === null || request.ofAgent ? null : agentToolsOf(request);
+      const budget = request === null ? null : runBudget(request, options);
+      const provider = tenant.partition.providers.forTenant(tenant, budget);
+      (client.origin ?? client).checkAgents?.();
+      const tools = request === null || request.ofAgent ? null : agentToolsOf(request, budget);
       return runAgent(provider, tools, persona, task, options, signal);
     },
   };
 }
 
-/** With the request's tenant and rights. */
-export function agentToolsOf(request: Request): AgentTools {
+/** For the model of an agent's run, and for its tools. */
+export function runBudget({ budget }: Request, { lead }: Pick<AgentOptions, "lead">): RequestBudget | null {
+  return lead?.tokens === undefined ? budget : new RunBudget(budget, lead.tokens);
+}
+
+/** With the request's tenant and rights. `budget`: the run's. */
+export function agentToolsOf(request: Request, budget: RequestBudget | null): AgentTools {
+  const callIn: CallTool = (own, tenant, name, args, bounds) => callTool(own, budget, tenant, name, args, bounds);
   return {
     readOnly: request.readOnly,
     specs: (allowWrites) =>
       toolsOf(allowWrites)
         .filter(({ name }) => mayCall(request, name))
         .map(specOf),
-    call: (name, args, bounds) => callTool(request, request.tenant, name, args, bounds),
-    fork: (name) => forkFor(request, name, callTool),
+    call: (name, args, bounds) => callIn(request, request.tenant, name, args, bounds),
+    fork: (name) => forkFor(request, name, callIn),
     keep: (trace) => keep(request, trace),
   };
 }
@@ -97,6 +104,7 @@ function specOf({ name, description, input }: Tool): ToolSpec {
 
 async function callTool(
   request: Request,
+  budget: RequestBudget | null,
   tenant: Tenant,
   name: string,
   given: unknown,
@@ -107,7 +115,7 @@ async function callTool(
   requireTool(request, name);
   const args = checkedArguments(tool, given);
   request.hasActed = true;
-  return within(request, bounds, async (own) => {
+  return within(request, budget, bounds, async (own) => {
     await own.yieldTurn();
     if (tool.door === "whole") requireWhole(own, `the tool ${name}`);
     return own.inTenant(tenant, async (placed) =>
@@ -121,13 +129,14 @@ async function callTool(
  */
 async function within<T>(
   request: Request,
-  { signal, deadlineMs, lead, tokens }: ToolBounds,
+  budget: RequestBudget | null,
+  { signal, deadlineMs, lead }: ToolBounds,
   work: (own: Request) => Promise<T>,
 ): Promise<T> {
   const readsOnly = request.readOnly || lead?.statements?.includes("write") === false;
   const head = lead === null ? undefined : ledHead(request.head, lead);
   const own = request.forAgent(deadlineMs, readsOnly ? REQUEST_READ_ONLY : undefined, head);
-  if (tokens !== null) own.budget = new RunBudget(request.budget, tokens);
+  own.budget = budget;
   const stop = (): void => own.end(reasonOf(signal));
   if (signal.aborted) stop();
   else signal.addEventListener("abort", stop);

@@ -123,7 +123,6 @@ export async function runAgent(
     bounds: {
       ...{ allowWrites, signal: all, deadlineMs: startedAt.getTime() + seconds * 1000 },
       lead,
-      tokens: lead?.tokens === undefined ? null : { tokensLeft: lead.tokens },
     },
     names: new Set(specs.map(({ name }) => name)),
     messages: [
@@ -189,20 +188,11 @@ function toldOf(error: unknown, id: string): unknown {
   return new DbError(error.code, `AGENT_RUN error: ${message}`, { sqlstate: "58000", ...error.details, run_id: id });
 }
 
-function requireTokens({ options, bounds: { tokens } }: Run): void {
-  if (tokens === null || tokens.tokensLeft > 0) return;
-  const most = options.lead?.tokens;
-  throw agentError(`models have used the ${most} tokens of the agent's lead`, "budget_exhausted", {
-    hint: 'Raise "lead.tokens" of the agent.',
-  });
-}
-
 async function untilAnswered(run: Run, specs: ReturnType<AgentTools["specs"]>): Promise<string> {
   const { options, messages, steps } = run;
   const stepsMax = options.max_steps ?? STEPS_MAX;
   let malformed = 0;
   for (let step = 1; step <= stepsMax; step++) {
-    requireTokens(run);
     const reply = await ask(run, specs);
     if (reply.toolCalls.length === 0) {
       if (reply.text.trim() === "") throw agentError(`the model gave no answer (${reply.reason})`);
@@ -242,7 +232,6 @@ async function ask(run: Run, tools: ReturnType<AgentTools["specs"]>): Promise<Ch
   const reply = await wholeReply(provider.chat(request, bounds.signal));
   tokens.input += reply.inputTokens;
   tokens.output += reply.outputTokens;
-  if (bounds.tokens !== null) bounds.tokens.tokensLeft -= reply.inputTokens + reply.outputTokens;
   return reply;
 }
 

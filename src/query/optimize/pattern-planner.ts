@@ -207,7 +207,7 @@ class PatternPlanner {
   /** Joins a node that nothing leads to. */
   private bind(node: number): void {
     const { columns, name, policy } = this.match.nodes[node] as NewNode;
-    const all = nodeScan(this.match.graph, name, [columns.id, columns.labels, columns.properties]);
+    const all = nodeScan(this.match.graph, name, nodeColumns(columns));
     const scan = behindPolicy(all, policy);
     const first = conditionsOnOneRow(this.current);
     this.current = first === null ? joined("inner", this.current, scan, null) : filtered(scan, first);
@@ -498,16 +498,15 @@ function mayBeSame(a: readonly string[], b: readonly string[]): boolean {
   return a.length === 0 || b.length === 0 || a.some((type) => b.includes(type));
 }
 
-/** What conditions on the relationships of a path read. */
-function columnsInFilters(shape: PatternEdge["shape"]): ReadonlySet<ColumnId> {
-  if (shape.kind !== "many") return NO_COLUMNS;
-  const filters = [shape.filter, ...(shape.cycle ?? []).map(({ filter }) => filter)].filter(
-    (filter) => filter !== null,
-  );
-  return new Set(filters.flatMap((filter) => [...columnsOf(filter)]));
+/** Conditions on the relationships of a path. */
+export function filtersOf(shape: PatternEdge["shape"]): readonly Expr[] {
+  if (shape.kind !== "many") return [];
+  return [shape.filter, ...(shape.cycle ?? []).map(({ filter }) => filter)].filter((filter) => filter !== null);
 }
 
-const NO_COLUMNS: ReadonlySet<ColumnId> = new Set();
+function columnsInFilters(shape: PatternEdge["shape"]): ReadonlySet<ColumnId> {
+  return new Set(filtersOf(shape).flatMap((filter) => [...columnsOf(filter)]));
+}
 
 function readInTurn(): Error {
   const message = "conditions on the relationships of two paths of one pattern read each other's path";

@@ -14,7 +14,7 @@ import type { EdgeColumns, MatchPlan, NodeColumns, PatternEdge, PatternNode } fr
 import type { OutputColumn, Plan } from "../plan/plan.js";
 import type { Cardinality } from "./cardinality.js";
 import { newColumnId } from "./new-column-id.js";
-import { rowsToBeginWith } from "./pattern-planner.js";
+import { filtersOf, rowsToBeginWith } from "./pattern-planner.js";
 
 /** A pattern that begins with fewer nodes is not worth it. */
 const ROWS_MIN = 50;
@@ -29,7 +29,11 @@ export function splitByOr(match: MatchPlan, cardinality: Cardinality): Plan | nu
   if (optional || !isOneRow || edges.length === 0 || isGuarded(match)) return null;
   const conditions = conjuncts(match.predicate);
   // What subqueries read of the pattern would keep its old names.
-  if ([...conditions, ...pathConditions(match)].some((one) => someExpr(one, (node) => node.kind === "subquery"))) {
+  if (
+    [...conditions, ...edges.flatMap(({ shape }) => filtersOf(shape))].some((one) =>
+      someExpr(one, (node) => node.kind === "subquery"),
+    )
+  ) {
     return null;
   }
   const choice = conditions.find((condition): condition is LogicExpr =>
@@ -42,13 +46,6 @@ export function splitByOr(match: MatchPlan, cardinality: Cardinality): Plan | nu
   const left = copyOf({ ...match, predicate: andOf([...others, first]) });
   const right = copyOf({ ...match, predicate: andOf([...others, anyOfRest, isNotTrue(first)]) });
   return Object.freeze({ kind: "setop", op: "union", all: true, left, right, columns: match.columns });
-}
-
-function pathConditions({ edges }: MatchPlan): readonly Expr[] {
-  const filters = edges.flatMap(({ shape }) =>
-    shape.kind === "many" ? [shape.filter, ...(shape.cycle ?? []).map(({ filter }) => filter)] : [],
-  );
-  return filters.filter((filter) => filter !== null);
 }
 
 /** Conditions of a pattern under policies are asked where its parts have been seen. */

@@ -237,20 +237,19 @@ export class ClusterProcesses {
   }
 
   /** Throws when there is no answer. Without a token of another's it is the administrator who asks. */
-  async get(node: NodeProcess, path: string, token = this.token): Promise<{ status: number; data: unknown }> {
-    const answer = await fetch(`http://127.0.0.1:${node.port}${path}`, {
-      headers: { authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(15_000),
-    });
-    return { status: answer.status, data: ((await answer.json()) as { data: unknown }).data };
+  get(node: NodeProcess, path: string, token = this.token): Promise<{ status: number; data: unknown }> {
+    return this.ask(node, path, token, {});
   }
 
   /** Throws when there is no answer. The administrator asks. */
-  async post(node: NodeProcess, path: string, body: object): Promise<{ status: number; data: unknown }> {
+  post(node: NodeProcess, path: string, body: object): Promise<{ status: number; data: unknown }> {
+    return this.ask(node, path, this.token, { method: "POST", body: JSON.stringify(body) });
+  }
+
+  private async ask(node: NodeProcess, path: string, token: string, init: RequestInit) {
     const answer = await fetch(`http://127.0.0.1:${node.port}${path}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${this.token}`, "content-type": "application/json" },
-      body: JSON.stringify(body),
+      ...init,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       signal: AbortSignal.timeout(15_000),
     });
     return { status: answer.status, data: ((await answer.json()) as { data: unknown }).data };

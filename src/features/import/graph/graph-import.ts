@@ -254,11 +254,7 @@ class GraphImport {
     let labels = this.labels.get(text);
     if (labels === undefined) {
       const own = text.split(this.options.arrayDelimiter).map((label) => label.trim());
-      try {
-        labels = encodeLabels([...this.file.kinds, ...own].filter((label) => label !== ""));
-      } catch (error) {
-        throw atLine(error, line);
-      }
+      labels = onLine(line, () => encodeLabels([...this.file.kinds, ...own].filter((label) => label !== "")));
       if (this.labels.size >= LABELS_MAX) this.labels.clear();
       if (text.length <= LABELS_CHARACTERS_MAX) this.labels.set(text, labels);
     }
@@ -282,11 +278,7 @@ class GraphImport {
     }
     if (type === "")
       throw sqlError("22P04", `the relationship has no type at line ${reader.line}`, { line: reader.line });
-    try {
-      storableName(type);
-    } catch (error) {
-      throw atLine(error, reader.line);
-    }
+    onLine(reader.line, () => storableName(type));
     const id = context.services.nextRowId(graph.edges);
     this.store(id, type, src, dst, this.properties(reader, fields), reader);
     counts.relationships++;
@@ -327,11 +319,7 @@ class GraphImport {
   }
 
   private store(id: number, kind: string, src: number, dst: number, properties: VariantMap, reader: CsvReader): void {
-    try {
-      this.table!.load(this.bulk!, newEntity({ id, kind, src, dst, properties }));
-    } catch (error) {
-      throw atLine(error, reader.line);
-    }
+    onLine(reader.line, () => this.table!.load(this.bulk!, newEntity({ id, kind, src, dst, properties })));
   }
 
   async finish(commit: (tx: ShardTransaction, counts: GraphCounts) => void): Promise<void> {
@@ -409,8 +397,13 @@ function atBulkField(error: unknown, { line }: CsvReader, { text: column }: Bulk
   return saidOf(error, ` at line ${line}, column "${column}"`, details);
 }
 
-function atLine(error: unknown, line: number): unknown {
-  return saidOf(error, ` at line ${line}`, { line });
+/** What it throws names the line. */
+function onLine<T>(line: number, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw saidOf(error, ` at line ${line}`, { line });
+  }
 }
 
 /** Rows of all files of the kind are counted together: which line each was on is not kept. */
