@@ -10,7 +10,7 @@ import t from "tap";
 import { chosenEncoding } from "../../src/gateway/compression.js";
 import { TestServer } from "./server.js";
 
-const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 await server.sql("CREATE TABLE item AS SELECT i AS id, 'some words ' || i AS name FROM generate_series(1, 20000) i");
 

@@ -2,7 +2,7 @@
 import t from "tap";
 import { TestServer } from "./server.js";
 
-const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 
 const sql = async (text: string) =>

@@ -6,7 +6,7 @@ import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
 const REQUESTS = Number(process.env.GARBAGE_REQUESTS ?? sized(600, 1500));
-const server = await TestServer.start();
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 await server.rows("CREATE TABLE item (id integer PRIMARY KEY, name text)");
 await server.expect(201, "POST", "/v1/vectors/collections", { name: "place", dimensions: 2 });
