@@ -1,6 +1,11 @@
 /** INSERT … SELECT of many rows makes records of columns: they must be those that values would make. */
 import t from "tap";
+import { type FrameColumn, textDictionaryFrames } from "../../src/query/exec/column-frames.js";
+import { TextDictionary } from "../../src/query/exec/segments/column.js";
 import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
+import { textsOf } from "../../src/query/exec/segments/text-column.js";
+import { memoryOf } from "../../src/storage/copy-bytes.js";
+import type { SqlType } from "../../src/values/values.js";
 import { applyBacklog } from "../storage/apply-backlog.js";
 import { Random } from "./random-plans.js";
 import { CREATE, SIZES, Side, write } from "./segment-histories.js";
@@ -79,4 +84,33 @@ t.test("copies have the same rows with and without columns", async (t) => {
     t.equal(failed.length, /NOT NULL|CHECK|% 2000/.test(copy) ? 1 : 0, failed.join());
   }
   t.ok(on.segments.built > 0);
+});
+
+const TEXT = { name: "text", modifier: null } as SqlType;
+
+/** The frames of all rows, end to end, and which row is the first NULL. */
+function framesOf(frames: FrameColumn, rows: number): { readonly firstNull: number; readonly bytes: string } {
+  const all = Int32Array.from({ length: rows }, (_, i) => i);
+  const sizes = new Int32Array(rows);
+  const firstNull = frames.measure(all, rows, sizes);
+  const next = new Int32Array(rows);
+  let end = 1;
+  for (let i = 0; i < rows; i++) {
+    next[i] = end;
+    end += sizes[i]!;
+  }
+  const bytes = new Uint8Array(end);
+  frames.write(all, 0, rows, memoryOf(bytes), next, { places: new Int32Array(rows), at: 0, bit: 1 });
+  return { firstNull, bytes: Buffer.from(bytes).toString("hex") };
+}
+
+t.test("a dictionary of texts is copied without making its values", async (t) => {
+  const values = ["abc", null, "ünï 😀", "", "long ".repeat(60)];
+  const codes = Uint8Array.from({ length: 50 }, (_, i) => (i * 7) % values.length);
+  const stored = new TextDictionary(codes, textsOf(values, values.length)!);
+  Object.defineProperty(stored, "values", { get: () => t.fail("nobody needs the values") });
+  const plain = { kind: "dictionary", codes, values, bytes: 0 } as const;
+  const expected = framesOf(textDictionaryFrames(TEXT, plain), codes.length);
+  t.equal(expected.firstNull, codes.indexOf(1));
+  t.same(framesOf(textDictionaryFrames(TEXT, stored), codes.length), expected);
 });

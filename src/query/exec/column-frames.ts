@@ -98,10 +98,10 @@ export function textFrames({ data, offsets, nulls }: TextColumn): FrameColumn {
   };
 }
 
-/** Of texts, whose UTF-8 is made once for all of them. */
+/** Of texts, whose UTF-8 is made once for all of them, unless the dictionary has it. */
 export function textDictionaryFrames(type: SqlType, column: DictionaryColumn): FrameColumn {
-  const { codes, values } = column;
-  const texts = textsOf(values, values.length);
+  const { codes } = column;
+  const texts = column.entries ?? textsOf(column.values, column.values.length);
   if (texts === null) return dictionaryFrames(type, column);
   const entries = textFrames(texts);
   let entryOf = new Int32Array(0);
