@@ -18,6 +18,7 @@ import { rowsOfColumn } from "../src/automl/features/read-column.js";
 import { loadModel } from "../src/automl/load-model.js";
 import { calibrationError } from "../src/automl/metrics.js";
 import { trainJob } from "../src/automl/train-job.js";
+import { automlBesidePeers } from "./automl/peers.js";
 import { type BenchTable, benchTables, rowsOf } from "./automl/tables.js";
 
 const ROWS = Number(process.env.ROWS ?? 2000);
@@ -29,6 +30,7 @@ const SIZES = (process.env.SIZES ?? "10000 100000")
 const HELD_SHARE = 0.3;
 
 export async function automl(): Promise<void> {
+  if (process.env.PEERS === "sklearn") return automlBesidePeers();
   console.log(`automl: ${ROWS} rows a table, ${HELD_SHARE * 100} % held back; ${TRIALS} configurations a search.`);
   console.log("table     metric     automatic  linear  forest   boost    network  plainest | Brier   ECE    | members");
   // In processes of their own, one after the other, on the other core.

@@ -73,7 +73,7 @@ function settings(): Options {
   const named = process.env.PEERS ?? PEERS.join(" ");
   const peers = named === "none" ? [] : named.split(/[ ,]+/).filter((name) => name !== "");
   for (const peer of peers) {
-    const known = [...new Set([...PEERS, ...VECTOR_CONTENDERS, ...GRAPH_CONTENDERS, ...GROWTH_CONTENDERS])];
+    const known = [...new Set([...PEERS, ...VECTOR_CONTENDERS, ...GRAPH_CONTENDERS, ...GROWTH_CONTENDERS, "sklearn"])];
     if (!known.includes(peer)) throw new Error(`unknown peer "${peer}"; known: ${known.join(", ")}, none`);
   }
   return {

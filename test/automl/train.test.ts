@@ -87,13 +87,36 @@ t.test("a training that was stopped goes on from its checkpoints to the same mod
   const resumed = train(request, { checkpoints: [damaged, ...checkpoints.slice(1)], checkpoint: () => anew++ });
   const whole = train(request);
   t.ok(Buffer.from(resumed.bytes).equals(whole.bytes));
-  const pieces = whole.trials.length + whole.trials.filter(({ status }) => status === "finished").length;
+  const pieces = whole.trials.length + whole.trials.filter(({ status }) => status !== "screened").length;
   t.equal(anew, pieces - 5, "the damaged piece and those that were missing are computed");
   const others = train({ ...request, seed: 9 }, { checkpoints, checkpoint: () => anew++ });
   t.ok(
     Buffer.from(others.bytes).equals(train({ ...request, seed: 9 }).bytes),
     "checkpoints of another job are not used",
   );
+});
+
+t.test("a configuration that falls far behind is given up after the first fold, and has no vote", async (t) => {
+  const random = new Random(4, "corners");
+  const x = Array.from({ length: 300 }, () => random.between(-1, 1));
+  const y = Array.from({ length: 300 }, () => random.between(-1, 1));
+  const columns = [
+    numbers("x", x),
+    numbers("y", y),
+    texts(
+      "same",
+      x.map((each, row) => (each * y[row]! > 0 ? "yes" : "no")),
+    ),
+  ];
+  for (const metric of ["log_loss", "accuracy"] as const) {
+    const model = train(job(columns, "same", { maxTrials: 2, algorithms: ["xgboost", "linear"], metric }));
+    const [boosting, linear] = model.trials;
+    t.match(boosting, { algorithm: "xgboost", status: "finished" });
+    t.equal(boosting!.foldScores.length, 5);
+    t.match(linear, { algorithm: "linear", status: "given_up" });
+    t.equal(linear!.foldScores.length, 1);
+    t.same(new Set(model.card.members.map(({ algorithm }) => algorithm)), new Set(["xgboost"]));
+  }
 });
 
 t.test("the time budget ends the search, and the card says so", async (t) => {

@@ -69,6 +69,8 @@ function rounded(value: number): number {
 }
 
 const ROUNDS_MAX = { screen: 150, full: 600 } as const;
+/** A round grows a tree for each of several classes. */
+const TREES_MAX = { screen: 1000, full: 3000 } as const;
 const FOREST_ROWS_MAX = { screen: 10_000, full: 30_000 } as const;
 const NETWORK_ROWS_MAX = { screen: 5000, full: 40_000 } as const;
 /** Rows that a network sees in all epochs together. */
@@ -80,7 +82,7 @@ export function fitLearner(algorithm: Algorithm, sample: Sample, parameters: Par
   switch (algorithm) {
     case "xgboost":
       return fitBoosting(sample, {
-        rounds: parameters.rounds === undefined ? ROUNDS_MAX[effort] : number("rounds"),
+        rounds: parameters.rounds === undefined ? roundsMax(sample.classes, effort) : number("rounds"),
         patience: effort === "screen" ? 10 : 25,
         learningRate: number("learning_rate"),
         leaves: number("leaves"),
@@ -114,4 +116,8 @@ export function fitLearner(algorithm: Algorithm, sample: Sample, parameters: Par
     case "linear":
       return fitLinear(sample, { penalty: number("penalty"), stepsMax: effort === "screen" ? 40 : 150 });
   }
+}
+
+function roundsMax(classes: number, effort: Effort): number {
+  return Math.min(ROUNDS_MAX[effort], Math.ceil(TREES_MAX[effort] / (classes > 2 ? classes : 1)));
 }

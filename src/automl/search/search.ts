@@ -1,7 +1,8 @@
 /**
- * Looks for good configurations: all are seen on a part of one fold, the better third is validated on all folds
- * (successive halving, Jamieson and Talwalkar 2016, in two steps). Random search over the ranges in learners.ts
- * (Bergstra and Bengio 2012), each algorithm's defaults first. Called by train-rows.ts; owns the state of one search.
+ * Looks for good configurations: all are seen on a part of one fold, the better third is validated fold by fold
+ * (successive halving, Jamieson and Talwalkar 2016, in two steps), and one that falls far behind the best on the folds so
+ * far is given up (racing, Maron and Moore 1994). Random search over the ranges in learners.ts (Bergstra and Bengio
+ * 2012), each algorithm's defaults first. Called by train-rows.ts; owns the state of one search.
  */
 import { type Algorithm, higherIsBetter, type Metric, type TrialRecord } from "../contract.js";
 import type { FittedModel, Parameters } from "../model/learner.js";
@@ -53,6 +54,13 @@ interface Candidate {
   readonly parameters: Parameters;
 }
 
+/** On the other folds, with what is validated. */
+interface Fitted {
+  readonly model: FittedModel;
+  readonly columns: readonly Float32Array[];
+  readonly valid: Int32Array;
+}
+
 /** Rows of the first look. */
 const SCREEN_TRAIN_MAX = 8000;
 const SCREEN_VALID_MAX = 4000;
@@ -64,6 +72,14 @@ const UNSCREENED_MAX = 3;
 const PIECE_BYTES_MAX = 16 * 1024 * 1024;
 /** Share of the time that the first looks may take. */
 const SCREEN_SHARE = 0.4;
+/**
+ * Whose loss is larger than the best's on the same folds by these factors is given up. The best of another algorithm may
+ * vote beside it, since they err on different rows, so there the factor is larger.
+ */
+const BEHIND = {
+  own: { oneFold: 1.25, folds: 1.05 },
+  other: { oneFold: 1.8, folds: 1.35 },
+} as const;
 
 export function finalistsOf(trials: number, algorithms: number): number {
   return trials <= UNSCREENED_MAX ? trials : Math.min(trials, Math.ceil(trials / 3) + algorithms - 1);
@@ -76,6 +92,8 @@ export class Search {
   private done = 0;
   private cutByTime = false;
   private best: number | null = null;
+  /** By algorithm: the best configuration that has been validated on all folds. */
+  private readonly leaders = new Map<Algorithm, { readonly score: number; readonly foldScores: readonly number[] }>();
 
   constructor(private readonly setting: SearchSetting) {
     this.now = setting.hooks.now ?? Date.now;
@@ -96,7 +114,8 @@ export class Search {
         this.cutByTime = true;
         break;
       }
-      finished.push(this.validate(candidate, records));
+      const outcome = this.validate(candidate, records);
+      if (outcome !== null) finished.push(outcome);
       this.report("validating", candidates.length + finalists.length);
     }
     finished.sort((a, b) => this.compare(a.score, b.score) || a.trial - b.trial);
@@ -146,54 +165,61 @@ export class Search {
   }
 
   private firstLook(candidate: Candidate): Omit<Piece, "stage" | "trial" | "durationMs"> {
-    const { target, score } = this.setting;
     const fold = this.setting.folds[0]!;
     const random = new Random(this.setting.seed, "first look");
     const train = random.shuffle(fold.train.slice()).slice(0, SCREEN_TRAIN_MAX).sort();
     const valid = random.shuffle(fold.valid.slice()).slice(0, SCREEN_VALID_MAX).sort();
-    const { model, columns } = this.fit(candidate, train, valid, "screen", `screen ${candidate.trial}`);
-    const { watched = [] } = model;
-    const best = watched.length > 0 ? model.firstRounds!(lowestOf(watched) + 1) : model;
-    const wanted = Float64Array.from(valid, (row) => target[row]!);
-    return { scores: [score(wanted, best.predict(columns, valid))], rounds: null, predicted: new Float32Array(0) };
+    const fitted = this.fit(candidate, train, valid, "screen", `screen ${candidate.trial}`);
+    const predicted = this.predict({ ...fitted, valid }, null);
+    return { scores: [this.scoreOf(predicted, valid)], rounds: null, predicted: new Float32Array(0) };
   }
 
-  private validate(candidate: Candidate, records: Map<number, TrialRecord>): Finished {
+  /** Null when the candidate was given up. */
+  private validate(candidate: Candidate, records: Map<number, TrialRecord>): Finished | null {
     const piece = this.once("full", candidate, () => this.acrossFolds(candidate));
-    const score = meanOf(piece.scores);
-    const parameters = piece.rounds === null ? candidate.parameters : { ...candidate.parameters, rounds: piece.rounds };
+    const { scores: foldScores, rounds, durationMs } = piece;
+    const score = meanOf(foldScores);
+    const parameters = rounds === null ? candidate.parameters : { ...candidate.parameters, rounds };
     const { trial, algorithm } = candidate;
-    const foldScores = piece.scores;
-    records.set(trial, {
-      trial,
-      algorithm,
-      parameters,
-      status: "finished",
-      score,
-      foldScores,
-      durationMs: piece.durationMs,
-    });
+    const isWhole = foldScores.length === this.setting.folds.length;
+    const status = isWhole ? "finished" : "given_up";
+    records.set(trial, { trial, algorithm, parameters, status, score, foldScores, durationMs });
+    if (!isWhole) return null;
     this.noteBest(score);
+    const leader = this.leaders.get(algorithm);
+    if (leader === undefined || this.compare(score, leader.score) < 0)
+      this.leaders.set(algorithm, { score, foldScores });
     return { trial, algorithm, parameters, score, foldScores, predicted: Float64Array.from(piece.predicted) };
+  }
+
+  /** `scores`: of the first folds. */
+  private isFarBehind(algorithm: Algorithm, scores: readonly number[]): boolean {
+    const loss = higherIsBetter(this.setting.metric) ? (score: number) => 1 - score : (score: number) => score;
+    const own = loss(meanOf(scores));
+    return [...this.leaders].some(([of, { foldScores }]) => {
+      const { oneFold, folds } = of === algorithm ? BEHIND.own : BEHIND.other;
+      return own > loss(meanOf(foldScores.slice(0, scores.length))) * (scores.length === 1 ? oneFold : folds);
+    });
   }
 
   /** A boosting's rounds are chosen once, by the mean loss over the folds after each round. */
   private acrossFolds(candidate: Candidate): Omit<Piece, "stage" | "trial" | "durationMs"> {
-    const { folds, target, score } = this.setting;
-    const fits = folds.map(({ train, valid }, fold) => {
+    const { folds } = this.setting;
+    const fits: Fitted[] = [];
+    const seen: number[] = [];
+    for (const [fold, { train, valid }] of folds.entries()) {
       const fitted = this.fit(candidate, train, valid, "full", `full ${candidate.trial} ${fold}`);
-      return { ...fitted, valid };
-    });
+      fits.push({ ...fitted, valid });
+      if (this.leaders.size === 0 || fits.length === folds.length) continue;
+      // Of a boosting after the rounds that are best for this fold: it will not do better.
+      seen.push(this.scoreOf(this.predict(fits.at(-1)!, null), valid));
+      if (this.isFarBehind(candidate.algorithm, seen))
+        return { scores: seen, rounds: null, predicted: new Float32Array(0) };
+    }
     const curves = fits.flatMap(({ model }) => (model.watched === undefined ? [] : [model.watched]));
     const rounds = curves.length > 0 ? lowestOf(meanCurve(curves)) + 1 : null;
-    const parts = fits.map(({ model, columns, valid }) => {
-      const used = rounds === null ? model : model.firstRounds!(rounds);
-      return Float32Array.from(used.predict(columns, valid));
-    });
-    const scores = parts.map((part, fold) => {
-      const wanted = Float64Array.from(folds[fold]!.valid, (row) => target[row]!);
-      return score(wanted, Float64Array.from(part));
-    });
+    const parts = fits.map((fitted) => Float32Array.from(this.predict(fitted, rounds)));
+    const scores = parts.map((part, fold) => this.scoreOf(Float64Array.from(part), folds[fold]!.valid));
     const predicted = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
     let at = 0;
     for (const part of parts) {
@@ -201,6 +227,21 @@ export class Search {
       at += part.length;
     }
     return { scores, rounds, predicted };
+  }
+
+  /** After so many rounds of a boosting; null: those that were best while it was fitted. */
+  private predict({ model, columns, valid }: Fitted, rounds: number | null): Float64Array {
+    const { watched = [] } = model;
+    if (watched.length === 0) return model.predict(columns, valid);
+    return model.firstRounds!(rounds ?? lowestOf(watched) + 1).predict(columns, valid);
+  }
+
+  private scoreOf(predicted: Float64Array, rows: Int32Array): number {
+    const { target, score } = this.setting;
+    return score(
+      Float64Array.from(rows, (row) => target[row]!),
+      predicted,
+    );
   }
 
   fit(

@@ -5,6 +5,12 @@
 
 /** A bin per value range, and one for missing values. */
 const VALUE_BINS_MAX = 254;
+/**
+ * Of few rows fewer bins: with less than some rows each (LightGBM's `min_data_in_bin`) they tell chance, and every node
+ * has to look at all of them.
+ */
+const ROWS_PER_BIN = 4;
+const VALUE_BINS_OF_FEW_ROWS = 64;
 /** Rows from which the cuts of a column are chosen. */
 const SAMPLE_ROWS_MAX = 50_000;
 
@@ -50,13 +56,14 @@ function cutsOf(values: Float32Array): Float32Array {
   for (let i = 1; i < count; i++) if (sorted[i] !== sorted[i - 1]) distinct++;
   const cuts: number[] = [];
   // With few distinct values there is a cut between each two; otherwise about as many rows in each bin.
-  const perBin = distinct <= VALUE_BINS_MAX ? 0 : count / VALUE_BINS_MAX;
+  const most = Math.min(VALUE_BINS_MAX, Math.max(VALUE_BINS_OF_FEW_ROWS, Math.ceil(count / ROWS_PER_BIN)));
+  const perBin = distinct <= most ? 0 : count / most;
   let due = perBin;
   for (let i = 1; i < count; i++) {
     if (sorted[i] === sorted[i - 1] || i < due) continue;
     cuts.push(between(sorted[i - 1]!, sorted[i]!));
     due = Math.max(due + perBin, i + perBin / 2);
-    if (cuts.length === VALUE_BINS_MAX - 1) break;
+    if (cuts.length === most - 1) break;
   }
   return Float32Array.from(cuts);
 }
