@@ -152,14 +152,18 @@ export class Calibration {
   private nextSample(measurement: Measurement): Sample | null {
     if (measurement.looksLeft === 0 || measurement.samples >= SAMPLES) return null;
     measurement.looksLeft--;
-    // Numerical Recipes' generator: the upper bits say which.
-    if (measurement.again === null) measurement.random = (Math.imul(measurement.random, 1_664_525) + 1_013_904_223) >>> 0;
-    const slot = measurement.again ?? Math.floor((measurement.random / 2 ** 32) * this.graph.slotCount());
+    const slot = measurement.again ?? this.randomSlot(measurement);
     measurement.again = null;
     const query = this.graph.sample(slot);
     return query === undefined
       ? null
       : { slot, query, search: this.graph.longSearch(query), radius: null, next: 0, hits: [] };
+  }
+
+  private randomSlot(measurement: Measurement): number {
+    // Numerical Recipes' generator: the upper bits say which.
+    measurement.random = (Math.imul(measurement.random, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((measurement.random / 2 ** 32) * this.graph.slotCount());
   }
 
   /** A part of it. */

@@ -320,13 +320,7 @@ class NearestScanOperator implements Operator {
   }
 
   /** Asks the filter of the nearest only, in their order; null when too few of them pass. */
-  private asking(
-    index: VectorIndex,
-    marks: SlotMarks,
-    query: Float32Array,
-    count: number,
-    ef: number,
-  ): Nearest | null {
+  private asking(index: VectorIndex, marks: SlotMarks, query: Float32Array, count: number, ef: number): Nearest | null {
     const { seen, context } = this;
     const share = marks.passingCount / Math.max(1, marks.knownCount);
     const candidates = Math.ceil((count / Math.max(share, 0.01)) * SPARE_FACTOR) + STEP_ROWS;
@@ -367,7 +361,6 @@ class NearestScanOperator implements Operator {
     const named = setting === null ? this.program.search.index.vector!.efSearch : Number(setting);
     return named === undefined ? index.body.candidatesFor(count) : Math.max(count, named);
   }
-
 }
 
 /** Of so many candidates, those that rows may take that do not count. */
