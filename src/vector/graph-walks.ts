@@ -12,7 +12,7 @@ import type { WaitingSlots } from "./waiting-slots.js";
 
 /** Of more vectors only those that wait are measured. */
 const MEASURED_MAX = 20_000;
-/** Searches that may take turns measure all rather than walk with a longer list: such a walk takes four milliseconds. */
+/** Searches that may take turns measure all rather than walk with a longer list, which takes four milliseconds. */
 const WIDTH_MAX = 1536;
 
 /** What is in the pool. */
