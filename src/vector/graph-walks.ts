@@ -14,6 +14,7 @@ import type { WaitingSlots } from "./waiting-slots.js";
 const MEASURED_MAX = 20_000;
 /** Searches that may take turns measure all rather than walk with a longer list, which takes four milliseconds. */
 const WIDTH_MAX = 1536;
+const WIDTH_FIRST = 128;
 
 /** What is in the pool. */
 export interface Walked {
@@ -84,8 +85,15 @@ export class GraphWalks {
     return { size, walked, last };
   }
 
+  /** Longer and longer lists, to try walks with. */
+  *widths(): Generator<number> {
+    const { widthMax } = this;
+    for (let width = WIDTH_FIRST; width < widthMax; width *= 4) yield width;
+    yield widthMax;
+  }
+
   /** Of walks. */
-  get widthMax(): number {
+  private get widthMax(): number {
     return this.measures.mayTakeTurns ? WIDTH_MAX : EF_MAX;
   }
 

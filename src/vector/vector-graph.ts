@@ -39,9 +39,11 @@ const BYTES_MAX = 2 ** 32;
  * that errors have a deviation of that divided by the root of the dimensions: walks reckon with as many deviations.
  */
 const DEVIATIONS = 4;
-/** Pools of exact searches by codes, per vector that is wanted. */
+/** Pools of exact searches by codes: per vector that is wanted, beside many that are, and for those within a radius. */
 const BOUNDED_FACTOR = 4;
 const BOUNDED_MIN = 64;
+const BOUNDED_SPARE = 1024;
+const BOUNDED_NEAR = 2048;
 const ONCE_NUMBERS = 4_000_000;
 /** Of binary codes so many of the nearest are read to say which are the nearest. */
 const BESIDE_BINARY = 512;
@@ -329,8 +331,10 @@ export class VectorGraph {
    * Where `passes` is to be asked, the second pool is the last.
    */
   private nearestByBounds(k: number, slots: Slots, { passes, isTooFar, most: wanted = 0 }: Which = {}): Found {
-    const first = Math.min(EF_MAX, Math.max(BOUNDED_MIN, BOUNDED_FACTOR * k, passes === undefined ? 0 : wanted));
-    for (let most = first; most <= EF_MAX; most *= 4) {
+    const usual = Math.max(BOUNDED_MIN, Math.min(BOUNDED_FACTOR * k, k + BOUNDED_SPARE));
+    const near = isTooFar === undefined ? usual : Math.min(usual, BOUNDED_NEAR);
+    const first = Math.min(EF_MAX, Math.max(near, passes === undefined ? 0 : wanted));
+    for (let most = first; ; most = Math.min(EF_MAX, most * 4)) {
       if (this.module.startScan(most) === 0) throw this.full();
       const { size, bound } = this.measures.offer(slots, AT_LEAST, most);
       const { slots: found, measured } = this.poolCandidates(size);
@@ -338,9 +342,9 @@ export class VectorGraph {
       const others = Math.min(bound, size < most ? Number.POSITIVE_INFINITY : measured![size - 1]!);
       const areNone = (others === Number.POSITIVE_INFINITY && size < most) || isTooFar?.(others) === true;
       if (areNone || (best.length >= k && others > best[k - 1]!.distance)) return this.foundOf(best, true);
-      if (passes !== undefined && (most > first || most * 4 > EF_MAX)) return this.foundOf(best, false);
+      if (passes !== undefined && (most > first || most === EF_MAX)) return this.foundOf(best, false);
+      if (most === EF_MAX) return this.nearestOriginals(k, slots, isTooFar);
     }
-    return this.nearestOriginals(k, slots, isTooFar);
   }
 
   /** By reading all of them. */
@@ -423,7 +427,8 @@ export class VectorGraph {
    */
   withinRadius(query: Float32Array, radius: number, limit: number, allowed?: Uint32Array): Found {
     const most = inRange("limit", limit, 1, EF_MAX);
-    for (let ef = 128; ef * 8 <= this.count && ef <= this.walks.widthMax; ef *= 4) {
+    for (const ef of this.walks.widths()) {
+      if (ef * 8 > this.count) break;
       if (this.hasBounds && allowed === undefined) {
         const near = this.walkWithin(query, radius, ef, most);
         if (near !== null) return near;

@@ -308,7 +308,7 @@ class NearestScanOperator implements Operator {
     return found.complete ? found : body.nearest(query, count, this.allowed(index));
   }
 
-  /** Slots that count as far as is known: all, or those that pass the filter, without those seen otherwise. Null: all. */
+  /** Slots that count as far as is known: all or those that pass the filter, but those seen otherwise. Null: all. */
   private allowed(index: VectorIndex): Uint32Array | null {
     const { seen, filter } = this;
     this.isBeside ||= seen.size > 0;
