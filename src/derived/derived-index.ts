@@ -20,6 +20,7 @@ import { type NewerEntries, readSome } from "../storage/store.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
 import { type IndexContent, type IndexFile, readIndexFile } from "./index-file.js";
 import { SlotMarks } from "./slot-marks.js";
+import { SlotNames } from "./slot-names.js";
 
 /** What an index needs of its shard. */
 export interface IndexStore {
@@ -72,7 +73,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   /** It may change meanwhile. */
   private isBeingSaved = false;
   /** By key after the prefix, latin-1. */
-  private slots = new Map<string, number>();
+  private readonly slots = new SlotNames();
   private keys: (string | null)[] = [];
   private keyCharacters = 0;
   /** Rows that are not in the body, by key after the prefix. */
@@ -392,24 +393,24 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
       this.rest.clear();
       return this.readRecords(turns);
     }
-    const unseen = new Set(this.slots.keys());
+    const unseen = new Uint8Array(this.keys.length).fill(1);
     this.rest.clear();
-    await this.eachRecord(turns, (suffix, record) => {
-      unseen.delete(suffix);
-      return this.compare(suffix, record);
-    });
-    for (const suffix of unseen) {
+    await this.eachRecord(turns, (suffix, record) => this.compare(suffix, record, unseen));
+    for (const [slot, isUnseen] of unseen.entries()) {
+      if (isUnseen === 1 || slot % STEP_ENTRIES === 0) await giveWay(turns);
+      const suffix = this.keys[slot] ?? null;
+      if (isUnseen === 0 || suffix === null) continue;
       for (const _ of this.setItem(suffix, null)) if (turns.shouldYield()) await turns.yieldTurn();
-      if (turns.shouldYield()) await turns.yieldTurn();
     }
   }
 
-  private *compare(suffix: string, record: Uint8Array): Generator<undefined, void> {
+  private *compare(suffix: string, record: Uint8Array, unseen: Uint8Array): Generator<undefined, void> {
     const item = this.kind.itemOf(record);
     if (item === null) this.rest.add(suffix);
     const slot = this.slots.get(suffix);
-    if (slot !== undefined && item !== null && (yield* this.holds(slot, item))) return;
-    yield* this.setItem(suffix, item);
+    if (slot === undefined || item === null || !(yield* this.holds(slot, item))) yield* this.setItem(suffix, item);
+    const now = this.slots.get(suffix);
+    if (now !== undefined) unseen[now] = 0;
   }
 
   /** Rows as the engine holds them when this begins; later changes are among the newer entries. */

@@ -1,8 +1,8 @@
 /**
  * Reads a large JSON text in pieces of some 32 KiB, with turns in between, so that other requests do not wait for it.
- * A scan of the bytes finds where members and elements end; JSON.parse reads as many of them as make a piece. Each
- * byte is looked at a constant number of times however deeply it is nested. Called by bodies/parse-body.ts for large
- * bodies, and for long lines of imports.
+ * A scan of the bytes finds where members and elements end; JSON.parse reads as many of them as make a piece. A text
+ * that is longer than a piece is read in parts, too. Each byte is looked at a constant number of times however deeply
+ * it is nested. Called by bodies/parse-body.ts for large bodies, and for long lines of imports.
  */
 
 import { JSON_DEPTH_MAX, OBJECT_MEMBERS_MAX } from "../protocol/limits.js";
@@ -13,6 +13,7 @@ const QUOTE = 34;
 const COMMA = 44;
 const OPEN_LIST = 91;
 const BACKSLASH = 92;
+const LETTER_U = 117;
 const CLOSE_LIST = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
@@ -40,7 +41,7 @@ export interface ReadJsonOptions {
    * Reads elements of the list that is the body's member of that name, commas between them; undefined: `parse` shall.
    */
   readonly parseElements?: (member: string, elements: Buffer) => readonly unknown[] | undefined;
-  /** Bytes that are parsed at once, unless one text is longer. */
+  /** Bytes that are parsed at once, unless a name is longer. */
   readonly pieceBytes?: number;
   /** The text is our own: neither levels nor members are limited. */
   readonly isOurs?: boolean;
@@ -102,6 +103,12 @@ class PieceReader {
   private depth = 0;
   private at = 0;
   private inString = false;
+  /** The opening quote of the text that is being scanned, or was last. */
+  private textAt = 0;
+  /** What was read of it, where it is long, and where begins what was not; null: it is read with what is around it. */
+  private text: { readonly parts: string[]; from: number } | null = null;
+  /** It is a name, which nothing can be read before. */
+  private isName = false;
   private result: unknown = undefined;
   private readonly pieceBytes: number;
 
@@ -148,7 +155,14 @@ class PieceReader {
     const until = Math.min(bytes.length, this.at + SCANNED_PER_LOOK);
     while (this.at < until) {
       if (this.inString) {
-        this.passString(until);
+        const partEnd = (this.text?.from ?? this.textAt) + this.pieceBytes;
+        this.passString(this.isName ? until : Math.min(until, Math.max(partEnd, this.at + 1)));
+        if (this.inString) {
+          if (this.isName || this.at >= until) continue;
+          this.keepText();
+          return false;
+        }
+        if (this.text !== null) this.endText();
         continue;
       }
       const { at } = this;
@@ -165,7 +179,11 @@ class PieceReader {
         this.depth--;
         if (this.depth === 0) return false;
       } else {
-        this.inString = byte === QUOTE;
+        if (byte === QUOTE) {
+          this.inString = true;
+          this.isName = false;
+          this.textAt = at;
+        }
         this.at = at + 1;
         continue;
       }
@@ -181,7 +199,7 @@ class PieceReader {
     let { at } = this;
     for (; at < until; at++) {
       const byte = bytes[at];
-      if (byte === BACKSLASH) at++;
+      if (byte === BACKSLASH) at += bytes[at + 1] === LETTER_U ? 5 : 1;
       else if (byte === QUOTE) {
         this.inString = false;
         at++;
@@ -189,6 +207,41 @@ class PieceReader {
       }
     }
     this.at = at;
+  }
+
+  /** Reads what was scanned of a long text; what is around it is a value from now on. */
+  private keepText(): void {
+    const { bytes } = this;
+    if (this.text === null) {
+      this.keep();
+      const inner = this.large.at(-1)!;
+      if (inner.needsComma) throw syntaxIn(inner);
+      this.isName = inner.isObject && this.isBlankFrom(inner.unparsed, this.textAt);
+      if (this.isName) return;
+      this.text = { parts: [], from: this.textAt + 1 };
+    }
+    let end = this.at;
+    // Not within a character.
+    while ((bytes[end]! & 0xc0) === 0x80) end--;
+    this.readText(this.text, end);
+  }
+
+  private readText(text: { readonly parts: string[]; from: number }, to: number): void {
+    if (to <= text.from) return;
+    const [part] = this.parsed(`["${this.bytes.toString("utf8", text.from, to)}"]`, this.large.at(-1)!) as string[];
+    text.parts.push(part!);
+    text.from = to;
+  }
+
+  /** Behind the closing quote of a long text. */
+  private endText(): void {
+    const inner = this.large.at(-1)!;
+    const text = this.text!;
+    this.text = null;
+    this.readText(text, this.at - 1);
+    this.put(inner, text.parts.join(""), this.textAt);
+    inner.unparsed = this.at;
+    inner.needsComma = true;
   }
 
   /** The comma behind an element that was large. */

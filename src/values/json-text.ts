@@ -10,6 +10,8 @@ import { Numeric } from "./numeric.js";
 /** Spellings of numbers that may not survive a double: many digits, trailing zeros, exponents, −0. */
 const INEXACT = /(?:^|[[:,\s])-?(?:\d[\d.]{15,}|\d+\.\d*0(?!\d)|\d+(?:\.\d+)?[eE]|(?<=-)0(?![.\d]))/;
 const LONG_INTEGER = /(?:^|[[:,\s])-?\d{16,}(?![\d.eE])/;
+/** Digits of the shortest that it finds. */
+const LONG_DIGITS = 16;
 /** Longer ones are no 64-bit integers by far, and dear to read. */
 const INTEGER = /^-?\d{1,100}$/;
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[[\]{}:,]|true|false|null/g;
@@ -59,7 +61,26 @@ function plainJson(text: string): unknown {
  */
 export function parseKeepingIntegers(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  return LONG_INTEGER.test(text) ? parseExactly(text, integerOf) : value;
+  return hasLongDigits(text) && LONG_INTEGER.test(text) ? parseExactly(text, integerOf) : value;
+}
+
+/** So many digits follow each other. One of them stands at a multiple of their number, so few characters are read. */
+function hasLongDigits(text: string): boolean {
+  for (let at = LONG_DIGITS - 1; at < text.length; ) {
+    let end = at;
+    while (isDigit(text.charCodeAt(end))) end++;
+    if (end > at) {
+      let start = at;
+      while (start > 0 && isDigit(text.charCodeAt(start - 1))) start--;
+      if (end - start >= LONG_DIGITS) return true;
+    }
+    at = end + LONG_DIGITS;
+  }
+  return false;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
 }
 
 function integerOf(token: string): number | bigint {

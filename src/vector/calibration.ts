@@ -77,6 +77,8 @@ interface Measurement {
   looksLeft: number;
   samples: number;
   current: Sample | null;
+  /** The slot of a sample that was interrupted: those that take long are interrupted most, and tell most. */
+  again: number | null;
 }
 
 export class Calibration {
@@ -128,6 +130,7 @@ export class Calibration {
     const { measurement } = this;
     if (measurement === null || measurement.current === null) return;
     measurement.current.search.close();
+    measurement.again = measurement.current.slot;
     measurement.current = null;
     measurement.looksLeft++;
   }
@@ -142,19 +145,25 @@ export class Calibration {
       looksLeft: LOOKS * SAMPLES,
       samples: 0,
       current: null,
+      again: null,
     };
   }
 
   private nextSample(measurement: Measurement): Sample | null {
     if (measurement.looksLeft === 0 || measurement.samples >= SAMPLES) return null;
     measurement.looksLeft--;
-    // Numerical Recipes' generator: the upper bits say which.
-    measurement.random = (Math.imul(measurement.random, 1_664_525) + 1_013_904_223) >>> 0;
-    const slot = Math.floor((measurement.random / 2 ** 32) * this.graph.slotCount());
+    const slot = measurement.again ?? this.randomSlot(measurement);
+    measurement.again = null;
     const query = this.graph.sample(slot);
     return query === undefined
       ? null
       : { slot, query, search: this.graph.longSearch(query), radius: null, next: 0, hits: [] };
+  }
+
+  private randomSlot(measurement: Measurement): number {
+    // Numerical Recipes' generator: the upper bits say which.
+    measurement.random = (Math.imul(measurement.random, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((measurement.random / 2 ** 32) * this.graph.slotCount());
   }
 
   /** A part of it. */
@@ -169,7 +178,11 @@ export class Calibration {
   private walk(measurement: Measurement, sample: Sample, radius: number): void {
     const { lengths, hits: all } = measurement;
     const { hits } = sample;
-    const found = this.graph.walkBeside(sample.query, sample.slot, lengths[sample.next]!, NEAREST);
+    const found = sample.search.run(() =>
+      this.graph.walkBeside(sample.query, sample.slot, lengths[sample.next]!, NEAREST),
+    );
+    // It goes on reading in the next step.
+    if (found === null) return;
     const near = found.filter(({ distance }) => distance <= radius).length;
     hits[sample.next++] = near;
     // Longer lists find them, too.

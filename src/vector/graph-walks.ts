@@ -12,8 +12,9 @@ import type { WaitingSlots } from "./waiting-slots.js";
 
 /** Of more vectors only those that wait are measured. */
 const MEASURED_MAX = 20_000;
-/** Searches that may take turns measure all rather than walk with a longer list, if removed vectors are in the way. */
-const WIDENED_MAX = 1024;
+/** Searches that may take turns measure all rather than walk with a longer list, which takes four milliseconds. */
+const WIDTH_MAX = 1536;
+const WIDTH_FIRST = 128;
 
 /** What is in the pool. */
 export interface Walked {
@@ -39,7 +40,10 @@ export class GraphWalks {
 
   /** Whether measuring all that pass costs least, with recall; see the constants for what was measured. */
   isScanned(width: number, possible: number, isFiltered: boolean): boolean {
-    return (isFiltered && isScanCheaper(width, possible, this.count)) || this.isMostlyWaiting();
+    const { count } = this;
+    if (this.isMostlyWaiting()) return true;
+    if (!isFiltered) return width > this.widthMax;
+    return Math.max(width, wideWalk(width, possible, count)) > this.widthMax || isScanCheaper(width, possible, count);
   }
 
   /** How many the pool holds of the nearest, `width` at most; −1: there is no room for it. */
@@ -63,7 +67,7 @@ export class GraphWalks {
       if (walked >= least || this.links.pendingCount === 0)
         return isWaiting ? this.offerWaiting(walked, width, possible, allowed) : walked;
       const widened = width * 4;
-      if (widened * 2 > this.count || widened > (this.measures.mayTakeTurns ? WIDENED_MAX : EF_MAX))
+      if (widened * 2 > this.count || widened > this.widthMax)
         return this.scan(ef, this.slotsOf(allowed, possible), BY_CODE);
     }
   }
@@ -79,6 +83,18 @@ export class GraphWalks {
     const last = walked > 0 ? floatsAt(module, module.poolAt(), 2 * walked)[2 * walked - 2]! : Number.NEGATIVE_INFINITY;
     const size = walked < 0 || !isWaiting ? walked : this.offerWaiting(walked, ef, count, undefined);
     return { size, walked, last };
+  }
+
+  /** Longer and longer lists, to try walks with. */
+  *widths(): Generator<number> {
+    const { widthMax } = this;
+    for (let width = WIDTH_FIRST; width < widthMax; width *= 4) yield width;
+    yield widthMax;
+  }
+
+  /** Of walks. */
+  private get widthMax(): number {
+    return this.measures.mayTakeTurns ? WIDTH_MAX : EF_MAX;
   }
 
   private get count(): number {

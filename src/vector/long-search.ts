@@ -2,11 +2,14 @@
  * A search that measures so many vectors that it takes several turns: those that wait to be linked, or all of them. In
  * each turn it measures a part and remembers the nearest of it. At last the graph is searched in one go, and measures
  * what is remembered and what was added meanwhile. So the answer is of one state of the graph, however much that
- * changed between turns. Owned by an operator; vector-graph.ts asks it whenever many are to be measured.
+ * changed between turns. The same holds for vectors that are read: what was measured of them is remembered, and a
+ * search in one go reads a part of those it needs (read-distances.ts). Owned by an operator; vector-graph.ts asks it
+ * whenever many are to be measured or read.
  */
 import type { AddedSlots } from "./added-slots.js";
 import { type AT_LEAST, type BY_CODE, floatsAt, type GraphModule, wordsAt } from "./graph-module.js";
-import type { Ranked } from "./rank-originals.js";
+import type { Ranked, Reads } from "./rank-originals.js";
+import { ReadDistances } from "./read-distances.js";
 
 /** By the vectors that the owner keeps. */
 export const BY_ORIGINAL = 3;
@@ -46,9 +49,9 @@ const PART_SLOTS_MAX = 131_072;
 /** The same of vectors that are read. */
 const ONCE_READ = 512;
 const PART_READ = 128;
-/** Of those remembered the nearest stay when there are so many times as many as are wanted. */
-const KEPT_FACTOR = 4;
-const KEPT_MIN = 1024;
+/** A long pool takes each in its place by moving half of the others: parts are so much shorter, but not below this. */
+const PART_MOVES = 3_000_000;
+const PART_SLOTS_MIN = 1024;
 /** Removed ones may have been among those remembered. */
 const SPARE = 32;
 /** What is measured in one go, by how many are added before they are measured in turns. */
@@ -69,7 +72,8 @@ interface Task {
   listedFrom: number;
   /** Of `added`: those before are measured, or about to be. */
   addedFrom: number;
-  kept: { slot: number; distance: number }[];
+  /** Nearest first. */
+  kept: readonly Ranked[];
   /** Of what is not remembered none is nearer. */
   bound: number;
 }
@@ -77,15 +81,19 @@ interface Task {
 export class LongSearch {
   /** By how they measure, and what of. */
   private readonly tasks = new Map<string, Task>();
+  private readonly read: ReadDistances;
 
   constructor(
     private readonly graph: Measuring,
     private readonly query: Float32Array,
-  ) {}
+  ) {
+    this.read = new ReadDistances(graph, () => this.giveUp());
+  }
 
   /** What `search` answers; null: `step` until that says true, and ask again. */
   run<Result>(search: () => Result): Result | null {
     this.graph.asked = this;
+    this.read.begin();
     try {
       return search();
     } catch (error) {
@@ -100,9 +108,24 @@ export class LongSearch {
     this.graph.ended(this);
   }
 
+  /** Within `run`, which ends: what it has found out is remembered, and it goes on from there in another turn. */
+  giveUp(): never {
+    throw NOT_YET;
+  }
+
+  /** What was read of vectors. */
+  get reads(): Reads {
+    return this.read;
+  }
+
   /** So many can be measured in one go. */
-  isShort(count: number, how: MeasuredHow): boolean {
-    return count <= this.once(how);
+  isShort(count: number, how: MeasuredHow, most: number): boolean {
+    return count <= this.part(how, most);
+  }
+
+  private part(how: MeasuredHow, most: number): number {
+    const once = this.once(how);
+    return how === BY_ORIGINAL ? once : Math.min(once, Math.max(PART_SLOTS_MIN, Math.floor(PART_MOVES / most)));
   }
 
   private once(how: MeasuredHow): number {
@@ -122,11 +145,15 @@ export class LongSearch {
       task = this.begin(slots, how, most + (most >> 2) + SPARE);
       this.tasks.set(name, task);
     }
-    if (!this.isShort(this.addedSince(task), how)) this.goOnWithAdded(task);
+    if (!this.isShort(this.addedSince(task), how, most)) this.goOnWithAdded(task);
     if (!isDone(task)) throw NOT_YET;
     const found = new Set(task.kept.map(({ slot }) => slot));
-    for (const slot of this.graph.added.since(task.addedFrom)) found.add(slot);
+    const added = new Set(this.graph.added.since(task.addedFrom));
+    if (how === BY_ORIGINAL)
+      for (const { slot, distance } of task.kept) if (!added.has(slot)) this.read.note(slot, distance);
+    for (const slot of added) found.add(slot);
     const isWanted = (slot: number): boolean => this.isFound(slot) && passes(slots.allowed, slot);
+    // Nearest first, so that the pool has nothing to move.
     return { slots: [...found].filter(isWanted), bound: task.bound };
   }
 
@@ -148,7 +175,7 @@ export class LongSearch {
 
   /** Of the slots added, it needs those from this number on. */
   get addedFrom(): number {
-    let least = this.graph.added.count;
+    let least = this.read.addedFrom;
     for (const task of this.tasks.values()) least = Math.min(least, task.addedFrom);
     return least;
   }
@@ -171,7 +198,7 @@ export class LongSearch {
     const { from, to, allowed, count } = slots;
     const listed = [...slots.listed];
     const share = (to - from + listed.length) / Math.max(1, count);
-    const part = how === BY_ORIGINAL ? PART_READ : this.once(how);
+    const part = how === BY_ORIGINAL ? PART_READ : this.part(how, most);
     return {
       ...{ how, most, allowed, from, to, listed },
       partSlots: how === BY_ORIGINAL ? part : Math.ceil(Math.min(PART_SLOTS_MAX, part * Math.max(1, share))),
@@ -196,10 +223,7 @@ export class LongSearch {
     this.graph.prepare(this.query, task.from < task.to ? task.allowed : undefined);
     if (task.how === BY_ORIGINAL) this.readPart(task);
     else this.measurePart(task, task.how);
-    const isOver = isDone(task);
-    const keptMax = isOver ? task.most + SPARE : KEPT_FACTOR * task.most + KEPT_MIN;
-    if (task.kept.length > keptMax) forgetFurthest(task);
-    return isOver;
+    return isDone(task);
   }
 
   private measurePart(task: Task, how: typeof BY_CODE | typeof AT_LEAST): void {
@@ -218,8 +242,11 @@ export class LongSearch {
     } else size = offerSlots(module, this.takeListed(task, task.partSlots), how);
     const words = wordsAt(module, module.poolAt(), 2 * size);
     const measured = floatsAt(module, module.poolAt(), 2 * size);
-    for (let i = 0; i < size; i++) task.kept.push({ slot: words[2 * i + 1]! & 0x7fffffff, distance: measured[2 * i]! });
+    const found: Ranked[] = [];
+    for (let i = 0; i < size && measured[2 * i]! <= task.bound; i++)
+      found.push({ slot: words[2 * i + 1]! & 0x7fffffff, distance: measured[2 * i]! });
     if (size === task.most) task.bound = Math.min(task.bound, measured[2 * size - 2]!);
+    keep(task, found);
   }
 
   private readPart(task: Task): void {
@@ -227,8 +254,7 @@ export class LongSearch {
     for (; task.from < task.to && slots.length < PART_READ; task.from++)
       if (passes(task.allowed, task.from) && this.isFound(task.from)) slots.push(task.from);
     if (task.from === task.to) slots.push(...this.takeListed(task, PART_READ - slots.length));
-    const ranked = this.graph.rank(slots.length, slots);
-    task.kept.push(...ranked);
+    keep(task, this.graph.rank(slots.length, slots));
   }
 
   private takeListed(task: Task, most: number): readonly number[] {
@@ -250,11 +276,18 @@ export function passes(allowed: Uint32Array | undefined, slot: number): boolean 
   return allowed === undefined || (((allowed[slot >>> 5] ?? 0) >>> (slot & 31)) & 1) === 1;
 }
 
-function forgetFurthest(task: Task): void {
-  const distances = Float64Array.from(task.kept, ({ distance }) => distance).sort();
-  const last = distances[task.most + SPARE]!;
-  task.kept = task.kept.filter(({ distance }) => distance <= last);
-  task.bound = Math.min(task.bound, last);
+/** The nearest of what is kept and what was found, nearest first. */
+function keep(task: Task, found: readonly Ranked[]): void {
+  const { kept } = task;
+  const most = task.most + SPARE;
+  const merged: Ranked[] = [];
+  let [i, j] = [0, 0];
+  while (merged.length < most && (i < kept.length || j < found.length)) {
+    const isKept = j === found.length || (i < kept.length && kept[i]!.distance <= found[j]!.distance);
+    merged.push(isKept ? kept[i++]! : found[j++]!);
+  }
+  if (i < kept.length || j < found.length) task.bound = Math.min(task.bound, merged.at(-1)!.distance);
+  task.kept = merged;
 }
 
 /** Offers slots that can be found to the pool; returns how many that holds. */

@@ -26,22 +26,38 @@ export interface Ranked {
   readonly distance: number;
 }
 
-/** Vectors of one read. */
+/** What was measured of vectors that were read before, and how many more may be read now (read-distances.ts). */
+export interface Reads {
+  of(slot: number): number | undefined;
+  /** How many of so many; it does not return if none. */
+  allow(count: number): number;
+  note(slot: number, distance: number): void;
+}
+
+/** Vectors of one read. Of many that are wanted so large a part, since each read sorts them. */
 const GROUP = 8;
 const GROUP_MAX = 128;
+const GROUP_SHARE = 16;
 /** Of a code's error, what is reckoned with before anything was read. */
 const LIKELY_SHARE = 1;
 const LINKED = 1;
 
+/** What it takes to rank. */
+export interface Ranking {
+  readonly module: GraphModule;
+  readonly originals: Originals;
+  /** Of a search that may take turns. */
+  readonly reads: Reads | undefined;
+}
+
 /** The nearest `k` of the candidates, nearest first; those for which `isTooFar` says so are not wanted. */
 export function rankOriginals(
-  module: GraphModule,
-  originals: Originals,
+  ranking: Ranking,
   { slots, measured, errorShare, passes = () => true }: Candidates,
   k: number,
   isTooFar: (distance: number) => boolean = () => false,
 ): Ranked[] {
-  const measure = measureWith(module);
+  const { module } = ranking;
   let best: Ranked[] = [];
   // Not a number, where a code has no bound: then the vector is asked for.
   const leastOf = (i: number): number => measured![i]! - errorShare * module.errorOf(slots[i]!);
@@ -50,23 +66,24 @@ export function rankOriginals(
     const least = leastOf(i);
     return !isTooFar(least) && !(best.length >= k && least > best[k - 1]!.distance);
   };
+  const group = measured === null ? GROUP_MAX : Math.max(GROUP, Math.min(GROUP_MAX, Math.floor(k / GROUP_SHARE)));
   let wanted = measured === null ? GROUP_MAX : firstGroup(module, slots, measured, errorShare, k);
-  for (let next = 0; next < slots.length; wanted = measured === null ? GROUP_MAX : GROUP) {
+  for (let next = 0; next < slots.length; wanted = group) {
     const asked: number[] = [];
     for (; next < slots.length && asked.length < wanted; next++) {
       const slot = slots[next]!;
       if (module.slotState(slot) === LINKED && mayCount(next) && passes(slot)) asked.push(slot);
     }
     if (asked.length === 0) continue;
-    const vectors = originals(asked);
-    for (const [i, slot] of asked.entries()) {
-      const distance = measure(vectors[i]);
+    for (const { slot, distance } of distancesOf(ranking, asked))
       if (!Number.isNaN(distance) && !isTooFar(distance)) best.push({ slot, distance });
-    }
-    best.sort((a, b) => a.distance - b.distance || a.slot - b.slot);
-    if (best.length > k) best = best.slice(0, k);
+    if (best.length >= k) best = nearestOf(best, k);
   }
-  return best;
+  return nearestOf(best, k);
+}
+
+function nearestOf(ranked: Ranked[], k: number): Ranked[] {
+  return ranked.sort((a, b) => a.distance - b.distance || a.slot - b.slot).slice(0, k);
 }
 
 /**
@@ -90,11 +107,29 @@ function firstGroup(
   return Math.max(GROUP, count);
 }
 
-/** Not a number for none, and for one that has no distance. */
-function measureWith(module: GraphModule): (vector: Float32Array | undefined) => number {
-  return (vector) => {
-    if (vector === undefined) return Number.NaN;
-    floatsAt(module, module.otherAt(), vector.length).set(vector);
-    return module.distanceToOther();
-  };
+/** Not a number for those that have none. What may be read is read together. */
+function distancesOf({ module, originals, reads }: Ranking, slots: readonly number[]): Ranked[] {
+  const found: Ranked[] = [];
+  const unread: number[] = [];
+  for (const slot of slots) {
+    const distance = reads?.of(slot);
+    if (distance === undefined) unread.push(slot);
+    else found.push({ slot, distance });
+  }
+  while (unread.length > 0) {
+    const some = unread.splice(0, reads?.allow(unread.length) ?? unread.length);
+    const vectors = originals(some);
+    for (const [i, slot] of some.entries()) {
+      const distance = distanceTo(module, vectors[i]);
+      reads?.note(slot, distance);
+      found.push({ slot, distance });
+    }
+  }
+  return found;
+}
+
+function distanceTo(module: GraphModule, vector: Float32Array | undefined): number {
+  if (vector === undefined) return Number.NaN;
+  floatsAt(module, module.otherAt(), vector.length).set(vector);
+  return module.distanceToOther();
 }

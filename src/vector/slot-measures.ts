@@ -5,6 +5,7 @@
 import { AddedSlots } from "./added-slots.js";
 import type { AT_LEAST, BY_CODE, GraphModule } from "./graph-module.js";
 import { LongSearch, type MeasuredHow, type Measuring, offerSlots, passes, type Slots } from "./long-search.js";
+import type { Reads } from "./rank-originals.js";
 
 export class SlotMeasures implements Measuring {
   asked: LongSearch | null = null;
@@ -55,10 +56,15 @@ export class SlotMeasures implements Measuring {
     return this.asked !== null;
   }
 
+  /** Of the search that is asked, if it may take turns. */
+  get reads(): Reads | undefined {
+    return this.asked?.reads;
+  }
+
   /** What a search that takes turns has left of the slots; null: all are to be measured now. */
   known(slots: Slots, how: MeasuredHow, most: number): ReturnType<LongSearch["known"]> | null {
     const { asked } = this;
-    return asked === null || asked.isShort(slots.count, how) ? null : asked.known(slots, how, most);
+    return asked === null || asked.isShort(slots.count, how, most) ? null : asked.known(slots, how, most);
   }
 
   /**

@@ -9,7 +9,7 @@ import type { Found } from "./found.js";
 import type { VectorStorage } from "./graph-parameters.js";
 import { LINK_THREADS_MAX, type LinkJob } from "./link-graph.js";
 import type { LongSearch } from "./long-search.js";
-import type { Originals } from "./rank-originals.js";
+import type { Originals, Passes } from "./rank-originals.js";
 import { VectorGraph } from "./vector-graph.js";
 
 /** Indexes of fewer vectors are never linked: measuring all is as fast. */
@@ -174,8 +174,13 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   }
 
   /** The same of those that pass, among the `ef` candidates that the walk keeps. */
-  searchPassing(query: Float32Array, k: number, ef: number, passes: (slot: number) => boolean): Found {
-    return this.graph.searchPassing(query, k, ef, passes);
+  searchPassing(query: Float32Array, k: number, ef: number, passes: Passes, allowed?: Uint32Array): Found {
+    return this.graph.searchPassing(query, k, ef, passes, allowed);
+  }
+
+  /** The `k` nearest, exactly, of those that pass; `most` are looked at at first, and incomplete is what needs more. */
+  nearestPassing(query: Float32Array, k: number, most: number, passes: Passes, allowed?: Uint32Array): Found {
+    return this.graph.exactPassing(query, k, most, passes, allowed);
   }
 
   /** Approximately all within the radius, but no more than `limit`. */

@@ -39,12 +39,21 @@ const BYTES_MAX = 2 ** 32;
  * that errors have a deviation of that divided by the root of the dimensions: walks reckon with as many deviations.
  */
 const DEVIATIONS = 4;
-/** Pools of exact searches by codes, per vector that is wanted. */
+/** Pools of exact searches by codes: per vector that is wanted, beside many that are, and for those within a radius. */
 const BOUNDED_FACTOR = 4;
 const BOUNDED_MIN = 64;
+const BOUNDED_SPARE = 1024;
+const BOUNDED_NEAR = 2048;
 const ONCE_NUMBERS = 4_000_000;
 /** Of binary codes so many of the nearest are read to say which are the nearest. */
 const BESIDE_BINARY = 512;
+
+/** Which of those measured are wanted; `most` is what the first pool holds at least, where `passes` is asked. */
+interface Which {
+  readonly passes?: Passes | undefined;
+  readonly isTooFar?: ((measured: number) => boolean) | undefined;
+  readonly most?: number;
+}
 
 export class VectorGraph {
   readonly dimensions: number;
@@ -300,7 +309,7 @@ export class VectorGraph {
     if (possible === 0) return NOTHING;
     const isScan = this.walks.isScanned(width, possible, allowed !== undefined);
     const slots = this.walks.slotsOf(allowed, possible);
-    if (isScan && this.hasBounds) return this.nearestByBounds(wanted, slots, passes);
+    if (isScan && this.hasBounds) return this.nearestByBounds(wanted, slots, { passes, most: width });
     const how = this.storage === "binary" && !this.originals ? EXACTLY : BY_CODE;
     const size = isScan ? this.walks.scan(width, slots, how) : this.walks.walk(wanted, width, possible, allowed);
     if (size < 0) throw this.full();
@@ -319,37 +328,43 @@ export class VectorGraph {
   /**
    * The `k` nearest, exactly, of the slots (as written, those allowed): all are measured by the least
    * distance that their codes allow, with longer and longer pools, until the last of one cannot be among the nearest.
+   * Where `passes` is to be asked, the second pool is the last.
    */
-  private nearestByBounds(k: number, slots: Slots, passes?: Passes): Found {
-    for (let most = Math.min(EF_MAX, Math.max(BOUNDED_MIN, BOUNDED_FACTOR * k)); most <= EF_MAX; most *= 4) {
+  private nearestByBounds(k: number, slots: Slots, { passes, isTooFar, most: wanted = 0 }: Which = {}): Found {
+    const usual = Math.max(BOUNDED_MIN, Math.min(BOUNDED_FACTOR * k, k + BOUNDED_SPARE));
+    const near = isTooFar === undefined ? usual : Math.min(usual, BOUNDED_NEAR);
+    const first = Math.min(EF_MAX, Math.max(near, passes === undefined ? 0 : wanted));
+    for (let most = first; ; most = Math.min(EF_MAX, most * 4)) {
       if (this.module.startScan(most) === 0) throw this.full();
       const { size, bound } = this.measures.offer(slots, AT_LEAST, most);
       const { slots: found, measured } = this.poolCandidates(size);
-      const best = this.rank(k, { slots: found, measured, errorShare: 0, passes });
+      const best = this.rank(k, { slots: found, measured, errorShare: 0, passes }, isTooFar);
       const others = Math.min(bound, size < most ? Number.POSITIVE_INFINITY : measured![size - 1]!);
-      const areNone = others === Number.POSITIVE_INFINITY && size < most;
+      const areNone = (others === Number.POSITIVE_INFINITY && size < most) || isTooFar?.(others) === true;
       if (areNone || (best.length >= k && others > best[k - 1]!.distance)) return this.foundOf(best, true);
+      if (passes !== undefined && (most > first || most === EF_MAX)) return this.foundOf(best, false);
+      if (most === EF_MAX) return this.nearestOriginals(k, slots, isTooFar);
     }
-    return this.nearestOriginals(k, slots, passes);
   }
 
   /** By reading all of them. */
-  private nearestOriginals(k: number, slots: Slots, passes?: Passes): Found {
+  private nearestOriginals(k: number, slots: Slots, isTooFar?: Which["isTooFar"]): Found {
     for (let most = k + BOUNDED_MIN; ; most *= 4) {
       const known = this.measures.known(slots, BY_ORIGINAL, most);
-      const best = this.rankAll(k, known?.slots ?? each(slots), passes);
+      const best = this.rankAll(k, known?.slots ?? each(slots), isTooFar);
       const others = known?.bound ?? Number.POSITIVE_INFINITY;
-      const isAll = others === Number.POSITIVE_INFINITY;
+      const isAll = others === Number.POSITIVE_INFINITY || isTooFar?.(others) === true;
       if (isAll || (best.length >= k && others > best[k - 1]!.distance)) return this.foundOf(best, true);
     }
   }
 
-  private rankAll(k: number, slots: Iterable<number>, passes?: Passes): Ranked[] {
-    return this.rank(k, { slots: [...slots], measured: null, errorShare: 1, passes });
+  private rankAll(k: number, slots: Iterable<number>, isTooFar?: Which["isTooFar"]): Ranked[] {
+    return this.rank(k, { slots: [...slots], measured: null, errorShare: 1 }, isTooFar);
   }
 
   private rank(k: number, candidates: Candidates, isTooFar?: (distance: number) => boolean): Ranked[] {
-    return rankOriginals(this.module, this.originals!, candidates, k, isTooFar);
+    const { module, measures } = this;
+    return rankOriginals({ module, originals: this.originals!, reads: measures.reads }, candidates, k, isTooFar);
   }
 
   private foundOf(ranked: readonly Ranked[], complete: boolean): Found {
@@ -369,17 +384,28 @@ export class VectorGraph {
     return { slots, measured, errorShare: Math.min(1, DEVIATIONS / Math.sqrt(this.dimensions)) };
   }
 
-  /** The `k` nearest (of those allowed), by measuring all: linear in `slotCount`. */
-  exact(query: Float32Array, k: number, allowed?: Uint32Array): Found {
+  /** The `k` nearest (of those allowed, and not too far as measured), by measuring all: linear in `slotCount`. */
+  exact(query: Float32Array, k: number, allowed?: Uint32Array, isTooFar?: Which["isTooFar"]): Found {
     const wanted = inRange("k", k, 1, EF_MAX);
     if (!this.writeQuery(query)) return NOTHING;
     const slots = this.walks.slotsOf(allowed, allowed === undefined ? this.count : this.writeAllowed(allowed));
-    if (this.hasBounds) return this.nearestByBounds(wanted, slots);
-    if (this.originals !== undefined) return this.nearestOriginals(wanted, slots);
+    if (this.hasBounds) return this.nearestByBounds(wanted, slots, { isTooFar });
+    if (this.originals !== undefined) return this.nearestOriginals(wanted, slots, isTooFar);
     const size = this.walks.scan(wanted, slots, EXACTLY);
     if (size < 0) throw this.full();
     this.module.rerankPool();
     return this.readPool(size, true);
+  }
+
+  /**
+   * The `k` nearest, exactly, of those (allowed) that `passes` answers true for. It is asked of the nearest `most` and
+   * a few times as many; incomplete where fewer of them pass. A graph of int8 with originals.
+   */
+  exactPassing(query: Float32Array, k: number, most: number, passes: Passes, allowed?: Uint32Array): Found {
+    const wanted = inRange("k", k, 1, EF_MAX);
+    if (!this.writeQuery(query)) return NOTHING;
+    const slots = this.walks.slotsOf(allowed, allowed === undefined ? this.count : this.writeAllowed(allowed));
+    return this.nearestByBounds(wanted, slots, { passes, most });
   }
 
   /** The `k` nearest of the given slots, exactly; those that are free are passed over. */
@@ -401,7 +427,8 @@ export class VectorGraph {
    */
   withinRadius(query: Float32Array, radius: number, limit: number, allowed?: Uint32Array): Found {
     const most = inRange("limit", limit, 1, EF_MAX);
-    for (let ef = 128; ef * 8 <= this.count && ef <= EF_MAX; ef *= 4) {
+    for (const ef of this.walks.widths()) {
+      if (ef * 8 > this.count) break;
       if (this.hasBounds && allowed === undefined) {
         const near = this.walkWithin(query, radius, ef, most);
         if (near !== null) return near;
@@ -412,7 +439,8 @@ export class VectorGraph {
       const count = found.slots.length;
       if (count >= most || count < ef || found.distances[count - 1]! > radius) return within(found, radius, most);
     }
-    return within(this.exact(query, most, allowed), radius, most);
+    const isTooFar = (distance: number): boolean => this.ofMeasured(distance) > radius;
+    return within(this.exact(query, most, allowed, isTooFar), radius, most);
   }
 
   /** Those within the radius that a walk finds; null: it does not reach beyond. */

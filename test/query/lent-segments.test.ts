@@ -4,6 +4,7 @@
  * a plain model has.
  */
 import t, { type Test } from "tap";
+import type { Turns } from "../../src/protocol/turns.js";
 import { Session } from "../../src/session/session.js";
 import { plainRows } from "../../src/session/sql-result.js";
 import { branchKey, historyRecordKey } from "../../src/storage/history-keys.js";
@@ -229,6 +230,36 @@ t.test("a read of the past reads the columns of the present, corrected by what w
   await tree.run(ROOT, "ALTER TABLE m DROP COLUMN v");
   await tree.check(t, ROOT, "a column that was dropped", moment);
 });
+
+for (const what of ["a branch", "a read of the past"]) {
+  t.test(`what is being lent to ${what} ends before the engine is closed`, async (t) => {
+    const tree = await Tree.open(t);
+    tree.keepPast(ROOT);
+    const branch = tree.fork(ROOT);
+    const { sequence } = tree.moment(ROOT);
+    for (let from = 1; from < ROWS; from += 100)
+      await tree.run(ROOT, `UPDATE m SET v = 0 WHERE a BETWEEN ${from} AND ${from + 80}`);
+    const { partition } = tree.read.side;
+    const columns = partition.columns as unknown as Record<"lends" | "pasts", { turnsOf: () => Turns }>;
+    const waiting: (() => void)[] = [];
+    const turns = { shouldYield: () => true, yieldTurn: () => new Promise<void>((resolve) => waiting.push(resolve)) };
+    columns.lends.turnsOf = () => turns;
+    columns.pasts.turnsOf = () => turns;
+    const asked = what === "a branch" ? tree.run(branch, SOME) : tree.run(ROOT, `${SOME} AS OF SEQUENCE ${sequence}`);
+    asked.catch(() => undefined);
+    while (waiting.length === 0) await new Promise(setImmediate);
+    let isClosed = false;
+    const closing = partition.close().then(() => {
+      isClosed = true;
+    });
+    for (let i = 0; i < 50; i++) await new Promise((resolve) => setTimeout(resolve, 2));
+    t.notOk(isClosed, "it waits");
+    t.equal(waiting.length, 1);
+    waiting.pop()!();
+    await closing;
+    t.equal(waiting.length, 0, "the next turn was the last");
+  });
+}
 
 t.test("where many rows were written since, a read of the past reads records", async (t) => {
   const tree = await Tree.open(t);

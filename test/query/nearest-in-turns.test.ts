@@ -3,6 +3,7 @@
  */
 import t from "tap";
 import { DerivedIndex } from "../../src/derived/derived-index.js";
+import { VectorBody } from "../../src/vector/vector-body.js";
 import { open } from "../conformance/sql-adapter.js";
 
 const ROWS = 3000;
@@ -73,4 +74,47 @@ t.test("rows that are not in the index yet, and rows that it still has", async (
   await same("none of the last is in it");
   DerivedIndex.prototype.fold = fold;
   await same("they are put in");
+});
+
+t.test("where all are compared, few are asked and read, beside thousands of other rows, too", async (t) => {
+  const database = await open();
+  const { candidatesFor } = VectorBody.prototype;
+  const { keyOf } = DerivedIndex.prototype;
+  t.teardown(async () => {
+    VectorBody.prototype.candidatesFor = candidatesFor;
+    DerivedIndex.prototype.keyOf = keyOf;
+    await database.close();
+  });
+  VectorBody.prototype.candidatesFor = () => Number.POSITIVE_INFINITY;
+  await database.exec("CREATE TABLE item (id int PRIMARY KEY, odd bool, v vector(8))");
+  await database.exec(
+    `INSERT INTO item SELECT i, i % 2 = 1, ARRAY[sin(i), cos(i * 3), sin(i * 7), cos(i), sin(i * 5), cos(i * 11),
+       sin(i * 13), i / ${ROWS}.0]::real[]::vector(8) FROM generate_series(1, ${ROWS}) i`,
+  );
+  await database.exec("CREATE INDEX ON item USING hnsw (v vector_l2_ops)");
+  await database.exec("SELECT id FROM item ORDER BY v <-> $1 LIMIT 1", [QUERY]);
+  let read = 0;
+  DerivedIndex.prototype.keyOf = function (slot) {
+    read++;
+    return keyOf.call(this, slot);
+  };
+  const same = async (filter: string, most: number) => {
+    const sql = (order: string) => `SELECT id FROM item WHERE ${filter} ORDER BY ${order} LIMIT 12`;
+    read = 0;
+    const { rows } = await database.exec(sql("v <-> $1"), [QUERY]);
+    t.ok(read <= most, `${filter}: ${read} were asked or read`);
+    t.same(rows, (await database.exec(sql("(v <-> $1) + 0"), [QUERY])).rows, filter);
+  };
+  await same("true", 60);
+  await same("id % 10 > 2", 400);
+  await same("v <-> $1 > 1.2", 8000);
+  await same("v <-> $1 > 1.2", 200);
+  await database.exec("BEGIN");
+  await database.exec("UPDATE item SET odd = NOT odd WHERE id < 2000");
+  await same("true", 100);
+  await same("odd", 400);
+  await same("id % 7 < 5", 400);
+  await database.exec("DELETE FROM item WHERE id % 3 = 0");
+  await same("true", 100);
+  await database.exec("ROLLBACK");
 });

@@ -6,6 +6,7 @@ import { Packr } from "msgpackr";
 import t from "tap";
 import { JSON_DEPTH_MAX, OBJECT_MEMBERS_MAX } from "../../src/protocol/limits.js";
 import { checkDepth, JsonFault, readJsonInPieces } from "../../src/values/json-pieces.js";
+import { parseKeepingIntegers } from "../../src/values/json-text.js";
 import { MsgpackFault, readMsgpack, readMsgpackInPieces } from "../../src/values/msgpack-pieces.js";
 
 const turns = { shouldYield: () => true, yieldTurn: () => Promise.resolve() };
@@ -32,6 +33,29 @@ t.test("JSON in pieces is the same value", async () => {
       return JSON.stringify(await readJson(text, pieceBytes)) === JSON.stringify(JSON.parse(text));
     }),
     { numRuns: 500 },
+  );
+});
+
+t.test("a long text is read in parts, whatever it is made of", async (t) => {
+  const characters = fc.constantFrom("a", '"', "\\", "\n", "é", "€", "😀", "\u0001", "7", "{", ",", ":");
+  const text = fc.array(characters, { minLength: 80, maxLength: 400 }).map((list) => list.join(""));
+  const isEscaped = fc.boolean();
+  await fc.assert(
+    fc.asyncProperty(text, text, isEscaped, fc.integer({ min: 30, max: 60 }), async (a, b, escapes, pieceBytes) => {
+      const json = { n: 1, b: { a, list: [a, 2, b] }, c: `${a}${b}`, z: [{ a }] };
+      let body = JSON.stringify(json);
+      const unit = (c: string) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`;
+      if (escapes) body = body.replaceAll(/[^\x20-\x7e]/g, unit);
+      let longest = 0;
+      const parse = (piece: string): unknown => {
+        longest = Math.max(longest, piece.length);
+        return JSON.parse(piece);
+      };
+      const got = await readJsonInPieces(Buffer.from(body), turns, { parse, pieceBytes });
+      t.ok(longest <= 2 * pieceBytes + 40, `${longest} of ${pieceBytes}`);
+      return JSON.stringify(got) === JSON.stringify(json);
+    }),
+    { numRuns: 60 },
   );
 });
 
@@ -138,5 +162,18 @@ t.test("MessagePack that is wrong is refused", async (t) => {
       return whole === pieces;
     }),
     { numRuns: 2000 },
+  );
+});
+
+t.test("whole numbers that doubles do not hold are found wherever they stand", async () => {
+  const digits = fc.integer({ min: 12, max: 22 }).map((length) => "9007199254740993123457".slice(0, length));
+  const filler = fc.string({ maxLength: 40 });
+  await fc.assert(
+    fc.property(fc.array(fc.tuple(filler, digits), { minLength: 1, maxLength: 4 }), (list) => {
+      const text = `[${list.map(([before, number]) => `${JSON.stringify(before)},${number}`).join()}]`;
+      const read = parseKeepingIntegers(text) as unknown[];
+      return list.every(([, number], i) => BigInt(read[2 * i + 1] as number) === BigInt(number));
+    }),
+    { numRuns: 300 },
   );
 });

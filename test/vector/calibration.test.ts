@@ -118,6 +118,23 @@ t.test("it stops for others that link, and for a save, and goes on", async (t) =
   t.ok(body.candidates > EF_LEAST, `${body.candidates}`);
 });
 
+t.test("interrupted again and again, it finds the same", async (t) => {
+  const graph = graphOf(uniformVectors(3000, 16, 3));
+  const other = graphOf(uniformVectors(3000, 16, 3));
+  calibrate(graph);
+  const chosen = graph.calibration.lengthFor(10);
+  t.ok(chosen > EF_LEAST, `${chosen}`);
+  let interrupted = 0;
+  for (let steps = 1; other.calibration.isDue; steps++) {
+    other.calibration.step();
+    if (steps % 20 > 0) continue;
+    other.calibration.pause();
+    interrupted++;
+  }
+  t.ok(interrupted > 30, `${interrupted}`);
+  t.equal(other.calibration.lengthFor(10), chosen);
+});
+
 t.test("in statements: searches keep as many as were found to be needed, or as they are told", async (t) => {
   const database = await open();
   t.teardown(() => database.close());

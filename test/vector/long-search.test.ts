@@ -17,6 +17,8 @@ const K = 10;
 class Model {
   readonly held = new Map<number, Float32Array>();
   readonly graph: VectorGraph;
+  /** How many vectors the graph has asked for. */
+  read = 0;
   private readonly random = randomFrom(5);
   private next = 0;
 
@@ -24,7 +26,10 @@ class Model {
     storage: "int8" | "binary",
     private readonly vectors: readonly Float32Array[],
   ) {
-    const originals = (slots: readonly number[]) => slots.map((slot) => this.held.get(slot));
+    const originals = (slots: readonly number[]) => {
+      this.read += slots.length;
+      return slots.map((slot) => this.held.get(slot));
+    };
     this.graph = new VectorGraph({
       ...{ dimensions: DIMENSIONS, metric: "l2", m: 8, efConstruction: 40, storage, originals },
       onceNumbers: ONCE_NUMBERS,
@@ -234,6 +239,49 @@ t.test("a filter is of more rows at the end than when it began", async (t) => {
     search.close();
     t.same([...found.slots], model.truth(query, isEven));
   }
+});
+
+t.test("vectors are read in turns, and those that changed meanwhile are read again", async (t) => {
+  const model = new Model("binary", clusteredVectors(9000, DIMENSIONS, 4));
+  const { graph } = model;
+  model.append(6000);
+  model.link(6000);
+  for (const [ef, turnsMin] of [
+    [1500, 3],
+    [4000, 8],
+  ] as const) {
+    const query = clusteredVectors(1, DIMENSIONS, 4, ef)[0]!;
+    model.read = 0;
+    const search = graph.longSearch(query);
+    let found: Found | null = null;
+    let turns = 0;
+    for (let before = 0; found === null; turns++, before = model.read) {
+      found = search.run(() => graph.search(query, K, ef));
+      t.ok(model.read - before <= 512, `${model.read - before} in a turn`);
+      while (found === null && !search.step());
+      // The nearest of all comes into a slot that may have been read before.
+      for (const slot of turns < 2 ? model.truth(query).slice(0, 3) : []) model.take(slot);
+      const moved = query.map((x) => x + 0.001 * (turns + 1));
+      if (found === null) model.held.set(graph.append(moved), moved);
+    }
+    search.close();
+    t.ok(turns >= turnsMin, `${turns} turns`);
+    t.same([...found.slots].slice(0, turns - 1), model.truth(query).slice(0, turns - 1), "those that came are found");
+  }
+});
+
+t.test("of all within a radius only those are read that may be", async (t) => {
+  const model = new Model("int8", clusteredVectors(12_000, DIMENSIONS, 6));
+  const { graph } = model;
+  model.append(12_000);
+  model.link(12_000);
+  const query = clusteredVectors(1, DIMENSIONS, 6)[0]!;
+  const near = model.truth(query);
+  const radius = distanceOf("l2", model.held.get(near.at(-1)!)!, query) * 1.0001;
+  model.read = 0;
+  const all = graph.exact(query, 2000, undefined, (measured) => Math.sqrt(measured) > radius);
+  t.same([...all.slots], near);
+  t.ok(model.read < 200, `${model.read}`);
 });
 
 t.test("those added are kept for as long as a search needs them", async (t) => {

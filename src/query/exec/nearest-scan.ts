@@ -100,8 +100,12 @@ class NearestScanOperator implements Operator {
   private handsOutChunks = false;
   /** It measures in turns. */
   private long: LongSearch | null = null;
-  /** Too few candidates pass the filter: all rows are asked. */
+  /** All rows are asked the filter: they were before, or too few of the nearest pass. */
   private isAskedAll = false;
+  /** Slots of rows that the transaction sees otherwise than the index, when it was last searched. */
+  private seen: ReadonlySet<number> = new Set();
+  /** There were some once. */
+  private isBeside = false;
   private folded: FoldedForSearch | null = null;
 
   constructor(
@@ -195,7 +199,7 @@ class NearestScanOperator implements Operator {
       if (index.state !== "ready") break;
       // Rows that have come are measured if they pass.
       if (this.filter !== null && !this.step(index, count)) continue;
-      const passing = this.filter?.marks(index).words;
+      const passing = this.allowed(index) ?? undefined;
       let isDone = this.long!.step(passing);
       while (!isDone && !context.shouldYield()) isDone = this.long!.step(passing);
       if (isDone && this.step(index, count)) break;
@@ -241,92 +245,103 @@ class NearestScanOperator implements Operator {
     const { context, program } = this;
     const corrections = vectorCorrections(index, program.layout, context);
     if (corrections === null) return null;
-    const { corrected, keys: seen, slots: slotsSeen } = corrections;
+    const { corrected, keys, slots: seen } = corrections;
+    this.seen = seen;
     this.long ??= index.body.longSearch(query);
-    const found = this.long.run(() => this.besideSeen(index, query, count, slotsSeen));
+    const found = this.long.run(() => this.nearest(index, query, count));
     if (found === null) return "later";
     const { slots, distances } = found;
     const suffixes: string[] = [];
     const far: number[] = [];
     for (let i = 0; i < slots.length; i++) {
-      if (slotsSeen.has(slots[i]!)) continue;
       suffixes.push(index.suffixAt(slots[i]!));
       far.push(distances[i]!);
     }
     const rest: Uint8Array[] = [];
     // Rows without a vector are part of the answer where the others do not fill it.
-    if (index.restCount > 0 && (program.search.nullsFirst || slots.length < count + slotsSeen.size)) {
-      for (const key of index.restKeys()) if (!seen.has(keyText(key))) rest.push(key);
+    if (index.restCount > 0 && (program.search.nullsFirst || slots.length < count)) {
+      for (const key of index.restKeys()) if (!keys.has(keyText(key))) rest.push(key);
     }
     return { suffixes, distances: far, rest, corrected };
   }
 
-  /** As many as are wanted beside the rows in these slots, which it may name too. */
-  private besideSeen(
-    index: VectorIndex,
-    query: Float32Array,
-    count: number,
-    seen: ReadonlySet<number>,
-  ): Nearest | null {
-    if (seen.size > 0 && this.filter === null && !this.isComparedWithAll(index, count)) {
-      // Each of them that is named is a record read in vain: rows that a load has brought meanwhile may be many.
-      const ef = this.candidates(index, count);
-      const spare = ef >> 2;
+  /** Those nearest beside the rows that are seen otherwise. Null: the filter is to be asked of all rows before. */
+  private nearest(index: VectorIndex, query: Float32Array, count: number): Nearest | null {
+    const ef = this.candidates(index, count);
+    if (this.filter === null) return this.unfiltered(index, query, count, ef);
+    const marks = this.filter.marks(index);
+    if (marks.knownCount < index.count) {
+      const found = this.asking(index, marks, query, count, ef);
+      this.isAskedAll ||= found === null;
+      return found;
+    }
+    // From now on rows that come are asked first.
+    this.isAskedAll = true;
+    const passing = marks.passingCount;
+    const allowed = this.allowed(index)!;
+    const mayWalk = ef !== Number.POSITIVE_INFINITY && this.filterMode() !== "pre";
+    if (mayWalk && passing > Math.max(COMPARED_MAX, COMPARED_SHARE_MAX * index.count)) {
+      const found = index.body.search(query, count, ef, allowed);
+      if (found.slots.length >= Math.min(count, passing - this.seen.size)) return found;
+    }
+    return index.body.nearest(query, count, allowed);
+  }
+
+  private unfiltered(index: VectorIndex, query: Float32Array, count: number, ef: number): Nearest {
+    const { body } = index;
+    const { seen } = this;
+    if (ef === Number.POSITIVE_INFINITY) return body.nearest(query, count, this.allowed(index));
+    if (seen.size > 0) {
+      // Rows that a load has brought meanwhile may be many.
+      const spare = spareOf(ef);
       let named = 0;
       const isOther = (slot: number): boolean => {
         const isSeen = seen.has(slot);
         if (isSeen) named++;
         return !isSeen;
       };
-      const found = index.body.searchPassing(query, count, Math.min(EF_MAX, ef + spare), isOther);
+      const found = body.searchPassing(query, count, Math.min(EF_MAX, ef + spare), isOther);
       // With more of them fewer others were candidates than are wanted.
       if (found.slots.length === count && named <= spare) return found;
     }
-    return this.nearest(index, query, count + seen.size);
+    const found = body.search(query, count, ef, this.allowed(index));
+    return found.complete ? found : body.nearest(query, count, this.allowed(index));
   }
 
-  /** Null: the filter is to be asked of all rows before. */
-  private nearest(index: VectorIndex, query: Float32Array, count: number): Nearest | null {
-    const { body } = index;
-    const ef = this.candidates(index, count);
-    const isWalked = ef !== Number.POSITIVE_INFINITY;
-    if (this.filter === null) {
-      if (!isWalked) return body.nearest(query, count, null);
-      const found = body.search(query, count, ef, null);
-      return found.complete ? found : body.nearest(query, count, null);
-    }
-    const marks = this.filter.marks(index);
-    const isKnown = marks.knownCount >= index.count;
-    if (!isKnown) {
-      const found = isWalked ? this.amongCandidates(index, marks, query, count, ef) : null;
-      if (found !== null) return found;
-      this.isAskedAll = true;
-      return null;
-    }
-    const passing = marks.passingCount;
-    const mayWalk = isWalked && this.filterMode() !== "pre";
-    if (mayWalk && passing > Math.max(COMPARED_MAX, COMPARED_SHARE_MAX * index.count)) {
-      const found = body.search(query, count, ef, marks.words);
-      if (found.slots.length >= Math.min(count, passing)) return found;
-    }
-    return body.nearest(query, count, marks.words);
+  /** Slots that count as far as is known: all or those that pass the filter, but those seen otherwise. Null: all. */
+  private allowed(index: VectorIndex): Uint32Array | null {
+    const { seen, filter } = this;
+    this.isBeside ||= seen.size > 0;
+    const passing = filter !== null && this.isAskedAll ? filter.marks(index).words : null;
+    if (!this.isBeside) return passing;
+    const words = passing?.slice() ?? new Uint32Array((index.slotCount + 31) >>> 5).fill(0xffffffff);
+    for (const slot of seen) if (slot >>> 5 < words.length) words[slot >>> 5]! &= ~(1 << (slot & 31));
+    return words;
   }
 
-  /** Those of the nearest that pass, when they are enough. */
-  private amongCandidates(
-    index: VectorIndex,
-    marks: SlotMarks,
-    query: Float32Array,
-    count: number,
-    ef: number,
-  ): Nearest | null {
+  /** Asks the filter of the nearest only, in their order; null when too few of them pass. */
+  private asking(index: VectorIndex, marks: SlotMarks, query: Float32Array, count: number, ef: number): Nearest | null {
+    const { seen, context } = this;
     const share = marks.passingCount / Math.max(1, marks.knownCount);
     const candidates = Math.ceil((count / Math.max(share, 0.01)) * SPARE_FACTOR) + STEP_ROWS;
+    let asked = 0;
     const passes = (slot: number): boolean => {
-      if (!marks.isKnown(slot)) this.filter!.ask(index, marks, slot);
+      if (seen.has(slot)) return false;
+      if (!marks.isKnown(slot)) {
+        if (asked > 0 && asked % STEP_ROWS === 0 && context.shouldYield()) this.long!.giveUp();
+        asked++;
+        this.filter!.ask(index, marks, slot);
+      }
       return marks.passes(slot);
     };
-    const found = index.body.searchPassing(query, count, Math.min(EF_MAX, Math.max(ef, candidates)), passes);
+    // A few of them are among the candidates to spare.
+    const allowed = seen.size > spareOf(candidates) || this.isBeside ? this.allowed(index)! : undefined;
+    const most = Math.min(EF_MAX, candidates);
+    if (ef === Number.POSITIVE_INFINITY) {
+      const found = index.body.nearestPassing(query, count, most, passes, allowed);
+      return found.complete ? found : null;
+    }
+    const found = index.body.searchPassing(query, count, Math.max(Math.min(EF_MAX, ef), most), passes, allowed);
     return found.slots.length === count ? found : null;
   }
 
@@ -346,8 +361,9 @@ class NearestScanOperator implements Operator {
     const named = setting === null ? this.program.search.index.vector!.efSearch : Number(setting);
     return named === undefined ? index.body.candidatesFor(count) : Math.max(count, named);
   }
+}
 
-  private isComparedWithAll(index: VectorIndex, count: number): boolean {
-    return this.candidates(index, count) === Number.POSITIVE_INFINITY;
-  }
+/** Of so many candidates, those that rows may take that do not count. */
+function spareOf(candidates: number): number {
+  return candidates >> 2;
 }

@@ -24,6 +24,7 @@ import { readSome } from "../../../../storage/store.js";
 import type { TableLayout } from "../../table-layout.js";
 import type { ReadThreads } from "../../threads/read-threads.js";
 import { TableSegments } from "../table-segments.js";
+import { Lendings } from "./lendings.js";
 import { LentSegments } from "./lent-segments.js";
 import { catchUp, type FoundTable, openFiles } from "./open-stored.js";
 import { Pasts } from "./past-segments.js";
@@ -86,6 +87,7 @@ export class ColumnStore implements TableBuildsHost {
   private readonly tables = new Map<string, StoredTable>();
   private readonly counts = new WriteCounts();
   private readonly builds: TableBuilds;
+  private readonly lendings = new Lendings();
   private readonly lends: LentSegments | null;
   private readonly pasts: Pasts | null;
   /** Loads whose rows will be made into columns next. */
@@ -114,9 +116,9 @@ export class ColumnStore implements TableBuildsHost {
     options.cache.hasFiles = true;
     this.builds = new TableBuilds(this);
     const { cache, layers = null, turnsOf } = options;
-    this.lends = layers === null ? null : new LentSegments(layers, cache, turnsOf);
+    this.lends = layers === null ? null : new LentSegments(layers, cache, turnsOf, this.lendings);
     if (this.lends !== null) cache.lenders.add(this.lends);
-    this.pasts = layers === null ? null : new Pasts(layers, cache, turnsOf);
+    this.pasts = layers === null ? null : new Pasts(layers, cache, turnsOf, this.lendings);
     if (this.pasts !== null) cache.pasts.set(layers, this.pasts);
     options.cache.onDamage = (error) =>
       options.warn(`a file of columns is damaged and will be made again: ${error.message}`);
@@ -467,6 +469,7 @@ export class ColumnStore implements TableBuildsHost {
   /** What is being made ends soon. */
   endWork(): void {
     this.isClosing = true;
+    this.lendings.stop();
     if (this.lends !== null) this.options.cache.lenders.delete(this.lends);
     this.options.cache.pasts.delete(this.options.layers);
     this.resolveClosing();
@@ -476,6 +479,7 @@ export class ColumnStore implements TableBuildsHost {
   /** Saves what changed, so that the next start has nothing to catch up with. */
   async close(): Promise<void> {
     this.endWork();
+    await this.lendings.ended();
     await this.work;
     this.noteDue();
     for (const stored of this.inFiles()) {

@@ -17,6 +17,7 @@ import type { TableLayout } from "../../table-layout.js";
 import { Segment } from "../segment.js";
 import type { SegmentCache } from "../segment-cache.js";
 import { type HeldColumn, TableSegments } from "../table-segments.js";
+import type { Lendings } from "./lendings.js";
 import { nameOf } from "./stored-table.js";
 
 /** Keys that are read at a time. */
@@ -36,12 +37,13 @@ export class LentSegments {
     private readonly layers: LayeredEngine,
     private readonly cache: SegmentCache,
     private readonly turnsOf: (tenantNumber: number) => Turns,
+    private readonly lendings: Lendings,
   ) {}
 
   /** Resolves when the branch's table has its segments, or will not get any; null: there is nothing to wait for. */
   lend(tenantNumber: number, layout: TableLayout): Promise<void> | null {
     const branch = this.layers.branchOf(tenantNumber);
-    if (branch === null) return null;
+    if (branch === null || this.lendings.isEnding) return null;
     const { cache } = this;
     const storageId = storageOf(layout.table);
     const name = nameOf(tenantNumber, storageId);
@@ -70,6 +72,7 @@ export class LentSegments {
         cache.drop(table);
       });
     cache.opening.set(name, lending);
+    this.lendings.add(lending);
     return lending;
   }
 
@@ -87,7 +90,7 @@ export class LentSegments {
       room -= keys.length;
       if (room >= 0 && !table.dropped) this.noteKeys(table, keys);
       if (!table.dropped) await giveWay(turns);
-      return room >= 0 && !table.dropped;
+      return room >= 0 && !table.dropped && !this.lendings.isEnding;
     };
     const isDone =
       (await eachNewerKeys(noted, (keys) => differ(keys.map((key) => ofTenant(key, table.tenantNumber))))) &&

@@ -14,6 +14,7 @@ import type { TableLayout } from "../../table-layout.js";
 import type { Segment } from "../segment.js";
 import { SegmentCache } from "../segment-cache.js";
 import { TableSegments } from "../table-segments.js";
+import type { Lendings } from "./lendings.js";
 import { eachNewerKeys, lentColumnsOf, lentSegmentsOf } from "./lent-segments.js";
 
 /** Keys that are read at a time. */
@@ -35,13 +36,14 @@ export class Pasts {
     private readonly layers: LayeredEngine,
     private readonly cache: SegmentCache,
     private readonly turnsOf: (tenantNumber: number) => Turns,
+    private readonly lendings: Lendings,
   ) {}
 
   at(tenantNumber: number, sequence: number): SegmentCache {
     const name = `${tenantNumber}/${sequence}`;
     const past =
       this.moments.get(name)?.past ??
-      new PastSegments(this.layers, this.cache, this.turnsOf(tenantNumber), tenantNumber, sequence);
+      new PastSegments(this.layers, this.cache, this.turnsOf(tenantNumber), this.lendings, tenantNumber, sequence);
     this.moments.delete(name);
     this.moments.set(name, { past, usedMs: performance.now() });
     for (const [oldest] of this.moments) {
@@ -67,6 +69,7 @@ class PastSegments extends SegmentCache {
     private readonly layers: LayeredEngine,
     private readonly present: SegmentCache,
     private readonly turns: Turns,
+    private readonly lendings: Lendings,
     private readonly tenantNumber: number,
     private readonly sequence: number,
   ) {
@@ -85,7 +88,7 @@ class PastSegments extends SegmentCache {
   private lend(layout: TableLayout): Promise<void> | null {
     const { present, tenantNumber } = this;
     const storageId = storageOf(layout.table);
-    if (this.tableOf(tenantNumber, storageId) !== null) return null;
+    if (this.lendings.isEnding || this.tableOf(tenantNumber, storageId) !== null) return null;
     const opening = present.openingOf(tenantNumber, layout);
     // It may be opened as one of another definition; then there is nothing to lend.
     if (opening !== null) return opening.then(() => this.lend(layout) ?? undefined);
@@ -111,6 +114,7 @@ class PastSegments extends SegmentCache {
         this.drop(table);
       });
     this.opening.set(name, lending);
+    this.lendings.add(lending);
     return lending;
   }
 
@@ -123,7 +127,7 @@ class PastSegments extends SegmentCache {
       room -= Math.max(keys.length, KEYS_AT_ONCE / 4);
       if (room >= 0 && !table.dropped) this.noteKeys(table, keys);
       if (!table.dropped) await giveWay(turns);
-      return room >= 0 && !table.dropped;
+      return room >= 0 && !table.dropped && !this.lendings.isEnding;
     };
     if (!(await eachNewerKeys(lender.entries.clone(), differ))) return false;
     for (let from: Uint8Array | null = null; ; ) {
