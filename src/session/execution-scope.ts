@@ -117,7 +117,13 @@ export class ExecutionScope {
     const names = this.names.environment(this.tenant.catalog.view(tx));
     const statistics = this.tenant.statistics.source(tx);
     return (node, declaredTypes) =>
-      planNode(node, [], { ...names, declaredTypes }, statistics, graphFinder(this.tenant, tx, this.identity.tenantName));
+      planNode(
+        node,
+        [],
+        { ...names, declaredTypes },
+        statistics,
+        graphFinder(this.tenant, tx, this.identity.tenantName),
+      );
   }
 
   checkConstraints(

@@ -111,12 +111,7 @@ function wrapped(query: Query, columns: readonly Variable[], position: number): 
   return ending(call, columns, inner, position);
 }
 
-function ending(
-  call: Clause,
-  columns: readonly Variable[],
-  inner: readonly Variable[],
-  position: number,
-): SingleQuery {
+function ending(call: Clause, columns: readonly Variable[], inner: readonly Variable[], position: number): SingleQuery {
   if (columns.length === 0) return { clauses: [call], finish: true, position };
   const items = columns.map((column, i) => named(inner[i]!, column));
   return { clauses: [call, returned(items, position)], position };
