@@ -8,6 +8,7 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
+import { CypherVector, listOfVector } from "./cypher-vector.js";
 import { setMember } from "./json-text.js";
 import { CypherPoint, pointMembers, pointToText } from "./point.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "./temporal.js";
@@ -84,6 +85,7 @@ function writeObject(value: Exclude<Variant, null | boolean | number | bigint | 
   }
   if (value instanceof CypherPoint) return JSON.stringify(pointMembers(value));
   if (value instanceof Uint8Array) return writeBytes(value);
+  if (value instanceof CypherVector) return write(listOfVector(value), depth);
   return `"${temporalToText(value as Temporal)}"`;
 }
 
@@ -166,6 +168,7 @@ function plain(value: Variant, depth: number): unknown {
     spend(value.length / 16);
     return plainBytes(value);
   }
+  if (value instanceof CypherVector) return plain(listOfVector(value), depth);
   return value instanceof CypherPoint ? pointMembers(value) : temporalToText(value as Temporal);
 }
 
@@ -260,6 +263,7 @@ function fromObject(json: object, depth: number): Variant {
   if (depth > VARIANT_DEPTH_MAX) throw tooDeep();
   if (Array.isArray(json)) return json.map((item) => fromJson(item, depth + 1));
   if (json instanceof Float || json instanceof CypherPoint || isTemporal(json)) return json;
+  if (json instanceof CypherVector) return json;
   // The session hands them from one statement to the next.
   if (json instanceof GraphNode || json instanceof GraphRelationship || json instanceof GraphPath) return json;
   if (json instanceof Date) {

@@ -13,6 +13,7 @@ import { columnExpr } from "../../query/plan/column-expr.js";
 import { behindPolicy } from "../../query/plan/graph-guard.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { cypherError } from "../../values/cypher-error.js";
+import { itemsOfVector } from "../../values/cypher-vector.js";
 import { BOOL, FLOAT8, INT8, TEXT, VARIANT, VECTOR } from "../../values/values.js";
 import { doubleOf, floatValue, isIntegerValue, type Variant, type VariantMap } from "../../values/variant.js";
 import { METRIC_ENTRIES, VECTOR_METRICS, type VectorMetric } from "../../values/vector-metric.js";
@@ -166,10 +167,10 @@ const SCORES = Object.fromEntries(
 
 const AS_IT_IS = scoreOf("text_score", (score) => score);
 
-const VECTOR_OF = plain("vector_of", VARIANT, VECTOR, (list: Variant) => {
-  const numbers = Array.isArray(list) ? (list as readonly Variant[]).map(doubleOf) : [];
+const VECTOR_OF = plain("vector_of", VARIANT, VECTOR, (query: Variant) => {
+  const numbers = (itemsOfVector(query) ?? []).map(doubleOf);
   if (numbers.length > 0 && numbers.every(Number.isFinite)) return Float32Array.from(numbers);
-  throw cypherError("TypeError", "InvalidArgumentType", "a vector index is asked with a list of numbers");
+  throw cypherError("TypeError", "InvalidArgumentType", "a vector index is asked with a vector or a list of numbers");
 });
 
 const COUNT_OF = plain("count_of", VARIANT, INT8, (count: Variant) => {

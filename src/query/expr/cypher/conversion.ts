@@ -1,6 +1,7 @@
 /** Conversions between Cypher's types: toInteger() and its kin, and the text of values. */
 import { cypherError } from "../../../values/cypher-error.js";
 import { isOfType } from "../../../values/cypher-type.js";
+import { CypherVector, itemsOfVector, vectorTypeName } from "../../../values/cypher-vector.js";
 import { CypherPoint, pointToText } from "../../../values/point.js";
 import { temporalToText } from "../../../values/temporal-text.js";
 import { BOOL } from "../../../values/values.js";
@@ -99,6 +100,9 @@ function booleanOf(value: Variant): boolean | null | undefined {
   return word === "true" ? true : word === "false" ? false : null;
 }
 
+/** A vector may stand for a list of the same numbers. */
+const NUMERIC: ReadonlySet<string> = new Set(["toInteger", "toFloat"]);
+
 type Convert = (value: Variant) => Variant | undefined;
 
 /**
@@ -113,8 +117,9 @@ function conversions(name: string, wanted: string, convert: Convert): ScalarFunc
       return result;
     }),
     cypherFn(`${name}OrNull`, 1, (value) => orNull(value)!),
-    cypherFn(`${name}List`, 1, (list) => {
-      if (!isList(list)) throw wrongArgument(`${name}List()`, "a list", list);
+    cypherFn(`${name}List`, 1, (value) => {
+      const list = NUMERIC.has(name) ? itemsOfVector(value) : isList(value) ? value : undefined;
+      if (list === undefined) throw wrongArgument(`${name}List()`, "a list", value);
       return list.map((item) => orNull(item)!);
     }),
   ];
@@ -146,6 +151,7 @@ function typeName(value: NonNullable<Variant>): string {
   if (value instanceof GraphPath) return "PATH";
   if (value instanceof CypherPoint) return "POINT";
   if (value instanceof Uint8Array) return "BYTES";
+  if (value instanceof CypherVector) return vectorTypeName(value);
   return TEMPORAL_NAMES[value.constructor.name] ?? "ANY";
 }
 
