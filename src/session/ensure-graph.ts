@@ -34,7 +34,7 @@ export function ensureGraph(tenant: Tenant, name: string, tx: Transaction): Grap
   throw sqlError("40001", "the default graph was made just now; run the transaction again");
 }
 
-/** The same as a function of the name, which may be left out. `tenantName`: null: databases cannot be called after it. */
+/** The same as a function of the name, which may be left out. `tenantName`: null: no database is called after it. */
 export function graphFinder(tenant: Tenant, tx: Transaction, tenantName: string | null): GraphOf {
   const isGraph = (name: string): boolean => graphOf(tenant.catalog.view(tx), name) !== null;
   return (name = DEFAULT_GRAPH, isDatabase = false) =>

@@ -12,7 +12,6 @@ import {
   CypherVector,
   DIMENSIONS_MAX,
   isFloatType,
-  listOfVector,
   vectorOfNumbers,
 } from "../values/cypher-vector.js";
 import { CypherPoint, systemWith } from "../values/point.js";
@@ -38,6 +37,7 @@ import {
 } from "../values/variant.js";
 import { integerValue, isList } from "../values/variant-format.js";
 import { KIND } from "../values/variant-kind.js";
+import { listOfVector } from "../values/vector-list.js";
 import { damagedKey, type KeyReader } from "./key-reader.js";
 import {
   checkKeyLength,

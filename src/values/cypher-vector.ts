@@ -1,6 +1,5 @@
 /** Cypher's vectors: numbers of one type, as one value. Values of type variant hold them. */
 import { cypherError } from "./cypher-error.js";
-import { type Float, floatValue, type Variant } from "./variant.js";
 
 /** Types of coordinates, in the order of vectors. */
 export const COORDINATE_TYPES = ["INTEGER8", "INTEGER16", "INTEGER32", "INTEGER", "FLOAT32", "FLOAT"] as const;
@@ -119,7 +118,8 @@ const GETTERS: Readonly<Record<CoordinateType, (view: DataView, at: number) => n
   FLOAT: (view, at) => view.getFloat64(at),
 };
 
-function coordinatesOf({ type, bytes }: CypherVector): (number | bigint)[] {
+/** As numbers; INTEGER as bigint. */
+export function coordinatesOf({ type, bytes }: CypherVector): (number | bigint)[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const width = BYTES[type];
   return Array.from({ length: bytes.length / width }, (_, i) => GETTERS[type](view, i * width));
@@ -127,18 +127,6 @@ function coordinatesOf({ type, bytes }: CypherVector): (number | bigint)[] {
 
 export function doublesOf(vector: CypherVector): Float64Array {
   return Float64Array.from(coordinatesOf(vector), Number);
-}
-
-/** The coordinates as INTEGER or FLOAT. */
-export function listOfVector(vector: CypherVector): readonly (number | bigint | Float)[] {
-  if (isFloatType(vector.type)) return coordinatesOf(vector).map((x) => floatValue(x as number));
-  return coordinatesOf(vector).map((x) => (Number.isSafeInteger(Number(x)) ? Number(x) : x));
-}
-
-/** Items of a list, or a vector's coordinates as such; undefined: it is neither. */
-export function itemsOfVector(value: Variant | undefined): readonly Variant[] | undefined {
-  if (value instanceof CypherVector) return listOfVector(value);
-  return Array.isArray(value) ? (value as readonly Variant[]) : undefined;
 }
 
 /** A total order: by the type of coordinates, by their number, and then by each; equal vectors only are 0. */

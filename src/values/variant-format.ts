@@ -6,9 +6,10 @@
  * Numbers are as in SQL's answers, but a FLOAT always looks like one (1.0), since nothing else tells it from an
  * INTEGER.
  */
+
 import { sqlError } from "../protocol/errors.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
-import { CypherVector, listOfVector } from "./cypher-vector.js";
+import { CypherVector } from "./cypher-vector.js";
 import { setMember } from "./json-text.js";
 import { CypherPoint, pointMembers, pointToText } from "./point.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "./temporal.js";
@@ -23,6 +24,7 @@ import {
   type Variant,
   type VariantMap,
 } from "./variant.js";
+import { listOfVector } from "./vector-list.js";
 
 /** Lists and maps inside each other; deeper values are refused wherever one is walked through. */
 export const VARIANT_DEPTH_MAX = 1000;

@@ -2,6 +2,7 @@
  * Procedures that search by indexes: `db.index.vector.queryNodes`, `db.index.fulltext.queryNodes` and the same for
  * relationships, with Neo4j's names and scores; and `db.indexes`, which lists what there is.
  */
+
 import { EDGE_COLUMN, graphDefOf, NODE_COLUMN } from "../../catalog/graph.js";
 import type { SearchIndexDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -13,9 +14,9 @@ import { columnExpr } from "../../query/plan/column-expr.js";
 import { behindPolicy } from "../../query/plan/graph-guard.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { cypherError } from "../../values/cypher-error.js";
-import { itemsOfVector } from "../../values/cypher-vector.js";
 import { BOOL, FLOAT8, INT8, TEXT, VARIANT, VECTOR } from "../../values/values.js";
 import { doubleOf, floatValue, isIntegerValue, type Variant, type VariantMap } from "../../values/variant.js";
+import { itemsOfVector } from "../../values/vector-list.js";
 import { METRIC_ENTRIES, VECTOR_METRICS, type VectorMetric } from "../../values/vector-metric.js";
 import { wholeEdgePolicy } from "./guarded-rows.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";

@@ -5,7 +5,7 @@
 
 import { sqlError } from "../../protocol/errors.js";
 import { fitBits } from "../../values/bit-string.js";
-import { CypherVector, listOfVector } from "../../values/cypher-vector.js";
+import { CypherVector } from "../../values/cypher-vector.js";
 import { checkedTimestamp, DAY_MICROS, roundMicros, SECOND_MICROS, splitTimestamp } from "../../values/datetime.js";
 import type { Clock } from "../../values/datetime-parse.js";
 import { asHalves } from "../../values/half-vector.js";
@@ -29,6 +29,7 @@ import {
 } from "../../values/values.js";
 import type { Variant } from "../../values/variant.js";
 import { isList, variantToJson, variantToText } from "../../values/variant-format.js";
+import { listOfVector } from "../../values/vector-list.js";
 import { fitVector, vectorOf, vectorOfArray } from "../../values/vector-text.js";
 import { canCoerce, isBinaryCoercible } from "./coercion.js";
 import { trimBlanks } from "./compare.js";

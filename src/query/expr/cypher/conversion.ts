@@ -1,7 +1,8 @@
 /** Conversions between Cypher's types: toInteger() and its kin, and the text of values. */
+
 import { cypherError } from "../../../values/cypher-error.js";
 import { isOfType } from "../../../values/cypher-type.js";
-import { CypherVector, itemsOfVector, vectorTypeName } from "../../../values/cypher-vector.js";
+import { CypherVector, vectorTypeName } from "../../../values/cypher-vector.js";
 import { CypherPoint, pointToText } from "../../../values/point.js";
 import { temporalToText } from "../../../values/temporal-text.js";
 import { BOOL } from "../../../values/values.js";
@@ -15,6 +16,7 @@ import {
   type Variant,
 } from "../../../values/variant.js";
 import { integerValue, isList, isTemporal } from "../../../values/variant-format.js";
+import { itemsOfVector } from "../../../values/vector-list.js";
 import type { ScalarFunction } from "../expr.js";
 import { numberOf } from "../variant-order.js";
 import { equals } from "./comparison.js";

@@ -1,7 +1,8 @@
 /** Similarity of two nodes, for patterns like `(a)-[:SIMILAR_TO > 0.5]-(b)`. */
-import { itemsOfVector } from "../../../values/cypher-vector.js";
+
 import { FLOAT8, VARIANT, type Value, VECTOR } from "../../../values/values.js";
 import { doubleOf, floatValue, type Variant } from "../../../values/variant.js";
+import { itemsOfVector } from "../../../values/vector-list.js";
 import type { Expr, ScalarFunction } from "../expr.js";
 import { OPERATORS } from "./operators.js";
 

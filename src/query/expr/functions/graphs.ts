@@ -4,10 +4,10 @@
  */
 
 import { isOfType } from "../../../values/cypher-type.js";
-import { itemsOfVector } from "../../../values/cypher-vector.js";
 import { BOOL, INT4, INT8, type SqlType, TEXT, VARIANT, type Value, VECTOR } from "../../../values/values.js";
 import { doubleOf, GraphNode, GraphRelationship, type Variant, type VariantMap } from "../../../values/variant.js";
 import { isList, variantToText } from "../../../values/variant-format.js";
+import { itemsOfVector } from "../../../values/vector-list.js";
 import { differs, equals, greater, greaterOrEqual, less, lessOrEqual } from "../cypher/comparison.js";
 import { HAS_LABEL, PROPERTY } from "../cypher/entities.js";
 import type { ScalarFunction } from "../expr.js";
