@@ -13,6 +13,7 @@ const CAPABILITY_BYTES_MAX = 8;
 
 /** Newest first. A range is a minor and so many before it. */
 const OFFERED = [
+  { major: 6, minor: 0, range: 0 },
   { major: 5, minor: 8, range: 8 },
   { major: 4, minor: 4, range: 0 },
 ] as const;

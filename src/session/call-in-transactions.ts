@@ -16,6 +16,7 @@ import type { ShardTransaction } from "../storage/transaction.js";
 import type { Variant } from "../values/variant.js";
 import { isIntegerValue } from "../values/variant.js";
 import type { GraphStats, Outcome, RowCollector } from "./sql-result.js";
+import type { StatementPlan } from "./statement-plan.js";
 import type { StatementRun } from "./statement-run.js";
 
 const ROWS_USUAL = 1000;
@@ -42,18 +43,19 @@ export const partsInside = (): DbError =>
 
 /** `session`: one of its own. `commit` commits the last part, with the outcome of all. */
 export async function runInParts(
-  parts: InTransactions,
+  { inTransactions, graph }: Pick<StatementPlan, "inTransactions" | "graph">,
   run: StatementRun,
   session: PartSession,
   commit: Commit,
 ): Promise<Outcome> {
   if (run.request.commitPart === undefined) throw partsInside();
-  const { body, graph = run.graph } = parseCypher(run.sql);
+  const parts = inTransactions!;
+  const { body } = parseCypher(run.sql);
   const { clauses } = (body as Query).parts[0]!;
   const at = clauses.findIndex(({ position }) => position === parts.position);
   const call = clauses[at] as SubqueryCallClause;
   const after = clauses.slice(at + 1);
-  const part = new Parts(parts, { ...run, graph });
+  const part = new Parts(parts, { ...run, graph: graph!.name });
   const host: PartHost = {
     run: async (text) => session.execute(text, (tx) => run.request.commitPart?.(tx)),
   };

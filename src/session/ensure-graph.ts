@@ -6,6 +6,8 @@ import { DEFAULT_GRAPH, type GraphTables, graphOf } from "../catalog/graph.js";
 import { createGraph } from "../catalog/graph-ddl.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import type { Transaction } from "../storage/store.js";
+import { graphOfDatabase } from "./database-names.js";
+import type { GraphOf } from "./statement-plan.js";
 import type { Tenant } from "./tenant.js";
 import { nowMicros } from "./transaction-block.js";
 
@@ -32,9 +34,11 @@ export function ensureGraph(tenant: Tenant, name: string, tx: Transaction): Grap
   throw sqlError("40001", "the default graph was made just now; run the transaction again");
 }
 
-/** The same as a function of the name, which may be left out. */
-export function graphFinder(tenant: Tenant, tx: Transaction): (name: string | undefined) => GraphTables {
-  return (name = DEFAULT_GRAPH) => ensureGraph(tenant, name, tx);
+/** The same as a function of the name, which may be left out. `tenantName`: null: no database is called after it. */
+export function graphFinder(tenant: Tenant, tx: Transaction, tenantName: string | null): GraphOf {
+  const isGraph = (name: string): boolean => graphOf(tenant.catalog.view(tx), name) !== null;
+  return (name = DEFAULT_GRAPH, isDatabase = false) =>
+    ensureGraph(tenant, (isDatabase ? graphOfDatabase(name, tenantName, isGraph) : null) ?? name, tx);
 }
 
 export function noGraph(name: string): DbError {

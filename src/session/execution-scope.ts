@@ -117,7 +117,13 @@ export class ExecutionScope {
     const names = this.names.environment(this.tenant.catalog.view(tx));
     const statistics = this.tenant.statistics.source(tx);
     return (node, declaredTypes) =>
-      planNode(node, [], { ...names, declaredTypes }, statistics, graphFinder(this.tenant, tx));
+      planNode(
+        node,
+        [],
+        { ...names, declaredTypes },
+        statistics,
+        graphFinder(this.tenant, tx, this.identity.tenantName),
+      );
   }
 
   checkConstraints(
@@ -139,7 +145,7 @@ export class ExecutionScope {
         [],
         withoutRights(this.names.environment(this.tenant.catalog.view(tx))),
         this.tenant.statistics.source(tx),
-        graphFinder(this.tenant, tx),
+        graphFinder(this.tenant, tx, this.identity.tenantName),
       ),
     );
     return this.internal;

@@ -142,7 +142,7 @@ export class SessionRoutineHost implements RoutineHost {
       [],
       environment,
       this.tenant.statistics.source(context.tx),
-      graphFinder(this.tenant, context.tx),
+      graphFinder(this.tenant, context.tx, null),
     );
   }
 

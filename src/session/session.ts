@@ -68,7 +68,7 @@ export class Session {
   ) {
     this.names = new SessionNames(tenant, options, options.isolation ?? "serializable", () => this.runner.routines());
     this.block = new TransactionBlock(tenant, this.names, options.readOnly, options.waits === true);
-    this.planner = new StatementPlanner(tenant, this.names);
+    this.planner = new StatementPlanner(tenant, this.names, options.tenantName);
     this.runner = new StatementRunner(tenant, options, this.names, this.block, this.cursors);
   }
 
@@ -303,7 +303,7 @@ export class Session {
       run.planned?.(plan.bound);
       if (plan.inTransactions != null) {
         this.tenant.rollback(tx);
-        return runInParts(plan.inTransactions, run, this.child(this.tenant, this.options), commit);
+        return runInParts(plan, run, this.child(this.tenant, this.options), commit);
       }
       if (plan.bound.kind === "transaction") {
         this.tenant.rollback(tx);

@@ -64,8 +64,8 @@ export interface StatementPlan {
 /** The session's definitions and what names mean in it. */
 type Names = Omit<BindEnvironment, "parameterTypes">;
 
-/** The tables of the graph of that name. Throws not_found. */
-export type GraphOf = (name: string | undefined) => GraphTables;
+/** The tables of the graph of that name, or of the database that USE calls so. Throws not_found. */
+export type GraphOf = (name: string | undefined, isDatabase?: boolean) => GraphTables;
 
 const ONE_ROW: Plan = Object.freeze({ kind: "values", rows: [[]], columns: [] });
 const NO_TYPES: readonly SqlType[] = [];
@@ -100,7 +100,7 @@ function planTree(
   const tree = cypherCall(found, text, names.catalog);
   const waits = text.waits === true;
   if (tree.language === "cypher") {
-    const graph = graphOf(tree.statement.graph ?? text.graph);
+    const graph = graphUsed(tree.statement, text.graph, graphOf);
     return planCypher(tree.statement, text.sql, graph, names, statistics, waits);
   }
   const { params, declared } = text;
@@ -112,6 +112,10 @@ function planTree(
   } catch (error) {
     throw withQuotesHint(error, text.sql);
   }
+}
+
+function graphUsed({ graph }: CypherStatement, name: string | undefined, graphOf: GraphOf): GraphTables {
+  return graph === undefined ? graphOf(name) : graphOf(graph, true);
 }
 
 function queryOf(bound: BoundStatement): BoundQuery | null {
@@ -163,7 +167,7 @@ class GraphReader {
 
   readonly bind: CypherBinder = (text, { graph: name, ...inside }) => {
     const statement = parseCypher(text);
-    const graph = this.graphOf(statement.graph ?? name);
+    const graph = graphUsed(statement, name, this.graphOf);
     if (this.graph !== null && this.graph !== graph) {
       throw sqlError("0A000", "a statement of SQL can read one graph only");
     }

@@ -12,6 +12,7 @@ export class StatementPlanner {
   constructor(
     private readonly tenant: Tenant,
     private readonly names: SessionNames,
+    private readonly tenantName: string,
   ) {}
 
   /** What is planned already, perhaps for the text without its constants; null: nothing that fits. */
@@ -61,7 +62,7 @@ export class StatementPlanner {
   private made(text: StatementText, catalog: CatalogView, tx: Transaction): StatementPlan {
     const { tenant } = this;
     const environment = this.names.environment(catalog, text.own);
-    return planStatement(text, environment, tenant.statistics.source(tx), graphFinder(tenant, tx));
+    return planStatement(text, environment, tenant.statistics.source(tx), graphFinder(tenant, tx, this.tenantName));
   }
 
   private keysFor({ own }: StatementText): (sql: string) => string {

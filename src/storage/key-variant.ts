@@ -7,6 +7,13 @@
  * which are never entities, but it may be searched for one.
  */
 
+import {
+  COORDINATE_TYPES,
+  CypherVector,
+  DIMENSIONS_MAX,
+  isFloatType,
+  vectorOfNumbers,
+} from "../values/cypher-vector.js";
 import { CypherPoint, systemWith } from "../values/point.js";
 import {
   CypherDate,
@@ -19,6 +26,7 @@ import {
 } from "../values/temporal.js";
 import { averageSeconds } from "../values/temporal-order.js";
 import {
+  doubleOf,
   Float,
   floatValue,
   GraphNode,
@@ -29,6 +37,7 @@ import {
 } from "../values/variant.js";
 import { integerValue, isList } from "../values/variant-format.js";
 import { KIND } from "../values/variant-kind.js";
+import { listOfVector } from "../values/vector-list.js";
 import { damagedKey, type KeyReader } from "./key-reader.js";
 import {
   checkKeyLength,
@@ -41,7 +50,8 @@ import {
   writeText,
 } from "./key-writer.js";
 
-/** Behind the byte of a path: bytes, or a point. No id has that first byte, so both come after all paths. */
+/** Behind the byte of a path: a vector, bytes or a point. No id has that first byte: all come after all paths. */
+const VECTOR_MARK = 0xfd;
 const BYTES_MARK = 0xfe;
 const POINT_MARK = 0xff;
 /** Ends a list; below every kind, so that a shorter list comes first. */
@@ -90,7 +100,8 @@ export function writeVariant(value: Variant): void {
         writeByte(KIND.path);
         writeByte(BYTES_MARK);
         writeBytes(value);
-      } else writeTemporal(value as Temporal);
+      } else if (value instanceof CypherVector) writeVector(value);
+      else writeTemporal(value as Temporal);
   }
 }
 
@@ -159,6 +170,19 @@ function writePoint({ srid, x, y, z }: CypherPoint): void {
   writeInt32(srid);
   // A zero has one sign in keys.
   for (const part of z === null ? [x, y] : [x, y, z]) writeFloat64(part + 0);
+}
+
+function writeVector(vector: CypherVector): void {
+  const { type, dimension } = vector;
+  writeByte(KIND.path);
+  writeByte(VECTOR_MARK);
+  writeByte(COORDINATE_TYPES.indexOf(type));
+  writeInt32(dimension);
+  for (const coordinate of listOfVector(vector)) {
+    checkKeyLength();
+    if (isFloatType(type)) writeFloat64(doubleOf(coordinate) + 0);
+    else writeInteger(coordinate as number | bigint);
+  }
 }
 
 /** By their ids. */
@@ -249,8 +273,17 @@ function readPoint(reader: KeyReader): CypherPoint {
   return new CypherPoint(srid, x, y, reader.float64());
 }
 
-function readPath(reader: KeyReader): GraphPath | CypherPoint | Uint8Array {
+function readVector(reader: KeyReader): CypherVector {
+  const type = COORDINATE_TYPES[reader.byte()];
+  const dimension = reader.int32();
+  if (type === undefined || dimension < 1 || dimension > DIMENSIONS_MAX) throw damagedKey();
+  const read = () => (isFloatType(type) ? reader.float64() : reader.int64());
+  return vectorOfNumbers(type, Array.from({ length: dimension }, read));
+}
+
+function readPath(reader: KeyReader): GraphPath | CypherPoint | CypherVector | Uint8Array {
   const mark = reader.byte();
+  if (mark === VECTOR_MARK) return readVector(reader);
   if (mark === POINT_MARK) return readPoint(reader);
   if (mark === BYTES_MARK) return new Uint8Array(reader.bytes());
   reader.position--;

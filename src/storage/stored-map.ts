@@ -6,6 +6,7 @@
  */
 
 import { DbError } from "../protocol/errors.js";
+import { COORDINATE_TYPES, CypherVector } from "../values/cypher-vector.js";
 import { CypherPoint, systemWith } from "../values/point.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../values/temporal.js";
 import {
@@ -182,6 +183,8 @@ function readBody(bytes: string, start: number, end: number, tag: number, depth:
     case TAG.bytes:
       next = end;
       return new Uint8Array(Buffer.from(bytes.substring(start, end), "latin1"));
+    case TAG.vector:
+      return readVector(bytes, start, end);
     default:
       return readTemporal(bytes, start, tag);
   }
@@ -208,6 +211,15 @@ function readPoint(bytes: string, start: number, end: number): CypherPoint {
   const z = next < end ? coordinate() : null;
   if (systemWith(srid, z === null ? 2 : 3) === null) throw damaged();
   return new CypherPoint(srid, x, y, z);
+}
+
+function readVector(bytes: string, start: number, end: number): CypherVector {
+  next = end;
+  const type = COORDINATE_TYPES[bytes.charCodeAt(start)];
+  if (type === undefined || start >= end) throw damaged();
+  const vector = new CypherVector(type, new Uint8Array(Buffer.from(bytes.substring(start + 1, end), "latin1")));
+  if (!Number.isInteger(vector.dimension)) throw damaged();
+  return vector;
 }
 
 function readTemporal(bytes: string, start: number, tag: number): Variant {

@@ -21,6 +21,7 @@ export const TAG = {
   duration: 0x25,
   point: 0x26,
   bytes: 0x27,
+  vector: 0x28,
   /** Plus the length, 0 to 63. */
   shortText: 0x80,
   /** Plus value − SMALL_INT_MIN. */

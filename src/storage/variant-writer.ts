@@ -16,10 +16,12 @@
  *     path                             node count, nodes, relationships
  *     temporal                         its parts as values
  *     bytes                            as they are
+ *     vector                           a byte for the type of its coordinates, and they as they are
  */
 
 import { DbError } from "../protocol/errors.js";
 import { RECORD_BYTES_MAX } from "../protocol/limits.js";
+import { COORDINATE_TYPES, CypherVector } from "../values/cypher-vector.js";
 import { CypherPoint } from "../values/point.js";
 import {
   CypherDate,
@@ -222,6 +224,14 @@ function writeBody(value: Exclude<Variant, null | boolean | number | bigint | st
     scratch.set(value, at);
     at += value.length;
     return TAG.bytes;
+  }
+  if (value instanceof CypherVector) {
+    const { type, bytes } = value;
+    ensure(1 + bytes.length);
+    scratch[at++] = COORDINATE_TYPES.indexOf(type);
+    scratch.set(bytes, at);
+    at += bytes.length;
+    return TAG.vector;
   }
   return writeTemporal(value as Temporal);
 }

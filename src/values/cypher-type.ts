@@ -4,6 +4,7 @@
  */
 
 import { cypherError } from "./cypher-error.js";
+import { type CoordinateType, CypherVector, coordinateTypeNamed } from "./cypher-vector.js";
 import { CypherPoint } from "./point.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "./temporal.js";
 import { Float, GraphNode, GraphPath, GraphRelationship, isIntegerValue, type Variant } from "./variant.js";
@@ -25,6 +26,7 @@ const SYNONYMS = {
   DURATION: "DURATION",
   POINT: "POINT",
   BYTES: "BYTES",
+  VECTOR: "VECTOR",
   NODE: "NODE|VERTEX|ANY NODE|ANY VERTEX",
   RELATIONSHIP: "RELATIONSHIP|EDGE|ANY RELATIONSHIP|ANY EDGE",
   PATH: "PATH",
@@ -39,7 +41,15 @@ type TypeName = keyof typeof SYNONYMS;
 export interface CypherType {
   readonly name: TypeName;
   readonly item: readonly CypherType[] | null;
+  /** Of vectors. */
+  readonly vector?: VectorShape;
   readonly notNull: boolean;
+}
+
+/** null: any. */
+export interface VectorShape {
+  readonly coordinate: CoordinateType | null;
+  readonly dimension: number | null;
 }
 
 const NAMES = new Map<string, TypeName>(
@@ -54,12 +64,21 @@ export const typeNamed = (words: string): TypeName | null => NAMES.get(words) ??
 
 /** Alternatives as one text, which `isOfType` takes and messages show. */
 export function writtenType(types: readonly CypherType[]): string {
-  const texts = types.map(({ name, item, notNull }) => {
-    const inside = name === "LIST" ? `<${item === null ? "ANY" : writtenType(item)}>` : "";
+  const texts = types.map(({ name, item, vector, notNull }) => {
+    const inside = name === "LIST" ? `<${item === null ? "ANY" : writtenType(item)}>` : writtenShape(vector);
     return `${name}${inside}${notNull ? " NOT NULL" : ""}`;
   });
   return texts.join(" | ");
 }
+
+/** As Neo4j shows it: `<FLOAT32 NOT NULL>(3)`. */
+function writtenShape(shape: VectorShape | undefined): string {
+  if (shape === undefined) return "";
+  const { coordinate, dimension } = shape;
+  return `${coordinate === null ? "" : `<${coordinate} NOT NULL>`}${dimension === null ? "" : `(${dimension})`}`;
+}
+
+const SHAPE = /(?:<([A-Z0-9]+) NOT NULL>)?(?:\((\d+)\))?/y;
 
 /** Reads what `writtenType` wrote. */
 function readType(text: string): readonly CypherType[] {
@@ -72,6 +91,16 @@ function readType(text: string): readonly CypherType[] {
   const one = (): CypherType => {
     const name = ORDERED.find(take);
     if (name === undefined) throw cypherError("ArgumentError", "InvalidArgumentValue", `${text} is no type`);
+    if (name === "VECTOR") {
+      SHAPE.lastIndex = at;
+      const [shape, coordinate, dimension] = SHAPE.exec(text)!;
+      at += shape.length;
+      const vector = {
+        coordinate: coordinate === undefined ? null : coordinateTypeNamed(coordinate),
+        dimension: dimension === undefined ? null : Number(dimension),
+      };
+      return { name, item: null, vector, notNull: take(" NOT NULL") };
+    }
     const item = take("<") ? alternatives() : null;
     if (item !== null) take(">");
     return { name, item, notNull: take(" NOT NULL") };
@@ -96,7 +125,8 @@ export function propertyTypeProblem(written: string): string | null {
   if (types.some(({ notNull }) => notNull)) return "NOT NULL is a constraint of its own: REQUIRE … IS NOT NULL";
   const items = types.flatMap(({ name, item }) => (name === "LIST" ? (item ?? []) : []));
   const wrong =
-    [...types, ...items].find(({ name }) => STORED_NEVER.has(name)) ?? items.find((each) => each.name === "LIST");
+    [...types, ...items].find(({ name }) => STORED_NEVER.has(name)) ??
+    items.find((each) => each.name === "LIST" || each.name === "VECTOR");
   return wrong === undefined ? null : `a constraint cannot require that a property is of type ${writtenType([wrong])}`;
 }
 
@@ -136,20 +166,28 @@ const SIMPLE: Readonly<Record<Exclude<TypeName, "LIST" | "PROPERTY VALUE">, (val
   DURATION: (value) => value instanceof Duration,
   POINT: (value) => value instanceof CypherPoint,
   BYTES: (value) => value instanceof Uint8Array,
+  VECTOR: (value) => value instanceof CypherVector,
   NODE: (value) => value instanceof GraphNode,
   RELATIONSHIP: (value) => value instanceof GraphRelationship,
   PATH: (value) => value instanceof GraphPath,
   MAP: (value) => value instanceof Map,
 };
 
-function is(value: Present, { name, item }: CypherType): boolean {
+function is(value: Present, { name, item, vector }: CypherType): boolean {
+  if (vector !== undefined) {
+    if (!(value instanceof CypherVector)) return false;
+    const { coordinate, dimension } = vector;
+    return (coordinate === null || coordinate === value.type) && (dimension === null || dimension === value.dimension);
+  }
   if (name === "LIST") return isList(value) && (item === null || value.every((each) => isOneOf(each, item)));
   if (name === "PROPERTY VALUE") {
-    if (isList(value)) return value.every((each) => each !== null && !isList(each) && isProperty(each));
+    if (isList(value)) return value.every((each) => each !== null && !isList(each) && isItem(each));
     return isProperty(value);
   }
   return SIMPLE[name](value);
 }
+
+const isItem = (value: Present): boolean => !(value instanceof CypherVector) && isProperty(value);
 
 const isProperty = (value: Present): boolean =>
   !["NODE", "RELATIONSHIP", "PATH", "MAP"].some((name) => SIMPLE[name as "MAP"](value));

@@ -6,8 +6,10 @@
  * Numbers are as in SQL's answers, but a FLOAT always looks like one (1.0), since nothing else tells it from an
  * INTEGER.
  */
+
 import { sqlError } from "../protocol/errors.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
+import { CypherVector } from "./cypher-vector.js";
 import { setMember } from "./json-text.js";
 import { CypherPoint, pointMembers, pointToText } from "./point.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "./temporal.js";
@@ -22,6 +24,7 @@ import {
   type Variant,
   type VariantMap,
 } from "./variant.js";
+import { listOfVector } from "./vector-list.js";
 
 /** Lists and maps inside each other; deeper values are refused wherever one is walked through. */
 export const VARIANT_DEPTH_MAX = 1000;
@@ -84,6 +87,7 @@ function writeObject(value: Exclude<Variant, null | boolean | number | bigint | 
   }
   if (value instanceof CypherPoint) return JSON.stringify(pointMembers(value));
   if (value instanceof Uint8Array) return writeBytes(value);
+  if (value instanceof CypherVector) return write(listOfVector(value), depth);
   return `"${temporalToText(value as Temporal)}"`;
 }
 
@@ -166,6 +170,7 @@ function plain(value: Variant, depth: number): unknown {
     spend(value.length / 16);
     return plainBytes(value);
   }
+  if (value instanceof CypherVector) return plain(listOfVector(value), depth);
   return value instanceof CypherPoint ? pointMembers(value) : temporalToText(value as Temporal);
 }
 
@@ -260,6 +265,7 @@ function fromObject(json: object, depth: number): Variant {
   if (depth > VARIANT_DEPTH_MAX) throw tooDeep();
   if (Array.isArray(json)) return json.map((item) => fromJson(item, depth + 1));
   if (json instanceof Float || json instanceof CypherPoint || isTemporal(json)) return json;
+  if (json instanceof CypherVector) return json;
   // The session hands them from one statement to the next.
   if (json instanceof GraphNode || json instanceof GraphRelationship || json instanceof GraphPath) return json;
   if (json instanceof Date) {

@@ -9,7 +9,8 @@ export const KIND = {
   relationship: 3,
   list: 4,
   path: 5,
-  /** In keys these two are paths whose first byte no path has. */
+  /** In keys these are paths whose first byte no path has. */
+  vector: 5.125,
   bytes: 5.25,
   point: 5.5,
   zonedDateTime: 6,

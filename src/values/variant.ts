@@ -14,11 +14,13 @@
  * | NODE RELATIONSHIP PATH  | GraphNode, GraphRelationship, GraphPath                                              |
  * | POINT                   | CypherPoint (point.ts)                                                               |
  * | BYTES                   | Uint8Array, which nobody changes                                                      |
+ * | VECTOR                  | CypherVector (cypher-vector.ts)                                                      |
  * | DATE and its kin        | the classes of temporal.ts                                                           |
  *
  * So a bool, an int8 or a text may stand where a variant is wanted, as it is; a float8 must pass `floatValue`.
  */
 import { cypherError } from "./cypher-error.js";
+import type { CypherVector } from "./cypher-vector.js";
 import type { CypherPoint } from "./point.js";
 import type { Temporal } from "./temporal.js";
 
@@ -60,6 +62,7 @@ export type Variant =
   | GraphPath
   | CypherPoint
   | Uint8Array
+  | CypherVector
   | Temporal;
 
 export class GraphNode {

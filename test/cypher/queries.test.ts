@@ -50,7 +50,7 @@ function answer(db: GraphDatabase, text: string): string {
 
 t.test("answers", async (t) => {
   let db = await GraphDatabase.open(t);
-  const fresh = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(() => GraphDatabase.open(t)));
+  const fresh = await Promise.all(Array.from({ length: 12 }, () => GraphDatabase.open(t)));
   runGolden(t, "../cypher/queries.txt", (text) => {
     if (text !== "clear") return answer(db, text);
     db = fresh.pop()!;

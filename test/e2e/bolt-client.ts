@@ -97,7 +97,8 @@ export class BoltClient extends SocketReader {
   async start([major, minor]: readonly [number, number], { user, password }: Credentials): Promise<Told> {
     await this.shake([0, 0, minor, major]);
     const token = { scheme: "basic", principal: user, credentials: password };
-    if (major === 4 || minor === 0) return this.ask(message("hello", { user_agent: "test/1", ...token }));
+    if (major === 4 || (major === 5 && minor === 0))
+      return this.ask(message("hello", { user_agent: "test/1", ...token }));
     const hello = await this.ask(message("hello", { user_agent: "test/1" }));
     const logon = await this.ask(message("logon", token));
     return logon.kind === "failure" ? logon : hello;

@@ -76,6 +76,42 @@ t.test("values come as they went", async (t) => {
   }
 });
 
+t.test("vectors, which Bolt 6 has", async (t) => {
+  const { protocolVersion } = await driver.getServerInfo();
+  t.match(String(protocolVersion?.toString()), /6\.0/);
+  const all = [
+    Float32Array.of(1.5, -0.25),
+    Float64Array.of(0.1),
+    Int8Array.of(-128, 127),
+    Int16Array.of(300),
+    Int32Array.of(-70_000),
+    BigInt64Array.of(-(2n ** 63n), 1n),
+  ].map((array) => neo4j.vector(array as Float32Array));
+  const { records } = await driver.executeQuery(
+    "UNWIND $all AS v CREATE (n:Vec {v: v}) WITH n MATCH (n) RETURN n.v AS v, n",
+    { all },
+  );
+  for (const [i, vector] of all.entries()) {
+    t.same(records[i]!.get("v"), vector);
+    t.same(records[i]!.get("n").properties.v, vector);
+  }
+  await driver.executeQuery(
+    "CREATE VECTOR INDEX vecs FOR (n:Emb) ON (n.v) OPTIONS {indexConfig: {`vector.dimensions`: 2}}",
+  );
+  await driver.executeQuery("UNWIND $all AS each CREATE (n:Emb) SET n += each", {
+    all: [
+      { i: 1, v: neo4j.vector(Float32Array.of(1, 0)) },
+      { i: 2, v: neo4j.vector(Float64Array.of(0.1, 1)) },
+      { i: 3, v: [1, -1] },
+    ],
+  });
+  const found = await driver.executeQuery(
+    "CALL db.index.vector.queryNodes('vecs', 1, $v) YIELD node RETURN node.i AS i, valueType(node.v) AS t",
+    { v: neo4j.vector(Float32Array.of(0, 1)) },
+  );
+  t.same([found.records[0]!.get("i"), found.records[0]!.get("t")], [2, "VECTOR<FLOAT NOT NULL>(2) NOT NULL"]);
+});
+
 t.test("nodes, relationships and paths", async (t) => {
   const { records } = await driver.executeQuery(
     "CREATE p = (a:A:B {x: 1})-[r:R {y: 'z'}]->(b)<-[s:S]-(a2:A) RETURN a, r, p, elementId(a) AS id",

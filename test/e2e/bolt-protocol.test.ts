@@ -2,6 +2,8 @@
  * Messages of Bolt one by one: the handshake, the states of a session, rows in parts, what interrupts and what ends.
  */
 import t from "tap";
+import { ASK, STRUCT } from "../../src/protocol/bolt/message-tags.js";
+import { PackWriter } from "../../src/protocol/bolt/pack-writer.js";
 import {
   BoltClient,
   begin,
@@ -41,6 +43,7 @@ t.test("the newest revision that both speak", async (t) => {
   t.equal(await agreed([0, 8, 8, 5], [0, 0, 4, 4]), "00000805");
   t.equal(await agreed([0, 0, 9, 5], [0, 2, 4, 4]), "00000404", "a range has its lower end");
   t.equal(await agreed([0, 3, 10, 5]), "00000805");
+  t.equal(await agreed([0, 1, 1, 6], [0, 8, 8, 5]), "00000006");
   t.equal(await agreed([0, 0, 0, 3], [0, 0, 3, 4]), "00000000", "nothing in common");
   t.equal(await agreed([0, 0, 1, 0xff], [0, 8, 8, 5]), "000001ff", "a manifest");
   const other = await BoltClient.connect(boltPort(server));
@@ -51,7 +54,7 @@ t.test("the newest revision that both speak", async (t) => {
 t.test("a client chooses from the manifest", async (t) => {
   const client = await BoltClient.connect(boltPort(server));
   await client.shake([0, 0, 1, 0xff]);
-  t.equal((await client.take(10)).toString("hex"), "02" + "00080805" + "00000404" + "00");
+  t.equal((await client.take(14)).toString("hex"), "03" + "00000006" + "00080805" + "00000404" + "00");
   client.send(Buffer.from([0, 0, 4, 5, 0]), message("hello", { user_agent: "x" }));
   t.equal((await client.receive())!.data.server, "Neo4j/5.26.0");
   client.close();
@@ -59,6 +62,43 @@ t.test("a client chooses from the manifest", async (t) => {
   await wrong.shake([0, 0, 1, 0xff]);
   wrong.send(Buffer.from([0, 0, 0, 7, 0]));
   await wrong.closed();
+});
+
+/** RUN with a parameter $v. */
+function sentVector(mark: readonly number[], bytes: readonly number[]): Buffer {
+  const writer = new PackWriter();
+  writer.begin(ASK.run, 3);
+  writer.string("RETURN valueType($v) AS t");
+  writer.map(1);
+  writer.string("v");
+  writer.structure(STRUCT.vector, 2);
+  for (const each of [mark, bytes]) writer.bytes(Uint8Array.from(each));
+  writer.map(0);
+  writer.end();
+  return writer.take();
+}
+
+const NAN = [[0xc6], [0x7f, 0xc0, 0, 0]] as const;
+
+t.test("vectors are values since Bolt 6, and maps before", async (t) => {
+  const of = "RETURN vector([1, 2], 2, INTEGER) AS v";
+  const old = await BoltClient.open(server);
+  t.same(await old.rows(of), [[{ originalType: "VECTOR(2, INTEGER64)", reason: "UNKNOWN_TYPE" }]]);
+  old.close();
+  const client = await BoltClient.open(server, [6, 0]);
+  client.send(run(of), pull());
+  t.equal(kindsOf(await client.until(2)), "success record success");
+  client.send(sentVector([0xc9], [0, 1, 255, 254]), pull());
+  t.same(rowsOf(await client.until(2)), ["VECTOR<INTEGER16 NOT NULL>(2) NOT NULL"]);
+  client.send(sentVector([0xc6], [0x3f, 0xc0, 0, 0]), pull());
+  t.same(rowsOf(await client.until(2)), ["VECTOR<FLOAT32 NOT NULL>(1) NOT NULL"]);
+  client.close();
+  for (const [mark, bytes] of [[[0xc9], [0]], [[0xc1], []], [[0xcc], [0]], [[0xc8, 0xc8], [0]], NAN] as const) {
+    const wrong = await BoltClient.open(server, [6, 0]);
+    wrong.send(sentVector(mark, bytes));
+    t.match(await wrong.receive(), { kind: "failure", data: { message: /a vector has|a vector's coordinates/ } });
+    wrong.close();
+  }
 });
 
 t.test("messages come in pieces of any length, with empty chunks between them", async (t) => {

@@ -61,6 +61,12 @@ t.test("USE names the graph of all that follows", async (t) => {
   t.same(await rows(`USE second ${count} UNION ALL USE second ${count}`), ["5", "5"]);
   t.same(await rows(`USE second ${count}`, "default"), ["5"], "in place of what the request says");
   t.same([await rows(count), await rows(`USE default ${count}`, "second")], [["0"], ["0"]]);
+  await rows("USE tester.second UNWIND [6, 7] AS x CALL (x) { CREATE (:V {x: x}) } IN TRANSACTIONS OF 1 ROW");
+  t.same(await rows("USE tester.second MATCH (n:V) RETURN n.x ORDER BY n.x", "default"), ["6", "7"]);
+  for (const home of ["neo4j", "tester", "tester.default", "`neo4j`"]) {
+    t.same(await rows(`USE ${home} ${count}`, "second"), ["0"], `${home} is the graph that every tenant has`);
+  }
+  t.match(await failure("USE another.second RETURN 1 AS x"), /graph "another.second" does not exist/);
   t.match(await failure("USE third RETURN 1 AS x"), /graph "third" does not exist/);
   await rows("USE second CREATE INDEX us FOR (n:U) ON (n.x)");
   t.same(await rows("USE second SHOW INDEXES YIELD name, type WHERE type = 'RANGE' RETURN name"), ["us"]);

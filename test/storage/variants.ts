@@ -1,5 +1,6 @@
 /** Arbitrary variants, for the tests of codecs, of order and of Cypher's operators. */
 import fc from "fast-check";
+import { type CoordinateType, vectorOfNumbers } from "../../src/values/cypher-vector.js";
 import { CypherPoint } from "../../src/values/point.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../../src/values/temporal.js";
 import { Float, floatValue, GraphNode, GraphPath, GraphRelationship, type Variant } from "../../src/values/variant.js";
@@ -47,11 +48,26 @@ const point: fc.Arbitrary<Variant> = fc.oneof(
   fc.tuple(fc.constantFrom(4326, 7203), part, part).map(([srid, x, y]) => new CypherPoint(srid, x, y, null)),
   fc.tuple(fc.constantFrom(4979, 9157), part, part, part).map(([srid, x, y, z]) => new CypherPoint(srid, x, y, z)),
 );
+const vector: fc.Arbitrary<Variant> = fc.oneof(
+  fc
+    .tuple(fc.constantFrom("INTEGER8", "INTEGER16"), fc.array(fc.integer({ min: -128, max: 127 }), { minLength: 1 }))
+    .map(([type, items]) => vectorOfNumbers(type as CoordinateType, items)),
+  fc
+    .array(fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n }), { minLength: 1, maxLength: 8 })
+    .map((items) => vectorOfNumbers("INTEGER", items)),
+  fc
+    .tuple(
+      fc.constantFrom("INTEGER32", "FLOAT32", "FLOAT"),
+      fc.array(fc.double({ min: -1e9, max: 1e9, noNaN: true }), { minLength: 1, maxLength: 8 }),
+    )
+    .map(([type, items]) => vectorOfNumbers(type as CoordinateType, items)),
+);
+
 const bytes: fc.Arbitrary<Variant> = fc.oneof(
   fc.uint8Array({ maxLength: 4, max: 2 }),
   fc.uint8Array({ maxLength: 300 }),
 );
-export const scalars: fc.Arbitrary<Variant> = fc.oneof(fc.boolean(), numbers, text, temporal, point, bytes);
+export const scalars: fc.Arbitrary<Variant> = fc.oneof(fc.boolean(), numbers, text, temporal, point, bytes, vector);
 
 /** What a property may be, and maps and nulls inside of lists. */
 export const values: fc.Arbitrary<Variant> = fc.letrec<{ value: Variant }>((tie) => ({

@@ -22,7 +22,7 @@ import { asTable, bindWrites } from "./bind-write.js";
 import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
 import { NO_ROWS, ONE_ROW, resultOf } from "./rows.js";
 import { type Variables, valueOfVariable } from "./variables.js";
-import { isWriting, type WritingClause } from "./writes.js";
+import { isWriting, type WritingClause, writes } from "./writes.js";
 
 /** `scope`: of the query around it; `start`: the rows that each part begins with, one without columns if not given. */
 export function bindQuery(query: Query, scope: Variables, binding: Binding, start?: () => Rows): QueryResult {
@@ -66,7 +66,7 @@ function bindPart({ clauses, finish }: SingleQuery, start: Rows, binding: Bindin
     }
     rows = bindWrites(together, rows, binding);
   }
-  return { plan: finish || isWriting(clauses.at(-1)!) ? NO_ROWS : rows.plan, columns: [], returns: false };
+  return { plan: finish || writes(clauses.at(-1)!) ? NO_ROWS : rows.plan, columns: [], returns: false };
 }
 
 type ReadingClause = MatchClause | UnwindClause | CallClause | SubqueryCallClause | ProjectionClause;

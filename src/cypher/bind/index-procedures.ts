@@ -2,6 +2,7 @@
  * Procedures that search by indexes: `db.index.vector.queryNodes`, `db.index.fulltext.queryNodes` and the same for
  * relationships, with Neo4j's names and scores; and `db.indexes`, which lists what there is.
  */
+
 import { EDGE_COLUMN, graphDefOf, NODE_COLUMN } from "../../catalog/graph.js";
 import type { SearchIndexDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -15,6 +16,7 @@ import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { cypherError } from "../../values/cypher-error.js";
 import { BOOL, FLOAT8, INT8, TEXT, VARIANT, VECTOR } from "../../values/values.js";
 import { doubleOf, floatValue, isIntegerValue, type Variant, type VariantMap } from "../../values/variant.js";
+import { itemsOfVector } from "../../values/vector-list.js";
 import { METRIC_ENTRIES, VECTOR_METRICS, type VectorMetric } from "../../values/vector-metric.js";
 import { wholeEdgePolicy } from "./guarded-rows.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
@@ -166,10 +168,10 @@ const SCORES = Object.fromEntries(
 
 const AS_IT_IS = scoreOf("text_score", (score) => score);
 
-const VECTOR_OF = plain("vector_of", VARIANT, VECTOR, (list: Variant) => {
-  const numbers = Array.isArray(list) ? (list as readonly Variant[]).map(doubleOf) : [];
+const VECTOR_OF = plain("vector_of", VARIANT, VECTOR, (query: Variant) => {
+  const numbers = (itemsOfVector(query) ?? []).map(doubleOf);
   if (numbers.length > 0 && numbers.every(Number.isFinite)) return Float32Array.from(numbers);
-  throw cypherError("TypeError", "InvalidArgumentType", "a vector index is asked with a list of numbers");
+  throw cypherError("TypeError", "InvalidArgumentType", "a vector index is asked with a vector or a list of numbers");
 });
 
 const COUNT_OF = plain("count_of", VARIANT, INT8, (count: Variant) => {

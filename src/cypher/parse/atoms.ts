@@ -1,4 +1,5 @@
 /** The beginnings of expressions: literals, names, calls, brackets and braces. Extended by `patterns.ts`. */
+import { type CoordinateType, coordinateTypeNamed, VECTOR_MEASURES } from "../../values/cypher-vector.js";
 import type {
   CaseExpr,
   Expr,
@@ -12,6 +13,9 @@ import type {
 } from "./ast.js";
 import { ExpressionParser } from "./expressions.js";
 import { escapedName, stringValue } from "./literals.js";
+
+/** Functions whose last argument is a word. */
+const VECTOR_CALLS: ReadonlySet<string> = new Set(["vector", "vector_distance", "vector_norm"]);
 
 const NAMED_NUMBERS: Readonly<Record<string, number>> = {
   INF: Number.POSITIVE_INFINITY,
@@ -160,10 +164,46 @@ export abstract class AtomParser extends ExpressionParser {
       if (trimmed !== null) return trimmed;
     }
     const distinct = this.acceptKeyword("DISTINCT");
-    const args = this.kind === ")" && !distinct ? [] : this.commaList(() => this.inner());
+    const isVector = VECTOR_CALLS.has(name.toLowerCase());
+    const argument = () => (isVector ? (this.lastWord(name) ?? this.inner()) : this.inner());
+    const args = this.kind === ")" && !distinct ? [] : this.commaList(argument);
     this.expect(")");
     if (args.length === 1 && name.toLowerCase() === "exists") this.place(args[0]!);
     return { kind: "call", name, distinct, args, position };
+  }
+
+  /** The last argument of `vector([1, 2], 2, FLOAT32)` and `vector_norm(v, EUCLIDEAN)`, as a string; null: others. */
+  private lastWord(called: string): Expr | null {
+    const { at } = this;
+    const position = this.position();
+    if (this.kind !== "word" || this.kinds[at - 1] !== ",") return null;
+    if (called.toLowerCase() === "vector") {
+      if (coordinateTypeNamed(this.word().toUpperCase().replace("SIGNED", "INTEGER")) === null) return null;
+      const value = this.coordinateType();
+      if (this.kinds[this.at] === ")") return { kind: "string", value, position };
+      // A name in the middle is a variable.
+      this.at = at;
+      return null;
+    }
+    const value = this.word().toUpperCase();
+    if (this.kinds[at + 1] !== ")" || !VECTOR_MEASURES.has(value)) return null;
+    this.at++;
+    return { kind: "string", value, position };
+  }
+
+  /** `FLOAT32`, `SIGNED INTEGER NOT NULL`: numbers of vectors are never null. */
+  protected coordinateType(): CoordinateType {
+    const { at } = this;
+    let words = "";
+    for (let end = at; this.isName(end) && end < at + 2; end++) {
+      words = `${words} ${this.word(end).toUpperCase()}`.trimStart();
+      const found = coordinateTypeNamed(words);
+      if (found === null) continue;
+      this.at = end + 1;
+      this.acceptKeywords("NOT", "NULL");
+      return found;
+    }
+    throw this.expected("INTEGER, INTEGER8, INTEGER16, INTEGER32, FLOAT or FLOAT32");
   }
 
   /** `BOTH 'x' FROM text)`, `LEADING FROM text)`; null: the arguments are plain ones. */

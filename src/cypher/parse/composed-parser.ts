@@ -1,18 +1,23 @@
-/** Queries made of queries: `WHEN … THEN … ELSE …` and `… NEXT …`. Extended by `show.ts`. */
+/** Queries made of queries: `WHEN … THEN … ELSE …`, `… NEXT …` and `{ … } UNION { … }`. Extended by `show.ts`. */
 import type { DbError } from "../../protocol/errors.js";
-import type { Query, Variable } from "./ast.js";
-import { type Branch, columnsOf, conditionalQuery, sequentialQuery } from "./composed-queries.js";
+import type { Query, SingleQuery, Variable } from "./ast.js";
+import { type Branch, columnsOf, conditionalQuery, sequentialQuery, singleOf } from "./composed-queries.js";
 import { QueryParser } from "./queries.js";
 
-/** In one another. To plan them takes more than the square of that. */
-const CONDITIONALS_MAX = 9;
+/** In one another. To plan each takes some milliseconds of the thread. */
+const CONDITIONALS_MAX = 33;
 
 export abstract class ComposedParser extends QueryParser {
   private conditionals = 0;
 
   /** Queries with NEXT between. */
   protected query(open: boolean): Query {
-    let query = this.oneQuery(open);
+    return this.sequence(this.oneQuery(open), open);
+  }
+
+  /** NEXT and what follows, behind the query. */
+  protected sequence(first: Query, open: boolean): Query {
+    let query = first;
     for (let at = this.position(); this.acceptWord("NEXT"); at = this.position()) {
       const mistake = (what: string): DbError => this.error(at, "InvalidClauseComposition", what);
       const columns = columnsOf(query);
@@ -21,11 +26,43 @@ export abstract class ComposedParser extends QueryParser {
         throw mistake("a UNION before NEXT has to name its columns: RETURN * is not supported there");
       }
       const next = this.oneQuery(open);
-      if (next.parts.length > 1) {
-        throw mistake("a UNION after NEXT is not supported: put it into CALL (*) { … } and RETURN its columns");
+      const last = next.parts.length > 1 ? columnsOf(next) : [];
+      if (next.parts.length > 1 && (columns === null || last === null)) {
+        throw mistake("around a UNION behind NEXT columns have names: RETURN * is not supported there");
       }
-      query = sequentialQuery(query, columns ?? [], next.parts[0]!);
+      query = sequentialQuery(query, columns ?? [], next, last ?? []);
     }
+    return query;
+  }
+
+  /** A part of a UNION: a query in braces may be a WHEN, or have NEXT or a UNION in it. */
+  protected override part(open: boolean): SingleQuery {
+    const position = this.position();
+    if (this.keyword === "WHEN") throw this.bareInUnion();
+    if (!this.accept("{")) return this.singleQuery(open);
+    const query = this.braced(open);
+    const columns = columnsOf(query);
+    if (columns === null && query.parts.length > 1) {
+      const what = "a UNION in braces has to name its columns: RETURN * is not supported there";
+      throw this.error(position, "InvalidClauseComposition", what);
+    }
+    return singleOf(query, columns ?? []);
+  }
+
+  private bareInUnion(): DbError {
+    const what = "in a UNION a WHEN stands in braces: { WHEN … } UNION { … }";
+    return this.error(this.position(), "InvalidClauseComposition", what);
+  }
+
+  /** The rest of a query in braces. */
+  private braced(open: boolean): Query {
+    this.enter();
+    const outer = this.barEnds;
+    this.barEnds = false;
+    const query = this.query(open);
+    this.barEnds = outer;
+    this.leave();
+    this.expect("}");
     return query;
   }
 
@@ -48,13 +85,7 @@ export abstract class ComposedParser extends QueryParser {
       branches.push({ when, query: this.branch(open) });
     }
     if (this.acceptKeyword("ELSE")) branches.push({ when: null, query: this.branch(open) });
-    if (this.keyword === "UNION") {
-      throw this.error(
-        this.position(),
-        "InvalidClauseComposition",
-        "WHEN cannot stand in a UNION: put it into CALL { … }",
-      );
-    }
+    if (this.keyword === "UNION") throw this.bareInUnion();
     this.conditionals--;
     const columns = this.columnsOfAll(branches);
     if (columns.length === 0 && this.isCounted) {
@@ -81,18 +112,9 @@ export abstract class ComposedParser extends QueryParser {
   }
 
   private branch(open: boolean): Query {
-    if (!this.accept("{")) {
-      const position = this.position();
-      return { kind: "query", parts: [this.singleQuery(open)], all: false, position };
-    }
-    this.enter();
-    const outer = this.barEnds;
-    this.barEnds = false;
-    const query = this.query(open);
-    this.barEnds = outer;
-    this.leave();
-    this.expect("}");
-    return query;
+    if (this.accept("{")) return this.braced(open);
+    const position = this.position();
+    return { kind: "query", parts: [this.singleQuery(open)], all: false, position };
   }
 }
 

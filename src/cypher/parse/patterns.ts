@@ -1,5 +1,6 @@
 /** Patterns: nodes, relationships, paths and label expressions. Extended by `queries.ts`. */
-import { type CypherType, TYPE_WORDS_MAX, typeNamed, writtenType } from "../../values/cypher-type.js";
+import { type CypherType, TYPE_WORDS_MAX, typeNamed, type VectorShape, writtenType } from "../../values/cypher-type.js";
+import { DIMENSIONS_MAX } from "../../values/cypher-vector.js";
 import type {
   DynamicLabel,
   LabelExpr,
@@ -360,8 +361,9 @@ export abstract class PatternParser extends AtomParser {
     }
     if (name === undefined)
       throw this.expected("a type", "Types are INTEGER, FLOAT, STRING, BOOLEAN, DATE, LIST<STRING> and their like.");
+    const vector = name === "VECTOR" ? this.vectorShape() : undefined;
     let item: CypherType[] | null = null;
-    if (this.kind === "<") {
+    if (vector === undefined && this.kind === "<") {
       this.at++;
       const outer = this.barEnds;
       this.barEnds = false;
@@ -370,7 +372,9 @@ export abstract class PatternParser extends AtomParser {
       this.expect(">");
     }
     let types: CypherType[] =
-      name === "ANY" && item !== null ? item : [{ name, item: name === "LIST" ? item : null, notNull: this.notNull() }];
+      name === "ANY" && item !== null
+        ? item
+        : [{ name, item: name === "LIST" ? item : null, ...(vector && { vector }), notNull: this.notNull() }];
     // `STRING LIST`, an older way to write LIST<STRING>.
     while (this.isName(this.at) && /^(?:LIST|ARRAY)$/i.test(this.word())) {
       this.at++;
@@ -378,6 +382,23 @@ export abstract class PatternParser extends AtomParser {
     }
     this.leave();
     return types;
+  }
+
+  /** `<FLOAT32>(3)`, either of both, or nothing. */
+  private vectorShape(): VectorShape {
+    let coordinate: VectorShape["coordinate"] = null;
+    if (this.accept("<")) {
+      coordinate = this.coordinateType();
+      this.expect(">");
+    }
+    if (!this.accept("(")) return { coordinate, dimension: null };
+    const position = this.position();
+    const dimension = this.expression();
+    if (dimension.kind !== "integer" || dimension.value < 1 || dimension.value > DIMENSIONS_MAX) {
+      throw this.error(position, "UnexpectedSyntax", `a vector has 1 to ${DIMENSIONS_MAX} dimensions`);
+    }
+    this.expect(")");
+    return { coordinate, dimension: Number(dimension.value) };
   }
 
   private notNull(): boolean {

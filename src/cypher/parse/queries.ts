@@ -119,10 +119,13 @@ export abstract class QueryParser extends WritingParser {
     return name.value;
   }
 
+  /** A part of a UNION. */
+  protected abstract part(open: boolean): SingleQuery;
+
   /** Single queries with UNION between. */
   protected unitedQuery(open: boolean): Query {
     const position = this.position();
-    const parts = [this.singleQuery(open)];
+    const parts = [this.part(open)];
     let all: boolean | null = null;
     for (let start = this.position(); this.acceptKeyword("UNION"); start = this.position()) {
       const everyRow = this.acceptKeyword("ALL");
@@ -131,7 +134,7 @@ export abstract class QueryParser extends WritingParser {
         throw this.error(start, "InvalidClauseComposition", "UNION and UNION ALL cannot be mixed");
       }
       all = everyRow;
-      parts.push(this.singleQuery(open));
+      parts.push(this.part(open));
     }
     return { kind: "query", parts, all: all ?? false, position };
   }
@@ -175,8 +178,8 @@ export abstract class QueryParser extends WritingParser {
       if (clause.kind === "return") break;
     }
     const last = clauses.at(-1);
+    if (last?.kind !== "return" && this.acceptKeyword("FINISH")) return { clauses, finish: true, position };
     if (last === undefined) throw this.expected("a clause", this.clauseHint());
-    if (last.kind !== "return" && this.acceptKeyword("FINISH")) return { clauses, finish: true, position };
     if (!open && (last.kind === "match" || last.kind === "unwind" || last.kind === "with")) {
       const follow = this.kind === "end" || this.kind === ";" || this.kind === "}" || FOLLOWING.has(this.keyword);
       if (!follow) throw this.expected("a clause", this.clauseHint());

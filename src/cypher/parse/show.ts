@@ -87,7 +87,7 @@ export abstract class ShowParser extends ComposedParser {
     if (procedure === "dbms.procedures" && this.wordAt(this.at) === "EXECUTABLE") this.at++;
     const args: Expr[] = type === null ? [] : [{ kind: "string", value: type, position }];
     const clauses = this.shown({ kind: "call", procedure, args, position });
-    return { kind: "query", parts: [{ clauses, position }], all: false, position };
+    return this.sequence({ kind: "query", parts: [{ clauses, position }], all: false, position }, false);
   }
 
   private wordAt(at: number): string {
@@ -100,7 +100,8 @@ export abstract class ShowParser extends ComposedParser {
     const between = yields === null ? null : this.ordered(call.position);
     const where = this.optionalWhere();
     const result = yields !== null && this.keyword === "RETURN" ? this.projection("return", this.position()) : null;
-    const standalone = between === null && result === null;
+    const isHandedOn = yields !== null && this.isNextWord("NEXT");
+    const standalone = between === null && result === null && !isHandedOn;
     const given = yields ?? (where === null ? null : "*");
     const calls: CallClause = {
       ...call,

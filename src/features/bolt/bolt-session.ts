@@ -90,7 +90,7 @@ export class BoltSession implements RowSink {
       isolation: "read committed",
       waits: true,
     });
-    this.dialect = { elementIds: options.version.major >= 5, utc: options.utc };
+    this.dialect = { elementIds: options.version.major >= 5, utc: options.utc, vectors: options.version.major >= 6 };
     this.username = request.head.username;
     this.tenantName = request.head.tenantId;
     this.restMsMax = request.partition.config.transactions.maxSeconds * 1000;

@@ -1,9 +1,10 @@
 /** Parameters in PackStream as the engine has values. Called by bolt-session.ts. */
 import { boltError } from "../../protocol/bolt/failure-message.js";
-import { STRUCT } from "../../protocol/bolt/message-tags.js";
+import { STRUCT, VECTOR_MARKS } from "../../protocol/bolt/message-tags.js";
 import { type Hydrate, malformed } from "../../protocol/bolt/pack-reader.js";
 import { checkedDays } from "../../query/expr/cypher/temporal-range.js";
 import { parseZone, zonedAtInstant, zonedOfLocal } from "../../query/expr/cypher/temporal-zone.js";
+import { COORDINATE_TYPES, type CypherVector, DIMENSIONS_MAX, vectorOfBytes } from "../../values/cypher-vector.js";
 import { CypherPoint, systemWith, wrappedLongitude } from "../../values/point.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedTime } from "../../values/temporal.js";
 import { doubleOf, floatValue } from "../../values/variant.js";
@@ -28,12 +29,10 @@ export const VARIANTS: Hydrate = {
   },
 };
 
-const notAValue =
-  (what: string, remedy = "") =>
-  (): never => {
-    const message = `${what} are not supported as parameters. ${remedy}`.trimEnd();
-    throw boltError("not_supported", "Neo.ClientError.Statement.TypeError", message);
-  };
+const notAValue = (what: string) => (): never => {
+  const message = `${what} are not supported as parameters.`;
+  throw boltError("not_supported", "Neo.ClientError.Statement.TypeError", message);
+};
 
 const READERS: Readonly<Record<number, readonly [count: number, make: (fields: Fields) => unknown]>> = {
   [STRUCT.date]: [1, ([days]) => new CypherDate(checkedDays(integer(days)))],
@@ -56,7 +55,7 @@ const READERS: Readonly<Record<number, readonly [count: number, make: (fields: F
   [STRUCT.node]: [4, notAValue("Nodes")],
   [STRUCT.relationship]: [8, notAValue("Relationships")],
   [STRUCT.path]: [3, notAValue("Paths")],
-  [STRUCT.vector]: [2, notAValue("Vectors", "Send a list of floats, which a vector index takes as well.")],
+  [STRUCT.vector]: [2, vectorOf],
 };
 
 function integer(value: unknown): number {
@@ -104,6 +103,15 @@ function durationOf([months, days, seconds, nanos]: Fields): Duration {
   if (rest < 0 || rest >= SECOND_NANOS) throw malformed("nanoseconds are not within a second");
   if (typeof seconds !== "bigint") integer(seconds);
   return new Duration(integer(months), integer(days), seconds as number | bigint, rest);
+}
+
+const COORDINATES = new Map(COORDINATE_TYPES.map((type) => [VECTOR_MARKS[type] as number, type]));
+
+function vectorOf([mark, bytes]: Fields): CypherVector {
+  const type = mark instanceof Uint8Array && mark.length === 1 ? COORDINATES.get(mark[0]!) : undefined;
+  const vector = type === undefined || !(bytes instanceof Uint8Array) ? null : vectorOfBytes(type, bytes);
+  if (vector !== null) return vector;
+  throw malformed(`a vector has an unknown type of coordinates, or not 1 to ${DIMENSIONS_MAX} of them`);
 }
 
 function pointOf([srid, ...coordinates]: Fields): CypherPoint {

@@ -1,7 +1,8 @@
 /** Values of rows as PackStream has them. Called by row-writer.ts. */
 
-import { STRUCT } from "../../protocol/bolt/message-tags.js";
+import { STRUCT, VECTOR_MARKS } from "../../protocol/bolt/message-tags.js";
 import type { PackWriter } from "../../protocol/bolt/pack-writer.js";
+import { CypherVector, vectorPlaceholder } from "../../values/cypher-vector.js";
 import { CypherPoint } from "../../values/point.js";
 import {
   CypherDate,
@@ -29,6 +30,8 @@ export interface Dialect {
   readonly elementIds: boolean;
   /** Moments are told in UTC. */
   readonly utc: boolean;
+  /** Vectors are values: Bolt 6. Before, a map stands for each. */
+  readonly vectors: boolean;
 }
 
 const DAY_SECONDS = 86_400;
@@ -69,6 +72,7 @@ function writeObject(writer: PackWriter, value: Compound, dialect: Dialect, dept
   else if (value instanceof GraphPath) writePath(writer, value, dialect, depth);
   else if (value instanceof CypherPoint) writePoint(writer, value);
   else if (value instanceof Uint8Array) writer.bytes(value);
+  else if (value instanceof CypherVector) writeVector(writer, value, dialect, depth);
   else writeTemporal(writer, value as Temporal, dialect);
 }
 
@@ -76,6 +80,16 @@ function writePoint(writer: PackWriter, { srid, x, y, z }: CypherPoint): void {
   writer.structure(z === null ? STRUCT.point2D : STRUCT.point3D, z === null ? 3 : 4);
   writer.integer(srid);
   for (const part of z === null ? [x, y] : [x, y, z]) writer.float(part);
+}
+
+function writeVector(writer: PackWriter, vector: CypherVector, dialect: Dialect, depth: number): void {
+  if (!dialect.vectors) {
+    writeMap(writer, vectorPlaceholder(vector), dialect, depth);
+    return;
+  }
+  writer.structure(STRUCT.vector, 2);
+  writer.bytes(Uint8Array.of(VECTOR_MARKS[vector.type]));
+  writer.bytes(vector.bytes);
 }
 
 function writeMap(writer: PackWriter, map: VariantMap, dialect: Dialect, depth: number): void {

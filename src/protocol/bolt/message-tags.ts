@@ -43,6 +43,16 @@ export const STRUCT = {
   vector: 0x56,
 } as const;
 
+/** What a vector's coordinates are: the bytes that stand before one such number in PackStream. */
+export const VECTOR_MARKS = {
+  INTEGER8: 0xc8,
+  INTEGER16: 0xc9,
+  INTEGER32: 0xca,
+  INTEGER: 0xcb,
+  FLOAT32: 0xc6,
+  FLOAT: 0xc1,
+} as const;
+
 /** A revision of the protocol. */
 export interface BoltVersion {
   readonly major: number;

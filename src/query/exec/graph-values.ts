@@ -2,21 +2,28 @@
  * Values as graphs store them, and entities inside of values. Called by the operator and the writer of graph writes.
  */
 import { cypherError } from "../../values/cypher-error.js";
+import { CypherVector } from "../../values/cypher-vector.js";
 import type { Value } from "../../values/values.js";
 import { GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../values/variant.js";
 
 /** Throws TypeError InvalidPropertyType for what no property can hold: maps, nodes, relationships, paths. */
 export function checkPropertyValue(value: Variant): void {
   if (typeof value !== "object" || value === null) return;
-  if (Array.isArray(value)) for (const item of value as readonly Variant[]) checkPropertyValue(item);
-  else if (
+  if (Array.isArray(value)) {
+    for (const item of value as readonly Variant[]) {
+      if (item instanceof CypherVector) {
+        throw cypherError("TypeError", "InvalidPropertyType", "a list of a property cannot hold vectors");
+      }
+      checkPropertyValue(item);
+    }
+  } else if (
     value instanceof Map ||
     value instanceof GraphNode ||
     value instanceof GraphRelationship ||
     value instanceof GraphPath
   ) {
     const message =
-      "properties can only hold booleans, numbers, strings, byte arrays, points, temporal values and lists of these";
+      "properties can only hold booleans, numbers, strings, byte arrays, points, vectors, temporal values and lists of these";
     throw cypherError("TypeError", "InvalidPropertyType", message);
   }
 }

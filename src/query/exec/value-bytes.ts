@@ -1,6 +1,7 @@
 /** Estimates of the memory that values take, for the bound of a statement. */
 
 import { StoredMap } from "../../storage/stored-map.js";
+import { CypherVector } from "../../values/cypher-vector.js";
 import { Json, type SqlType, type Value } from "../../values/values.js";
 import { GraphNode, GraphPath, GraphRelationship, type VariantMap } from "../../values/variant.js";
 
@@ -45,6 +46,7 @@ export function bytesOf(value: Value): number {
   if (typeof value !== "object" || value === null) return 0;
   if (value instanceof Float32Array) return VECTOR_BYTES + value.byteLength;
   if (value instanceof Uint8Array) return OBJECT_BYTES + value.byteLength;
+  if (value instanceof CypherVector) return VECTOR_BYTES + value.bytes.byteLength;
   if (Array.isArray(value)) return kept(value, listBytes);
   if ("elements" in value) {
     return OBJECT_BYTES + kept(value.elements, listBytes);

@@ -5,6 +5,7 @@
 
 import { sqlError } from "../../protocol/errors.js";
 import { fitBits } from "../../values/bit-string.js";
+import { CypherVector } from "../../values/cypher-vector.js";
 import { checkedTimestamp, DAY_MICROS, roundMicros, SECOND_MICROS, splitTimestamp } from "../../values/datetime.js";
 import type { Clock } from "../../values/datetime-parse.js";
 import { asHalves } from "../../values/half-vector.js";
@@ -28,6 +29,7 @@ import {
 } from "../../values/values.js";
 import type { Variant } from "../../values/variant.js";
 import { isList, variantToJson, variantToText } from "../../values/variant-format.js";
+import { listOfVector } from "../../values/vector-list.js";
 import { fitVector, vectorOf, vectorOfArray } from "../../values/vector-text.js";
 import { canCoerce, isBinaryCoercible } from "./coercion.js";
 import { trimBlanks } from "./compare.js";
@@ -136,7 +138,8 @@ function baseConversion(from: SqlType, to: SqlType, assignment: boolean): Conver
 }
 
 /** By the SQL type that the value is nearest to. Throws 22023 when that does not become the type. */
-function fromVariant(variant: Variant, to: SqlType, context: EvalContext): Value {
+function fromVariant(given: Variant, to: SqlType, context: EvalContext): Value {
+  const variant = given instanceof CypherVector ? listOfVector(given) : given;
   if (to.element !== null && isList(variant)) {
     return sqlArray(variant.map((item) => (item === null ? null : fromVariant(item, to.element!, context))));
   }

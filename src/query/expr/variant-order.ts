@@ -5,6 +5,7 @@
  */
 
 import { compareText } from "../../values/compare-text.js";
+import { CypherVector, compareCypherVectors, cypherVectorKey } from "../../values/cypher-vector.js";
 import { CypherPoint, comparePoints, pointKey } from "../../values/point.js";
 import {
   CypherDate,
@@ -43,6 +44,7 @@ function kindOfObject(value: object): Kind {
   if (value instanceof GraphPath) return KIND.path;
   if (value instanceof CypherPoint) return KIND.point;
   if (value instanceof Uint8Array) return KIND.bytes;
+  if (value instanceof CypherVector) return KIND.vector;
   if (value instanceof CypherDate) return KIND.date;
   if (value instanceof ZonedDateTime) return KIND.zonedDateTime;
   if (value instanceof LocalDateTime) return KIND.localDateTime;
@@ -84,6 +86,8 @@ function compare(a: Variant, b: Variant, depth: number): number {
       return comparePoints(a as CypherPoint, b as CypherPoint);
     case KIND.bytes:
       return Buffer.compare(a as Uint8Array, b as Uint8Array);
+    case KIND.vector:
+      return compareCypherVectors(a as CypherVector, b as CypherVector);
     default:
       return compareTemporal(a as Temporal, b as Temporal);
   }
@@ -214,5 +218,6 @@ function objectKey(value: Exclude<Variant, null | boolean | number | bigint | st
   }
   if (value instanceof CypherPoint) return `X${pointKey(value)};`;
   if (value instanceof Uint8Array) return `B${value.length}:${Buffer.from(value).toString("latin1")}`;
+  if (value instanceof CypherVector) return `V${cypherVectorKey(value)};`;
   return `T${temporalKey(value as Temporal)};`;
 }

@@ -59,13 +59,13 @@ function reorder(plan: Plan, cardinality: Cardinality): Plan {
     );
   }
   const parts = inputsOfJoins(plan);
-  const inputs = parts.inputs.map((input) => ({ ...input, plan: reorder(input.plan, cardinality) }));
-  if (inputs.length < 3 || inputs.length > INPUTS_MAX) {
+  if (parts.inputs.length < 3 || parts.inputs.length > INPUTS_MAX) {
     return withChildren(
       plan,
       [plan.left, plan.right].map((child) => reorder(child, cardinality)),
     );
   }
+  const inputs = parts.inputs.map((input) => ({ ...input, plan: reorder(input.plan, cardinality) }));
   const joins = new JoinInputs(inputs, parts.conditions);
   const found = new Search(joins, cardinality).best();
   return found === null ? plan : withColumns(filtered(found, joins.above), plan.columns);

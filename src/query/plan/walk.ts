@@ -455,21 +455,27 @@ export function subqueriesOf(plan: Plan): readonly Extract<Expr, { kind: "subque
   return found;
 }
 
+/** Of nodes that were asked for: nodes do not change, and rules ask for each level of a nested plan. */
+const OUTER_COLUMNS = new WeakMap<Plan, ReadonlySet<ColumnId>>();
+
 /**
  * Columns that the plan reads but does not make: those of enclosing queries, or of a lateral join's left side.
- * Ids are unique in a statement, so what some node below makes is never meant from outside.
+ * Ids are unique in a statement, so what some node below makes is never meant from outside. A node hands on what those
+ * above it may read, so its inputs' columns are all that it can find below.
  */
-export function outerColumnsOf(plan: Plan): Set<ColumnId> {
+export function outerColumnsOf(plan: Plan): ReadonlySet<ColumnId> {
+  const known = OUTER_COLUMNS.get(plan);
+  if (known !== undefined) return known;
   const read = new Set<ColumnId>();
-  const made = new Set<ColumnId>();
-  walkPlan(plan, (node) => {
-    for (const expr of exprsOfPlan(node)) for (const id of columnsOf(expr)) read.add(id);
-    for (const column of madeBy(node)) made.add(column.id);
-    if (node.kind === "recursive") made.add(node.iteration);
-    if (node.kind === "graphwrite") for (const id of variablesOf(node.steps)) made.add(id);
-    if (node.kind === "commonscan") for (const id of node.table.outer) read.add(id);
-  });
-  for (const id of made) read.delete(id);
+  for (const expr of exprsOfPlan(plan)) for (const id of columnsOf(expr)) read.add(id);
+  if (plan.kind === "commonscan") for (const id of plan.table.outer) read.add(id);
+  const children = childrenOf(plan);
+  for (const child of children) for (const id of outerColumnsOf(child)) read.add(id);
+  for (const child of children) for (const { id } of child.columns) read.delete(id);
+  for (const { id } of madeBy(plan)) read.delete(id);
+  if (plan.kind === "recursive") read.delete(plan.iteration);
+  if (plan.kind === "graphwrite") for (const id of variablesOf(plan.steps)) read.delete(id);
+  OUTER_COLUMNS.set(plan, read);
   return read;
 }
 
@@ -545,12 +551,17 @@ export function modifiesData(plan: Plan): boolean {
   return modifies;
 }
 
+/** Of nodes that were asked for, as in OUTER_COLUMNS. */
+const IS_VOLATILE = new WeakMap<Plan, boolean>();
+
 /** Calls a volatile function somewhere, so that another run may give other rows. */
 export function isVolatilePlan(plan: Plan): boolean {
-  let volatile = false;
-  walkPlan(plan, (node) => {
-    volatile ||= exprsOfPlan(node).some(isVolatile);
-    volatile ||= subqueriesOf(node).some((subquery) => isVolatilePlan(subquery.plan));
-  });
+  const known = IS_VOLATILE.get(plan);
+  if (known !== undefined) return known;
+  const volatile =
+    exprsOfPlan(plan).some(isVolatile) ||
+    subqueriesOf(plan).some((subquery) => isVolatilePlan(subquery.plan)) ||
+    childrenOf(plan).some(isVolatilePlan);
+  IS_VOLATILE.set(plan, volatile);
   return volatile;
 }

@@ -22,7 +22,7 @@ await step("executeQuery with parameters and a transformer", async () => {
     { name: "Alice", friend: "David" },
     { database: "neo4j" },
   );
-  equal([summary.counters.updates().nodesCreated, summary.database.name], [2, "default"]);
+  equal([summary.counters.updates().nodesCreated, summary.database.name], [2, "neo4j"]);
   const names = await driver.executeQuery(
     "MATCH (p:Person)-[:KNOWS]->(:Person) RETURN p.name AS name",
     {},
@@ -86,5 +86,11 @@ await step("a transaction's timeout and metadata", async () => {
   const config = { timeout: 100, metadata: { application: "test" } };
   await fails(session.run(long, {}, config), "Neo.ClientError.Transaction.TransactionTimedOut");
   await session.close();
+});
+await step("vectors, for which a map stands, and as lists", async () => {
+  const { records } = await driver.executeQuery(
+    "WITH vector([1, 2], 2, INTEGER8) AS v CREATE (n:Vec {v: v}) RETURN n.v AS v, toIntegerList(n.v) AS l",
+  );
+  equal(records[0].toObject(), { v: { originalType: "VECTOR(2, INTEGER8)", reason: "UNKNOWN_TYPE" }, l: [1, 2] });
 });
 await driver.close();

@@ -48,6 +48,7 @@ function equal(a: Variant, b: Variant, depth: number): Truth {
     case KIND.path:
     case KIND.point:
     case KIND.bytes:
+    case KIND.vector:
       return compareVariants(a, b) === 0;
     default:
       return compareTemporal(a as Temporal, b as Temporal) === 0;

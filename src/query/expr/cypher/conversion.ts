@@ -1,6 +1,8 @@
 /** Conversions between Cypher's types: toInteger() and its kin, and the text of values. */
+
 import { cypherError } from "../../../values/cypher-error.js";
 import { isOfType } from "../../../values/cypher-type.js";
+import { CypherVector, vectorTypeName } from "../../../values/cypher-vector.js";
 import { CypherPoint, pointToText } from "../../../values/point.js";
 import { temporalToText } from "../../../values/temporal-text.js";
 import { BOOL } from "../../../values/values.js";
@@ -14,6 +16,7 @@ import {
   type Variant,
 } from "../../../values/variant.js";
 import { integerValue, isList, isTemporal } from "../../../values/variant-format.js";
+import { itemsOfVector } from "../../../values/vector-list.js";
 import type { ScalarFunction } from "../expr.js";
 import { numberOf } from "../variant-order.js";
 import { equals } from "./comparison.js";
@@ -99,6 +102,9 @@ function booleanOf(value: Variant): boolean | null | undefined {
   return word === "true" ? true : word === "false" ? false : null;
 }
 
+/** A vector may stand for a list of the same numbers. */
+const NUMERIC: ReadonlySet<string> = new Set(["toInteger", "toFloat"]);
+
 type Convert = (value: Variant) => Variant | undefined;
 
 /**
@@ -113,8 +119,9 @@ function conversions(name: string, wanted: string, convert: Convert): ScalarFunc
       return result;
     }),
     cypherFn(`${name}OrNull`, 1, (value) => orNull(value)!),
-    cypherFn(`${name}List`, 1, (list) => {
-      if (!isList(list)) throw wrongArgument(`${name}List()`, "a list", list);
+    cypherFn(`${name}List`, 1, (value) => {
+      const list = NUMERIC.has(name) ? itemsOfVector(value) : isList(value) ? value : undefined;
+      if (list === undefined) throw wrongArgument(`${name}List()`, "a list", value);
       return list.map((item) => orNull(item)!);
     }),
   ];
@@ -146,6 +153,7 @@ function typeName(value: NonNullable<Variant>): string {
   if (value instanceof GraphPath) return "PATH";
   if (value instanceof CypherPoint) return "POINT";
   if (value instanceof Uint8Array) return "BYTES";
+  if (value instanceof CypherVector) return vectorTypeName(value);
   return TEMPORAL_NAMES[value.constructor.name] ?? "ANY";
 }
 

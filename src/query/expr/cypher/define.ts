@@ -65,6 +65,7 @@ const NAMES: Record<Kind, string> = {
   [KIND.path]: "a path",
   [KIND.point]: "a point",
   [KIND.bytes]: "a byte array",
+  [KIND.vector]: "a vector",
   [KIND.zonedDateTime]: "a datetime",
   [KIND.localDateTime]: "a local datetime",
   [KIND.date]: "a date",

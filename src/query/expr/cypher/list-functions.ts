@@ -4,6 +4,7 @@ import { LIST_ITEMS_MAX } from "../../../protocol/limits.js";
 import { spend } from "../../../protocol/stretch.js";
 import type { Turns } from "../../../protocol/turns.js";
 import { cypherError } from "../../../values/cypher-error.js";
+import { CypherVector } from "../../../values/cypher-vector.js";
 import { BOOL, VARIANT } from "../../../values/values.js";
 import { isIntegerValue, type Variant } from "../../../values/variant.js";
 import { isList } from "../../../values/variant-format.js";
@@ -21,7 +22,8 @@ export function charactersOf(text: string): number {
 function size(value: Variant): number {
   if (isList(value) || value instanceof Uint8Array) return value.length;
   if (typeof value === "string") return charactersOf(value);
-  throw wrongArgument("size()", "a list, a string or a byte array", value);
+  if (value instanceof CypherVector) return value.dimension;
+  throw wrongArgument("size()", "a list, a string, a vector or a byte array", value);
 }
 
 function isEmpty(value: Variant): boolean {

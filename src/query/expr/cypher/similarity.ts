@@ -1,6 +1,8 @@
 /** Similarity of two nodes, for patterns like `(a)-[:SIMILAR_TO > 0.5]-(b)`. */
+
 import { FLOAT8, VARIANT, type Value, VECTOR } from "../../../values/values.js";
-import { doubleOf, floatValue } from "../../../values/variant.js";
+import { doubleOf, floatValue, type Variant } from "../../../values/variant.js";
+import { itemsOfVector } from "../../../values/vector-list.js";
 import type { Expr, ScalarFunction } from "../expr.js";
 import { OPERATORS } from "./operators.js";
 
@@ -20,8 +22,9 @@ export const SIMILARITY: ScalarFunction = Object.freeze({
   apply: similarity,
 });
 
-function similarity(a: Value, b: Value): Value {
-  if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return null;
+function similarity(first: Value, second: Value): Value {
+  const [a, b] = [itemsOfVector(first as Variant), itemsOfVector(second as Variant)];
+  if (a === undefined || b === undefined || a.length !== b.length) return null;
   let product = 0;
   let squareA = 0;
   let squareB = 0;
@@ -43,8 +46,9 @@ function hasDirection(square: number): boolean {
 }
 
 /** The vector of length 1 that points where the list does; null for what has no similarity to anything. */
-export function directionOf(list: Value): Float32Array | null {
-  if (!Array.isArray(list)) return null;
+export function directionOf(value: Value): Float32Array | null {
+  const list = itemsOfVector(value as Variant);
+  if (list === undefined) return null;
   const numbers = new Float64Array(list.length);
   let square = 0;
   for (let i = 0; i < list.length; i++) {

@@ -7,6 +7,7 @@ import { isOfType } from "../../../values/cypher-type.js";
 import { BOOL, INT4, INT8, type SqlType, TEXT, VARIANT, type Value, VECTOR } from "../../../values/values.js";
 import { doubleOf, GraphNode, GraphRelationship, type Variant, type VariantMap } from "../../../values/variant.js";
 import { isList, variantToText } from "../../../values/variant-format.js";
+import { itemsOfVector } from "../../../values/vector-list.js";
 import { differs, equals, greater, greaterOrEqual, less, lessOrEqual } from "../cypher/comparison.js";
 import { HAS_LABEL, PROPERTY } from "../cypher/entities.js";
 import type { ScalarFunction } from "../expr.js";
@@ -14,11 +15,11 @@ import { toVariant } from "../variant-cast.js";
 import { isVariantAsIs } from "../variant-order.js";
 import { type FunctionFamily, family, fn, op } from "./define.js";
 
-/** For entities that pass `isMeant`: a list of that many numbers as a vector; null for anything else. */
+/** For entities that pass `isMeant`: a vector or a list of that many numbers; null for anything else. */
 function graphVector(isMeant: boolean, properties: VariantMap, key: string, dimensions: number): Float32Array | null {
-  const list = isMeant ? properties.get(key) : null;
-  if (!Array.isArray(list) || list.length !== dimensions) return null;
-  const vector = Float32Array.from(list as readonly Variant[], doubleOf);
+  const list = isMeant ? itemsOfVector(properties.get(key)) : undefined;
+  if (list?.length !== dimensions) return null;
+  const vector = Float32Array.from(list, doubleOf);
   return vector.every(Number.isFinite) ? vector : null;
 }
 
