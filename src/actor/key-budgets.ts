@@ -89,11 +89,15 @@ export class KeyBudget {
     const now = this.host.now();
     const nextDay = now - (now % DAY_MS) + DAY_MS;
     const resetsAt = new Date(nextDay).toISOString();
-    throw new DbError("budget_exhausted", `The ${who} may ${VERBS[what]} ${most} ${what} a day; ${left} are left today.`, {
-      retry_after_seconds: Math.ceil((nextDay - now) / 1000),
-      resets_at: resetsAt,
-      hint: `The next day begins at ${resetsAt}. ${remedy}`,
-    });
+    throw new DbError(
+      "budget_exhausted",
+      `The ${who} may ${VERBS[what]} ${most} ${what} a day; ${left} are left today.`,
+      {
+        retry_after_seconds: Math.ceil((nextDay - now) / 1000),
+        resets_at: resetsAt,
+        hint: `The next day begins at ${resetsAt}. ${remedy}`,
+      },
+    );
   }
 
   /** Counts, whether so much is left or not. */
@@ -324,6 +328,8 @@ export class KeyBudgets {
     const tx = this.host.shard.begin({ readOnly: true });
     const bytes = tx.get(keyBudgetKey(tenant, keyId));
     tx.rollback();
-    return bytes === undefined ? { ...UNUSED } : { ...UNUSED, ...(JSON.parse(Buffer.from(bytes).toString()) as Partial<Used>) };
+    return bytes === undefined
+      ? { ...UNUSED }
+      : { ...UNUSED, ...(JSON.parse(Buffer.from(bytes).toString()) as Partial<Used>) };
   }
 }

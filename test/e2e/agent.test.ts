@@ -194,7 +194,11 @@ t.test("an agent's budget of a day is one for all who run it, and outlives the s
   const as = await server.tenant("budgeted");
   await server.rows("CREATE AGENT counted WITH (lead = (statements_per_day = 1))", [], { token: as });
   asks("SELECT 1");
-  t.equal((await server.sql("EXECUTE AGENT counted 'x'", [], { token: as })).status, 200, "another tenant's has its own");
+  t.equal(
+    (await server.sql("EXECUTE AGENT counted 'x'", [], { token: as })).status,
+    200,
+    "another tenant's has its own",
+  );
 
   await server.rows("CREATE AGENT reader WITH (lead = (rows_per_day = 5, statements = [read]))");
   asks("SELECT * FROM generate_series(1, 4)", "SELECT * FROM generate_series(1, 2)", "SELECT 1");
@@ -223,7 +227,10 @@ t.test("an agent's budget of a day is one for all who run it, and outlives the s
   await refused("talker", /0 are left/);
 
   const nameless = await agent({ lead: { rows_per_day: 1 } });
-  t.match(nameless.body.error, { details: { sqlstate: "22023" }, message: /a budget for a day is that of a named agent/ });
+  t.match(nameless.body.error, {
+    details: { sqlstate: "22023" },
+    message: /a budget for a day is that of a named agent/,
+  });
   for (const name of ["counted", "reader", "talker"]) await server.rows(`DROP AGENT ${name}`);
 });
 

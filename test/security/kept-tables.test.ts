@@ -392,7 +392,9 @@ t.test("memories are their maker's, where the tenant has roles", async (t) => {
   }
   const recall = (who: Who) => call(who, "POST", "/v1/ai/memory/anns/recall", { query: "xyzzy" });
   const listed = async (who: Who) =>
-    (await must(who, 200, "GET", "/v1/ai/memory")).body.data.namespaces.map((one: { namespace: string }) => one.namespace);
+    (await must(who, 200, "GET", "/v1/ai/memory")).body.data.namespaces.map(
+      (one: { namespace: string }) => one.namespace,
+    );
   const denied = await recall("ben");
   t.match(denied, { status: 403, body: { error: { details: { hint: /GRANT SELECT.* ON "_memory_anns"/ } } } });
   t.equal((await call("ben", "GET", "/v1/subscribe?table=_memory_anns")).status, 403);

@@ -3,8 +3,8 @@
  * (protocol/lead.ts); a run by such a key may do what both allow.
  */
 import Type from "typebox";
-import { Strict } from "../../protocol/endpoints/schemas.js";
 import { type AgentsDay, hasDay } from "../../actor/key-budgets.js";
+import { Strict } from "../../protocol/endpoints/schemas.js";
 import { sqlError } from "../../protocol/errors.js";
 import { STATEMENT_KINDS } from "../../protocol/lead.js";
 

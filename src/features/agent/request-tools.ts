@@ -23,8 +23,8 @@ import { checkedArguments, findTool } from "../tools/toolbox.js";
 import { dayOf } from "./agent-lead.js";
 import { type CallTool, forkFor } from "./agent-sandbox.js";
 import type { AgentTools, AgentTrace, ToolBounds } from "./agent-tools.js";
-import { RunBudget } from "./run-budget.js";
 import { AGENT_OPTIONS, type AgentOptions, refuseUnknownTool, runAgent } from "./run-agent.js";
+import { RunBudget } from "./run-budget.js";
 
 const READING = [
   "list_tables",
@@ -153,6 +153,8 @@ async function within<T>(
   else signal.addEventListener("abort", stop);
   try {
     return await work(own);
+  } catch (error) {
+    throw own.told(error);
   } finally {
     signal.removeEventListener("abort", stop);
     own.ended();

@@ -1,6 +1,6 @@
 /**
- * What one run of an agent may use: what its caller may, so many tokens in one run, and what is left of the agent's day.
- * The model and the tools share it.
+ * What one run of an agent may use: what its caller may, so many tokens in one run, and what is left of the agent's
+ * day. The model and the tools share it.
  */
 import { type KeyBudget, RequestBudget } from "../../actor/key-budgets.js";
 import { callerOf } from "../../actor/request.js";
