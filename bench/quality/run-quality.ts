@@ -169,7 +169,7 @@ function renew(part: string): void {
 /** What `run-quality.js questions` and `run-quality.js answers` do. */
 const PARTS: Readonly<Record<string, (server: TestServer) => Promise<string>>> = {
   questions: async (server) => questionsPage(await askQuestions(server)),
-  answers: async () => answersPage(await measureAnswers(), await askFolder()),
+  answers: async () => answersPage(await measureAnswers(), await askFolder("first")),
 };
 
 async function renewAll(server: TestServer): Promise<void> {
@@ -177,7 +177,7 @@ async function renewAll(server: TestServer): Promise<void> {
     claimsPage(await measureClaims("held-out")),
     questionsPage(await askQuestions(server)),
     await retrievalPage(server),
-    answersPage(await measureAnswers(), await askFolder()),
+    answersPage(await measureAnswers(), await askFolder("first")),
     memoryPage({
       seen: await measureMemories(server, "seen"),
       heldBack: await measureMemories(server, "held-back"),
