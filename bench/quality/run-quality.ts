@@ -113,7 +113,8 @@ function folderPage({ first, second }: AskedFolders): string {
 differ from others in a field or two), as a chat answers: ${first.length} questions, 15 of which the documents do not
 answer. The second folder has 20 other documents in place of the 35, and ${second.length} questions, 20 of which they do
 not answer. Right is the sentence that says it with its file as the citation. The questions were written before the
-rules were changed; of those that nobody looked at, the counts alone were seen (of the first folder two refusals, too). \`node dist/bench/quality/run-quality.js answers\` renews this part.
+rules were changed; of those that nobody looked at, the counts alone were seen (of the first folder two refusals, too).
+\`node dist/bench/quality/run-quality.js answers\` renews this part.
 
 ${table(
   "| questions | all | right | rightly refused | refused | wrong | right, 95 % |",

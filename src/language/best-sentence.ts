@@ -169,16 +169,15 @@ async function countsAlike({ text }: Candidate, question: string, embed: EmbedTe
   return asked.some((_, i) => vectors.slice(asked.length).some((vector) => cosine(vectors[i]!, vector) >= ALIKE));
 }
 
-async function candidatesOf(question: string, passages: readonly Passage[], turns: Turns): Promise<Candidate[]> {
-  const asked = stemsOf(question.replaceAll(HOW, "$1"));
-  // "What is 2+2?"
-  if (![...asked].some((stem) => /\p{L}/u.test(stem))) return [];
-  const names = namesOf(question);
-  const deed = deedOf(question);
-  const counted = [...countedOf(question)];
-  const labels = labelsOf(question);
-  const lines = passages.map(({ text, about }) => stemLine(`${about}\n${text}`));
-  const split: { sentence: Sentence; stems: Set<string>; place: number }[] = [];
+interface Split {
+  readonly sentence: Sentence;
+  readonly stems: Set<string>;
+  readonly place: number;
+}
+
+/** The sentences of all passages; the words of each passage, and those of what it is about. */
+async function splitPassages(passages: readonly Passage[], turns: Turns) {
+  const split: Split[] = [];
   const around: Set<string>[] = [];
   const topics: Set<string>[] = [];
   for (const [place, { text, about, title }] of passages.entries()) {
@@ -196,6 +195,19 @@ async function candidatesOf(question: string, passages: readonly Passage[], turn
     }
     around.push(all);
   }
+  return { split, around, topics };
+}
+
+async function candidatesOf(question: string, passages: readonly Passage[], turns: Turns): Promise<Candidate[]> {
+  const asked = stemsOf(question.replaceAll(HOW, "$1"));
+  // "What is 2+2?"
+  if (![...asked].some((stem) => /\p{L}/u.test(stem))) return [];
+  const names = namesOf(question);
+  const deed = deedOf(question);
+  const counted = [...countedOf(question)];
+  const labels = labelsOf(question);
+  const lines = labels.length === 0 ? [] : passages.map(({ text, about }) => stemLine(`${about}\n${text}`));
+  const { split, around, topics } = await splitPassages(passages, turns);
   // Words of few sentences tell more (inverse document frequency).
   const frequency = new Map<string, number>();
   for (const { stems } of split) for (const stem of stems) frequency.set(stem, (frequency.get(stem) ?? 0) + 1);
