@@ -24,14 +24,19 @@ export interface AskedOfFolder extends FolderQuestion {
   readonly said: string;
 }
 
-export async function askFolder(): Promise<AskedOfFolder[]> {
-  const questions: FolderQuestion[] = JSON.parse(
-    readFileSync(join(ROOT, "test/quality/folder/questions.json"), "utf8"),
-  );
+/** Documents written by hand, and the questions over them and the others. */
+export const FOLDERS = {
+  first: ["written.json", "questions.json"],
+  second: ["second-written.json", "second-questions.json"],
+} as const;
+
+export async function askFolder(which: keyof typeof FOLDERS): Promise<AskedOfFolder[]> {
+  const [written, asking] = FOLDERS[which];
+  const questions: FolderQuestion[] = JSON.parse(readFileSync(join(ROOT, "test/quality/folder", asking), "utf8"));
   const folder = new TestFolder();
   const server = await TestServer.start({ TESSERA_FILES_ROOTS: folder.root });
   try {
-    for (const [path, text] of Object.entries(folderDocuments())) folder.put(path, text);
+    for (const [path, text] of Object.entries(folderDocuments(written))) folder.put(path, text);
     const made = await server.expect(201, "POST", ROUTE, { name: "docs", watch_dir: folder.root, embed_text: true });
     await ready(server, made.body.data.id);
     const { session_id } = (await server.expect(201, "POST", "/v1/ai/sessions", { collections: ["docs"] })).body;

@@ -90,6 +90,8 @@ export interface ActorFeatures {
   leave(partition: Partition): Promise<void>;
   /** An audited request has ended so. */
   audited(request: Request, status: number, code: string | null): void;
+  /** A lead or a budget has refused what a request asks. */
+  refused(request: Request, error: DbError): void;
   /** Work beside requests that is under way for the tenant. */
   running(partition: Partition, tenant: number): readonly Running[];
   /** Tenants that such work keeps in memory. */

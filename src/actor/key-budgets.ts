@@ -1,7 +1,7 @@
 /**
- * What API keys on a lead, and whole tenants, have used of their budgets (`rows_per_day`, `bytes_per_day`,
- * `tokens_per_day`), by days of UTC. Counted by the
- * actor that answers, and stored with the tenant at each sweep: a crash forgets what was used within the last half
+ * What API keys on a lead, agents on a lead, and whole tenants have used of their budgets (`rows_per_day`,
+ * `bytes_per_day`, `tokens_per_day`, `statements_per_day`), by days of UTC. Counted by the actor that owns the tenant,
+ * for all connections, and stored with the tenant at each sweep: a crash forgets what was used within the last half
  * second, and longer where hundreds of keys read at once.
  */
 import { DbError } from "../protocol/errors.js";
@@ -31,22 +31,45 @@ interface Used {
   rows: number;
   bytes: number;
   tokens: number;
+  /** Only agents' are counted. */
+  statements: number;
 }
 
-type What = "rows" | "bytes" | "tokens";
+const UNUSED: Used = { day: 0, rows: 0, bytes: 0, tokens: 0, statements: 0 };
 
-const VERBS = { rows: "read", bytes: "read", tokens: "use" } as const;
+type What = "rows" | "bytes" | "tokens" | "statements";
+
+const VERBS = { rows: "read", bytes: "read", tokens: "use", statements: "run" } as const;
 
 export type DailyBudget = Pick<Lead, "rows_per_day" | "bytes_per_day" | "tokens_per_day">;
 
+/** Of an agent's lead. */
+export interface AgentsDay extends Pick<DailyBudget, "rows_per_day" | "tokens_per_day"> {
+  readonly statements_per_day?: number;
+}
+
+export function hasDay({ rows_per_day, tokens_per_day, statements_per_day }: AgentsDay): boolean {
+  return rows_per_day !== undefined || tokens_per_day !== undefined || statements_per_day !== undefined;
+}
+
 /** In the place of a key's id: all keys and users of the tenant. */
 const WHOLE_TENANT = "";
+/** Before an agent's name, in the place of a key's id, which has no slash. */
+const AGENT = "agent/";
 
-/** A key's, of all its requests; or a tenant's. */
-class KeyBudget {
+/** Whose budget it is, for messages, and how to get a larger one. */
+function holderOfBudget(keyId: string): { readonly who: string; readonly remedy: string } {
+  if (keyId === WHOLE_TENANT) return { who: "tenant", remedy: "An administrator can raise it: PUT /admin/budget." };
+  if (!keyId.startsWith(AGENT)) return { who: "API key", remedy: "A key with a larger budget, or none, may go on." };
+  const name = keyId.slice(AGENT.length);
+  return { who: `agent "${name}"`, remedy: "CREATE OR REPLACE AGENT can raise it." };
+}
+
+/** A key's, of all its requests; an agent's, of all its runs; or a tenant's. */
+export class KeyBudget {
   constructor(
     private readonly used: Used,
-    private readonly lead: Lead,
+    public lead: Lead & AgentsDay,
     readonly owner: { readonly tenant: number; readonly keyId: string },
     private readonly host: { readonly now: () => number; changed(budget: KeyBudget): void },
   ) {}
@@ -62,15 +85,19 @@ class KeyBudget {
     const used = this.today();
     if (used[what] + count <= most) return;
     const left = Math.max(0, most - used[what]);
-    const isTenants = this.owner.keyId === WHOLE_TENANT;
-    const who = isTenants ? "tenant" : "API key";
-    const message = `The ${who} may ${VERBS[what]} ${most} ${what} a day; ${left} are left today.`;
-    throw new DbError("budget_exhausted", message, {
-      retry_after_seconds: Math.ceil((DAY_MS - (this.host.now() % DAY_MS)) / 1000),
-      hint: isTenants
-        ? "The day ends at midnight, UTC. An administrator can raise the budget: PUT /admin/budget."
-        : "The day ends at midnight, UTC. A key with a larger budget, or none, may go on.",
-    });
+    const { who, remedy } = holderOfBudget(this.owner.keyId);
+    const now = this.host.now();
+    const nextDay = now - (now % DAY_MS) + DAY_MS;
+    const resetsAt = new Date(nextDay).toISOString();
+    throw new DbError(
+      "budget_exhausted",
+      `The ${who} may ${VERBS[what]} ${most} ${what} a day; ${left} are left today.`,
+      {
+        retry_after_seconds: Math.ceil((nextDay - now) / 1000),
+        resets_at: resetsAt,
+        hint: `The next day begins at ${resetsAt}. ${remedy}`,
+      },
+    );
   }
 
   /** Counts, whether so much is left or not. */
@@ -89,13 +116,13 @@ class KeyBudget {
   }
 
   get usedToday(): Pick<Used, What> {
-    const { rows, bytes, tokens } = this.today();
-    return { rows, bytes, tokens };
+    const { rows, bytes, tokens, statements } = this.today();
+    return { rows, bytes, tokens, statements };
   }
 
   private today(): Used {
     const day = Math.floor(this.host.now() / DAY_MS);
-    if (day !== this.used.day) Object.assign(this.used, { day, rows: 0, bytes: 0, tokens: 0 });
+    if (day !== this.used.day) Object.assign(this.used, { ...UNUSED, day });
     return this.used;
   }
 }
@@ -140,63 +167,23 @@ export class RequestBudget implements RowBudget {
     this.add("tokens", count);
   }
 
+  /** Throws, and takes nothing, where none is left. */
+  takeStatement(): void {
+    this.require("statements", 1);
+    this.add("statements", 1);
+  }
+
   /** Of an answer that has to leave: what was committed is told. */
   takeBytesAnyway(count: number): void {
     this.add("bytes", count);
   }
 
-  private require(what: What, count: number): void {
+  protected require(what: What, count: number): void {
     for (const budget of this.budgets) budget.require(what, count);
   }
 
   private add(what: What, count: number): void {
     for (const budget of this.budgets) budget.add(what, count);
-  }
-}
-
-/** Of an agent's run: what its caller's is, and so many tokens for the agent's model and its tools together. */
-export class RunBudget extends RequestBudget {
-  private tokensLeft: number;
-
-  constructor(
-    private readonly caller: RequestBudget | null,
-    private readonly tokens: number,
-  ) {
-    super([]);
-    this.tokensLeft = tokens;
-  }
-
-  override requireLeft(): void {
-    this.caller?.requireLeft();
-  }
-
-  override takeRows(count: number): void {
-    this.caller?.takeRows(count);
-  }
-
-  override owe(bytes: number): void {
-    this.caller?.owe(bytes);
-  }
-
-  override takeBytes(count: number): void {
-    this.caller?.takeBytes(count);
-  }
-
-  override takeBytesAnyway(count: number): void {
-    this.caller?.takeBytesAnyway(count);
-  }
-
-  override beginModel(name: string): void {
-    this.caller?.beginModel(name);
-    if (this.tokensLeft > 0) return;
-    throw new DbError("budget_exhausted", `Models have used the ${this.tokens} tokens of the agent's lead.`, {
-      hint: 'Raise "lead.tokens" of the agent.',
-    });
-  }
-
-  override spendTokens(count: number): void {
-    this.caller?.spendTokens(count);
-    this.tokensLeft -= count;
   }
 }
 
@@ -229,6 +216,15 @@ export class KeyBudgets {
     return budgets === null ? null : new JobBudget(budgets);
   }
 
+  /** All runs of the agent of that name, whoever starts them; null: nothing of it is counted. */
+  ofAgent(tenant: number, name: string, lead: AgentsDay): KeyBudget | null {
+    if (!hasDay(lead)) return null;
+    const budget = this.of(tenant, lead, `${AGENT}${name}`);
+    // Another one may have been made of the agent; what it has used today stays.
+    budget.lead = lead;
+    return budget;
+  }
+
   private counting(tenant: number, lead: Lead | null): readonly KeyBudget[] | null {
     const whole = this.ofTenant(tenant);
     const own = lead?.key === undefined || !hasBudget(lead) ? null : this.of(tenant, lead, lead.key);
@@ -256,9 +252,10 @@ export class KeyBudgets {
     return bytes === undefined ? {} : (JSON.parse(Buffer.from(bytes).toString()) as DailyBudget);
   }
 
-  usedBy(tenant: number): Pick<Used, What> {
+  usedBy(tenant: number): Omit<Pick<Used, What>, "statements"> {
     const budget = this.ofTenant(tenant) ?? this.made(tenant, {}, WHOLE_TENANT);
-    return budget.usedToday;
+    const { rows, bytes, tokens } = budget.usedToday;
+    return { rows, bytes, tokens };
   }
 
   /** Its budget was changed. What it has used today stays. */
@@ -269,7 +266,7 @@ export class KeyBudgets {
     this.tenants.delete(tenant);
   }
 
-  private of(tenant: number, lead: Lead, key: string): KeyBudget {
+  private of(tenant: number, lead: KeyBudget["lead"], key: string): KeyBudget {
     const name = `${tenant}/${key}`;
     let budget = this.budgets.get(name);
     if (budget === undefined) {
@@ -280,7 +277,7 @@ export class KeyBudgets {
     return budget;
   }
 
-  private made(tenant: number, lead: Lead, keyId: string): KeyBudget {
+  private made(tenant: number, lead: KeyBudget["lead"], keyId: string): KeyBudget {
     const host = { now: Date.now, changed: (one: KeyBudget) => this.changed.add(one) };
     return new KeyBudget(this.stored(tenant, keyId), lead, { tenant, keyId }, host);
   }
@@ -331,7 +328,8 @@ export class KeyBudgets {
     const tx = this.host.shard.begin({ readOnly: true });
     const bytes = tx.get(keyBudgetKey(tenant, keyId));
     tx.rollback();
-    const none: Used = { day: 0, rows: 0, bytes: 0, tokens: 0 };
-    return bytes === undefined ? none : { ...none, ...(JSON.parse(Buffer.from(bytes).toString()) as Partial<Used>) };
+    return bytes === undefined
+      ? { ...UNUSED }
+      : { ...UNUSED, ...(JSON.parse(Buffer.from(bytes).toString()) as Partial<Used>) };
   }
 }

@@ -11,6 +11,7 @@ import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_READ_ONLY, REQUEST_WANTS_MSGPACK, type RequestFrame, type RequestHead } from "../protocol/frames.js";
 import { administers } from "../protocol/identity.js";
+import { boundsOf, leadOf } from "../protocol/lead.js";
 import type { ProgressHearer } from "../query/exec/context.js";
 import { Capability } from "../query/expr/capability.js";
 import type { Answer } from "../session/answer.js";
@@ -36,6 +37,8 @@ export interface RequestChannel {
   taken(id: number, bytes: number): void;
   /** Resolves when the tenant's commits are on disk. */
   durable(request: Request): Promise<void>;
+  /** A lead or a budget has refused what it asks. */
+  refused(request: Request, error: DbError): void;
   /** `headers`: the first line is the Content-Type. */
   open(request: Request, headers: string): ReplySink;
 }
@@ -159,6 +162,21 @@ export class Request {
     this.body?.cancel();
     this.sink?.cancel();
     this.stopping?.look();
+  }
+
+  /**
+   * The error as its client is told it: of a lead, with what the lead allows. What a lead or a budget refuses is for
+   * the audit trail.
+   */
+  told<T>(error: T): T | DbError {
+    if (!(error instanceof DbError)) return error;
+    const { lead } = this.head;
+    const isByLead = lead !== undefined && (error.status === 403 || error.status === 429);
+    const isRefused = isByLead || error.code === "budget_exhausted";
+    if (isRefused && this.endpoint.isAudited !== true) this.channel.refused(this, error);
+    if (!isByLead || error.status !== 403 || error.details?.hint !== undefined) return error;
+    const hint = boundsOf(leadOf(lead));
+    return hint === null ? error : new DbError(error.code, error.message, { ...error.details, hint });
   }
 
   /** Resolves when everything that the tenant has committed is on disk. */

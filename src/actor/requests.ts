@@ -47,7 +47,7 @@ export interface RequestsHost {
   readonly partitions: ReadonlyMap<number, Partition>;
   readonly scheduler: Scheduler;
   readonly replies: ReplyWriter;
-  readonly features: Pick<ActorFeatures, "hold" | "restoring" | "left" | "audited">;
+  readonly features: Pick<ActorFeatures, "hold" | "restoring" | "left" | "audited" | "refused">;
   readonly idempotency: Idempotency;
   readonly marks: ActorMarks;
   readonly stopped: StoppedStatements;
@@ -96,6 +96,7 @@ export class Requests {
         this.host.armTurn();
       },
       durable: durablyCommitted,
+      refused: (request, error) => this.host.features.refused(request, error),
       open: (request, headers) => {
         const { id, budget } = request;
         return new ReplySink(id, this.replies, withAge(request, headers), () => this.host.armTurn(), budget);
@@ -407,7 +408,7 @@ export class Requests {
       const error = thrown instanceof DbError ? thrown : new DbError("internal_error");
       this.host.features.audited(request, error.status, error.code);
     }
-    this.answers.refuse(request, thrown);
+    this.answers.refuse(request, request.told(thrown));
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
-import { isKept } from "./kept-tables.js";
+import { isKept, isOfMemories } from "./kept-tables.js";
 import { permissionDenied, type Rights } from "./rights.js";
 import { type AccessDef, type ObjectKind, PUBLIC_SCHEMA_ID, usualGrants } from "./role.js";
 import { isTemporarySchema } from "./schema.js";
@@ -18,7 +18,7 @@ export interface Author {
 }
 
 /** Tables of features, and their sequences: whose request first needs one makes it. */
-const OF_FEATURES = /^_(?:agents?|automl|chat|file|memory|recipes?|responses)(?:_|$)/;
+const OF_FEATURES = /^_(?:agents?|automl|chat|file|recipes?|responses)(?:_|$)/;
 
 interface Named {
   readonly id: number;
@@ -88,6 +88,10 @@ export function accessOfNew(
   const maker = author?.maker ?? null;
   // What features keep for all callers belongs to none of them.
   if (maker === null || (schema === DEFAULT_SCHEMA && kind !== "function" && OF_FEATURES.test(name))) return null;
+  // What somebody remembers is for nobody else, until its owner says so by name.
+  if (kind === "table" && schema !== null && isOfMemories({ schema, name })) {
+    return { objectId, kind, owner: maker, grants: usualGrants(kind, maker) };
+  }
   const { defaults = [] } = view.roleById(maker)!;
   const of = (where: string | null) => defaults.find((each) => each.kind === kind && each.schema === where)?.grants;
   const inSchema = schema === null ? undefined : of(schema);

@@ -23,6 +23,11 @@ export function isKept({ schema, name }: { readonly schema: string; readonly nam
   return schema === DEFAULT_SCHEMA && NAMES.has(name);
 }
 
+/** A namespace of memories: its maker's, where the tenant has roles. What is said of all tables does not open it. */
+export function isOfMemories({ schema, name }: { readonly schema: string; readonly name: string }): boolean {
+  return schema === DEFAULT_SCHEMA && name.startsWith("_memory_");
+}
+
 const NONE: ReadonlySet<number> = new Set();
 /** Definitions are immutable, so what follows from them is kept with them. */
 const known = new WeakMap<Tables, ReadonlySet<number>>();

@@ -5,7 +5,7 @@
 import { DbError, sqlError } from "../protocol/errors.js";
 import { holderOf, type Lead, leadAllows, leadOf } from "../protocol/lead.js";
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
-import { keptTables } from "./kept-tables.js";
+import { isOfMemories, keptTables } from "./kept-tables.js";
 import { type LedTables, ledTables } from "./led-tables.js";
 import {
   type AccessDef,
@@ -41,6 +41,8 @@ export class Rights {
   private readonly led: LedTables | null;
   /** Tables that features keep for themselves. */
   private readonly kept: ReadonlySet<number>;
+  /** The table of agents, in which an agent on a lead could change its own; null: it may. */
+  private readonly fixed: number | null;
   /** They are closed to it, and there are some. */
   readonly isShutOut: boolean;
 
@@ -53,6 +55,7 @@ export class Rights {
     this.led = this.lead?.tables === undefined ? null : ledTables(this.lead.tables, catalog);
     this.kept = keptTables(catalog);
     this.isShutOut = !this.opensKept && this.kept.size > 0;
+    this.fixed = this.lead?.ofAgent === true ? (catalog.table(DEFAULT_SCHEMA, "_agents")?.id ?? null) : null;
   }
 
   /** Whether there is anything that it may not do: otherwise nobody has to ask. */
@@ -89,7 +92,8 @@ export class Rights {
   }
 
   /** Of a table that a feature keeps for itself, and of a table, a view or a sequence that the lead leaves out. */
-  private isOutOfReach(objectId: number): boolean {
+  private isOutOfReach(objectId: number, privilege: Privilege): boolean {
+    if (objectId === this.fixed && privilege !== "r") return true;
     return this.isClosed(objectId) || (this.led !== null && !this.led.includes(objectId));
   }
 
@@ -105,19 +109,19 @@ export class Rights {
 
   /** Whether it owns the object. Common property is owned by nobody in particular. */
   owns(objectId: number): boolean {
-    if (this.led !== null || this.isClosed(objectId)) return false;
+    if (this.led !== null || this.isClosed(objectId) || objectId === this.fixed) return false;
     const access = this.catalog.accessTo(objectId);
     return this.isSuperuser || (access !== null && this.has.has(access.owner));
   }
 
   /** Whether it may change the definition of the object. */
   mayAlter(objectId: number): boolean {
-    if (this.led !== null || this.isClosed(objectId)) return false;
+    if (this.led !== null || this.isClosed(objectId) || objectId === this.fixed) return false;
     return this.catalog.accessTo(objectId) === null || this.owns(objectId);
   }
 
   may(objectId: number, privilege: Privilege): boolean {
-    if (this.isOutOfReach(objectId)) return false;
+    if (this.isOutOfReach(objectId, privilege)) return false;
     if (this.acting.isFeature === true && this.kept.has(objectId)) return true;
     const access = this.catalog.accessTo(objectId);
     return access === null || this.isSuperuser || this.granted(access, privilege, (columnId) => columnId === undefined);
@@ -126,7 +130,7 @@ export class Rights {
   /** The columns that it may use so: "all", or their ids. */
   columns(objectId: number, privilege: Privilege): "all" | ReadonlySet<number> {
     if (this.may(objectId, privilege)) return "all";
-    if (this.isOutOfReach(objectId)) return new Set();
+    if (this.isOutOfReach(objectId, privilege)) return new Set();
     const { grants } = this.catalog.accessTo(objectId)!;
     const own = grants.filter((grant) => grant.privilege === privilege && this.has.has(grant.grantee));
     return new Set(own.flatMap(({ columnId }) => columnId ?? []));
@@ -205,7 +209,11 @@ export class Rights {
 }
 
 export function permissionDenied(what: string, name: string): Error {
-  return sqlError("42501", `permission denied for ${what} ${name}`);
+  const message = `permission denied for ${what} ${name}`;
+  if (!isOfMemories({ schema: DEFAULT_SCHEMA, name })) return sqlError("42501", message);
+  return sqlError("42501", message, {
+    hint: `These memories are another role's, which shares them with GRANT SELECT, INSERT, UPDATE, DELETE ON "${name}" TO a role. Use another namespace for your own.`,
+  });
 }
 
 /** The roles that it has the privileges of, without SET ROLE. */

@@ -241,6 +241,11 @@ class FeaturesOfActor implements ActorFeatures {
     else if (isOfDirectory) request.tenant.sawEverything();
   }
 
+  /** A model may try again and again: the gateway counts equal refusals of a second together. */
+  refused(request: Request, { status, code }: DbError): void {
+    this.host.say({ kind: "refused", event: auditEventOf(request, status, code, Date.now()) });
+  }
+
   /** False: the directory takes no writes now. */
   private recorded(event: AuditEvent): boolean {
     try {

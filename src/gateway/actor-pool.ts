@@ -49,6 +49,8 @@ export interface ActorPoolOptions extends ActorLifeOptions {
   /** Spans that an actor has sent. */
   readonly traced?: (spans: readonly SpanRecord[]) => void;
   readonly identityChanged: (change: IdentityChange) => void;
+  /** An actor has refused what a lead or a budget does not allow. */
+  readonly refused: (event: AuditEvent) => void;
   /** The directory's actor is up again after a crash. */
   readonly directoryRestarted: () => void;
   /** In a cluster. */
@@ -283,7 +285,8 @@ export class ActorPool {
         this.linkOf(message.partition).post({ kind: "restore-answer", answer: message.answer });
         break;
       case "audit":
-        this.audit(message.events);
+      case "refused":
+        this.noted(message);
         break;
       case "audit-kept":
         if (!this.outbox.kept(message)) this.routes?.auditKept(message);
@@ -305,6 +308,11 @@ export class ActorPool {
         life.failed(message.message, message.fatal);
         break;
     }
+  }
+
+  private noted(message: Extract<FromActor, { readonly kind: "audit" | "refused" }>): void {
+    if (message.kind === "audit") this.audit(message.events);
+    else this.options.refused(message.event);
   }
 
   /** They are in the trail once the directory has them. */

@@ -99,6 +99,7 @@ export interface Gateway {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, logger, clock = systemClock, actors, partitions, spawn, startInference, routes } = options;
   const limiter = new RateLimiter(config.rateLimit);
+  const refusals = new Refusals(clock);
   const traces = config.telemetry.tracesEndpoint === "" ? null : await startTraces(options);
   const admission: Admission = new Admission({
     secret: options.secret,
@@ -125,6 +126,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(routes !== undefined && { routes }),
     ...(options.adminPasswordMade !== undefined && { adminPasswordMade: options.adminPasswordMade }),
     traced: (spans) => traces?.record(spans),
+    refused: (event) => refusals.add(event),
     identityChanged: (change) => {
       if (change.kind === "moved") {
         admission.moved(change);
@@ -155,7 +157,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const shutdownMs = config.server.shutdownTimeout * 1000;
   try {
-    const assembled = assemble(options, clock, pool, admission, limiter, traces, deadlines);
+    const assembled = assemble(options, clock, pool, admission, { limiter, refusals }, traces, deadlines);
     sockets = assembled.sockets;
     const server = await startServer(assembled.services, assembled.routes, sockets);
     for (const door of options.doors ?? []) {
@@ -198,7 +200,7 @@ function assemble(
   clock: Clock,
   pool: ActorPool,
   admission: Admission,
-  limiter: RateLimiter,
+  { limiter, refusals }: Pick<Services, "limiter" | "refusals">,
   traces: Traces | null,
   deadlines: Services["deadlines"],
 ): { services: Services; routes: readonly Route[]; sockets: Sockets; watermarks: Watermarks } {
@@ -251,7 +253,7 @@ function assemble(
     pool,
     admission,
     limiter,
-    refusals: new Refusals(clock),
+    refusals,
     cors,
     requestIds: new RequestIds(),
     traces,

@@ -18,16 +18,29 @@ const TIME = new RegExp(
 );
 /** "12 February 2022", "in 1987": what is measured is none of these. */
 const DATE = new RegExp(
-  `\\b\\d{1,2}\\.? (?:${MONTH})(?: \\d{4})?|\\b(?:${MONTH}) \\d{1,2}(?:, \\d{4})?|\\b\\d{4}-\\d{2}-\\d{2}\\b|\\b(?:in|since|from|until|of|by|between) (?:${MONTH} )?(?:1[5-9]|20)\\d\\d\\b`,
+  `\\b\\d{1,2}\\.? (?:${MONTH})(?: \\d{4})?|\\b(?:${MONTH}) \\d{1,2}\\b(?:, \\d{4})?|\\b\\d{4}-\\d{2}-\\d{2}\\b|\\b(?:${MONTH}) (?:1[5-9]|20)\\d\\d\\b|\\b(?:in|since|from|until|of|by|between) (?:${MONTH} )?(?:1[5-9]|20)\\d\\d\\b`,
   "gi",
 );
 const UNIT =
   /\b(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?|decades?|forever|always|until|unlimited|m|mm|cm|km|metres?|meters?|centimetres?|millimetres?|kilometres?|kilometers?|miles?|feet|inch(?:es)?|characters?|letters?|words?|pages?|cubic|square|litres?|liters?|hectares?|acres?|kilograms?|kilos?|kg|grams?|tons?|tonnes?|pounds?|degrees?|people|percent|gb|mb|bytes?|(?:\d|to|till) (?:\d|noon))\b|%|°|\d:\d\d/i;
 /** A number with what it is of. */
 const OF_UNIT = new RegExp(
-  `(?:[€$£] ?)?(?:\\d[\\d.,]*|${NUMBER_WORD}) (?:and a half )?((?:second|minute|hour|day|night|week|month|year|euro|dollar|cent|metre|kilometre|kilogram|percent)s?)\\b`,
+  `(?:[€$£] ?)?(?:\\d[\\d.,]*|${NUMBER_WORD}) (?:and a half )?((?:second|minute|hour|day|night|week|month|year|euro|dollar|cent|metre|kilometre|kilogram|percent|lux|degree|litre|volt|(?:kilo|mega|giga)?watts?(?: hour)?)s?)\\b`,
   "gi",
 );
+/** "41.7", but not "2.7 million". */
+const FRACTION = /\b\d+\.\d+\b(?! (?:thousand|million|billion))/g;
+/** "A new one", "this one". */
+const PRONOUN = /\b(?:this|that|each|every|another|an?|the|which)(?: \p{L}+)? one\b/giu;
+/** Begin with capitals, and are nobody's names. */
+const DAY_NAME = new RegExp(`^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|${MONTH})$`, "i");
+/** "At ten in the evening". */
+const HOUR = new RegExp(
+  `\\b(?:at|until|till) (?:\\d{1,2}|${NUMBER_WORD})\\b(?= (?:o.clock|in the|at night|am|pm)|[.,;]|$)`,
+  "gi",
+);
+/** "Turbine 3", "hall two". */
+const LABEL = new RegExp(`\\b(\\p{L}+) (?:\\d+|${NUMBER_WORD})\\b`, "giu");
 const CLOCK = /\b\d{1,2}[:.]\d\d\b/g;
 const AGE = /\byears?\b|\baged?\b|\bborn\b|\bold\b|\bin (?:1[5-9]|20)\d\d\b/i;
 /** Within a sentence, or two words that begin with capitals. */
@@ -35,6 +48,13 @@ const NAME = /(?<=[\p{L},:] )\p{Lu}\p{Ll}+|\p{Lu}\p{Ll}+(?= (?:\p{Lu}\p{Ll}+|[&]
 
 const MONEY =
   /[€$£¥]|\b(?:euros?|eur|dollars?|usd|cents?|pounds?|gbp|francs?|chf|kron(?:er|or|a)|yen|rupees?|zloty|free|nothing|charge|cost)\b/i;
+
+const LENGTH =
+  /\b(?:m|mm|cm|km|metres?|meters?|centimetres?|millimetres?|kilometres?|kilometers?|miles?|feet|foot|inch(?:es)?|storeys?|floors?|percent|degrees?|points?)\b|%|°/i;
+const SPEED =
+  /\b(?:knots?|km\/h|kmh|kph|mph|m\/s|twice|half|times)\b|\b(?:an?|per|each|every) (?:second|minute|hour|day|week|month|year)\b|\bpercent\b|%|\b(?:in|within) (?:about )?(?:\d|an?\b|one\b)/i;
+const WEIGHT =
+  /\d ?(?:kg|g|mg|t|lbs?|oz)\b|\b(?:kilograms?|kilos?|grams?|milligrams?|tons?|tonnes?|pounds?|ounces?)\b/i;
 
 /** The last: whether a sentence without one can be an answer all the same. */
 const KINDS: readonly (readonly [asks: RegExp, has: (text: string, question: string) => boolean, can: boolean])[] = [
@@ -44,11 +64,14 @@ const KINDS: readonly (readonly [asks: RegExp, has: (text: string, question: str
     false,
   ],
   [/\bhow old\b/i, (text) => NUMBER.test(text) && AGE.test(text), false],
+  [/\bhow fast\b/i, (text) => measured(text) && SPEED.test(text), false],
+  [/\bhow heavy\b|\bhow much (?:does|do|did)\b.*\bweigh/i, (text) => measured(text) && WEIGHT.test(text), false],
   [
-    /\bhow (?:long|far|tall|high|big|large|deep|wide|heavy)\b/i,
-    (text) => measured(text) && UNIT.test(text.replaceAll(DATE, " ")),
+    /\bhow (?:tall|high|deep|wide)\b/i,
+    (text) => measured(text) && (LENGTH.test(text.replaceAll(DATE, " ")) || MONEY.test(text)),
     true,
   ],
+  [/\bhow (?:long|far|big|large)\b/i, (text) => measured(text) && UNIT.test(text.replaceAll(DATE, " ")), true],
   [/\bhow many\b/i, counted, false],
   [/\bhow (?:much|often|fast)\b|\bwhat (?:percentage|price|number)\b/i, measured, true],
   [/\bhow (?:soon|late)\b|\bwhen\b|\bwhat (?:time|year|date|day)\b/i, (text) => TIME.test(text), true],
@@ -69,23 +92,48 @@ function withoutEcho(sentence: string, question: string): string {
   return said.reduce((rest, word) => rest.replaceAll(word, " "), sentence);
 }
 
-/** "Four weeks" are no number of books. */
+/** "Four weeks" are no number of books, "turbine 3" is no number of turbines. */
 function counted(text: string, question: string): boolean {
   const noun = /\bhow many (?:\p{L}+ )??(\p{L}{3})/iu.exec(question)?.[1]?.toLowerCase() ?? "";
   const others = text
     .replaceAll(DATE, " ")
     .replaceAll(CLOCK, " ")
+    .replaceAll(FRACTION, " ")
+    .replaceAll(HOUR, " ")
+    .replaceAll(PRONOUN, " ")
+    .replaceAll(LABEL, (all, name) => (noun !== "" && isOne(name, noun) ? " " : all))
     .replaceAll(OF_UNIT, (all, unit) => {
       return unit.toLowerCase().startsWith(noun) ? all : " ";
     });
   return NUMBER.test(others);
 }
 
+/** One of those that are counted: "turbine", not "turbines". */
+function isOne(word: string, noun: string): boolean {
+  return word.toLowerCase().startsWith(noun) && !/s$/i.test(word);
+}
+
 function measured(sentence: string): boolean {
   return NUMBER.test(sentence.replaceAll(DATE, " "));
 }
 
+/**
+ * Whether a sentence says who does what: it has another name, somebody before the verb, or "by". "The house is insured"
+ * and "we insured it" do not say who insured it.
+ */
+export function saysWho(sentence: string, question: string, isDeed: (word: string) => boolean): boolean {
+  if (hasOtherName(sentence, question)) return true;
+  const words = sentence.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const at = words.findIndex(isDeed);
+  const asked = new Set((question.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => word.slice(0, 5)));
+  const isSomebody = (word: string) =>
+    word.length > 3 && !NOBODY.test(word) && !asked.has(word.toLowerCase().slice(0, 5));
+  return words.slice(0, Math.max(0, at)).some(isSomebody) || (at >= 0 && words.slice(at).includes("by"));
+}
+
+const NOBODY = /^(?:they|them|have|were|been|this|that|these|those|which|will|with|from|also|then|when|there|here)$/i;
+
 function hasOtherName(sentence: string, question: string): boolean {
   const asked = question.toLowerCase();
-  return [...sentence.matchAll(NAME)].some(([name]) => !asked.includes(name.toLowerCase()));
+  return [...sentence.matchAll(NAME)].some(([name]) => !DAY_NAME.test(name) && !asked.includes(name.toLowerCase()));
 }

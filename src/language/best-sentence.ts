@@ -5,9 +5,19 @@
  */
 import type { Turns } from "../protocol/turns.js";
 import { englishStem } from "../values/stemmer.js";
-import { hasKind } from "./answer-kinds.js";
+import { hasKind, saysWho } from "./answer-kinds.js";
 import { cosine, type EmbedTexts } from "./likeness.js";
-import { namesOf, stemsOf, wordsByStem } from "./question-stems.js";
+import {
+  countedOf,
+  deedOf,
+  isOfStem,
+  isPastForm,
+  labelsOf,
+  namesOf,
+  stemLine,
+  stemsOf,
+  wordsByStem,
+} from "./question-stems.js";
 import { type Sentence, sentencesOf } from "./sentences.js";
 
 export interface Passage {
@@ -33,8 +43,11 @@ export interface BestSentence {
 /** Below these nothing was found: of the score, and of the question's words by weight in the sentence and around it. */
 const SCORE_MIN = 0.3;
 const SHARE_MIN = 0.72;
-/** Words that are so alike say as much: "salary", "pay". */
-const ALIKE = 0.27;
+/** Words that are so alike say as much: "salary", "pay". Of what was done, less alike ones are other deeds. */
+const ALIKE = 0.35;
+const ALIKE_DEEDS = 0.4;
+/** Of so many words of the question. Of two other ones the sentence tells something else. */
+const ALIKE_MAX = 1;
 /** Sentences of which the words are compared, and how near to the best they must be. */
 const COMPARED_MAX = 3;
 const COMPARED_SHARE = 0.85;
@@ -51,6 +64,8 @@ const SHORT_PASSAGE = 1500;
 const PLACE_LOSS = 0.06;
 /** What a sentence loses that has no number or no name, where the question asks for one. */
 const KIND_LOSS = 0.4;
+/** It must have so many of the question's words itself. */
+const OWN_MIN = 0.5;
 const WORDS_WEIGHT = 0.7;
 /** Sentences that are embedded: those that have most words. */
 const EMBEDDED_MAX = 60;
@@ -80,6 +95,8 @@ interface Candidate extends Sentence {
   readonly missing: ReadonlyMap<string, number>;
   /** The share where each word counts by how near to the sentence it is. */
   readonly near: number;
+  /** It speaks of what is to be counted, or nothing is. */
+  readonly isCount: boolean;
 }
 
 /** Null: none of them says anything of it. `passages`: the best first. */
@@ -96,11 +113,11 @@ export async function bestSentence(
   const [vector, ...vectors] = await embed([question, ...few.map(({ text, asks }) => `${asks}${text}`)]);
   const scored: { candidate: Candidate; score: number }[] = [];
   few.forEach((candidate, i) => {
-    const { text, place, near } = candidate;
+    const { text, place, own, near, isCount } = candidate;
     const fit = WORDS_WEIGHT * near + (1 - WORDS_WEIGHT) * Math.max(0, cosine(vector!, vectors[i]!));
     const has = hasKind(text, question);
-    if (has === "never") return;
-    const kind = has === "yes" ? 1 : 1 - KIND_LOSS;
+    if (has === "never" || (has === "no" && own < OWN_MIN)) return;
+    const kind = has === "yes" && isCount ? 1 : 1 - KIND_LOSS;
     const score = fit * kind * (1 - PLACE_LOSS * Math.min(place, 5));
     if (score >= SCORE_MIN) scored.push({ candidate, score });
   });
@@ -108,8 +125,9 @@ export async function bestSentence(
   const least = (scored[0]?.score ?? 0) * COMPARED_SHARE;
   for (const { candidate, score } of scored.slice(0, COMPARED_MAX).filter((each) => each.score >= least)) {
     const { place, start, end } = candidate;
-    if ((await saidShare(candidate, question, passages[place]!, embed)) >= SHARE_MIN)
-      return { place, start, end, score };
+    const passage = passages[place]!;
+    if ((await saidShare(candidate, question, passage, embed)) < SHARE_MIN) continue;
+    if (candidate.isCount || (await countsAlike(candidate, question, embed))) return { place, start, end, score };
   }
   return null;
 }
@@ -127,21 +145,39 @@ async function saidShare(
   let share = 1;
   for (const weight of missing.values()) share -= weight;
   if (share >= SHARE_MIN) return share;
-  const asked = [...wordsByStem(question)].filter(([stem]) => missing.has(stem));
-  const said = [...new Set([...wordsByStem(text).values(), ...wordsByStem(about).values()])];
+  const words = wordsByStem(question);
+  const asked = [...words].filter(([stem]) => missing.has(stem));
+  // A word that both have says nothing of another one.
+  const said = [...wordsByStem(`${text} ${about}`)].flatMap(([stem, word]) => (words.has(stem) ? [] : word));
   const vectors = await embed([...asked.map(([, word]) => word), ...said]);
-  asked.forEach(([stem], i) => {
-    if (vectors.slice(asked.length).some((vector) => cosine(vectors[i]!, vector) >= ALIKE)) share += missing.get(stem)!;
+  let found = 0;
+  asked.forEach(([stem, word], i) => {
+    const least = isPastForm(word) ? ALIKE_DEEDS : ALIKE;
+    const isAlike = vectors.slice(asked.length).some((vector) => cosine(vectors[i]!, vector) >= least);
+    if (!isAlike || found === ALIKE_MAX) return;
+    share += missing.get(stem)!;
+    found++;
   });
   return share;
 }
 
-async function candidatesOf(question: string, passages: readonly Passage[], turns: Turns): Promise<Candidate[]> {
-  const asked = stemsOf(question.replaceAll(HOW, "$1"));
-  // "What is 2+2?"
-  if (![...asked].some((stem) => /\p{L}/u.test(stem))) return [];
-  const names = namesOf(question);
-  const split: { sentence: Sentence; stems: Set<string>; place: number }[] = [];
+/** Whether it speaks of something like what is to be counted: "volumes", where books are. */
+async function countsAlike({ text }: Candidate, question: string, embed: EmbedTexts): Promise<boolean> {
+  const counted = countedOf(question);
+  const asked = [...wordsByStem(question)].flatMap(([stem, word]) => (counted.has(stem) ? word : []));
+  const vectors = await embed([...asked, ...wordsByStem(text).values()]);
+  return asked.some((_, i) => vectors.slice(asked.length).some((vector) => cosine(vectors[i]!, vector) >= ALIKE));
+}
+
+interface Split {
+  readonly sentence: Sentence;
+  readonly stems: Set<string>;
+  readonly place: number;
+}
+
+/** The sentences of all passages; the words of each passage, and those of what it is about. */
+async function splitPassages(passages: readonly Passage[], turns: Turns) {
+  const split: Split[] = [];
   const around: Set<string>[] = [];
   const topics: Set<string>[] = [];
   for (const [place, { text, about, title }] of passages.entries()) {
@@ -159,6 +195,19 @@ async function candidatesOf(question: string, passages: readonly Passage[], turn
     }
     around.push(all);
   }
+  return { split, around, topics };
+}
+
+async function candidatesOf(question: string, passages: readonly Passage[], turns: Turns): Promise<Candidate[]> {
+  const asked = stemsOf(question.replaceAll(HOW, "$1"));
+  // "What is 2+2?"
+  if (![...asked].some((stem) => /\p{L}/u.test(stem))) return [];
+  const names = namesOf(question);
+  const deed = deedOf(question);
+  const counted = [...countedOf(question)];
+  const labels = labelsOf(question);
+  const lines = labels.length === 0 ? [] : passages.map(({ text, about }) => stemLine(`${about}\n${text}`));
+  const { split, around, topics } = await splitPassages(passages, turns);
   // Words of few sentences tell more (inverse document frequency).
   const frequency = new Map<string, number>();
   for (const { stems } of split) for (const stem of stems) frequency.set(stem, (frequency.get(stem) ?? 0) + 1);
@@ -191,17 +240,45 @@ async function candidatesOf(question: string, passages: readonly Passage[], turn
     const said = new Set([...stems, ...lead]);
     const own = share(said);
     // Of another town than the one that is asked for nothing is an answer.
-    const isOther = [...names].some((name) => !around[place]!.has(name));
+    const isOther =
+      [...names].some((name) => !around[place]!.has(name)) ||
+      labels.some((label) => !lines[place]!.includes(` ${label} `)) ||
+      isOfAnother(sentence.text, question, names, said);
     const all = Math.max(own, share(around[place]!));
     const missing = new Map<string, number>();
     for (const stem of asked)
       if (!GENERAL.has(stem) && !said.has(stem) && !around[place]!.has(stem)) missing.set(stem, weight(stem) / total);
-    if (!isOther) candidates.push({ ...sentence, place, asks, own, all, missing, near: nearness(said, place) });
+    // Who did one thing is not who did another.
+    const isOtherDeed = deed !== null && !GENERAL.has(deed) && !tellsDeed(sentence.text, question, deed, said, asks);
+    // A number of something else, perhaps.
+    const isCount = counted.length === 0 || counted.some((stem) => said.has(stem) || GENERAL.has(stem));
+    if (!isOther && !isOtherDeed)
+      candidates.push({ ...sentence, place, asks, own, all, missing, near: nearness(said, place), isCount });
     lead = new Set();
     asks = "";
   });
   return candidates;
 }
+
+/** Who did it. A text that asks who itself answers with anybody. */
+function tellsDeed(text: string, question: string, deed: string, said: ReadonlySet<string>, asks: string): boolean {
+  if (!said.has(deed)) return false;
+  return asks !== "" || saysWho(text, question, (word) => isOfStem(word, deed));
+}
+
+/** "Dr. Diallo sees …", where Dr. Kral is asked for. Who is asked for may have any name. */
+function isOfAnother(text: string, question: string, names: ReadonlySet<string>, said: ReadonlySet<string>): boolean {
+  if (names.size === 0 || /\bwho(?:m|se)?\b/i.test(question)) return false;
+  const subject = SUBJECT.exec(text)?.[0];
+  if (subject === undefined) return false;
+  return (
+    [...names].some((name) => !said.has(name)) &&
+    ![...namesOf(`x ${subject}`)].some((name) => names.has(name) && !TITLES.has(name))
+  );
+}
+
+const SUBJECT = /^(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? (?:\p{Lu}\p{Ll}+ ?)+|\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+)/u;
+const TITLES = new Set("dr mr mrs ms prof".split(" ").map((word) => englishStem(word)));
 
 const plain = (text: string) =>
   text

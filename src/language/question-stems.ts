@@ -2,7 +2,7 @@
 import { englishStem } from "../values/stemmer.js";
 
 const STOP = new Set(
-  "a an the is are was were be been do does did of in on at to for from with by and or it its this that these those there what which who whom whose when where why how many much long far old has have had can could will would should i me my we us our you your he she him his her they them their there any some am may might must shall as so please".split(
+  "a an the is are was were be been do does did of in on at to for from with by and or it its this that these those there what which who whom whose when where why how many much long far old has have had can could will would should i me my we us our you your he she him his her they them their there any some am may might must shall as so please into onto upon within during through towards per via until till since while if then than also too very just".split(
     " ",
   ),
 );
@@ -15,13 +15,20 @@ const IRREGULAR: ReadonlyMap<string, string> = new Map(
     "flew fly gave give given give grew grow grown grow heard hear held hold kept keep knew know known know led lead " +
     "left leave lent lend lost lose made make meant mean met meet paid pay ran run rose rise said say sang sing sent send " +
     "shown show sold sell sought seek spent spend spoke speak spoken speak stood stand sung sing taken take took take " +
-    "taught teach thought think told tell went go won win wore wear worn wear wrote write written write"
+    "taught teach thought think told tell went go gone go goes go won win wore wear worn wear wrote write written write " +
+    // Who makes a thing is its manufacturer.
+    "manufacturer make manufacturers make manufactured make manufactures make maker make makers make"
   )
     .split(" ")
     .flatMap((word, i, all) => (i % 2 === 0 ? [[word, all[i + 1]!] as const] : [])),
 );
 /** "Hive four" is hive 4. "One" is often no number. */
 const NUMBERS = "two three four five six seven eight nine ten eleven twelve".split(" ");
+
+/** "Painted", "built": what was done. */
+export function isPastForm(word: string): boolean {
+  return IRREGULAR.has(word) || /[^e]ed$/.test(word);
+}
 
 function stemOf(word: string): string {
   const number = NUMBERS.indexOf(word);
@@ -37,6 +44,36 @@ export function stemsOf(text: string): Set<string> {
 export function wordsByStem(text: string): Map<string, string> {
   const words = wordsOf(text.toLowerCase()).filter((word) => !STOP.has(word));
   return new Map(words.map((word) => [stemOf(word), word]));
+}
+
+/** "Who painted it", "who pays": what somebody does, as a stem; null: somebody is something, or nobody is asked for. */
+export function deedOf(question: string): string | null {
+  const verb = /\bwho (\p{L}+)/iu.exec(question)?.[1]?.toLowerCase();
+  return verb === undefined || STOP.has(verb) ? null : stemOf(verb);
+}
+
+/** "Turbine 3", "hall two" in a question: each as two stems that stand side by side. */
+export function labelsOf(question: string): string[] {
+  const words = wordsOf(question.toLowerCase());
+  return words.flatMap((word, i) => {
+    const next = words[i + 1] ?? "";
+    const isLabel = !STOP.has(word) && /^\p{L}/u.test(word) && (/^\d+$/.test(next) || NUMBERS.includes(next));
+    return isLabel ? `${stemOf(word)} ${stemOf(next)}` : [];
+  });
+}
+
+/** All stems one after the other, for `labelsOf`. */
+export function stemLine(text: string): string {
+  return ` ${wordsOf(text.toLowerCase()).map(stemOf).join(" ")} `;
+}
+
+export function isOfStem(word: string, stem: string): boolean {
+  return stemOf(word.toLowerCase()) === stem;
+}
+
+/** "How many parking places": what is counted, as stems. */
+export function countedOf(question: string): Set<string> {
+  return stemsOf(/\bhow many (\p{L}+(?: \p{L}+)?)/iu.exec(question)?.[1] ?? "");
 }
 
 /** What the question is about by name or number, as stems: "Munich" and "2019" in it. Its first word may be any. */

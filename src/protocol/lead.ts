@@ -37,6 +37,18 @@ export function holderOf({ ofAgent }: Lead): string {
   return ofAgent === true ? "agent" : "API key";
 }
 
+/** What it may name and run, and what another one would need; null: nothing of that is bounded. */
+export function boundsOf(lead: Lead): string | null {
+  const { tables, statements } = lead;
+  const may = [
+    ...(tables === undefined ? [] : [`name ${tables.length === 0 ? "no tables" : tables.join(", ").slice(0, 500)}`]),
+    ...(statements === undefined ? [] : [`run statements of these kinds: ${statements.join(", ")}`]),
+  ];
+  if (may.length === 0) return null;
+  const fields = [...(tables ? ["lead.tables"] : []), ...(statements ? ["lead.statements"] : [])];
+  return `The ${holderOf(lead)} is on a lead. It may ${may.join("; it may ")}. Another one needs more in ${fields.join(" or ")}.`;
+}
+
 /** What both leads allow. */
 export function narrowed(lead: Lead, { tables, statements }: Pick<Lead, "tables" | "statements">): Lead {
   const full = (name: string) => (name.includes(".") ? name : `public.${name}`);

@@ -354,6 +354,8 @@ export type FromActor =
   | { readonly kind: "spans"; readonly spans: readonly SpanRecord[] }
   /** From an actor that does not write them into the directory itself. */
   | { readonly kind: "audit"; readonly events: readonly AuditEvent[] }
+  /** By a lead or a budget. */
+  | { readonly kind: "refused"; readonly event: AuditEvent }
   | AuditKept
   /**
    * Asks for an inference thread, which has the other end of the actor's port. The main thread starts it, not the

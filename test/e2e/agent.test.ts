@@ -163,6 +163,102 @@ t.test("an agent on a lead may do less than who starts it", async (t) => {
   await server.rows("DROP AGENT narrow");
 });
 
+t.test("an agent's budget of a day is one for all who run it, and outlives the server", async (t) => {
+  const asks = (...texts: string[]) => script(...texts.map((text) => [call("query", { sql: text })]), ["Done."]);
+  const run = (name: string) => server.sql(`EXECUTE AGENT ${name} 'Look.'`);
+  const used = async (name: string) => (await server.sql(`DESCRIBE AGENT ${name}`)).body.data.rows[0].at(-1);
+  const refused = async (name: string, message: RegExp) => {
+    fake.asked.length = 0;
+    const { status, headers, body } = await run(name);
+    t.equal(status, 429, JSON.stringify(body));
+    const { code, message: told, details } = body.error;
+    t.equal(code, "budget_exhausted");
+    t.match(told, message);
+    t.match(details.resets_at, /^\d{4}-\d\d-\d\dT00:00:00\.000Z$/);
+    const seconds = (Date.parse(details.resets_at) - Date.now()) / 1000;
+    t.ok(Math.abs(seconds - Number(headers.get("retry-after"))) < 60 && seconds > 0 && seconds <= 86_400);
+    t.ok(details.hint.includes(details.resets_at) && details.hint.includes("CREATE OR REPLACE AGENT"), details.hint);
+    t.equal(fake.asked.length, 0, "no model is asked");
+  };
+  const results = () => told().flatMap(({ role, content }) => (role === "tool" ? [content] : []));
+
+  await server.rows("CREATE AGENT counted WITH (lead = (statements_per_day = 3))");
+  t.same(await used("counted"), { tokens: 0, statements: 0, rows: 0 });
+  asks("SELECT 1", "SELECT 2");
+  t.equal((await run("counted")).status, 200);
+  asks("SELECT 3", "SELECT 4");
+  t.equal((await run("counted")).status, 200);
+  t.match(results(), [/\[\[3\]\]/, /^error: The agent "counted" may run 3 statements a day; 0 are left today\./]);
+  t.match(await used("counted"), { statements: 3, rows: 3 });
+  await refused("counted", /^AGENT_RUN error: The agent "counted" may run 3 statements a day/);
+  const as = await server.tenant("budgeted");
+  await server.rows("CREATE AGENT counted WITH (lead = (statements_per_day = 1))", [], { token: as });
+  asks("SELECT 1");
+  t.equal(
+    (await server.sql("EXECUTE AGENT counted 'x'", [], { token: as })).status,
+    200,
+    "another tenant's has its own",
+  );
+
+  await server.rows("CREATE AGENT reader WITH (lead = (rows_per_day = 5, statements = [read]))");
+  asks("SELECT * FROM generate_series(1, 4)", "SELECT * FROM generate_series(1, 2)", "SELECT 1");
+  t.equal((await run("reader")).status, 200);
+  t.match(results(), [/4/, /^error: The agent "reader" may read 5 rows a day; 1 are left today/, /\[\[1\]\]/]);
+  await refused("reader", /may read 5 rows a day; 0 are left/);
+
+  await server.rows("CREATE AGENT talker WITH (instructions = 'Talk.', lead = (tokens_per_day = 3))");
+  script(["Well."]);
+  const chat = { model: "agent:talker", messages: [{ role: "user", content: "Talk." }] };
+  t.equal((await server.call("POST", "/v1/chat/completions", chat)).status, 200, "as a model, too");
+  t.ok((await used("talker")).tokens >= 3);
+  await refused("talker", /may use 3 tokens a day; 0 are left/);
+  t.equal((await server.call("POST", "/v1/chat/completions", chat)).status, 429);
+
+  // Another definition has used what the first has, also one that is made anew.
+  await server.rows("DROP AGENT counted");
+  await server.rows("CREATE AGENT counted WITH (lead = (statements_per_day = 2))");
+  await refused("counted", /may run 2 statements a day; 0 are left/);
+  await server.rows("CREATE OR REPLACE AGENT counted WITH (lead = (statements_per_day = 4))");
+  await server.terminate();
+  await server.boot();
+  asks("SELECT 1", "SELECT 2");
+  t.equal((await run("counted")).status, 200);
+  t.match(results(), [/\[\[1\]\]/, /^error: .* 0 are left/], "a restart forgets nothing");
+  await refused("talker", /0 are left/);
+
+  const nameless = await agent({ lead: { rows_per_day: 1 } });
+  t.match(nameless.body.error, {
+    details: { sqlstate: "22023" },
+    message: /a budget for a day is that of a named agent/,
+  });
+  for (const name of ["counted", "reader", "talker"]) await server.rows(`DROP AGENT ${name}`);
+});
+
+t.test("an agent on a lead does not change what agents may do", async (t) => {
+  await server.rows("CREATE AGENT sly WITH (allow_writes = true, lead = (statements_per_day = 50))");
+  const before = await server.rows("SELECT name, options::text FROM _agents");
+  script(
+    [
+      "UPDATE _agents SET options = '{}'",
+      "DELETE FROM _agents",
+      "INSERT INTO _agents (name, instructions, options) VALUES ('free', '', '{}')",
+      "CREATE OR REPLACE AGENT sly WITH (allow_writes = true)",
+      "DROP AGENT sly",
+      "ALTER TABLE _agents ADD COLUMN x int",
+      "DROP TABLE _agents",
+      "CREATE TRIGGER t BEFORE INSERT ON _agents FOR EACH ROW EXECUTE FUNCTION nothing()",
+    ].map((text) => call("execute", { sql: text })),
+    ["Done."],
+  );
+  await server.rows("EXECUTE AGENT sly 'Free yourself.'");
+  const results = told().flatMap(({ role, content }) => (role === "tool" ? [content] : []));
+  t.equal(results.length, 8);
+  for (const result of results.slice(0, -1)) t.match(result, /^error: .*(permission denied|must be owner)/);
+  t.match(results.at(-1), /^error: /);
+  t.same(await server.rows("SELECT name, options::text FROM _agents"), before);
+  await server.rows("DROP AGENT sly");
+});
+
 t.test("in a sandbox what an agent writes is a branch, to be looked at and merged", async (t) => {
   const remove = call("execute", { sql: "DELETE FROM orders WHERE amount < 20" });
   const insert = call("execute", { sql: "INSERT INTO customers VALUES (3, 'Eve')" });

@@ -55,8 +55,43 @@ t.test("what the passages do not say", async (t) => {
   t.equal(await ask("What is the salary of Mia Holm?", "The pay of Mia Holm is high."), "The pay of Mia Holm is high.");
 });
 
+t.test("who did it, how many of what, and which one", async (t) => {
+  const loan = "The drawings are insured for 840,000 euros. Transport is paid by the museum.";
+  t.equal(await ask("Who insured the drawings?", loan), null, "nobody is named who did");
+  t.equal(await ask("Who pays for the transport?", loan), "Transport is paid by the museum.");
+  t.equal(await ask("Who painted the drawings?", "The drawings are hung by Mia Holm."), null, "another deed");
+  t.equal(await ask("Who applied for it?", "We apply for it from Fridays on."), null, "a day is nobody");
+  t.equal(await ask("Who keeps the keys?", "The caretaker keeps the keys."), "The caretaker keeps the keys.");
+  const park = "Turbine 3 of the park stood still; turbine 5 was struck. In the park 14 bats were found.";
+  t.equal(await ask("How many turbines does the park have?", park), null);
+  t.equal(await ask("How many bats were found in the park?", park), "In the park 14 bats were found.");
+  t.equal(
+    await ask("How many pupils go on the trip?", "On the trip phones are handed in at ten in the evening."),
+    null,
+  );
+  t.equal(await ask("How many books are lent?", "Lent books that are lost are paid by a new one."), null);
+  const three = "Turbine 3 has a rotor of 112 metres.";
+  const five = "Turbine 5 has a rotor of 90 metres. A bearing weighs 3 tons.";
+  t.equal(await ask("How wide is the rotor of turbine 5?", three, five), "Turbine 5 has a rotor of 90 metres.");
+  t.equal(await ask("How wide is the rotor of turbine 4?", three, five), null);
+  t.equal(await ask("How wide is the rotor of turbine 3?", five), null, "3 tons are no turbine 3");
+  const doctors = "Dr. Diallo sees children on Mondays. Dr. Kral is our surgeon.";
+  t.equal(await ask("When does Dr. Kral see children?", doctors), null);
+  t.equal(await ask("When does Dr. Diallo see children?", doctors), "Dr. Diallo sees children on Mondays.");
+  t.equal(await ask("Which tram goes to the inn?", "Tram 7 stops at the inn."), "Tram 7 stops at the inn.");
+});
+
 t.test("kinds of answers", async (t) => {
   const cases: readonly (readonly [question: string, sentence: string, has: "yes" | "no" | "never"])[] = [
+    ["How fast is the ferry?", "The ferry carries 420 passengers.", "never"],
+    ["How fast is the ferry?", "The ferry makes 14 knots.", "yes"],
+    ["How tall is the mast?", "The mast stood still for 19 days.", "no"],
+    ["How tall is the mast?", "The mast is 31 metres tall.", "yes"],
+    ["How high is the fee?", "The fee is 180 euros.", "yes"],
+    ["How heavy is the pump?", "The pump draws 40 watts.", "never"],
+    ["How many turbines are there?", "The park gave 41.7 gigawatt hours.", "never"],
+    ["How many people live here?", "2.7 million people live here.", "yes"],
+    ["How many turbines are there?", "In service since: October 2017", "never"],
     ["How long is the bridge?", "The bridge opens on 4 May 2024.", "no"],
     ["How long is the bridge?", "It is 86 metres long.", "yes"],
     ["How many books are there?", "Books may be kept for four weeks, until 20:00.", "never"],

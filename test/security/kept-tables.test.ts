@@ -372,3 +372,48 @@ t.test("branches, roles and keys", async (t) => {
   t.equal((await must("ann", 200, "GET", `/v1/ai/sessions/${session}/messages`)).body.data.messages.length, 4);
   await must("ann", 204, "DELETE", `/v1/ai/sessions/${session}`);
 });
+
+t.test("memories are their maker's, where the tenant has roles", async (t) => {
+  await rows("boss", "CREATE USER ann");
+  await rows("boss", "ALTER DEFAULT PRIVILEGES FOR ROLE ann GRANT SELECT ON TABLES TO readers");
+  await rows("ann", `SELECT MEMORY_STORE('anns', '${SECRET}')`);
+  await must("ann", 201, "POST", "/v1/ai/memory/anns", { content: "Ann likes tea." });
+  await rows("boss", "GRANT SELECT ON ALL TABLES IN SCHEMA public TO readers");
+  await rows("ben", "CREATE TABLE bens (id int)");
+  for (const sql of [
+    "SELECT * FROM _memory_anns",
+    "SELECT content FROM MEMORY_RECALL('anns', 'xyzzy')",
+    "SELECT MEMORY_STORE('anns', 'forged')",
+    "SELECT MEMORY_UPSERT('anns', 'x', 'forged')",
+    "DROP TABLE _memory_anns",
+    "GRANT SELECT ON _memory_anns TO readers",
+  ]) {
+    await refused(t, "ben", sql);
+  }
+  const recall = (who: Who) => call(who, "POST", "/v1/ai/memory/anns/recall", { query: "xyzzy" });
+  const listed = async (who: Who) =>
+    (await must(who, 200, "GET", "/v1/ai/memory")).body.data.namespaces.map(
+      (one: { namespace: string }) => one.namespace,
+    );
+  const denied = await recall("ben");
+  t.match(denied, { status: 403, body: { error: { details: { hint: /GRANT SELECT.* ON "_memory_anns"/ } } } });
+  t.equal((await call("ben", "GET", "/v1/subscribe?table=_memory_anns")).status, 403);
+  t.equal((await call("ben", "GET", "/v1/data/export?table=_memory_anns&format=ndjson")).status, 403);
+  t.match(JSON.stringify((await recall("ann")).body), SECRET, "she recalls them, although ben has a table of his own");
+  t.same([await listed("ann"), await listed("ben")], [["anns"], []]);
+  await rows("ann", "GRANT SELECT ON _memory_anns TO readers");
+  t.match(JSON.stringify((await recall("ben")).body), SECRET, "shared by name");
+  t.same(await listed("ben"), ["anns"]);
+  await refused(t, "ben", "SELECT MEMORY_STORE('anns', 'forged')");
+  await rows("boss", "REVOKE ALL ON ALL TABLES IN SCHEMA public FROM readers");
+  t.equal((await recall("ben")).status, 403);
+
+  // A policy hides the memory under an id.
+  await rows("ann", "GRANT SELECT, INSERT, UPDATE ON _memory_anns TO readers");
+  await rows("ann", "ALTER TABLE _memory_anns ENABLE ROW LEVEL SECURITY");
+  await rows("ann", "CREATE POLICY own ON _memory_anns USING (metadata ->> 'by' = 'ben')");
+  await rows("ann", "SELECT MEMORY_UPSERT('anns', 'taken', 'hers')");
+  t.same(await rows("ben", "SELECT content FROM MEMORY_RECALL('anns', 'xyzzy')"), []);
+  const taken = await run("ben", `SELECT MEMORY_UPSERT('anns', 'taken', 'his', '{"by": "ben"}')`);
+  t.match(taken, { status: 409, body: { error: { details: { sqlstate: "23505" } } } });
+});

@@ -2,11 +2,14 @@
 import t from "tap";
 import { ENDPOINTS } from "../../src/protocol/endpoints.js";
 import type { Lead } from "../../src/protocol/lead.js";
+import { BoltClient, boltPort, WITH_BOLT } from "../e2e/bolt-client.js";
 import { TestServer } from "../e2e/server.js";
+import { fieldsOf, postgresPort, WITH_POSTGRES, WireClient } from "../e2e/wire-client.js";
+import { signIn } from "../e2e/wire-sign-in.js";
 
 const SECRET = "xyzzy-of-the-board";
 
-const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+const server = await TestServer.start({ ...WITH_POSTGRES, ...WITH_BOLT, TESSERA_ACTORS: "1" });
 t.teardown(() => server.stop());
 
 const sql = (text: string, token: string = server.token) =>
@@ -152,6 +155,58 @@ t.test("a key with tools", async (t) => {
   t.match((await sql("SELECT 1", led)).body.error, { code: "forbidden", message: /only call tools/ });
   const resources = { jsonrpc: "2.0", id: 1, method: "resources/list" };
   t.match((await server.call("POST", "/v1/mcp", resources, { token: led })).body.error, { message: /only call tools/ });
+});
+
+t.test("what a lead refuses says what would be needed, and is in the audit trail", async (t) => {
+  const made = await server.expect(201, "POST", "/v1/api-keys", {
+    ...{ name: "watched", lead: { tables: ["common"], statements: ["read"], rows_per_day: 2 } },
+  });
+  const { raw_key: led, api_key: about } = made.body.data;
+  const needs = /may name common; it may run statements of these kinds: read\. .*lead\.tables or lead\.statements/;
+  t.match((await sql("SELECT note FROM board", led)).body.error.details.hint, needs);
+  t.match((await sql("DELETE FROM common", led)).body.error.details.hint, needs);
+  const asked = await tool("query", { sql: "SELECT note FROM board" }, led);
+  t.match(asked.body.result.structuredContent.error.details.hint, needs);
+  for (let i = 0; i < 20; i++) await sql("SELECT * FROM generate_series(1, 3)", led);
+
+  const wire = await WireClient.connect(postgresPort(server));
+  wire.start({ user: "key", database: "system" });
+  t.equal((await signIn(wire, led)) ?? null, null);
+  await wire.until("Z");
+  const failure = (await wire.ask("SELECT note FROM board")).find(({ type }) => type === "E")!;
+  t.match(fieldsOf(failure).H, needs);
+  wire.close();
+  const bolt = await BoltClient.connect(boltPort(server));
+  await bolt.start([5, 8], { user: "key", password: led });
+  t.match(JSON.stringify(await bolt.rows("CREATE (n:Member) RETURN n", {}, {})), /Forbidden/);
+  bolt.close();
+
+  const entries = async () =>
+    (await server.expect(200, "GET", "/admin/audit?limit=200")).body.data.entries.filter(
+      (entry: { key_id: string | null }) => entry.key_id === about.id,
+    );
+  for (let i = 0; i < 60 && (await entries()).length < 5; i++) await new Promise((resolve) => setTimeout(resolve, 100));
+  const found = await entries();
+  const actions = new Set(found.map((one: { action: string; code: string }) => `${one.action} ${one.code}`));
+  t.same(
+    [...actions].sort(),
+    [
+      "bolt.messages forbidden",
+      "mcp.call forbidden",
+      "postgres.messages forbidden",
+      "query.execute budget_exhausted",
+      "query.execute forbidden",
+    ],
+    JSON.stringify(found),
+  );
+  t.ok(found.every((one: { outcome: string }) => one.outcome === "refused"));
+  const spent = found.filter(({ code }: { code: string }) => code === "budget_exhausted");
+  t.equal(
+    spent.reduce((sum: number, { count }: { count: number }) => sum + count, 0),
+    20,
+    "each is counted",
+  );
+  t.ok(spent.length < 10, "equal ones of a second are one entry");
 });
 
 t.test("a key on a lead cannot make itself another", async (t) => {

@@ -30,6 +30,8 @@ const tool = (name: string, args: object): Ask =>
 
 const DOCS = "/v1/collections/notes/documents";
 const VECTORS = "/v1/vectors/collections/points";
+const MEMORIES = "/v1/ai/memory/team";
+const UNREAD = "/v1/ai/memory/unread";
 const search = (body: object): Ask => post("/v1/collections/notes/search", body);
 
 /** Doors that other tests of this folder ask, or that only end what another has begun. */
@@ -178,7 +180,38 @@ const CASES: Readonly<Record<string, readonly Ask[]>> = {
     post("/v1/vectors/map", { sql: "SELECT id, metadata, vector FROM points" }),
     post("/v1/vectors/map", { sql: "SELECT * FROM points", method: "principal", max_points: 1 }),
   ],
+  "memory.list": [get("/v1/ai/memory")],
+  "memory.store": [
+    post(MEMORIES, { content: "common word" }),
+    post(MEMORIES, { content: `common word ${SECRET}`, supersede: true }),
+    post(UNREAD, { content: "x" }),
+  ],
+  "memory.get": [get(MEMORIES), get(`${MEMORIES}?limit=1`), get(`${MEMORIES}?include_superseded=true`), get(UNREAD)],
+  "memory.drop": [MEMORIES, UNREAD].map((path) => ({ method: "DELETE", path })),
+  "memory.recall": [
+    post(`${MEMORIES}/recall`, { query: "common word" }),
+    post(`${MEMORIES}/recall`, { query: `${SECRET} rare`, k: 2, words: 1 }),
+    post(`${MEMORIES}/recall`, { query: "word", include_superseded: true, min_similarity: 0.1, recency: 0 }),
+    post(`${UNREAD}/recall`, { query: "common" }),
+  ],
+  "memory.put": [
+    { method: "PUT", path: `${MEMORIES}/hidden1`, body: { content: "mine" } },
+    { method: "PUT", path: `${MEMORIES}/seen1`, body: { content: "given away", metadata: { owner: "other" } } },
+    { method: "PUT", path: `${UNREAD}/one`, body: { content: "mine" } },
+  ],
+  "memory.history": ["seen1", "hidden1"].map((id) => get(`${MEMORIES}/${id}/history`)),
+  "memory.extract": [MEMORIES, UNREAD].map((path) =>
+    post(`${path}/extract`, { messages: [{ role: "user", content: "I live in Rome." }], method: "rules" }),
+  ),
+  "memory.forget": [
+    { method: "DELETE", path: `${MEMORIES}/hidden1` },
+    { method: "DELETE", path: `${UNREAD}/one` },
+  ],
   "mcp.call": [
+    tool("memory_recall", { namespace: "team", query: `common ${SECRET}` }),
+    tool("memory_recall", { namespace: "unread", query: "common" }),
+    tool("memory_store", { namespace: "team", content: "x", dry_run: true }),
+    tool("memory_forget", { namespace: "team", id: "hidden1" }),
     tool("query", { sql: "SELECT * FROM board ORDER BY id" }),
     tool("query", { sql: "SELECT * FROM _chat_messages" }),
     tool("describe_table", { table: "_chat_messages" }),
@@ -267,9 +300,13 @@ async function fill(server: TestServer, id: string, hides: boolean): Promise<str
   for (const [i, { title, owner, place }] of documents.entries()) {
     await run(`INSERT INTO board VALUES (${i + 1}, '${owner}', '${title}', '[${place}]')`);
   }
-  await run("REVOKE ALL ON closed FROM member");
-  for (const table of ["notes", "board", "points"]) {
-    const owner = table === "points" ? "metadata ->> 'owner'" : "owner";
+  for (const { id: key, title, owner } of documents) {
+    await must("PUT", `${MEMORIES}/${key}`, { content: title, metadata: { owner } });
+  }
+  await must("PUT", `${UNREAD}/one`, { content: `common ${hides ? SECRET : ""}` });
+  await run("REVOKE ALL ON closed, _memory_unread FROM member");
+  for (const table of ["notes", "board", "points", "_memory_team"]) {
+    const owner = table === "points" || table === "_memory_team" ? "metadata ->> 'owner'" : "owner";
     await run(`CREATE POLICY own ON ${table} USING (${owner} = current_user)`);
     await run(`ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`);
   }
@@ -294,7 +331,7 @@ async function fill(server: TestServer, id: string, hides: boolean): Promise<str
 
 /** Also in a tool's answer, whose JSON is a text in JSON. */
 const TIMES =
-  /\\?"(?:took_ms|(?:total_)?execution_time_ms|created_at|request_id|timestamp|meta)\\?":(?:\\?"[^"]*"|[\d.]+|\{[^}]*\}),?/g;
+  /\\?"(?:took_ms|(?:total_)?execution_time_ms|created_at|valid_from|valid_until|request_id|timestamp|meta)\\?":(?:\\?"[^"]*"|[\d.]+|\{[^}]*\}),?/g;
 
 t.test("each door that filters has a case, and each tool that does", (t) => {
   t.same(
@@ -337,6 +374,8 @@ t.test("what is hidden changes no answer", { timeout: 180_000 }, async (t) => {
   // The same searches find something.
   const found = await answer(CASES["documents.search"]![1]!, 0);
   t.match(found.text, "seen0");
+  const recalled = await answer(CASES["memory.recall"]![0]!, 0);
+  t.match(recalled.text, "another common thing");
 });
 
 t.test("policies that ask other rows, or what the session says", async (t) => {

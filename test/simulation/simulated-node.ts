@@ -116,6 +116,7 @@ export class SimulatedNode {
         partitions: this.options.partitions,
         spawn: (actor) => this.spawn(actor),
         startInference: () => undefined,
+        refused: () => undefined,
         logger: this.logger.logger,
         clock: systemClock,
         // Simulated actors give way; what is held up there is held up for all.

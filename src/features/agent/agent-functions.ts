@@ -17,7 +17,8 @@ import { readCallOptions } from "../../session/call-options.js";
 import { BOOL, JSONB, Json, TEXT, type Value } from "../../values/values.js";
 import { leadOfRun } from "./agent-lead.js";
 import { checkTools } from "./request-tools.js";
-import { AGENT_OPTIONS } from "./run-agent.js";
+import { AGENT_OPTIONS, type AgentOptions } from "./run-agent.js";
+import { AGENT_DAYS } from "./run-budget.js";
 
 /** Exists from the first agent on. */
 export const AGENTS_TABLE = `public."_agents"`;
@@ -125,7 +126,7 @@ async function execute([given, task]: readonly Value[], context: AgentContext): 
   const row = found?.rows[0];
   if (row === undefined) throw await missing(name, context);
   const [instructions, options] = row as [string, Json];
-  return need(context, AGENTS).run(instructions, task as string, options, context);
+  return need(context, AGENTS).run(instructions, task as string, options, context, name);
 }
 
 /** All agents, or the one with that name, as objects. */
@@ -142,7 +143,13 @@ async function list([given]: readonly Value[], context: AgentContext): Promise<V
       )
     : { rows: [] };
   if (name !== null && rows.length === 0) throw await missing(name, context);
-  return new Json(rows.map(([agent]) => (agent as Json).value));
+  const days = context.services.capability(AGENT_DAYS);
+  const agents = rows.map(([agent]) => {
+    const { value } = agent as Json;
+    const { name: of, options } = value as { readonly name: string; readonly options: AgentOptions };
+    return { ...(value as object), used_today: days?.(of, options.lead) ?? null };
+  });
+  return new Json(agents);
 }
 
 function agentName(given: Value): string {

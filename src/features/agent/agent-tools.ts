@@ -7,6 +7,8 @@ import type { AgentLead } from "./agent-lead.js";
 export interface AgentTools {
   /** The caller's credential may not write. */
   readonly readOnly: boolean;
+  /** Throws budget_exhausted where nothing is left of what its runs may use. */
+  requireBudget(): void;
   /** Those that the agent may call. */
   specs(allowWrites: boolean): readonly ToolSpec[];
   /** Runs one with the caller's rights, less those to write unless they are allowed. Throws DbError. */

@@ -5,9 +5,13 @@ import { provideCapability } from "../../session/capabilities.js";
 import type { Feature } from "../feature.js";
 import { AGENT_FUNCTIONS } from "./agent-functions.js";
 import { statementAgents } from "./request-tools.js";
+import { AGENT_DAYS, statementDays } from "./run-budget.js";
 
 export const agentFeature = {
   name: "agent",
   functions: AGENT_FUNCTIONS,
-  provide: () => provideCapability(AGENTS, statementAgents),
+  provide: () => {
+    provideCapability(AGENTS, statementAgents);
+    provideCapability(AGENT_DAYS, statementDays);
+  },
 } satisfies Feature;

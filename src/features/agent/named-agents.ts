@@ -48,12 +48,12 @@ export async function findAgent(request: Request, name: string): Promise<NamedAg
  */
 export async function runNamedAgent(
   request: Request,
-  { instructions, options }: NamedAgent,
+  { name, instructions, options }: NamedAgent,
   task: string,
   more: Pick<AgentOptions, "temperature" | "max_tokens"> = {},
 ): Promise<AgentAnswer> {
   if (request.ofAgent) throw new DbError("not_supported", "An agent cannot run agents.");
-  const budget = runBudget(request, options);
+  const budget = runBudget(request, options, name);
   const provider = request.partition.providers.forTenant(request.tenant, budget);
   const all: AgentOptions = { ...options, ...more, format: "json" };
   const json = await runAgent(provider, agentToolsOf(request, budget), instructions, task, all, request.signal());

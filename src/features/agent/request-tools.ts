@@ -3,7 +3,7 @@
  * whose statement runs the agent, and within the agent's own bounds.
  */
 
-import { type RequestBudget, RunBudget } from "../../actor/key-budgets.js";
+import type { RequestBudget } from "../../actor/key-budgets.js";
 import { ledHead, mayCall, requireTool } from "../../actor/key-lead.js";
 import { callerOf, type Request } from "../../actor/request.js";
 import { requireWhole } from "../../actor/table-doors.js";
@@ -20,9 +20,11 @@ import { reasonOf } from "../jobs/background-request.js";
 import { ownTogether } from "../statements/run-together.js";
 import type { Tool } from "../tools/tool.js";
 import { checkedArguments, findTool } from "../tools/toolbox.js";
+import { dayOf } from "./agent-lead.js";
 import { type CallTool, forkFor } from "./agent-sandbox.js";
 import type { AgentTools, AgentTrace, ToolBounds } from "./agent-tools.js";
 import { AGENT_OPTIONS, type AgentOptions, refuseUnknownTool, runAgent } from "./run-agent.js";
+import { RunBudget } from "./run-budget.js";
 
 const READING = [
   "list_tables",
@@ -53,10 +55,10 @@ const TRACES = `CREATE TABLE IF NOT EXISTS "_agent_runs" (
 export function statementAgents({ tenant, client }: AskingStatement): Agents {
   return {
     check: (options) => checkTools(readCallOptions("AGENT_RUN error", AGENT_OPTIONS, options)),
-    run: (persona, task, given, { signal }) => {
+    run: (persona, task, given, { signal }, name = null) => {
       const options = readCallOptions("AGENT_RUN error", AGENT_OPTIONS, given);
       const request = callerOf(client);
-      const budget = request === null ? null : runBudget(request, options);
+      const budget = request === null ? null : runBudget(request, options, name);
       const provider = tenant.partition.providers.forTenant(tenant, budget);
       (client.origin ?? client).checkAgents?.();
       const tools = request === null || request.ofAgent ? null : agentToolsOf(request, budget);
@@ -65,9 +67,16 @@ export function statementAgents({ tenant, client }: AskingStatement): Agents {
   };
 }
 
-/** For the model of an agent's run, and for its tools. */
-export function runBudget({ budget }: Request, { lead }: Pick<AgentOptions, "lead">): RequestBudget | null {
-  return lead?.tokens === undefined ? budget : new RunBudget(budget, lead.tokens);
+/** For the model of an agent's run, and for its tools. `name`: null is none. Throws 22023. */
+export function runBudget(
+  { budget, partition, account }: Request,
+  { lead }: Pick<AgentOptions, "lead">,
+  name: string | null,
+): RequestBudget | null {
+  const day = dayOf(lead, name);
+  if (lead?.tokens === undefined && day === null) return budget;
+  // In a branch, too, the day is the tenant's.
+  return new RunBudget(budget, lead?.tokens, day && partition.keyBudgets.ofAgent(account, name!, day));
 }
 
 /** With the request's tenant and rights. `budget`: the run's. */
@@ -75,6 +84,7 @@ export function agentToolsOf(request: Request, budget: RequestBudget | null): Ag
   const callIn: CallTool = (own, tenant, name, args, bounds) => callTool(own, budget, tenant, name, args, bounds);
   return {
     readOnly: request.readOnly,
+    requireBudget: () => budget instanceof RunBudget && budget.requireRun(),
     specs: (allowWrites) =>
       toolsOf(allowWrites)
         .filter(({ name }) => mayCall(request, name))
@@ -114,6 +124,7 @@ async function callTool(
   if (tool === undefined) throw new DbError("invalid_request", `There is no tool "${name}".`);
   requireTool(request, name);
   const args = checkedArguments(tool, given);
+  budget?.takeStatement();
   request.hasActed = true;
   return within(request, budget, bounds, async (own) => {
     await own.yieldTurn();
@@ -142,6 +153,8 @@ async function within<T>(
   else signal.addEventListener("abort", stop);
   try {
     return await work(own);
+  } catch (error) {
+    throw own.told(error);
   } finally {
     signal.removeEventListener("abort", stop);
     own.ended();

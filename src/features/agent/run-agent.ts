@@ -109,6 +109,7 @@ export async function runAgent(
     offered.map(({ name }) => name),
   );
   const lead = leadOfRun(options.lead);
+  requireBudget(tools);
   const specs = offered.filter(({ name }) => options.tools?.includes(name) ?? true);
   const stop = new AbortController();
   const late = () =>
@@ -169,6 +170,16 @@ export async function runAgent(
   } finally {
     clearTimeout(timer);
     stop.abort(new DbError("cancelled"));
+  }
+}
+
+/** What is refused before the run begins leaves no trace. */
+function requireBudget(tools: AgentTools): void {
+  try {
+    tools.requireBudget();
+  } catch (error) {
+    if (!(error instanceof DbError)) throw error;
+    throw agentError(error.message, error.code, { ...error.details });
   }
 }
 

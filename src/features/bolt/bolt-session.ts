@@ -346,7 +346,7 @@ export class BoltSession implements RowSink {
   // Errors
 
   private failed(thrown: unknown): void {
-    const error = expectedError(thrown);
+    const error = this.client.told(expectedError(thrown));
     const isViolation = error.details?.bolt === VIOLATION;
     // Rows that were given stay; half a one does not.
     this.writer.abandon();

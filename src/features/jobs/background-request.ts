@@ -43,6 +43,8 @@ export class BackgroundRequests {
       marks,
       taken: () => undefined,
       durable,
+      // The job itself says how it has ended.
+      refused: () => undefined,
       open: () => {
         throw new Error("a request in the background has no client to reply to");
       },

@@ -45,7 +45,7 @@ export async function answerMessage(
     const result = await run(request, message, stateless, stream);
     return { text: resultText(message.id, result), status: 200 };
   } catch (error) {
-    const failure = asRpcError(error);
+    const failure = asRpcError(request.told(error));
     return { text: errorText(idOf(value), failure), status: statusOf(failure, stateless) };
   }
 }

@@ -167,7 +167,7 @@ async function callTool(context: MethodContext, { name, arguments: given = {} }:
     return `{"content":${content},"structuredContent":${json},"isError":false${ending}`;
   } catch (error) {
     if (!(error instanceof DbError) || error.code === "cancelled" || error.code === "internal_error") throw error;
-    return `${failed(error)}${ending}`;
+    return `${failed(context.request.told(error))}${ending}`;
   }
 }
 

@@ -1,5 +1,6 @@
 /** /v1/ai/memory/…: the SQL functions of memories as routes. Each is one statement, in a transaction of its own. */
 
+import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { usualPageOf } from "../../bodies/paging.js";
@@ -55,10 +56,11 @@ export const memoryHandlers = {
 
 function list(request: Request): Promise<Answer<ResponseOf<"memory.list">>> {
   return readTogether(request, async ({ catalog }, ask) => {
+    const rights = rightsOfCaller(request.head)(catalog);
     const namespaces: ResponseOf<"memory.list">["namespaces"][number][] = [];
     for (const definition of catalog.tables()) {
       const namespace = namespaceOfTable(definition);
-      if (namespace === null) continue;
+      if (namespace === null || !rights.may(definition.id, "r")) continue;
       const table = tableNameOf(namespace);
       const current = historyOf(definition) ? " WHERE valid_until IS NULL" : "";
       const [row] = await ask({ sql: `SELECT count(*) FROM public."${table}"${current}`, params: [] });

@@ -4,6 +4,7 @@
  * memory-functions.ts.
  */
 import { randomBytes } from "node:crypto";
+import { sqlError } from "../../protocol/errors.js";
 import { need } from "../../query/expr/capability.js";
 import { EMBEDDING } from "../../query/expr/functions/models.js";
 import type { Value } from "../../values/values.js";
@@ -32,6 +33,8 @@ export interface StoredMemory {
 }
 
 const ALL = Number.MAX_SAFE_INTEGER;
+/** Of looking for a memory that is there as soon as it shall be stored. */
+const ATTEMPTS_MAX = 10;
 /** Since when the new memory holds, to the microsecond. */
 const START = "$1::text::timestamptz";
 
@@ -85,7 +88,7 @@ export async function replaceMemory(
   const table = await requireTable(context, namespace);
   const vector = await vectorOf(context, table, memory.content);
   const { sqlName } = table;
-  for (;;) {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { rows } = await context.run(
       `SELECT chain, valid_until IS NULL AND content = $2::text AND metadata IS NOT DISTINCT FROM $3::jsonb
        FROM ${sqlName} WHERE id = $1::text FOR UPDATE`,
@@ -111,6 +114,10 @@ export async function replaceMemory(
     const start = validFrom ?? (await now(context));
     return supersedeById(context, table, { id, vector, start, ...memory }, row[0] as string | null);
   }
+  // A policy hides it.
+  throw sqlError("23505", `duplicate key value violates unique constraint "${namespace}": the id "${id}" is taken`, {
+    hint: "Store the memory under another id.",
+  });
 }
 
 /** The row of that id becomes the new memory; what it was goes on under an id of its own. */

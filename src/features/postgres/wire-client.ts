@@ -4,7 +4,7 @@
  * session.
  */
 import type { Request } from "../../actor/request.js";
-import { sqlError } from "../../protocol/errors.js";
+import { type DbError, sqlError } from "../../protocol/errors.js";
 import type { AskingStatement } from "../../session/capabilities.js";
 import type { Client } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
@@ -79,6 +79,11 @@ export class WireClient implements Client {
 
   get origin(): Request {
     return this.request;
+  }
+
+  /** Its client is told this error, which is returned. */
+  told(error: DbError): DbError {
+    return this.current === null ? error : this.current.told(error);
   }
 
   get trace(): Trace | null {

@@ -409,7 +409,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
 
   /** The error as a message; what the protocol does after one. */
   private failed(thrown: unknown, type: number): void {
-    const error = expectedError(thrown);
+    const error = this.client.told(expectedError(thrown));
     this.seen.isUnknown();
     // The simple protocol goes on at once, also after a COPY whose rows are still on their way.
     const isSimple = type === FRONT.query || type === FRONT.sync || this.copying?.isSimple === true;

@@ -35,7 +35,7 @@ interface StoredFields {
 
 const memoryStore: Tool = {
   name: "memory_store",
-  door: "whole",
+  door: "statements",
   title: "Store a memory",
   description: "Stores a text so that it can be recalled by meaning. The first memory creates the namespace.",
   input: Strict({
@@ -65,7 +65,7 @@ const memoryStore: Tool = {
 
 const memoryRecall: Tool = {
   name: "memory_recall",
-  door: "whole",
+  door: "statements",
   title: "Recall memories",
   description:
     "Returns the memories of a namespace that hold and are most similar to a query, best first. An unknown namespace has none.",
@@ -100,7 +100,7 @@ const memoryRecall: Tool = {
 
 const memoryForget: Tool = {
   name: "memory_forget",
-  door: "whole",
+  door: "statements",
   title: "Forget a memory",
   description: "Removes one memory by its id, with its history. `forgotten` is false if it did not exist.",
   input: Strict({

@@ -52,7 +52,7 @@ const share = (description: string) => Type.Optional(Type.Number({ minimum: 0, m
 export const memoryEndpoints = [
   {
     name: "memory.list",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/ai/memory",
     summary: "The tenant's memory namespaces.",
@@ -65,7 +65,7 @@ export const memoryEndpoints = [
   },
   {
     name: "memory.store",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/ai/memory/{namespace}",
     summary: "Store a memory. The first memory creates the namespace and its table _memory_<namespace>.",
@@ -80,7 +80,7 @@ export const memoryEndpoints = [
   },
   {
     name: "memory.get",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/ai/memory/{namespace}",
     summary: "The memories of a namespace that hold, newest first.",
@@ -98,7 +98,7 @@ export const memoryEndpoints = [
   },
   {
     name: "memory.drop",
-    door: "whole",
+    door: "statements",
     method: "DELETE",
     path: "/v1/ai/memory/{namespace}",
     summary: "Delete a namespace with all its memories.",
@@ -110,7 +110,7 @@ export const memoryEndpoints = [
   },
   {
     name: "memory.recall",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/ai/memory/{namespace}/recall",
     summary: "The memories most similar to a query. An unknown namespace has none.",
@@ -138,7 +138,7 @@ export const memoryEndpoints = [
   },
   {
     name: "memory.put",
-    door: "whole",
+    door: "statements",
     method: "PUT",
     path: "/v1/ai/memory/{namespace}/{id}",
     summary: "Store a memory under an id. An existing one is superseded and goes on under another id.",
@@ -152,7 +152,7 @@ export const memoryEndpoints = [
   },
   {
     name: "memory.history",
-    door: "whole",
+    door: "statements",
     method: "GET",
     path: "/v1/ai/memory/{namespace}/{id}/history",
     summary: "A memory with those that it superseded and that superseded it, the oldest first.",
@@ -164,7 +164,7 @@ export const memoryEndpoints = [
   },
   {
     name: "memory.extract",
-    door: "whole",
+    door: "statements",
     method: "POST",
     path: "/v1/ai/memory/{namespace}/extract",
     summary: "Store what a conversation says of its user, as sentences of the third person.",
@@ -228,7 +228,7 @@ export const memoryEndpoints = [
   },
   {
     name: "memory.forget",
-    door: "whole",
+    door: "statements",
     method: "DELETE",
     path: "/v1/ai/memory/{namespace}/{id}",
     summary: "Forget one memory with its history.",

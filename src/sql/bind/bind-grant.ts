@@ -3,7 +3,7 @@
 import { DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import { accessOf, changedGrants, withOwner } from "../../catalog/grants.js";
-import { isKept, keptTables } from "../../catalog/kept-tables.js";
+import { isKept, isOfMemories, keptTables } from "../../catalog/kept-tables.js";
 import { membershipsOf, permissionDenied } from "../../catalog/rights.js";
 import {
   type AccessDef,
@@ -81,7 +81,7 @@ function schemaSubject(name: string, { catalog }: BindEnvironment): Subject {
   return { id, kind: "schema", what: "schema", name, columns: [] };
 }
 
-function subjectsOf({ on, object }: GrantStatement, binding: Binding): Subject[] {
+function subjectsOf({ on, object, isGrant }: GrantStatement, binding: Binding): Subject[] {
   const { env } = binding;
   if (on.kind === "functions") {
     return on.functions.map((signature): Subject => {
@@ -89,20 +89,20 @@ function subjectsOf({ on, object }: GrantStatement, binding: Binding): Subject[]
       return { id: fn.id, kind: "function", what: "function", name: fn.name, columns: [] };
     });
   }
-  if (on.kind === "all in schema") return on.schemas.flatMap((schema) => allIn(schema, object, env));
+  if (on.kind === "all in schema") return on.schemas.flatMap((schema) => allIn(schema, object, isGrant, env));
   if (on.kind === "defaults") throw new Error("default privileges have no subjects");
   if (object === "table" || object === "sequence") return on.names.map((name) => grantable(name, binding));
   if (object === "schema") return on.names.map(({ path }) => schemaSubject(path[0]!, env));
   throw sqlError("0A000", `privileges on a ${object.replaceAll("_", " ")} are not supported`);
 }
 
-function allIn(schema: string, object: string, env: BindEnvironment): Subject[] {
+function allIn(schema: string, object: string, isGrant: boolean, env: BindEnvironment): Subject[] {
   schemaSubject(schema, env);
   const { catalog } = env;
   const here = <T extends { readonly schema: string }>(all: readonly T[]) =>
     all.filter((each) => each.schema === schema);
   if (object === "table") {
-    const tables = here(catalog.tables().filter((table) => !isKept(table))).map(
+    const tables = here(catalog.tables().filter((table) => !isKept(table) && !(isGrant && isOfMemories(table)))).map(
       (table): Subject => ({ ...table, kind: "table", what: "table" }),
     );
     const views = here(catalog.views()).map((view): Subject => ({ ...view, kind: "table", what: "view", columns: [] }));
@@ -111,6 +111,13 @@ function allIn(schema: string, object: string, env: BindEnvironment): Subject[] 
   const listed = object === "sequence" ? here(catalog.sequences()) : here(catalog.functions());
   const kind = object === "sequence" ? "sequence" : "function";
   return listed.map(({ id, name }): Subject => ({ id, name, kind, what: kind, columns: [] }));
+}
+
+/** A notice, where GRANT … ON ALL TABLES leaves some out. */
+function leftOut({ on, object, isGrant }: GrantStatement, { catalog }: BindEnvironment): string[] {
+  const opensAll = isGrant && object === "table" && on.kind === "all in schema" && on.schemas.includes(DEFAULT_SCHEMA);
+  if (!opensAll || !catalog.tables().some(isOfMemories)) return [];
+  return ["memories are left out: whoever shall read those of a namespace is granted its table _memory_… by name"];
 }
 
 /** Throws 0LP01, 42703. */
@@ -139,7 +146,7 @@ export function bindGrant(node: GrantStatement, binding: Binding): DdlCommand {
   const { env } = binding;
   const rights = rightsIn(env);
   const grantees = node.grantees.map((each) => granteeNamed(each, env));
-  const notices: string[] = [];
+  const notices = leftOut(node, env);
   const accesses = subjectsOf(node, binding).map((subject): AccessDef => {
     const asked = privilegesOf(node.privileges, subject);
     const found = env.catalog.accessTo(subject.id);

@@ -85,7 +85,7 @@ function createAgent(statement: TokenizedStatement, replaces: boolean): string {
 }
 
 const AGENT_COLUMNS =
-  "name text, description text, model text, tools jsonb, instructions text, options jsonb, created_at timestamptz, updated_at timestamptz";
+  "name text, description text, model text, tools jsonb, instructions text, options jsonb, created_at timestamptz, updated_at timestamptz, used_today jsonb";
 
 function agents(name: string | null): string {
   const all = `(SELECT list_agents(${name ?? "NULL"}) AS found) AS list`;

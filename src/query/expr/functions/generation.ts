@@ -18,8 +18,14 @@ export interface Generation {
 }
 
 export interface Agents {
-  /** Has a model work on a task with tools, as the caller of the statement. */
-  run(persona: string, task: string, options: Json | null, context: DeferredContext): Promise<string>;
+  /** Has a model work on a task with tools, as the caller of the statement. `name`: the agent's, if it has one. */
+  run(
+    persona: string,
+    task: string,
+    options: Json | null,
+    context: DeferredContext,
+    name?: string | null,
+  ): Promise<string>;
   /** Throws an error that says what is wrong with the options of AGENT_RUN. */
   check(options: Json): void;
 }
