@@ -350,11 +350,11 @@ export class LayeredEngine implements Engine {
     const known = this.engine.get(sinceKey(tenant, "branch"));
     const start = record.start ?? (known === undefined ? commit! : readStamp(known));
     this.bytes.learn(tenant, known === undefined);
-    const { expiresAtMs, quotaBytes = null } = record;
+    const { expiresAtMs, quotaBytes = null, isRestoring } = record;
     const there = this.branches.get(tenant);
     // What has it at hand sees the change.
-    if (there !== undefined) Object.assign(there, { expiresAtMs, quotaBytes });
-    else this.branches.set(tenant, { ...record, start, quotaBytes, writes: 0, endedBy: null });
+    if (there !== undefined) Object.assign(there, { expiresAtMs, quotaBytes, isRestoring });
+    else this.branches.set(tenant, { ...record, start, quotaBytes, writes: 0, readers: 0, endedBy: null });
     return [{ key: sinceKey(tenant, "branch"), value: stampValue(start) }];
   }
 
@@ -417,13 +417,19 @@ export class LayeredEngine implements Engine {
   }
 
   /**
-   * Keys of the range that commits after that one have written, of up to `max` replaced entries; the same key may come
-   * again. The past of the tenant is kept since then. `next` says where to go on (`from`, at first null); null: that
+   * Keys of the range that commits after that one, up to `upTo` (null: all), have written, of up to `max` replaced
+   * entries; the same key may come again. The past of the tenant is kept since then. `next` says where to go on (`from`, at first null); null: that
    * were all.
    */
-  writtenSince(range: KeyRange, sequence: number, from: Uint8Array | null, max: number): WrittenKeys {
+  writtenSince(
+    range: KeyRange,
+    sequence: number,
+    from: Uint8Array | null,
+    max: number,
+    upTo: number | null = null,
+  ): WrittenKeys {
     if (this.isUnchangedSince(tenantOfKey(range.gte), sequence)) return { keys: [], next: null };
-    return this.replaced.writtenSince(range, sequence, from, max);
+    return this.replaced.writtenSince(range, sequence, from, max, upTo);
   }
 
   /** Whether there is a moment that can still be read at which the key had another entry, or none. */

@@ -58,7 +58,7 @@ export async function createBranch(request: Request, body: BodyOf<"branches.crea
 /** PATCH /v1/branches/{name}: another quota, or another time at which it ends. */
 export async function changeBranch(request: Request, number: number, body: BodyOf<"branches.change">) {
   const layers = layersOf(request);
-  const { writes: _, endedBy: __, ...branch } = layers.branchOf(number)!;
+  const { writes: _, readers: __, endedBy: ___, ...branch } = layers.branchOf(number)!;
   const record: BranchRecord = {
     ...branch,
     expiresAtMs: body.ttl_seconds === undefined ? branch.expiresAtMs : expiryOf(body.ttl_seconds),
@@ -114,7 +114,7 @@ export async function startOf(request: Request, origin: number, asOf: string | n
 }
 
 /** Two forks at once meet here, and one of them is begun again. */
-function takeNumber(tx: Transaction, partition: number): number {
+export function takeNumber(tx: Transaction, partition: number): number {
   const key = nextBranchKey();
   const found = tx.get(key);
   const number = found === undefined ? FIRST_BRANCH + partition : Buffer.from(found).readUInt32BE(0);
