@@ -41,8 +41,8 @@ import {
   stampsPrefix,
   stampValue,
 } from "./history-keys.js";
-import { APPLIED_SEQUENCE_KEY, isOwnOnly, prefixRange, SPACE, tenantOfKey, tenantPrefix } from "./keys.js";
 import { lastStamp } from "./history-stamps.js";
+import { APPLIED_SEQUENCE_KEY, isOwnOnly, prefixRange, SPACE, tenantOfKey, tenantPrefix } from "./keys.js";
 import { neighbouringValues } from "./neighbouring-values.js";
 import { type CommitStamp, commitsOf, type Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";

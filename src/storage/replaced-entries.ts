@@ -71,7 +71,9 @@ export class ReplacedEntries {
   ): WrittenKeys {
     const whole = replacedRange(range);
     const { keys } = firstOf(this.engine, { ...whole, gte: from ?? whole.gte, only: "keys" }, max);
-    const written = keys.map(readReplacedKey).filter((each) => each.sequence > sequence && (upTo === null || each.sequence <= upTo));
+    const written = keys
+      .map(readReplacedKey)
+      .filter((each) => each.sequence > sequence && (upTo === null || each.sequence <= upTo));
     const next = keys.length < max ? null : Buffer.concat([keys.at(-1)!, Buffer.of(0)]);
     return { keys: written.map(({ key }) => key), next };
   }

@@ -223,7 +223,10 @@ export class Backups {
   }
 
   /** The newest backup that the log still continues. Without one, a full backup is made, which says why. */
-  private async baseOf(partition: Partition, { tenantId, tenant, store, base, passphrase, schedule }: Wish): Promise<Base> {
+  private async baseOf(
+    partition: Partition,
+    { tenantId, tenant, store, base, passphrase, schedule }: Wish,
+  ): Promise<Base> {
     if (base === "none") return { base: null, note: null };
     const folder = this.host.folders[store];
     const source = { dataOf: (one: Manifest) => folder.dataOf(one), passphrase };

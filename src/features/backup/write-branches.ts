@@ -197,7 +197,6 @@ export class BranchesWriter {
   }
 }
 
-
 function shownOf({ name, createdAt, createdBy, expiresAtMs, quotaBytes = null }: BranchRecord): BackedUpBranch {
   return { name, createdAt, createdBy, expiresAtMs, quotaBytes };
 }
