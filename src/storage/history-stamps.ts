@@ -8,7 +8,8 @@ import { firstOf } from "./replaced-entries.js";
 const LATEST = Number.MAX_SAFE_INTEGER - 1;
 
 /**
- * The last of a tenant's commits from that time on of which `isBefore` is true, as it is of all before that one; null: there is none.
+ * The last of a tenant's commits from that time on of which `isBefore` is true, as it is of all before that one. Null:
+ * there is none.
  *
  * Looks forward from one time after another. Backwards, RocksDB steps over each entry below that was removed with its
  * range, outside the range that is read, too: after a branch is gone, that may be all that it had deleted.

@@ -418,8 +418,8 @@ export class LayeredEngine implements Engine {
 
   /**
    * Keys of the range that commits after that one, up to `upTo` (null: all), have written, of up to `max` replaced
-   * entries; the same key may come again. The past of the tenant is kept since then. `next` says where to go on (`from`, at first null); null: that
-   * were all.
+   * entries; the same key may come again. The past of the tenant is kept since then. `next` says where to go on
+   * (`from`, at first null); null: that were all.
    */
   writtenSince(
     range: KeyRange,
