@@ -16,7 +16,7 @@ import type { LayeredEngine } from "../../storage/layered-engine.js";
 import type { Operation } from "../../storage/operation.js";
 
 /** Keys that are read at a time. */
-const KEYS_AT_ONCE = 256;
+const KEYS_AT_ONCE = 64;
 
 /** Where the steps go. */
 export interface StepWriter {

@@ -33,7 +33,7 @@ t.setTimeout(600_000);
 const CONFIG = loadConfig({ env: {} });
 const TENANT = 7;
 const TARGET = 9;
-const SEEDS = Number(process.env.BACKUP_SEEDS ?? sized(2, 12));
+const SEEDS = Number(process.env.BACKUP_SEEDS ?? sized(1, 12));
 const ROWS = 60;
 const PLACES_MAX = 7;
 
@@ -314,7 +314,7 @@ t.test("a restore that was cut short leaves no branches to the next one, and tak
   const partition = await openPartition();
   const found = () => partition.shard.layers!.branchesUnder(TARGET).map(([, { name }]) => name);
   let left = 0;
-  for (let turns = 4; turns < 60; turns += 3) {
+  for (let turns = 4; turns < 60; turns += 7) {
     t.match(await restore(partition, world, id, null, turns), { state: "failed", error: { code: "shutting_down" } });
     left = Math.max(left, found().length);
   }
