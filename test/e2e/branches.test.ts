@@ -3,8 +3,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { sized } from "../lengths.js";
 import { BRANCH_DEPTH_MAX } from "../../src/protocol/limits.js";
+import { sized } from "../lengths.js";
 import { branchCalls } from "./branch-calls.js";
 import { TestServer } from "./server.js";
 
