@@ -130,7 +130,7 @@ const features = {
   ],
   agent: ["branches", "jobs", "statements", "tools"],
   placement: ["feed", "jobs"],
-  backup: ["feed", "jobs", "placement"],
+  backup: ["branches", "feed", "jobs", "placement"],
   bolt: ["postgres"],
   chat: ["generation", "models", "statements", "tools"],
   directory: ["backup", "placement", "tools"],

@@ -45,6 +45,8 @@ export interface Manifest {
   readonly startedAt: string;
   readonly finishedAt: string;
   readonly note: string | null;
+  /** Numbers of the tenant's branches that it holds, where it was made; absent: earlier releases held none. */
+  readonly branches?: readonly number[];
   /** What who asked for it called it; several may have the same. */
   readonly name?: string;
   /** The schedule that made it; absent: somebody asked for it. */

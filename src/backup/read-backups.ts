@@ -2,6 +2,7 @@
 import { DbError } from "../protocol/errors.js";
 import { BLOCK, backupKey, readBackup } from "../storage/backup-file.js";
 import type { Operation } from "../storage/operation.js";
+import { type BranchStep, decodeSteps } from "./backup-branches.js";
 import { decodeCommits } from "./backup-commits.js";
 import { bytesOfId, type Manifest } from "./backup-folder.js";
 import { decodeEntries } from "./entries-buffer.js";
@@ -13,6 +14,13 @@ export interface BackupSource {
   readonly passphrase: string | null;
 }
 
+/** Some changes of a backup. */
+export interface BackedUp {
+  readonly operations: readonly Operation[];
+  /** Of a branch; null: of the tenant itself. */
+  readonly step: BranchStep | null;
+}
+
 /**
  * The backups' changes in order, up to that moment (microseconds since the epoch; null: all). Throws backup_damaged,
  * and invalid_request for a wrong passphrase.
@@ -21,13 +29,13 @@ export async function* operationsOf(
   chain: readonly Manifest[],
   { dataOf, passphrase }: BackupSource,
   untilMicros: number | null,
-): AsyncGenerator<readonly Operation[]> {
+): AsyncGenerator<BackedUp> {
   for (const manifest of chain) {
     const backup = bytesOfId(manifest.id);
     const key = manifest.encrypted && passphrase !== null ? await backupKey(passphrase, backup) : null;
     for await (const { kind, body } of readBackup(dataOf(manifest), { backup, key })) {
-      for (const { micros, operations } of decoded(kind, body, manifest)) {
-        if (micros === null || untilMicros === null || micros <= untilMicros) yield operations;
+      for (const { micros, ...changes } of decoded(kind, body, manifest)) {
+        if (micros === null || untilMicros === null || micros <= untilMicros) yield changes;
       }
     }
   }
@@ -38,14 +46,18 @@ function* decoded(
   kind: number,
   body: Buffer,
   { id }: Manifest,
-): Generator<{ readonly micros: number | null; readonly operations: readonly Operation[] }> {
+): Generator<BackedUp & { readonly micros: number | null }> {
   try {
-    if (kind === BLOCK.entries) yield { micros: null, operations: decodeEntries(new Uint8Array(body).buffer) };
-    else if (kind === BLOCK.commit) yield* decodeCommits(body);
-    else throw new RangeError("an unknown kind of block");
+    if (kind === BLOCK.entries) {
+      yield { micros: null, step: null, operations: decodeEntries(new Uint8Array(body).buffer) };
+    } else if (kind === BLOCK.commit) {
+      for (const { micros, operations } of decodeCommits(body)) yield { micros, step: null, operations };
+    } else if (kind === BLOCK.branches) {
+      for (const { step, operations } of decodeSteps(body)) yield { micros: step.micros, step, operations };
+    } else throw new RangeError("an unknown kind of block");
   } catch (error) {
     // Its checksum is right: somebody made it so.
-    if (!(error instanceof RangeError)) throw error;
+    if (!(error instanceof RangeError || error instanceof SyntaxError)) throw error;
     throw new DbError("backup_damaged", `Backup "${id}" is not a backup of a tenant: ${error.message}.`);
   }
 }
@@ -66,7 +78,7 @@ export async function verifyBackups(
   let bytes = 0;
   for (const manifest of chain) {
     let found = 0;
-    for await (const operations of operationsOf([manifest], source, null)) {
+    for await (const { operations } of operationsOf([manifest], source, null)) {
       found += operations.length;
       await turn();
     }

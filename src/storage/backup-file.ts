@@ -8,7 +8,7 @@
  *   of it:
  *           12 bytes nonce · 16 bytes tag · ciphertext, with backup and block number authenticated
  *   kinds 1 entries: as placement sends them · 2 commits, or pieces of them (backup/backup-commits.ts) · 3 end: JSON
- *   of the totals · 4 records: JSON
+ *   of the totals · 4 records: JSON · 5 branches (backup/backup-branches.ts)
  *
  * Keys are without the tenant's number, so that they can be restored under another one. All little-endian. Blocks are
  * numbered, so a block that is left out, moved or taken from another backup is noticed.
@@ -32,7 +32,7 @@ const BLOCK_BYTES = 256 * 1024;
 /** No block that we write is longer; what says to be is damaged. */
 const BLOCK_BYTES_MAX = 512 * 1024 * 1024;
 
-export const BLOCK = { entries: 1, commit: 2, end: 3, records: 4 } as const;
+export const BLOCK = { entries: 1, commit: 2, end: 3, records: 4, branches: 5 } as const;
 
 // Looked up at each call, so that a simulation can have them in its own time.
 const deflate = (bytes: Uint8Array, options: zlib.ZlibOptions): Promise<Buffer> =>

@@ -7,6 +7,7 @@
 import type { Engine } from "./engine.js";
 import { bytesKey, hiddenKey, hiddenPrefix, hiddenRange } from "./history-keys.js";
 import { isOwnOnly, prefixRange, tenantPrefix } from "./keys.js";
+import { neighbouringValues } from "./neighbouring-values.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { KeyRange } from "./store.js";
@@ -73,11 +74,11 @@ export class BranchBytes {
       if ((count.markers > 0 || count.recount !== null) && !isOwnOnly(key)) hidden.push(key);
     }
     if (own.length === 0) return found;
-    for (const [i, value] of this.engine.getMany(own).entries()) {
+    for (const [i, value] of neighbouringValues(this.engine, own).entries()) {
       if (value !== undefined) found.values.set(keyText(own[i]!), value.length);
     }
     if (hidden.length === 0) return found;
-    for (const [i, marker] of this.engine.getMany(hidden.map(hiddenKey)).entries()) {
+    for (const [i, marker] of neighbouringValues(this.engine, hidden.map(hiddenKey)).entries()) {
       if (marker !== undefined) found.markers.add(keyText(hidden[i]!));
     }
     return found;

@@ -19,6 +19,8 @@ export interface BranchRecord {
   readonly expiresAtMs: number | null;
   /** Bytes that it may hold of its own; null, or absent in older records: any number. */
   readonly quotaBytes?: number | null;
+  /** A restore makes it, and has not ended (features/backup/restored-branches.ts). */
+  readonly isRestoring?: true;
 }
 
 export interface Branch extends BranchRecord {
@@ -27,6 +29,8 @@ export interface Branch extends BranchRecord {
   quotaBytes: number | null;
   /** Operations since the engine was opened: whether somebody has written meanwhile. */
   writes: number;
+  /** Who reads it in many steps, such as a backup: it does not end meanwhile. */
+  readers: number;
   /** The commit that ends it, of which the engine may not know yet; null: none does. */
   endedBy: number | null;
 }

@@ -59,13 +59,21 @@ export class ReplacedEntries {
   }
 
   /**
-   * Keys of the range that commits after that one have written, of up to `max` replaced entries; the same key may come
-   * again. `next` says where to go on (`from`, at first null); null: that were all.
+   * Keys of the range that commits after that one, up to `upTo` (null: all), have written, of up to `max` replaced
+   * entries; the same key may come again. `next` says where to go on (`from`, at first null); null: that were all.
    */
-  writtenSince(range: KeyRange, sequence: number, from: Uint8Array | null, max: number): WrittenKeys {
+  writtenSince(
+    range: KeyRange,
+    sequence: number,
+    from: Uint8Array | null,
+    max: number,
+    upTo: number | null,
+  ): WrittenKeys {
     const whole = replacedRange(range);
     const { keys } = firstOf(this.engine, { ...whole, gte: from ?? whole.gte, only: "keys" }, max);
-    const written = keys.map(readReplacedKey).filter((each) => each.sequence > sequence);
+    const written = keys
+      .map(readReplacedKey)
+      .filter((each) => each.sequence > sequence && (upTo === null || each.sequence <= upTo));
     const next = keys.length < max ? null : Buffer.concat([keys.at(-1)!, Buffer.of(0)]);
     return { keys: written.map(({ key }) => key), next };
   }

@@ -150,6 +150,88 @@ t.test("the removal of a branch removes nothing of what is restored", async (t) 
   }
 });
 
+t.test("branches come back with what they began with, and merge", async (t) => {
+  const token = await server.tenant("branched", ["super_admin"]);
+  const of = (own: { token: string }, branch: string) => ({ ...own, headers: { "X-Tessera-Branch": branch } });
+  const own = { token };
+  const take = async (body: object): Promise<string> => {
+    const { id } = (await server.expect(202, "POST", "/v1/backups", body, own)).body.data;
+    for (;;) {
+      const { data } = (await server.expect(200, "GET", `/v1/backups/${id}`, undefined, own)).body;
+      if (data.status === "completed") return id;
+      if (data.status !== "running") throw new Error(JSON.stringify(data));
+      await pause(25);
+    }
+  };
+  await server.rows("CREATE TABLE guest (id int PRIMARY KEY, city text)", [], own);
+  await server.rows("CREATE INDEX guest_city ON guest (city)", [], own);
+  await server.rows("INSERT INTO guest SELECT n, 'city ' || n FROM generate_series(1, 700) AS s (n)", [], own);
+  await server.expect(201, "POST", "/v1/branches", { name: "first", ttl_seconds: 5000, quota_bytes: 1e6 }, own);
+  await server.rows("UPDATE guest SET city = 'Faro' WHERE id = 1", [], of(own, "first"));
+  await server.rows("UPDATE guest SET city = 'Lagos' WHERE id = 2", [], own);
+  await server.expect(201, "POST", "/v1/branches", { name: "second", from: "first" }, own);
+  await server.rows("CREATE TABLE note (id int PRIMARY KEY)", [], of(own, "second"));
+  await server.rows("DELETE FROM guest WHERE id > 600", [], of(own, "second"));
+  await take({});
+  await server.rows("UPDATE guest SET city = 'Olhao' WHERE id = 3", [], of(own, "first"));
+  await server.expect(201, "POST", "/v1/branches", { name: "third" }, own);
+  await server.rows("INSERT INTO guest VALUES (1000, 'Tavira')", [], of(own, "third"));
+  await pause(5);
+  const until = new Date().toISOString();
+  await pause(5);
+  await server.rows("DELETE FROM guest WHERE id = 1000", [], of(own, "third"));
+  const next = await take({ incremental: true });
+  // The one who is restored has a branch of that name already.
+  const copy = { token: await server.tenant("rebranched", ["super_admin"]) };
+  await server.expect(201, "POST", "/v1/branches", { name: "third" }, copy);
+  const done = await restored("rebranched", { backup: next, from: "branched", until, replace: true });
+  t.match(done, { state: "completed", error: null });
+  const { data } = (await server.expect(200, "GET", "/v1/branches", undefined, copy)).body;
+  const names = data.branches.map((each: Reply["body"]) => [
+    each.name,
+    each.from,
+    each.quota_bytes,
+    each.expires_at !== null,
+  ]);
+  t.strictSame(names.sort(), [
+    ["first", null, 1e6, true],
+    ["second", "first", null, false],
+    ["third", null, null, false],
+    ["third-restored", null, null, false],
+  ]);
+  const cities = "SELECT id, city FROM guest WHERE id < 4 ORDER BY id";
+  t.strictSame(await server.rows(cities, [], copy), [
+    [1, "city 1"],
+    [2, "Lagos"],
+    [3, "city 3"],
+  ]);
+  t.strictSame(await server.rows(cities, [], of(copy, "first")), [
+    [1, "Faro"],
+    [2, "city 2"],
+    [3, "Olhao"],
+  ]);
+  t.strictSame(await server.rows("SELECT count(*), max(id) FROM guest", [], of(copy, "second")), [[600, 600]]);
+  t.strictSame(await server.rows("SELECT count(*) FROM note", [], of(copy, "second")), [[0]], "its own table");
+  t.strictSame(await server.rows("SELECT id FROM guest WHERE city = 'Tavira'", [], of(copy, "third-restored")), [
+    [1000],
+  ]);
+  t.strictSame(
+    await server.rows("SELECT id FROM guest WHERE city = 'Faro'", [], of(copy, "second")),
+    [[1]],
+    "by index",
+  );
+  const diff = (await server.expect(200, "GET", "/v1/branches/first/diff", undefined, copy)).body.data;
+  t.match(diff, { tables: [{ added: 0, removed: 0, changed: 2 }] }, "not what its origin has changed since");
+  await server.expect(409, "DELETE", "/v1/branches/first", undefined, copy);
+  await server.expect(204, "DELETE", "/v1/branches/second", undefined, copy);
+  t.match((await server.expect(200, "POST", "/v1/branches/first/merge", {}, copy)).body.data, { merged: true });
+  t.strictSame(await server.rows(cities, [], copy), [
+    [1, "Faro"],
+    [2, "Lagos"],
+    [3, "Olhao"],
+  ]);
+});
+
 t.test("an encrypted backup needs its passphrase", async (t) => {
   const passphrase = "correct horse battery";
   const sealed = await backUp({ passphrase });

@@ -3,6 +3,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
+import { BRANCH_DEPTH_MAX } from "../../src/protocol/limits.js";
 import { sized } from "../lengths.js";
 import { branchCalls } from "./branch-calls.js";
 import { TestServer } from "./server.js";
@@ -296,6 +297,21 @@ t.test("roles and policies of now hold for the past and for branches", async (t)
   });
   t.notMatch(JSON.stringify(narrow.body), "hidden", "not as another role");
   t.match(JSON.stringify(narrow.body), "permission denied");
+});
+
+t.test("a chain of branches is bounded", async (t) => {
+  const token = await server.tenant("chained", ["super_admin"]);
+  await rows(token, "CREATE TABLE item (id int PRIMARY KEY)");
+  await rows(token, "INSERT INTO item VALUES (0)");
+  for (let depth = 1; depth <= BRANCH_DEPTH_MAX; depth++) {
+    await fork(token, { name: `b${depth}`, ...(depth > 1 && { from: `b${depth - 1}` }) });
+    await rows(token, `INSERT INTO item VALUES (${depth})`, `b${depth}`);
+  }
+  const last = `b${BRANCH_DEPTH_MAX}`;
+  t.same(await rows(token, "SELECT count(*), max(id) FROM item", last), [[BRANCH_DEPTH_MAX + 1, BRANCH_DEPTH_MAX]]);
+  const { status, body } = await server.call("POST", "/v1/branches", { name: "more", from: last }, { token });
+  t.match({ status, error: body.error }, { status: 409, error: { code: "conflict", details: { field: "from" } } });
+  await fork(token, { name: "beside", from: `b${BRANCH_DEPTH_MAX - 1}` });
 });
 
 t.test("of two forks of one name at once, one is made", async (t) => {

@@ -441,9 +441,30 @@ t.test("several keys at once, and the commit of a number", async (t) => {
   for (const [sequence, micros] of stamps) {
     t.same(run.layers.stampOf(ORIGIN, sequence), { sequence, micros }, `commit ${sequence}`);
   }
+  for (const [i, [sequence, micros]] of stamps.entries()) {
+    t.same(run.layers.commitAt(ORIGIN, micros), { sequence, micros }, `at the time of ${sequence}`);
+    const next = stamps[i + 1]?.[1] ?? micros + 1000;
+    t.same(run.layers.commitAt(ORIGIN, next - 1), { sequence, micros }, `until the one after ${sequence}`);
+  }
+  t.equal(run.layers.commitAt(ORIGIN, 999_999), null, "before all");
   const [last] = stamps.at(-1)!;
   t.equal(run.layers.stampOf(ORIGIN, last + 1000)!.sequence, last, "the one before");
   t.equal(run.layers.stampOf(ORIGIN, 0), null, "older than what is kept");
+});
+
+t.test("commits are looked for forwards only", async (t) => {
+  // Backwards, RocksDB steps over what was removed below, one entry after the other.
+  const run = new Run(new Random(4));
+  await run.open();
+  await run.fork(ORIGIN, 100, null);
+  for (let i = 0; i < 20; i++) await run.write(ORIGIN);
+  await run.flush();
+  const cursor = run.memory.cursor.bind(run.memory);
+  run.memory.cursor = (range) => {
+    t.not(range.reverse, true);
+    return cursor(range);
+  };
+  t.equal(run.layers.stampOf(ORIGIN, 1e6)!.sequence, run.layers.commitAt(ORIGIN, 1e15)!.sequence);
 });
 
 t.test("the bytes of the keys", async (t) => {

@@ -199,8 +199,8 @@ export class Backups {
         progress: (entries, bytes) => progress(Object.assign(view, { entries, bytes })),
       });
     const manifest = await made(chosen).catch((error: unknown) => {
-      if (!(error instanceof LogLacks)) throw error;
-      if (wish.base !== "newest") throw doesNotContinue(chosen.base!);
+      if (!(error instanceof LogLacks) || chosen.base === null) throw error;
+      if (wish.base !== "newest") throw doesNotContinue(chosen.base);
       const full = { base: null, note: NOT_CONTINUED };
       Object.assign(view, { kind: "full", ...full, entries: 0, bytes: 0 });
       return made(full);
@@ -223,7 +223,10 @@ export class Backups {
   }
 
   /** The newest backup that the log still continues. Without one, a full backup is made, which says why. */
-  private async baseOf(partition: Partition, { tenantId, store, base, passphrase, schedule }: Wish): Promise<Base> {
+  private async baseOf(
+    partition: Partition,
+    { tenantId, tenant, store, base, passphrase, schedule }: Wish,
+  ): Promise<Base> {
     if (base === "none") return { base: null, note: null };
     const folder = this.host.folders[store];
     const source = { dataOf: (one: Manifest) => folder.dataOf(one), passphrase };
@@ -243,6 +246,9 @@ export class Backups {
     }
     if (!(await opensBackup(newest, source))) {
       return { base: null, note: "This is a full backup because the last one is encrypted differently." };
+    }
+    if (newest.branches === undefined && (partition.shard.layers?.branchesUnder(tenant).length ?? 0) > 0) {
+      return { base: null, note: "This is a full backup because the last one holds no branches." };
     }
     return { base: newest, note: null };
   }

@@ -14,7 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler } from "../../actor/scheduler.js";
 import type { Manifest } from "../../backup/backup-folder.js";
-import { operationsOf, verifyBackups } from "../../backup/read-backups.js";
+import { type BackedUp, operationsOf, verifyBackups } from "../../backup/read-backups.js";
 import { DbError } from "../../protocol/errors.js";
 import type { RestoreOrder, RestoreReport, RestoreState } from "../../protocol/placement.js";
 import { isOfBranch, keyOfTenant } from "../../storage/backup-entries.js";
@@ -26,6 +26,7 @@ import { JOBS } from "../jobs/jobs.js";
 import { removeTenant } from "../placement/remove-tenant.js";
 import { writeEntries } from "../placement/write-entries.js";
 import type { BackupFolders } from "./backups.js";
+import { RestoredBranches } from "./restored-branches.js";
 import { tenantDigest } from "./tenant-digest.js";
 
 /** How long requests of the tenant may take to end. */
@@ -181,25 +182,43 @@ export class Restores {
       throw error;
     }
     await removeTenant(partition, tenant, this.host.scheduler, () => this.closing || running.undone !== null);
-    let entries = 0;
-    for await (const operations of operationsOf(chain, source, order.untilMicros)) {
-      const own = operations
-        .filter(({ key }) => !isOfBranch(key))
-        .map(({ key, value }) => ({ key: keyOfTenant(tenant, key), value }));
-      await writeEntries(partition, tenant, own, turn);
-      entries += operations.length;
-      report("restoring", entries);
-    }
+    const branches = new RestoredBranches(partition, tenant, turn);
+    await branches.removeUnfinished();
+    const entries = await this.write(partition, order, operationsOf(chain, source, order.untilMicros), branches, turn);
     await engineHasAll(partition.shard, turn);
     await partition.durable();
     isWhole();
     const verified = await this.verify(partition, order, manifest, turn, () => report("verifying", entries));
     isWhole();
+    await branches.end(Math.min(order.untilMicros ?? manifest.micros, manifest.micros));
     partition.forget(tenant);
     partition.places.clear(tenant);
     partition.part(JOBS).queue.resume(tenant);
     await partition.durable();
     report("completed", entries, verified);
+  }
+
+  /** Answers how many entries there were. */
+  private async write(
+    partition: Partition,
+    { tenant, restore }: RestoreOrder,
+    changes: AsyncIterable<BackedUp>,
+    branches: RestoredBranches,
+    turn: () => Promise<void>,
+  ): Promise<number> {
+    let entries = 0;
+    for await (const { operations, step } of changes) {
+      if (step !== null) await branches.take(step, operations);
+      else {
+        const own = operations
+          .filter(({ key }) => !isOfBranch(key))
+          .map(({ key, value }) => ({ key: keyOfTenant(tenant, key), value }));
+        await writeEntries(partition, tenant, own, turn);
+      }
+      entries += operations.length;
+      this.host.report({ tenant, restore, state: "restoring", entries, verified: null, error: null });
+    }
+    return entries;
   }
 
   /** Nothing of the tenant runs any more, and nothing new begins. */

@@ -21,6 +21,7 @@ import { tenantOfKey } from "../../storage/keys.js";
 import { LARGE_COMMIT_SIZES, partsOf } from "../../storage/large-commit.js";
 import { TenantCopy } from "../placement/tenant-copy.js";
 import { openDigest, type TenantDigest } from "./tenant-digest.js";
+import { BranchesWriter } from "./write-branches.js";
 
 /** Rounds of catching up with a writer that is faster than the backup. */
 const CATCH_UP_ROUNDS = 20;
@@ -69,6 +70,7 @@ export async function writeBackup(job: BackupJob): Promise<Manifest> {
       ...{ startedAt, finishedAt: new Date().toISOString(), note },
       ...(name === null ? {} : { name }),
       ...(schedule === null ? {} : { schedule }),
+      branches: end.branches,
       storageFormat: FORMAT_VERSION,
     };
     folder.save(manifest);
@@ -81,6 +83,8 @@ export async function writeBackup(job: BackupJob): Promise<Manifest> {
 }
 
 interface End {
+  /** Numbers of the branches that the backup has. */
+  readonly branches: readonly number[];
   readonly sequence: number;
   readonly micros: number;
   /** To be called once: reads everything as of that commit. */
@@ -124,7 +128,8 @@ async function writeEntries(job: BackupJob, blocks: Blocks): Promise<End> {
     // From here to the end of the stream nothing may wait.
     add(stream.takeChanges());
     partition.followers.delete(stream);
-    const end = endAt(job);
+    if (hasBranches(job)) return await writeBranches(job, blocks);
+    const end = endAt(job, []);
     await orRelease(end, blocks.flush());
     return end;
   } finally {
@@ -132,10 +137,23 @@ async function writeEntries(job: BackupJob, blocks: Blocks): Promise<End> {
   }
 }
 
-/** Entries or commits on their way into blocks. */
+function hasBranches({ partition: { shard }, tenant }: BackupJob): boolean {
+  return (shard.layers?.branchesUnder(tenant).length ?? 0) > 0;
+}
+
+/** The branches, and all that was committed since the tenant's entries were written. The engine has every commit. */
+async function writeBranches(job: BackupJob, blocks: Blocks): Promise<End> {
+  const { partition, tenant, turns } = job;
+  const { appliedSequence } = partition.shard;
+  const branches = new BranchesWriter(partition.shard.layers!, tenant, [], blocks, turns);
+  await branches.all(appliedSequence);
+  return writeCommitsFrom(appliedSequence, job, blocks, branches);
+}
+
+/** Entries, commits and branches on their way into blocks, in order. */
 class Blocks {
   entries = 0;
-  private pieces: Uint8Array[] = [];
+  private pieces: { readonly kind: number; readonly piece: Uint8Array }[] = [];
   private bytes = 0;
 
   constructor(
@@ -143,10 +161,10 @@ class Blocks {
     private readonly kind: number,
   ) {}
 
-  add(piece: Uint8Array, entries: number): void {
+  add(piece: Uint8Array, entries: number, kind = this.kind): void {
     this.entries += entries;
     this.bytes += piece.length;
-    this.pieces.push(piece);
+    this.pieces.push({ kind, piece });
   }
 
   get isFull(): boolean {
@@ -158,10 +176,14 @@ class Blocks {
   }
 
   async flush(): Promise<void> {
-    if (this.bytes === 0) return;
-    const body = Buffer.concat(this.pieces.splice(0));
+    const pieces = this.pieces.splice(0);
     this.bytes = 0;
-    await this.writer.block(this.kind, body);
+    for (let at = 0; at < pieces.length; ) {
+      const { kind } = pieces[at]!;
+      const from = at;
+      while (at < pieces.length && pieces[at]!.kind === kind) at++;
+      await this.writer.block(kind, Buffer.concat(pieces.slice(from, at).map(({ piece }) => piece)));
+    }
   }
 }
 
@@ -177,7 +199,7 @@ async function reachCommit({ shard }: Partition, turns: Turns): Promise<void> {
 }
 
 /** The commit that the engine is at now. */
-function endAt({ partition: { shard }, tenant, turns }: BackupJob): End {
+function endAt({ partition: { shard }, tenant, turns }: BackupJob, branches: readonly number[]): End {
   const sequence = shard.appliedSequence;
   const snapshot = shard.begin({ readOnly: true, isolation: "repeatable read" });
   const read = openDigest(snapshot, tenant);
@@ -192,7 +214,8 @@ function endAt({ partition: { shard }, tenant, turns }: BackupJob): End {
       snapshot.rollback();
     }
   };
-  return { sequence, micros: microsAt(shard.log, sequence) ?? 0, digest, release: () => snapshot.rollback() };
+  const micros = microsAt(shard.log, sequence) ?? 0;
+  return { sequence, micros, branches, digest, release: () => snapshot.rollback() };
 }
 
 /** The time of that commit; null: the log does not have it. */
@@ -207,22 +230,43 @@ export function continues({ shard }: Partition, base: Manifest): boolean {
   return base.sequence >= shard.log.firstSequence && microsAt(shard.log, base.sequence) === base.micros;
 }
 
-/** Commits after the base's. Those of any size: several pieces of one commit follow each other. */
+/** Commits after the base's. */
 async function writeCommits(job: BackupJob, blocks: Blocks, base: Manifest): Promise<End> {
-  await reachCommit(job.partition, job.turns);
-  const end = endAt(job);
-  await orRelease(end, writeUpTo(end.sequence, job, blocks, base));
-  return end;
+  const { layers } = job.partition.shard;
+  const known = base.branches ?? [];
+  const branches = layers === null ? null : new BranchesWriter(layers, job.tenant, known, blocks, job.turns);
+  return writeCommitsFrom(base.sequence, job, blocks, branches);
 }
 
-async function writeUpTo(last: number, job: BackupJob, blocks: Blocks, base: Manifest): Promise<void> {
+/** Those behind that one, to the newest. Of any size: several pieces of one commit follow each other. */
+async function writeCommitsFrom(
+  sequence: number,
+  job: BackupJob,
+  blocks: Blocks,
+  branches: BranchesWriter | null,
+): Promise<End> {
+  await reachCommit(job.partition, job.turns);
+  const end = endAt(job, []);
+  const write = () => writeUpTo(end.sequence, job, blocks, sequence, branches);
+  await orRelease(end, branches === null ? write() : branches.held(write));
+  return { ...end, branches: [...(branches?.known ?? [])] };
+}
+
+async function writeUpTo(
+  last: number,
+  job: BackupJob,
+  blocks: Blocks,
+  before: number,
+  branches: BranchesWriter | null,
+): Promise<void> {
   const { partition, tenant, turns, progress } = job;
-  for (const { sequence, micros, gap, operations } of partition.shard.log.replay(base.sequence + 1)) {
+  for (const { sequence, micros, gap, operations } of partition.shard.log.replay(before + 1)) {
     if (sequence > last) break;
     if (gap) throw new LogLacks("conflict", "The commit log has a gap since the last backup. Make a full backup.");
     for (const some of partsOf(operations, LARGE_COMMIT_SIZES)) {
       const own = operationsInTenant(some.filter(({ key }) => tenantOfKey(key) === tenant));
-      if (own.length > 0) blocks.add(encodeCommit({ sequence, micros, operations: own }), own.length);
+      if (own.length > 0) blocks.add(encodeCommit({ sequence, micros, operations: own }), own.length, BLOCK.commit);
+      await branches?.commit(some, sequence, micros);
       if (blocks.isFull) {
         await blocks.flush();
         progress(blocks.entries, blocks.bytesWritten);

@@ -10,7 +10,10 @@ import { JOBS } from "../jobs/jobs.js";
 
 /** Ends of one sweep: each is a commit. */
 const ENDS_AT_ONCE = 4;
-/** Commits the end; what was the branch's own goes in one step. Throws conflict while others are forked from it. */
+/**
+ * Commits the end; what was the branch's own goes in one step. Throws conflict while others are forked from it, or a
+ * backup reads it.
+ */
 export function endBranch(partition: Partition, number: number): void {
   const layers = partition.shard.layers!;
   const branch = layers.branchOf(number)!;
@@ -19,6 +22,10 @@ export function endBranch(partition: Partition, number: number): void {
   if (others.length > 0) {
     const names = others.slice(0, 10).join(", ");
     throw new DbError("conflict", `The branch "${name}" has branches: ${names}. Delete those first.`);
+  }
+  if (branch.readers > 0) {
+    const message = `The branch "${name}" is being backed up. Delete it when that is done, or cancel the backup.`;
+    throw new DbError("conflict", message, { retry_after_seconds: 5 });
   }
   silence(partition, number, `the branch "${name}" was deleted`);
   const tx = partition.shard.begin({ isolation: "read committed" });

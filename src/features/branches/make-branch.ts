@@ -6,7 +6,7 @@ import type { Partition } from "../../actor/partition.js";
 import type { Request } from "../../actor/request.js";
 import type { BodyOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
-import { BRANCHES_MAX } from "../../protocol/limits.js";
+import { BRANCH_DEPTH_MAX, BRANCHES_MAX } from "../../protocol/limits.js";
 import { plainMoment, stampOfMoment } from "../../session/as-of.js";
 import type { Branch, BranchRecord } from "../../storage/branch-list.js";
 import { branchEnded, FIRST_BRANCH, isEnding, LAST_BRANCH } from "../../storage/ending-branches.js";
@@ -32,6 +32,7 @@ export async function createBranch(request: Request, body: BodyOf<"branches.crea
   const start = body.as_of === undefined ? null : await startOf(request, origin, body.as_of);
   // From here to where the name is taken nobody else has a turn.
   requireFree(layers, root, body.name, making);
+  requireNear(layers, origin);
   const record: BranchRecord = {
     ...{ origin, root, name: body.name, createdBy: request.head.username, createdAt: new Date().toISOString() },
     start,
@@ -58,7 +59,7 @@ export async function createBranch(request: Request, body: BodyOf<"branches.crea
 /** PATCH /v1/branches/{name}: another quota, or another time at which it ends. */
 export async function changeBranch(request: Request, number: number, body: BodyOf<"branches.change">) {
   const layers = layersOf(request);
-  const { writes: _, endedBy: __, ...branch } = layers.branchOf(number)!;
+  const { writes: _, readers: __, endedBy: ___, ...branch } = layers.branchOf(number)!;
   const record: BranchRecord = {
     ...branch,
     expiresAtMs: body.ttl_seconds === undefined ? branch.expiresAtMs : expiryOf(body.ttl_seconds),
@@ -105,6 +106,16 @@ function requireFree(layers: LayeredEngine, root: number, name: string, making: 
   );
 }
 
+/** Whether one may be forked from it. */
+function requireNear(layers: LayeredEngine, origin: number): void {
+  let depth = 1;
+  for (let branch = layers.branchOf(origin); branch !== null; branch = layers.branchOf(branch.origin)) depth++;
+  if (depth <= BRANCH_DEPTH_MAX) return;
+  const { name } = layers.branchOf(origin)!;
+  const message = `The branch "${name}" is ${BRANCH_DEPTH_MAX} forks away from its tenant, and a chain has at most so many.`;
+  throw new DbError("conflict", `${message} Merge it, or fork one that is nearer.`, { field: "from" });
+}
+
 /** The commit that a time, or the number of one, means. */
 export async function startOf(request: Request, origin: number, asOf: string | number): Promise<CommitStamp> {
   const tenant = request.partition.tenant(origin);
@@ -114,7 +125,7 @@ export async function startOf(request: Request, origin: number, asOf: string | n
 }
 
 /** Two forks at once meet here, and one of them is begun again. */
-function takeNumber(tx: Transaction, partition: number): number {
+export function takeNumber(tx: Transaction, partition: number): number {
   const key = nextBranchKey();
   const found = tx.get(key);
   const number = found === undefined ? FIRST_BRANCH + partition : Buffer.from(found).readUInt32BE(0);

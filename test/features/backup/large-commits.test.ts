@@ -101,7 +101,7 @@ class World {
   /** How many rows of each name a restore would give. */
   async rowsAt(backup: Manifest, micros: number | null): Promise<Record<string, number>> {
     const rows = new Set<string>();
-    for await (const operations of operationsOf(this.folder.chainOf(backup), this.source(), micros))
+    for await (const { operations } of operationsOf(this.folder.chainOf(backup), this.source(), micros))
       for (const { key } of operations) rows.add(Buffer.from(key).toString("latin1"));
     const counts: Record<string, number> = {};
     for (const row of rows) {

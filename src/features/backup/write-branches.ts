@@ -1,0 +1,202 @@
+/**
+ * Writes the branches of a tenant into its backup, as steps (backup/backup-branches.ts). A restore cannot fork in the
+ * past, so the steps take the tenant back to where its first branch begins, fork, go on to where the next one begins,
+ * and so on to the present; then the same for branches of branches. Only what has changed since is read, and what a
+ * branch has of its own. Called by write-backup.ts.
+ */
+import { type BackedUpBranch, type BranchStep, encodeStep, TENANT_ITSELF } from "../../backup/backup-branches.js";
+import type { Turns } from "../../protocol/turns.js";
+import { operationsInTenant } from "../../storage/backup-entries.js";
+import { BLOCK } from "../../storage/backup-file.js";
+import type { Branch, BranchRecord } from "../../storage/branch-list.js";
+import { isEnding } from "../../storage/ending-branches.js";
+import { layerRecordOf } from "../../storage/history-keys.js";
+import { prefixRange, tenantOfKey, tenantPrefix } from "../../storage/keys.js";
+import type { LayeredEngine } from "../../storage/layered-engine.js";
+import type { Operation } from "../../storage/operation.js";
+
+/** Keys that are read at a time. */
+const KEYS_AT_ONCE = 64;
+
+/** Where the steps go. */
+export interface StepWriter {
+  add(piece: Uint8Array, entries: number, kind: number): void;
+  readonly isFull: boolean;
+  flush(): Promise<void>;
+}
+
+type Read = (keys: readonly Uint8Array[]) => readonly (Uint8Array | undefined)[];
+
+export class BranchesWriter {
+  /** Branches that the backup knows where it is now. */
+  readonly known: Set<number>;
+  /** Of these, those that may have what later commits wrote, whose turn in the log has not come. */
+  private readonly ahead = new Set<number>();
+
+  constructor(
+    private readonly layers: LayeredEngine,
+    private readonly tenant: number,
+    known: Iterable<number>,
+    private readonly out: StepWriter,
+    private readonly turns: Turns,
+  ) {
+    this.known = new Set(known);
+  }
+
+  /**
+   * All that are there, after the tenant's entries were written as of that commit, the newest. The commits after it
+   * have to follow, from the log.
+   */
+  async all(sequence: number): Promise<void> {
+    await this.held((members) => {
+      for (const [number] of members) this.known.add(number);
+      return this.layersOf(this.tenant, members, sequence);
+    });
+  }
+
+  /** Work that needs the past back to where the branches of now begin: none of them ends meanwhile. */
+  async held(work: (members: readonly (readonly [number, Branch])[]) => Promise<void>): Promise<void> {
+    const members = this.layers.branchesUnder(this.tenant).filter(([, branch]) => !isEnding(branch));
+    for (const [, branch] of members) branch.readers++;
+    try {
+      await work(members);
+    } finally {
+      for (const [, branch] of members) branch.readers--;
+    }
+  }
+
+  private async layersOf(
+    origin: number,
+    members: readonly (readonly [number, Branch])[],
+    sequence: number,
+  ): Promise<void> {
+    const forks = members
+      .filter(([, branch]) => branch.origin === origin)
+      .sort(([, a], [, b]) => a.start.sequence - b.start.sequence);
+    const starts = forks.map(([, { start }]) => start.sequence);
+    if (origin !== this.tenant) await this.ownOf(origin, starts[0] ?? null);
+    else if (starts.length > 0) await this.changedSince(origin, starts[0]!, null, this.at(starts[0]!));
+    for (const [i, [number, branch]] of forks.entries()) {
+      if (i > 0) await this.changedSince(origin, starts[i - 1]!, starts[i]!, this.at(starts[i]!));
+      this.fork(number, branch, null);
+    }
+    if (starts.length > 0) await this.changedSince(origin, starts.at(-1)!, null, this.at(sequence));
+    for (const [number] of forks) await this.layersOf(number, members, sequence);
+  }
+
+  /** What a branch has of its own, as it was after a commit; null: as it is, since its past is not kept. */
+  private async ownOf(branch: number, sequence: number | null, micros: number | null = null): Promise<void> {
+    if (sequence === null) this.ahead.add(branch);
+    else this.ahead.delete(branch);
+    const read = sequence === null ? this.now : this.at(sequence);
+    let after: Uint8Array | null = null;
+    do {
+      const keys = this.layers.changedKeys(branch, after, KEYS_AT_ONCE);
+      await this.write(branch, keys, read, micros);
+      after = keys.length < KEYS_AT_ONCE ? null : keys.at(-1)!;
+    } while (after !== null);
+  }
+
+  /** Keys that commits from behind `since` to `upTo` (null: all) have written. */
+  private async changedSince(
+    tenant: number,
+    since: number,
+    upTo: number | null,
+    read: Read,
+    micros: number | null = null,
+  ): Promise<void> {
+    const range = prefixRange(tenantPrefix(tenant));
+    let from: Uint8Array | null = null;
+    do {
+      const { keys, next } = this.layers.writtenSince(range, since, from, KEYS_AT_ONCE, upTo);
+      await this.write(tenant, keys, read, micros);
+      from = next;
+    } while (from !== null);
+  }
+
+  private async write(tenant: number, keys: readonly Uint8Array[], read: Read, micros: number | null): Promise<void> {
+    if (keys.length > 0) {
+      const values = read(keys);
+      this.writes(
+        tenant,
+        keys.map((key, i) => ({ key, value: values[i] ?? null })),
+        micros,
+      );
+    }
+    if (this.out.isFull) await this.out.flush();
+    await this.turns.yieldTurn();
+  }
+
+  private writes(tenant: number, operations: readonly Operation[], micros: number | null): void {
+    const own = operationsInTenant(operations);
+    if (own.length > 0) this.step({ what: "write", branch: this.numberOf(tenant), micros }, own);
+  }
+
+  private fork(number: number, record: BranchRecord, micros: number | null): void {
+    const origin = this.numberOf(record.origin);
+    this.step({ what: "fork", branch: number, origin, record: shownOf(record), micros });
+    this.known.add(number);
+  }
+
+  private step(step: BranchStep, operations: readonly Operation[] = []): void {
+    this.out.add(encodeStep(step, operations), operations.length, BLOCK.branches);
+  }
+
+  private numberOf(tenant: number): number {
+    return tenant === this.tenant ? TENANT_ITSELF : tenant;
+  }
+
+  private readonly now: Read = (keys) => this.layers.getMany(keys);
+
+  private at(sequence: number): Read {
+    return (keys) => this.layers.getManyAsOf(keys, sequence);
+  }
+
+  /**
+   * What a commit of the log has of branches: what was written in them, their forks and ends. Called while those are
+   * held that are there after the last commit.
+   */
+  async commit(operations: readonly Operation[], sequence: number, micros: number): Promise<void> {
+    const written = new Map<number, Operation[]>();
+    for (const operation of operations) {
+      const record = layerRecordOf(operation.key);
+      if (record?.kind === "branch") await this.recorded(record.tenant, operation.value, sequence, micros);
+      const tenant = tenantOfKey(operation.key);
+      if (!this.known.has(tenant)) continue;
+      const own = written.get(tenant);
+      if (own === undefined) written.set(tenant, [operation]);
+      else own.push(operation);
+    }
+    for (const [tenant, own] of written) this.writes(tenant, own, micros);
+  }
+
+  private async recorded(number: number, value: Uint8Array | null, sequence: number, micros: number): Promise<void> {
+    if (value === null) {
+      if (this.known.delete(number)) this.step({ what: "end", branch: number, micros });
+      return;
+    }
+    const record = JSON.parse(Buffer.from(value).toString()) as BranchRecord;
+    if (this.known.has(number)) {
+      this.step({ what: "change", branch: number, record: shownOf(record), micros });
+    } else if (record.root === this.tenant && (record.origin === this.tenant || this.known.has(record.origin))) {
+      if (record.start === null && !this.ahead.has(record.origin)) this.fork(number, record, micros);
+      else await this.forkOfPast(number, record, sequence, micros);
+    }
+  }
+
+  /** It begins with a past state: its origin goes back to it and on again. One that has ended since is left out. */
+  private async forkOfPast(number: number, record: BranchRecord, sequence: number, micros: number): Promise<void> {
+    const branch = this.layers.branchOf(number);
+    if (branch === null || isEnding(branch)) return;
+    const { origin } = record;
+    const start = branch.start.sequence;
+    if (this.ahead.has(origin)) await this.ownOf(origin, start, micros);
+    else await this.changedSince(origin, start, sequence, this.at(start), micros);
+    this.fork(number, record, micros);
+    await this.changedSince(origin, start, sequence, this.at(sequence), micros);
+  }
+}
+
+function shownOf({ name, createdAt, createdBy, expiresAtMs, quotaBytes = null }: BranchRecord): BackedUpBranch {
+  return { name, createdAt, createdBy, expiresAtMs, quotaBytes };
+}
