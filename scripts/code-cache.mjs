@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { analyze } from "./code-cache-reports.mjs";
 
 const PATIENCE_MS = 120_000;
 /** What `use` makes run. */
@@ -43,7 +44,7 @@ export async function makeCodeCache() {
   server.stderr.on("data", (data) => printed.push(data));
   try {
     await use(await addressOf(server, printed));
-    server.send("save");
+    server.send({ kinds: KINDS });
     const [answer] = await Promise.race([once(server, "message"), ended.then(() => [{}])]);
     if (answer.saved === undefined) throw new Error(answer.failed ?? `the server ended: ${printed.join("")}`);
     const missing = KINDS.filter((kind) => !answer.saved.some((name) => name.startsWith(`${kind}-`)));
@@ -91,6 +92,7 @@ async function use(url) {
   await sql("DELETE FROM build WHERE id = 2");
   await sql("CREATE (:Build {name: 'one'})-[:MADE_BY]->(:Build {name: 'two'})");
   await sql("MATCH (a:Build)-[:MADE_BY]->(b) RETURN a.name, b.name");
+  await analyze(sql);
   await call("POST", "/admin/tenants", { id: "build" });
   // Computed by a task thread, since it is not ASCII.
   const password = "größer als nötig";
