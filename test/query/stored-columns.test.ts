@@ -24,7 +24,7 @@ import { Random } from "./random-plans.js";
 import { CREATE, query, SIZES, Side, write } from "./segment-histories.js";
 import { ThreadsHere } from "./threads-here.js";
 
-const STORED = { ...SIZES, storedRowsMin: 16 };
+const STORED = { ...SIZES, storedRowsMin: 16, fileRowsMin: 16 };
 /**
  * In this thread: who makes the files is no part of what is tested. Half of the partitions have other threads read
  * them.

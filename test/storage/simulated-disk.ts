@@ -63,8 +63,11 @@ export class SimulatedDisk implements Disk {
     return this.file(descriptor).bytes.length;
   }
 
-  read(descriptor: number, position: number, length: number): Buffer {
-    return Buffer.from(this.file(descriptor).bytes.subarray(position, position + length));
+  read(descriptor: number, position: number, length: number, into?: Buffer): Buffer {
+    const bytes = this.file(descriptor).bytes.subarray(position, position + length);
+    if (into === undefined || into.length < length) return Buffer.from(bytes);
+    bytes.copy(into);
+    return into.subarray(0, bytes.length);
   }
 
   write(descriptor: number, bytes: Uint8Array, offset: number, position: number): number {
