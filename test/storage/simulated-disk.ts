@@ -30,6 +30,7 @@ export class SimulatedDisk implements Disk {
   writeError: string | null = null;
   syncError: string | null = null;
   syncs = 0;
+  bytesRead = 0;
   /** While set, syncs wait for `release` instead of finishing. */
   isSlow = false;
   private waiting: (() => void)[] = [];
@@ -65,6 +66,7 @@ export class SimulatedDisk implements Disk {
 
   read(descriptor: number, position: number, length: number, into?: Buffer): Buffer {
     const bytes = this.file(descriptor).bytes.subarray(position, position + length);
+    this.bytesRead += bytes.length;
     if (into === undefined || into.length < length) return Buffer.from(bytes);
     bytes.copy(into);
     return into.subarray(0, bytes.length);
