@@ -4,6 +4,8 @@
  * threads that read.
  */
 
+import { setTimeout as sleep } from "node:timers/promises";
+
 /** So many that the tables get files, and that threads take part in reading the longest. */
 const SALES = 60_000;
 const ORDERS = 15_000;
@@ -75,8 +77,22 @@ const REPORTS = [
   "SELECT name FROM build_customer WHERE id < 20 UNION SELECT name FROM build_customer WHERE id > 1990 ORDER BY 1",
 ];
 
+/** Threads take part in reports that cost a lot, and they start with the first of them. */
+const LIKES = Array.from({ length: 30 }, (_, i) => `note NOT LIKE '%x${i}%'`).join(" AND ");
+const SHARED = [
+  `SELECT note, flag, count(*), sum(quantity), avg(price), max(sent), min(weight) FROM build_sale WHERE ${LIKES}
+     AND quantity > 1 AND sent >= DATE '1995-01-02' AND flag IN ('A', 'N') GROUP BY note, flag ORDER BY 3 DESC, 1, 2 LIMIT 5`,
+  `SELECT count(*), sum(price * discount), min(sent), max(quantity) FROM build_sale WHERE ${LIKES} AND discount BETWEEN 0.01 AND 0.09`,
+  `SELECT order_id, price, note FROM build_sale WHERE ${LIKES} ORDER BY price DESC LIMIT 5`,
+  `SELECT DISTINCT flag, quantity FROM build_sale WHERE ${LIKES} ORDER BY 1, 2`,
+];
+const THREADS_MS = 1_000;
+
 /** Twice: first of records, or of files whose pages are read, then of segments in memory. */
 export async function analyze(sql) {
   for (const text of TABLES) await sql(text);
   for (let round = 0; round < 2; round++) for (const text of REPORTS) await sql(text);
+  await sql(SHARED[0]);
+  await sleep(THREADS_MS);
+  for (const text of SHARED) await sql(text);
 }

@@ -41,8 +41,8 @@ export class SegmentReader {
   private at = SEGMENT_HEADER_BYTES;
 
   /**
-   * Sets the segment's salt. `chunkBytes`: of the file that is read at a time. `forgets`: a record is of no use once the
-   * next one was asked for. So one buffer is enough, and V8 does not collect garbage because of many.
+   * Sets the segment's salt. `chunkBytes`: of the file that is read at a time. `forgets`: a record is of no use once
+   * the next one was asked for. So one buffer is enough, and V8 does not collect garbage because of many.
    */
   constructor(
     private readonly disk: Disk,
