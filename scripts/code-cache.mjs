@@ -11,7 +11,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { analyze } from "./code-cache-reports.mjs";
 
-const PATIENCE_MS = 120_000;
+/** On a busy machine; alone it takes seconds. */
+const PATIENCE_MS = 300_000;
 /** What `use` makes run. */
 const KINDS = ["main", "actor", "task"];
 const PASSWORD = "only while the program is built";
@@ -39,8 +40,11 @@ export async function makeCodeCache() {
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   const ended = once(server, "exit");
-  const late = setTimeout(() => server.kill("SIGKILL"), PATIENCE_MS);
   const printed = [];
+  const late = setTimeout(() => {
+    printed.push(`it took more than ${PATIENCE_MS / 1000} seconds`);
+    server.kill("SIGKILL");
+  }, PATIENCE_MS);
   server.stderr.on("data", (data) => printed.push(data));
   try {
     await use(await addressOf(server, printed));
