@@ -21,7 +21,7 @@ const RECORD = "dist/build.json";
 /** What decides how a source is compiled, besides the source. */
 const TOOLS = [
   ...["package-lock.json", "scripts/build.mjs", "scripts/bundle.mjs", "scripts/console.mjs"],
-  ...["scripts/code-cache.mjs", "scripts/code-cache-hook.cjs"],
+  ...["scripts/code-cache.mjs", "scripts/code-cache-reports.mjs", "scripts/code-cache-hook.cjs"],
 ];
 /** What the console is made of; it uses the client for programs. */
 const CONSOLE_FOLDERS = ["console", "clients/typescript/src"];

@@ -7,14 +7,16 @@ const { channel } = require("node:diagnostics_channel");
 const { setFlagsFromString } = require("node:v8");
 const { BroadcastChannel, isMainThread } = require("node:worker_threads");
 
-/** Threads that have not answered then are given up. */
+/** Threads that must have code and have not answered then are given up. */
 const PATIENCE_MS = 60_000;
+/** How long the others are waited for: they may have ended. */
+const OTHERS_MS = 1_000;
 
 const threads = new BroadcastChannel("code cache");
 threads.unref();
 /** In the main thread: the scripts that threads run. */
 const running = new Set();
-/** Told of each thread that has kept its code under a flag. */
+/** Told of each thread that has kept its code under some flags. */
 const saved = new Map();
 let own = null;
 
@@ -34,31 +36,33 @@ threads.onmessage = ({ data }) => {
   if (data.saved !== undefined) saved.get(data.order)?.(data.saved);
 };
 
-/** Every thread keeps its code under the flag. */
-async function saveAll(flag) {
-  setFlagsFromString(flag);
+/** Every thread keeps its code under the flags; threads of these kinds must. */
+async function saveAll(kinds, ...flags) {
+  for (const flag of flags) setFlagsFromString(flag);
+  const order = flags.join(" ");
   own.save();
   const missing = new Set(running);
-  missing.delete(own.name);
+  const needed = () => [...missing].filter((name) => kinds.some((kind) => name.startsWith(`${kind}-`)));
   await new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`no answer from ${[...missing].join(", ")}`)), PATIENCE_MS);
+    const late = setTimeout(() => reject(new Error(`no answer from ${needed().join(", ")}`)), PATIENCE_MS);
     const end = (name) => {
       missing.delete(name);
-      if (missing.size > 0) return;
+      if (needed().length > 0) return;
       clearTimeout(late);
-      resolve();
+      if (missing.size === 0) resolve();
+      else setTimeout(resolve, OTHERS_MS);
     };
-    saved.set(flag, end);
-    threads.postMessage({ save: flag });
-    end(null);
+    saved.set(order, end);
+    threads.postMessage({ save: order });
+    end(own.name);
   });
 }
 
 if (isMainThread && process.send !== undefined) {
-  process.once("message", async () => {
+  process.once("message", async ({ kinds }) => {
     try {
-      await saveAll("--allocation-site-pretenuring");
-      await saveAll("--no-allocation-site-pretenuring");
+      await saveAll(kinds, "--allocation-site-pretenuring", "--wasm-tier-up");
+      await saveAll(kinds, "--no-allocation-site-pretenuring", "--no-wasm-tier-up");
       process.send({ saved: [...running] });
     } catch (error) {
       process.send({ failed: error.message });

@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { channel } from "node:diagnostics_channel";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { debuglog } from "node:util";
@@ -69,8 +69,11 @@ function readCode(): Buffer | undefined {
   return undefined;
 }
 
+/** Of several threads that run the script, the code of the one that has run most of it is kept. */
 function saveCode(script: Script): void {
   const [place, code] = [codePath(), script.createCachedData()];
+  const kept = statSync(place, { throwIfNoEntry: false })?.size ?? 0;
+  if (kept >= DIGEST_BYTES + code.length) return;
   writeFileSync(`${place}.new`, Buffer.concat([digestOf(code), code]));
   renameSync(`${place}.new`, place);
 }

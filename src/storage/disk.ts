@@ -15,8 +15,8 @@ export interface Disk {
   open(path: string, create: boolean): number;
   close(file: number): void;
   size(file: number): number;
-  /** Bytes from `position` on, fewer than `length` at the end of the file. */
-  read(file: number, position: number, length: number): Buffer;
+  /** Bytes from `position` on, fewer than `length` at the end of the file. They are put into `into` if they fit. */
+  read(file: number, position: number, length: number, into?: Buffer): Buffer;
   /** Writes from `offset` of `bytes` to its end at `position`; returns how many bytes were taken (at least 1). */
   write(file: number, bytes: Uint8Array, offset: number, position: number): number;
   truncate(file: number, length: number): void;
@@ -48,8 +48,8 @@ export const fileDisk: Disk = {
   size(file) {
     return fs.fstatSync(file).size;
   },
-  read(file, position, length) {
-    const bytes = Buffer.allocUnsafe(length);
+  read(file, position, length, into) {
+    const bytes = into !== undefined && into.length >= length ? into : Buffer.allocUnsafe(length);
     let filled = 0;
     while (filled < length) {
       const count = fs.readSync(file, bytes, filled, Math.min(length - filled, READ_BYTES_MAX), position + filled);

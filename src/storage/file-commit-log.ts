@@ -174,8 +174,9 @@ export class FileCommitLog implements CommitLog {
   }
 
   *replay(fromSequence: number): Iterable<LogEntry> {
-    const start = this.segments.findLastIndex((segment) => segment.first <= fromSequence);
     const end = this.last;
+    if (fromSequence > end) return;
+    const start = this.segments.findLastIndex((segment) => segment.first <= fromSequence);
     let previous = -1;
     for (const segment of this.segments.slice(Math.max(start, 0))) {
       if (segment.first > end) return;

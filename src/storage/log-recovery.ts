@@ -7,7 +7,7 @@ import { lastMicros } from "./commit-log.js";
 import type { Disk } from "./disk.js";
 import { isHeaderMissing, RECORD_KIND, type RecordHead, readPartsKey, SEGMENT_HEADER_BYTES } from "./log-record.js";
 import { isAttestedAfter, loadHeader } from "./log-search.js";
-import { damaged, follows, forEachRecord, isPartOf, listSegments, type Segment } from "./log-segment.js";
+import { damaged, follows, forEachRecord, listSegments, type Segment } from "./log-segment.js";
 import { SegmentReader } from "./segment-reader.js";
 
 /** Bytes of the tail that are written again at a time. */
@@ -39,6 +39,7 @@ export function recoverLog(disk: Disk, { directory, applied = 0, warn }: Recover
   const segments = listSegments(disk, directory);
   const log: LogEnd = { segments, last: 0, durable: 0, isMarked: false, lastMicros: 0, unsynced: [] };
   let from = firstUnsynced(disk, segments);
+  const parts = new PartCounts(disk);
   for (let index = from; index < segments.length; index++) {
     if (index > from && isBehindTrimmed(disk, segments[index]!, log.last, applied)) {
       warn?.(`Segments of the commit log before ${segments[index]!.path} are left from a trim, and are removed.`);
@@ -47,7 +48,7 @@ export function recoverLog(disk: Disk, { directory, applied = 0, warn }: Recover
       index = 0;
     }
     const expected = index === from ? segments[index]!.first : log.last + 1;
-    if (!scan(disk, log, index, expected)) break;
+    if (!scan(disk, log, index, expected, parts)) break;
   }
   if (segments.length > 0) writeTailAgain(disk, log, from);
   return log;
@@ -123,14 +124,14 @@ function isBehindTrimmed(disk: Disk, segment: Segment, last: number, applied: nu
 }
 
 /** Reads a segment, whose first sequence must be at least `expected`; false when the log ends inside or before it. */
-function scan(disk: Disk, log: LogEnd, index: number, expected: number): boolean {
+function scan(disk: Disk, log: LogEnd, index: number, expected: number, parts: PartCounts): boolean {
   const segment = log.segments[index]!;
-  const reader = new SegmentReader(disk, segment);
+  const reader = new SegmentReader(disk, segment, undefined, true);
   let previous = expected - 1;
   let offset = segment.salt === null ? 0 : SEGMENT_HEADER_BYTES;
   try {
     for (let head = reader.head(); head !== null; head = reader.head()) {
-      if (!follows(head, previous) || lacksParts(disk, log.segments, head, reader, segment)) break;
+      if (!follows(head, previous) || lacksParts(log.segments, head, reader, segment, parts)) break;
       previous = head.sequence;
       log.last = head.sequence;
       log.durable = head.durable;
@@ -169,16 +170,34 @@ function cut(disk: Disk, log: LogEnd, index: number, offset: number, lost: numbe
   segment.length = offset;
 }
 
+/** Operations in the parts of large commits, by the commit's number; a segment is read once for all of its commits. */
+class PartCounts {
+  private readonly counts = new Map<Segment, ReadonlyMap<number, number>>();
+
+  constructor(private readonly disk: Disk) {}
+
+  of(segment: Segment): ReadonlyMap<number, number> {
+    const known = this.counts.get(segment);
+    if (known !== undefined) return known;
+    const counts = new Map<number, number>();
+    forEachRecord(this.disk, segment, ({ kind, micros, count }) => {
+      if (kind === RECORD_KIND.part) counts.set(micros, (counts.get(micros) ?? 0) + count);
+    });
+    this.counts.set(segment, counts);
+    return counts;
+  }
+}
+
 /**
  * True for the record of a large commit whose parts are not all there: parts have no numbers of their own, so that the
  * loss of a segment's last ones shows only here. Parts that were trimmed had been applied.
  */
 function lacksParts(
-  disk: Disk,
   segments: readonly Segment[],
   head: RecordHead,
   reader: SegmentReader,
   last: Segment,
+  parts: PartCounts,
 ): boolean {
   if (head.kind !== RECORD_KIND.whole) return false;
   const reference = readPartsKey(reader.record(head).operations[0]!.key);
@@ -186,9 +205,7 @@ function lacksParts(
   let found = 0;
   for (const segment of segments) {
     if (segment.first < reference.firstSegment || segment.first > last.first) continue;
-    forEachRecord(disk, segment, (part) => {
-      if (isPartOf(part, reference)) found += part.count;
-    });
+    found += parts.of(segment).get(reference.id) ?? 0;
   }
   return found !== reference.operations;
 }

@@ -82,14 +82,17 @@ export function isPartOf({ kind, micros }: RecordHead, { id }: PartsReference): 
   return kind === RECORD_KIND.part && micros === id;
 }
 
-/** The segment's intact records in order, until `visit` answers false. `chunkBytes`: as for SegmentReader. */
+/**
+ * The segment's intact records in order, until `visit` answers false. What the reader gives is of use until it returns.
+ * `chunkBytes`: as for SegmentReader.
+ */
 export function forEachRecord(
   disk: Disk,
   segment: Segment,
   visit: (head: RecordHead, reader: SegmentReader) => boolean | void,
   chunkBytes?: number,
 ): void {
-  const reader = new SegmentReader(disk, segment, chunkBytes);
+  const reader = new SegmentReader(disk, segment, chunkBytes, true);
   try {
     for (let head = reader.head(); head !== null; head = reader.head()) if (visit(head, reader) === false) return;
   } finally {

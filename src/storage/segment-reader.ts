@@ -29,25 +29,34 @@ export class SegmentReader {
   /** At least a header. */
   private readonly chunkBytes: number;
   /**
-   * Bytes of the segment from `start` on. Records that were given out are views of it, so it is never written again.
+   * Bytes of the segment from `start` on. Records that were given out are views of it, so it is not written again
+   * unless the reader was told so.
    */
   private bytes: Buffer;
   private start = 0;
+  /** Written again and again; records longer than it have buffers of their own. */
+  private readonly chunk: Buffer | undefined;
   /** Where the last record began, and where the next one does, in the segment. */
   private begin: number;
   private at = SEGMENT_HEADER_BYTES;
 
-  /** Sets the segment's salt. `chunkBytes`: of the file that is read at a time. */
+  /**
+   * Sets the segment's salt. `chunkBytes`: of the file that is read at a time. `forgets`: a record is of no use once
+   * the next one was asked for. So one buffer is enough, and V8 does not collect garbage because of many.
+   */
   constructor(
     private readonly disk: Disk,
     private readonly segment: SegmentFile,
     chunkBytes = CHUNK_BYTES,
+    forgets = false,
   ) {
     this.chunkBytes = Math.max(chunkBytes, SEGMENT_HEADER_BYTES);
     this.begin = this.at;
+    const first = Math.min(segment.length, this.chunkBytes);
+    this.chunk = forgets ? Buffer.allocUnsafeSlow(first) : undefined;
     this.file = disk.open(segment.path, false);
     try {
-      this.bytes = disk.read(this.file, 0, Math.min(segment.length, this.chunkBytes));
+      this.bytes = disk.read(this.file, 0, first, this.chunk);
       segment.salt = segmentSalt(this.bytes);
     } catch (error) {
       disk.close(this.file);
@@ -92,7 +101,7 @@ export class SegmentReader {
   }
 
   private fill(length: number): void {
-    this.bytes = this.disk.read(this.file, this.at, length);
+    this.bytes = this.disk.read(this.file, this.at, length, this.chunk);
     this.start = this.at;
   }
 

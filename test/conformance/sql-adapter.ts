@@ -31,6 +31,7 @@ const TINY = {
   changesMax: 12,
   lookupsBefore: 4,
   storedRowsMin: 16,
+  fileRowsMin: 16,
 };
 const WAITS = { waits: true } as const;
 

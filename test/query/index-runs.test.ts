@@ -51,7 +51,7 @@ class Built {
         return built.isOn ? { count: threads, make, merge } : undefined;
       },
     } as unknown as LongTasks;
-    const sizes = { ...SIZES, storedRowsMin: 16 };
+    const sizes = { ...SIZES, storedRowsMin: 16, fileRowsMin: 16 };
     built.side = await Side.open(t, new SegmentCache(1e9, sizes), shard, { tasks });
     await built.side.partition.keepColumns(path);
     t.teardown(() => built.side.partition.close());

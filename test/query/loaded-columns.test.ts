@@ -15,7 +15,7 @@ import { applyBacklog } from "../storage/apply-backlog.js";
 import { directory } from "../storage/shards.js";
 import { SIZES, Side } from "./segment-histories.js";
 
-const STORED = { ...SIZES, segmentRows: 1000, storedRowsMin: 1000 };
+const STORED = { ...SIZES, segmentRows: 1000, storedRowsMin: 1000, fileRowsMin: 1000 };
 const SUMS = "SELECT count(*), sum(a), sum(b), count(c), min(c), max(c) FROM g";
 
 class Loaded {

@@ -19,7 +19,7 @@ import { Random } from "./random-plans.js";
 import { SIZES, Side } from "./segment-histories.js";
 
 const ROWS = 64;
-const STORED = { ...SIZES, segmentRows: ROWS, storedRowsMin: ROWS };
+const STORED = { ...SIZES, segmentRows: ROWS, storedRowsMin: ROWS, fileRowsMin: ROWS };
 /** So little that a dozen changes are worth a build. */
 const MEMORY = 40_000;
 

@@ -34,7 +34,7 @@ export class Read {
         return read.isOn ? (read.others ?? read.threads) : undefined;
       },
     } as unknown as LongTasks;
-    const sizes = { ...SIZES, storedRowsMin: 16, segmentRows: 16, unitNanos };
+    const sizes = { ...SIZES, storedRowsMin: 16, fileRowsMin: 16, segmentRows: 16, unitNanos };
     read.side = await Side.open(t, new SegmentCache(1e9, sizes), shard, { tasks });
     await read.side.partition.keepColumns(read.path);
     t.teardown(() => read.side.partition.close());

@@ -20,6 +20,7 @@ export const SIZES = {
   changesMax: 12,
   lookupsBefore: 4,
   storedRowsMin: 64,
+  fileRowsMin: 16,
   buildSegments: 64,
   correctionsFew: 2,
   correctionsMax: 7,

@@ -24,7 +24,7 @@ import { Random } from "./random-plans.js";
 import { CREATE, query, SIZES, Side, write } from "./segment-histories.js";
 import { ThreadsHere } from "./threads-here.js";
 
-const STORED = { ...SIZES, storedRowsMin: 16 };
+const STORED = { ...SIZES, storedRowsMin: 16, fileRowsMin: 16 };
 /**
  * In this thread: who makes the files is no part of what is tested. Half of the partitions have other threads read
  * them.
@@ -118,6 +118,22 @@ async function fill(stored: Stored, rows: number): Promise<void> {
 }
 
 const SUMS = "SELECT count(*), sum(a), sum(b), count(c), min(d), max(c) FROM g";
+
+t.test("a table that is not long gets files, too, and a short one does not", async (t) => {
+  const sizes = { ...STORED, storedRowsMin: 1000, fileRowsMin: 100 };
+  const stored = await Stored.open(t, 1e9, sizes);
+  await fill(stored, 99);
+  t.equal(stored.files().length, 0);
+  await stored.side.run(
+    0,
+    "INSERT INTO g SELECT i, 1, 'more', timestamp '2026-01-01' FROM generate_series(100, 250) i",
+  );
+  await stored.make();
+  t.ok(stored.files().length > 0);
+  await stored.reopen("closed");
+  t.equal(await stored.side.run(0, SUMS), await stored.side.run(0, `${SUMS} WHERE a % 2 >= 0`));
+  await stored.close();
+});
 
 t.test("random histories give the same rows with and without columns in files", async (t) => {
   let built = 0;

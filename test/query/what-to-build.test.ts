@@ -26,7 +26,7 @@ function tableOf(count: number): TableSegments {
 
 t.test("a table whose columns nobody reads is made again for more writes each time", async (t) => {
   const table = tableOf(4);
-  const sizes = { ...SEGMENT_SIZES, storedRowsMin: 1000 };
+  const sizes = { ...SEGMENT_SIZES, storedRowsMin: 1000, fileRowsMin: 1000 };
   const isDueAt = (writes: number): boolean => {
     table.writesInGaps = writes;
     return isDue(table, writes, sizes, 1e6);

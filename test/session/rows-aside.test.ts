@@ -45,7 +45,7 @@ class Aside {
     this.shard = await openShardOnDisk(this.path, { onDurable: (sequence) => this.side.partition.onDisk(sequence) });
     this.spill = new SpillArea(join(this.path, "spill"), 1 << 30, this.loadBytes);
     const tasks = { buildColumns: (job: BuildJob) => Promise.resolve(buildColumns(job)) } as unknown as LongTasks;
-    const sizes = { ...SIZES, segmentRows: 1000, storedRowsMin: 1000 };
+    const sizes = { ...SIZES, segmentRows: 1000, storedRowsMin: 1000, fileRowsMin: 1000 };
     this.side = await Side.open(this.t, new SegmentCache(1e9, sizes), this.shard, { tasks, spill: this.spill });
     await this.side.partition.keepColumns(this.path);
     // What the actor does between its turns.

@@ -52,7 +52,7 @@ class Unseen {
       onDurable: (sequence) => this.side.partition.onDisk(sequence),
     });
     const tasks = { buildColumns: (job: BuildJob) => Promise.resolve(buildColumns(job)) } as unknown as LongTasks;
-    const sizes = { ...SIZES, segmentRows: 1000, storedRowsMin: 1000 };
+    const sizes = { ...SIZES, segmentRows: 1000, storedRowsMin: 1000, fileRowsMin: 1000 };
     this.side = await Side.open(this.t, new SegmentCache(1e9, sizes), this.shard, { tasks });
     await this.side.partition.keepColumns(this.path);
     // What the actor does between its turns.

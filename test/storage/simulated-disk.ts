@@ -30,6 +30,7 @@ export class SimulatedDisk implements Disk {
   writeError: string | null = null;
   syncError: string | null = null;
   syncs = 0;
+  bytesRead = 0;
   /** While set, syncs wait for `release` instead of finishing. */
   isSlow = false;
   private waiting: (() => void)[] = [];
@@ -63,8 +64,12 @@ export class SimulatedDisk implements Disk {
     return this.file(descriptor).bytes.length;
   }
 
-  read(descriptor: number, position: number, length: number): Buffer {
-    return Buffer.from(this.file(descriptor).bytes.subarray(position, position + length));
+  read(descriptor: number, position: number, length: number, into?: Buffer): Buffer {
+    const bytes = this.file(descriptor).bytes.subarray(position, position + length);
+    this.bytesRead += bytes.length;
+    if (into === undefined || into.length < length) return Buffer.from(bytes);
+    bytes.copy(into);
+    return into.subarray(0, bytes.length);
   }
 
   write(descriptor: number, bytes: Uint8Array, offset: number, position: number): number {

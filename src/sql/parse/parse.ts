@@ -3,6 +3,7 @@
  * `loadParser` once before they serve. The grammar is PostgreSQL's own (libpg-query, in WASM); its output never leaves
  * this room.
  */
+import { isMainThread } from "node:worker_threads";
 import { hasSqlDetails, loadModule, parseSync } from "libpg-query";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { SQL_BYTES_MAX } from "../../protocol/limits.js";
@@ -13,13 +14,18 @@ import { tooComplex } from "./conversion.js";
 import { cutConstants } from "./cut-constants.js";
 import { type Dialect, placed, placeholderOf, rewriteDialect, UNCHANGED } from "./dialect.js";
 import { convertStatement } from "./from-pg.js";
+import { compileGrammar, grammarIsPlain } from "./grammar-code.js";
 import { GraphTableReader } from "./graph-table.js";
 import { PropertyGraphReader } from "./property-graph.js";
 import { type SourceMap, sourceMap } from "./source-map.js";
 import { skipBlank } from "./tokens.js";
 
-/** Loads the grammar (about 30 ms, once per thread). */
+/** Loads the grammar (about 30 ms, once per thread). A server's main thread has compiled it for the other threads. */
 export async function loadParser(): Promise<void> {
+  if (isMainThread) {
+    compileGrammar();
+    grammarIsPlain();
+  }
   await loadModule();
 }
 

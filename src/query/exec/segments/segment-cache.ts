@@ -69,11 +69,10 @@ export interface SegmentSizes {
   readonly changesMax: number;
   /** Lookups of joins in a table's records, at least, before segments are made for them. */
   readonly lookupsBefore: number;
-  /**
-   * Rows of a table that is kept in files, at least, where there are files; scans make no segments in memory of longer
-   * ones.
-   */
+  /** Rows of a long table, at least: how often its files are made again, and which scans threads take part in. */
   readonly storedRowsMin: number;
+  /** Rows of a table that gets files, at least, where there are files. */
+  readonly fileRowsMin: number;
   /** Segments that one build of files makes: what it has made is kept if the next one is cut off. */
   readonly buildSegments: number;
   /** Corrections in a segment, at most, that are handed out one by one. */
@@ -103,6 +102,7 @@ export const SEGMENT_SIZES: SegmentSizes = {
   changesMax: 512,
   lookupsBefore: 1024,
   storedRowsMin: 32_768,
+  fileRowsMin: 8_192,
   buildSegments: 64,
   correctionsFew: 16,
   correctionsMax: 4096,

@@ -258,7 +258,7 @@ export class ColumnStore implements TableBuildsHost {
 
   private noteLoaded(commit: LargeCommitMade): void {
     const { cache, layoutOf } = this.options;
-    for (const run of runsOf(commit, cache.sizes.storedRowsMin)) {
+    for (const run of runsOf(commit, cache.sizes.fileRowsMin)) {
       const [tenantNumber, storageId] = [tenantOfKey(run.prefix), storageIdOf(run.prefix)];
       const layout = layoutOf(tenantNumber, storageId);
       if (layout === null || storedColumns(layout).length === 0) continue;
@@ -346,11 +346,11 @@ export class ColumnStore implements TableBuildsHost {
 
   /** A table without files that was written much, and is not written now. */
   private nextNew(): (() => Promise<void>) | null {
-    const { storedRowsMin } = this.options.cache.sizes;
+    const { fileRowsMin, storedRowsMin } = this.options.cache.sizes;
     for (const { tenantNumber, storageId, count } of this.counts.all()) {
       const isQuiet = count.writes === count.seen;
       count.seen = count.writes;
-      if (count.writes < storedRowsMin) continue;
+      if (count.writes < fileRowsMin) continue;
       this.isBehind = true;
       if (!(isQuiet || count.writes >= 16 * storedRowsMin) || this.isPutOff(count)) continue;
       this.counts.delete(tenantNumber, storageId);
@@ -393,7 +393,7 @@ export class ColumnStore implements TableBuildsHost {
     const cursor = store.engine.cursor({ ...prefixRange(layout.rowPrefixOf(tenantNumber)), only: "keys" });
     const turns = turnsOf(tenantNumber);
     try {
-      for (let rows = 0; rows < cache.sizes.storedRowsMin; ) {
+      for (let rows = 0; rows < cache.sizes.fileRowsMin; ) {
         const found = readSome(cursor, COUNT_STEP);
         if (found?.keys.length === 0) return false;
         rows += found?.keys.length ?? 0;
@@ -461,7 +461,7 @@ export class ColumnStore implements TableBuildsHost {
   private noteDue(): void {
     const { cache } = this.options;
     for (const { tenantNumber, storageId, count } of this.counts.all()) {
-      if (count.writes < cache.sizes.storedRowsMin) continue;
+      if (count.writes < cache.sizes.fileRowsMin) continue;
       mkdirSync(this.folderOf(tenantNumber, storageId), { recursive: true });
     }
   }
