@@ -4,7 +4,7 @@
  * short is never served.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import t from "tap";
 import { type Reply, TestServer } from "./server.js";
 
@@ -171,6 +171,21 @@ t.test("an encrypted backup needs its passphrase", async (t) => {
   t.strictSame(await server.rows("SELECT count(*) > 2000 FROM item", [], into), [[true]]);
 });
 
+t.test("with a passphrase, what is not encrypted is refused: anybody could have made it", async (t) => {
+  const passphrase = "correct horse battery";
+  const { id } = await backUp();
+  const refusal = { code: "invalid_request", message: /not encrypted.*leave the passphrase out/ };
+  const verify = () => server.call("POST", `/v1/backups/${id}/verify`, { passphrase }, as);
+  t.match(await verify(), { status: 400, body: { error: { ...refusal, details: { field: "passphrase" } } } });
+  await server.tenant("forged");
+  t.match(await restored("forged", { backup: id, from: "acme", passphrase }), { state: "failed", error: refusal });
+  const path = join(dirname(dataFile(id)), "manifest.json");
+  const manifest = readFileSync(path, "utf8");
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(manifest), encrypted: true }));
+  t.match(await verify(), { body: { error: { code: "backup_damaged", message: /it is not encrypted/ } } });
+  writeFileSync(path, manifest);
+});
+
 t.test("damage is found before anything is touched", async (t) => {
   const hurt = await backUp();
   const whole = readFileSync(dataFile(hurt.id));
@@ -204,7 +219,7 @@ t.test("whose backups they are", async (t) => {
     403,
   );
   t.equal((await server.call("POST", "/admin/tenants/acme/restore", { backup: full.id }, other)).status, 403);
-  const member = { token: await server.tenant("plain") };
+  const member = { token: await server.tenant("forged") };
   t.equal((await server.call("POST", "/v1/backups", {}, member)).status, 403);
   for (const id of ["nothing", "../acme", "bak_00000000000000000000000000000000"]) {
     const path = `/v1/backups/${encodeURIComponent(id)}`;
