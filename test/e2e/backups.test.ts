@@ -177,8 +177,8 @@ t.test("with a passphrase, what is not encrypted is refused: anybody could have 
   const refusal = { code: "invalid_request", message: /not encrypted.*leave the passphrase out/ };
   const verify = () => server.call("POST", `/v1/backups/${id}/verify`, { passphrase }, as);
   t.match(await verify(), { status: 400, body: { error: { ...refusal, details: { field: "passphrase" } } } });
-  await server.tenant("forged");
-  t.match(await restored("forged", { backup: id, from: "acme", passphrase }), { state: "failed", error: refusal });
+  await server.tenant("unsealed");
+  t.match(await restored("unsealed", { backup: id, from: "acme", passphrase }), { state: "failed", error: refusal });
   const path = join(dirname(dataFile(id)), "manifest.json");
   const manifest = readFileSync(path, "utf8");
   writeFileSync(path, JSON.stringify({ ...JSON.parse(manifest), encrypted: true }));
@@ -219,7 +219,7 @@ t.test("whose backups they are", async (t) => {
     403,
   );
   t.equal((await server.call("POST", "/admin/tenants/acme/restore", { backup: full.id }, other)).status, 403);
-  const member = { token: await server.tenant("forged") };
+  const member = { token: await server.tenant("plain") };
   t.equal((await server.call("POST", "/v1/backups", {}, member)).status, 403);
   for (const id of ["nothing", "../acme", "bak_00000000000000000000000000000000"]) {
     const path = `/v1/backups/${encodeURIComponent(id)}`;

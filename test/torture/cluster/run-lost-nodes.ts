@@ -1,7 +1,8 @@
 /**
- * `ROUNDS=30 [PLACE=folder] node --enable-source-maps dist/test/torture/cluster/run-lost-nodes.js`: the only node of a
- * cluster is killed and its data deleted. An empty one joins, and must have all that was acknowledged: from the
- * checkpoint in S3 (or a folder), and from etcd. Prints how long each round took; ends with 1 when a row was lost.
+ * `ROUNDS=30 [PLACE=folder] [FAILURES=4] node --enable-source-maps dist/test/torture/cluster/run-lost-nodes.js`: the
+ * only node of a cluster is killed and its data deleted. An empty one joins, and must have all that was acknowledged:
+ * from the checkpoint in S3 (or a folder), and from etcd. S3 refuses as many of its requests. Prints how long each
+ * round took; ends with 1 when a row was lost.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,7 +40,7 @@ async function loseAll(round: number): Promise<void> {
   process.env.AWS_SECRET_ACCESS_KEY = s3.access.secretAccessKey;
   const cluster = await ClusterProcesses.start(1, { etcdMembers: 1 });
   try {
-    await inCluster(cluster, round);
+    await inCluster(cluster, s3, round);
   } finally {
     await cluster.close();
     await s3.close();
@@ -47,7 +48,7 @@ async function loseAll(round: number): Promise<void> {
   }
 }
 
-async function inCluster(cluster: ClusterProcesses, round: number): Promise<void> {
+async function inCluster(cluster: ClusterProcesses, s3: S3Server, round: number): Promise<void> {
   const [first] = cluster.nodes as [NodeProcess];
   await answered(cluster, first, "CREATE TABLE item (id integer PRIMARY KEY)");
   let rows = 0;
@@ -61,6 +62,7 @@ async function inCluster(cluster: ClusterProcesses, round: number): Promise<void
   for (const until = Date.now() + Math.random() * 8000; Date.now() < until; await sleep(50)) await add();
   await cluster.end(first, "SIGKILL");
   cluster.loseData(first);
+  s3.failures.push(...Array.from({ length: Number(process.env.FAILURES || 0) }, () => 503));
   const began = Date.now();
   const isSame = round % 2 === 0;
   const next = isSame ? first : await cluster.join("n2");
