@@ -36,6 +36,7 @@ export const SABOTAGES = [
   "the engine applies before the acknowledgement",
   "the successor is named before the partition is closed",
   "copies read what a member of the log that is behind has",
+  "moves are told before they are recorded",
 ] as const;
 
 export type Sabotage = (typeof SABOTAGES)[number];
