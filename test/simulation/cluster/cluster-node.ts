@@ -203,6 +203,7 @@ export class SimulatedNode {
       tellsEarly: cluster.sabotage === "moves are told before they are recorded",
       running: (partition) => this.tenures.get(partition)?.running ?? [],
       say: (message) => cluster.sayMove(this, message),
+      relocated: () => cluster.relocated++,
       complain: (what) => cluster.complain(`${this.name}: ${what}`),
     });
   }

@@ -43,6 +43,7 @@ const sums = {
   handOvers: 0,
   ended: 0,
   moves: 0,
+  relocated: 0,
   faults: 0,
 };
 const started = process.cpuUsage();
@@ -56,6 +57,7 @@ for (let seed = from; seed < from + seeds; seed++) {
   sums.handOvers += outcome.handOvers;
   sums.ended += outcome.ended;
   sums.moves += outcome.moves;
+  sums.relocated += outcome.relocated;
   sums.faults += outcome.faults.length;
   if (outcome.problems.length > 0) {
     sums.failed++;

@@ -32,6 +32,7 @@ export interface ClusterOutcome {
   readonly ended: number;
   /** Of tenants between partitions. */
   readonly moves: number;
+  readonly relocated: number;
   readonly faults: readonly string[];
   readonly virtualMs: number;
 }
@@ -80,6 +81,7 @@ export async function simulateCluster(seed: number, sabotage: Sabotage | null = 
     handOvers: cluster.handOvers,
     ended: cluster.ended,
     moves: cluster.movesBegun,
+    relocated: cluster.relocated,
     faults,
     virtualMs: Math.round(loop.now),
   };

@@ -24,8 +24,9 @@ export class SimulatedCluster {
   readonly readsCopies: boolean;
   /** Tenants move between partitions, likewise, and in some runs only. */
   readonly movesTenants: boolean;
-  /** Moves of tenants that began. */
+  /** Moves of tenants that began, and that were decided. */
   movesBegun = 0;
+  relocated = 0;
   private readonly links: MoveLinks;
   /** By partition: the node that opened it last. */
   private readonly openedBy: string[] = [];

@@ -37,6 +37,8 @@ export interface ActorMovesHost {
   readonly tellsEarly: boolean;
   running(partition: number): Iterable<Running>;
   say(message: FromActor): void;
+  /** The directory has written that a tenant is elsewhere. */
+  relocated(): void;
   complain(what: string): void;
 }
 
@@ -86,7 +88,7 @@ export class ActorMoves {
   private openDirectory(partition: Partition, flushSoon: () => void): TenantMoves {
     const { host } = this;
     return new TenantMoves({
-      ...{ directory: new PlaceRecords(partition.shard, host.partitions, flushSoon), silenceMs: SILENCE_MS },
+      ...{ directory: new PlaceRecords(partition.shard, host, flushSoon), silenceMs: SILENCE_MS },
       ...{ partitions: host.partitions, actors: host.actors, now: Date.now, say: (message) => host.say(message) },
       durable: async () => {
         flushSoon();
@@ -184,7 +186,7 @@ export class ActorMoves {
 class PlaceRecords implements Record<keyof TenantMovesOptions["directory"], unknown> {
   constructor(
     private readonly shard: Shard,
-    private readonly partitions: number,
+    private readonly host: ActorMovesHost,
     private readonly wrote: () => void,
   ) {}
 
@@ -193,11 +195,12 @@ class PlaceRecords implements Record<keyof TenantMovesOptions["directory"], unkn
   }
 
   partitionOfNumber(tenant: number): number {
-    return Number(this.read(`place/${tenant}`) ?? homeOf(tenant, this.partitions));
+    return Number(this.read(`place/${tenant}`) ?? homeOf(tenant, this.host.partitions));
   }
 
   relocateTenant(id: string, to: number): () => void {
     this.write(`place/${id}`, String(to));
+    this.host.relocated();
     return () => undefined;
   }
 
