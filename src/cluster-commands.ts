@@ -49,7 +49,12 @@ export function initCluster(config: Config, wanted: string): Promise<string> {
       const found = await upgradeDataDirectory(dir, { keepsCopy: true, log: () => undefined });
       const installation = addPartitions(dir, found, partitions);
       const meta = {
-        ...{ id: randomUUID(), installation: installation.id, format: FORMAT_VERSION, partitions: installation.partitions },
+        ...{
+          id: randomUUID(),
+          installation: installation.id,
+          format: FORMAT_VERSION,
+          partitions: installation.partitions,
+        },
         sealed: sealForNodes(secret, config.secrets),
       };
       if (!(await map.init(meta, node, await newestOf(dir, installation.partitions))))

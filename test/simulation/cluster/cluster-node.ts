@@ -199,8 +199,7 @@ export class SimulatedNode {
   private newMoves(): ActorMoves {
     const { cluster } = this;
     return new ActorMoves({
-      ...{ loop: cluster.loop, partitions: PARTITIONS, actors: ACTORS },
-      tellsEarly: cluster.sabotage === "moves are told before they are recorded",
+      ...{ loop: cluster.loop, partitions: PARTITIONS, actors: ACTORS, sabotage: cluster.sabotage },
       running: (partition) => this.tenures.get(partition)?.running ?? [],
       say: (message) => cluster.sayMove(this, message),
       relocated: () => cluster.relocated++,

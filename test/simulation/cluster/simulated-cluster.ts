@@ -11,6 +11,10 @@ import { type Sabotage, TrueLog } from "./simulated-log.js";
 import { type ActorMoves, MoveLinks } from "./simulated-moves.js";
 
 const DIRECTORY = 0;
+const OF_MOVES: ReadonlySet<Sabotage> = new Set([
+  "moves are told before they are recorded",
+  "a tenant is answered for where it is not any more",
+]);
 /** Runs in which tenants move. */
 const MOVES = 0.6;
 
@@ -47,7 +51,7 @@ export class SimulatedCluster {
     readonly sabotage: Sabotage | null,
   ) {
     this.readsCopies = sabotage === null || sabotage === "copies read what a member of the log that is behind has";
-    const isOfMoves = sabotage === "moves are told before they are recorded";
+    const isOfMoves = sabotage !== null && OF_MOVES.has(sabotage);
     const isOfHandOvers = sabotage === "the successor is named before the partition is closed";
     this.isCalm = sabotage !== null && !isOfHandOvers && !isOfMoves;
     this.movesTenants = isOfMoves || (sabotage === null && random.chance(MOVES));

@@ -37,6 +37,7 @@ export const SABOTAGES = [
   "the successor is named before the partition is closed",
   "copies read what a member of the log that is behind has",
   "moves are told before they are recorded",
+  "a tenant is answered for where it is not any more",
 ] as const;
 
 export type Sabotage = (typeof SABOTAGES)[number];

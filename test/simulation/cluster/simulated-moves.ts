@@ -19,6 +19,7 @@ import type { Shard } from "../../../src/storage/shard.js";
 import { hasEntries } from "../../../src/storage/tenant-entries.js";
 import type { VirtualLoop } from "../virtual-loop.js";
 import type { Running } from "./simulated-hand-over.js";
+import type { Sabotage } from "./simulated-log.js";
 
 /** Their numbers. */
 export const TENANTS = [11, 12, 13, 16];
@@ -33,8 +34,7 @@ export interface ActorMovesHost {
   /** Of the cluster. */
   readonly partitions: number;
   readonly actors: number;
-  /** The directory tells what it has not recorded yet. */
-  readonly tellsEarly: boolean;
+  readonly sabotage: Sabotage | null;
   running(partition: number): Iterable<Running>;
   say(message: FromActor): void;
   /** The directory has written that a tenant is elsewhere. */
@@ -92,7 +92,7 @@ export class ActorMoves {
       ...{ partitions: host.partitions, actors: host.actors, now: Date.now, say: (message) => host.say(message) },
       durable: async () => {
         flushSoon();
-        if (!host.tellsEarly) await partition.durable();
+        if (host.sabotage !== "moves are told before they are recorded") await partition.durable();
       },
     });
   }
@@ -127,6 +127,7 @@ export class ActorMoves {
   holds(number: number, tenant: number, request: HeldRequest): boolean {
     const partition = this.partitions.get(number);
     if (partition === undefined || partition.places.get(tenant) === undefined) return false;
+    if (this.host.sabotage === "a tenant is answered for where it is not any more") return false;
     this.placement.hold(partition, tenant, request);
     return true;
   }
