@@ -227,8 +227,8 @@ export class TenantMoves {
       for (const partition of partitions) this.say(partition, { do: "settle", tenant, at, move });
     };
     this.options.durable().then(tell, (error: unknown) => {
-      // A refused commit is undone. Whether this is still the directory is not known by that: a node that does not reach
-      // etcd has its commits refused, too, and another one may be the directory. Else those who wait ask again.
+      // A refused commit is undone, and says nothing of whose the directory is: a node that does not reach etcd has its
+      // commits refused, too. Without an answer those who wait ask again.
       if (isRefusal(error) && refusals < REFUSALS_MAX) this.settleAt(partitions, tenant, move, refusals + 1);
     });
   }

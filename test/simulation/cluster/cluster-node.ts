@@ -1,6 +1,6 @@
 /**
- * A node of a simulated cluster: every actor runs real shards on the replicated log, with this node's own log and engine
- * on simulated disks; the node has a lease and clocks of its own.
+ * A node of a simulated cluster: every actor runs real shards on the replicated log, with this node's own log and
+ * engine on simulated disks; the node has a lease and clocks of its own.
  */
 import { OutputGate } from "../../../src/actor/output-gate.js";
 import type { Partition } from "../../../src/actor/partition.js";
