@@ -38,7 +38,12 @@ t.test("what does not answer is given up, and the folder is asked again", async 
     store.get(name, join(folder, "got"), signal);
   /** A process may take long to start here. */
   const again = async (): Promise<void> => {
-    for (let tries = 1; tries <= 20; tries++) if (await get("whole").then(...[() => true, () => false])) return;
+    const isThere = (): Promise<boolean> =>
+      get("whole").then(
+        () => true,
+        () => false,
+      );
+    for (let tries = 1; tries <= 20; tries++) if (await isThere()) return;
     t.fail("the folder does not answer any more");
   };
   await again();
