@@ -186,7 +186,7 @@ module.exports = {
       severity: "error",
       from: {
         path: "^(src|workers)/",
-        pathNot: "^(src/cluster/|src/cluster-(node|commands)[.]ts$|workers/(lease|checkpoints)[.]ts$)",
+        pathNot: "^(src/cluster/|src/cluster-(node|commands)[.]ts$|workers/(lease|checkpoints|folder)[.]ts$)",
       },
       to: { path: "^src/cluster(/|-)", dependencyTypesNot: ["dynamic-import", "type-only"] },
     },

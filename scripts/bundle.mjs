@@ -124,6 +124,7 @@ const ENTRIES = {
   "engine-writer": "workers/engine-writer.ts",
   inference: "workers/inference.ts",
   checkpoints: "workers/checkpoints.ts",
+  folder: "workers/folder.ts",
   lease: "workers/lease.ts",
   library: "workers/library.ts",
   task: "workers/task.ts",

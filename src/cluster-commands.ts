@@ -1,5 +1,6 @@
 /** The commands `tessera cluster …`, which ask etcd and no server. Loaded by command-line.ts when one is run. */
 
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -48,7 +49,12 @@ export function initCluster(config: Config, wanted: string): Promise<string> {
       const found = await upgradeDataDirectory(dir, { keepsCopy: true, log: () => undefined });
       const installation = addPartitions(dir, found, partitions);
       const meta = {
-        ...{ installation: installation.id, format: FORMAT_VERSION, partitions: installation.partitions },
+        ...{
+          id: randomUUID(),
+          installation: installation.id,
+          format: FORMAT_VERSION,
+          partitions: installation.partitions,
+        },
         sealed: sealForNodes(secret, config.secrets),
       };
       if (!(await map.init(meta, node, await newestOf(dir, installation.partitions))))

@@ -3,7 +3,6 @@
  * Loaded by serve.ts where `cluster.url` is set.
  */
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
@@ -12,6 +11,7 @@ import type { CheckpointLine, CheckpointThreadSettings } from "./cluster/checkpo
 import { ClusterMap, type ClusterMeta, readClusterUrl } from "./cluster/cluster-map.js";
 import { ClusterRoutes } from "./cluster/cluster-routes.js";
 import { readEtcdTls } from "./cluster/etcd-tls.js";
+import { FolderProcess } from "./cluster/folder-process.js";
 import { LeaseMemory, newLeaseMemory } from "./cluster/lease-memory.js";
 import { listenToPeers, peerKey } from "./cluster/peer-link.js";
 import { checkpointKey } from "./cluster/stored-checkpoint.js";
@@ -20,6 +20,7 @@ import { adoptSecret, DataDirectoryError } from "./config/data-lock.js";
 import { openSecret, secretFile, unsealFromNodes } from "./config/sealed-secret.js";
 import type { PartitionRoutes } from "./gateway/partition-routes.js";
 import type { Config } from "./protocol/config.js";
+import { DbError } from "./protocol/errors.js";
 import type { CheckpointPlace, ClusterSettings } from "./protocol/messages.js";
 import { threadEntry } from "./protocol/places.js";
 import { FORMAT_VERSION } from "./storage/format.js";
@@ -38,10 +39,14 @@ export interface ClusterNode {
 
 /** That a thread may take to end. */
 const END_MS_MAX = 3000;
+/** That the folder of checkpoints may take to answer at the start. */
+const FOLDER_MS_MAX = 15_000;
 
 export interface JoinedData {
   readonly secret: Uint8Array;
   readonly id: string;
+  /** The cluster's own id. */
+  readonly cluster: string;
   readonly partitions: number;
 }
 
@@ -50,7 +55,7 @@ export interface JoinedData {
  */
 export async function joinCluster(config: Config, warn: (message: string) => void): Promise<JoinedData> {
   checkSettings(config);
-  const meta = await readMeta(config.cluster, warn);
+  const { meta, id: cluster } = await readMeta(config.cluster, warn);
   const { dir } = config.data;
   const shared = unsealFromNodes(meta.sealed, config.secrets);
   if (shared === null) {
@@ -68,7 +73,7 @@ export async function joinCluster(config: Config, warn: (message: string) => voi
   const secret = openSecret(dir, config.secrets, warn);
   if (!Buffer.from(secret).equals(shared))
     throw new DataDirectoryError(`${dir} has another secret than the cluster: begin with an empty data directory.`);
-  return { secret, id, partitions };
+  return { secret, id, cluster, partitions };
 }
 
 function checkSettings({ cluster, secrets }: Config): void {
@@ -84,7 +89,10 @@ function checkSettings({ cluster, secrets }: Config): void {
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-async function readMeta(cluster: Config["cluster"], warn: (message: string) => void): Promise<ClusterMeta> {
+async function readMeta(
+  cluster: Config["cluster"],
+  warn: (message: string) => void,
+): Promise<{ readonly meta: ClusterMeta; readonly id: string }> {
   const { url } = cluster;
   const { endpoints, name } = readClusterUrl(url);
   const map = new ClusterMap(endpoints, name, readEtcdTls(cluster));
@@ -93,7 +101,7 @@ async function readMeta(cluster: Config["cluster"], warn: (message: string) => v
     for (const warning of warnings) warn(warning);
     if (refused.length > 0) throw new DataDirectoryError(`${refused.join(". ")}.`);
     const meta = await map.meta();
-    if (meta !== null) return meta;
+    if (meta !== null) return { meta, id: await map.id() };
   } finally {
     map.close();
   }
@@ -103,15 +111,15 @@ async function readMeta(cluster: Config["cluster"], warn: (message: string) => v
 }
 
 /** Null: nothing is kept outside of nodes. Throws what the operator has to do. */
-function checkpointPlace({ cluster }: Config, id: string, secret: Uint8Array): CheckpointPlace | null {
+async function checkpointPlace({ cluster }: Config, data: JoinedData): Promise<CheckpointPlace | null> {
   // A copy of the installation may be another cluster.
-  const installation = `${id}/${readClusterUrl(cluster.url).name}`;
+  const names = { installation: `${data.id}/${readClusterUrl(cluster.url).name}`, cluster: data.cluster };
   const { checkpoints: place, checkpointsEndpoint, checkpointsRegion: region } = cluster;
   if (place === "") return null;
-  const key = checkpointKey(secret);
+  const key = checkpointKey(data.secret);
   if (!place.startsWith("s3://")) {
-    if (existsSync(place)) return { place, s3: null, key, installation };
-    throw new ConfigError([`cluster.checkpoints: the folder ${place} does not exist: make it, or mount it`]);
+    await checkFolder(place);
+    return { place, s3: null, key, ...names };
   }
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
   if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY)
@@ -121,7 +129,19 @@ function checkpointPlace({ cluster }: Config, id: string, secret: Uint8Array): C
   const endpoint = checkpointsEndpoint === "" ? `https://s3.${region}.amazonaws.com` : checkpointsEndpoint;
   const keys = { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY };
   const s3 = { endpoint, region, ...keys, ...(AWS_SESSION_TOKEN && { sessionToken: AWS_SESSION_TOKEN }) };
-  return { place, s3, key, installation };
+  return { place, s3, key, ...names };
+}
+
+async function checkFolder(place: string): Promise<void> {
+  const folder = new FolderProcess(place, FOLDER_MS_MAX);
+  try {
+    await folder.check();
+  } catch (error) {
+    const remedy = error instanceof DbError && error.code === "not_found" ? "make it, or mount it" : "mount it again";
+    throw new ConfigError([`cluster.checkpoints: ${(error as Error).message} Remedy: ${remedy}.`]);
+  } finally {
+    folder.end();
+  }
 }
 
 /** Without it the node serves all the same, so whoever runs it is told. */
@@ -144,11 +164,8 @@ async function endCheckpoints(thread: Worker | null): Promise<void> {
 }
 
 /** Other nodes may connect from now on. */
-export async function startNode(
-  config: Config,
-  { secret, id, partitions }: JoinedData,
-  logger: Logger,
-): Promise<ClusterNode> {
+export async function startNode(config: Config, data: JoinedData, logger: Logger): Promise<ClusterNode> {
+  const { secret, partitions } = data;
   const { url, node, advertise, listen, reads, copies, replaceAfterSeconds } = config.cluster;
   const { endpoints, name } = readClusterUrl(url);
   const tls = readEtcdTls(config.cluster);
@@ -164,7 +181,7 @@ export async function startNode(
   const server = await listenToPeers(listen === "" ? advertise : listen, key, (socket) => routes.accept(socket));
   let thread: Worker | null = null;
   let isClosing = false;
-  const place = checkpointPlace(config, id, secret);
+  const place = await checkpointPlace(config, data);
   let keeper: Worker | null = null;
   return {
     routes,
@@ -187,8 +204,8 @@ export async function startNode(
       });
       if (place === null) return;
       const everyMs = config.cluster.checkpointSeconds * 1000;
-      const data = { endpoints, tls, name, node, dataDirectory: config.data.dir, place, everyMs };
-      keeper = startCheckpoints(data, logger);
+      const kept = { endpoints, tls, name, node, dataDirectory: config.data.dir, place, everyMs };
+      keeper = startCheckpoints(kept, logger);
     },
     async leave() {
       // Without etcd nobody is told; others take over when the lease has run out.

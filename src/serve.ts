@@ -83,9 +83,9 @@ export async function serve(
   // Loaded in clusters only.
   const cluster = config.cluster.url === "" ? null : await import("./cluster-node.js");
   const warn = (message: string): void => logger.warn(message);
-  const data = cluster === null ? await openData(config, logger) : await cluster.joinCluster(config, warn);
-  const { secret, id: installation, partitions } = data;
-  const node = cluster === null ? null : await cluster.startNode(config, data, logger);
+  const joined = cluster === null ? null : await cluster.joinCluster(config, warn);
+  const { secret, id: installation, partitions } = joined ?? (await openData(config, logger));
+  const node = cluster === null || joined === null ? null : await cluster.startNode(config, joined, logger);
   const claimBundles = findClaimBundles(modelRoots(config));
   /** Threads that load, or have loaded, and wait for their settings. */
   const waiting = new Map<number, Worker>(firstActor === null ? [] : [[0, firstActor]]);

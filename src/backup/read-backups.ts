@@ -1,6 +1,6 @@
 /** Reads backups to their ends, with all checksums, whoever made them. Called by whatever verifies or restores. */
 import { DbError } from "../protocol/errors.js";
-import { BLOCK, backupKey, readBackup } from "../storage/backup-file.js";
+import { type BackupSeal, BLOCK, backupKey, readBackup } from "../storage/backup-file.js";
 import type { Operation } from "../storage/operation.js";
 import { type BranchStep, decodeSteps } from "./backup-branches.js";
 import { decodeCommits } from "./backup-commits.js";
@@ -22,6 +22,22 @@ export interface BackedUp {
 }
 
 /**
+ * Who gives a passphrase relies on it: nobody without it can have made the backup. So what is not encrypted is refused.
+ */
+export async function sealForReading(
+  { id, encrypted }: Pick<Manifest, "id" | "encrypted">,
+  passphrase: string | null,
+): Promise<BackupSeal> {
+  const backup = bytesOfId(id);
+  if (passphrase === null) return { backup, key: null };
+  if (encrypted) return { backup, key: await backupKey(passphrase, backup), isRequired: true };
+  const remedy =
+    "If it was made without one, leave the passphrase out. If not, somebody has replaced it: do not use it";
+  const message = `passphrase: backup "${id}" is not encrypted. ${remedy}.`;
+  throw new DbError("invalid_request", message, { field: "passphrase" });
+}
+
+/**
  * The backups' changes in order, up to that moment (microseconds since the epoch; null: all). Throws backup_damaged,
  * and invalid_request for a wrong passphrase.
  */
@@ -31,9 +47,8 @@ export async function* operationsOf(
   untilMicros: number | null,
 ): AsyncGenerator<BackedUp> {
   for (const manifest of chain) {
-    const backup = bytesOfId(manifest.id);
-    const key = manifest.encrypted && passphrase !== null ? await backupKey(passphrase, backup) : null;
-    for await (const { kind, body } of readBackup(dataOf(manifest), { backup, key })) {
+    const seal = await sealForReading(manifest, passphrase);
+    for await (const { kind, body } of readBackup(dataOf(manifest), seal)) {
       for (const { micros, ...changes } of decoded(kind, body, manifest)) {
         if (micros === null || untilMicros === null || micros <= untilMicros) yield changes;
       }

@@ -11,6 +11,7 @@ import { DbError } from "../protocol/errors.js";
 import { BackupWriter, BLOCK, backupKey, readBackup } from "../storage/backup-file.js";
 import { makeDirectoryDurably, writeFileDurably } from "../storage/disk.js";
 import { BackupFolder, bytesOfId, namesIn, removeFolder } from "./backup-folder.js";
+import { sealForReading } from "./read-backups.js";
 
 const MANIFEST = "manifest.json";
 const RECORDS = "records.bak";
@@ -69,13 +70,12 @@ export class WholeFolder {
   }
 
   /** Throws backup_damaged, and invalid_request for a wrong passphrase. */
-  async readRecords({ id, encrypted }: WholeManifest, passphrase: string | null): Promise<WholeRecords> {
-    const backup = bytesOfId(id);
-    const key = encrypted && passphrase !== null ? await backupKey(passphrase, backup) : null;
+  async readRecords(manifest: WholeManifest, passphrase: string | null): Promise<WholeRecords> {
+    const seal = await sealForReading(manifest, passphrase);
     const found = { tenants: [], users: [], apiKeys: [], schedules: [], oidcProviders: [] } as {
       -readonly [K in keyof Lists]: Lists[K][number][];
     };
-    const blocks = readBackup(join(this.pathOf(id), RECORDS), { backup, key });
+    const blocks = readBackup(join(this.pathOf(manifest.id), RECORDS), seal);
     for (;;) {
       const { value, done } = await blocks.next();
       if (done) return { ...found, createdAt: (value as { createdAt: number }).createdAt };

@@ -22,6 +22,8 @@ export interface CheckpointKeeperOptions {
   readonly node: string;
   readonly dataDirectory: string;
   readonly installation: string;
+  /** The cluster's own id. */
+  readonly cluster: string;
   readonly service: Pick<LogService, "checkpoint" | "setCheckpoint" | "owner" | "usage">;
   readonly view: () => Promise<ClusterView>;
   readonly store: ObjectStore;
@@ -41,16 +43,16 @@ const SOON_MS = 60_000;
 
 export class CheckpointKeeper {
   private readonly scratch: string;
-  /** Which place it is, in ids. */
+  /** Ids begin so: of which cluster, and which place it is. */
   private readonly place: string;
-  /** By partition: the recorded checkpoint, and since when this thread has known it. */
+  /** By partition: the recorded checkpoint, and since when this thread has known it, by the monotonic clock. */
   private readonly known = new Map<number, { readonly revision: number; readonly sinceMs: number }>();
   private readonly failedMs = new Map<number, number>();
 
   /** Removes what an earlier process has left. */
   constructor(private readonly options: CheckpointKeeperOptions) {
     this.scratch = join(options.dataDirectory, "stored-checkpoints");
-    this.place = createHash("sha256").update(options.place).digest("hex").slice(0, 12);
+    this.place = `${options.cluster}/${createHash("sha256").update(options.place).digest("hex").slice(0, 12)}`;
     rmSync(this.scratch, { recursive: true, force: true });
   }
 
@@ -81,12 +83,14 @@ export class CheckpointKeeper {
     const sinceMs = known?.revision === kept.revision ? known.sinceMs : now;
     this.known.set(partition, { revision: kept.revision, sinceMs });
     const { everyMs } = this.options;
-    return newest > kept.sequence && now - sinceMs >= (isFilling ? Math.min(everyMs, SOON_MS) : everyMs);
+    // Neither a process that was started again begins anew, nor does a clock that was set back put it off.
+    const ageMs = Math.max(now - sinceMs, Date.now() - kept.madeMs);
+    return newest > kept.sequence && ageMs >= (isFilling ? Math.min(everyMs, SOON_MS) : everyMs);
   }
 
   private async make(partition: number, { epoch }: Owner): Promise<void> {
     const { node, dataDirectory, installation, service, store, key, signal, log, partBytes } = this.options;
-    const began = performance.now();
+    const [began, madeMs] = [performance.now(), Date.now()];
     const name = { installation, partition, id: `${this.place}/${node}/${randomUUID()}` };
     await rm(this.scratch, { recursive: true, force: true });
     await mkdir(this.scratch, { recursive: true });
@@ -106,9 +110,9 @@ export class CheckpointKeeper {
       };
       const bytes = await writeCheckpoint(write);
       // Each names the one that it replaces: what was begun by now cannot be recorded after this one, later ones can.
-      const earlier = await store.list(partitionPrefix(installation, partition));
+      const earlier = await this.earlier(partition, before);
       // Of unknown outcome it stays: it may be recorded yet. The next success deletes it.
-      const change = { partition, epoch, sequence, id: name.id, revision: before?.revision ?? 0 };
+      const change = { partition, epoch, sequence, madeMs, id: name.id, revision: before?.revision ?? 0 };
       const revision = await service.setCheckpoint(change);
       const own = checkpointPrefix(name);
       const isGone = (object: string) => object.startsWith(own) === (revision === null);
@@ -121,6 +125,17 @@ export class CheckpointKeeper {
     } finally {
       await rm(this.scratch, { recursive: true, force: true });
     }
+  }
+
+  /** Objects of this cluster's checkpoints, of the recorded one wherever it is. Other clusters may use the store. */
+  private async earlier(partition: number, recorded: StoredCheckpoint | null): Promise<readonly string[]> {
+    const { installation, store } = this.options;
+    const prefixes = [`${partitionPrefix(installation, partition)}${this.place}/`];
+    if (recorded !== null && !recorded.id.startsWith(`${this.place}/`))
+      prefixes.push(checkpointPrefix({ installation, partition, id: recorded.id }));
+    const found: string[] = [];
+    for (const prefix of prefixes) found.push(...(await store.list(prefix)));
+    return found;
   }
 
   private async forget(partition: number, objects: readonly string[]): Promise<void> {

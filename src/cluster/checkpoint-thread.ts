@@ -42,7 +42,13 @@ export async function keepCheckpoints(settings: CheckpointThreadSettings, port: 
     port.postMessage({ level, message, fields } satisfies CheckpointLine);
   const keeper = new CheckpointKeeper({
     ...{ node, dataDirectory, service, everyMs, signal, log },
-    ...{ installation: place.installation, key: place.key, store: openObjectStore(place), place: place.place },
+    ...{
+      installation: place.installation,
+      cluster: place.cluster,
+      key: place.key,
+      store: openObjectStore(place),
+      place: place.place,
+    },
     view: () => map.view(),
   });
   while (!signal.aborted) {

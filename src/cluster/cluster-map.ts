@@ -2,6 +2,7 @@
  * What etcd holds of a cluster besides its logs: which partitions it has, who owns them, which nodes are alive, what
  * operators wish.
  */
+import { randomUUID } from "node:crypto";
 import { DbError } from "../protocol/errors.js";
 import type { EtcdTls } from "../protocol/messages.js";
 import type { KeyValue, RangeResponse, ResponseOp } from "./etcd_pb.js";
@@ -13,6 +14,8 @@ import { WatchedFolder, WatchedReports } from "./watched-folder.js";
 
 /** Written once, by `tessera cluster init`. */
 export interface ClusterMeta {
+  /** The cluster's own, made up at random; absent: an earlier release made the cluster. */
+  readonly id?: string;
   /** The id in the file INSTALLATION of each node. */
   readonly installation: string;
   readonly format: number;
@@ -73,6 +76,19 @@ export class ClusterMap {
   async meta(): Promise<ClusterMeta | null> {
     const { kvs } = await this.client.range({ key: this.key("meta") });
     return kvs[0] === undefined ? null : (JSON.parse(text(kvs[0].value)) as ClusterMeta);
+  }
+
+  /** The cluster's own id. One that an earlier release has made gets it now. Throws not_found. */
+  async id(): Promise<string> {
+    const key = this.key("meta");
+    for (;;) {
+      const [found] = (await this.client.range({ key })).kvs;
+      if (found === undefined) throw new DbError("not_found", "There is no cluster of that name.");
+      const meta = JSON.parse(text(found.value)) as ClusterMeta;
+      if (meta.id !== undefined) return meta.id;
+      const success = [put(key, JSON.stringify({ ...meta, id: randomUUID() }))];
+      await this.client.txn({ compare: [isAt(key, Number(found.modRevision))], success });
+    }
   }
 
   /** False: the cluster is there already. `node` has the partitions up to these sequences. */

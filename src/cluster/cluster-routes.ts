@@ -102,6 +102,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   /** Partitions whose requests wait for an owner. */
   private readonly waitedFor = new Set<number>();
   private timer: NodeJS.Timeout | null = null;
+  private isClosed = false;
 
   constructor(private readonly options: ClusterRoutesOptions) {
     this.borrowed = new BorrowedCacheLease(() => performance.now(), options.lease);
@@ -124,6 +125,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
 
   /** What other nodes are to be told still leaves. */
   async close(): Promise<void> {
+    this.isClosed = true;
     if (this.timer !== null) clearInterval(this.timer);
     for (const { connection } of this.peers.values()) connection?.close();
     // Relays write at the end of the turn.
@@ -264,6 +266,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
       ...{ connection, unheard, isForFiles: false, mayCacheUntilMs: Number.NEGATIVE_INFINITY },
     };
     this.callers.add(caller);
+    if (this.isClosed) connection.close();
   }
 
   private look(): Promise<void> {
@@ -282,6 +285,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
       if (error instanceof DbError && error.code === "log_unavailable") return;
       throw error;
     }
+    if (this.isClosed) return;
     for (let partition = 0; partition < this.routes.length; partition++) this.follow(partition, this.view);
   }
 
@@ -346,6 +350,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
       closed: () => this.gone(node, peer),
     }).then(
       (connection) => {
+        if (this.isClosed) connection.close();
         peer.connection = connection;
         this.options.log("info", "connected to a node", { node, address });
         void this.look();

@@ -144,12 +144,12 @@ export class EtcdLogService implements LogService {
     return checkpointOf(kvs);
   }
 
-  async setCheckpoint({ partition, epoch, revision, id, sequence }: CheckpointChange): Promise<Revision | null> {
+  async setCheckpoint({ partition, epoch, revision, ...kept }: CheckpointChange): Promise<Revision | null> {
     const key = this.checkpointKey(partition);
     return revisionAfter(
       await this.write({
         compare: [isAt(this.ownKey(partition), epoch), isAt(key, revision)],
-        success: [put(key, JSON.stringify({ id, sequence }))],
+        success: [put(key, JSON.stringify(kept))],
       }),
     );
   }
@@ -341,8 +341,8 @@ export function copySetOf([found]: readonly KeyValue[]): CopySet | null {
 
 export function checkpointOf([found]: readonly KeyValue[]): StoredCheckpoint | null {
   if (found === undefined) return null;
-  const { id, sequence } = JSON.parse(text(found.value)) as Omit<StoredCheckpoint, "revision">;
-  return { id, sequence, revision: Number(found.modRevision) };
+  const { id, sequence, madeMs = 0 } = JSON.parse(text(found.value)) as Omit<StoredCheckpoint, "revision">;
+  return { id, sequence, madeMs, revision: Number(found.modRevision) };
 }
 
 function memberText({ incarnation, counter, isFenced, address, actors }: MemberState): string {

@@ -1,4 +1,6 @@
-/** Objects as files below a folder that nodes share. */
+/**
+ * Objects as files below a folder that nodes share. Nodes use it by way of folder-process.ts: such a folder may hang.
+ */
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -13,7 +15,7 @@ const PART = ".part";
 export class FolderStore implements ObjectStore {
   constructor(private readonly root: string) {}
 
-  async put(name: string, { path }: StoredFile): Promise<void> {
+  async put(name: string, { path }: Pick<StoredFile, "path">): Promise<void> {
     const to = join(this.root, name);
     const part = `${to}${PART}`;
     await this.makeFolder(dirname(to));
@@ -34,9 +36,9 @@ export class FolderStore implements ObjectStore {
     }
   }
 
-  async get(name: string, path: string, signal: AbortSignal): Promise<void> {
+  async get(name: string, path: string): Promise<void> {
     try {
-      await pipeline(createReadStream(join(this.root, name)), createWriteStream(path, { mode: 0o600 }), { signal });
+      await pipeline(createReadStream(join(this.root, name)), createWriteStream(path, { mode: 0o600 }));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
       throw new DbError("not_found", `${join(this.root, name)} does not exist.`);

@@ -98,6 +98,8 @@ export interface StoredCheckpoint {
   readonly id: string;
   /** The newest commit that they have. */
   readonly sequence: number;
+  /** When it was begun, by the clock of the node that made it; 0: a release made it that did not say so. */
+  readonly madeMs: number;
   readonly revision: Revision;
 }
 
@@ -109,6 +111,7 @@ export interface CheckpointChange {
   readonly revision: Revision;
   readonly id: string;
   readonly sequence: number;
+  readonly madeMs: number;
 }
 
 export interface LogUsage {

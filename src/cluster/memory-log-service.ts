@@ -104,10 +104,10 @@ export class MemoryLogService implements LogService {
     return this.checkpoints.get(partition) ?? null;
   }
 
-  async setCheckpoint({ partition, epoch, revision, id, sequence }: CheckpointChange): Promise<Revision | null> {
+  async setCheckpoint({ partition, epoch, revision, ...kept }: CheckpointChange): Promise<Revision | null> {
     return this.step(
       () => this.epochOf(partition) === epoch && (this.checkpoints.get(partition)?.revision ?? 0) === revision,
-      (next) => this.checkpoints.set(partition, { id, sequence, revision: next }),
+      (next) => this.checkpoints.set(partition, { ...kept, revision: next }),
     );
   }
 

@@ -3,8 +3,9 @@
  * kept outside of all nodes. One at a time for each actor.
  */
 import { DbError } from "../protocol/errors.js";
+import type { BehindCopies } from "./behind-copies.js";
 import type { ClusterView } from "./cluster-map.js";
-import type { StoredCheckpoint } from "./log-service.js";
+import type { Claim, StoredCheckpoint } from "./log-service.js";
 import type { PartitionCopy } from "./partition-copy.js";
 
 /** A node that serves a partition, and where it is reached. */
@@ -53,6 +54,20 @@ export class OwnerCopies {
     return this.bring(partition, copy, from, kept.sequence, (folder, signal) =>
       restore(partition, kept, folder, signal),
     );
+  }
+
+  /** The same of a copy that cannot follow under the owner of that epoch. */
+  async restoreBehind(
+    { partition, epoch }: Pick<Claim, "partition" | "epoch">,
+    copy: PartitionCopy,
+    view: Pick<ClusterView, "checkpoints">,
+    behind: BehindCopies,
+  ): Promise<void> {
+    const kept = view.checkpoints.get(partition)?.sequence ?? 0;
+    if (this.options.restore === undefined || kept <= copy.durable) return;
+    if (await this.restore(partition, copy, view)) behind.delete(partition);
+    // The store may answer the next time, and nobody serves the partition meanwhile.
+    else behind.copyFailed(partition, epoch);
   }
 
   private bring(

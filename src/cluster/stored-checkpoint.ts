@@ -5,7 +5,7 @@
  *   {installation}/{partition}/{id}/manifest   which files and parts there are; put last
  *
  * Each part is sealed under a name that it alone has, with a key that only nodes of the cluster have. So a part that is
- * cut, changed, or another one's, is refused. An id begins with the name of the node that made it.
+ * cut, changed, or another one's, is refused. An id is {cluster's id}/{place}/{node}/{UUID}.
  */
 import { createHash, hkdfSync } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";

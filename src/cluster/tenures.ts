@@ -436,7 +436,7 @@ export class Tenures {
     const { durable, checkpoints } = view;
     const there = next === null ? -1 : (durable.get(partition)?.get(next) ?? 0);
     const isMost = (checkpoints.get(partition)?.sequence ?? 0) > there;
-    if (mayRestore && isMost && (await this.ownerCopies.restore(partition, copy, view))) this.behind.delete(partition);
+    if (mayRestore && isMost) await this.ownerCopies.restoreBehind(claim, copy, view, this.behind);
     if (next === null || view.owners.get(partition)?.node !== node) return;
     const epoch = await this.options.service.claim({ ...claim, node: next });
     log("warn", "the partition was given to a node that has more of it", {

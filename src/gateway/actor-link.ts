@@ -24,6 +24,7 @@ import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
 import { freeBuffer } from "./free-buffer.js";
 import { LiveChannels, type LiveSubscriber } from "./live-channels.js";
 import { type FramesById, findFrame, type Keeping, type SentFrames, SentFramesKeeper } from "./sent-frames.js";
+import { UnheardChanges } from "./unheard-changes.js";
 
 /** Pieces of bodies from this length on go by themselves. */
 const LONG_PIECE_BYTES = 16 * 1024;
@@ -101,8 +102,7 @@ export class ActorLink {
   private flushing = false;
   /** Messages that are sent now are for the thread after this one. */
   private heldTenants = false;
-  /** What came since a pause began. */
-  private paused: unknown[] | null = null;
+  private readonly unheard: UnheardChanges;
   /** The id of the newest request before that. */
   private heldAfter = 0;
   private turn: SentFrames = { frames: null, isLarge: false };
@@ -123,7 +123,9 @@ export class ActorLink {
   constructor(
     readonly actor: number,
     private readonly heard: (message: FromActor) => void,
-  ) {}
+  ) {
+    this.unheard = new UnheardChanges(this.deliver, (message) => this.hear(message));
+  }
 
   /** True while a thread is there, whether it is ready or not. */
   get alive(): boolean {
@@ -160,7 +162,7 @@ export class ActorLink {
   detach(state: LinkState): void {
     this.state = state;
     this.port = null;
-    this.paused = null;
+    this.unheard.clear();
     this.heldTenants = false;
     this.writer.take();
     const pending = [...this.pending.values()];
@@ -183,7 +185,7 @@ export class ActorLink {
    */
   change(judge: Judge, atOnce: (id: number) => boolean): void {
     this.port = null;
-    this.paused = null;
+    this.unheard.clear();
     this.channels.clear();
     // Those that came since are in no thread's hands.
     this.flush();
@@ -422,24 +424,21 @@ export class ActorLink {
     return turn;
   }
 
-  /** What the thread says after this is heard when that has resolved. */
-  pauseUntil(done: Promise<void>): void {
-    const late: unknown[] = [];
-    this.paused = late;
-    void done.then(() => {
-      if (this.paused !== late) return;
-      this.paused = null;
-      // One of them may pause again: what follows it waits then.
-      for (const message of late) this.receive(message);
-    });
+  /** The thread has changed an identity: who may have asked for that is told when that has resolved. */
+  changedUntil(heard: Promise<void>): void {
+    const requests = [...this.pending].filter(([, { ofDirectory }]) => ofDirectory);
+    const questions = [...this.identityQueries].filter(([, { query }]) => query.by === "token");
+    this.unheard.add(
+      heard,
+      [...requests, ...questions].map(([id]) => id),
+    );
   }
 
   private receive(message: unknown): void {
-    if (this.paused !== null) this.paused.push(message);
-    else if (message instanceof ArrayBuffer) {
+    if (message instanceof ArrayBuffer) {
       readReplies(message, this.deliver);
       freeBuffer(message);
-    } else this.hear(message as FromActor);
+    } else if (!this.unheard.keeps(message as FromActor)) this.hear(message as FromActor);
   }
 
   private forget(id: number, request: PendingReply): void {
@@ -449,6 +448,7 @@ export class ActorLink {
   }
 
   private readonly deliver = (frame: ReplyFrame): void => {
+    if (this.unheard.keepsReply(frame)) return;
     const pending = this.pending.get(frame.id);
     if ((frame.flags & REPLY_LIVE) !== 0) {
       if (pending !== undefined) this.kept.release(pending);

@@ -324,7 +324,7 @@ export class ActorPool {
   private identityChanged(link: ActorLink, change: IdentityChange): void {
     this.options.identityChanged(change);
     const heard = this.routes?.identityChanged(change) ?? null;
-    if (heard !== null) link.pauseUntil(heard);
+    if (heard !== null) link.changedUntil(heard);
   }
 
   private async tellActors(link: ActorLink, id: number): Promise<void> {

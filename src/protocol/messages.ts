@@ -65,6 +65,8 @@ export interface CheckpointPlace {
   /** With which they are encrypted. */
   readonly key: Uint8Array;
   readonly installation: string;
+  /** The cluster's own id: others may have the same name, on another etcd. */
+  readonly cluster: string;
 }
 
 export interface S3Access {

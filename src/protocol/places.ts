@@ -17,6 +17,7 @@ export function threadEntry(
     | "checkpoints"
     | "compute-process"
     | "engine-writer"
+    | "folder"
     | "inference"
     | "lease"
     | "library"

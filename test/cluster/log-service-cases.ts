@@ -251,17 +251,17 @@ const TAILS: Readonly<Record<string, LogServiceCase>> = {
     const { service, partition, node } = world;
     const epoch = await claimed(service, partition, node);
     const keep = (revision: Revision, id: string, sequence: number, by = epoch) =>
-      service.setCheckpoint({ partition, epoch: by, revision, id, sequence });
+      service.setCheckpoint({ partition, epoch: by, revision, id, sequence, madeMs: sequence * 1000 });
     equal(await service.checkpoint(partition), null);
     const first = await keep(0, "one", 5);
     ok(first !== null && first > epoch);
-    deepEqual(await service.checkpoint(partition), { id: "one", sequence: 5, revision: first });
+    deepEqual(await service.checkpoint(partition), { id: "one", sequence: 5, madeMs: 5000, revision: first });
     equal(await keep(0, "two", 6), null, "there is one by now");
     equal(await keep(first, "two", 6, epoch - 1), null, "of another owner");
     const next = await claimed(service, partition, `${node}-next`, epoch);
     equal(await keep(first, "two", 6), null, "it was the owner");
     const second = await keep(first, "three", 7, next);
-    deepEqual(await service.checkpoint(partition), { id: "three", sequence: 7, revision: second });
+    deepEqual(await service.checkpoint(partition), { id: "three", sequence: 7, madeMs: 7000, revision: second });
     equal(await service.checkpoint(partition + 1), null);
   },
   "a report of very many partitions": async ({ service, partition, node }) => {

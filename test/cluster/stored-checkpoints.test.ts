@@ -35,6 +35,7 @@ const keyOf = (number: number): Buffer => Buffer.from(`\u0001key ${String(number
 
 /** A node that owns the partition, and the store. */
 const PLACE = createHash("sha256").update("here").digest("hex").slice(0, 12);
+const CLUSTER = "c1";
 
 class Owner {
   readonly told: string[] = [];
@@ -42,19 +43,24 @@ class Owner {
   /** The keeper does not hear of what is kept. */
   isBehind = false;
   private written = 0;
+  readonly keeper: CheckpointKeeper;
 
   private constructor(
     readonly folder: string,
     readonly service: MemoryLogService,
     readonly store: ObjectStore,
     readonly shard: Shard,
-    readonly keeper: CheckpointKeeper,
-  ) {}
+    /** Of another process of the node. */
+    readonly newKeeper: () => CheckpointKeeper,
+  ) {
+    this.keeper = newKeeper();
+  }
 
   static async start(
     t: Test,
     store: (folder: string) => ObjectStore,
     service = new MemoryLogService(),
+    { cluster = CLUSTER, everyMs = 0, shared = null as string | null } = {},
   ): Promise<Owner> {
     let end = async (): Promise<void> => undefined;
     t.teardown(() => end());
@@ -64,24 +70,25 @@ class Owner {
     createShardDirectory(directory, IDENTITY);
     const shard = await openShardOnDisk(directory, { identity: IDENTITY, memtableBytes: 1024 * 1024 });
     end = () => shard.close();
-    const kept = store(join(folder, "store"));
-    const keeper = new CheckpointKeeper({
-      ...{
-        node: "a",
-        dataDirectory,
-        installation: "test",
-        service,
-        store: kept,
-        key: KEY,
-        place: "here",
-        everyMs: 0,
-        partBytes: 500_000,
-      },
-      signal: new AbortController().signal,
-      log: (_level, message, fields) => owner.told.push(`${message} ${JSON.stringify(fields)}`),
-      view: () => owner.view(),
-    });
-    const owner: Owner = new Owner(folder, service, kept, shard, keeper);
+    const kept = store(shared ?? join(folder, "store"));
+    const newKeeper = (): CheckpointKeeper =>
+      new CheckpointKeeper({
+        ...{
+          node: "a",
+          dataDirectory,
+          installation: "test",
+          ...{ cluster, everyMs },
+          service,
+          store: kept,
+          key: KEY,
+          place: "here",
+          partBytes: 500_000,
+        },
+        signal: new AbortController().signal,
+        log: (_level, message, fields) => owner.told.push(`${message} ${JSON.stringify(fields)}`),
+        view: () => owner.view(),
+      });
+    const owner: Owner = new Owner(folder, service, kept, shard, newKeeper);
     owner.epoch = (await service.claim({ partition: PARTITION, node: "a", tenure: "t", epoch: 0 }))!;
     return owner;
   }
@@ -144,7 +151,7 @@ class Owner {
   }
 }
 
-const inFolder = (folder: string): ObjectStore => openObjectStore({ place: folder, s3: null });
+const inFolder = (folder: string): ObjectStore => new FolderStore(folder);
 
 async function keepsAndRestores(t: Test, owner: Owner): Promise<void> {
   await owner.write(40);
@@ -171,7 +178,7 @@ async function keepsAndRestores(t: Test, owner: Owner): Promise<void> {
 t.test("a checkpoint in a folder becomes another node's copy", async (t) => {
   const owner = await Owner.start(t, inFolder);
   await keepsAndRestores(t, owner);
-  const left = readdirSync(join(owner.folder, "store/test/3", PLACE, "a"));
+  const left = readdirSync(join(owner.folder, "store/test/3", CLUSTER, PLACE, "a"));
   t.equal(left.length, 1, "no empty folders are left");
   t.same(readdirSync(join(owner.folder, "owner")), ["partition-3"], "nor files of the node's own");
   rmSync(join(owner.folder, "store"), { recursive: true });
@@ -188,7 +195,7 @@ t.test("a checkpoint in a bucket of S3 becomes another node's copy", async (t) =
   server.failures.push(503, 500);
   await keepsAndRestores(t, owner);
   t.ok(
-    [...server.objects.keys()].every((name) => name.startsWith(`of/tessera/test/3/${PLACE}/a/`)),
+    [...server.objects.keys()].every((name) => name.startsWith(`of/tessera/test/3/${CLUSTER}/${PLACE}/a/`)),
     "below the prefix",
   );
   const file = { path: join(owner.folder, "x"), bytes: 1, digest: "0".repeat(64) };
@@ -244,7 +251,7 @@ t.test("what is damaged is not used", async (t) => {
   mend();
   const wrong = { ...kept, sequence: kept.sequence + 1 };
   await t.rejects(owner.restore("another commit", wrong), { code: "backup_damaged", message: /ends at commit 40/ });
-  const other = { ...kept, id: `${PLACE}/a/other` };
+  const other = { ...kept, id: `${CLUSTER}/${PLACE}/a/other` };
   mkdirSync(join(owner.folder, "store/test/3", other.id));
   for (const name of ["0", "manifest"])
     writeFileSync(join(owner.folder, "store/test/3", other.id, name), readFileSync(path(name)));
@@ -269,7 +276,7 @@ t.test("a checkpoint counts when etcd has it", async (t) => {
   }
   const service = new Service();
   const owner = await Owner.start(t, inFolder, service);
-  const ids = async (): Promise<number> => new Set((await owner.names()).map((name) => name.split("/")[4])).size;
+  const ids = async (): Promise<number> => new Set((await owner.names()).map((name) => name.split("/")[5])).size;
   const again = async (): Promise<void> => {
     await owner.write(1);
     // Without the pause after a failure.
@@ -293,15 +300,71 @@ t.test("a checkpoint counts when etcd has it", async (t) => {
   owner.epoch = next!;
   owner.isBehind = true;
   const { revision } = (await owner.checkpoint())!;
-  await service.setCheckpoint({ partition: PARTITION, epoch: next!, revision, id: "b/other", sequence: 99 });
+  await service.setCheckpoint({ partition: PARTITION, epoch: next!, revision, id: "b/other", sequence: 99, madeMs: 0 });
   await again();
   t.match(owner.told.at(-1), /it ends at commit 5, and 99 is kept/, "older ones replace nothing");
 });
 
+t.test("two clusters of one name and one place leave each other's checkpoints alone", async (t) => {
+  const one = await Owner.start(t, inFolder);
+  const shared = join(one.folder, "store");
+  await t.test("the other", async (t) => {
+    const two = await Owner.start(t, inFolder, undefined, { cluster: "c2", shared });
+    for (const owner of [one, two, one, two]) {
+      await owner.write(3);
+      await owner.keeper.round();
+    }
+    t.same(await one.restore("of one", (await one.checkpoint())!), { keys: 6, durable: 6 });
+    t.same(await two.restore("of two", (await two.checkpoint())!), { keys: 6, durable: 6 });
+  });
+});
+
+t.test("what was kept before clusters had ids is used, and replaced at once", async (t) => {
+  const before = await Owner.start(t, inFolder, undefined, { everyMs: 3_600_000 });
+  await before.write(3);
+  // As an earlier release named it.
+  Object.assign(before.keeper, { place: PLACE });
+  await before.keeper.round();
+  const first = (await before.checkpoint())!;
+  t.ok(first.id.startsWith(`${PLACE}/a/`));
+  t.same((await before.restore("of then", first)).keys, 3);
+  Object.assign(before.keeper, { place: `${CLUSTER}/${PLACE}` });
+  await before.keeper.round();
+  t.ok((await before.checkpoint())!.id.startsWith(`${CLUSTER}/`));
+  t.ok(
+    (await before.names()).every((name) => name.startsWith(`test/3/${CLUSTER}/`)),
+    "and deleted",
+  );
+});
+
+t.test("how old a checkpoint is does not begin anew with each process", async (t) => {
+  const everyMs = 3_600_000;
+  const owner = await Owner.start(t, inFolder, undefined, { everyMs });
+  await owner.write(1);
+  await owner.keeper.round();
+  const [first, began] = [(await owner.checkpoint())!, Date.now()];
+  t.ok(Math.abs(first.madeMs - began) < 60_000);
+  const restarted = async (nowMs: number): Promise<number> => {
+    const { now } = Date;
+    Date.now = () => nowMs;
+    try {
+      await owner.write(1);
+      await owner.newKeeper().round();
+    } finally {
+      Date.now = now;
+    }
+    return (await owner.checkpoint())!.sequence;
+  };
+  t.equal(await restarted(began + everyMs - 60_000), 1, "not yet");
+  t.equal(await restarted(began - 10 * everyMs), 1, "a clock that was set back");
+  t.equal(await restarted(began + everyMs), 4, "it is due");
+});
+
 t.test("a node that joins takes over from an owner that is gone, with the checkpoint and the log", async (t) => {
-  for (const when of ["while the owner may be alive", "when it counts as dead", "damaged"]) {
+  for (const when of ["while the owner may be alive", "when it counts as dead", "the store fails once", "damaged"]) {
     const isDamaged = when === "damaged";
-    let isLate = when === "when it counts as dead";
+    let isLate = when !== "while the owner may be alive" && !isDamaged;
+    let failures = when === "the store fails once" ? 1 : 0;
     const world = new World(t.testdir(), { isStored: true });
     const a = await world.node(t, "a");
     await world.until("a owns both", () => a.owned.size === 2);
@@ -309,7 +372,7 @@ t.test("a node that joins takes over from an owner that is gone, with the checkp
     const { epoch } = (await world.service.owner(0))!;
     const stored = join(world.folder, "stored");
     await cp(join(a.directory(0), "log"), stored, { recursive: true });
-    await world.service.setCheckpoint({ partition: 0, epoch, revision: 0, id: "a/1", sequence: 10 });
+    await world.service.setCheckpoint({ partition: 0, epoch, revision: 0, id: "a/1", sequence: 10, madeMs: 0 });
     for (let sequence = 11; sequence <= 15; sequence++) await a.write(0, sequence);
     const first = async (): Promise<number> =>
       (await world.service.tail(0, { sequence: 0, part: 0 }, 1))[0]!.position.sequence;
@@ -323,6 +386,7 @@ t.test("a node that joins takes over from an owner that is gone, with the checkp
     let tries = 0;
     world.restored = async (_to, partition, folder) => {
       if (isLate) throw new DbError("partition_unavailable", "The store is not there.");
+      if (failures-- > 0) throw new DbError("partition_unavailable", "The store does not answer.");
       tries++;
       if (isDamaged) throw new DbError("backup_damaged", "It is damaged.");
       t.equal(partition, 0);
@@ -338,6 +402,12 @@ t.test("a node that joins takes over from an owner that is gone, with the checkp
       t.notOk(b.owned.has(0), "a damaged checkpoint makes no owner");
       t.ok(tries <= 2, `and is not asked for again and again, but ${tries} times`);
     } else {
+      if (failures > 0) {
+        await world.until("the store was asked", () => failures <= 0);
+        await world.moments(5);
+        // Not thirty seconds: nobody serves the partition meanwhile.
+        world.monotonicMs += 2000;
+      }
       await world.until(`b owns it (${when})`, () => b.owned.has(0));
       t.equal(b.owned.get(0)!.lastSequence, 15, "with all commits");
       t.equal(tries, 1);

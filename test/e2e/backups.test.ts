@@ -4,7 +4,7 @@
  * short is never served.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import t from "tap";
 import { type Reply, TestServer } from "./server.js";
 
@@ -251,6 +251,21 @@ t.test("an encrypted backup needs its passphrase", async (t) => {
     verified: true,
   });
   t.strictSame(await server.rows("SELECT count(*) > 2000 FROM item", [], into), [[true]]);
+});
+
+t.test("with a passphrase, what is not encrypted is refused: anybody could have made it", async (t) => {
+  const passphrase = "correct horse battery";
+  const { id } = await backUp();
+  const refusal = { code: "invalid_request", message: /not encrypted.*leave the passphrase out/ };
+  const verify = () => server.call("POST", `/v1/backups/${id}/verify`, { passphrase }, as);
+  t.match(await verify(), { status: 400, body: { error: { ...refusal, details: { field: "passphrase" } } } });
+  await server.tenant("unsealed");
+  t.match(await restored("unsealed", { backup: id, from: "acme", passphrase }), { state: "failed", error: refusal });
+  const path = join(dirname(dataFile(id)), "manifest.json");
+  const manifest = readFileSync(path, "utf8");
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(manifest), encrypted: true }));
+  t.match(await verify(), { body: { error: { code: "backup_damaged", message: /it is not encrypted/ } } });
+  writeFileSync(path, manifest);
 });
 
 t.test("damage is found before anything is touched", async (t) => {

@@ -145,7 +145,8 @@ export class VirtualLoop {
     for (const name of ["clearTimeout", "clearInterval", "clearImmediate"]) {
       this.replace(g, name, (handle: { cancel?: () => void } | undefined | null) => handle?.cancel?.());
     }
-    this.replace(timersPromises, "setTimeout", (ms: number) => this.sleep(ms));
+    // Node waits for a millisecond at least.
+    this.replace(timersPromises, "setTimeout", (ms: number) => this.sleep(Math.max(1, ms)));
     this.replace(timersPromises, "setImmediate", () => new Promise<void>((resolve) => this.soon(resolve)));
     this.replaceChance();
     syncBuiltinESMExports();

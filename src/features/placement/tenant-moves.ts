@@ -21,6 +21,8 @@ import type { MoveReport, MoveState, MoveView, PlacementMessage, UnsettledTenant
 
 /** On one machine, where no message is lost. */
 const SILENCE_MS_MAX = 60_000;
+/** Commits of others may be refused while it is asked what is sure. */
+const REFUSALS_MAX = 3;
 /** Moves that clients can look at, ended ones included. */
 const REMEMBERED_MAX = 1000;
 
@@ -218,15 +220,16 @@ export class TenantMoves {
   }
 
   /** Tells what the record says, when it is sure that this is still the directory. */
-  private settleAt(partitions: readonly number[], tenant: number, move: string | null): void {
+  private settleAt(partitions: readonly number[], tenant: number, move: string | null, refusals = 0): void {
     const at = this.options.directory.partitionOfNumber(tenant);
     if (at === null) return;
     const tell = (): void => {
       for (const partition of partitions) this.say(partition, { do: "settle", tenant, at, move });
     };
     this.options.durable().then(tell, (error: unknown) => {
-      // A full disk changes nothing of what is so. Else those who wait ask again.
-      if (!isUnsure(error)) tell();
+      // A refused commit is undone, and says nothing of whose the directory is: a node that does not reach etcd has its
+      // commits refused, too. Without an answer those who wait ask again.
+      if (isRefusal(error) && refusals < REFUSALS_MAX) this.settleAt(partitions, tenant, move, refusals + 1);
     });
   }
 
@@ -265,6 +268,11 @@ export class TenantMoves {
 /** The directory may be another node's, or its log has failed. */
 function isUnsure(error: unknown): boolean {
   return error instanceof DbError && error.code === "partition_unavailable";
+}
+
+/** Nothing was written; the partition goes on. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof DbError && ["disk_full", "log_unavailable", "overloaded"].includes(error.code);
 }
 
 function isUndecided({ state }: Move): boolean {

@@ -4,12 +4,15 @@
 
 import { DbError } from "../../../src/protocol/errors.js";
 import type { CheckedTurns } from "../../../src/protocol/turns.js";
+import { rowPrefix } from "../../../src/storage/keys.js";
 import type { Shard } from "../../../src/storage/shard.js";
 import type { Operation, Transaction } from "../history.js";
 import type { SeededRandom } from "../seeded-random.js";
 import type { VirtualLoop } from "../virtual-loop.js";
-import { type Answer, NODES, PARTITIONS, type SimulatedCluster, type Work } from "./simulated-cluster.js";
+import { type Answer, NODES, PARTITIONS, type Work } from "./cluster-node.js";
+import type { SimulatedCluster } from "./simulated-cluster.js";
 import type { StaleRead } from "./simulated-copy-reads.js";
+import { homeOf, TENANTS } from "./simulated-moves.js";
 
 export const LISTS = ["a", "b", "c"];
 
@@ -17,6 +20,8 @@ export const LISTS = ["a", "b", "c"];
 const PATIENCE_MS = [300, 300, 300, 1000, 9000];
 /** Of few transactions: they run when their partition is to be handed over, and some outlast that. */
 const LONG_PAUSE_MS = 5000;
+/** Of what is done, where tenants move. */
+const TENANTS_SHARE = 0.35;
 const PAUSE_STEP_MS = 20;
 /** Writes that make a commit large in the simulation. */
 const FILLERS = 8;
@@ -43,20 +48,27 @@ export interface Plan {
   readonly pauseMs: number;
 }
 
-export const keyOf = (list: string): Buffer => Buffer.from(`list/${list}`);
+/** `tenant`: whose list it is; null: nobody's who moves. */
+export const keyOf = (list: string, tenant: number | null = null): Buffer =>
+  tenant === null ? Buffer.from(`list/${list}`) : Buffer.concat([rowPrefix(tenant, 1), Buffer.from(list.padEnd(4))]);
+
+function fillerOf(value: number, i: number, tenant: number | null): Buffer {
+  if (tenant === null) return Buffer.from(`filler/${value % 50}/${i}`);
+  return Buffer.concat([rowPrefix(tenant, 2), Buffer.of(value % 50, i, 0, 0)]);
+}
 
 function listIn(value: Uint8Array | undefined): number[] {
   return value === undefined ? [] : (JSON.parse(Buffer.from(value).toString()) as number[]);
 }
 
 /** One transaction; its value is what it did, as the checker reads it. */
-export function workOf(plan: Plan, loop: VirtualLoop): Work {
+export function workOf(plan: Plan, loop: VirtualLoop, tenant: number | null = null): Work {
   return async (shard: Shard, isEnded: () => boolean) => {
     const transaction = shard.begin({ readOnly: plan.appends.length === 0 });
     try {
       const operations: Operation[] = [];
       const read = (list: string): number[] => {
-        const values = listIn(transaction.get(keyOf(list)));
+        const values = listIn(transaction.get(keyOf(list, tenant)));
         operations.push({ kind: "read", key: list, list: values });
         return values;
       };
@@ -66,13 +78,13 @@ export function workOf(plan: Plan, loop: VirtualLoop): Work {
         await loop.sleep(Math.min(left, PAUSE_STEP_MS));
       for (const { list, value } of plan.appends) {
         const values = [...read(list), value];
-        transaction.put(keyOf(list), Buffer.from(JSON.stringify(values)));
+        transaction.put(keyOf(list, tenant), Buffer.from(JSON.stringify(values)));
         operations.push({ kind: "append", key: list, value });
       }
       if (plan.isLarge) {
         const { value } = plan.appends[0]!;
         for (let i = 0; i < FILLERS; i++) {
-          transaction.put(Buffer.from(`filler/${value % 50}/${i}`), Buffer.from(String(value)));
+          transaction.put(fillerOf(value, i, tenant), Buffer.from(String(value)));
         }
         await transaction.prepareCommit(NEVER_YIELD);
       }
@@ -88,8 +100,10 @@ export function workOf(plan: Plan, loop: VirtualLoop): Work {
 
 export class ClusterClient {
   isStopped = false;
-  /** By partition. */
-  readonly transactions: Transaction[][] = Array.from({ length: PARTITIONS }, () => []);
+  /** By partition; those of tenants that move are behind. */
+  readonly transactions: Transaction[][] = Array.from({ length: PARTITIONS + TENANTS.length }, () => []);
+  /** Where tenants were found last. */
+  private readonly places = new Map<number, number>();
   private readonly owners: number[] = Array.from({ length: PARTITIONS }, (_, i) => i % NODES);
 
   constructor(
@@ -103,7 +117,9 @@ export class ClusterClient {
     const { loop } = this.cluster;
     while (!this.isStopped) {
       const partition = this.random.between(0, PARTITIONS - 1);
-      if (this.cluster.readsCopies && this.random.chance(STALE_SHARE)) await this.readStale(partition);
+      if (this.cluster.movesTenants && this.random.chance(TENANTS_SHARE)) {
+        await this.transact(this.random.between(0, TENANTS.length - 1) + PARTITIONS);
+      } else if (this.cluster.readsCopies && this.random.chance(STALE_SHARE)) await this.readStale(partition);
       else await this.transact(partition);
       await loop.sleep(this.random.next() * 70);
     }
@@ -117,7 +133,7 @@ export class ClusterClient {
     const { cluster, random } = this;
     const { loop } = cluster;
     const lists = LISTS.filter(() => random.chance(0.7));
-    const asked = { partition, maxMs: random.pick(STALE_MS), keys: lists.map(keyOf) };
+    const asked = { partition, maxMs: random.pick(STALE_MS), keys: lists.map((list) => keyOf(list)) };
     const node = random.between(0, NODES - 1);
     const sentMs = loop.now;
     const read = await new Promise<StaleRead | null>((resolve) => {
@@ -136,11 +152,12 @@ export class ClusterClient {
     });
   }
 
-  private async transact(partition: number): Promise<void> {
+  /** `history`: the partition; for a tenant that moves, behind those. */
+  private async transact(history: number): Promise<void> {
     const { loop } = this.cluster;
     const id = this.ids.next++;
     // Where writes are rare, reads of an owner that is cut off do not come to wait behind one.
-    const plan = this.plan(id, WRITES[partition % WRITES.length]!);
+    const plan = this.plan(id, WRITES[history % WRITES.length]!);
     const planned: Operation[] = plan.appends.map(({ list, value }) => ({ kind: "append", key: list, value }));
     const one: Transaction = {
       id,
@@ -150,7 +167,8 @@ export class ClusterClient {
       ending: "unknown",
       operations: planned,
     };
-    const answer = await this.ask(partition, workOf(plan, loop));
+    const tenant = TENANTS[history - PARTITIONS] ?? null;
+    const answer = await this.ask(tenant === null ? history : null, workOf(plan, loop, tenant), tenant);
     one.ended = loop.now;
     if (answer === "nobody") return;
     if (answer !== "unknown") {
@@ -158,7 +176,7 @@ export class ClusterClient {
       if (answer !== null) one.operations.splice(0, planned.length, ...answer);
     }
     // What only read and has no answer says nothing.
-    if (answer !== "unknown" || plan.appends.length > 0) this.transactions[partition]!.push(one);
+    if (answer !== "unknown" || plan.appends.length > 0) this.transactions[history]!.push(one);
   }
 
   private plan(id: number, writes: number): Plan {
@@ -176,27 +194,40 @@ export class ClusterClient {
   }
 
   /** `nobody`: no node had the partition, so nothing was done. */
-  async ask(partition: number, work: Work): Promise<readonly Operation[] | null | "unknown" | "nobody"> {
+  async ask(
+    asked: number | null,
+    work: Work,
+    tenant: number | null = null,
+  ): Promise<readonly Operation[] | null | "unknown" | "nobody"> {
     const { loop } = this.cluster;
+    let partition = asked ?? this.places.get(tenant!) ?? homeOf(tenant!, PARTITIONS);
     for (let tries = 0; tries < 60 && !(this.isStopped && tries > 3); tries++) {
       // Now and then another than the last owner, so that some clients see a new owner while others still ask the old
       // one.
       const node = this.random.chance(0.5) ? this.random.between(0, NODES - 1) : this.owners[partition]!;
-      const answer = await this.callWithPatience(node, partition, work);
+      const answer = await this.callWithPatience(node, { partition, tenant }, work);
       const isDone = answer !== null && answer.kind === "done";
       this.owners[partition] = isDone ? node : this.random.between(0, NODES - 1);
       if (answer === null || answer.kind === "failed") return "unknown";
       if (answer.kind === "done") return answer.value as readonly Operation[] | null;
+      if (answer.to !== undefined) {
+        partition = answer.to;
+        this.places.set(tenant!, partition);
+      }
       await loop.sleep(this.random.next() * 60);
     }
     return "nobody";
   }
 
-  private callWithPatience(node: number, partition: number, work: Work): Promise<Answer | null> {
+  private callWithPatience(
+    node: number,
+    place: { readonly partition: number; readonly tenant: number | null },
+    work: Work,
+  ): Promise<Answer | null> {
     const { loop } = this.cluster;
     return new Promise((resolve) => {
       const deadline = loop.after(this.random.pick(PATIENCE_MS), () => resolve(null));
-      this.cluster.call(node, partition, work, (answer) => {
+      this.cluster.call(node, place, work, (answer) => {
         deadline.cancelled = true;
         resolve(answer);
       });

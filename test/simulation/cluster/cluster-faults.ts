@@ -1,6 +1,8 @@
 /** What breaks in a simulated cluster, and when: drawn from the seed. */
 import type { SeededRandom } from "../seeded-random.js";
-import { ACTORS, type SimulatedCluster, type SimulatedNode } from "./simulated-cluster.js";
+import { ACTORS, PARTITIONS, type SimulatedNode } from "./cluster-node.js";
+import type { SimulatedCluster } from "./simulated-cluster.js";
+import { TENANTS } from "./simulated-moves.js";
 
 type Fault = (plan: ClusterFaults, node: SimulatedNode) => void;
 
@@ -31,6 +33,7 @@ const NAMES_IN_CALM = [...NAMES, HAND_OVER, HAND_OVER];
 /** Hand-overs are no fault: in some runs that are not calm they happen all the time, besides. */
 const HAND_OVERS = 0.4;
 const HAND_OVER_PAUSE_MS = 1500;
+const MOVE_PAUSE_MS = 500;
 const SOUND_LINK = { requestsLost: false, answersLost: false, delayMsMax: 3 };
 
 export class ClusterFaults {
@@ -45,6 +48,7 @@ export class ClusterFaults {
     const { loop } = cluster;
     const end = loop.now + ms;
     if (!cluster.isCalm && random.chance(HAND_OVERS)) void this.handOverUntil(end);
+    if (cluster.movesTenants) void this.moveUntil(end);
     const all = cluster.isCalm ? NAMES_IN_CALM : NAMES;
     const names = random.chance(0.3) ? [random.pick(all)] : all;
     const pauseMs = ms / random.between(2, 14);
@@ -64,6 +68,21 @@ export class ClusterFaults {
       await cluster.loop.sleep(random.next() * HAND_OVER_PAUSE_MS * 2);
       if (cluster.loop.now >= end) return;
       this.handOver(random.pick(cluster.nodes));
+    }
+  }
+
+  /** Tenants go to and fro all the time. */
+  private async moveUntil(end: number): Promise<void> {
+    const { cluster, random } = this;
+    for (;;) {
+      await cluster.loop.sleep(random.next() * MOVE_PAUSE_MS * 2);
+      if (cluster.loop.now >= end) return;
+      const [tenant, to] = [random.pick(TENANTS), random.between(0, PARTITIONS - 1)];
+      const isCancel = random.chance(0.05);
+      cluster.inDirectory(0, (moves) => {
+        if (isCancel) moves.cancel(tenant);
+        else if (moves.start(tenant, to)) cluster.movesBegun++;
+      });
     }
   }
 

@@ -42,6 +42,8 @@ const sums = {
   openings: 0,
   handOvers: 0,
   ended: 0,
+  moves: 0,
+  relocated: 0,
   faults: 0,
 };
 const started = process.cpuUsage();
@@ -54,6 +56,8 @@ for (let seed = from; seed < from + seeds; seed++) {
   sums.openings += outcome.openings;
   sums.handOvers += outcome.handOvers;
   sums.ended += outcome.ended;
+  sums.moves += outcome.moves;
+  sums.relocated += outcome.relocated;
   sums.faults += outcome.faults.length;
   if (outcome.problems.length > 0) {
     sums.failed++;

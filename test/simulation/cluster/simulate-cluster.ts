@@ -1,6 +1,7 @@
 /** One run of a simulated cluster: a seed says what clients do, how clocks go, and what breaks when. */
 import { LogFollower } from "../../../src/cluster/log-follower.js";
 import { FileCommitLog } from "../../../src/storage/file-commit-log.js";
+import { tenantOfKey } from "../../../src/storage/keys.js";
 import type { MemoryEngine } from "../../../src/storage/memory-engine.js";
 import { recoverEngine } from "../../../src/storage/recovery.js";
 import type { Operation, Transaction } from "../history.js";
@@ -9,8 +10,10 @@ import { problemsOf } from "../serializability.js";
 import { VirtualLoop } from "../virtual-loop.js";
 import { ClusterClient, LISTS, STALE, workOf } from "./cluster-clients.js";
 import { ClusterFaults } from "./cluster-faults.js";
-import { PARTITIONS, SimulatedCluster } from "./simulated-cluster.js";
+import { PARTITIONS } from "./cluster-node.js";
+import { SimulatedCluster } from "./simulated-cluster.js";
 import type { Sabotage } from "./simulated-log.js";
+import { TENANTS } from "./simulated-moves.js";
 import { logDirectoryOf } from "./simulated-sizes.js";
 
 export interface ClusterOutcome {
@@ -27,6 +30,9 @@ export interface ClusterOutcome {
   readonly handOvers: number;
   /** Transactions that a hand-over has ended. */
   readonly ended: number;
+  /** Of tenants between partitions. */
+  readonly moves: number;
+  readonly relocated: number;
   readonly faults: readonly string[];
   readonly virtualMs: number;
 }
@@ -74,6 +80,8 @@ export async function simulateCluster(seed: number, sabotage: Sabotage | null = 
     openings: cluster.takeovers,
     handOvers: cluster.handOvers,
     ended: cluster.ended,
+    moves: cluster.movesBegun,
+    relocated: cluster.relocated,
     faults,
     virtualMs: Math.round(loop.now),
   };
@@ -91,7 +99,42 @@ async function work(cluster: SimulatedCluster, random: SeededRandom, told: strin
   if (!(await faults.mend())) cluster.complain("not every partition has an owner a minute after the last fault");
   // Requests that were sent twice arrive as late as this.
   await cluster.loop.sleep(10_000);
-  return cluster.newest.map((_, partition) => clients.flatMap((client) => client.transactions[partition]!));
+  if (cluster.movesTenants && !(await isSettled(cluster)))
+    cluster.complain("not every tenant is settled after a minute");
+  return clients[0]!.transactions.map((_, history) => clients.flatMap((client) => client.transactions[history]!));
+}
+
+async function isSettled(cluster: SimulatedCluster): Promise<boolean> {
+  for (let waited = 0; waited < 60_000; waited += 100) {
+    if (cluster.isSettled) return true;
+    await cluster.loop.sleep(100);
+  }
+  return false;
+}
+
+/** One place has the tenant, and it has all that was done. */
+async function problemsOfTenants(
+  cluster: SimulatedCluster,
+  reader: ClusterClient,
+  transactions: Transaction[][],
+): Promise<string[]> {
+  const problems: string[] = [];
+  for (const [index, tenant] of TENANTS.entries()) {
+    const places = cluster.partitionsWith(tenant);
+    if (places.length > 1) problems.push(`tenant ${tenant} is in partitions ${places}`);
+    const readAll = workOf({ reads: LISTS, appends: [], isLarge: false, pauseMs: 0 }, cluster.loop, tenant);
+    let answer: Awaited<ReturnType<ClusterClient["ask"]>> = "unknown";
+    for (let tries = 0; tries < 20 && typeof answer === "string"; tries++)
+      answer = await reader.ask(null, readAll, tenant);
+    if (answer === null || typeof answer === "string") {
+      problems.push(`tenant ${tenant} cannot be read at the end: ${answer}`);
+      continue;
+    }
+    const final = new Map(answer.map((one) => [one.key, listOf(one)]));
+    const found = problemsOf(transactions[PARTITIONS + index]!, final);
+    problems.push(...found.map((problem) => `tenant ${tenant}: ${problem}`));
+  }
+  return problems;
 }
 
 async function problemsOfEnd(cluster: SimulatedCluster, transactions: Transaction[][]): Promise<string[]> {
@@ -109,6 +152,7 @@ async function problemsOfEnd(cluster: SimulatedCluster, transactions: Transactio
     const final = new Map(answer.map((one) => [one.key, listOf(one)]));
     problems.push(...problemsOf(transactions[partition]!, final).map((problem) => `${partition}: ${problem}`));
   }
+  if (cluster.movesTenants) problems.push(...(await problemsOfTenants(cluster, reader, transactions)));
   for (const node of cluster.nodes) node.crash(false);
   for (let partition = 0; partition < PARTITIONS; partition++)
     problems.push(...(await problemsOfCopies(cluster, partition)));
@@ -147,6 +191,6 @@ function contentOf(engine: MemoryEngine): string {
   cursor.close();
   return keys
     .map((key, i) => `${Buffer.from(key).toString("latin1")}=${Buffer.from(values[i]!).toString("latin1")}`)
-    .filter((row) => row.startsWith("list/") || row.startsWith("filler/"))
+    .filter((row, i) => /^(list|filler|place|move)\//.test(row) || TENANTS.includes(tenantOfKey(keys[i]!)))
     .join("\n");
 }

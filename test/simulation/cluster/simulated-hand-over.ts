@@ -12,6 +12,8 @@ import type { Shard } from "../../../src/storage/shard.js";
 
 /** A transaction that has begun; `end` has it answer at once, and it commits nothing any more. */
 export interface Running {
+  /** Null: of none that moves. */
+  readonly tenant: number | null;
   end(error: DbError): void;
 }
 
@@ -21,6 +23,8 @@ export interface LettingGo {
   readonly gate: TenureGate;
   readonly running: ReadonlySet<Running>;
   isFlushPlanned(): boolean;
+  /** It cannot be let go now. */
+  isTied(): boolean;
   /** The tenure is over by other means. */
   isOver(): boolean;
   takesNoMore(): void;
@@ -47,7 +51,7 @@ export function letGoOf(number: number, what: LettingGo): Promise<boolean> {
   const host = {
     partitions: new Map([[number, partition]]),
     requests: { in: () => [...running], leave: () => what.takesNoMore(), left: () => undefined },
-    features: { isTied: () => false, leaving: async () => undefined, leave: async () => undefined },
+    features: { isTied: () => what.isTied(), leaving: async () => undefined, leave: async () => undefined },
     upkeep: { isAt: () => false },
     idempotency: { take: () => [] },
     gatewayKnows,

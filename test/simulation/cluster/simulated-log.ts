@@ -36,6 +36,8 @@ export const SABOTAGES = [
   "the engine applies before the acknowledgement",
   "the successor is named before the partition is closed",
   "copies read what a member of the log that is behind has",
+  "moves are told before they are recorded",
+  "a tenant is answered for where it is not any more",
 ] as const;
 
 export type Sabotage = (typeof SABOTAGES)[number];

@@ -1,0 +1,89 @@
+/**
+ * Changes of identities that an actor has made and not all nodes of the cluster have heard of. Nobody is told of a
+ * change before: answers to those who may have made it wait, and so do orders to other partitions that follow from it.
+ * All else leaves. Owned by actor-link.ts.
+ */
+import type { ReplyFrame } from "../protocol/frames.js";
+import type { FromActor } from "../protocol/messages.js";
+
+/** They are in order among themselves. */
+const ORDERS: ReadonlySet<FromActor["kind"]> = new Set(["placement", "restore", "backup", "restore-answer"]);
+
+export class UnheardChanges {
+  /** By the id of a request or question: how many changes it may have made. */
+  private readonly changes = new Map<number, number>();
+  /** What is said to each of them then. */
+  private readonly kept = new Map<number, (() => void)[]>();
+  private unheard = 0;
+  /** When all until now are heard. */
+  private last: Promise<unknown> = Promise.resolve();
+  /** Another one for each thread. */
+  private life = {};
+
+  constructor(
+    private readonly deliver: (frame: ReplyFrame) => void,
+    private readonly hear: (message: FromActor) => void,
+  ) {}
+
+  /** A change that one of these requests and questions has made is told when that has resolved. */
+  add(heard: Promise<void>, ids: readonly number[]): void {
+    this.unheard++;
+    for (const id of ids) this.changes.set(id, (this.changes.get(id) ?? 0) + 1);
+    const then = this.inThisLife(() => this.isHeard(ids));
+    const done = heard.then(then);
+    this.last = Promise.all([this.last, done]);
+  }
+
+  /** The thread is gone, and so is what it said. */
+  clear(): void {
+    this.life = {};
+    this.changes.clear();
+    this.kept.clear();
+    this.unheard = 0;
+    this.last = Promise.resolve();
+  }
+
+  keepsReply(frame: ReplyFrame): boolean {
+    if (this.unheard === 0 || !this.changes.has(frame.id)) return false;
+    const copy = { ...frame, body: Buffer.from(frame.body) };
+    this.keep(frame.id, () => this.deliver(copy));
+    return true;
+  }
+
+  keeps(message: FromActor): boolean {
+    if (this.unheard === 0) return false;
+    if (ORDERS.has(message.kind)) {
+      void this.last.then(this.inThisLife(() => this.hear(message)));
+      return true;
+    }
+    if (message.kind !== "identity" || !this.changes.has(message.id)) return false;
+    this.keep(message.id, () => this.hear(message));
+    return true;
+  }
+
+  private keep(id: number, say: () => void): void {
+    this.kept.set(id, [...(this.kept.get(id) ?? []), say]);
+  }
+
+  private isHeard(ids: readonly number[]): void {
+    this.unheard--;
+    for (const id of ids) {
+      const left = this.changes.get(id)! - 1;
+      if (left > 0) {
+        this.changes.set(id, left);
+        continue;
+      }
+      this.changes.delete(id);
+      const kept = this.kept.get(id) ?? [];
+      this.kept.delete(id);
+      for (const say of kept) say();
+    }
+  }
+
+  private inThisLife(work: () => void): () => void {
+    const { life } = this;
+    return () => {
+      if (this.life === life) work();
+    };
+  }
+}

@@ -1,0 +1,73 @@
+/** A folder of checkpoints that does not answer: what is asked of it ends, and so does the process that asks. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { FolderProcess } from "../../src/cluster/folder-process.js";
+
+/** Whoever opens a pipe waits until somebody opens its other end, in the kernel, as for NFS without its server. */
+function hangs(path: string): void {
+  if (spawnSync("mkfifo", [path]).status !== 0) throw new Error(`mkfifo ${path}`);
+}
+
+t.test("objects are put, got, listed and deleted by way of a process", async (t) => {
+  const folder = t.testdir({ store: {}, file: "some bytes" });
+  const store = new FolderProcess(join(folder, "store"));
+  t.teardown(() => store.end());
+  await store.check();
+  await store.put("a/b", { path: join(folder, "file"), bytes: 10, digest: "" });
+  t.same(await store.list("a/"), ["a/b"]);
+  const { signal } = new AbortController();
+  await store.get("a/b", join(folder, "got"), signal);
+  t.equal(readFileSync(join(folder, "got"), "utf8"), "some bytes");
+  await store.delete("a/b");
+  t.same(await store.list("a/"), []);
+  await t.rejects(store.get("a/b", join(folder, "x"), signal), { code: "not_found" });
+  await t.rejects(new FolderProcess(join(folder, "none")).check(), { code: "not_found", message: /does not exist/ });
+  const missing = store.put("b/c", { path: join(folder, "none"), bytes: 0, digest: "" });
+  await t.rejects(missing, { code: "partition_unavailable", message: /ENOENT/ });
+});
+
+t.test("what does not answer is given up, and the folder is asked again", async (t) => {
+  const folder = t.testdir({ store: { whole: "x" } });
+  hangs(join(folder, "store", "hung"));
+  const store = new FolderProcess(join(folder, "store"), 1500);
+  t.teardown(() => store.end());
+  const get = (name: string, { signal } = new AbortController()): Promise<void> =>
+    store.get(name, join(folder, "got"), signal);
+  /** A process may take long to start here. */
+  const again = async (): Promise<void> => {
+    const isThere = (): Promise<boolean> =>
+      get("whole").then(
+        () => true,
+        () => false,
+      );
+    for (let tries = 1; tries <= 20; tries++) if (await isThere()) return;
+    t.fail("the folder does not answer any more");
+  };
+  await again();
+  await t.rejects(get("hung"), { code: "partition_unavailable", message: /has not answered for 1.5 s/ });
+  await again();
+  const stop = new AbortController();
+  setTimeout(() => stop.abort(new Error("stopped")), 50);
+  await t.rejects(get("hung", stop), /stopped/);
+  await again();
+});
+
+t.test("a process whose folder hangs ends", async (t) => {
+  const folder = t.testdir({ store: {} });
+  hangs(join(folder, "store", "hung"));
+  const module = new URL("../../src/cluster/folder-process.js", import.meta.url).href;
+  const program = `
+    const { FolderProcess } = await import(${JSON.stringify(module)});
+    const store = new FolderProcess(${JSON.stringify(join(folder, "store"))});
+    await store.check();
+    store.get("hung", ${JSON.stringify(join(folder, "got"))}, new AbortController().signal);
+    setTimeout(() => process.exit(7), 200);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: "inherit" });
+  const late = setTimeout(() => child.kill("SIGKILL"), 20_000);
+  const [code] = await once(child, "exit");
+  clearTimeout(late);
+  t.equal(code, 7);
+});

@@ -1,0 +1,113 @@
+/** Until all nodes of a cluster have heard of a change, only those who may have made it wait for their answers. */
+import t, { type Test } from "tap";
+import { ActorLink, type ActorPort, type PendingReply, type Repeatable } from "../../src/gateway/actor-link.js";
+import { ReplyWriter } from "../../src/protocol/frames.js";
+import type { FromActor, IdentityQuery, ToActor } from "../../src/protocol/messages.js";
+
+/** A link whose actor's thread is the test. */
+class Ends {
+  readonly told: string[] = [];
+  readonly orders: string[] = [];
+  readonly link = new ActorLink(0, (message) => this.orders.push(message.kind));
+  private say: (message: unknown) => void = () => undefined;
+  private question = 0;
+
+  constructor() {
+    const port: ActorPort = {
+      postMessage: (message) => {
+        if ((message as ToActor).kind === "find-identity") this.question = (message as IdentityQuery).id;
+      },
+      on: (event: string, listener: (value: never) => void) => {
+        if (event === "message") this.say = listener as (message: unknown) => void;
+      },
+      terminate: async () => undefined,
+    };
+    this.link.attach(port);
+    this.link.state = "ready";
+  }
+
+  ask(name: string, ofDirectory: boolean): number {
+    const pending: PendingReply = {
+      ...{ keptIn: null, suspicions: 0, requestId: "r", tenantId: null, ofDirectory },
+      repeatable: "never" satisfies Repeatable,
+      replied: ({ body }) => this.told.push(`${name}: ${body}`),
+      progressed: () => undefined,
+      lost: () => this.told.push(`${name} is lost`),
+    };
+    return this.link.send(pending, 1, 0, 0, 1, Date.now() + 5000, "r", "", null);
+  }
+
+  answer(...ids: number[]): void {
+    const replies = new ReplyWriter();
+    for (const id of ids) replies.text(id, 200, 0, "", `done ${id}`);
+    this.say(replies.take());
+  }
+
+  /** Gives how to answer it. */
+  find(by: "key" | "token"): () => void {
+    this.link.findIdentity(by, by, (identity) => this.told.push(`${by}: ${identity === null}`));
+    const id = this.question;
+    return () => this.order({ kind: "identity", id, identity: null });
+  }
+
+  order(message: FromActor): void {
+    this.say(message);
+  }
+
+  /** Gives how all nodes hear of it. */
+  change(): () => Promise<void> {
+    let resolve!: () => void;
+    this.link.changedUntil(new Promise<void>((done) => (resolve = done)));
+    return async () => {
+      resolve();
+      await new Promise((done) => setImmediate(done));
+    };
+  }
+}
+
+const restore = (t: Test): FromActor => {
+  t.comment("an order to another partition");
+  return { kind: "restore-answer", partition: 1, answer: {} as never };
+};
+
+t.test("only who may have made the change waits", async (t) => {
+  const ends = new Ends();
+  const [own, rows] = [ends.ask("own", true), ends.ask("rows", false)];
+  const [byKey, byToken] = [ends.find("key"), ends.find("token")];
+  const heard = ends.change();
+  const later = ends.ask("later", true);
+  ends.answer(own, rows, later);
+  byKey();
+  byToken();
+  ends.order({ kind: "audit-kept", outbox: "o", upTo: 1 });
+  ends.order(restore(t));
+  t.same(ends.told, [`rows: done ${rows}`, `later: done ${later}`, "key: true"]);
+  t.same(ends.orders, ["audit-kept"]);
+  await heard();
+  t.same(ends.told.slice(3), [`own: done ${own}`, "token: true"]);
+  t.same(ends.orders, ["audit-kept", "restore-answer"]);
+});
+
+t.test("who may have made two changes waits for both", async (t) => {
+  const ends = new Ends();
+  const own = ends.ask("own", true);
+  const [first, second] = [ends.change(), ends.change()];
+  ends.answer(own);
+  ends.order(restore(t));
+  await second();
+  t.same([ends.told, ends.orders], [[], []]);
+  await first();
+  t.same([ends.told, ends.orders], [[`own: done ${own}`], ["restore-answer"]]);
+});
+
+t.test("what a thread said that has ended is not told by the next one", async (t) => {
+  const ends = new Ends();
+  const own = ends.ask("own", true);
+  const heard = ends.change();
+  ends.answer(own);
+  ends.order(restore(t));
+  ends.link.detach("restarting");
+  t.same(ends.told, ["own is lost"]);
+  await heard();
+  t.same([ends.told, ends.orders], [["own is lost"], []]);
+});
