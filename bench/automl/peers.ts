@@ -1,8 +1,8 @@
 /**
- * `PEERS=sklearn make bench BENCH=automl`: the automatic search with its defaults beside scikit-learn's boosting, forest
- * and linear models with theirs, on public tables that come with scikit-learn and with R's packages. The score is the
- * share of right classes, or R², on the 30 % of the rows that are held back, as a mean over SPLITS; times are CPU
- * seconds of learning and predicting. TABLES="wine sonar" runs those alone.
+ * `PEERS=sklearn make bench BENCH=automl`: the automatic search with its defaults beside scikit-learn's boosting,
+ * forest and linear models with theirs, on public tables that come with scikit-learn and with R's packages. The score
+ * is the share of right classes, or R², on the 30 % of the rows that are held back, as a mean over SPLITS; times are
+ * CPU seconds of learning and predicting. TABLES="wine sonar" runs those alone.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";

@@ -162,8 +162,8 @@ export interface TrialRecord {
   readonly algorithm: Algorithm | "kmeans";
   readonly parameters: Readonly<Record<string, number | string>>;
   /**
-   * `screened`: left behind by better ones after the first look. `given_up`: it fell far behind on the first folds, whose
-   * scores these are. `finished`: validated on all folds.
+   * `screened`: left behind by better ones after the first look. `given_up`: it fell far behind on the first folds,
+   * whose scores these are. `finished`: validated on all folds.
    */
   readonly status: "screened" | "given_up" | "finished";
   /** Of the metric that is optimised: on the first look, or as the mean of the folds. */

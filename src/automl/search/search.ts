@@ -1,7 +1,7 @@
 /**
  * Looks for good configurations: all are seen on a part of one fold, the better third is validated fold by fold
- * (successive halving, Jamieson and Talwalkar 2016, in two steps), and one that falls far behind the best on the folds so
- * far is given up (racing, Maron and Moore 1994). Random search over the ranges in learners.ts (Bergstra and Bengio
+ * (successive halving, Jamieson and Talwalkar 2016, in two steps), and one that falls far behind the best on the folds
+ * so far is given up (racing, Maron and Moore 1994). Random search over the ranges in learners.ts (Bergstra and Bengio
  * 2012), each algorithm's defaults first. Called by train-rows.ts; owns the state of one search.
  */
 import { type Algorithm, higherIsBetter, type Metric, type TrialRecord } from "../contract.js";
@@ -73,8 +73,8 @@ const PIECE_BYTES_MAX = 16 * 1024 * 1024;
 /** Share of the time that the first looks may take. */
 const SCREEN_SHARE = 0.4;
 /**
- * Whose loss is larger than the best's on the same folds by these factors is given up. The best of another algorithm may
- * vote beside it, since they err on different rows, so there the factor is larger.
+ * Whose loss is larger than the best's on the same folds by these factors is given up. The best of another algorithm
+ * may vote beside it, since they err on different rows, so there the factor is larger.
  */
 const BEHIND = {
   own: { oneFold: 1.25, folds: 1.05 },
