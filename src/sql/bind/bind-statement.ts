@@ -81,6 +81,7 @@ import { writesData } from "./sequence-functions.js";
 import { settleParameters } from "./settle-parameters.js";
 import { castColumns, project } from "./source.js";
 import { withName } from "./system/define-function.js";
+import { RowKeyNeeded } from "./system-columns.js";
 
 /**
  * Throws SQL errors as PostgreSQL has them (42P01, 42703, 42804, 42883, …) with the position of the offending token,
@@ -103,6 +104,15 @@ function withoutZeroPosition(error: unknown): unknown {
 }
 
 function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
+  try {
+    return bindOnce(node, env);
+  } catch (error) {
+    if (!(error instanceof RowKeyNeeded) || env.keyedTables?.has(error.tableId)) throw error;
+    return bindNode(node, { ...env, keyedTables: new Set([...(env.keyedTables ?? []), error.tableId]) });
+  }
+}
+
+function bindOnce(node: StatementNode, env: BindEnvironment): BoundStatement {
   const binding = new Binding(env, bindQuery, bindData);
   const bound = bindWith(node, binding);
   const [table] = binding.deniedSettled ? [] : binding.denied.values();

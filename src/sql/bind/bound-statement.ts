@@ -42,6 +42,8 @@ export interface BindEnvironment {
   readonly shapeOf?: (fn: TableFunction, args: readonly Value[]) => SqlType;
   /** Binds what cypher() in FROM reads; absent: it cannot be called. */
   readonly cypher?: CypherBinder;
+  /** Ids of the tables whose rows come with their storage keys, since the statement names their ctid; absent: none. */
+  readonly keyedTables?: ReadonlySet<number>;
   /** Of a statement inside a function: what names mean that no relation has, and what $n is. */
   readonly variables?: Variables;
   /** Of a statement inside a function: what its rows have to be. */

@@ -14,6 +14,7 @@ import type { FoundVariable, Variables } from "./bound-statement.js";
 import type { BoundCommonTable } from "./common-table-registry.js";
 import type { LockedRows } from "./locked-rows.js";
 import { fieldSelector } from "./record-functions.js";
+import type { SystemColumns } from "./system-columns.js";
 import type { WindowCollector } from "./window-collector.js";
 
 /** A column under the name that it has here. Usually a plain column; USING may merge two into an expression. */
@@ -32,8 +33,8 @@ export interface ScopeItem {
   readonly table: TableDef | null;
   /** Set for a table: the OID of the one that the row is stored in. Found by its name, but no part of `*`. */
   readonly tableOid?: Expr;
-  /** Of a relation of the system: ctid, xmin and the like, likewise. */
-  readonly hidden?: ReadonlyMap<string, Expr>;
+  /** ctid, xmin and the like, likewise. */
+  readonly hidden?: SystemColumns;
   /** Whether its columns may be named without a qualifier, and come with `*`. */
   readonly unqualified: boolean;
   /** Whether it may be named as a qualifier. */
@@ -61,7 +62,7 @@ export interface CommonTable {
   working: { readonly table: PlanTable; readonly columns: readonly OutputColumn[] } | null;
 }
 
-/** The name of a table's one system column. */
+/** The system column that has a table's OID. */
 export const TABLE_OID = "tableoid";
 
 export class Scope {
@@ -183,15 +184,14 @@ export class Scope {
         found = { ...column, item };
       }
     }
-    return found ?? (name === TABLE_OID ? this.systemColumn(node) : this.hiddenColumn(name));
+    return found ?? (name === TABLE_OID ? this.systemColumn(node) : this.hiddenColumn(name, node));
   }
 
-  private hiddenColumn(name: string) {
-    for (const item of this.items) {
-      const expr = item.hidden?.get(name);
-      if (expr !== undefined) return { name, expr, item };
-    }
-    return null;
+  private hiddenColumn(name: string, { position }: ColumnNode) {
+    const items = this.items.filter((item) => item.qualifiable && item.hidden?.has(name));
+    if (items.length > 1) throw sqlError("42702", `column reference "${name}" is ambiguous`, { position });
+    const [item] = items;
+    return item === undefined ? null : { name, expr: item.hidden!.get(name)!, item };
   }
 
   /** `tableoid` of the one table in this query. */
