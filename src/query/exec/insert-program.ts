@@ -1,4 +1,4 @@
-/** What an INSERT knows before it runs: checks, routes to partitions, ON CONFLICT, triggers of the tables that take rows. */
+/** What an INSERT knows before it runs: checks, routes, ON CONFLICT and triggers of the tables that take its rows. */
 import type { IndexDef } from "../../catalog/table.js";
 import { compileExpr, type Predicate } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";

@@ -1,8 +1,8 @@
 /**
  * WHERE CURRENT OF: the row that a cursor stands on. A cursor's plan gives, after its own columns, what tells the rows
- * of its tables: the primary key, or the key in storage of rows that it locks or that several tables have which inherit,
- * because to read that key of all rows would take longer. UPDATE and DELETE look for a row that has the same. So the row is found again after it was
- * changed, unless its primary key was.
+ * of its tables: the primary key, or the key in storage. It takes longer to read those keys of all rows, so they are read
+ * where rows are locked, and where tables inherit. UPDATE and DELETE look for a row that has the same. So the row is
+ * found again after it was changed, unless its primary key was.
  */
 import { sqlError } from "../../protocol/errors.js";
 import { Capability, need } from "../../query/expr/capability.js";

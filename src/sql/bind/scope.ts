@@ -14,13 +14,18 @@ import type { FoundVariable, Variables } from "./bound-statement.js";
 import type { BoundCommonTable } from "./common-table-registry.js";
 import type { LockedRows } from "./locked-rows.js";
 import { fieldSelector } from "./record-functions.js";
-import type { SystemColumns } from "./system-columns.js";
 import type { WindowCollector } from "./window-collector.js";
 
 /** A column under the name that it has here. Usually a plain column; USING may merge two into an expression. */
 export interface ScopeColumn {
   readonly name: string;
   readonly expr: Expr;
+}
+
+/** Like a map of expressions by name (system-columns.ts). */
+export interface SystemColumns {
+  has(name: string): boolean;
+  get(name: string): Expr | undefined;
 }
 
 /** A relation in FROM, or what a join makes of two. */

@@ -24,15 +24,9 @@ import { BOOL, BYTEA, type SqlType, typeOf, type Value } from "../../values/valu
 import { caseOf } from "./bind-comparison.js";
 import type { Binding } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
-import type { ChangedRelation } from "./changed-relation.js";
 import { constant } from "./coerce.js";
 import { checkedRights } from "./relation-rights.js";
-
-/** Like a map of expressions by name. */
-export interface SystemColumns {
-  has(name: string): boolean;
-  get(name: string): Expr | undefined;
-}
+import type { SystemColumns } from "./scope.js";
 
 /** Thrown while a statement is bound. */
 export class RowKeyNeeded {
@@ -89,7 +83,7 @@ export function systemColumns({ table, name, columns, env, rowKey, wasThere }: S
 
 /** Of the row that a statement stores, for RETURNING; none where it names a view. */
 export function storedColumns(
-  { table, face, instead }: Pick<ChangedRelation, "table" | "face" | "instead">,
+  { table, face, instead }: { readonly table: TableDef; readonly face: TableDef; readonly instead?: unknown },
   name: string,
   row: readonly OutputColumn[],
   rowKey: () => ColumnId | null,
