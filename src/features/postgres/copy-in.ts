@@ -100,8 +100,10 @@ export async function copyInFor(wire: WireHost, copy: CopyStatement, isSimple: b
   const table = session.protocol.findTable(schema, name);
   if (table === null)
     throw sqlError("42P01", `relation "${schema === null ? "" : `${schema}.`}${name}" does not exist`);
-  const columns = copy.columns === null ? null : copy.columns;
-  const count = columns?.length ?? table.columns.filter((column) => !column.generatedSql).length;
+  // A header's names do not matter, unless it must match.
+  const all = columnsOf(table.columns, null).map((column) => column.name);
+  const columns = copy.columns ?? (all.length === 0 ? null : all);
+  const count = columns?.length ?? 0;
   writeResponse(wire, copy.format === "binary" ? 1 : 0, count);
   const isBinary = copy.format === "binary";
   const options = {
@@ -109,6 +111,7 @@ export async function copyInFor(wire: WireHost, copy: CopyStatement, isSimple: b
     table: table.name,
     columns,
     conflict: { action: "error", columns: [] } as const,
+    copy,
     csv: isBinary ? { ...copy, delimiter: "\t", nullText: "\\N" } : copy,
     ...(copy.format !== "csv" && { isCopyText: true as const }),
     within: session,

@@ -62,8 +62,8 @@ export interface ChangedRelation {
   /** Names the table for rowsOf. */
   readonly reference: NameNode;
   /**
-   * `columns`: parallel to the table's. `rowKey`: of the row, for a view that shows ctid; absent: such a view is refused
-   * with 0A000.
+   * `columns`: parallel to the table's. `rowKey`: of the row, for a view that shows ctid; absent: 0A000 for such a
+   * view.
    */
   over(name: string, columns: readonly OutputColumn[], rowKey?: () => ColumnId): ChangedRow;
   /** The table's column behind one that the statement gives a value. Throws 42703, 0A000. */

@@ -1,6 +1,6 @@
 /**
  * WHERE CURRENT OF: the row that a cursor stands on. A cursor's plan gives, after its own columns, what tells the rows
- * of its tables: the primary key, or the key in storage. It takes longer to read those keys of all rows, so they are read
+ * of its tables: the primary key, or the key in storage. To read those keys of all rows takes longer, so they are read
  * where rows are locked, and where tables inherit. UPDATE and DELETE look for a row that has the same. So the row is
  * found again after it was changed, unless its primary key was.
  */
