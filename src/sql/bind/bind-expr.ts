@@ -201,7 +201,7 @@ function bindColumn(node: ColumnNode, context: ExprContext): Expr {
     throw error;
   }
   const { expr, item, outer } = found;
-  if (expr.kind !== "column") return item.table === null ? expr : storedIn(found.name, expr, item, context);
+  if (expr.kind !== "column") return storedIn(found.name, expr, item, context);
   // A fresh node per reference: messages about grouping need to know where this one stands.
   const name = (outer || scope.items.length > 1) && item.name !== null ? `${item.name}.${found.name}` : found.name;
   return binding.setPosition(Object.freeze({ ...expr, name }), position);
@@ -221,8 +221,7 @@ function attributeCall(node: ColumnNode, context: ExprContext): Expr | null {
 /** A system column, which a row that an outer join did not find has none of. */
 function storedIn(name: string, found: Expr, item: ScopeItem, { binding }: ExprContext): Expr {
   const perhapsMissing = item.columns.every(({ expr }) => expr.kind === "column" && binding.isMissing(expr.id));
-  // ctid is NULL where the row's key is.
-  if (!(name === TABLE_OID || item.hidden?.has(name)) || name === "ctid" || !perhapsMissing) return found;
+  if (!(name === TABLE_OID || item.hidden?.has(name)) || !perhapsMissing) return found;
   const missing: Expr = Object.freeze({
     kind: "isnull",
     type: BOOL,

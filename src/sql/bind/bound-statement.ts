@@ -7,6 +7,7 @@ import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { Acting, Rights } from "../../catalog/rights.js";
 import type { TableDef } from "../../catalog/table.js";
+import type { NoticeFields } from "../../protocol/notice.js";
 import type { CallExpr, Expr, RoutineCall, TransitionTable } from "../../query/expr/expr.js";
 import type { TableFunction } from "../../query/expr/table-function.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
@@ -183,6 +184,7 @@ export interface BoundAnalyze {
   readonly kind: "analyze";
   readonly tag: "ANALYZE" | "VACUUM";
   readonly tables: readonly TableDef[];
+  readonly notices: readonly NoticeFields[];
 }
 
 export interface BoundDdl {
