@@ -355,7 +355,6 @@ t.test("COPY of CSV with rules: which rows are stored, which fields are NULL, wh
       ],
       ["(FORMAT csv, HEADER match)", "i,s\n", "22P04 wrong number of fields in header line: got 2, expected 3"],
       ["(FORMAT csv, HEADER)", "what,ever,they say\n5,e,f\n", "COPY 1"],
-      ["(FORMAT csv, FORCE_NULL (d))", "6,g,h\n", '42P10 FORCE_NULL column "d" not referenced by COPY'],
       ["(FORCE_NULL (s))", "", "0A000 COPY force null available only in CSV mode"],
       ["(ESCAPE 'x')", "", "0A000 COPY escape available only in CSV mode"],
       ["WHERE i > 5", "5\ta\tb\n6\ta\tb\n", "COPY 1"],
@@ -372,6 +371,9 @@ t.test("COPY of CSV with rules: which rows are stored, which fields are NULL, wh
     t.equal(out.find(({ type }) => type === "d")!.body.toString(), '"a\\"b",\\,"c,\\\\"\n');
     const forced = await client.ask("COPY (SELECT 'a\"\\' AS x) TO STDOUT (FORMAT csv, ESCAPE '\\', FORCE_QUOTE *)");
     t.equal(forced.find(({ type }) => type === "d")!.body.toString(), '"a\\"\\\\"\n');
+    const early = await client.ask("COPY ruled (i, s) FROM STDIN (FORMAT csv, FORCE_NULL (d))");
+    t.equal(lettersOf(early), "EZ", "before the client may send rows");
+    t.match(errorIn(early), { C: "42P10", M: 'FORCE_NULL column "d" not referenced by COPY' });
     t.match(fieldsOf((await client.ask("COPY ruled TO STDOUT (FORMAT csv, FORCE_NULL (s))"))[0]!), { C: "0A000" });
   }),
 );
