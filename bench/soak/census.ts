@@ -7,8 +7,9 @@ import { cpSync, linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ROW_PREFIX_BYTES, SPACE, storageIdOf, tenantOfKey } from "../../src/storage/keys.js";
+import { SPACE, storageIdOf, tenantOfKey } from "../../src/storage/keys.js";
 import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
+import { ROW_PREFIX_BYTES } from "../../src/values/row-place.js";
 
 export interface Stored {
   readonly entries: number;

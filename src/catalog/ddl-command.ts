@@ -17,6 +17,7 @@ import type {
   PartitionBoundDef,
   PartitionKeyDef,
   SearchIndexDef,
+  VectorIndexDef,
 } from "./table.js";
 import type { NewTrigger, TriggerDef } from "./trigger.js";
 import type { ViewColumn, ViewQuery } from "./view.js";
@@ -190,10 +191,13 @@ export interface CreateIndexCommand {
 }
 
 /** What an index for search is, by the names of its columns. */
-export interface NewSearchIndex extends Pick<SearchIndexDef, "method" | "vector" | "text"> {
+export interface NewSearchIndex extends Pick<SearchIndexDef, "method" | "text"> {
   /** Absent or null: made up. */
   readonly name?: string | null;
   readonly columns: readonly string[];
+  readonly vector?: Omit<VectorIndexDef, "where">;
+  /** Of hnsw: the condition of a partial index, and the columns that it reads. */
+  readonly where?: { readonly sql: string; readonly columns: readonly string[] };
   readonly declared?: {
     readonly keys: readonly { readonly column?: string; readonly sql?: string; readonly operatorClass?: string }[];
     readonly where?: string;

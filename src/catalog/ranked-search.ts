@@ -73,7 +73,7 @@ export function fusionWeights(words: boolean, vectorWeights: readonly number[]):
 /** By the table's first index of each kind. */
 export function searchableOf(table: TableDef): Searchable {
   const isPlain = ({ text, vector, declared }: SearchIndexDef): boolean =>
-    text?.trigrams !== true && vector?.form === undefined && declared === undefined;
+    text?.trigrams !== true && vector?.form === undefined && vector?.where === undefined && declared === undefined;
   const indexes = (table.searchIndexes ?? []).filter(isPlain);
   const first = (method: SearchIndexDef["method"]) => indexes.find((index) => index.method === method) ?? null;
   return { table, text: first("text"), vector: first("hnsw") };

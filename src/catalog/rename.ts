@@ -119,6 +119,11 @@ function renamedColumn(table: TableDef, name: string, newName: string, renamed: 
     ),
   };
   const searchIndexes = table.searchIndexes?.map((index) => {
+    const { vector } = index;
+    if (vector?.where !== undefined) {
+      const where = { ...vector.where, sql: renamed(vector.where.sql) };
+      return Object.freeze({ ...index, vector: { ...vector, where } });
+    }
     if (index.declared === undefined) return index;
     const { keys, where } = index.declared;
     const declared = {

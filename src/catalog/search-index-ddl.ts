@@ -31,19 +31,20 @@ export function createSearchIndex(editor: CatalogEditor, command: CreateSearchIn
 export function searchIndexDef(
   id: number,
   name: string,
-  { method, columns, vector, text, declared }: NewSearchIndex,
+  { method, columns, vector, where, text, declared }: NewSearchIndex,
   idOf: (column: string) => number,
 ): SearchIndexDef {
   const columnIds = columns.map(idOf);
   const keys = declared?.keys.map(({ column, ...key }) => {
     return column === undefined ? key : { ...key, columnId: idOf(column) };
   });
+  const partial = where && { where: { sql: where.sql, columnIds: where.columns.map(idOf) } };
   return Object.freeze({
     id,
     name,
     method,
     columnIds,
-    ...(vector && { vector }),
+    ...(vector && { vector: { ...vector, ...partial } }),
     ...(text && { text }),
     ...(keys && { declared: { ...declared, keys } }),
   });
@@ -62,7 +63,7 @@ export function withoutSearchedColumns(table: TableDef, isGone: (columnId: numbe
   if (searchIndexes === undefined) return table;
   return withSearchIndexes(
     table,
-    searchIndexes.filter((index) => !index.columnIds.some(isGone)),
+    searchIndexes.filter(({ columnIds, vector }) => ![...columnIds, ...(vector?.where?.columnIds ?? [])].some(isGone)),
   );
 }
 
@@ -71,6 +72,11 @@ export function withRetypedIndexes(editor: CatalogEditor, table: TableDef, colum
   const { searchIndexes } = table;
   if (searchIndexes === undefined) return table;
   const next = searchIndexes.map((index) => {
+    if (index.vector?.where?.columnIds.includes(column.id)) {
+      throw sqlError("0A000", `index "${index.name}" has a condition on column "${column.name}"`, {
+        hint: "Drop the index first.",
+      });
+    }
     if (!index.columnIds.includes(column.id) || index.declared !== undefined) return index;
     const isFit = index.vector?.form === undefined ? canSearch(index.method, type) : isOfNumbers(type);
     if (!isFit) {
@@ -97,9 +103,10 @@ const isIndexable = (dimensions: number | null): boolean => dimensions !== null 
 const isOfNumbers = ({ name, element }: SqlType): boolean =>
   element === null && ["vector", "halfvec", "sparsevec"].includes(name);
 
-/** Whether an index is one that finds the column's vectors as they are. */
+/** Whether an index is one that finds all of the column's vectors as they are. */
 export function isVectorIndexOf(columnId: number): (index: SearchIndexDef) => boolean {
-  return ({ vector, columnIds }) => vector !== undefined && vector.form === undefined && columnIds[0] === columnId;
+  return ({ vector, columnIds }) =>
+    vector !== undefined && vector.form === undefined && vector.where === undefined && columnIds[0] === columnId;
 }
 
 function withSearchIndexes(table: TableDef, searchIndexes: readonly SearchIndexDef[]): TableDef {

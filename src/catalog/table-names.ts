@@ -80,7 +80,7 @@ export function checkDef(
   };
 }
 
-/** PostgreSQL's system columns; of these a table has tableoid alone. */
+/** PostgreSQL's system columns (sql/bind/system-columns.ts). */
 const SYSTEM_COLUMNS = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
 
 /** Throws 42701 for the name of a system column. */

@@ -94,6 +94,8 @@ export interface VectorIndexDef {
   readonly storage: "f32" | "int8" | "binary";
   /** The index is on an expression, which takes this of the column; absent: on the column. */
   readonly form?: VectorForm;
+  /** It has only the rows that satisfy this condition, and the columns that the condition reads; absent: all rows. */
+  readonly where?: { readonly sql: string; readonly columnIds: readonly number[] };
 }
 
 export interface TextIndexDef {

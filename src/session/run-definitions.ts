@@ -89,5 +89,5 @@ export async function analyze(
   const work = { tx, tenantNumber: tenant.number, segments, checkpoint, shouldYield, yieldTurn };
   for (const table of bound.tables) tenant.statistics.put(table, await analyzeTable(work, table), tx);
   tenant.plans.clear();
-  return textOutcome("result", [bound.tag], run.collector);
+  return textOutcome("result", [bound.tag], run.collector, bound.notices);
 }

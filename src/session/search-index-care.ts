@@ -3,11 +3,13 @@
  * on an empty table with the first row; a dropped one goes with its file, and saved ones come back to memory after a
  * start. Called by the partition and, for progress, by whatever shows it.
  */
-import type { CatalogView } from "../catalog/catalog-view.js";
+import { type CatalogView, DEFAULT_SCHEMA } from "../catalog/catalog-view.js";
 import { type SearchIndexDef, storageOf, type TableDef } from "../catalog/table.js";
 import type { DerivedIndexes } from "../derived/derived-indexes.js";
 import { adjacencyKindOf, adjacencyPlace } from "../query/exec/adjacency-index.js";
 import { searchIndexKind, searchIndexPlace } from "../query/exec/search-index-kind.js";
+import type { BoundTable } from "../query/plan/bound-table.js";
+import { bindTable } from "../sql/bind/bind-table.js";
 import { prefixRange, rowPrefix } from "../storage/keys.js";
 import { readSome, type Transaction } from "../storage/store.js";
 import type { Tenant } from "./tenant.js";
@@ -125,13 +127,25 @@ function memoryIndexesOf(catalog: CatalogView): MemoryIndex[] {
       return [{ table, id: table.id, make }];
     }
     const kept = (table.searchIndexes ?? []).filter(({ declared }) => declared === undefined);
+    const bind = (bound: TableDef) => bindTable(bound, catalog, [DEFAULT_SCHEMA]);
     return kept.map((index) => ({
       table,
       id: index.id,
-      make: (derived, tenantNumber) =>
-        void derived.find(searchIndexPlace(tenantNumber, table, index), searchIndexKind(table, index)),
+      make: (derived, tenantNumber) => {
+        const kind = kindOf(table, index, bind);
+        if (kind !== null) void derived.find(searchIndexPlace(tenantNumber, table, index), kind);
+      },
     }));
   });
+}
+
+/** Null: the condition of a partial index cannot be bound here. A search makes the index, or fails as it should. */
+function kindOf(table: TableDef, index: SearchIndexDef, bind: (table: TableDef) => BoundTable) {
+  try {
+    return searchIndexKind(table, index, bind);
+  } catch {
+    return null;
+  }
 }
 
 function hasRows(tx: Transaction, tenantNumber: number, table: TableDef): boolean {

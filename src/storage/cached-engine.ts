@@ -5,8 +5,9 @@
  * shard-on-disk.ts.
  */
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
+import { ROW_PREFIX_BYTES } from "../values/row-place.js";
 import type { Engine } from "./engine.js";
-import { prefixRange, ROW_PREFIX_BYTES } from "./keys.js";
+import { prefixRange } from "./keys.js";
 import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";

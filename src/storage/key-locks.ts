@@ -6,7 +6,8 @@
  */
 import { DbError } from "../protocol/errors.js";
 import { isAsStrong, LOCK_STRENGTHS, type LockStrength } from "../protocol/lock-strength.js";
-import { isRowKey, ROW_PREFIX_BYTES, storageIdOf } from "./keys.js";
+import { ROW_PREFIX_BYTES } from "../values/row-place.js";
+import { isRowKey, storageIdOf } from "./keys.js";
 
 /** Of a key: what says which table's or index's it is. */
 const PREFIX_CHARACTERS = ROW_PREFIX_BYTES;

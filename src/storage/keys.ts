@@ -2,6 +2,7 @@
  * The layout of every key in a shard: [tenant u32 BE][space u8][…]. A tenant's data is one contiguous range, a table's
  * rows one inside it. Tenant 0 is the shard itself. The bytes are a stored format: test/storage/keys.test.ts pins them.
  */
+import { ROW_PREFIX_BYTES } from "../values/row-place.js";
 import type { Operation } from "./operation.js";
 import type { KeyRange } from "./store.js";
 
@@ -29,9 +30,6 @@ export const SHARD_TENANT = 0;
 
 /** Holds the sequence of the newest commit that the engine has applied (see shard.ts). */
 export const APPLIED_SEQUENCE_KEY: Uint8Array = textKey(SHARD_TENANT, SPACE.meta, "applied-sequence");
-
-/** Length of `rowPrefix`. */
-export const ROW_PREFIX_BYTES = 9;
 
 /** All rows of a table; a row's key goes on with its encoded primary key. */
 export function rowPrefix(tenant: number, storageId: number): Buffer {

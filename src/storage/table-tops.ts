@@ -3,7 +3,8 @@
  * known to be free without a lookup. Owned by the cached engine, which reports everything that is written. Keys are
  * latin-1 text (ordered-map.ts).
  */
-import { ROW_PREFIX_BYTES, SPACE } from "./keys.js";
+import { ROW_PREFIX_BYTES } from "../values/row-place.js";
+import { SPACE } from "./keys.js";
 
 const SPACE_AT = 4;
 const TABLES_MAX = 4096;

@@ -8,7 +8,7 @@ import { PieceBuffer } from "./piece-buffer.js";
 
 export const FIELD_PLAIN = 0;
 export const FIELD_QUOTED = 1;
-/** Quoted, with doubled quotes inside. */
+/** Quoted, with escaped quotes inside. */
 export const FIELD_ESCAPED = 2;
 
 const LF = 10;
@@ -47,6 +47,8 @@ export class CsvReader implements RecordReader {
   private nextLine = 1;
   private readonly delimiter: number;
   private readonly quote: number;
+  /** Stands before a quote within quotes; often the quote itself. */
+  private readonly escape: number;
   /**
    * Of a record whose end has not arrived: the fields that have, where the one after them begins, how far that was
    * looked through, what is known of it by then, and the line breaks that were seen.
@@ -62,9 +64,11 @@ export class CsvReader implements RecordReader {
     quote: string,
     /** A longer record is refused. */
     private readonly recordBytesMax: number,
+    escapedBy = quote,
   ) {
     this.delimiter = delimiter.charCodeAt(0);
     this.quote = quote.charCodeAt(0);
+    this.escape = escapedBy.charCodeAt(0);
   }
 
   /** The bytes that `starts` and `ends` count in. */
@@ -102,6 +106,7 @@ export class CsvReader implements RecordReader {
    */
   next(isEnd: boolean): boolean {
     const { pieces, delimiter, quote, starts, ends, kinds } = this;
+    const escapedBy = this.escape;
     const { bytes } = pieces;
     const { length } = bytes;
     if (pieces.position >= length) return false;
@@ -119,18 +124,26 @@ export class CsvReader implements RecordReader {
         let kind = goOnAt > at ? this.kindSoFar : FIELD_QUOTED;
         at = Math.max(start, goOnAt);
         for (;;) {
-          while (at < length && bytes[at] !== quote) {
+          while (at < length && bytes[at] !== quote && bytes[at] !== escapedBy) {
             if (bytes[at] === LF) lines++;
             at++;
           }
-          if (at + 1 < length && bytes[at + 1] === quote) {
+          if (at + 1 < length && escapedBy !== quote && bytes[at] === escapedBy) {
+            // Before anything else it is a character like others.
+            const isBefore = bytes[at + 1] === quote || bytes[at + 1] === escapedBy;
+            if (isBefore) kind = FIELD_ESCAPED;
+            at += isBefore ? 2 : 1;
+            continue;
+          }
+          if (escapedBy === quote && at + 1 < length && bytes[at + 1] === quote) {
             kind = FIELD_ESCAPED;
             at += 2;
             continue;
           }
           break;
         }
-        if (at >= length && isEnd) throw sqlError("22P04", "unterminated CSV quoted field", { line: this.nextLine });
+        if (isEnd && bytes[at] !== quote)
+          throw sqlError("22P04", "unterminated CSV quoted field", { line: this.nextLine });
         // Whether the quote is doubled, or a CR has its LF, the next piece tells.
         if (!isEnd && at + 2 >= length) {
           this.kindSoFar = kind;
@@ -189,15 +202,16 @@ export class CsvReader implements RecordReader {
     return false;
   }
 
-  /** A field's bytes; copied where doubled quotes must go. */
+  /** A field's bytes; copied where escapes must go. */
   field(index: number): Uint8Array {
     const bytes = this.bytes.subarray(this.starts[index]!, this.ends[index]!);
     if (this.kinds[index] !== FIELD_ESCAPED) return bytes;
     const out = Buffer.allocUnsafe(bytes.length);
     let length = 0;
     for (let i = 0; i < bytes.length; i++) {
+      const isEscape = bytes[i] === this.escape && (bytes[i + 1] === this.quote || bytes[i + 1] === this.escape);
+      if (isEscape) i++;
       out[length++] = bytes[i]!;
-      if (bytes[i] === this.quote) i++;
     }
     return out.subarray(0, length);
   }

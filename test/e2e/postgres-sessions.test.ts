@@ -1,6 +1,6 @@
 /**
  * What PostgreSQL's catalog tells of sessions (locks that they hold and wait for, prepared statements, cursors), and
- * what a session is after an error, a change of definitions, its end.
+ * what a session is after an error, a change of definitions, its end; COPY's rules for rows of CSV.
  */
 import t from "tap";
 import { TestServer } from "./server.js";
@@ -324,3 +324,56 @@ t.test("rows that are fetched in parts are those of the role, the definitions an
     t.same(path, [["2"]], `${where}: another schema comes first`);
   }
 });
+
+t.test("COPY of CSV with rules: which rows are stored, which fields are NULL, what the header says", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE ruled (i int PRIMARY KEY, s text, n text, d numeric(6,2) DEFAULT 7)");
+    const copyIn = async (command: string, rows: string): Promise<string> => {
+      client.send(query(`COPY ruled (i, s, n) FROM STDIN ${command}`), message("d", Buffer.from(rows)), message("c"));
+      const replies = await client.until("Z");
+      const error = replies.find(({ type }) => type === "E");
+      if (error !== undefined) return `${fieldsOf(error).C} ${fieldsOf(error).M}`;
+      return replies
+        .find(({ type }) => type === "C")!
+        .body.toString()
+        .slice(0, -1);
+    };
+    const csv = "FORMAT csv, HEADER match, NULL '-', ESCAPE '\\', FORCE_NULL (s), FORCE_NOT_NULL (n)";
+    const file = 'i,s,n\n1,"-",-\n2,-,"-"\n3,"a\\"b",x\n44,c,y\n';
+    t.equal(await copyIn(`WITH (${csv}) WHERE i < 10 AND ruled.n <> 'x' OR s LIKE '%"%';`, file), "COPY 3");
+    const stored = await client.ask("SELECT i, coalesce(s, 'NULL'), coalesce(n, 'NULL'), d FROM ruled ORDER BY i");
+    t.same(stored.filter(({ type }) => type === "D").flatMap(valuesOf), [
+      ...["1", "NULL", "-", "7.00"],
+      ...["2", "NULL", "-", "7.00"],
+      ...["3", 'a"b', "x", "7.00"],
+    ]);
+    for (const [command, rows, expected] of [
+      [
+        "(FORMAT csv, HEADER match)",
+        "i,x,n\n",
+        '22P04 column name mismatch in header line field 2: got "x", expected "s"',
+      ],
+      ["(FORMAT csv, HEADER match)", "i,s\n", "22P04 wrong number of fields in header line: got 2, expected 3"],
+      ["(FORMAT csv, HEADER)", "what,ever,they say\n5,e,f\n", "COPY 1"],
+      ["(FORCE_NULL (s))", "", "0A000 COPY force null available only in CSV mode"],
+      ["(ESCAPE 'x')", "", "0A000 COPY escape available only in CSV mode"],
+      ["WHERE i > 5", "5\ta\tb\n6\ta\tb\n", "COPY 1"],
+      ["WHERE nothing > 5", "7\ta\tb\n", /^42703 column "nothing" does not exist/],
+      ["WHERE i > 0", "8\ta\tb\n6\ta\tb\n", /^23505 /],
+      ["WHERE i > 0", "x\ta\tb\n", /^22P02 invalid input syntax for type integer: "x"/],
+    ] as const) {
+      const answer = await copyIn(command, rows);
+      if (typeof expected === "string") t.equal(answer, expected, command);
+      else t.match(answer, expected, command);
+    }
+    t.same(valuesOf((await client.ask("SELECT string_agg(i::text, ',' ORDER BY i) FROM ruled"))[1]!), ["1,2,3,5,6"]);
+    const out = await client.ask("COPY (SELECT 'a\"b', '\\', 'c,\\') TO STDOUT (FORMAT csv, ESCAPE '\\')");
+    t.equal(out.find(({ type }) => type === "d")!.body.toString(), '"a\\"b",\\,"c,\\\\"\n');
+    const forced = await client.ask("COPY (SELECT 'a\"\\' AS x) TO STDOUT (FORMAT csv, ESCAPE '\\', FORCE_QUOTE *)");
+    t.equal(forced.find(({ type }) => type === "d")!.body.toString(), '"a\\"\\\\"\n');
+    const early = await client.ask("COPY ruled (i, s) FROM STDIN (FORMAT csv, FORCE_NULL (d))");
+    t.equal(lettersOf(early), "EZ", "before the client may send rows");
+    t.match(errorIn(early), { C: "42P10", M: 'FORCE_NULL column "d" not referenced by COPY' });
+    t.match(fieldsOf((await client.ask("COPY ruled TO STDOUT (FORMAT csv, FORCE_NULL (s))"))[0]!), { C: "0A000" });
+  }),
+);

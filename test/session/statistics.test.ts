@@ -1,6 +1,7 @@
 /** ANALYZE and what follows from it, as a client sees it: estimates in EXPLAIN, measurements of EXPLAIN ANALYZE. */
 import t from "tap";
 import { open } from "../conformance/sql-adapter.js";
+import { checkStatements } from "../sql/run-sql.js";
 
 async function opened(t: { teardown(done: () => unknown): void }) {
   const database = await open();
@@ -49,4 +50,18 @@ t.test("a correlated subquery runs once for equal outer values", async (t) => {
   const plan = await lines(`explain (analyze, costs off) ${sql}`);
   const inner = plan.find((line) => line.includes(" u ") && line.includes("loops="));
   t.match(inner, /loops=1\b/, "40 outer rows, one value");
+});
+
+t.test("ANALYZE by a function that an index calls is refused, and does not go on after its statement", async (t) => {
+  await checkStatements(t, [
+    ["create table clustered (i int primary key)"],
+    ["create function measured() returns void language sql as 'analyze clustered'"],
+    ["create function wrapped(c int) returns int immutable language sql as 'select $1 from measured()'"],
+    ["create index on clustered (wrapped(i))"],
+    [
+      "insert into clustered values (1), (2)",
+      "0A000 a function that is called here would have to wait for another one in its FROM",
+    ],
+    ["select count(*) from clustered", ["0"]],
+  ]);
 });

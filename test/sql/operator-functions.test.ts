@@ -15,6 +15,14 @@ t.test("functions behind operators and aggregates", (t) =>
       "select numeric_add(1, 2.5), date_pli('2020-01-01', 3), interval_pl('1 day', '2 hours')",
       ["3.5|2020-01-04|1 day 02:00:00"],
     ],
+    [
+      "select range_adjacent('[1,2)'::int4range, '[2,3)'), range_minus(numrange(1, 5), numrange(3, 9)), range_lt(numrange(1, 2), numrange(2, 3))",
+      ["true|[1,3)|true"],
+    ],
+    [
+      "select range_contains_elem(int4range(1, 5), 4), elem_contained_by_multirange(7, '{[1,5)}'::int4multirange), multirange_overlaps_range('{[1,5)}'::int4multirange, int4range(4, 6)), multirange_union('{[1,2)}'::int4multirange, '{[2,3)}')",
+      ["true|false|true|{[1,3)}"],
+    ],
     ["select int4div(1, 0)", "22012 division by zero"],
     ["select booland_statefunc(true, null), boolor_statefunc(false, true), numeric_inc(4.2)", ["∅|true|5.2"]],
     [

@@ -9,8 +9,8 @@ interface Record {
   readonly fields: (string | null)[];
 }
 
-function read(pieces: readonly Uint8Array[], delimiter = ",", quote = '"'): Record[] {
-  const reader = new CsvReader(delimiter, quote, 1000);
+function read(pieces: readonly Uint8Array[], delimiter = ",", quote = '"', escapedBy = quote): Record[] {
+  const reader = new CsvReader(delimiter, quote, 1000, escapedBy);
   const records: Record[] = [];
   const take = (isEnd: boolean): void => {
     while (reader.next(isEnd)) {
@@ -65,6 +65,30 @@ t.test("what was written is read, however it is cut", async () => {
       return JSON.stringify(read(pieces).map(({ fields }) => fields)) === JSON.stringify(records);
     }),
   );
+});
+
+t.test("an escape character of its own, wherever the bytes are cut", async (t) => {
+  const text = 'a,"x \\" y","\\\\","\\n","\\"\n"\\\\\\"",\\,"",b\\\n';
+  const expected = [
+    ["a", 'x " y', "\\", "\\n", null],
+    ['\\"', "\\", "", "b\\"],
+  ];
+  const bytes = Buffer.from(text.replace(',"\\"\n', ",\n"));
+  for (let cut = 0; cut <= bytes.length; cut++) {
+    const found = read([bytes.subarray(0, cut), bytes.subarray(cut)], ",", '"', "\\");
+    t.same(
+      found.map(({ fields }) => fields),
+      expected,
+      `cut at ${cut}`,
+    );
+  }
+  t.throws(() => read([Buffer.from('"a\\')], ",", '"', "\\"), refused({ sqlstate: "22P04", line: 1 }));
+  t.throws(() => read([Buffer.from('"a\\"')], ",", '"', "\\"), refused({ sqlstate: "22P04", line: 1 }));
+  const style = { delimiter: ",", quote: '"', escape: "\\", nullText: "", header: false };
+  const field = csvFieldWriter(style);
+  t.same(['a"b', "\\", "\\,", null, ""].map(field), ['"a\\"b"', "\\", '"\\\\,"', "", '""']);
+  const row = Buffer.from(`${['\\"', 'x\\y"z,', "\\"].map(field).join(",")}\n`);
+  t.same(read([row], ",", '"', "\\")[0]!.fields, ['\\"', 'x\\y"z,', "\\"]);
 });
 
 t.test("each byte of a long record is looked at once", async (t) => {

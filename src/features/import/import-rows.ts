@@ -26,12 +26,12 @@ import type { Client } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
 import type { Transaction } from "../../storage/store.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
-import { CopyTextReader } from "../../values/copy-text-reader.js";
 import type { CsvStyle } from "../../values/csv-format.js";
-import { CsvReader, FIELD_PLAIN, type RecordReader } from "../../values/csv-reader.js";
+import { FIELD_PLAIN, type RecordReader } from "../../values/csv-reader.js";
 import { LineReader } from "../../values/line-reader.js";
 import { JSON_TYPE, JSONB } from "../../values/values.js";
 import { checkText, sampled } from "./body-pieces.js";
+import { type CopyRules, checkHeader, forcingOf, recordReader } from "./copy-rules.js";
 import { columnsOfCsv, columnsOfJson } from "./infer-columns.js";
 import { type JsonRow, jsonLine, jsonRow, refuseArrayOfRows, saidOfJsonFile } from "./json-line.js";
 import { type ConflictRule, StatementImport } from "./statement-import.js";
@@ -52,6 +52,8 @@ export interface ImportOptions {
   readonly csv: CsvStyle | null;
   /** Rows of COPY's text format in place of those of `csv`, whose quote then means nothing. */
   readonly isCopyText?: true;
+  /** Absent: all rows are stored as they are. */
+  readonly copy?: CopyRules;
   /** The session in whose open transaction the rows are stored, and whose caller commits it. Absent: one of its own. */
   readonly within?: Session;
   readonly session: SessionOptions;
@@ -241,10 +243,10 @@ class ImportRun {
   }
 
   private csvRows(reader: RecordReader): () => undefined {
-    const { isCopyText, within, csv } = this.options;
-    const { header } = csv!;
-    let isHeader = header;
-    let hasEnded = false;
+    const { isCopyText, within, csv, copy } = this.options;
+    const { header, nullText } = csv!;
+    let force: ReturnType<typeof forcingOf>;
+    let [isHeader, hasEnded] = [header, false];
     return () => {
       // psql also sends the line that ends the rows in a script.
       hasEnded ||= within !== undefined && reader.count === 1 && reader.text(0) === "\\.";
@@ -253,12 +255,18 @@ class ImportRun {
       const isBlank = reader.count === 1 && reader.kinds[0] === FIELD_PLAIN && reader.starts[0] === reader.ends[0];
       if (isHeader) {
         isHeader = false;
-        const names = Array.from({ length: reader.count }, (_, i) => reader.text(i).trim());
-        this.target = this.targetOf(this.options.columns ?? names);
+        const names = this.options.columns ?? Array.from({ length: reader.count }, (_, i) => reader.text(i).trim());
+        this.target = this.targetOf(names);
+        if (copy?.matchesHeader === true) checkHeader(reader, this.names);
+        force = copy && forcingOf(copy, this.names, nullText);
         return;
       }
-      this.target ??= this.targetOf(this.options.columns);
+      if (this.target === null) {
+        this.target = this.targetOf(this.options.columns);
+        force = copy && forcingOf(copy, this.names, nullText);
+      }
       if (isBlank && this.names.length > 1 && isCopyText !== true) return;
+      force?.(reader);
       this.target.csv(reader);
     };
   }
@@ -334,7 +342,7 @@ class ImportRun {
   /** Null: the rows must be inserted by statements. */
   private directTarget(columns: readonly ColumnDef[], nullText: string): Direct | null {
     const { request, options, table, session } = this;
-    if (options.conflict.action !== "error") return null;
+    if (options.conflict.action !== "error" || options.copy?.where != null) return null;
     const context = session.contextFor(request);
     const catalog = request.tenant.catalog.view(context.tx);
     const findTable: FindTable = (id) => catalog.tableById(id);
@@ -384,17 +392,9 @@ class ImportRun {
         field: "conflict_columns",
       });
     }
-    return new Statements(
-      new StatementImport(table, columns, { action, columns: keys }, session, request),
-      columns,
-      nullText,
-    );
+    const rule = { action, columns: keys, where: options.copy?.where ?? null };
+    return new Statements(new StatementImport(table, columns, rule, session, request), columns, nullText);
   }
-}
-
-function recordReader({ delimiter, quote, nullText }: CsvStyle, isCopyText: boolean): RecordReader {
-  if (isCopyText) return new CopyTextReader(delimiter, nullText, IMPORT_ROW_BYTES_MAX);
-  return new CsvReader(delimiter, quote, IMPORT_ROW_BYTES_MAX);
 }
 
 function changedMeanwhile({ name }: TableDef): DbError {

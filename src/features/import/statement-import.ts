@@ -8,14 +8,21 @@ import { DbError } from "../../protocol/errors.js";
 import { IMPORT_STATEMENT_BYTES_MAX } from "../../protocol/limits.js";
 import { atField } from "../../query/exec/bulk-insert.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
+import { baseType, displayName } from "../../query/expr/types.js";
 import type { Session } from "../../session/session.js";
 import { plainRows } from "../../session/sql-result.js";
-import type { Client } from "../../session/statement-run.js";
+import type { Client, StatementRun } from "../../session/statement-run.js";
 
 export interface ConflictRule {
   readonly action: "error" | "ignore" | "update";
   /** Names; empty: any unique key. */
   readonly columns: readonly string[];
+}
+
+/** Which rows are stored, and what becomes of the others. */
+export interface StoreRule extends ConflictRule {
+  /** A condition over the columns of the file; null: all are. */
+  readonly where: string | null;
 }
 
 const PARAMETERS_PER_STATEMENT = 4096;
@@ -38,7 +45,7 @@ export class StatementImport {
   constructor(
     private readonly table: TableDef,
     private readonly columns: readonly ColumnDef[],
-    private readonly conflict: ConflictRule,
+    private readonly rule: StoreRule,
     private readonly session: Session,
     private readonly request: Client,
   ) {
@@ -109,11 +116,19 @@ export class StatementImport {
       collector: plainRows,
       request,
     };
-    const outcome = await this.session.execute(run, () => {});
+    const outcome = await this.executed(run);
     const stored = outcome.rowsAffected ?? 0;
     this.stored += stored;
     this.skipped += rows.length - stored;
     if (request.shouldYield()) await request.yieldTurn();
+  }
+
+  private async executed(run: StatementRun) {
+    try {
+      return await this.session.execute(run, () => {});
+    } catch (error) {
+      throw this.rule.where === null ? error : withoutPosition(error);
+    }
   }
 
   private statement(rows: number): string {
@@ -122,15 +137,34 @@ export class StatementImport {
     let parameter = 0;
     const tuples = Array.from({ length: rows }, () => `(${names.map(() => `$${++parameter}`).join(",")})`);
     const target = `${quoteIdentifier(table.schema)}.${quoteIdentifier(table.name)}`;
-    return `INSERT INTO ${target} (${names.join(",")}) VALUES ${tuples.join(",")}${this.onConflict()}`;
+    const source =
+      this.rule.where === null ? `VALUES ${tuples.join(",")}` : this.passing(tuples, names, this.rule.where);
+    return `INSERT INTO ${target} (${names.join(",")}) ${source}${this.onConflict()}`;
+  }
+
+  private passing(tuples: readonly string[], names: readonly string[], where: string): string {
+    const { columns, table } = this;
+    const alias = quoteIdentifier(table.name);
+    const typed = columns.map(
+      ({ type }, i) => `CAST(${alias}.${names[i]} AS ${displayName(baseType(type))}) AS ${names[i]}`,
+    );
+    const values = `(VALUES ${tuples.join(",")}) AS ${alias}(${names.join(",")})`;
+    return `SELECT ${names.join(",")} FROM (SELECT ${typed.join(",")} FROM ${values}) AS ${alias} WHERE (${where}\n)`;
   }
 
   private onConflict(): string {
-    const { action, columns } = this.conflict;
+    const { action, columns } = this.rule;
     if (action === "error") return "";
     const target = columns.length === 0 ? "" : ` (${columns.map(quoteIdentifier).join(",")})`;
     const others = this.columns.filter(({ name }) => !columns.includes(name)).map(({ name }) => quoteIdentifier(name));
     if (action === "ignore" || others.length === 0) return ` ON CONFLICT${target} DO NOTHING`;
     return ` ON CONFLICT${target} DO UPDATE SET ${others.map((name) => `${name} = EXCLUDED.${name}`).join(",")}`;
   }
+}
+
+/** The statement is ours, and the client knows of no places in it. */
+function withoutPosition(error: unknown): unknown {
+  if (!(error instanceof DbError) || error.details?.position === undefined) return error;
+  const { position: _, ...details } = error.details;
+  return new DbError(error.code, error.message, details);
 }

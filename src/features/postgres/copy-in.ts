@@ -8,6 +8,7 @@ import { BACK } from "../../protocol/postgres/message-types.js";
 import { refusedToReader } from "../../session/reader.js";
 import { sessionOptions } from "../../session/session-options.js";
 import type { CopyStatement } from "../../sql/parse/copy.js";
+import { forcingOf } from "../import/copy-rules.js";
 import { type ImportClient, importRows } from "../import/import-rows.js";
 import { binaryAsText } from "./copy-binary.js";
 import type { WireHost } from "./wire-host.js";
@@ -100,8 +101,12 @@ export async function copyInFor(wire: WireHost, copy: CopyStatement, isSimple: b
   const table = session.protocol.findTable(schema, name);
   if (table === null)
     throw sqlError("42P01", `relation "${schema === null ? "" : `${schema}.`}${name}" does not exist`);
-  const columns = copy.columns === null ? null : copy.columns;
-  const count = columns?.length ?? table.columns.filter((column) => !column.generatedSql).length;
+  // A header's names do not matter, unless it must match.
+  const all = columnsOf(table.columns, null).map((column) => column.name);
+  const columns = copy.columns ?? (all.length === 0 ? null : all);
+  const count = columns?.length ?? 0;
+  // Before the client sends: what it would send next is no row.
+  forcingOf(copy, columns ?? [], copy.nullText);
   writeResponse(wire, copy.format === "binary" ? 1 : 0, count);
   const isBinary = copy.format === "binary";
   const options = {
@@ -109,6 +114,7 @@ export async function copyInFor(wire: WireHost, copy: CopyStatement, isSimple: b
     table: table.name,
     columns,
     conflict: { action: "error", columns: [] } as const,
+    copy,
     csv: isBinary ? { ...copy, delimiter: "\t", nullText: "\\N" } : copy,
     ...(copy.format !== "csv" && { isCopyText: true as const }),
     within: session,

@@ -8,7 +8,7 @@ import type { Batch } from "../../query/expr/expr.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
 import type { ResultShape, RowCollector } from "../../session/sql-result.js";
 import type { CopyStatement } from "../../sql/parse/copy.js";
-import { type CsvStyle, csvFieldWriter } from "../../values/csv-format.js";
+import { type CsvStyle, csvEscaper, csvFieldWriter } from "../../values/csv-format.js";
 import { toText } from "../../values/text-format.js";
 import { binaryWriter } from "./binary-values.js";
 import { type FieldWriter, fieldsOf, sizedField } from "./column-fields.js";
@@ -174,9 +174,10 @@ function csvField(copy: CopyStatement, output: OutputColumn, settings: TextSetti
 }
 
 function csvText(copy: CopyStatement, output: OutputColumn): (text: string) => string {
+  if (!isQuotedAlways(copy, output)) return csvFieldWriter(copy satisfies CsvStyle);
   const { quote } = copy;
-  if (isQuotedAlways(copy, output)) return (text) => quote + text.replaceAll(quote, quote + quote) + quote;
-  return csvFieldWriter(copy satisfies CsvStyle);
+  const escaped = csvEscaper(copy satisfies CsvStyle);
+  return (text) => quote + escaped(text) + quote;
 }
 
 function isQuotedAlways({ forceQuote }: CopyStatement, { name }: OutputColumn): boolean {

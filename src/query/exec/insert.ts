@@ -3,151 +3,43 @@
  * the same table does not meet its own rows.
  */
 
-import type { IndexDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../values/values.js";
-import { compileExpr, type Predicate } from "../expr/compile.js";
-import type { Batch, Evaluate } from "../expr/expr.js";
+import type { Batch } from "../expr/expr.js";
 import { oidOfId } from "../expr/types.js";
-import type { InsertPlan, OnConflict } from "../plan/change-plans.js";
+import type { InsertPlan } from "../plan/change-plans.js";
 import { BULK_ROWS, BulkWriter, type FindTable, requiresSingleRows, storesAhead } from "./bulk-writer.js";
 import { ChunkRecords, GROUP_ROWS } from "./chunk-records.js";
 import type { ExecContext } from "./context.js";
+import {
+  type ConflictProgram,
+  compileTarget,
+  type InsertProgram,
+  insertProgramOf,
+  type TargetProgram,
+} from "./insert-program.js";
 import { compileInsteadOf } from "./instead-of.js";
 import { after, drain, inOrder, inTurns, type Open, type Operator, storeInTurns } from "./operator.js";
-import { partitionIndex } from "./partition-index.js";
-import { belongs, compileRoutes, type RoutedTable, type RouteProgram, routeRow } from "./partition-router.js";
+import { belongs, type RoutedTable, routeRow } from "./partition-router.js";
 import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
-import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
+import { failedCheck, type RowCheck } from "./row-checks.js";
 import { Chunk, valuesOfBatch } from "./segments/chunk.js";
-import { compileCondition, slotsOf } from "./slots.js";
+import { slotsOf } from "./slots.js";
 import { writingContext } from "./statement-snapshot.js";
 import { layoutOf } from "./table-layout.js";
-import {
-  fireBefore,
-  hasTriggers,
-  movedByTrigger,
-  noteAfter,
-  type RowTriggers,
-  rowTriggers,
-  StatementFiring,
-  type StatementTriggers,
-  statementTriggers,
-} from "./table-triggers.js";
-import { assignedColumns, emptyRow, type Row, TableWriter } from "./table-writer.js";
-
-export interface InsertProgram {
-  readonly plan: InsertPlan;
-  /** The statement's own table; its columns are in the order of the input's. */
-  readonly own: RoutedTable;
-  readonly routes: RouteProgram;
-  /** WITH CHECK OPTION, over rows that go to partitions; other checks the partitions have themselves. */
-  readonly viewChecks: readonly RowCheck[];
-  readonly conflict: ConflictProgram | null;
-  /** Of the tables that runs have written to. */
-  readonly targets: Map<RoutedTable, TargetProgram>;
-  readonly triggers: StatementTriggers | null;
-  /** Some table that takes rows may have row triggers, or somebody wants to see the rows. */
-  readonly isTriggered: boolean;
-}
-
-/** What is known of a table that takes rows of the statement before it runs. */
-interface TargetProgram {
-  /** Places of generated columns. */
-  readonly generated: readonly number[];
-  readonly arbiter: IndexDef | "primary key" | null;
-  /** Ids of the columns that ON CONFLICT DO UPDATE may change. */
-  readonly assigned: ReadonlySet<number>;
-  readonly onInsert: RowTriggers | null;
-  /** Of ON CONFLICT DO UPDATE. */
-  readonly onUpdate: RowTriggers | null;
-}
-
-interface ConflictProgram {
-  readonly arbiter: OnConflict["index"];
-  /** Null: DO NOTHING. */
-  readonly update: {
-    /** By place among the columns. */
-    readonly assignments: readonly { readonly place: number; readonly evaluate: Evaluate }[];
-    readonly where: Predicate | null;
-    /** Null: no policy decides. Then those of the plan's checks do not count for the new row. */
-    readonly policies: { readonly using: readonly RowCheck[]; readonly checks: readonly RowCheck[] } | null;
-  } | null;
-}
+import { fireBefore, movedByTrigger, noteAfter, type RowTriggers, StatementFiring } from "./table-triggers.js";
+import { emptyRow, type Row, TableWriter } from "./table-writer.js";
 
 export function compileInsert(plan: InsertPlan, input: Open): Open {
   const program = insertProgramOf(plan);
   const { rowColumns = [] } = plan.returning ?? {};
+  const besides = [plan.tableOid, plan.rowKey, plan.wasThere].filter((id) => id !== undefined);
   const returning = compileReturning(plan.returning, (id) =>
-    id === plan.tableOid ? rowColumns.length : slotsOf(rowColumns)(id),
+    besides.includes(id) ? rowColumns.length + besides.indexOf(id) : slotsOf(rowColumns)(id),
   );
   if (plan.instead) return compileInsteadOf(plan, returning, input);
   return modifying(input, returning, (operator, context) => new Inserter(program, operator, context));
-}
-
-export function insertProgramOf(plan: InsertPlan): InsertProgram {
-  const { table, partitions, membership } = plan;
-  const slotOf = slotsOf(plan.rowColumns);
-  const checks = compileChecks(plan.checks, slotOf);
-  const updates = plan.onConflict?.action === "update";
-  const triggers = statementTriggers(
-    table,
-    updates ? ["insert", "update"] : ["insert"],
-    updates ? assignedColumns(table, plan.onConflict.assignments) : null,
-  );
-  return {
-    plan,
-    own: { table, columnIds: table.columns.map(({ id }) => id), checks },
-    viewChecks: partitions === undefined ? [] : checks.filter(({ ofView }) => ofView),
-    routes: compileRoutes(partitions, membership, slotOf),
-    conflict: plan.onConflict && compileConflict(plan.onConflict, plan),
-    targets: new Map(),
-    triggers,
-    isTriggered: triggers !== null || hasTriggers(table, partitions),
-  };
-}
-
-function compileConflict(conflict: OnConflict, { table, rowColumns }: InsertPlan): ConflictProgram {
-  if (conflict.action === "nothing") return { arbiter: conflict.index, update: null };
-  const slotOf = slotsOf([...conflict.existing, ...conflict.excluded]);
-  return {
-    arbiter: conflict.index,
-    update: {
-      assignments: conflict.assignments.map(({ columnId, expr }) => ({
-        place: table.columns.findIndex(({ id }) => id === columnId),
-        evaluate: compileExpr(expr, slotOf),
-      })),
-      where: compileCondition(conflict.where, slotOf),
-      policies:
-        conflict.policies === undefined
-          ? null
-          : {
-              using: compileChecks(conflict.policies.using, slotOf),
-              checks: compileChecks(conflict.policies.checks, slotsOf(rowColumns)),
-            },
-    },
-  };
-}
-
-function compileTarget({ own, conflict, targets }: InsertProgram, routed: RoutedTable): TargetProgram {
-  const known = targets.get(routed);
-  if (known !== undefined) return known;
-  const { table, columnIds } = routed;
-  const arbiter = conflict?.arbiter ?? null;
-  const assignments = (conflict?.update?.assignments ?? []).map(({ place }) => ({ columnId: columnIds[place]! }));
-  const assigned = assignedColumns(table, assignments);
-  const onUpdate = conflict?.update == null ? null : rowTriggers(table, "update", assigned);
-  const target = {
-    generated: table.columns.flatMap(({ id, generatedSql }) => (generatedSql ? [columnIds.indexOf(id)] : [])),
-    arbiter: arbiter === null || routed === own ? arbiter : partitionIndex(table, arbiter, own.table),
-    // A trigger may give any column another value.
-    assigned: onUpdate !== null && onUpdate.before.length > 0 ? new Set(columnIds) : assigned,
-    onInsert: rowTriggers(table, "insert"),
-    onUpdate,
-  };
-  targets.set(routed, target);
-  return target;
 }
 
 /** A table that takes rows of the statement: its own, or a partition of it. */
@@ -175,6 +67,9 @@ export class Inserter {
   private readonly changed: number[] = [];
   /** Of partitioned tables: the OID of each row's partition, for RETURNING. */
   private readonly oids: Value[] | null;
+  /** For RETURNING, of each row, where it asks for them: its key, and whether it was there before. */
+  private readonly keys: Value[] | null;
+  private readonly wereThere: Value[] | null;
   /** What takes the rows once they are many. */
   private bulk: BulkWriter | null = null;
   /** Makes records of chunks; null: rows are needed for more than their records and keys. */
@@ -198,6 +93,8 @@ export class Inserter {
     this.loading = this.rows;
     this.own = routes.root === null ? new Target(own, program, context) : null;
     this.oids = plan.tableOid === undefined ? null : [];
+    this.keys = plan.rowKey === undefined ? null : [];
+    this.wereThere = plan.wasThere === undefined ? null : [];
     this.firing = program.triggers === null ? null : new StatementFiring(program.triggers, context);
     // Rows of VALUES never come as chunks.
     if (plan.input.kind === "values") return;
@@ -215,11 +112,12 @@ export class Inserter {
   }
 
   private insertAll(): ChangedRows | Promise<ChangedRows> {
-    const { rows, context, oids, firing } = this;
+    const { rows, context, oids, keys, wereThere, firing } = this;
+    const besides = [oids, keys, wereThere].filter((values) => values !== null);
     const load = this.loadable ? (batch: Batch) => this.collect(batch) : null;
     const done = (): ChangedRows => {
       firing?.end();
-      return { columns: oids === null ? rows.columns : [...rows.columns, oids], rows: this.changed };
+      return { columns: besides.length === 0 ? rows.columns : [...rows.columns, ...besides], rows: this.changed };
     };
     return drain(this.input, load ?? ((batch) => rows.append(batch)), () =>
       this.bulk !== null
@@ -381,8 +279,14 @@ export class Inserter {
     }
     const key = writer.insert(row);
     if (conflict !== null && conflict.update !== null) this.noteWritten(key);
-    this.changed.push(number);
+    this.noteChanged(number, key, false);
     if (program.isTriggered) this.noteTriggers(target, "insert", target.program.onInsert, null, row);
+  }
+
+  private noteChanged(number: number, key: Uint8Array, wasThere: boolean): void {
+    if (this.keys !== null) this.keys[number] = Buffer.from(key);
+    if (this.wereThere !== null) this.wereThere[number] = wasThere;
+    this.changed.push(number);
   }
 
   private noteTriggers(
@@ -487,7 +391,7 @@ export class Inserter {
     writer.putBack(move, row, assigned);
     this.noteWritten(move.newKey);
     for (let c = 0; c < columnIds.length; c++) rows.columns[c]![number] = row[columnIds[c]!]!;
-    this.changed.push(number);
+    this.noteChanged(number, move.newKey, true);
     if (program.isTriggered) this.noteTriggers(target, "update", onUpdate, existing, row);
   }
 }

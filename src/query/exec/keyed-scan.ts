@@ -2,7 +2,7 @@
  * A scan whose rows are to be changed: it gives their keys as a last column. The key of a row in a table with a
  * primary key is encoded from its values, so the scan beneath need not read keys, and may read column segments.
  * Where those have the columns of the filter but not all that are wanted, the records of the rows that pass are
- * looked up. Tables without a primary key are read by scan.ts.
+ * looked up. Tables without a primary key, and conditions on keys, are read by scan.ts.
  */
 import { beginKey } from "../../storage/key-codec.js";
 import { copyKey } from "../../storage/key-writer.js";
@@ -38,10 +38,12 @@ interface Source extends KeyedScan {
 export function compileKeyedScan(plan: ScanPlan): Open {
   const layout = layoutOf(plan.table);
   const { primaryKey } = layout;
-  if (primaryKey === null || plan.rowKey === null || plan.reverse) return compileScan(plan);
+  const { filter, rowKey } = plan;
+  if (primaryKey === null || rowKey === null || plan.reverse) return compileScan(plan);
+  // A condition on ctid reads the key itself.
+  if (filter !== null && columnsOf(filter).has(rowKey)) return compileScan(plan);
   const slots = plan.source.map((_, slot) => slot);
   const whole = sourceOf(plan, layout, primaryKey, slots);
-  const { filter } = plan;
   const read = filter === null || isVolatile(filter) ? null : columnsOf(filter);
   const filtering =
     read === null

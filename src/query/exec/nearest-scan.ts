@@ -23,7 +23,7 @@ import { limitValue } from "./limit.js";
 import { compileNearestRows, type FoundRows, type NearestRows, withVector } from "./nearest-rows.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileScan } from "./scan.js";
-import { findSearchIndex, vectorDimensions, vectorIndexKind, whileOpening } from "./search-index-kind.js";
+import { findSearchIndex, plainKindOf, vectorDimensions, vectorKindFor, whileOpening } from "./search-index-kind.js";
 import { compileSlotFilter, SlotFilter, type SlotFilterProgram } from "./slot-filter.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
@@ -56,7 +56,7 @@ interface NearestProgram {
   readonly counts: readonly (Evaluate | null)[];
   /** Null: all rows pass. */
   readonly filter: SlotFilterProgram | null;
-  readonly kind: IndexKind<Float32Array, VectorBody>;
+  readonly plainKind: IndexKind<Float32Array, VectorBody> | null;
   readonly dimensions: number;
   /** Where the distance is a column, with the vector in its place. */
   readonly openScan: Open;
@@ -77,7 +77,7 @@ export function compileNearestScan(given: ScanPlan, search: NearestSearch): Open
     query: compileExpr(search.query, NO_SLOTS),
     counts: search.counts.map((count) => compileMaybe(count, NO_SLOTS)),
     filter: compileSlotFilter(plan),
-    kind: vectorIndexKind(plan.table, search.index),
+    plainKind: plainKindOf(plan.table, search.index),
     dimensions: vectorDimensions(layout, search.index),
     openScan: compileScan(distance === undefined ? plan : withVector(plan, distance.vector, columnId)),
     openRows: compileNearestRows(plan, distance, columnId),
@@ -107,6 +107,7 @@ class NearestScanOperator implements Operator {
   /** There were some once. */
   private isBeside = false;
   private folded: FoldedForSearch | null = null;
+  private kind: IndexKind<Float32Array, VectorBody> | null = null;
 
   constructor(
     private readonly program: NearestProgram,
@@ -155,7 +156,9 @@ class NearestScanOperator implements Operator {
   private index(): VectorIndex | null {
     const { context, program } = this;
     const { index } = program.search;
-    return findSearchIndex(context, program.layout.table, index, program.kind);
+    const { table } = program.layout;
+    this.kind ??= program.plainKind ?? vectorKindFor(context, table, index);
+    return findSearchIndex(context, table, index, this.kind);
   }
 
   /** 0: too many for a search. */

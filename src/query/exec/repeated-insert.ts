@@ -8,7 +8,8 @@ import { someExpr } from "../expr/walk.js";
 import type { InsertPlan } from "../plan/change-plans.js";
 import type { Plan, ValuesPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import { Inserter, insertProgramOf } from "./insert.js";
+import { Inserter } from "./insert.js";
+import { insertProgramOf } from "./insert-program.js";
 import { hasTriggers } from "./table-triggers.js";
 import { compileValues } from "./values.js";
 

@@ -5,12 +5,18 @@
 import { type SearchIndexDef, storageOf, type TableDef } from "../../catalog/table.js";
 import type { DerivedIndex, IndexPlace } from "../../derived/derived-index.js";
 import type { IndexBody, IndexKind } from "../../derived/index-body.js";
+import { sqlError } from "../../protocol/errors.js";
 import type { TextItem } from "../../text/document-terms.js";
 import type { TextBody } from "../../text/text-body.js";
 import { textKind } from "../../text/text-kind.js";
+import type { Value } from "../../values/values.js";
 import { formed } from "../../values/vector-form.js";
 import type { VectorBody } from "../../vector/vector-body.js";
 import { vectorKind } from "../../vector/vector-kind.js";
+import { compileExpr } from "../expr/compile.js";
+import type { EvalContext } from "../expr/expr.js";
+import { NO_SERVICES } from "../expr/no-services.js";
+import type { BoundTable } from "../plan/bound-table.js";
 import type { ExecContext } from "./context.js";
 import { decoderOf, layoutOf, type TableLayout } from "./table-layout.js";
 
@@ -19,14 +25,75 @@ export function searchIndexPlace(tenantNumber: number, table: TableDef, index: S
   return { tenantNumber, storageId: storageOf(table), indexId: index.id, rowPrefix };
 }
 
-export function searchIndexKind(table: TableDef, index: SearchIndexDef): IndexKind<unknown, IndexBody<unknown>> {
-  return index.method === "hnsw" ? vectorIndexKind(table, index) : textIndexKind(table, index);
+/** Binds the expressions of the table's definition. */
+type BindRows = (table: TableDef) => BoundTable;
+
+export function searchIndexKind(
+  table: TableDef,
+  index: SearchIndexDef,
+  bind: BindRows,
+): IndexKind<unknown, IndexBody<unknown>> {
+  return index.method === "hnsw" ? vectorIndexKind(table, index, bind) : textIndexKind(table, index);
 }
 
-export function vectorIndexKind(table: TableDef, index: SearchIndexDef): IndexKind<Float32Array, VectorBody> {
+export function vectorIndexKind(
+  table: TableDef,
+  index: SearchIndexDef,
+  bind: BindRows,
+): IndexKind<Float32Array, VectorBody> {
   const layout = layoutOf(table);
-  return vectorKind(index, vectorDimensions(layout, index), vectorReader(layout, index));
+  const read = vectorReader(layout, index);
+  const has = index.vector!.where === undefined ? null : conditionReader(layout, index, bind(table));
+  const vectorOf = has === null ? read : (record: Uint8Array) => (has(record) ? read(record) : null);
+  return vectorKind(index, vectorDimensions(layout, index), vectorOf);
 }
+
+/** Of an index that has all rows; null: of a partial one, which a statement has to bind. */
+export function plainKindOf(table: TableDef, index: SearchIndexDef): IndexKind<Float32Array, VectorBody> | null {
+  if (index.vector!.where !== undefined) return null;
+  return vectorIndexKind(table, index, () => {
+    throw new Error("an index of all rows has nothing to bind");
+  });
+}
+
+/** The same for a scan, whose statement knows how to bind. */
+export function vectorKindFor(
+  { bindTable, tx }: ExecContext,
+  table: TableDef,
+  index: SearchIndexDef,
+): IndexKind<Float32Array, VectorBody> {
+  return vectorIndexKind(table, index, (given) => {
+    if (bindTable === null) throw sqlError("0A000", `expressions of table "${table.name}" cannot be computed here`);
+    return bindTable(given, tx);
+  });
+}
+
+/** Whether a partial index has the record's row. */
+function conditionReader(layout: TableLayout, { id, vector }: SearchIndexDef, bound: BoundTable) {
+  const { columnIds } = vector!.where!;
+  const predicate = bound.indexes.get(id)!.predicate!;
+  const places = new Map(bound.columns.map((column, i) => [column.id, columnIds.indexOf(layout.table.columns[i]!.id)]));
+  const evaluate = compileExpr(predicate, (column) => places.get(column) ?? -1);
+  const decode = decoderOf(layout, columnIds);
+  const columns: Value[][] = columnIds.map(() => []);
+  return (record: Uint8Array): boolean => {
+    decode(record, columns, 0);
+    return evaluate({ columns, length: 1 }, 0, NO_STATEMENT) === true;
+  };
+}
+
+/** The condition needs nothing of it: see bind-search-index.ts. */
+const NO_STATEMENT: EvalContext = Object.freeze({
+  params: [],
+  transactionMicros: 0,
+  statementMicros: 0,
+  timeZone: "UTC",
+  user: "",
+  tenant: "",
+  outer: null,
+  checkpoint: () => undefined,
+  services: NO_SERVICES,
+});
 
 export function textIndexKind(table: TableDef, index: SearchIndexDef): IndexKind<TextItem, TextBody> {
   return textKind(index, textReader(layoutOf(table), index.columnIds));

@@ -101,6 +101,8 @@ export function compileTriggered(
 export interface StoredRow {
   readonly member: FamilyMember;
   readonly row: Row;
+  /** Its storage key; of an update that is still to be written, the one that it had. */
+  newKey: Uint8Array;
 }
 
 /** A row that an update is to write. */
@@ -244,7 +246,7 @@ export class TriggeredRows {
           table,
           places.map((c) => ({ columnId: columnIds[c]! })),
         );
-    const change: Change = { member, row, key, before, assigned, move: null };
+    const change: Change = { member, row, key, newKey: key, before, assigned, move: null };
     if (this.program.oneByOne) {
       this.takeOut(change);
       this.putBack(change);
@@ -278,11 +280,11 @@ export class TriggeredRows {
     const triggers = this.triggersOf(member).insert;
     const store = (stored: Row): StoredRow => {
       member.finish(stored);
-      member.writer.insert(stored);
+      const newKey = member.writer.insert(stored);
       if (from !== null) this.firing.capture(event, from.member.program.columnIds, from.before, null);
       this.firing.capture(event, member.program.columnIds, null, stored);
       noteAfter(triggers, null, stored, this.context, from === null ? this.firing.rowsOf("insert") : null);
-      return { member, row: stored };
+      return { member, row: stored, newKey };
     };
     if (triggers === null || triggers.before.length === 0) return store(row);
     return after(fireBefore(triggers, null, row, this.context), (given) => {
@@ -306,8 +308,10 @@ export class TriggeredRows {
     change.move = member.writer.takeOut(key, before, row, assigned);
   }
 
-  private putBack({ member, move, row, before, assigned }: Change): void {
+  private putBack(change: Change): void {
+    const { member, move, row, before, assigned } = change;
     member.writer.putBack(move!, row, assigned);
+    change.newKey = move!.newKey;
     this.changed("update", member, before, row);
   }
 

@@ -12,7 +12,7 @@ import { compileRoutes } from "./partition-router.js";
 import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { slotsOf } from "./slots.js";
-import { compileTriggered, type TriggeredProgram, TriggeredRows } from "./triggered-rows.js";
+import { compileTriggered, type StoredRow, type TriggeredProgram, TriggeredRows } from "./triggered-rows.js";
 
 interface TriggeredUpdateProgram {
   readonly plan: UpdatePlan;
@@ -48,6 +48,8 @@ class TriggeredUpdater {
   /** New values by column of the named table, parallel to the input's rows. */
   private readonly newColumns: Value[][];
   private readonly changed: number[] = [];
+  /** The rows of `changed`; null: nobody asks where they are. */
+  private readonly stored: StoredRow[] | null;
   private readonly once: RowsChangedOnce;
   private records: readonly (Uint8Array | undefined)[] | null = null;
 
@@ -57,6 +59,7 @@ class TriggeredUpdater {
     private readonly context: ExecContext,
   ) {
     const { plan } = program;
+    this.stored = plan.returning === null ? null : [];
     this.input = new RowBuffer(plan.input.columns, context);
     this.rows = new TriggeredRows(program.rows, context);
     this.once = new RowsChangedOnce(plan.input, context);
@@ -72,7 +75,7 @@ class TriggeredUpdater {
         (batch) => input.append(batch),
         () => {
           this.records = rows.recordsOf(input.columns[program.rowKeySlot]!);
-          return inOrder(context, input.length, this.update, () => rows.flush(() => result));
+          return inOrder(context, input.length, this.update, () => rows.flush(() => this.withNewKeys(result)));
         },
       ),
     );
@@ -80,6 +83,15 @@ class TriggeredUpdater {
 
   release(): void {
     this.input.release();
+  }
+
+  /** For RETURNING: where the rows are now. */
+  private withNewKeys(result: ChangedRows): ChangedRows {
+    const keys = this.input.columns[this.program.rowKeySlot] as Value[];
+    this.stored?.forEach(({ newKey }, i) => {
+      keys[this.changed[i]!] = newKey;
+    });
+    return result;
   }
 
   private readonly update = (number: number): void | Promise<void> => {
@@ -97,6 +109,7 @@ class TriggeredUpdater {
       for (let c = 0; c < newColumns.length; c++) newColumns[c]![number] = changed.row[columnIds[c]!]!;
       if (program.tableOidSlot >= 0) (input.columns[program.tableOidSlot] as Value[])[number] = oidOfId(table.id);
       this.changed.push(number);
+      this.stored?.push(changed);
     });
   };
 }

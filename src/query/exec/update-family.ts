@@ -163,9 +163,11 @@ class FamilyUpdater {
   };
 
   private readonly putBack = (i: number): void => {
-    const { member, after, moved, move } = this.changes[i]!;
-    if (moved !== null) moved.member.writer.insert(moved.row);
-    else member.writer.putBack(move!, after, this.assignedOf(member));
+    const { member, key, after, moved, move } = this.changes[i]!;
+    if (moved === null) member.writer.putBack(move!, after, this.assignedOf(member));
+    const newKey = moved === null ? move!.newKey : moved.member.writer.insert(moved.row);
+    // For RETURNING: where the row is now.
+    if (newKey !== key) (this.rows.columns[this.program.rowKeySlot] as Value[])[this.changed[i]!] = newKey;
   };
 
   private assignedOf({ program }: FamilyMember): ReadonlySet<number> {

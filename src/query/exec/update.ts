@@ -202,7 +202,11 @@ class Updater {
   }
 
   private readonly putBack = (i: number): void => {
-    this.writer.putBack(this.moves[i]!, this.fillNewRow(this.changed[i]!), this.program.assigned);
+    const { program, source, changed } = this;
+    const move = this.moves[i]!;
+    this.writer.putBack(move, this.fillNewRow(changed[i]!), program.assigned);
+    // For RETURNING: where the row is now.
+    if (move.newKey !== move.oldKey) (source.columns[program.rowKeySlot] as Value[])[changed[i]!] = move.newKey;
   };
 
   private fillNewRow(number: number): Row {

@@ -16,7 +16,7 @@ import type { ExecContext } from "./context.js";
 import { compileNearestRows, type FoundRows, type NearestRows } from "./nearest-rows.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileScan } from "./scan.js";
-import { findSearchIndex, vectorDimensions, vectorIndexKind, whileOpening } from "./search-index-kind.js";
+import { findSearchIndex, plainKindOf, vectorDimensions, whileOpening } from "./search-index-kind.js";
 import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
 import { FoldedForSearch, type VectorIndex, vectorCorrections } from "./vector-corrections.js";
@@ -43,7 +43,7 @@ export function compileWithinScan(plan: ScanPlan, search: NearestSearch, within:
     layout,
     query: compileExpr(search.query, NO_SLOTS),
     radius: compileExpr(within, NO_SLOTS),
-    kind: vectorIndexKind(plan.table, search.index),
+    kind: plainKindOf(plan.table, search.index)!,
     dimensions: vectorDimensions(layout, search.index),
     openScan: compileScan(plan),
     openRows: compileNearestRows(plan, undefined, columnId),

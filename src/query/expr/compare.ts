@@ -20,6 +20,7 @@ import {
   rangesOf,
   subtypeOf,
 } from "../../values/range.js";
+import { comparePlaces } from "../../values/row-place.js";
 import { compareSparse } from "../../values/sparse-vector.js";
 import { compareTsQueries } from "../../values/ts-query.js";
 import { compareTsVectors } from "../../values/ts-vector.js";
@@ -74,13 +75,14 @@ export function comparatorOf(type: SqlType): Comparator {
     case "path":
     case "polygon":
     case "circle":
-    case "tid":
     case "xid":
     case "int2vector":
     case "oidvector":
     case "regconfig":
     case "char":
       return compareText as Comparator;
+    case "tid":
+      return comparePlaces as Comparator;
     case "variant":
       return compareVariants;
     case "int4range":

@@ -11,10 +11,11 @@ import { isSameForm, isWholeForm, type VectorForm } from "../../values/vector-fo
 import { HAMMING_METRIC, HAMMING_NAMES, METRIC_ENTRIES, type VectorMetric } from "../../values/vector-metric.js";
 import type { CallExpr, ColumnExpr, Expr } from "../expr/expr.js";
 import { formOf } from "../expr/form-of.js";
-import { columnsOf, isVolatile } from "../expr/walk.js";
+import { columnsOf, conjuncts, isVolatile } from "../expr/walk.js";
 import type { Plan, ScanPlan, SortKey, TopNPlan } from "../plan/plan.js";
 import type { TextSearchPlan } from "../plan/search-plans.js";
 import { mapPlan, withChildren } from "../plan/walk.js";
+import { implies } from "./implied.js";
 import type { Rule } from "./rule.js";
 
 export const nearestByIndex: Rule = {
@@ -121,5 +122,11 @@ function indexOf(scan: ScanPlan, { column, form }: Sides, metric: VectorMetric):
   const wanted = plainly(form);
   const fits = ({ vector, columnIds }: SearchIndexDef) =>
     vector?.metric === metric && columnIds[0] === columnId && isSameForm(plainly(vector.form), wanted);
-  return scan.table.searchIndexes?.find(fits) ?? null;
+  const found = (scan.table.searchIndexes ?? []).filter(fits);
+  const hasAllWanted = ({ id }: SearchIndexDef) => {
+    const predicate = scan.indexExprs?.get(id)?.predicate ?? null;
+    return predicate !== null && scan.filter !== null && implies(conjuncts(scan.filter), predicate);
+  };
+  // A partial one is smaller.
+  return found.find(hasAllWanted) ?? found.find(({ vector }) => vector!.where === undefined) ?? null;
 }

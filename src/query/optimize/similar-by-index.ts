@@ -69,7 +69,7 @@ function indexOn({ table, source, columns, filter }: ScanPlan): SearchIndexDef |
   for (const { method, label, properties, indexId } of def.indexes ?? []) {
     if (method !== "vector" || properties[0] !== EMBEDDING || !known.has(label)) continue;
     const index = table.searchIndexes?.find(({ id }) => id === indexId);
-    if (index?.vector?.metric === "cosine") return index;
+    if (index?.vector?.metric === "cosine" && index.vector.where === undefined) return index;
   }
   return null;
 }

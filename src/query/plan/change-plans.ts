@@ -33,6 +33,10 @@ export interface InsertPlan extends Partitioning {
   readonly instead?: true;
   /** With partitions: the id of a column that RETURNING reads the OID of the row's table from. */
   readonly tableOid?: ColumnId;
+  /** The id of a column that RETURNING reads the row's storage key from. */
+  readonly rowKey?: ColumnId;
+  /** Of one that tells whether ON CONFLICT DO UPDATE changed the row. */
+  readonly wasThere?: ColumnId;
   readonly input: Plan;
   readonly rowColumns: readonly OutputColumn[];
   readonly checks: readonly BoundCheck[];

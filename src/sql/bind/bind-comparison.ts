@@ -9,7 +9,7 @@ import { type ResolvedFunction, resolveFunction, resolveOperator } from "../../q
 import { categoryOf } from "../../query/expr/types.js";
 import { isNamedOid } from "../../values/catalog-types.js";
 import { sqlArray } from "../../values/text-format-array.js";
-import { arrayOf, BOOL, type SqlType, TEXT, type Value } from "../../values/values.js";
+import { arrayOf, BOOL, type SqlType, TEXT, UNKNOWN, type Value } from "../../values/values.js";
 import type {
   BetweenNode,
   DistinctFromNode,
@@ -327,6 +327,13 @@ export function bindNullIf(node: NullIfNode, context: ExprContext, bind: Bind): 
   return Object.freeze({ kind: "call", type, fn: nullIfFunction(equals, type), args });
 }
 
+/** What elements of a literal are, of which no type is known: what the operator takes on its right. */
+function besideOperator(name: string, left: SqlType, position: number): SqlType {
+  return COMPARING.has(name) ? left : resolveOperator(name, left, UNKNOWN, position).argTypes[1]!;
+}
+
+const COMPARING: ReadonlySet<string> = new Set(["=", "<>", "!=", "<", "<=", ">", ">="]);
+
 /** `x = ANY (array)` */
 export function bindQuantified(node: QuantifiedNode, context: ExprContext, bind: Bind): Expr {
   const { binding } = context;
@@ -341,7 +348,9 @@ export function bindQuantified(node: QuantifiedNode, context: ExprContext, bind:
   const left = bind(node.left, context);
   let array = bind(node.array, context);
   if (isUnknown(array)) {
-    const element = isUnknown(left) ? resolveUnknown(left, binding).type : left.type;
+    const element = isUnknown(left)
+      ? resolveUnknown(left, binding).type
+      : besideOperator(node.name, left.type, position);
     array = coerceImplicit(array, arrayOf(element), binding, node.array.position);
   }
   const { element } = array.type;

@@ -201,7 +201,7 @@ function bindColumn(node: ColumnNode, context: ExprContext): Expr {
     throw error;
   }
   const { expr, item, outer } = found;
-  if (expr.kind !== "column") return found.name === TABLE_OID ? storedIn(expr, item, context) : expr;
+  if (expr.kind !== "column") return storedIn(found.name, expr, item, context);
   // A fresh node per reference: messages about grouping need to know where this one stands.
   const name = (outer || scope.items.length > 1) && item.name !== null ? `${item.name}.${found.name}` : found.name;
   return binding.setPosition(Object.freeze({ ...expr, name }), position);
@@ -218,17 +218,17 @@ function attributeCall(node: ColumnNode, context: ExprContext): Expr | null {
   return bindRoutineCall(call, context, bindExpr);
 }
 
-/** A table's OID, which a row that an outer join did not find has none of. */
-function storedIn(oid: Expr, item: ScopeItem, { binding }: ExprContext): Expr {
+/** A system column, which a row that an outer join did not find has none of. */
+function storedIn(name: string, found: Expr, item: ScopeItem, { binding }: ExprContext): Expr {
   const perhapsMissing = item.columns.every(({ expr }) => expr.kind === "column" && binding.isMissing(expr.id));
-  if (oid.kind !== "const" || !perhapsMissing) return oid;
+  if (!(name === TABLE_OID || item.hidden?.has(name)) || !perhapsMissing) return found;
   const missing: Expr = Object.freeze({
     kind: "isnull",
     type: BOOL,
     input: rowOfRelation(item, binding),
     negated: false,
   });
-  return caseOf(oid.type, [[missing, constant(oid.type, null)]], oid);
+  return caseOf(found.type, [[missing, constant(found.type, null)]], found);
 }
 
 /** `x IS [NOT] TRUE`, FALSE or UNKNOWN, which are never NULL themselves. */

@@ -111,12 +111,17 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
   }
   const clause = scope.locks?.clauseFor(node) ?? null;
   const isOfCursor = binding.cursorTables !== null && scope.isOutermost && (clause !== null || scope.isOfOneItem);
-  const rowKey = clause !== null || samplesByKey(sample);
+  const isAsked = binding.env.keyedTables?.has(table.id) === true || (isOfCursor && isInherited(table, name));
+  const rowKey = clause !== null || samplesByKey(sample) || isAsked;
   const rows = readableRows(table, { ...node, rowKey, ...(clause === null && { locks: false as const }) }, binding);
   if (clause !== null) scope.locks!.add(clause, rows.rowKey!);
-  if (isOfCursor && sample === null) noteCursorTable(table, rows, clause === null ? null : rows.rowKey, binding);
+  if (isOfCursor && sample === null) noteCursorTable(table, rows, binding);
   return sample === null ? rows : sampleOf(rows, sample, binding);
 }
+
+/** Its rows have several tables, each with a primary key of its own. */
+const isInherited = ({ children, partitionKey }: TableDef, { only }: NameNode): boolean =>
+  children !== undefined && children.length > 0 && partitionKey === undefined && !only;
 
 const notSampled = (position: number) =>
   sqlError("0A000", "TABLESAMPLE clause can only be applied to tables and materialized views", { position });
@@ -153,6 +158,8 @@ const HIDDEN: ReadonlyMap<string, Expr> = new Map(
     ["ctid", typeOf("tid"), "(0,1)"],
     ["xmin", typeOf("xid"), "1"],
     ["xmax", typeOf("xid"), "0"],
+    ["cmin", typeOf("xid"), "0"],
+    ["cmax", typeOf("xid"), "0"],
   ].map(([name, type, value]) => [name as string, constant(type as SqlType, value as string)]),
 );
 

@@ -3,7 +3,7 @@ import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { foldExpr } from "../../query/expr/fold.js";
 import { graphIndexExprs } from "../../query/plan/graph-index-exprs.js";
-import type { IndexExprs } from "../../query/plan/index-exprs.js";
+import type { BoundIndex, IndexExprs } from "../../query/plan/index-exprs.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
 import { parseExpression } from "../parse/parse.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
@@ -26,19 +26,22 @@ const isComputed = (index: IndexDef) =>
 /** By index id; null when the table has no such index. */
 export function bindIndexExprs(table: TableDef, columns: readonly OutputColumn[], binding: Binding): IndexExprs | null {
   const indexes = table.indexes.filter(isComputed);
-  if (indexes.length === 0) return null;
+  const partial = (table.searchIndexes ?? []).filter(({ vector }) => vector?.where !== undefined);
+  if (indexes.length + partial.length === 0) return null;
   if (table.collection?.kind === "graph") {
     return graphIndexExprs(table, (id) => columns[table.columns.findIndex((column) => column.id === id)] ?? null);
   }
   const context = storedContext(table, columns, binding);
   const bind = (sql: string) => foldExpr(resolveUnknown(bindExpr(parseExpression(sql), context), binding));
-  return new Map(
-    indexes.map((index) => {
-      const keys = index.columns.map(({ expression }): Expr | null =>
-        expression === undefined ? null : bind(expression.sql),
-      );
-      const predicate = index.where ? foldExpr(bindBoolean(parseExpression(index.where), "WHERE", context)) : null;
-      return [index.id, { predicate, keys }];
-    }),
-  );
+  const condition = (sql: string) => foldExpr(bindBoolean(parseExpression(sql), "WHERE", context));
+  const ordered = indexes.map((index): [number, BoundIndex] => {
+    const keys = index.columns.map(({ expression }): Expr | null =>
+      expression === undefined ? null : bind(expression.sql),
+    );
+    return [index.id, { predicate: index.where ? condition(index.where) : null, keys }];
+  });
+  const searched = partial.map(({ id, vector }): [number, BoundIndex] => {
+    return [id, { predicate: condition(vector!.where!.sql), keys: [] }];
+  });
+  return new Map([...ordered, ...searched]);
 }

@@ -2,12 +2,12 @@
 import { quotedIdentifier } from "../../catalog/relation-names.js";
 import { type ColumnDef, forbidsOverlap, type IndexDef, type TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { Expr } from "../../query/expr/expr.js";
+import type { ColumnId, Expr } from "../../query/expr/expr.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
 import type { InsertPlan, OnConflict } from "../../query/plan/change-plans.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
-import { BOOL, OID, type SqlType } from "../../values/values.js";
+import { BOOL, BYTEA, OID, type SqlType } from "../../values/values.js";
 import type { ConflictTarget, InsertStatement, ListedNode, OnConflictNode } from "../parse/ast.js";
 import type { ColumnNode, ExprNode, QueryNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
@@ -45,6 +45,7 @@ import {
   rowColumnsOf,
   waitingGenerated,
 } from "./stored-row.js";
+import { storedColumns } from "./system-columns.js";
 
 export function bindInsert(node: InsertStatement, binding: Binding, parent: Scope | null = null): InsertPlan {
   const scope = new Scope(parent);
@@ -64,9 +65,18 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
   const oid = isBranch ? binding.newColumn("tableoid", OID, false) : null;
   const onConflict =
     node.onConflict === null ? null : bindOnConflict(node.onConflict, relation, name, rowColumns, scope, binding);
-  const row = relation.over(name, rowColumns);
   const stored = new Scope(scope);
-  stored.items = [oid === null ? row.item : { ...row.item, tableOid: columnExpr(oid) }];
+  // What the executor gives besides, if RETURNING asks for it.
+  const besides: { rowKey?: ColumnId; wasThere?: ColumnId } = {};
+  const rowKey = () => (besides.rowKey ??= binding.newColumn("row key", BYTEA, false).id);
+  const wasThere = (): Expr => {
+    besides.wasThere ??= binding.newColumn("was there", BOOL, false).id;
+    return { kind: "column", id: besides.wasThere, type: BOOL, name: "xmax" };
+  };
+  const updates = onConflict?.action === "update" ? wasThere : undefined;
+  const row = relation.over(name, rowColumns, rowKey);
+  const hidden = storedColumns(relation, name, rowColumns, rowKey, binding, updates);
+  stored.items = [{ ...row.item, ...hidden, ...(oid !== null && { tableOid: columnExpr(oid) }) }];
   addVersions(stored, node.returningNames, noRow(row.item.columns), row.item.columns);
   // Which row was there is not kept where ON CONFLICT updates it.
   if (onConflict?.action === "update") refuseOld(node, onConflict, stored);
@@ -78,6 +88,7 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
     ...partitioningOf(table, rowColumns, binding),
     ...waitingGenerated(table, rowColumns, binding),
     ...(oid !== null && returning !== null && { tableOid: oid.id }),
+    ...besides,
   };
   const plan = { kind: "insert", table, input, rowColumns, checks, returning, onConflict, columns } as const;
   return Object.freeze({ ...plan, ...partitioning, ...(relation.instead !== undefined && { instead: true as const }) });

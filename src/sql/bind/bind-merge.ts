@@ -37,7 +37,7 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
   checkReachable(node);
   const rows = rowsOf(table, { name: reference, alias: node.table.alias, rowKey: true }, binding);
   const name = node.table.alias?.name ?? face.name;
-  const before = relation.over(name, rows.columns);
+  const before = relation.over(name, rows.columns, () => rows.rowKey!);
   const target = {
     ...rows,
     plan: before.conditions.reduce(filtered, matchedRows(relation, rows, binding)),

@@ -19,6 +19,7 @@ import type { Binding } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { constant } from "./coerce.js";
 import type { ScopeColumn, ScopeItem } from "./scope.js";
+import { systemColumns } from "./system-columns.js";
 
 export interface FromSource {
   readonly plan: Plan;
@@ -132,7 +133,8 @@ function appendOf(
     tableOid: tableOid.id,
     columns: [...columns, ...(key === null ? [] : [key]), tableOid],
   });
-  const item = { ...itemFor(table, alias, columns, position), tableOid: columnExpr(tableOid) };
+  const of = itemFor(table, alias, columns, key?.id ?? null, position, binding);
+  const item = { ...of, tableOid: columnExpr(tableOid) };
   return { plan, items: [item], columns, rowKey: key?.id ?? null, tables };
 }
 
@@ -147,7 +149,8 @@ export function scanOf(
   const ids = table.columns.map((column) => column.id);
   const plan = plainScan(table, ids, alias?.name ?? table.name, rowKey, binding);
   const columns = rowKey ? plan.columns.slice(0, -1) : plan.columns;
-  return { plan, items: [itemFor(table, alias, columns, position)], columns, rowKey: plan.rowKey, tables: [] };
+  const item = itemFor(table, alias, columns, plan.rowKey, position, binding);
+  return { plan, items: [item], columns, rowKey: plan.rowKey, tables: [] };
 }
 
 function plainScan(
@@ -191,12 +194,16 @@ function itemFor(
   table: TableDef,
   alias: AliasNode | null,
   columns: readonly OutputColumn[],
+  rowKey: ColumnId | null,
   position: number,
+  { env }: Binding,
 ): ScopeItem {
+  const name = alias?.name ?? table.name;
   return {
-    name: alias?.name ?? table.name,
+    name,
     schema: alias === null ? table.schema : null,
     columns: renamed(columns, alias, position),
+    hidden: systemColumns({ table, name, columns: columns.map(columnExpr), env, rowKey: () => rowKey }),
     table,
     tableOid: constant(OID, oidOfId(table.id)),
     unqualified: true,

@@ -8,8 +8,10 @@ import { canSearch } from "../../catalog/search-index-ddl.js";
 import type { ColumnDef, SearchIndexDef, TableDef, VectorIndexDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { VECTOR_DIMENSIONS_MAX } from "../../protocol/limits.js";
+import type { ScalarFunction } from "../../query/expr/expr.js";
 import { formOf } from "../../query/expr/form-of.js";
 import { displayName } from "../../query/expr/types.js";
+import { someExpr } from "../../query/expr/walk.js";
 import { TEXT_SEARCH_CONFIGS } from "../../values/text-search-configs.js";
 import { TRIGRAMS } from "../../values/trigrams.js";
 import { type SqlType, typeOf } from "../../values/values.js";
@@ -26,10 +28,11 @@ import {
 import type { CreateIndexStatement, IndexElement, OptionNode } from "../parse/ast-definitions.js";
 import type { CallNode, ExprNode } from "../parse/ast-query.js";
 import type { ConstraintOf } from "./bind-constraint.js";
-import { bindExpr } from "./bind-expr.js";
+import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
+import { indexPredicate } from "./bind-index.js";
 import type { Binding } from "./binding.js";
-import { rowContext } from "./stored-expression.js";
+import { columnsRead, rowContext } from "./stored-expression.js";
 
 /** Of each the type that it is for, and the metric. */
 const OPERATOR_CLASSES: ReadonlyMap<string, readonly [string, VectorMetric]> = new Map([
@@ -121,7 +124,7 @@ function refuseParts(node: CreateIndexStatement, method: SearchIndexDef["method"
   if (node.unique) throw refuse("unique indexes");
   if (node.including.length > 0) throw refuse("included columns");
   if (method === "hnsw" && node.elements.length > 1) throw refuse("multicolumn indexes");
-  if (node.where !== null) throw refuse("partial indexes");
+  if (node.where !== null && method !== "hnsw") throw refuse("partial indexes");
   if (node.elements.some(({ descending }) => descending)) throw refuse("ASC/DESC options");
   if (node.elements.some(({ nullsFirst }) => nullsFirst !== null)) throw refuse("NULLS FIRST/LAST options");
 }
@@ -132,11 +135,13 @@ function vectorIndex(node: CreateIndexStatement, table: TableDef, binding: Bindi
   const { column, form } = searched(element, table, position, binding);
   if (isUnsearched(element, column.type)) {
     const { operatorClass } = element;
+    if (node.where !== null) throw noPartial(node);
     const declared = { keys: [{ column: column.name, ...(operatorClass !== null && { operatorClass }) }] };
     return { method: "hnsw", columns: [column.name], declared };
   }
-  if (!canSearch("hnsw", column.type)) throw notSearchable("hnsw", column, position);
   const { operatorClass } = element;
+  if (column.type.name === "varbit" && operatorClass?.startsWith("bit_")) throw notOfBits(column, position);
+  if (!canSearch("hnsw", column.type)) throw notSearchable("hnsw", column, position);
   const named = operatorClass === null ? null : OPERATOR_CLASSES.get(operatorClass);
   // pgvector has no lists by that distance.
   if (named === undefined || (node.method === "ivfflat" && named?.[1] === "l1")) {
@@ -154,8 +159,28 @@ function vectorIndex(node: CreateIndexStatement, table: TableDef, binding: Bindi
   if (node.method === "ivfflat") checkLists(node.options);
   const options = node.method === "ivfflat" ? [] : node.options;
   const vector = { ...vectorOptions(options, byClass), ...(form && { form }) };
-  return { method: "hnsw", columns: [column.name], vector };
+  const where = node.where === null ? {} : { where: partialOf(node.where, table, binding) };
+  return { method: "hnsw", columns: [column.name], vector, ...where };
 }
+
+/** The condition is also asked outside of statements. Throws 0A000, 42P17. */
+function partialOf(node: ExprNode, table: TableDef, binding: Binding) {
+  const sql = indexPredicate(node, table, binding);
+  const predicate = bindBoolean(node, "WHERE", rowContext(table, "index predicates", binding));
+  const isAlone = ({ routine, deferred, needsContext }: ScalarFunction) => !routine && !deferred && !needsContext;
+  if (someExpr(predicate, (expr) => expr.kind === "call" && !isAlone(expr.fn))) {
+    throw sqlError("0A000", "such a function in the predicate of an hnsw index is not supported", {
+      position: node.position,
+      hint: "Possible are columns, constants, and the operators and functions that need no setting and no statement.",
+    });
+  }
+  return { sql, columns: columnsRead(node) };
+}
+
+const noPartial = ({ where }: CreateIndexStatement) =>
+  sqlError("0A000", "a partial index of the kind hnsw is not supported for such a column", {
+    position: where!.position,
+  });
 
 /** What pgvector indexes and this index cannot have: only the definition is kept, so that schemas can be loaded. */
 function isUnsearched({ operatorClass, column }: IndexElement, { name, modifier }: SqlType): boolean {
@@ -179,6 +204,13 @@ function searched(element: IndexElement, table: TableDef, position: number, bind
   const type = typeOf(form.type, form.dimensions);
   return { column: { ...columnNamed(formed.column.name, table, position), type }, form };
 }
+
+/** In pgvector's words. */
+const notOfBits = ({ name }: ColumnDef, position: number) =>
+  sqlError("22023", "type not supported for hnsw index", {
+    position,
+    hint: `Declare "${name}" as bit(n), with the length of its values.`,
+  });
 
 /** Bits have no class by default, as in pgvector. Throws 42704. */
 function checkBits({ type }: ColumnDef, operatorClass: object | null, position: number): void {

@@ -4,7 +4,6 @@
  * types parameters and builds the logical plan; it reads no data.
  */
 import type { DdlCommand } from "../../catalog/ddl-command.js";
-import { missingColumn } from "../../catalog/did-you-mean.js";
 import { permissionDenied } from "../../catalog/rights.js";
 import type { TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
@@ -17,7 +16,6 @@ import { exprsOfPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/p
 import { isNamedOid } from "../../values/catalog-types.js";
 import { type SqlType, TEXT } from "../../values/values.js";
 import type {
-  AnalyzeStatement,
   CreateSchemaStatement,
   ExplainStatement,
   SetStatement,
@@ -31,6 +29,7 @@ import type { DropStatement, RenameStatement } from "../parse/ast-definitions.js
 import { parseSql } from "../parse/parse.js";
 import { bindAccess } from "./bind-access.js";
 import { bindAlterTable, bindRename } from "./bind-alter-table.js";
+import { bindAnalyze } from "./bind-analyze.js";
 import { bindComment } from "./bind-comment.js";
 import { bindCreateTableAs, bindCreateTableAsExecute, bindRefresh } from "./bind-create-table-as.js";
 import { bindCreateView, bindDropViews } from "./bind-create-view.js";
@@ -81,6 +80,7 @@ import { writesData } from "./sequence-functions.js";
 import { settleParameters } from "./settle-parameters.js";
 import { castColumns, project } from "./source.js";
 import { withName } from "./system/define-function.js";
+import { RowKeyNeeded } from "./system-columns.js";
 
 /**
  * Throws SQL errors as PostgreSQL has them (42P01, 42703, 42804, 42883, …) with the position of the offending token,
@@ -103,6 +103,15 @@ function withoutZeroPosition(error: unknown): unknown {
 }
 
 function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
+  try {
+    return bindOnce(node, env);
+  } catch (error) {
+    if (!(error instanceof RowKeyNeeded) || env.keyedTables?.has(error.tableId)) throw error;
+    return bindNode(node, { ...env, keyedTables: new Set([...(env.keyedTables ?? []), error.tableId]) });
+  }
+}
+
+function bindOnce(node: StatementNode, env: BindEnvironment): BoundStatement {
   const binding = new Binding(env, bindQuery, bindData);
   const bound = bindWith(node, binding);
   const [table] = binding.deniedSettled ? [] : binding.denied.values();
@@ -297,22 +306,6 @@ function createSchema(node: CreateSchemaStatement): BoundStatement {
 }
 
 /** Without names: all tables. */
-function bindAnalyze(node: AnalyzeStatement, binding: Binding): BoundStatement {
-  const named = node.tables.map((name) => lookUpTable(name, binding));
-  node.columns.forEach((columns, i) => {
-    const table = named[i]!;
-    const missing = columns.find((column) => !table.columns.some(({ name }) => name === column));
-    if (missing === undefined) return;
-    throw missingColumn(missing, table, null);
-  });
-  const rights = checkedRights(binding.env);
-  const mayAnalyze = ({ id }: TableDef) => rights === null || rights.mayAlter(id);
-  const others = named.find((table) => !mayAnalyze(table));
-  if (others !== undefined) throw sqlError("42501", `must be owner of table ${others.name}`);
-  if (node.kind === "vacuum") return { kind: "analyze", tag: "VACUUM", tables: [] };
-  const tables = named.length > 0 ? named : binding.env.catalog.tables().filter(mayAnalyze);
-  return { kind: "analyze", tag: "ANALYZE", tables };
-}
 
 /** Statements that become a plan. */
 function bindPlanned(node: StatementNode, binding: Binding): BoundQuery {

@@ -30,6 +30,7 @@ import { checkReturned, rowsOfView } from "./instead-of.js";
 import { checkAliases, Scope } from "./scope.js";
 import { filtered, project } from "./source.js";
 import { addVersions, bindChecks, bindReturning, inOrder, rowColumnsOf, waitingGenerated } from "./stored-row.js";
+import { oneRowPerPlace, storedColumns } from "./system-columns.js";
 
 export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scope | null = null): UpdatePlan {
   const scope = new Scope(parent);
@@ -47,9 +48,10 @@ export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scop
   requireReads(relation, rows.columns, [where, ...given.map(({ expr }) => expr)], binding);
   const rowColumns = rowColumnsOf(table, binding);
   const stored = new Scope(scope);
-  const after = relation.over(node.table.alias?.name ?? face.name, rowColumns);
-  const { tableOid } = scope.items[0]!;
-  stored.items = [{ ...after.item, ...(tableOid && { tableOid }) }, ...scope.items.slice(1)];
+  const after = relation.over(node.table.alias?.name ?? face.name, rowColumns, () => rows.rowKey!);
+  const { tableOid, name } = scope.items[0]!;
+  const hidden = storedColumns(relation, name!, rowColumns, () => rows.rowKey, binding);
+  stored.items = [{ ...after.item, ...(tableOid && { tableOid }), ...hidden }, ...scope.items.slice(1)];
   addVersions(stored, node.returningNames, scope.items[0]!.columns, after.item.columns);
   const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
   for (const columns of [rowColumns, rows.columns]) requireReads(relation, columns, returning?.exprs ?? [], binding);
@@ -117,7 +119,7 @@ export function bindChangedRows(
       ? rowsOf(table, { name: reference, alias, rowKey: true }, binding)
       : rowsOfView(relation.instead, table, alias, binding);
   const { columns: oldColumns } = rows;
-  const before = relation.over(node.table.alias?.name ?? face.name, oldColumns);
+  const before = relation.over(node.table.alias?.name ?? face.name, oldColumns, () => rows.rowKey!);
   const reads = [node.where, node.returning, node.assignments].some(namesColumns);
   if (reads) requireViewed(relation, oldColumns, binding);
   const found = foundRows(relation, rows, command, reads, binding);
@@ -130,7 +132,8 @@ export function bindChangedRows(
     rows,
     reads,
     input(where: ReturnType<typeof bindWhere>, within: Binding): Plan {
-      if (others === null) return filtered(scan, where);
+      const certain = node.where?.kind === "current of" ? null : oneRowPerPlace(table, where, rows.rowKey!);
+      if (others === null) return filtered(filtered(scan, where), certain);
       const columns = joinColumns("inner", scan, others);
       const join: Plan = Object.freeze({
         kind: "join",
@@ -141,10 +144,10 @@ export function bindChangedRows(
         lateral: false,
         columns,
       });
-      const rows = filtered(join, where);
+      const joined = filtered(filtered(join, where), certain);
       const keyLast = [...oldColumns, ...others.columns, ...scan.columns.slice(oldColumns.length)];
       return project(
-        rows,
+        joined,
         keyLast.map(columnExpr),
         keyLast.map((column) => column.name),
         within,

@@ -7,6 +7,7 @@ import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { Acting, Rights } from "../../catalog/rights.js";
 import type { TableDef } from "../../catalog/table.js";
+import type { NoticeFields } from "../../protocol/notice.js";
 import type { CallExpr, Expr, RoutineCall, TransitionTable } from "../../query/expr/expr.js";
 import type { TableFunction } from "../../query/expr/table-function.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
@@ -42,6 +43,8 @@ export interface BindEnvironment {
   readonly shapeOf?: (fn: TableFunction, args: readonly Value[]) => SqlType;
   /** Binds what cypher() in FROM reads; absent: it cannot be called. */
   readonly cypher?: CypherBinder;
+  /** Ids of the tables whose rows come with their storage keys, since the statement names their ctid; absent: none. */
+  readonly keyedTables?: ReadonlySet<number>;
   /** Of a statement inside a function: what names mean that no relation has, and what $n is. */
   readonly variables?: Variables;
   /** Of a statement inside a function: what its rows have to be. */
@@ -181,6 +184,7 @@ export interface BoundAnalyze {
   readonly kind: "analyze";
   readonly tag: "ANALYZE" | "VACUUM";
   readonly tables: readonly TableDef[];
+  readonly notices: readonly NoticeFields[];
 }
 
 export interface BoundDdl {

@@ -13,7 +13,7 @@ import type { Rights } from "../../catalog/rights.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { Expr } from "../../query/expr/expr.js";
+import type { ColumnId, Expr } from "../../query/expr/expr.js";
 import type { BoundCheck } from "../../query/plan/change-plans.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
@@ -33,6 +33,7 @@ import { checkedRights, ownersRights } from "./relation-rights.js";
 import { itemOf } from "./row-item.js";
 import { Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
 import { checkChangeable, targetColumn } from "./stored-row.js";
+import { systemColumns } from "./system-columns.js";
 
 export type ChangeCommand = "insert" | "update" | "delete" | "merge";
 
@@ -60,8 +61,11 @@ export interface ChangedRelation {
   readonly views: readonly { readonly view: ViewDef; readonly env: BindEnvironment }[];
   /** Names the table for rowsOf. */
   readonly reference: NameNode;
-  /** `columns`: parallel to the table's. */
-  over(name: string, columns: readonly OutputColumn[]): ChangedRow;
+  /**
+   * `columns`: parallel to the table's. `rowKey`: of the row, for a view that shows ctid; absent: 0A000 for such a
+   * view.
+   */
+  over(name: string, columns: readonly OutputColumn[], rowKey?: () => ColumnId): ChangedRow;
   /** The table's column behind one that the statement gives a value. Throws 42703, 0A000. */
   changedColumn(target: AssignmentTarget, command: ChangeCommand): ColumnDef;
 }
@@ -121,9 +125,9 @@ function throughView(view: ViewDef, command: ChangeCommand, binding: Binding): C
   const { instead } = bottom;
   const named = bottom.below as TableDef;
   const table = instead === null ? checkChangeable(binding.env.catalog.tableById(named.id)!) : named;
-  const over = (name: string, columns: readonly OutputColumn[]): ChangedRow => {
+  const over = (name: string, columns: readonly OutputColumn[], rowKey = noKey): ChangedRow => {
     const byId = new Map(table.columns.map(({ id }, i) => [id, columnExpr(columns[i]!)]));
-    const row = rowOver(top, (id) => byId.get(id)!, false, binding);
+    const row = rowOver(top, { exprOf: (id) => byId.get(id)!, rowKey }, false, binding);
     return { ...row, item: itemNamed(name, name === view.name ? view.schema : null, row.columns, face) };
   };
   const defaults = new Map<number, string>();
@@ -183,7 +187,7 @@ function baseColumns(
   if ("view" in level.below) baseColumns(level.below, table, defaults, binding);
   const columns = table.columns.map(({ name, type }) => binding.newColumn(name, type, true));
   const exprOf = (id: number) => columnExpr(columns[table.columns.findIndex((column) => column.id === id)]!);
-  const ids = rowOver(level, exprOf, false, binding).columns.map(({ expr }) => {
+  const ids = rowOver(level, { exprOf, rowKey: () => ANY_COLUMN }, false, binding).columns.map(({ expr }) => {
     const i = expr.kind === "column" ? columns.findIndex(({ id }) => id === expr.id) : -1;
     return table.columns[i]?.id ?? null;
   });
@@ -277,6 +281,21 @@ function bottomOf(level: Level): Level {
   return "view" in level.below ? bottomOf(level.below) : level;
 }
 
+/** A row of the table. */
+interface TableRow {
+  readonly exprOf: (columnId: number) => Expr;
+  readonly rowKey: () => ColumnId;
+}
+
+/** Of expressions that are looked at, and never computed. */
+export const ANY_COLUMN: ColumnId = 0;
+
+const noKey = (): ColumnId => {
+  throw sqlError("0A000", "ctid of a view is not supported in this statement", {
+    hint: "Use UPDATE or DELETE, or the view's table.",
+  });
+};
+
 interface LevelRow extends Omit<ChangedRow, "item"> {
   readonly columns: readonly ScopeColumn[];
 }
@@ -285,19 +304,23 @@ interface LevelRow extends Omit<ChangedRow, "item"> {
  * The level's row over a row of the table. `isChecked`: a view above checks new rows against this one's condition too.
  * Conditions of inner views are checked first.
  */
-function rowOver(level: Level, exprOf: (columnId: number) => Expr, isChecked: boolean, binding: Binding): LevelRow {
+function rowOver(level: Level, row: TableRow, isChecked: boolean, binding: Binding): LevelRow {
   const { view, body, from, below } = level;
   const cascades = isChecked || view.checkOption === "cascaded";
   const inner: LevelRow =
     "view" in below
-      ? rowOver(below, exprOf, cascades, binding)
-      : { columns: below.columns.map(({ id, name }) => ({ name, expr: exprOf(id) })), conditions: [], checks: [] };
+      ? rowOver(below, row, cascades, binding)
+      : { columns: below.columns.map(({ id, name }) => ({ name, expr: row.exprOf(id) })), conditions: [], checks: [] };
   return binding.within(level.env, () => {
     const names = from.alias?.columns ?? [];
     const columns = inner.columns.map((column, i) => ({ ...column, name: names[i] ?? column.name }));
     const own = "view" in below ? below.view : below;
     const scope = new Scope(null);
-    scope.items = [itemNamed(from.alias?.name ?? own.name, from.alias ? null : own.schema, columns, null)];
+    const called = from.alias?.name ?? own.name;
+    const item = itemNamed(called, from.alias ? null : own.schema, columns, null);
+    const exprs = inner.columns.map(({ expr }) => expr);
+    const facts = { name: called, columns: exprs, env: binding.env, rowKey: row.rowKey };
+    scope.items = [{ ...item, ...(!("view" in below) && { hidden: systemColumns({ table: below, ...facts }) }) }];
     const targets = bindTargets(body.targets, contextOf(binding, scope, "SELECT"));
     const condition = body.where === null ? null : bindBoolean(body.where, "WHERE", contextOf(binding, scope, "WHERE"));
     const checks =

@@ -8,7 +8,7 @@ import type { Expr } from "../../query/expr/expr.js";
 import type { MergeAction, OnConflict } from "../../query/plan/change-plans.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { Binding } from "./binding.js";
-import type { ChangedRelation } from "./changed-relation.js";
+import { ANY_COLUMN, type ChangedRelation } from "./changed-relation.js";
 import { checkedRights, requireChange, requireReadable } from "./relation-rights.js";
 import { existingChecks, policyChecks, policyFilter } from "./row-security.js";
 
@@ -58,7 +58,7 @@ export function requireReads(
 export function requireViewed(relation: ChangedRelation, row: readonly OutputColumn[], binding: Binding): void {
   const { table, views, rights, over } = relation;
   if (rights === null || views.length === 0) return;
-  const { item, conditions } = over(table.name, row);
+  const { item, conditions } = over(table.name, row, () => ANY_COLUMN);
   const read = [...item.columns.map(({ expr }) => expr), ...conditions];
   requireReadable(table, row, read, { ...binding.env, rights });
 }
@@ -95,8 +95,8 @@ export function withPolicies(
   const rights = relation.rights!;
   return {
     ...relation,
-    over: (name, columns) => {
-      const row = relation.over(name, columns);
+    over: (name, columns, rowKey) => {
+      const row = relation.over(name, columns, rowKey);
       const policies = binding.within({ ...binding.env, rights }, () =>
         policyChecks(relation.table, columns, command, reads, rights, binding),
       );

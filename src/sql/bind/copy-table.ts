@@ -8,7 +8,13 @@ import type {
   NewKey,
 } from "../../catalog/ddl-command.js";
 import { PLAIN_SEQUENCE } from "../../catalog/sequence.js";
-import { EXPRESSION_COLUMN, type IndexColumn, type IndexDef, type TableDef } from "../../catalog/table.js";
+import {
+  EXPRESSION_COLUMN,
+  type IndexColumn,
+  type IndexDef,
+  type TableDef,
+  type VectorIndexDef,
+} from "../../catalog/table.js";
 import type { RecordField } from "../../values/values.js";
 import type { CreateTableStatement } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
@@ -143,7 +149,8 @@ export function copyTable({ table: name, options }: CreateTableStatement["like"]
           }),
         },
       }),
-      ...(vector && { vector }),
+      ...(vector && { vector: withoutWhere(vector) }),
+      ...(vector?.where && { where: { sql: vector.where.sql, columns: vector.where.columnIds.map(nameOf) } }),
       ...(text && { text }),
     })),
   };
@@ -157,4 +164,8 @@ function copyKey({ columnId, descending, nullsFirst, expression }: IndexColumn, 
 
 function exclusionOf({ deferrable, operators }: IndexDef): NonNullable<CreateIndexCommand["exclusion"]> {
   return { deferrable: deferrable ?? null, ...(operators && { operators }) };
+}
+
+function withoutWhere({ where: _, ...vector }: VectorIndexDef): Omit<VectorIndexDef, "where"> {
+  return vector;
 }

@@ -1,8 +1,8 @@
 /**
  * WHERE CURRENT OF: the row that a cursor stands on. A cursor's plan gives, after its own columns, what tells the rows
- * of its tables: the primary key, or the key in storage of rows that it locks, because to read that key of all rows
- * would take longer. UPDATE and DELETE look for a row that has the same. So the row is found again after it was
- * changed, unless its primary key was.
+ * of its tables: the primary key, or the key in storage. To read those keys of all rows takes longer, so they are read
+ * where rows are locked, and where tables inherit. UPDATE and DELETE look for a row that has the same. So the row is
+ * found again after it was changed, unless its primary key was.
  */
 import { sqlError } from "../../protocol/errors.js";
 import { Capability, need } from "../../query/expr/capability.js";
@@ -26,7 +26,7 @@ export interface CurrentRows {
 /** Registered by the session. */
 export const CURRENT_ROWS = new Capability<CurrentRows>("Cursors need a session; there is none here.");
 
-/** The condition of UPDATE and DELETE. Throws 0A000 for a view, a variable, and a table with heirs. */
+/** The condition of UPDATE and DELETE. Throws 0A000 for a view and a variable. */
 export function bindCurrentOf(
   { cursor, position }: CurrentOfNode,
   { table, face, instead }: ChangedRelation,
@@ -40,11 +40,6 @@ export function bindCurrentOf(
   }
   if (face !== table || instead !== undefined) {
     throw sqlError("0A000", "WHERE CURRENT OF on a view is not implemented", { position });
-  }
-  if (rows.tables.length > 0 && table.partitionKey === undefined) {
-    throw sqlError("0A000", "WHERE CURRENT OF is not supported for a table that others inherit from", {
-      hint: "Say ONLY before the table's name, there and in the cursor's query.",
-    });
   }
   const key = keyTelling(table, rows);
   const parts: readonly (readonly [part: number, column: Expr])[] =

@@ -1,14 +1,15 @@
 /** Notes what tells the rows of a table in a cursor's query, for WHERE CURRENT OF (current-of.ts). */
 import type { TableDef } from "../../catalog/table.js";
-import type { ColumnId, Expr } from "../../query/expr/expr.js";
+import type { Expr } from "../../query/expr/expr.js";
 import { isNamedOid } from "../../values/catalog-types.js";
 import { BYTEA } from "../../values/values.js";
 import type { TableRows } from "./bind-scan.js";
 import type { Binding } from "./binding.js";
 import { ROW_KEY } from "./cursor-tables.js";
 
-/** Notes a table of a cursor's query. `rowKey`: null where rows are not locked. */
-export function noteCursorTable(table: TableDef, rows: TableRows, rowKey: ColumnId | null, binding: Binding): void {
+/** Notes a table of a cursor's query. */
+export function noteCursorTable(table: TableDef, rows: TableRows, binding: Binding): void {
+  const { rowKey } = rows;
   const key = keyTelling(table, rows);
   const shown = rows.items[0]!.columns;
   const columns = key.map((id) => shown[table.columns.findIndex((column) => column.id === id)]!.expr);

@@ -22,6 +22,12 @@ export interface ScopeColumn {
   readonly expr: Expr;
 }
 
+/** Like a map of expressions by name (system-columns.ts). */
+export interface SystemColumns {
+  has(name: string): boolean;
+  get(name: string): Expr | undefined;
+}
+
 /** A relation in FROM, or what a join makes of two. */
 export interface ScopeItem {
   /** The alias; null for a join without one, whose columns have no qualifier. */
@@ -32,8 +38,8 @@ export interface ScopeItem {
   readonly table: TableDef | null;
   /** Set for a table: the OID of the one that the row is stored in. Found by its name, but no part of `*`. */
   readonly tableOid?: Expr;
-  /** Of a relation of the system: ctid, xmin and the like, likewise. */
-  readonly hidden?: ReadonlyMap<string, Expr>;
+  /** ctid, xmin and the like, likewise. */
+  readonly hidden?: SystemColumns;
   /** Whether its columns may be named without a qualifier, and come with `*`. */
   readonly unqualified: boolean;
   /** Whether it may be named as a qualifier. */
@@ -61,7 +67,7 @@ export interface CommonTable {
   working: { readonly table: PlanTable; readonly columns: readonly OutputColumn[] } | null;
 }
 
-/** The name of a table's one system column. */
+/** The system column that has a table's OID. */
 export const TABLE_OID = "tableoid";
 
 export class Scope {
@@ -183,15 +189,14 @@ export class Scope {
         found = { ...column, item };
       }
     }
-    return found ?? (name === TABLE_OID ? this.systemColumn(node) : this.hiddenColumn(name));
+    return found ?? (name === TABLE_OID ? this.systemColumn(node) : this.hiddenColumn(name, node));
   }
 
-  private hiddenColumn(name: string) {
-    for (const item of this.items) {
-      const expr = item.hidden?.get(name);
-      if (expr !== undefined) return { name, expr, item };
-    }
-    return null;
+  private hiddenColumn(name: string, { position }: ColumnNode) {
+    const items = this.items.filter((item) => item.qualifiable && item.hidden?.has(name));
+    if (items.length > 1) throw sqlError("42702", `column reference "${name}" is ambiguous`, { position });
+    const [item] = items;
+    return item === undefined ? null : { name, expr: item.hidden!.get(name)!, item };
   }
 
   /** `tableoid` of the one table in this query. */

@@ -1,7 +1,7 @@
 /** COPY as PostgreSQL's grammar reads it. Only the protocol's own server runs it: its rows are messages. */
 import { hasSqlDetails, parseSync } from "libpg-query";
 import { sqlError } from "../../protocol/errors.js";
-import { beginsWith, skipBlank } from "./tokens.js";
+import { beginsWith, skipBlank, tokenize } from "./tokens.js";
 
 export interface CopyStatement {
   readonly direction: "in" | "out";
@@ -15,9 +15,17 @@ export interface CopyStatement {
   readonly delimiter: string;
   readonly nullText: string;
   readonly quote: string;
+  readonly escape: string;
   readonly header: boolean;
+  /** The header must have the names of the columns. */
+  readonly matchesHeader: boolean;
   /** Of CSV: columns that are quoted always; "*": all. */
   readonly forceQuote: readonly string[] | "*";
+  /** Of CSV that comes in: columns whose quoted fields may be NULL, and those that never are. */
+  readonly forceNull: readonly string[] | "*";
+  readonly forceNotNull: readonly string[] | "*";
+  /** Text of the condition that rows must satisfy to be stored; null: none. */
+  readonly where: string | null;
 }
 
 const COPY = /copy\b/iy;
@@ -48,7 +56,6 @@ export function parseCopy(text: string): CopyStatement | null {
       hint: "Use psql's \\copy, or COPY … FROM STDIN.",
     });
   }
-  if (raw.whereClause !== undefined) throw sqlError("0A000", "COPY FROM with WHERE is not supported");
   const options = new Map((raw.options ?? []).map(({ DefElem }) => [DefElem.defname, optionValue(DefElem.arg)]));
   const format = formatOf(options);
   return {
@@ -57,7 +64,8 @@ export function parseCopy(text: string): CopyStatement | null {
     query: raw.query === undefined ? null : queryIn(text),
     columns: raw.attlist?.map(({ String: name }) => name.sval) ?? null,
     format,
-    ...styleOf(options, format),
+    where: raw.whereClause === undefined ? null : conditionIn(text),
+    ...styleOf(options, format, direction),
   };
 }
 
@@ -93,19 +101,30 @@ function formatOf(options: ReadonlyMap<string, OptionValue>): CopyStatement["for
 /** Options that change nothing here, and those that only a value that is in force anyway may have. */
 const IGNORED = new Set(["format", "freeze"]);
 
-function styleOf(options: ReadonlyMap<string, OptionValue>, format: CopyStatement["format"]) {
+type Style = Omit<CopyStatement, "direction" | "table" | "query" | "columns" | "format" | "where">;
+
+function styleOf(
+  options: ReadonlyMap<string, OptionValue>,
+  format: CopyStatement["format"],
+  direction: CopyStatement["direction"],
+): Style {
   const isCsv = format === "csv";
-  let style = {
+  let style: Style = {
     delimiter: isCsv ? "," : "\t",
     nullText: isCsv ? "" : "\\N",
     quote: '"',
+    escape: "",
     header: false,
-    forceQuote: [] as readonly string[] | "*",
+    matchesHeader: false,
+    forceQuote: [],
+    forceNull: [],
+    forceNotNull: [],
   };
   for (const [name, value] of options) {
     if (IGNORED.has(name)) continue;
-    style = { ...style, ...optionOf(name, value, isCsv, options) };
+    style = { ...style, ...optionOf(name, value, isCsv, direction) };
   }
+  style = { ...style, escape: style.escape || style.quote };
   if (!isCsv && /[\\.a-z0-9]/.test(style.delimiter)) {
     throw sqlError("22023", `COPY delimiter cannot be "${style.delimiter}"`);
   }
@@ -113,24 +132,45 @@ function styleOf(options: ReadonlyMap<string, OptionValue>, format: CopyStatemen
   return style;
 }
 
-function optionOf(name: string, value: OptionValue, isCsv: boolean, options: ReadonlyMap<string, OptionValue>) {
+/** What the options of CSV that name columns are about. */
+const FORCING = {
+  force_quote: ["forceQuote", "out", "COPY force quote"],
+  force_null: ["forceNull", "in", "COPY force null"],
+  force_not_null: ["forceNotNull", "in", "COPY force not null"],
+} as const;
+
+function optionOf(
+  name: string,
+  value: OptionValue,
+  isCsv: boolean,
+  direction: CopyStatement["direction"],
+): Partial<Style> {
   switch (name) {
     case "delimiter":
       return { delimiter: oneByte("delimiter", value) };
     case "null":
       return { nullText: String(value) };
     case "header":
+      if (/^match$/i.test(String(value))) {
+        if (direction === "in") return { header: true, matchesHeader: true };
+        throw sqlError("0A000", 'cannot use "match" with HEADER in COPY TO');
+      }
       return { header: value !== false && !/^(?:false|off|no|0)$/i.test(String(value)) };
     case "quote":
       if (!isCsv) throw sqlError("0A000", "COPY quote available only in CSV mode");
       return { quote: oneByte("quote", value) };
     case "escape":
-      if (value !== (options.get("quote") ?? '"')) {
-        throw sqlError("0A000", "COPY takes no escape character other than the quote");
-      }
-      return {};
+      if (!isCsv) throw sqlError("0A000", "COPY escape available only in CSV mode");
+      return { escape: oneByte("escape", value) };
     case "force_quote":
-      return { forceQuote: value === "*" ? ("*" as const) : (value as readonly string[]) };
+    case "force_null":
+    case "force_not_null": {
+      const [key, way, what] = FORCING[name];
+      if (!isCsv) throw sqlError("0A000", `${what} available only in CSV mode`);
+      if (direction !== way)
+        throw sqlError("0A000", `${what} only available using COPY ${way === "in" ? "FROM" : "TO"}`);
+      return { [key]: value as readonly string[] | "*" };
+    }
     case "encoding":
       if (!/^utf-?8$|^unicode$|^sql_ascii$/i.test(String(value))) {
         throw sqlError("0A000", `COPY takes the encoding UTF8 only, not "${String(value)}"`);
@@ -153,4 +193,12 @@ function queryIn(text: string): string {
   const to = /\)\s*to\s+stdout\b[\s\S]*$/i.exec(text);
   if (from < 0 || to === null) throw sqlError("42601", "COPY of a query is written COPY (query) TO STDOUT");
   return text.slice(from + 1, to.index);
+}
+
+/** Behind the first WHERE outside of parentheses; the grammar has read the rest. */
+function conditionIn(text: string): string {
+  const tokens = tokenize(text);
+  const where = tokens.find(({ text: word, kind, depth }) => kind === "word" && depth === 0 && word === "where")!;
+  const last = tokens.at(-1)!;
+  return text.slice(where.end, last.text === ";" ? last.start : text.length);
 }

@@ -38,7 +38,13 @@ export class RoutineRunner {
   constructor(private readonly host: RoutineHost) {}
 
   call(routine: RoutineCall, args: readonly Value[], context: ExecContext, canWait: boolean): Value | Promise<Value> {
-    return this.run(routine, context, canWait, (body, invocation) => body.value(args, invocation));
+    const value = this.run(routine, context, canWait, (body, invocation) => body.value(args, invocation));
+    if (canWait || !(value instanceof Promise)) return value;
+    // A function in its FROM waits. Nobody is told how that ends, and it may be after the statement's end.
+    value.catch(() => undefined);
+    throw sqlError("0A000", "a function that is called here would have to wait for another one in its FROM", {
+      hint: "Call it by itself in a select list or in FROM.",
+    });
   }
 
   /** Rows of a function in FROM: of one that returns a value, that value or the fields of its record. */

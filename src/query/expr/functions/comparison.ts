@@ -106,6 +106,7 @@ const ORDERED = [
   TSVECTOR,
   CHAR,
   LTREE,
+  typeOf("tid"),
   ...Object.values(RANGES),
   ...Object.values(MULTIRANGES),
 ];

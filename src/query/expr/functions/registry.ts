@@ -39,6 +39,7 @@ import { ORDERED_SET_FAMILIES, ORDERED_SETS } from "./ordered-sets.js";
 import { OWN_RANGE_AGGREGATES, OWN_RANGE_FAMILIES, OWN_RANGE_OPERATORS } from "./own-ranges.js";
 import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
 import { PRETTY_JSON } from "./pretty-json.js";
+import { RANGE_OPERATOR_FUNCTIONS } from "./range-operator-functions.js";
 import { RANGE_AGGREGATES, RANGE_FUNCTIONS, RANGE_OPERATORS } from "./ranges.js";
 import { STATISTICS } from "./statistics.js";
 import { TEXT_FAMILIES, TEXT_FUNCTIONS, TEXT_OPERATOR_FAMILIES, TEXT_OPERATORS } from "./text.js";
@@ -148,7 +149,10 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   { title: "Enum functions", families: ENUM_FAMILIES },
   { title: "Session and other functions", functions: MISC_FUNCTIONS, families: MISC_FAMILIES },
-  { title: "Functions behind operators and aggregates", functions: [...OPERATOR_FUNCTIONS, ...AGGREGATE_STATES] },
+  {
+    title: "Functions behind operators and aggregates",
+    functions: [...OPERATOR_FUNCTIONS, ...RANGE_OPERATOR_FUNCTIONS, ...AGGREGATE_STATES],
+  },
   { title: "Aggregate functions", aggregates: AGGREGATE_TABLE, aggregateFamilies: AGGREGATE_FAMILY_TABLE },
   { title: "Range aggregate functions", aggregates: RANGE_AGGREGATES, aggregateFamilies: OWN_RANGE_AGGREGATES },
   { title: "Statistical aggregate functions", aggregates: STATISTICS },

@@ -143,7 +143,7 @@ function searchIndexFacts(table: TableDef, index: SearchIndexDef): IndexFacts {
     method: SEARCH_METHOD_OIDS[method],
     ...PLAIN_INDEX,
     options: columnIds.map(() => 0),
-    predicate: index.declared?.where ?? null,
+    predicate: index.declared?.where ?? index.vector?.where?.sql ?? null,
     definition: `CREATE INDEX ${quoteIdentifier(name)} ON ${qualified(table)} USING ${method} ${searchKeys(table, index)}`,
   };
 }
@@ -168,7 +168,8 @@ function searchKeys(table: TableDef, { columnIds, vector, text, declared }: Sear
   const { form } = vector;
   const type = form?.type ?? table.columns.find(({ id }) => id === columnIds[0])!.type.name;
   const key = form === undefined ? columns : formText(form, columns);
-  return `(${key} ${operatorClassFor(metric, type)}) WITH (m='${m}', ef_construction='${efConstruction}'${searched}${compressed})`;
+  const where = vector.where === undefined ? "" : ` WHERE ${inParentheses(vector.where.sql)}`;
+  return `(${key} ${operatorClassFor(metric, type)}) WITH (m='${m}', ef_construction='${efConstruction}'${searched}${compressed})${where}`;
 }
 
 function indexFacts(table: TableDef, index: IndexDef): IndexFacts {

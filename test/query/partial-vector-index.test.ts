@@ -1,0 +1,99 @@
+/** An hnsw index with a condition: it has the rows that satisfy it, and finds what reading all rows gives. */
+import t from "tap";
+import { open } from "../conformance/sql-adapter.js";
+
+const VECTOR = "ARRAY[sin(i), cos(i * 3), sin(i * 7)]::real[]::vector";
+const QUERY = "[0.3,0.1,-0.2]";
+/** Conditions of queries, and whether one of the indexes has all rows that satisfy it. */
+const CONDITIONS: readonly (readonly [condition: string, index: string | null])[] = [
+  ["shop = 3", "of_three"],
+  ["id % 2 = 0 AND shop = 3", "of_three"],
+  ["shop IN (3)", "of_three"],
+  ["price > 50", "dear"],
+  ["price > 40", "dear"],
+  ["price BETWEEN 60 AND 70 AND shop = 4", "dear"],
+  ["shop = 4", null],
+  ["price > 39", null],
+  ["shop = 3 OR shop = 4", null],
+  ["true", null],
+];
+
+t.test("the same rows as without the index", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  const exec = (sql: string, params: readonly string[] = []) => database.exec(sql, [...params]);
+  await exec("CREATE TABLE item (id int PRIMARY KEY, shop int, price numeric, v vector(3))");
+  await exec(`INSERT INTO item SELECT i, i % 5, i % 97, CASE WHEN i % 50 = 0 THEN NULL ELSE ${VECTOR} END
+     FROM generate_series(1, 900) i`);
+  await exec("CREATE INDEX of_three ON item USING hnsw (v vector_l2_ops) WHERE (shop = 3)");
+  await exec("CREATE INDEX dear ON item USING hnsw (v vector_l2_ops) WHERE price > 40 AND shop IS NOT NULL");
+  for (let i = 0; i < 400; i++) await new Promise((resolve) => setImmediate(resolve));
+  const compare = async (when: string) => {
+    for (const [condition, index] of CONDITIONS) {
+      const where = condition.includes("price") ? `${condition} AND shop IS NOT NULL` : condition;
+      const sql = (order: string) => `SELECT id, v <-> $1 FROM item WHERE ${where} ORDER BY ${order} LIMIT 9`;
+      const plan = (await exec(`EXPLAIN ${sql("v <-> $1")}`, [QUERY])).rows.join("\n");
+      if (index === null) t.notMatch(plan, /Vector Search/, where);
+      else t.match(plan, new RegExp(`Vector Search using ${index} `), where);
+      const found = await exec(sql("v <-> $1"), [QUERY]);
+      t.same(found.rows, (await exec(sql("(v <-> $1) + 0"), [QUERY])).rows, `${when}: ${where}`);
+    }
+  };
+  await compare("when it is ready");
+  const items = async () =>
+    (await exec("SELECT indexname, items FROM tessera_search_indexes ORDER BY 1")).rows.map((row) => row.join(" "));
+  t.same(await items(), ["dear 495", "of_three 180"], "rows that fail the condition, or have no vector, are not in it");
+  await exec("UPDATE item SET shop = 3 WHERE id % 10 = 4");
+  await exec("UPDATE item SET shop = 1 WHERE id % 20 = 8");
+  await exec(`UPDATE item SET v = '${QUERY}' WHERE id = 203`);
+  await exec("DELETE FROM item WHERE id % 10 = 7");
+  await exec(
+    `INSERT INTO item VALUES (2000, 3, 96, '${QUERY}'), (2001, 4, 96, '[0.3,0.1,-0.21]'), (2002, NULL, 99, '${QUERY}')`,
+  );
+  await compare("after changes");
+  await exec("BEGIN");
+  await exec("UPDATE item SET shop = 3, v = '[0.3,0.1,-0.19]' WHERE id = 30");
+  await exec("UPDATE item SET shop = 2 WHERE id = 2000");
+  await compare("in the transaction that changes rows");
+  await exec("ROLLBACK");
+  t.same((await exec("SELECT indexdef FROM pg_indexes WHERE indexname = 'of_three'")).rows, [
+    [
+      "CREATE INDEX of_three ON public.item USING hnsw (v vector_l2_ops) WITH (m='16', ef_construction='64') WHERE (shop = 3)",
+    ],
+  ]);
+  await exec("ALTER TABLE item RENAME COLUMN shop TO branch");
+  const plan = await exec(`EXPLAIN SELECT id FROM item WHERE branch = 3 ORDER BY v <-> '${QUERY}' LIMIT 2`);
+  t.match(plan.rows.join("\n"), /Vector Search using of_three/);
+  const near = `SELECT id FROM item WHERE branch = 3 ORDER BY v <-> '${QUERY}' LIMIT 2`;
+  t.same((await exec(near)).rows, [["203"], ["2000"]]);
+  await exec("CREATE TABLE copy (LIKE item INCLUDING ALL)");
+  const copied = await exec(
+    "SELECT indexdef FROM pg_indexes WHERE tablename = 'copy' AND indexdef LIKE '%branch = 3%'",
+  );
+  t.equal(copied.rows.length, 1);
+  await t.rejects(exec("ALTER TABLE item ALTER COLUMN branch TYPE text"), {
+    message: 'index "of_three" has a condition on column "branch"',
+  });
+  await exec("ALTER TABLE item DROP COLUMN branch");
+  t.same((await exec("SELECT indexname FROM pg_indexes WHERE tablename = 'item'")).rows, [["item_pkey"]]);
+});
+
+t.test("what a condition cannot be", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  await database.exec("CREATE TABLE item (id int, day timestamptz, v vector(3), b bit(8))");
+  await database.exec(
+    "CREATE FUNCTION odd(n int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN n % 2 = 1; END'",
+  );
+  for (const [where, message] of [
+    ["day < now()", "functions in index predicate must be marked IMMUTABLE"],
+    ["odd(id)", "such a function in the predicate of an hnsw index is not supported"],
+    ["nothing > 1", 'column "nothing" does not exist'],
+  ]) {
+    const sql = `CREATE INDEX ON item USING hnsw (v vector_l2_ops) WHERE ${where}`;
+    await t.rejects(database.exec(sql), { message }, where);
+  }
+  await t.rejects(database.exec("CREATE INDEX ON item USING hnsw (b bit_jaccard_ops) WHERE id > 1"), {
+    message: "a partial index of the kind hnsw is not supported for such a column",
+  });
+});
