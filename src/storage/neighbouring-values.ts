@@ -2,8 +2,9 @@
  * Reads many keys that may lie side by side, as those of an UPDATE of a range do: by a cursor where they do, which
  * costs a quarter of looking each up. Owned by layered-engine.ts.
  */
+
+import { ROW_PREFIX_BYTES } from "../values/row-place.js";
 import type { Engine } from "./engine.js";
-import { ROW_PREFIX_BYTES } from "./keys.js";
 import type { KeyRange } from "./store.js";
 
 /** Fewer keys are looked up. */
