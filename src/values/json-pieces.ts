@@ -221,8 +221,8 @@ class PieceReader {
       this.text = { parts: [], from: this.textAt + 1 };
     }
     let end = this.at;
-    // Not within a character.
-    while ((bytes[end]! & 0xc0) === 0x80) end--;
+    // Not within a character, which has up to three bytes behind its first. More of them are no character of UTF-8.
+    while (end > this.at - 3 && (bytes[end]! & 0xc0) === 0x80) end--;
     this.readText(this.text, end);
   }
 

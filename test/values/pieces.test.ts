@@ -59,6 +59,15 @@ t.test("a long text is read in parts, whatever it is made of", async (t) => {
   );
 });
 
+t.test("bytes that are no characters of UTF-8 are read once each", async (t) => {
+  // Each of them looks like one within a character. Going back over all of them for each would take hours.
+  const count = 1024 * 1024;
+  const body = Buffer.concat([Buffer.from('{"a":"'), Buffer.alloc(count, 0x80), Buffer.from('"}')]);
+  const options = { parse: JSON.parse, pieceBytes: 64 * 1024 };
+  const { a } = (await readJsonInPieces(body, turns, options)) as { a: string };
+  t.equal(a, "\ufffd".repeat(count));
+});
+
 t.test("JSON that is wrong is refused, and nothing that is right", async () => {
   const change = fc.record({
     at: fc.nat(),

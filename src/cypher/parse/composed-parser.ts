@@ -39,7 +39,7 @@ export abstract class ComposedParser extends QueryParser {
   protected override part(open: boolean): SingleQuery {
     const position = this.position();
     if (this.keyword === "WHEN") throw this.bareInUnion();
-    if (!this.accept("{")) return this.singleQuery(open);
+    if (!this.isQueryInBraces() || !this.accept("{")) return this.singleQuery(open);
     const query = this.braced(open);
     const columns = columnsOf(query);
     if (columns === null && query.parts.length > 1) {
@@ -47,6 +47,12 @@ export abstract class ComposedParser extends QueryParser {
       throw this.error(position, "InvalidClauseComposition", what);
     }
     return singleOf(query, columns ?? []);
+  }
+
+  /** Not an object of JSON, say, which was sent in the place of a query. */
+  private isQueryInBraces(): boolean {
+    const next = this.at + 1;
+    return this.kind === "{" && (this.kinds[next] === "{" || this.keywords[next] !== "");
   }
 
   private bareInUnion(): DbError {

@@ -196,12 +196,16 @@ class NearestScanOperator implements Operator {
 
   /** What the search is still to measure or to ask, and then the search again. */
   private async goOn(index: VectorIndex, query: Float32Array, count: number): Promise<Batch | null> {
-    const { context } = this;
+    const { context, program } = this;
     for (;;) {
       await context.yieldTurn();
       if (index.state !== "ready") break;
       // Rows that have come are measured if they pass.
       if (this.filter !== null && !this.step(index, count)) continue;
+      // What was seen otherwise may be in the index by now.
+      const corrections = vectorCorrections(index, program.layout, context);
+      if (corrections === null) break;
+      this.seen = corrections.slots;
       const passing = this.allowed(index) ?? undefined;
       let isDone = this.long!.step(passing);
       while (!isDone && !context.shouldYield()) isDone = this.long!.step(passing);
@@ -285,7 +289,9 @@ class NearestScanOperator implements Operator {
     const mayWalk = ef !== Number.POSITIVE_INFINITY && this.filterMode() !== "pre";
     if (mayWalk && passing > Math.max(COMPARED_MAX, COMPARED_SHARE_MAX * index.count)) {
       const found = index.body.search(query, count, ef, allowed);
-      if (found.slots.length >= Math.min(count, passing - this.seen.size)) return found;
+      let seenPassing = 0;
+      for (const slot of this.seen) if (marks.passes(slot)) seenPassing++;
+      if (found.slots.length >= Math.min(count, passing - seenPassing)) return found;
     }
     return index.body.nearest(query, count, allowed);
   }
