@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { debuglog } from "node:util";
 import { Script } from "node:vm";
+import { threadId } from "node:worker_threads";
 
 /** The entry's script, beside this file: its name has a hash of its text. The bundler puts it here. */
 declare const SCRIPT: string;
@@ -74,8 +75,10 @@ function saveCode(script: Script): void {
   const [place, code] = [codePath(), script.createCachedData()];
   const kept = statSync(place, { throwIfNoEntry: false })?.size ?? 0;
   if (kept >= DIGEST_BYTES + code.length) return;
-  writeFileSync(`${place}.new`, Buffer.concat([digestOf(code), code]));
-  renameSync(`${place}.new`, place);
+  // Threads of one script may save at the same time.
+  const own = `${place}.${threadId}.new`;
+  writeFileSync(own, Buffer.concat([digestOf(code), code]));
+  renameSync(own, place);
 }
 
 function compiled(): Program {
