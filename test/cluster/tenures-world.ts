@@ -126,6 +126,7 @@ export class Node {
   readonly tenures: Tenures;
   failures = 0;
   readonly fetched: string[] = [];
+  private readonly openings: Promise<void>[] = [];
   /** Its actor cannot let go of anything. */
   isTied = false;
   closes = 0;
@@ -171,9 +172,10 @@ export class Node {
       },
     });
     this.tenures.begin({
-      open: async (partition) => {
-        const local = await FileCommitLog.open({ directory: join(this.directory(partition), "log") });
-        this.owned.set(partition, await this.tenures.replicate(partition, local));
+      open: (partition) => {
+        const opened = this.open(partition);
+        this.openings.push(opened);
+        return opened;
       },
       close: async (partition) => {
         this.closes++;
@@ -185,6 +187,11 @@ export class Node {
       openCopy: async () => Promise.reject(new Error("no copy is read here")),
       armTurn: () => undefined,
     });
+  }
+
+  private async open(partition: number): Promise<void> {
+    const local = await FileCommitLog.open({ directory: join(this.directory(partition), "log") });
+    this.owned.set(partition, await this.tenures.replicate(partition, local));
   }
 
   directory(partition: number): string {
@@ -218,6 +225,8 @@ export class Node {
   async end(): Promise<void> {
     this.isAlive = false;
     await this.tenures.stop();
+    // What makes files goes before the folder does. Those that wait for an answer that never comes are left.
+    await Promise.race([Promise.allSettled(this.openings), sleep(1000)]);
     for (const log of this.owned.values()) await log.close();
     await this.tenures.release();
   }

@@ -107,8 +107,9 @@ const CHANGES: Readonly<Record<string, () => Change | Promise<Change>>> = {
     });
     return {};
   },
-  "backups.verify": async () => ({ params: { id: await finished("backups.create", "/v1/backups") } }),
-  "admin.backups.verify": async () => ({ params: { id: await installation() } }),
+  // They are not encrypted.
+  "backups.verify": async () => ({ params: { id: await finished("backups.create", "/v1/backups") }, body: {} }),
+  "admin.backups.verify": async () => ({ params: { id: await installation() }, body: {} }),
   "admin.backups.restore": async () => ({ params: { id: await installation() } }),
   "admin.tenants.restore": async () => ({ body: { backup: await installation(), replace: true } }),
   "automl.stop": async () => ({
