@@ -227,6 +227,15 @@ export class SessionNames implements SessionMemory {
     return rights.matter && !rights.mayEverything;
   }
 
+  hidesTables(tx: Transaction): boolean {
+    if (!this.rightsMayMatter) return false;
+    const { role, sessionAuthorization } = this.settings;
+    // What acts for the request has the rights of who sent it: a role taken later, or a function's owner, may have less.
+    if (this.definer !== null || role !== null || sessionAuthorization !== null) return this.hidesRows(tx);
+    const rights = this.rights(this.tenant.catalog.view(tx));
+    return rights.matter && !rights.mayAllButMemories;
+  }
+
   lends(tx: Transaction): "a member's" | "nobody's" | null {
     if (!this.tenant.catalog.everHadKept) return null;
     const catalog = this.tenant.catalog.view(tx);

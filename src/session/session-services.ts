@@ -118,7 +118,7 @@ export class SessionServices implements ExecServices, AskingStatement {
   }
 
   capability<T>(capability: Capability<T>): T | null {
-    if (capability.reachesTables && this.memory.hidesRows(this.tx)) {
+    if (capability.reachesTables && this.memory.hidesTables(this.tx)) {
       throw sqlError("42501", "permission denied for this function: it cannot leave out what you may not see", {
         hint: "Administrators, and roles that may see all tables, can call it.",
       });

@@ -6,7 +6,7 @@
 import type { RequestBudget } from "../../actor/key-budgets.js";
 import { ledHead, mayCall, requireTool } from "../../actor/key-lead.js";
 import { callerOf, type Request } from "../../actor/request.js";
-import { requireWhole } from "../../actor/table-doors.js";
+import { requireDoor } from "../../actor/table-doors.js";
 import type { ToolSpec } from "../../ai/providers/provider.js";
 import { DbError } from "../../protocol/errors.js";
 import { REQUEST_READ_ONLY } from "../../protocol/frames.js";
@@ -128,7 +128,7 @@ async function callTool(
   request.hasActed = true;
   return within(request, budget, bounds, async (own) => {
     await own.yieldTurn();
-    if (tool.door === "whole") requireWhole(own, `the tool ${name}`);
+    requireDoor(own, tool.door, `the tool ${name}`);
     return own.inTenant(tenant, async (placed) =>
       tool.call({ request: placed, readOnly: !bounds.allowWrites, progress: () => undefined }, args),
     );
