@@ -37,6 +37,7 @@ export class Rights {
   private readonly has: ReadonlySet<number>;
   private wholly: boolean | null = null;
   private butMemories: boolean | null = null;
+  private butUnmet: boolean | null = null;
   private readonly lead: Lead | null;
   /** Null: it may name all that its role may. */
   private readonly led: LedTables | null;
@@ -208,6 +209,19 @@ export class Rights {
   get mayAllButMemories(): boolean {
     this.butMemories ??= this.mayAllOf((tableId) => this.ofMemories.has(tableId));
     return this.butMemories;
+  }
+
+  /** As `mayEverything`, but memories do not count that are closed to it wholly and that no view reads. */
+  get mayAllThatItMeets(): boolean {
+    this.butUnmet ??= this.mayAllOf((tableId) => this.ofMemories.has(tableId) && !this.meets(tableId));
+    return this.butUnmet;
+  }
+
+  private meets(tableId: number): boolean {
+    const { owner, grants = [] } = this.catalog.accessTo(tableId) ?? {};
+    if (owner === undefined || this.has.has(owner) || grants.some(({ grantee }) => this.has.has(grantee))) return true;
+    const views = [...this.catalog.views(), ...this.catalog.propertyGraphs()];
+    return views.some(({ query }) => query.relations.some(({ id }) => id === tableId));
   }
 
   private mayAllOf(isPassedOver: (tableId: number) => boolean): boolean {

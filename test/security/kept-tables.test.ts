@@ -475,6 +475,14 @@ t.test("what one user remembers closes nothing to the others, and opens to them 
     t.equal(answered, status, `${method} ${path} ${JSON.stringify(body)}: ${JSON.stringify(told).slice(0, 200)}`);
     t.notMatch(JSON.stringify(told), /plugh|"name":"_memory_cleos"/);
   }
+  t.match(JSON.stringify(await did("dan", "EXPLAIN ANALYZE SELECT * FROM common")), /actual time/);
+  const estimate = "SELECT n_live_tup > 0 FROM pg_stat_user_tables WHERE relname = '_memory_cleos'";
+  await did("chief", "ANALYZE _memory_cleos");
+  t.same([await did("chief", estimate), await did("dan", estimate)], [[[true]], [[false]]]);
+  await did("cleo", "CREATE VIEW of_cleo AS SELECT content FROM _memory_cleos WHERE content = ''");
+  t.same(await did("dan", "SELECT * FROM of_cleo"), []);
+  const explained = await server.sql("EXPLAIN ANALYZE SELECT * FROM of_cleo", [], as("dan"));
+  t.equal(explained.status, 403, "how many rows a view tries tells of those that it hides");
   const query = { call: "query", json: [JSON.stringify({ sql: "SELECT content FROM _memory_cleos" })] };
   let answers = 0;
   fake.script = () => ({ pieces: openaiPieces([answers++ === 0 ? query : "done"]) });
