@@ -225,6 +225,12 @@ export class KeyBudgets {
     return budget;
   }
 
+  /** What all runs of the agent have used today. */
+  usedByAgent(tenant: number, name: string): Pick<Used, What> {
+    const key = `${AGENT}${name}`;
+    return (this.budgets.get(`${tenant}/${key}`) ?? this.made(tenant, {}, key)).usedToday;
+  }
+
   private counting(tenant: number, lead: Lead | null): readonly KeyBudget[] | null {
     const whole = this.ofTenant(tenant);
     const own = lead?.key === undefined || !hasBudget(lead) ? null : this.of(tenant, lead, lead.key);

@@ -41,7 +41,7 @@ import { Request, type RequestChannel } from "./request.js";
 import type { Route } from "./routes.js";
 import type { Scheduler, Work } from "./scheduler.js";
 import type { StoppedStatements } from "./stopped-statements.js";
-import { requireReadsPast, requireReadsStale, requireWhole, requireWholeOwner } from "./table-doors.js";
+import { requireDoor, requireReadsPast, requireReadsStale, requireWholeOwner } from "./table-doors.js";
 
 export interface RequestsHost {
   readonly partitions: ReadonlyMap<number, Partition>;
@@ -349,13 +349,13 @@ export class Requests {
     return this.answer(route, request, frame, input);
   }
 
-  private requireAllowed({ endpoint, isWhole }: Route, request: Request): void {
+  private requireAllowed({ endpoint }: Route, request: Request): void {
     if (endpoint.ends === true) return;
     requireWithinLead(request);
     // Statements ask when they have rows: COMMIT has none.
     if (endpoint.door !== "statements") request.budget?.requireLeft();
     if (endpoint.home === "tenant") requireOwnRoles(request);
-    if (isWhole) requireWhole(request);
+    requireDoor(request, endpoint.door, endpoint.name);
   }
 
   private answer(route: Route, request: Request, frame: RequestFrame, input: Input): Answer | Promise<Answer> {
@@ -430,7 +430,7 @@ function placed(
   if (branch === "" && asOf === "" && staleMs === undefined) return { tenant, error: null };
   try {
     if (staleMs !== undefined) requireReadsStale(endpoint, branch);
-    requireWholeOwner(tenant, head);
+    const hidesMemories = requireWholeOwner(tenant, head);
     if (asOf !== "") requireReadsPast(endpoint);
     if (branch !== "" && endpoint.name.startsWith("history."))
       throw new DbError("invalid_request", NO_PAST_OF_BRANCHES);
@@ -440,7 +440,10 @@ function placed(
     if (own === null) {
       throw new DbError("not_found", `The tenant has no branch "${branch}".`, { field: "X-Tessera-Branch" });
     }
-    return { tenant: asOf === "" ? partition.tenant(own) : pastAt(partition.tenant(own), asOf), error: null };
+    if (asOf === "") return { tenant: partition.tenant(own), error: null };
+    const past = pastAt(partition.tenant(own), asOf);
+    past.catalog.hidesMemories = hidesMemories;
+    return { tenant: past, error: null };
   } catch (error) {
     if (!(error instanceof DbError)) throw error;
     return { tenant, error };

@@ -13,8 +13,6 @@ import type { Request } from "./request.js";
 export interface Route {
   readonly endpoint: Endpoint;
   readonly validate: Validate;
-  /** Callers are refused who may not see all of the tenant's tables (table-doors.ts). */
-  readonly isWhole: boolean;
   readonly handle: (request: Request, input: Input) => Answer | Promise<Answer>;
 }
 
@@ -24,8 +22,7 @@ export function compileRoutes(handlers: Handlers): Route[] {
   for (const endpoint of [...ENDPOINTS, ...MESSAGES, ...WIRE]) {
     // The endpoint's own validator makes the input that its handler is typed for.
     const handle = handlers[endpoint.name as EndpointName] as Route["handle"] | undefined;
-    const isWhole = endpoint.door === "whole";
-    if (handle !== undefined) routes.push({ endpoint, handle, validate: validatorOf(endpoint), isWhole });
+    if (handle !== undefined) routes.push({ endpoint, handle, validate: validatorOf(endpoint) });
   }
   return routes;
 }

@@ -2,7 +2,7 @@
  * Checks of requests that reach tables in ways of their own (`Door` in protocol/endpoint.ts), and of those about the
  * past or what may be stale.
  */
-import type { Endpoint } from "../protocol/endpoint.js";
+import type { Door, Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
 import type { Tenant } from "../session/tenant.js";
 import { requireWholeTenant } from "../session/whole-rights.js";
@@ -11,18 +11,22 @@ import type { Request } from "./request.js";
 
 const askerOf = (head: Request["head"]) => ({ rights: rightsOfCaller(head), isLed: head.lead !== undefined });
 
-/** Throws 403 where roles or policies keep something of the tenant from the caller. */
-export function requireWhole({ tenant, head, endpoint }: Request, what: string = endpoint.name): void {
-  requireWholeTenant(tenant, askerOf(head), what);
+/**
+ * Throws 403 where the door asks for all of the tenant, and roles or policies keep something of it from the caller.
+ */
+export function requireDoor({ tenant, head }: Request, door: Door, what: string): void {
+  if (door !== "whole" && door !== "all") return;
+  requireWholeTenant(tenant, askerOf(head), what, door === "all" ? "read" : "refused");
 }
 
 /**
  * The same of a branch, and of the past: roles and policies in them may be older than those of the tenant, which hold.
- * `owner`: the tenant itself, as it is.
+ * `owner`: the tenant itself, as it is. True: its past must hide memories.
  */
-export function requireWholeOwner(owner: Tenant, head: Request["head"]): void {
-  if (head.branch === "" && head.asOf === "") return;
-  requireWholeTenant(owner, askerOf(head), head.asOf === "" ? "a branch" : "the past");
+export function requireWholeOwner(owner: Tenant, head: Request["head"]): boolean {
+  if (head.branch === "" && head.asOf === "") return false;
+  const [what, memories] = head.branch === "" ? (["the past", "refused"] as const) : (["a branch", "read"] as const);
+  return requireWholeTenant(owner, askerOf(head), what, memories);
 }
 
 /** Endpoints that read tables by what their request's tenant says alone, and so can read its past. */

@@ -51,6 +51,7 @@ export class CatalogSnapshot implements CatalogView {
   private readonly rolesById = new Map<number, RoleDef>();
   private readonly accessById = new Map<number, AccessDef>();
   readonly hasAccess: boolean;
+  hidesMemories = false;
   private sorted: readonly TableDef[] | null = null;
 
   constructor(

@@ -73,4 +73,6 @@ export interface CatalogView {
   accesses(): readonly AccessDef[];
   /** Whether there is any: otherwise everybody may do everything. */
   readonly hasAccess: boolean;
+  /** It is of a past in which nobody but superusers reads memories: who reads them now may be others. */
+  readonly hidesMemories?: boolean;
 }

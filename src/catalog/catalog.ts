@@ -89,6 +89,8 @@ export class Catalog {
   everHadKept = false;
   /** Whether any version seen so far has roles that statements made. */
   everHadRoles = false;
+  /** As in CatalogView; set it before the first view. */
+  hidesMemories = false;
   /** Transactions whose owners see to it themselves that the definitions they use still hold. */
   private readonly unguarded = new WeakSet<Transaction>();
 
@@ -264,6 +266,7 @@ export class Catalog {
       roles: this.read(tx, ROLE_RECORD, decodeRole),
       accesses: this.read(tx, ACCESS_RECORD, decodeAccess),
     });
+    snapshot.hidesMemories = this.hidesMemories;
     this.noteRights(snapshot);
     return snapshot;
   }

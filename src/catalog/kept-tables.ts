@@ -28,6 +28,18 @@ export function isOfMemories({ schema, name }: { readonly schema: string; readon
   return schema === DEFAULT_SCHEMA && name.startsWith("_memory_");
 }
 
+const knownMemories = new WeakMap<Pick<CatalogView, "tables">, ReadonlySet<number>>();
+
+/** Ids of all of them. */
+export function tablesOfMemories(catalog: Pick<CatalogView, "tables">): ReadonlySet<number> {
+  let memories = knownMemories.get(catalog);
+  if (memories === undefined) {
+    memories = new Set(catalog.tables().flatMap((table) => (isOfMemories(table) ? [table.id] : [])));
+    knownMemories.set(catalog, memories);
+  }
+  return memories;
+}
+
 const NONE: ReadonlySet<number> = new Set();
 /** Definitions are immutable, so what follows from them is kept with them. */
 const known = new WeakMap<Tables, ReadonlySet<number>>();

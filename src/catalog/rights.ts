@@ -5,7 +5,7 @@
 import { DbError, sqlError } from "../protocol/errors.js";
 import { holderOf, type Lead, leadAllows, leadOf } from "../protocol/lead.js";
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
-import { isOfMemories, keptTables } from "./kept-tables.js";
+import { isOfMemories, keptTables, tablesOfMemories } from "./kept-tables.js";
 import { type LedTables, ledTables } from "./led-tables.js";
 import {
   type AccessDef,
@@ -36,6 +36,8 @@ export class Rights {
   /** The roles whose privileges it has, itself among them. */
   private readonly has: ReadonlySet<number>;
   private wholly: boolean | null = null;
+  private butMemories: boolean | null = null;
+  private butUnmet: boolean | null = null;
   private readonly lead: Lead | null;
   /** Null: it may name all that its role may. */
   private readonly led: LedTables | null;
@@ -45,6 +47,7 @@ export class Rights {
   private readonly fixed: number | null;
   /** They are closed to it, and there are some. */
   readonly isShutOut: boolean;
+  private readonly ofMemories: ReadonlySet<number>;
 
   constructor(
     readonly catalog: CatalogView,
@@ -55,6 +58,7 @@ export class Rights {
     this.led = this.lead?.tables === undefined ? null : ledTables(this.lead.tables, catalog);
     this.kept = keptTables(catalog);
     this.isShutOut = !this.opensKept && this.kept.size > 0;
+    this.ofMemories = tablesOfMemories(catalog);
     this.fixed = this.lead?.ofAgent === true ? (catalog.table(DEFAULT_SCHEMA, "_agents")?.id ?? null) : null;
   }
 
@@ -94,6 +98,7 @@ export class Rights {
   /** Of a table that a feature keeps for itself, and of a table, a view or a sequence that the lead leaves out. */
   private isOutOfReach(objectId: number, privilege: Privilege): boolean {
     if (objectId === this.fixed && privilege !== "r") return true;
+    if (this.catalog.hidesMemories === true && !this.isSuperuser && this.ofMemories.has(objectId)) return true;
     return this.isClosed(objectId) || (this.led !== null && !this.led.includes(objectId));
   }
 
@@ -193,13 +198,44 @@ export class Rights {
    * see of them. Tables that features keep for themselves do not count: what reads all tables leaves those out.
    */
   get mayEverything(): boolean {
+    this.wholly ??= this.mayAllOf(() => false);
+    return this.wholly;
+  }
+
+  /**
+   * As `mayEverything`, but others' memories do not count: for ways that read tables by statements of the caller, which
+   * refuse memories that it may not read. Otherwise what one user remembers would close them to all others.
+   */
+  get mayAllButMemories(): boolean {
+    this.butMemories ??= this.mayAllOf((tableId) => this.ofMemories.has(tableId));
+    return this.butMemories;
+  }
+
+  /** As `mayEverything`, but memories do not count that are closed to it wholly and that no view reads. */
+  get mayAllThatItMeets(): boolean {
+    this.butUnmet ??= this.mayAllOf((tableId) => this.ofMemories.has(tableId) && !this.meets(tableId));
+    return this.butUnmet;
+  }
+
+  private meets(tableId: number): boolean {
+    const { owner, grants = [] } = this.catalog.accessTo(tableId) ?? {};
+    if (owner === undefined || this.has.has(owner) || grants.some(({ grantee }) => this.has.has(grantee))) return true;
+    const views = [...this.catalog.views(), ...this.catalog.propertyGraphs()];
+    return views.some(({ query }) => query.relations.some(({ id }) => id === tableId));
+  }
+
+  private mayAllOf(isPassedOver: (tableId: number) => boolean): boolean {
     if (this.led !== null) return false;
-    this.wholly ??= this.catalog.accesses().every(({ objectId, kind }) => {
+    return this.catalog.accesses().every(({ objectId, kind }) => {
       if (kind === "schema") return this.may(objectId, "U");
-      if (this.isClosed(objectId)) return true;
+      if (this.isClosed(objectId) || isPassedOver(objectId)) return true;
       return kind === "table" ? this.mayAll(objectId) : kind !== "sequence" || this.mayAll(objectId, ["r", "w", "U"]);
     });
-    return this.wholly;
+  }
+
+  /** Of a table of memories that it may not read wholly. */
+  hidesMemories(tableId: number): boolean {
+    return this.ofMemories.has(tableId) && !this.mayAll(tableId, ["r"]);
   }
 
   /** Throws 42501 unless it may do that with the whole relation. */

@@ -27,9 +27,11 @@ export type Access = "public" | "member" | "writer" | "admin" | "system";
  * - `statements`: by statements of a session, which knows who it acts for: the binder checks them.
  * - `parts`: it does many things, each of which checks: a tool by its own door, a subscription by what it follows.
  * - `whole`: in ways of its own, too. Callers who may not see or change all of the tenant are refused (table-doors.ts).
+ *   Memories of others do not count: such ways read them by statements of the caller alone, or leave them out.
+ * - `all`: as `whole`, and what it does takes all tables, memories of others among them.
  * - `none`: it reaches none of them.
  */
-export type Door = "statements" | "parts" | "whole" | "none";
+export type Door = "statements" | "parts" | "whole" | "all" | "none";
 
 /** A request as a newcomer might send it. */
 export interface RequestExample {

@@ -224,7 +224,16 @@ export class SessionNames implements SessionMemory {
   hidesRows(tx: Transaction): boolean {
     if (!this.rightsMayMatter) return false;
     const rights = this.rights(this.tenant.catalog.view(tx));
-    return rights.matter && !rights.mayEverything;
+    return rights.matter && !rights.mayAllThatItMeets;
+  }
+
+  hidesTables(tx: Transaction): boolean {
+    if (!this.rightsMayMatter) return false;
+    const { role, sessionAuthorization } = this.settings;
+    // What acts for the request has its sender's rights: a role taken later, or a function's owner, may have less.
+    if (this.definer !== null || role !== null || sessionAuthorization !== null) return this.hidesRows(tx);
+    const rights = this.rights(this.tenant.catalog.view(tx));
+    return rights.matter && !rights.mayAllButMemories;
   }
 
   lends(tx: Transaction): "a member's" | "nobody's" | null {

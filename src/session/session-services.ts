@@ -118,7 +118,7 @@ export class SessionServices implements ExecServices, AskingStatement {
   }
 
   capability<T>(capability: Capability<T>): T | null {
-    if (capability.reachesTables && this.memory.hidesRows(this.tx)) {
+    if (capability.reachesTables && this.memory.hidesTables(this.tx)) {
       throw sqlError("42501", "permission denied for this function: it cannot leave out what you may not see", {
         hint: "Administrators, and roles that may see all tables, can call it.",
       });
@@ -205,7 +205,8 @@ export class SessionServices implements ExecServices, AskingStatement {
   estimatedRows(table: TableDef): number {
     const { memory, tx } = this;
     const rights = memory.rights(this.catalogView());
-    if (rights.isClosed(table.id) || (memory.hidesRows(tx) && !rights.mayAll(table.id, ["r"]))) return 0;
+    if (rights.isClosed(table.id) || rights.hidesMemories(table.id)) return 0;
+    if (memory.hidesRows(tx) && !rights.mayAll(table.id, ["r"])) return 0;
     return memory.tenant.statistics.source(tx).of(table)?.rows ?? 0;
   }
 

@@ -7,21 +7,26 @@ import type { Rights } from "../catalog/rights.js";
 import { DbError } from "../protocol/errors.js";
 import type { Tenant } from "./tenant.js";
 
+/** What a way to tables does with others' memories: it refuses or leaves them out itself, or it cannot. */
+export type OthersMemories = "refused" | "read";
+
 /**
  * By the roles and policies of now; `isLed`: by an API key on a lead. Throws 403; `what` cannot leave out what is
- * hidden.
+ * hidden. True: there are memories that the caller may not read or change.
  */
 export function requireWholeTenant(
   tenant: Tenant,
   asker: { rights(catalog: CatalogView): Rights; readonly isLed: boolean },
   what: string,
-): void {
+  memories: OthersMemories,
+): boolean {
   // A tenant that makes no use of roles begins no transaction for this.
-  if (!asker.isLed && !tenant.catalog.everHadAccess && tenant.catalog.newestVersion() !== null) return;
+  if (!asker.isLed && !tenant.catalog.everHadAccess && tenant.catalog.newestVersion() !== null) return false;
   const tx = tenant.partition.shard.begin({ readOnly: true });
   try {
     const rights = asker.rights(tenant.catalog.view(tx));
-    if (!rights.matter || rights.isSuperuser || rights.mayEverything) return;
+    if (!rights.matter || rights.isSuperuser || rights.mayEverything) return false;
+    if (memories === "refused" && rights.mayAllButMemories) return true;
   } finally {
     tenant.rollback(tx);
   }

@@ -135,6 +135,12 @@ t.test("a copy is read as its owner's commits come", async (t) => {
 
   const written = await ask("INSERT INTO board VALUES (5, 'ann', 'y')", "boss");
   t.same([written.flags, written.headers], [REPLY_MOVED, String(NUMBER)], "the owner refuses what writes");
+  const agent = await ask("SELECT AGENT_RUN('You look.', 'Look.')", "boss");
+  t.equal(
+    agent.flags,
+    REPLY_MOVED,
+    "agents run at the owner before a model is asked: their traces and days are written",
+  );
   t.equal(copy().log.lastSequence, log.lastSequence, "nothing was written here");
   state.mayRead = false;
   const elsewhere = await ask("SELECT 1");

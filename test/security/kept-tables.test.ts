@@ -189,12 +189,12 @@ t.test("no statement of a colleague's reaches what is kept", async (t) => {
     "ALTER TABLE _chat_messages DISABLE ROW LEVEL SECURITY",
     "ALTER TABLE _chat_messages OWNER TO member",
     "COMMENT ON TABLE _chat_messages IS 'mine'",
-    "ANALYZE _chat_messages",
     "LOCK TABLE _chat_messages",
     "GRANT SELECT ON _chat_messages TO member",
   ]) {
     await refused(t, "ben", sql);
   }
+  t.match((await run("ben", "ANALYZE _chat_messages")).body.data.notices, [/skipping "_chat_messages"/]);
   for (const sql of [
     "ALTER TABLE common INHERIT _chat_messages",
     "SELECT * FROM search('_chat_messages', 'xyzzy')",
@@ -416,4 +416,78 @@ t.test("memories are their maker's, where the tenant has roles", async (t) => {
   t.same(await rows("ben", "SELECT content FROM MEMORY_RECALL('anns', 'xyzzy')"), []);
   const taken = await run("ben", `SELECT MEMORY_UPSERT('anns', 'taken', 'his', '{"by": "ben"}')`);
   t.match(taken, { status: 409, body: { error: { details: { sqlstate: "23505" } } } });
+});
+
+t.test("what one user remembers closes nothing to the others, and opens to them nowhere", async (t) => {
+  const team = "team";
+  await server.expect(201, "POST", "/admin/tenants", { id: team });
+  const signedIn: Record<string, string> = {};
+  for (const username of ["chief", "cleo", "dan"]) {
+    const roles = [username === "chief" ? "super_admin" : "user"];
+    await server.expect(201, "POST", `/admin/tenants/${team}/users`, { username, password: PASSWORD, roles });
+    signedIn[username] = await server.login(username, PASSWORD);
+  }
+  const as = (who: string, headers?: Record<string, string>) => ({
+    token: signedIn[who]!,
+    ...(headers && { headers }),
+  });
+  const did = (who: string, sql: string) => server.rows(sql, [], as(who));
+  await server.expect(200, "PUT", "/v1/history", { window_seconds: 3600 }, as("chief"));
+  await did("chief", "CREATE TABLE common (id int PRIMARY KEY, note text)");
+  await did("chief", "CREATE ROLE crew");
+  for (const name of ["cleo", "dan"]) {
+    await did("chief", `CREATE USER ${name}`);
+    await did("chief", `GRANT crew TO ${name}`);
+    await did("chief", `ALTER DEFAULT PRIVILEGES FOR ROLE ${name} GRANT ALL ON TABLES TO crew`);
+  }
+  await did("chief", "GRANT ALL ON ALL TABLES IN SCHEMA public TO crew");
+  await did("cleo", `SELECT MEMORY_STORE('cleos', 'plugh of the cave')`);
+  await did("cleo", "SELECT MEMORY_STORE('cleos', 'Cleo likes tea.')");
+  await did("cleo", "GRANT SELECT ON _memory_cleos TO dan");
+  const [[shared]] = (await did("dan", "SELECT now()::text FROM _memory_cleos LIMIT 1")) as [[string]];
+  await did("cleo", "REVOKE SELECT ON _memory_cleos FROM dan");
+  const past = { "X-Tessera-As-Of": new Date(shared).toISOString() };
+
+  const sends = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+    server.call(method, path, body, as("dan", headers));
+  for (const [status, method, path, body, headers] of [
+    [200, "POST", "/v1/chat/completions", { model: "m-1", messages: [{ role: "user", content: "hi" }] }],
+    [201, "POST", "/v1/ai/sessions", {}],
+    [200, "GET", "/v1/recipes"],
+    [200, "GET", "/v1/automl/models"],
+    [200, "GET", "/v1/schema/tables?include_system=true"],
+    [200, "GET", "/v1/schema/tables?include_system=true", undefined, past],
+    [200, "POST", "/v1/query/execute", { sql: "SELECT count(*) FROM common" }, past],
+    [200, "POST", "/v1/query/execute", { sql: `SELECT count(*) FROM common AS OF TIMESTAMP '${shared}'` }],
+    [403, "POST", "/v1/query/execute", { sql: "SELECT content FROM _memory_cleos" }, past],
+    [403, "POST", "/v1/query/execute", { sql: `SELECT content FROM _memory_cleos AS OF TIMESTAMP '${shared}'` }],
+    [403, "POST", "/v1/ai/memory/cleos/recall", { query: "cave" }, past],
+    [403, "GET", "/v1/data/export?table=_memory_cleos&format=ndjson", undefined, past],
+    [403, "GET", "/v1/schema/tables/_memory_cleos"],
+    [403, "GET", "/v1/schema/tables/_memory_cleos/indexes", undefined, past],
+    [403, "POST", "/v1/automl/train", { table: "_memory_cleos", target: "content", name: "m" }],
+    [403, "POST", "/v1/automl/datasets", { name: "d", source: { type: "table", table: "_memory_cleos" } }],
+    [403, "POST", "/v1/recipes/export", { id: "r", name: "r", version: "1.0.0", tables: ["_memory_cleos"] }],
+    [403, "GET", "/v1/branches/none/diff"],
+    [403, "POST", "/v1/query/execute", { sql: "SELECT 1" }, { "X-Tessera-Branch": "none" }],
+  ] as const) {
+    const { status: answered, body: told } = await sends(method, path, body, headers);
+    t.equal(answered, status, `${method} ${path} ${JSON.stringify(body)}: ${JSON.stringify(told).slice(0, 200)}`);
+    t.notMatch(JSON.stringify(told), /plugh|"name":"_memory_cleos"/);
+  }
+  t.match(JSON.stringify(await did("dan", "EXPLAIN ANALYZE SELECT * FROM common")), /actual time/);
+  const estimate = "SELECT n_live_tup > 0 FROM pg_stat_user_tables WHERE relname = '_memory_cleos'";
+  await did("chief", "ANALYZE _memory_cleos");
+  t.same([await did("chief", estimate), await did("dan", estimate)], [[[true]], [[false]]]);
+  await did("cleo", "CREATE VIEW of_cleo AS SELECT content FROM _memory_cleos WHERE content = ''");
+  t.same(await did("dan", "SELECT * FROM of_cleo"), []);
+  const explained = await server.sql("EXPLAIN ANALYZE SELECT * FROM of_cleo", [], as("dan"));
+  t.equal(explained.status, 403, "how many rows a view tries tells of those that it hides");
+  const query = { call: "query", json: [JSON.stringify({ sql: "SELECT content FROM _memory_cleos" })] };
+  let answers = 0;
+  fake.script = () => ({ pieces: openaiPieces([answers++ === 0 ? query : "done"]) });
+  t.same(await did("dan", "SELECT AGENT_RUN('You look.', 'Look.')"), [["done"]]);
+  t.match(JSON.stringify(fake.asked.at(-1)!.body), /permission denied for table _memory_cleos/);
+  const own = await server.sql(`SELECT content FROM _memory_cleos AS OF TIMESTAMP '${shared}'`, [], as("chief"));
+  t.match(JSON.stringify(own.body), "plugh", "administrators read the past of memories");
 });

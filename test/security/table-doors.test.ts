@@ -22,7 +22,7 @@ t.test("who may not see a table sees it nowhere", { timeout: 120_000 }, async (t
   t.equal((await server.call("GET", "/v1/schema/tables", undefined, { token: user })).status, 200);
 
   await must("REVOKE ALL ON board FROM member");
-  for (const endpoint of ENDPOINTS.filter(({ door }) => door === "whole")) {
+  for (const endpoint of ENDPOINTS.filter(({ door }) => door === "whole" || door === "all")) {
     const at = endpoint.path.replace(/\{\w+\}|:\w+/g, "board");
     const { status, body } = await server.call(endpoint.method, at, endpoint.method === "GET" ? undefined : {}, {
       token: user,

@@ -6,9 +6,9 @@
 import type { RequestBudget } from "../../actor/key-budgets.js";
 import { ledHead, mayCall, requireTool } from "../../actor/key-lead.js";
 import { callerOf, type Request } from "../../actor/request.js";
-import { requireWhole } from "../../actor/table-doors.js";
+import { requireDoor } from "../../actor/table-doors.js";
 import type { ToolSpec } from "../../ai/providers/provider.js";
-import { DbError } from "../../protocol/errors.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
 import { REQUEST_READ_ONLY } from "../../protocol/frames.js";
 import { AGENT_RUNS_KEPT } from "../../protocol/limits.js";
 import type { Agents } from "../../query/expr/functions/generation.js";
@@ -58,6 +58,9 @@ export function statementAgents({ tenant, client }: AskingStatement): Agents {
     run: (persona, task, given, { signal }, name = null) => {
       const options = readCallOptions("AGENT_RUN error", AGENT_OPTIONS, given);
       const request = callerOf(client);
+      // Its trace and its day are written. A copy would find that out when the models have been asked.
+      if (request !== null && request.elsewhere !== null)
+        throw sqlError("25006", "agents run where the tenant is owned");
       const budget = request === null ? null : runBudget(request, options, name);
       const provider = tenant.partition.providers.forTenant(tenant, budget);
       (client.origin ?? client).checkAgents?.();
@@ -128,7 +131,7 @@ async function callTool(
   request.hasActed = true;
   return within(request, budget, bounds, async (own) => {
     await own.yieldTurn();
-    if (tool.door === "whole") requireWhole(own, `the tool ${name}`);
+    requireDoor(own, tool.door, `the tool ${name}`);
     return own.inTenant(tenant, async (placed) =>
       tool.call({ request: placed, readOnly: !bounds.allowWrites, progress: () => undefined }, args),
     );

@@ -20,10 +20,9 @@ export function statementDays({ client }: AskingStatement): AgentDays | null {
   const request = callerOf(client);
   if (request === null) return null;
   return (name, lead) => {
-    const day = dayOf(lead, name);
-    const budget = day && request.partition.keyBudgets.ofAgent(request.account, name, day);
-    if (budget === null) return null;
-    const { tokens, statements, rows } = budget.usedToday;
+    if (dayOf(lead, name) === null) return null;
+    // The bounds of runs under way stay: what is listed may be a branch's agent, or one that is not committed.
+    const { tokens, statements, rows } = request.partition.keyBudgets.usedByAgent(request.account, name);
     return { tokens, statements, rows };
   };
 }

@@ -7,6 +7,7 @@
 import Type from "typebox";
 import type { Partition } from "../../actor/partition.js";
 import { CALLER, type Request } from "../../actor/request.js";
+import { requireDoor } from "../../actor/table-doors.js";
 import { BACKUP_NAME } from "../../protocol/endpoints/backups.js";
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
@@ -42,7 +43,10 @@ function backupsFor({ services }: DeferredContext): Provided & { readonly reques
   const request = services.capability(CALLER);
   const provided = request === null ? undefined : ofPartition.get(request.partition);
   if (request === null || provided === undefined) throw new DbError("not_supported", "Backups are not available here.");
-  if (isAdministrator(request) && !request.ofAgent) return { request, ...provided };
+  if (isAdministrator(request) && !request.ofAgent) {
+    requireDoor(request, "all", "backups");
+    return { request, ...provided };
+  }
   throw new DbError("forbidden", "Only admins of the tenant have permission to make and see backups.", {
     sqlstate: "42501",
   });

@@ -4,7 +4,7 @@
  */
 import Type from "typebox";
 import { CALLER, type Request } from "../../actor/request.js";
-import { requireWhole } from "../../actor/table-doors.js";
+import { requireDoor } from "../../actor/table-doors.js";
 import { DEFAULT_GRAPH, graphOf } from "../../catalog/graph.js";
 import { TablesToRestore } from "../../protocol/endpoints/branches.js";
 import { Strict } from "../../protocol/endpoints/schemas.js";
@@ -68,7 +68,7 @@ function requireRights(request: Request, { services }: RestoreContext): void {
   if (!isAdministrator(request)) {
     throw new DbError("forbidden", "Only admins of the tenant have permission to restore rows.", { sqlstate: "42501" });
   }
-  requireWhole(request, "RESTORE");
+  requireDoor(request, "all", "RESTORE");
   if ((services.setting("role") ?? "none") === "none") return;
   throw sqlError("42501", "permission denied to restore rows as another role", { hint: "RESET ROLE first." });
 }

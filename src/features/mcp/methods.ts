@@ -17,7 +17,7 @@ import type {
   ReadResourceResult,
 } from "@modelcontextprotocol/client";
 import { callsToolsOnly, mayCall, requireTool } from "../../actor/key-lead.js";
-import { requireWhole } from "../../actor/table-doors.js";
+import { requireDoor } from "../../actor/table-doors.js";
 import { DbError } from "../../protocol/errors.js";
 import { VERSION } from "../../protocol/version.js";
 import type { Tool, ToolContext } from "../tools/tool.js";
@@ -128,7 +128,7 @@ function toolsOf({ readOnly, request }: MethodContext): readonly Tool[] {
 /** Throws forbidden for who may not see all tables, or may only call tools. */
 function requireResources(request: MethodContext["request"], method: string): void {
   if (callsToolsOnly(request)) throw new DbError("forbidden", `The API key may only call tools; ${method} is none.`);
-  requireWhole(request, method);
+  requireDoor(request, "whole", method);
 }
 
 function describeTool({ name, title, description, input, hints }: Tool): McpTool {
@@ -161,7 +161,7 @@ async function callTool(context: MethodContext, { name, arguments: given = {} }:
       throw new DbError("forbidden", `The credential has ReadOnly permission; the tool ${name} is refused.`);
     }
     requireTool(context.request, name);
-    if (tool.door === "whole") requireWhole(context.request, `the tool ${name}`);
+    requireDoor(context.request, tool.door, `the tool ${name}`);
     const json = await tool.call(context, args);
     const content = JSON.stringify([{ type: "text", text: json }]);
     return `{"content":${content},"structuredContent":${json},"isError":false${ending}`;

@@ -6,6 +6,7 @@ import type { CatalogView } from "../../catalog/catalog-view.js";
 import { meant } from "../../catalog/did-you-mean.js";
 import { foreignKeyText } from "../../catalog/foreign-key-text.js";
 import { isListed } from "../../catalog/graph.js";
+import { permissionDenied } from "../../catalog/rights.js";
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
@@ -50,7 +51,7 @@ export interface TablesPage {
 
 /**
  * Row counts are exact: each listed table's keys are counted, in turns. Tables that features keep for themselves are
- * left out for whom they are closed.
+ * left out for whom they are closed, and so are others' memories.
  */
 export async function listTables(
   request: Request,
@@ -61,7 +62,9 @@ export async function listTables(
   try {
     const catalog = tenant.catalog.view(tx);
     const rights = rightsOfCaller(request.head)(catalog);
-    const all = [...catalog.tables(), ...catalog.views()].filter(({ id }) => !rights.isClosed(id));
+    const all = [...catalog.tables(), ...catalog.views()].filter(
+      ({ id }) => !rights.isClosed(id) && !rights.hidesMemories(id),
+    );
     const shown = includesSystem ? all : all.filter(isListed);
     const relations = shown.slice(offset, offset + limit);
     const rows: TableInfo[] = [];
@@ -113,6 +116,7 @@ function found(request: Request, named: string): { readonly table: TableDef; rea
     const catalog = tenant.catalog.view(tx);
     const table = catalog.table(schema!, name!);
     if (table === null) throw noTable(named, catalog);
+    if (rightsOfCaller(request.head)(catalog).hidesMemories(table.id)) throw permissionDenied("table", table.name);
     return { table, catalog };
   } finally {
     tx.rollback();

@@ -23,7 +23,7 @@ const WRITES = { readOnlyHint: false, destructiveHint: false, idempotentHint: fa
 
 const branch: Tool = {
   name: "branch",
-  door: "whole",
+  door: "all",
   title: "Fork the data",
   description:
     "Makes a branch: a copy of all data that takes no time. Try changes there with branch_execute, look at them with diff, keep them with merge or throw them away with branch_delete.",
@@ -47,7 +47,7 @@ const branch: Tool = {
 
 const branchExecute: Tool = {
   name: "branch_execute",
-  door: "whole",
+  door: "all",
   title: "Run a statement in a branch",
   description: "Runs one statement of SQL or Cypher in a branch. The data outside of the branch does not change.",
   input: Strict({
@@ -72,7 +72,7 @@ const branchExecute: Tool = {
 
 const diff: Tool = {
   name: "diff",
-  door: "whole",
+  door: "all",
   title: "What a branch has changed",
   description: "Counts and shows the rows that a branch has added, removed and changed, with both values.",
   input: Strict({
@@ -91,7 +91,7 @@ const diff: Tool = {
 
 const merge: Tool = {
   name: "merge",
-  door: "whole",
+  door: "all",
   title: "Keep what a branch has changed",
   description:
     "Writes the branch's rows into the data that it was forked from, all or none. Rows that both have changed are conflicts, which are refused unless `conflicts` says which side counts, or a query in `resolve` gives the rows.",
@@ -113,7 +113,7 @@ const merge: Tool = {
 
 const undoTool: Tool = {
   name: "undo",
-  door: "whole",
+  door: "all",
   title: "Make rows what they were",
   description:
     "Makes the rows of tables what they were at an earlier moment, all or none. Look at it with dry_run first. The tenant's past has to be kept.",
@@ -138,7 +138,7 @@ const undoTool: Tool = {
 
 const branchDelete: Tool = {
   name: "branch_delete",
-  door: "whole",
+  door: "all",
   title: "Throw a branch away",
   description: "Deletes a branch and all that was changed in it.",
   input: Strict({ branch: name }),

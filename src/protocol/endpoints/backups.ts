@@ -133,7 +133,7 @@ const verified = {
 export const backupEndpoints = [
   {
     name: "backups.create",
-    door: "whole",
+    door: "all",
     method: "POST",
     path: "/v1/backups",
     summary:
@@ -150,7 +150,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.list",
-    door: "whole",
+    door: "all",
     method: "GET",
     path: "/v1/backups",
     summary: "The tenant's backups, newest first.",
@@ -163,7 +163,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.get",
-    door: "whole",
+    door: "all",
     method: "GET",
     path: "/v1/backups/{id}",
     summary: "One backup.",
@@ -175,7 +175,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.delete",
-    door: "whole",
+    door: "all",
     method: "DELETE",
     path: "/v1/backups/{id}",
     summary: "Delete a backup that no other backup continues. A running backup is cancelled.",
@@ -187,7 +187,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.verify",
-    door: "whole",
+    door: "all",
     method: "POST",
     path: "/v1/backups/{id}/verify",
     summary: "Verify a backup and those that it continues by reading all of them.",
@@ -239,7 +239,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.download",
-    door: "whole",
+    door: "all",
     method: "GET",
     path: "/v1/backups/{id}/download",
     summary:
@@ -271,7 +271,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.schedules.create",
-    door: "whole",
+    door: "all",
     method: "POST",
     path: "/v1/backup-schedules",
     earlierPath: "/v1/backups/schedules",
@@ -306,7 +306,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.schedules.list",
-    door: "whole",
+    door: "all",
     method: "GET",
     path: "/v1/backup-schedules",
     earlierPath: "/v1/backups/schedules",
@@ -320,7 +320,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.schedules.get",
-    door: "whole",
+    door: "all",
     method: "GET",
     path: "/v1/backup-schedules/{id}",
     earlierPath: "/v1/backups/schedules/{id}",
@@ -333,7 +333,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.schedules.update",
-    door: "whole",
+    door: "all",
     method: "PATCH",
     path: "/v1/backup-schedules/{id}",
     earlierPath: "/v1/backups/schedules/{id}",
@@ -349,7 +349,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.schedules.delete",
-    door: "whole",
+    door: "all",
     method: "DELETE",
     path: "/v1/backup-schedules/{id}",
     earlierPath: "/v1/backups/schedules/{id}",
@@ -363,7 +363,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.schedules.run",
-    door: "whole",
+    door: "all",
     method: "POST",
     path: "/v1/backup-schedules/{id}/run",
     earlierPath: "/v1/backups/schedules/{id}/run",

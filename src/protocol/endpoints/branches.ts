@@ -160,7 +160,7 @@ export const branchEndpoints = [
   },
   {
     name: "history.undo",
-    door: "whole",
+    door: "all",
     method: "POST",
     path: "/v1/history/undo",
     summary:
@@ -174,7 +174,7 @@ export const branchEndpoints = [
   },
   {
     name: "branches.create",
-    door: "whole",
+    door: "all",
     method: "POST",
     path: "/v1/branches",
     summary:
@@ -261,7 +261,7 @@ export const branchEndpoints = [
   },
   {
     name: "branches.diff",
-    door: "whole",
+    door: "all",
     method: "GET",
     path: "/v1/branches/{name}/diff",
     summary:
@@ -291,7 +291,7 @@ export const branchEndpoints = [
   },
   {
     name: "branches.merge",
-    door: "whole",
+    door: "all",
     method: "POST",
     path: "/v1/branches/{name}/merge",
     summary:
