@@ -19,7 +19,7 @@ import { JOBS } from "../../../src/features/jobs/jobs.js";
 import { DbError } from "../../../src/protocol/errors.js";
 import type { RestoreReport } from "../../../src/protocol/placement.js";
 import { branchKey } from "../../../src/storage/history-keys.js";
-import { prefixRange, rowPrefix } from "../../../src/storage/keys.js";
+import { placeKey, prefixRange, rowPrefix } from "../../../src/storage/keys.js";
 import { LayeredEngine } from "../../../src/storage/layered-engine.js";
 import { MemoryCommitLog } from "../../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../../src/storage/memory-engine.js";
@@ -198,6 +198,7 @@ async function restore(
   backup: string,
   untilMicros: number | null,
   closesAfter: number | null = null,
+  isNew = false,
 ): Promise<RestoreReport> {
   let turns = 0;
   return new Promise<RestoreReport>((resolve) => {
@@ -217,7 +218,7 @@ async function restore(
     });
     restores.start(partition, {
       ...{ tenant: TARGET, restore: "r", backup, from: "acme", store: "tenant", passphrase: null, untilMicros },
-      ...{ replaces: true, isChecked: false },
+      ...{ replaces: true, isChecked: false, isNew },
     });
   });
 }
@@ -323,4 +324,28 @@ t.test("a restore that was cut short leaves no branches to the next one, and tak
   t.strictSame(found().sort(), names);
   t.match(await restore(partition, world, id, null), { state: "completed" });
   t.strictSame(found().sort(), [...names, ...names.map((name) => `${name}-restored`)].sort(), "beside those that stay");
+});
+
+t.test("one commit ends a restore, and a tenant that nobody knew yet has no branches twice", async (t) => {
+  const world = new World(await openPartition(), new SeededRandom(4));
+  t.teardown(() => rmSync(world.root, { recursive: true }));
+  while (world.places.size < 5) world.step();
+  const { id, micros } = await world.backUp(false);
+  const names = [...world.at(micros).keys()].filter((name) => name !== "").sort();
+  const partition = await openPartition();
+  const found = () => partition.shard.layers!.branchesUnder(TARGET).map(([, { name }]) => name);
+  for (let round = 0; round < 2; round++) {
+    t.match(await restore(partition, world, id, null, null, true), { state: "completed" });
+    t.strictSame(found().sort(), names);
+  }
+  const place = placeKey(TARGET);
+  const last = [...partition.shard.log.replay(1)].findLast(({ operations }) =>
+    [...operations].some(({ key, value }) => value === null && place.equals(key)),
+  );
+  const records = partition.shard.layers!.branchesUnder(TARGET).map(([number]) => branchKey(number));
+  const written = [...last!.operations].filter(({ value }) => value !== null).map(({ key }) => key);
+  t.ok(
+    records.every((record) => written.some((key) => record.equals(key))),
+    "it serves the tenant again and takes the marks of its branches away",
+  );
 });
