@@ -66,6 +66,8 @@ class World {
   readonly history: { readonly micros: number; readonly state: State }[] = [];
   readonly backups: Backups;
   refused = 0;
+  /** How the backup that was ordered last is. */
+  ordered = "";
   private names = 0;
 
   constructor(
@@ -79,7 +81,7 @@ class World {
     this.backups = new Backups({
       scheduler: { shouldYield: () => random.chance(0.5), yieldTurn },
       folders: { tenant: this.folder, whole: this.folder },
-      report: () => undefined,
+      report: ({ state }) => (this.ordered = state),
       log: () => undefined,
     });
   }
@@ -348,4 +350,25 @@ t.test("one commit ends a restore, and a tenant that nobody knew yet has no bran
     records.every((record) => written.some((key) => record.equals(key))),
     "it serves the tenant again and takes the marks of its branches away",
   );
+});
+
+t.test("what continues a backup of an earlier release holds no branches, and says so", async (t) => {
+  const world = new World(await openPartition(), new SeededRandom(4));
+  t.teardown(() => rmSync(world.root, { recursive: true }));
+  while (world.places.size < 3) world.step();
+  const { branches: _, ...earlier } = await world.backUp(false);
+  world.folder.save(earlier);
+  world.step();
+  const order = {
+    ...({ ask: "moment", do: "create", tenantId: "acme", tenant: TENANT, store: "tenant", passphrase: null } as const),
+    ...{ base: { continues: earlier.id }, schedule: null, verifies: false },
+  };
+  world.backups.order(world.partition, order);
+  while (world.ordered !== "completed" && world.ordered !== "failed") await turn();
+  const tail = world.folder.list("acme").find(({ base }) => base === earlier.id)!;
+  t.match(tail, { kind: "incremental", note: /holds no branches/ });
+  t.equal(tail.branches, undefined);
+  const next = await world.backUp(true);
+  t.match(next, { kind: "full", note: /the last one holds no branches/ });
+  t.equal(next.branches!.length, world.at(next.micros).size - 1);
 });
