@@ -107,9 +107,13 @@ export class BranchesWriter {
   ): Promise<void> {
     const range = prefixRange(tenantPrefix(tenant));
     let from: Uint8Array | null = null;
+    let last: Uint8Array | undefined;
     do {
       const { keys, next } = this.layers.writtenSince(range, since, from, KEYS_AT_ONCE, upTo);
-      await this.write(tenant, keys, read, micros);
+      // A key comes once for each commit that has written it, one after the other.
+      const others = keys.filter((key, i) => !isSame(key, i === 0 ? last : keys[i - 1]));
+      last = keys.at(-1) ?? last;
+      await this.write(tenant, others, read, micros);
       from = next;
     } while (from !== null);
   }
@@ -195,6 +199,10 @@ export class BranchesWriter {
     this.fork(number, record, micros);
     await this.changedSince(origin, start, sequence, this.at(sequence), micros);
   }
+}
+
+function isSame(key: Uint8Array, other: Uint8Array | undefined): boolean {
+  return other !== undefined && Buffer.compare(key, other) === 0;
 }
 
 function shownOf({ name, createdAt, createdBy, expiresAtMs, quotaBytes = null }: BranchRecord): BackedUpBranch {
