@@ -146,8 +146,13 @@ async function writeBranches(job: BackupJob, blocks: Blocks): Promise<End> {
   const { partition, tenant, turns } = job;
   const { appliedSequence } = partition.shard;
   const branches = new BranchesWriter(partition.shard.layers!, tenant, [], blocks, turns);
-  await branches.all(appliedSequence);
-  return writeCommitsFrom(appliedSequence, job, blocks, branches);
+  const release = partition.shard.trim.hold(appliedSequence);
+  try {
+    await branches.all(appliedSequence);
+    return await writeCommitsFrom(appliedSequence, job, blocks, branches);
+  } finally {
+    release();
+  }
 }
 
 /** Entries, commits and branches on their way into blocks, in order. */

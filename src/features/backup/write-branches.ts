@@ -14,6 +14,7 @@ import { layerRecordOf } from "../../storage/history-keys.js";
 import { prefixRange, tenantOfKey, tenantPrefix } from "../../storage/keys.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
 import type { Operation } from "../../storage/operation.js";
+import { WrittenIntervals } from "./written-intervals.js";
 
 /** Keys that are read at a time. */
 const KEYS_AT_ONCE = 64;
@@ -75,12 +76,16 @@ export class BranchesWriter {
       .sort(([, a], [, b]) => a.start.sequence - b.start.sequence);
     const starts = forks.map(([, { start }]) => start.sequence);
     if (origin !== this.tenant) await this.ownOf(origin, starts[0] ?? null);
-    else if (starts.length > 0) await this.changedSince(origin, starts[0]!, null, this.at(starts[0]!));
+    else if (starts.length > 0) await this.changedSince(origin, starts[0]!, sequence, this.at(starts[0]!));
+    const bounds = [...starts, sequence];
+    const intervals = new WrittenIntervals(this.layers, origin, bounds, this.turns);
     for (const [i, [number, branch]] of forks.entries()) {
-      if (i > 0) await this.changedSince(origin, starts[i - 1]!, starts[i]!, this.at(starts[i]!));
       this.fork(number, branch, null);
+      const [since, upTo] = [bounds[i]!, bounds[i + 1]!];
+      const keys = await intervals.take(i);
+      if (keys === null) await this.changedSince(origin, since, upTo, this.at(upTo));
+      else await this.writeAll(origin, keys, this.at(upTo));
     }
-    if (starts.length > 0) await this.changedSince(origin, starts.at(-1)!, null, this.at(sequence));
     for (const [number] of forks) await this.layersOf(number, members, sequence);
   }
 
@@ -116,6 +121,11 @@ export class BranchesWriter {
       await this.write(tenant, others, read, micros);
       from = next;
     } while (from !== null);
+  }
+
+  private async writeAll(tenant: number, keys: readonly Uint8Array[], read: Read): Promise<void> {
+    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE)
+      await this.write(tenant, keys.slice(at, at + KEYS_AT_ONCE), read, null);
   }
 
   private async write(tenant: number, keys: readonly Uint8Array[], read: Read, micros: number | null): Promise<void> {
