@@ -82,6 +82,7 @@ export class RestoredBranches {
   private async fork({ branch, origin, record }: BranchStep): Promise<void> {
     const { shard } = this.partition;
     const layers = this.layers;
+    if (this.made.has(branch)) throw new DbError("backup_damaged", "The backup forks a branch twice.");
     if (layers.branchesUnder(this.tenant).length >= BRANCHES_MAX) {
       const message = `A tenant has at most ${BRANCHES_MAX} branches, and the backup has more. Delete some first.`;
       throw new DbError("conflict", message);

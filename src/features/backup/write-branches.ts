@@ -12,6 +12,7 @@ import type { Branch, BranchRecord } from "../../storage/branch-list.js";
 import { isEnding } from "../../storage/ending-branches.js";
 import { layerRecordOf } from "../../storage/history-keys.js";
 import { prefixRange, tenantOfKey, tenantPrefix } from "../../storage/keys.js";
+import { LARGE_COMMIT_SIZES, partsOf } from "../../storage/large-commit.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
 import type { Operation } from "../../storage/operation.js";
 import { WrittenIntervals } from "./written-intervals.js";
@@ -131,11 +132,15 @@ export class BranchesWriter {
   private async write(tenant: number, keys: readonly Uint8Array[], read: Read, micros: number | null): Promise<void> {
     if (keys.length > 0) {
       const values = read(keys);
-      this.writes(
-        tenant,
+      // Values of any size: no block may have many large ones.
+      const parts = partsOf(
         keys.map((key, i) => ({ key, value: values[i] ?? null })),
-        micros,
+        LARGE_COMMIT_SIZES,
       );
+      for (const part of parts) {
+        this.writes(tenant, part, micros);
+        if (this.out.isFull) await this.out.flush();
+      }
     }
     if (this.out.isFull) await this.out.flush();
     await this.turns.yieldTurn();
