@@ -6,6 +6,7 @@
  */
 import { placeKey, placePrefix, prefixRange, tenantOfPlaceKey } from "../storage/keys.js";
 import type { Shard } from "../storage/shard.js";
+import type { Transaction } from "../storage/store.js";
 
 export type Place =
   /** Being drained: requests wait. In memory only. */
@@ -61,6 +62,14 @@ export class TenantPlaces {
     const place = this.places.get(tenant);
     this.places.delete(tenant);
     if (place !== undefined && place.kind !== "held") this.write(tenant, null);
+  }
+
+  /** The same, in the commit of a transaction that has what else becomes true with it. Commits it. */
+  clearWith(tenant: number, tx: Transaction): void {
+    tx.delete(placeKey(tenant));
+    tx.commit();
+    this.places.delete(tenant);
+    this.flushSoon();
   }
 
   /** Commits were undone: what is stored counts. */

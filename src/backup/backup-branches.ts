@@ -3,6 +3,9 @@
  * the branches begin, and between them what the tenant and the branches are then. Blocks of their own: u32 length ·
  * JSON of the step · u32 length · entries, one step after the other. Little endian.
  */
+import Type from "typebox";
+import { Check } from "typebox/value";
+import { BRANCH_NAME } from "../protocol/endpoints/branches.js";
 import type { Operation } from "../storage/operation.js";
 import { decodeEntries, encodeEntries } from "./entries-buffer.js";
 
@@ -32,6 +35,21 @@ export interface BranchStep {
 
 const LENGTH_BYTES = 4;
 
+const Moment = Type.Union([Type.Number(), Type.Null()]);
+const Origin = Type.Integer({ minimum: TENANT_ITSELF });
+const OfBranch = { branch: Type.Integer({ minimum: TENANT_ITSELF + 1 }), micros: Moment };
+const Recorded = Type.Object({
+  name: Type.String({ pattern: BRANCH_NAME.source }),
+  ...{ createdAt: Type.String(), createdBy: Type.String(), expiresAtMs: Moment, quotaBytes: Moment },
+});
+/** Archives come from anywhere: what a step has is looked at before it is used. */
+const Step = Type.Union([
+  Type.Object({ what: Type.Literal("write"), branch: Origin, micros: Moment }),
+  Type.Object({ what: Type.Literal("end"), ...OfBranch }),
+  Type.Object({ what: Type.Literal("change"), ...OfBranch, record: Recorded }),
+  Type.Object({ what: Type.Literal("fork"), ...OfBranch, origin: Origin, record: Recorded }),
+]);
+
 export function encodeStep(step: BranchStep, operations: readonly Operation[]): Uint8Array {
   const head = Buffer.from(JSON.stringify(step));
   const entries = Buffer.from(encodeEntries(operations));
@@ -48,7 +66,9 @@ export function* decodeSteps(body: Buffer): Generator<{ step: BranchStep; operat
   for (let at = 0; at < body.length; ) {
     const headEnd = at + LENGTH_BYTES + body.readUInt32LE(at);
     const end = headEnd + LENGTH_BYTES + body.readUInt32LE(headEnd);
-    const step = JSON.parse(body.subarray(at + LENGTH_BYTES, headEnd).toString()) as BranchStep;
+    if (end > body.length) throw new RangeError("a step of a branch has no end");
+    const step: unknown = JSON.parse(body.subarray(at + LENGTH_BYTES, headEnd).toString());
+    if (!Check(Step, step)) throw new RangeError("a step of a branch that is none");
     const entries = new Uint8Array(body.subarray(headEnd + LENGTH_BYTES, end));
     yield { step, operations: decodeEntries(entries.buffer) };
     at = end;

@@ -124,6 +124,8 @@ export interface RestoreOrder {
   readonly replaces: boolean;
   /** Whoever gives the order has read all of the backup. */
   readonly isChecked: boolean;
+  /** Nobody can address the tenant yet: what it has, branches and all, is left over from another try. */
+  readonly isNew?: boolean;
 }
 
 /** A tenant's actor asks for it, in the name of the tenant's administrator. */

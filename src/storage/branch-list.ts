@@ -74,12 +74,13 @@ export class BranchList {
     return this.forks.keys();
   }
 
-  /** Up to `max` of those whose time is over and from which none was forked. */
+  /** Up to `max` of those whose time is over, that can end now: none was forked from them, and nobody reads them. */
   expired(nowMs: number, max: number): readonly number[] {
     const found: number[] = [];
-    for (const [number, { expiresAtMs }] of this.all) {
+    for (const [number, { expiresAtMs, readers, endedBy }] of this.all) {
       if (found.length === max) break;
-      if (expiresAtMs !== null && expiresAtMs <= nowMs && !this.forks.has(number)) found.push(number);
+      const isOver = expiresAtMs !== null && expiresAtMs <= nowMs && endedBy === null;
+      if (isOver && readers === 0 && !this.forks.has(number)) found.push(number);
     }
     return found;
   }

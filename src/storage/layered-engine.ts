@@ -104,7 +104,7 @@ export class LayeredEngine implements Engine {
     return this.branches.under(root);
   }
 
-  /** Up to `max` of those whose time is over and from which none was forked. */
+  /** Up to `max` of those whose time is over, that can end now: none was forked from them, and nobody reads them. */
   expired(nowMs: number, max: number): readonly number[] {
     return this.branches.expired(nowMs, max);
   }
@@ -428,7 +428,7 @@ export class LayeredEngine implements Engine {
     max: number,
     upTo: number | null = null,
   ): WrittenKeys {
-    if (this.isUnchangedSince(tenantOfKey(range.gte), sequence)) return { keys: [], next: null };
+    if (this.isUnchangedSince(tenantOfKey(range.gte), sequence)) return { keys: [], sequences: [], next: null };
     return this.replaced.writtenSince(range, sequence, from, max, upTo);
   }
 

@@ -16,6 +16,8 @@ export class LogTrim {
   private operations = 0;
   private readonly checkpoints: { readonly sequence: number; readonly operations: number }[] = [];
   private trimAt = TRIM_EVERY_BYTES;
+  /** Commits behind each of these stay. */
+  private readonly held = new Set<{ readonly sequence: number }>();
 
   constructor(
     private readonly log: CommitLog,
@@ -33,6 +35,13 @@ export class LogTrim {
     this.checkpoints.push({ sequence, operations: this.operations });
   }
 
+  /** Who is going to read the log from behind that commit keeps it until the returned function is called. */
+  hold(sequence: number): () => void {
+    const hold = { sequence };
+    this.held.add(hold);
+    return () => void this.held.delete(hold);
+  }
+
   /** At the end of a flush; `synced` is the newest commit that the log has on disk. */
   flushed(synced: number): void {
     if (this.log.bytesAppended < this.trimAt) return;
@@ -43,6 +52,6 @@ export class LogTrim {
       sequence = this.checkpoints.shift()!.sequence;
     }
     // Unsynced segments cannot be dropped, even if the engine was quicker.
-    if (sequence > 0) this.log.trim(Math.min(sequence, synced));
+    if (sequence > 0) this.log.trim(Math.min(sequence, synced, ...[...this.held].map((hold) => hold.sequence)));
   }
 }

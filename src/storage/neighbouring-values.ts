@@ -3,7 +3,6 @@
  * costs a quarter of looking each up. Owned by layered-engine.ts.
  */
 
-import { ROW_PREFIX_BYTES } from "../values/row-place.js";
 import type { Engine } from "./engine.js";
 import type { KeyRange } from "./store.js";
 
@@ -12,6 +11,13 @@ const KEYS_MIN = 48;
 /** Entries that a cursor is asked for: more each time. */
 const READ_FIRST = 16;
 const READ_MAX = 128;
+/** Of a key, those bytes that tell neighbours apart, as a number. */
+const LAST_BYTES = 4;
+/**
+ * Keys whose numbers lie further apart are looked up: a cursor would step over all entries between them that were
+ * removed, and nobody knows how many there are.
+ */
+const GAP_MAX = 16;
 /** A cursor goes on as long as at least one in so many of its entries is asked for. */
 const READ_FOR_EACH = 3;
 
@@ -21,7 +27,7 @@ export function neighbouringValues(engine: Engine, keys: readonly Uint8Array[]):
   const values = new Array<Uint8Array | undefined>(keys.length);
   const rest: number[] = [];
   for (let from = 0; from < keys.length; ) {
-    const to = endOfTable(keys, from);
+    const to = endOfRun(keys, from);
     const read = to - from < KEYS_MIN ? from : readRange(engine, keys, values, from, to);
     for (let i = read; i < to; i++) rest.push(i);
     from = to;
@@ -32,17 +38,23 @@ export function neighbouringValues(engine: Engine, keys: readonly Uint8Array[]):
   return values;
 }
 
-/** Where the next table begins, or keys do not ascend. */
-function endOfTable(keys: readonly Uint8Array[], from: number): number {
-  const first = keys[from]!;
+/** Up to where each key lies close behind the one before. */
+function endOfRun(keys: readonly Uint8Array[], from: number): number {
   let to = from + 1;
-  while (to < keys.length && isOfTable(keys[to]!, first) && Buffer.compare(keys[to - 1]!, keys[to]!) < 0) to++;
+  while (to < keys.length && isClose(keys[to - 1]!, keys[to]!)) to++;
   return to;
 }
 
-function isOfTable(key: Uint8Array, first: Uint8Array): boolean {
-  for (let i = ROW_PREFIX_BYTES - 1; i >= 0; i--) if (key[i] !== first[i]) return false;
-  return true;
+function isClose(before: Uint8Array, key: Uint8Array): boolean {
+  const end = key.length - LAST_BYTES;
+  if (end < 0 || before.length !== key.length) return false;
+  for (let i = end - 1; i >= 0; i--) if (before[i] !== key[i]) return false;
+  const gap = lastBytes(key, end) - lastBytes(before, end);
+  return gap > 0 && gap <= GAP_MAX;
+}
+
+function lastBytes(key: Uint8Array, at: number): number {
+  return ((key[at]! << 24) | (key[at + 1]! << 16) | (key[at + 2]! << 8) | key[at + 3]!) >>> 0;
 }
 
 /** Answers up to which key it has read. */

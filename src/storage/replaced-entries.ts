@@ -8,6 +8,8 @@ import type { Entries, KeyRange } from "./store.js";
 
 export interface WrittenKeys {
   readonly keys: readonly Uint8Array[];
+  /** Of the commits that have written them. */
+  readonly sequences: readonly number[];
   readonly next: Uint8Array | null;
 }
 
@@ -75,7 +77,7 @@ export class ReplacedEntries {
       .map(readReplacedKey)
       .filter((each) => each.sequence > sequence && (upTo === null || each.sequence <= upTo));
     const next = keys.length < max ? null : Buffer.concat([keys.at(-1)!, Buffer.of(0)]);
-    return { keys: written.map(({ key }) => key), next };
+    return { keys: written.map(({ key }) => key), sequences: written.map((each) => each.sequence), next };
   }
 }
 

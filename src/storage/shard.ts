@@ -75,7 +75,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
   private isClosed = false;
   private syncing: Promise<void> | null = null;
   private timer: NodeJS.Timeout | null = null;
-  private readonly trim: LogTrim;
+  readonly trim: LogTrim;
   private readonly clock: CommitClock;
 
   /** Replays what the engine lacks from the log. The shard owns both, and closes them if it cannot be opened. */

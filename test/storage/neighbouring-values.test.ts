@@ -76,3 +76,11 @@ t.test("neighbours are read by a cursor, and keys far apart are looked up", asyn
   neighbouringValues(engine, far);
   t.ok(engine.looked > 190 && engine.stepped <= 16, `${engine.looked} looked up, ${engine.stepped} entries read`);
 });
+
+t.test("no cursor goes over the space between keys, where many entries may have been removed", async (t) => {
+  const engine = new Counted();
+  const keys = Array.from({ length: 61 }, (_, i) => keyOf(1, i * 6000));
+  engine.write(keys.map((key) => ({ key, value: key })));
+  t.strictSame(neighbouringValues(engine, keys).map(String), keys.map(String));
+  t.same([engine.looked, engine.stepped], [keys.length, 0]);
+});

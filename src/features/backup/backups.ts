@@ -15,7 +15,7 @@ import type { Turns } from "../../protocol/turns.js";
 import { backupKey } from "../../storage/backup-file.js";
 import { LogLacks } from "../../storage/commit-log.js";
 import { type BackupView, cutShort, viewOf } from "./backup-view.js";
-import { continues, writeBackup } from "./write-backup.js";
+import { continues, lacksBranches, writeBackup } from "./write-backup.js";
 
 export type BackupFolders = Readonly<Record<BackupStore, BackupFolder>>;
 type CreateOrder = Extract<BackupOrder, { readonly do: "create" }>;
@@ -233,7 +233,8 @@ export class Backups {
     if (typeof base === "object") {
       const manifest = folder.get(tenantId, base.continues);
       if (continues(partition, manifest)) {
-        if (await opensBackup(manifest, source)) return { base: manifest, note: null };
+        const note = lacksBranches(partition, tenant, manifest) ? WITHOUT_BRANCHES : null;
+        if (await opensBackup(manifest, source)) return { base: manifest, note };
         const message = "passphrase: it is not the one that the backup was made with";
         throw new DbError("invalid_request", message, { field: "passphrase" });
       }
@@ -247,7 +248,7 @@ export class Backups {
     if (!(await opensBackup(newest, source))) {
       return { base: null, note: "This is a full backup because the last one is encrypted differently." };
     }
-    if (newest.branches === undefined && (partition.shard.layers?.branchesUnder(tenant).length ?? 0) > 0) {
+    if (lacksBranches(partition, tenant, newest)) {
       return { base: null, note: "This is a full backup because the last one holds no branches." };
     }
     return { base: newest, note: null };
@@ -324,6 +325,9 @@ export class Backups {
 
 const NOT_CONTINUED =
   "This is a full backup because the commit log does not have everything since the last one any more.";
+
+const WITHOUT_BRANCHES =
+  "This backup holds no branches because the one that it continues, of an earlier release, holds none.";
 
 function doesNotContinue(last: Manifest): DbError {
   const message = `until: the commit log does not continue backup "${last.id}", whose last moment is ${timeOf(last)}.`;

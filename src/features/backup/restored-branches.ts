@@ -13,11 +13,14 @@ import { engineHasAll } from "../../storage/engine-has-all.js";
 import { branchKey } from "../../storage/history-keys.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
 import type { Operation } from "../../storage/operation.js";
-import { endBranch } from "../branches/branch-life.js";
+import type { Transaction } from "../../storage/store.js";
+import { endBranch, isThere } from "../branches/branch-life.js";
 import { takeNumber } from "../branches/make-branch.js";
 import { writeEntries } from "../placement/write-entries.js";
 
 const NAME_MAX = 63;
+/** Records that are made in one turn. */
+const RECORDS_AT_ONCE = 64;
 
 interface Restored {
   readonly number: number;
@@ -35,15 +38,19 @@ export class RestoredBranches {
     private readonly turn: () => Promise<void>,
   ) {}
 
-  /** Ends those that a restore has left which did not end. */
-  async removeUnfinished(): Promise<void> {
+  /** Ends those that a restore has left which did not end. `all`: whichever there are. */
+  async removeLeft(all: boolean): Promise<void> {
     const { layers } = this.partition.shard;
     for (;;) {
       // One from which others were forked ends after them.
-      const left = (layers?.branchesUnder(this.tenant) ?? []).filter(([, { isRestoring }]) => isRestoring === true);
+      const left = (layers?.branchesUnder(this.tenant) ?? []).filter(([, { isRestoring }]) => all || isRestoring);
       const ends = left.filter(([number]) => layers!.branchesOf(number).length === 0);
       if (ends.length === 0) return;
-      for (const [number] of ends) endBranch(this.partition, number);
+      for (const [number, branch] of ends) {
+        // Its time may be over meanwhile.
+        if (isThere(this.partition, number, branch)) endBranch(this.partition, number);
+        await this.turn();
+      }
       await engineHasAll(this.partition.shard, this.turn);
     }
   }
@@ -75,6 +82,7 @@ export class RestoredBranches {
   private async fork({ branch, origin, record }: BranchStep): Promise<void> {
     const { shard } = this.partition;
     const layers = this.layers;
+    if (this.made.has(branch)) throw new DbError("backup_damaged", "The backup forks a branch twice.");
     if (layers.branchesUnder(this.tenant).length >= BRANCHES_MAX) {
       const message = `A tenant has at most ${BRANCHES_MAX} branches, and the backup has more. Delete some first.`;
       throw new DbError("conflict", message);
@@ -103,20 +111,35 @@ export class RestoredBranches {
     return layers;
   }
 
-  /** They are the tenant's from here on. `micros`: the moment that was restored. */
-  async end(micros: number): Promise<void> {
-    if (this.made.size === 0) return;
+  /**
+   * A transaction from whose commit on they are the tenant's: the caller commits it, and then calls `forget`.
+   * `micros`: the moment that was restored.
+   */
+  async finished(micros: number): Promise<Transaction> {
     const tx = this.partition.shard.begin({ isolation: "read committed" });
-    for (const { number, record } of this.made.values()) {
-      const { origin, root, name, start } = this.layers.branchOf(number)!;
-      // As much of its time is left as then.
-      const expiresAtMs = record.expiresAtMs === null ? null : Date.now() + record.expiresAtMs - micros / 1000;
-      const made: BranchRecord = { ...record, origin, root, name, start, expiresAtMs };
-      tx.put(branchKey(number), Buffer.from(JSON.stringify(made)));
+    try {
+      let made = 0;
+      for (const { number, record } of this.made.values()) {
+        tx.put(branchKey(number), Buffer.from(JSON.stringify(this.finishedRecord(number, record, micros))));
+        if (++made % RECORDS_AT_ONCE === 0) await this.turn();
+      }
+      return tx;
+    } catch (error) {
+      tx.rollback();
+      throw error;
     }
-    tx.commit();
+  }
+
+  private finishedRecord(number: number, record: BackedUpBranch, micros: number): BranchRecord {
+    const { origin, root, name, start } = this.layers.branchOf(number)!;
+    // As much of its time is left as then.
+    const expiresAtMs = record.expiresAtMs === null ? null : Date.now() + record.expiresAtMs - micros / 1000;
+    return { ...record, origin, root, name, start, expiresAtMs };
+  }
+
+  /** What the partition knows of them besides. */
+  forget(): void {
     for (const { number } of this.made.values()) this.partition.forget(number);
-    await engineHasAll(this.partition.shard, this.turn);
   }
 }
 

@@ -183,16 +183,18 @@ export class Restores {
     }
     await removeTenant(partition, tenant, this.host.scheduler, () => this.closing || running.undone !== null);
     const branches = new RestoredBranches(partition, tenant, turn);
-    await branches.removeUnfinished();
+    await branches.removeLeft(order.isNew === true);
     const entries = await this.write(partition, order, operationsOf(chain, source, order.untilMicros), branches, turn);
     await engineHasAll(partition.shard, turn);
     await partition.durable();
     isWhole();
     const verified = await this.verify(partition, order, manifest, turn, () => report("verifying", entries));
     isWhole();
-    await branches.end(Math.min(order.untilMicros ?? manifest.micros, manifest.micros));
+    const tx = await branches.finished(Math.min(order.untilMicros ?? manifest.micros, manifest.micros));
     partition.forget(tenant);
-    partition.places.clear(tenant);
+    // One commit: after a crash all of the restore has ended, or it is done again and makes its branches again.
+    partition.places.clearWith(tenant, tx);
+    branches.forget();
     partition.part(JOBS).queue.resume(tenant);
     await partition.durable();
     report("completed", entries, verified);

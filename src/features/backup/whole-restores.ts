@@ -128,7 +128,7 @@ export class WholeRestores {
   }
 
   private async restoreOne(
-    { tenantId, number, partition }: PlannedTenant,
+    { tenantId, number, partition, isKnown }: PlannedTenant,
     manifest: WholeManifest,
     passphrase: string | null,
     before: number,
@@ -140,7 +140,7 @@ export class WholeRestores {
         { tenantId, number, partition },
         {
           ...{ backup: id, from: tenantId, store: "whole", passphrase, untilMicros: null },
-          ...{ replaces: true, isChecked: true },
+          ...{ replaces: true, isChecked: true, isNew: !isKnown },
         },
         (heard) => {
           progress(before + heard.entries);

@@ -70,7 +70,7 @@ export async function writeBackup(job: BackupJob): Promise<Manifest> {
       ...{ startedAt, finishedAt: new Date().toISOString(), note },
       ...(name === null ? {} : { name }),
       ...(schedule === null ? {} : { schedule }),
-      branches: end.branches,
+      ...(end.branches === null ? {} : { branches: end.branches }),
       storageFormat: FORMAT_VERSION,
     };
     folder.save(manifest);
@@ -83,8 +83,8 @@ export async function writeBackup(job: BackupJob): Promise<Manifest> {
 }
 
 interface End {
-  /** Numbers of the branches that the backup has. */
-  readonly branches: readonly number[];
+  /** Numbers of the branches that the backup has; null: it holds none, whether there are any or not. */
+  readonly branches: readonly number[] | null;
   readonly sequence: number;
   readonly micros: number;
   /** To be called once: reads everything as of that commit. */
@@ -94,7 +94,7 @@ interface End {
 }
 
 /** What that work answers; without it nobody needs the digest. */
-async function orRelease<T>(end: End, work: Promise<T>): Promise<T> {
+async function orRelease<T>(end: Pick<End, "release">, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -129,7 +129,7 @@ async function writeEntries(job: BackupJob, blocks: Blocks): Promise<End> {
     add(stream.takeChanges());
     partition.followers.delete(stream);
     if (hasBranches(job)) return await writeBranches(job, blocks);
-    const end = endAt(job, []);
+    const end = { ...endAt(job), branches: [] };
     await orRelease(end, blocks.flush());
     return end;
   } finally {
@@ -146,8 +146,13 @@ async function writeBranches(job: BackupJob, blocks: Blocks): Promise<End> {
   const { partition, tenant, turns } = job;
   const { appliedSequence } = partition.shard;
   const branches = new BranchesWriter(partition.shard.layers!, tenant, [], blocks, turns);
-  await branches.all(appliedSequence);
-  return writeCommitsFrom(appliedSequence, job, blocks, branches);
+  const release = partition.shard.trim.hold(appliedSequence);
+  try {
+    await branches.all(appliedSequence);
+    return await writeCommitsFrom(appliedSequence, job, blocks, branches);
+  } finally {
+    release();
+  }
 }
 
 /** Entries, commits and branches on their way into blocks, in order. */
@@ -199,7 +204,7 @@ async function reachCommit({ shard }: Partition, turns: Turns): Promise<void> {
 }
 
 /** The commit that the engine is at now. */
-function endAt({ partition: { shard }, tenant, turns }: BackupJob, branches: readonly number[]): End {
+function endAt({ partition: { shard }, tenant, turns }: BackupJob): Omit<End, "branches"> {
   const sequence = shard.appliedSequence;
   const snapshot = shard.begin({ readOnly: true, isolation: "repeatable read" });
   const read = openDigest(snapshot, tenant);
@@ -215,7 +220,7 @@ function endAt({ partition: { shard }, tenant, turns }: BackupJob, branches: rea
     }
   };
   const micros = microsAt(shard.log, sequence) ?? 0;
-  return { sequence, micros, branches, digest, release: () => snapshot.rollback() };
+  return { sequence, micros, digest, release: () => snapshot.rollback() };
 }
 
 /** The time of that commit; null: the log does not have it. */
@@ -230,11 +235,19 @@ export function continues({ shard }: Partition, base: Manifest): boolean {
   return base.sequence >= shard.log.firstSequence && microsAt(shard.log, base.sequence) === base.micros;
 }
 
+/** Whether what continues that backup holds no branches: an earlier release made it, without those that are here. */
+export function lacksBranches({ shard }: Partition, tenant: number, base: Manifest): boolean {
+  return base.branches === undefined && (shard.layers?.branchesUnder(tenant).length ?? 0) > 0;
+}
+
 /** Commits after the base's. */
 async function writeCommits(job: BackupJob, blocks: Blocks, base: Manifest): Promise<End> {
-  const { layers } = job.partition.shard;
-  const known = base.branches ?? [];
-  const branches = layers === null ? null : new BranchesWriter(layers, job.tenant, known, blocks, job.turns);
+  const { partition, tenant, turns } = job;
+  const { layers } = partition.shard;
+  if (lacksBranches(partition, tenant, base)) {
+    return { ...(await writeCommitsFrom(base.sequence, job, blocks, null)), branches: null };
+  }
+  const branches = layers === null ? null : new BranchesWriter(layers, tenant, base.branches ?? [], blocks, turns);
   return writeCommitsFrom(base.sequence, job, blocks, branches);
 }
 
@@ -246,7 +259,7 @@ async function writeCommitsFrom(
   branches: BranchesWriter | null,
 ): Promise<End> {
   await reachCommit(job.partition, job.turns);
-  const end = endAt(job, []);
+  const end = endAt(job);
   const write = () => writeUpTo(end.sequence, job, blocks, sequence, branches);
   await orRelease(end, branches === null ? write() : branches.held(write));
   return { ...end, branches: [...(branches?.known ?? [])] };

@@ -12,8 +12,10 @@ import type { Branch, BranchRecord } from "../../storage/branch-list.js";
 import { isEnding } from "../../storage/ending-branches.js";
 import { layerRecordOf } from "../../storage/history-keys.js";
 import { prefixRange, tenantOfKey, tenantPrefix } from "../../storage/keys.js";
+import { LARGE_COMMIT_SIZES, partsOf } from "../../storage/large-commit.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
 import type { Operation } from "../../storage/operation.js";
+import { WrittenIntervals } from "./written-intervals.js";
 
 /** Keys that are read at a time. */
 const KEYS_AT_ONCE = 64;
@@ -75,12 +77,16 @@ export class BranchesWriter {
       .sort(([, a], [, b]) => a.start.sequence - b.start.sequence);
     const starts = forks.map(([, { start }]) => start.sequence);
     if (origin !== this.tenant) await this.ownOf(origin, starts[0] ?? null);
-    else if (starts.length > 0) await this.changedSince(origin, starts[0]!, null, this.at(starts[0]!));
+    else if (starts.length > 0) await this.changedSince(origin, starts[0]!, sequence, this.at(starts[0]!));
+    const bounds = [...starts, sequence];
+    const intervals = new WrittenIntervals(this.layers, origin, bounds, this.turns);
     for (const [i, [number, branch]] of forks.entries()) {
-      if (i > 0) await this.changedSince(origin, starts[i - 1]!, starts[i]!, this.at(starts[i]!));
       this.fork(number, branch, null);
+      const [since, upTo] = [bounds[i]!, bounds[i + 1]!];
+      const keys = await intervals.take(i);
+      if (keys === null) await this.changedSince(origin, since, upTo, this.at(upTo));
+      else await this.writeAll(origin, keys, this.at(upTo));
     }
-    if (starts.length > 0) await this.changedSince(origin, starts.at(-1)!, null, this.at(sequence));
     for (const [number] of forks) await this.layersOf(number, members, sequence);
   }
 
@@ -107,21 +113,34 @@ export class BranchesWriter {
   ): Promise<void> {
     const range = prefixRange(tenantPrefix(tenant));
     let from: Uint8Array | null = null;
+    let last: Uint8Array | undefined;
     do {
       const { keys, next } = this.layers.writtenSince(range, since, from, KEYS_AT_ONCE, upTo);
-      await this.write(tenant, keys, read, micros);
+      // A key comes once for each commit that has written it, one after the other.
+      const others = keys.filter((key, i) => !isSame(key, i === 0 ? last : keys[i - 1]));
+      last = keys.at(-1) ?? last;
+      await this.write(tenant, others, read, micros);
       from = next;
     } while (from !== null);
+  }
+
+  private async writeAll(tenant: number, keys: readonly Uint8Array[], read: Read): Promise<void> {
+    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE)
+      await this.write(tenant, keys.slice(at, at + KEYS_AT_ONCE), read, null);
   }
 
   private async write(tenant: number, keys: readonly Uint8Array[], read: Read, micros: number | null): Promise<void> {
     if (keys.length > 0) {
       const values = read(keys);
-      this.writes(
-        tenant,
+      // Values of any size: no block may have many large ones.
+      const parts = partsOf(
         keys.map((key, i) => ({ key, value: values[i] ?? null })),
-        micros,
+        LARGE_COMMIT_SIZES,
       );
+      for (const part of parts) {
+        this.writes(tenant, part, micros);
+        if (this.out.isFull) await this.out.flush();
+      }
     }
     if (this.out.isFull) await this.out.flush();
     await this.turns.yieldTurn();
@@ -195,6 +214,10 @@ export class BranchesWriter {
     this.fork(number, record, micros);
     await this.changedSince(origin, start, sequence, this.at(sequence), micros);
   }
+}
+
+function isSame(key: Uint8Array, other: Uint8Array | undefined): boolean {
+  return other !== undefined && Buffer.compare(key, other) === 0;
 }
 
 function shownOf({ name, createdAt, createdBy, expiresAtMs, quotaBytes = null }: BranchRecord): BackedUpBranch {

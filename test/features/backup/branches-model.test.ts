@@ -19,7 +19,7 @@ import { JOBS } from "../../../src/features/jobs/jobs.js";
 import { DbError } from "../../../src/protocol/errors.js";
 import type { RestoreReport } from "../../../src/protocol/placement.js";
 import { branchKey } from "../../../src/storage/history-keys.js";
-import { prefixRange, rowPrefix } from "../../../src/storage/keys.js";
+import { placeKey, prefixRange, rowPrefix } from "../../../src/storage/keys.js";
 import { LayeredEngine } from "../../../src/storage/layered-engine.js";
 import { MemoryCommitLog } from "../../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../../src/storage/memory-engine.js";
@@ -66,6 +66,10 @@ class World {
   readonly history: { readonly micros: number; readonly state: State }[] = [];
   readonly backups: Backups;
   refused = 0;
+  /** Nobody writes while a backup is made. */
+  isQuiet = false;
+  /** How the backup that was ordered last is. */
+  ordered = "";
   private names = 0;
 
   constructor(
@@ -73,13 +77,13 @@ class World {
     private readonly random: SeededRandom,
   ) {
     const yieldTurn = async (): Promise<void> => {
-      for (let n = random.between(0, 4); n > 0; n--) this.step();
+      if (!this.isQuiet) for (let n = random.between(0, 4); n > 0; n--) this.step();
       await turn();
     };
     this.backups = new Backups({
       scheduler: { shouldYield: () => random.chance(0.5), yieldTurn },
       folders: { tenant: this.folder, whole: this.folder },
-      report: () => undefined,
+      report: ({ state }) => (this.ordered = state),
       log: () => undefined,
     });
   }
@@ -198,6 +202,7 @@ async function restore(
   backup: string,
   untilMicros: number | null,
   closesAfter: number | null = null,
+  isNew = false,
 ): Promise<RestoreReport> {
   let turns = 0;
   return new Promise<RestoreReport>((resolve) => {
@@ -217,7 +222,7 @@ async function restore(
     });
     restores.start(partition, {
       ...{ tenant: TARGET, restore: "r", backup, from: "acme", store: "tenant", passphrase: null, untilMicros },
-      ...{ replaces: true, isChecked: false },
+      ...{ replaces: true, isChecked: false, isNew },
     });
   });
 }
@@ -323,4 +328,60 @@ t.test("a restore that was cut short leaves no branches to the next one, and tak
   t.strictSame(found().sort(), names);
   t.match(await restore(partition, world, id, null), { state: "completed" });
   t.strictSame(found().sort(), [...names, ...names.map((name) => `${name}-restored`)].sort(), "beside those that stay");
+});
+
+t.test("one commit ends a restore, and a tenant that nobody knew yet has no branches twice", async (t) => {
+  const world = new World(await openPartition(), new SeededRandom(4));
+  t.teardown(() => rmSync(world.root, { recursive: true }));
+  while (world.places.size < 5) world.step();
+  const { id, micros } = await world.backUp(false);
+  const names = [...world.at(micros).keys()].filter((name) => name !== "").sort();
+  const partition = await openPartition();
+  const found = () => partition.shard.layers!.branchesUnder(TARGET).map(([, { name }]) => name);
+  for (let round = 0; round < 2; round++) {
+    t.match(await restore(partition, world, id, null, null, true), { state: "completed" });
+    t.strictSame(found().sort(), names);
+  }
+  const place = placeKey(TARGET);
+  const last = [...partition.shard.log.replay(1)].findLast(({ operations }) =>
+    [...operations].some(({ key, value }) => value === null && place.equals(key)),
+  );
+  const records = partition.shard.layers!.branchesUnder(TARGET).map(([number]) => branchKey(number));
+  const written = [...last!.operations].filter(({ value }) => value !== null).map(({ key }) => key);
+  t.ok(
+    records.every((record) => written.some((key) => record.equals(key))),
+    "it serves the tenant again and takes the marks of its branches away",
+  );
+});
+
+t.test("what continues a backup of an earlier release holds no branches, and says so", async (t) => {
+  const world = new World(await openPartition(), new SeededRandom(4));
+  t.teardown(() => rmSync(world.root, { recursive: true }));
+  while (world.places.size < 3) world.step();
+  const { branches: _, ...earlier } = await world.backUp(false);
+  world.folder.save(earlier);
+  world.step();
+  const order = {
+    ...({ ask: "moment", do: "create", tenantId: "acme", tenant: TENANT, store: "tenant", passphrase: null } as const),
+    ...{ base: { continues: earlier.id }, schedule: null, verifies: false },
+  };
+  world.backups.order(world.partition, order);
+  while (world.ordered !== "completed" && world.ordered !== "failed") await turn();
+  const tail = world.folder.list("acme").find(({ base }) => base === earlier.id)!;
+  t.match(tail, { kind: "incremental", note: /holds no branches/ });
+  t.equal(tail.branches, undefined);
+  const next = await world.backUp(true);
+  t.match(next, { kind: "full", note: /the last one holds no branches/ });
+  t.equal(next.branches!.length, world.at(next.micros).size - 1);
+});
+
+t.test("a row is in a backup once for each moment that a branch needs, however often it has changed", async (t) => {
+  const world = new World(await openPartition(), new SeededRandom(4));
+  t.teardown(() => rmSync(world.root, { recursive: true }));
+  while (world.places.size < 2) world.step();
+  world.isQuiet = true;
+  const { entries } = await world.backUp(false);
+  for (let i = 0; i < 600; i++) world.write("");
+  const later = await world.backUp(false);
+  t.ok(later.entries < entries + 5 * ROWS, `${entries} entries before, ${later.entries} now`);
 });
