@@ -24,6 +24,8 @@ export interface ScopeColumn {
 
 /** Like a map of expressions by name (system-columns.ts). */
 export interface SystemColumns {
+  /** The row's storage key, once somebody has named ctid, which is made of it. */
+  readonly key?: Expr | null;
   has(name: string): boolean;
   get(name: string): Expr | undefined;
 }
@@ -263,10 +265,14 @@ export class Scope {
   }
 
   /** The relation of this very query that has the column, for messages about grouping. */
-  ownerOf(id: ColumnId): { readonly item: ScopeItem; readonly name: string } | null {
+  ownerOf(id: ColumnId): (ScopeColumn & { readonly item: ScopeItem }) | null {
     // A join's merged columns come after the relations they stem from, which have the better names.
     for (const item of this.items) {
-      for (const { name, expr } of item.columns) if (expr.kind === "column" && expr.id === id) return { item, name };
+      for (const { name, expr } of item.columns) {
+        if (expr.kind === "column" && expr.id === id) return { item, name, expr };
+      }
+      const key = item.hidden?.key ?? null;
+      if (key?.kind === "column" && key.id === id) return { item, name: "ctid", expr: key };
     }
     return null;
   }

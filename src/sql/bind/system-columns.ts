@@ -56,15 +56,19 @@ interface SystemFacts {
 }
 
 export function systemColumns({ table, name, columns, env, rowKey, wasThere }: SystemFacts): SystemColumns {
+  let key: Expr | null = null;
   const place = (): Expr => {
     const may = checkedRights(env)?.columns(table.id, "r") ?? "all";
     if (may !== "all") throw permissionDenied("table", table.name);
     const id = rowKey();
     if (id === null) throw new RowKeyNeeded(table.id);
-    const key: Expr = { kind: "column", id, type: BYTEA, name: `${name}.ctid` };
+    key = { kind: "column", id, type: BYTEA, name: `${name}.ctid` };
     return Object.freeze({ kind: "call", type: TID, fn: PLACE, args: [key] });
   };
   return {
+    get key() {
+      return key;
+    },
     has: (column) => NAMES.has(column),
     get(column) {
       switch (column) {
