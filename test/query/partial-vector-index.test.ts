@@ -78,6 +78,27 @@ t.test("the same rows as without the index", async (t) => {
   t.same((await exec("SELECT indexname FROM pg_indexes WHERE tablename = 'item'")).rows, [["item_pkey"]]);
 });
 
+t.test("rows whose condition fails are not in the index, and all others stay in it", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  const exec = (sql: string) => database.exec(sql, []);
+  await exec("CREATE TABLE item (id int PRIMARY KEY, k int, v vector(3))");
+  await exec(`INSERT INTO item SELECT i, i % 2, ${VECTOR} FROM generate_series(1, 300) i`);
+  await exec("CREATE INDEX shares ON item USING hnsw (v vector_l2_ops) WHERE 10 / k > 0");
+  const sql = (order: string) => `SELECT id FROM item WHERE k <> 0 AND 10 / k > 0 ORDER BY ${order} LIMIT 5`;
+  const compare = async (items: string, when: string) => {
+    await exec(sql(`v <-> '${QUERY}'`));
+    for (let i = 0; i < 400; i++) await new Promise((resolve) => setImmediate(resolve));
+    const found = (await exec(sql(`v <-> '${QUERY}'`))).rows;
+    t.same(found, (await exec(sql(`(v <-> '${QUERY}') + 0`))).rows, when);
+    t.same((await exec("SELECT items FROM tessera_search_indexes")).rows, [[items]], when);
+  };
+  await compare("150", "of rows that were there");
+  await exec(`INSERT INTO item VALUES (1000, 0, '${QUERY}'), (1001, 1, '${QUERY}')`);
+  await exec("UPDATE item SET k = 0 WHERE id = 1");
+  await compare("150", "after changes");
+});
+
 t.test("what a condition cannot be", async (t) => {
   const database = await open();
   t.teardown(() => database.close());
