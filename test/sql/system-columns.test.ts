@@ -96,6 +96,26 @@ t.test("RETURNING says where a row is, also after its key has changed", (t) =>
   ]),
 );
 
+t.test("RETURNING has them of the row before and after", (t) =>
+  checkStatements(t, [
+    ["create table t (id int primary key, n int)"],
+    ["insert into t values (1, 2) returning t.ctid, new.ctid, old.ctid, old.xmax, new.xmax", ["(0,1)|(0,1)|∅|∅|0"]],
+    ["update t set n = 3 returning new.ctid, old.xmin = new.xmin, new.xmin = t.xmin", ["(0,1)|false|true"]],
+    ["update t set n = 3 returning old.xmin = xmin", ["true"]],
+    ["update t set id = 2 returning with (old as o, new as n) n.ctid", ["(0,2)"]],
+    ["update t set id = 3 returning old.ctid", "0A000 ctid of OLD in UPDATE is not supported"],
+    [
+      "merge into t using (values (2)) v(i) on t.id = v.i when matched then update set n = 9 returning t.n, t.xmin = xmin, t.xmax",
+      ["9|true|0"],
+    ],
+    [
+      "merge into t using (values (2)) v(i) on t.ctid = '(0,2)' when matched then update set n = 9 returning t.ctid",
+      "0A000 ctid of the target in MERGE is not supported",
+    ],
+    ["delete from t returning old.ctid, t.ctid, new.ctid, new.xmin", ["(0,2)|(0,2)|∅|∅"]],
+  ]),
+);
+
 t.test("groups have the place of a row when they are rows, or when they are by place", (t) =>
   checkStatements(t, [
     ["create table t (id int primary key, n int)"],

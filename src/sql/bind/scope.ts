@@ -42,6 +42,8 @@ export interface ScopeItem {
   readonly tableOid?: Expr;
   /** ctid, xmin and the like, likewise. */
   readonly hidden?: SystemColumns;
+  /** OLD or NEW: ctid and the like alone are those of the row itself. */
+  readonly isVersion?: true;
   /** Whether its columns may be named without a qualifier, and come with `*`. */
   readonly unqualified: boolean;
   /** Whether it may be named as a qualifier. */
@@ -195,7 +197,7 @@ export class Scope {
   }
 
   private hiddenColumn(name: string, { position }: ColumnNode) {
-    const items = this.items.filter((item) => item.qualifiable && item.hidden?.has(name));
+    const items = this.items.filter((item) => item.qualifiable && !item.isVersion && item.hidden?.has(name));
     if (items.length > 1) throw sqlError("42702", `column reference "${name}" is ambiguous`, { position });
     const [item] = items;
     return item === undefined ? null : { name, expr: item.hidden!.get(name)!, item };

@@ -99,6 +99,16 @@ export function storedColumns(
   return { hidden: systemColumns({ table, name, columns, env, rowKey, ...(wasThere && { wasThere }) }) };
 }
 
+/** Of a row that is not there. */
+export const NO_SYSTEM_COLUMNS: SystemColumns = new Map(
+  [...NAMES].map((name) => [name, constant(name === "ctid" ? TID : XID, null)]),
+);
+
+/** Where the place of the row is not known while the statement runs. */
+export function noPlace(row: string): never {
+  throw sqlError("0A000", `ctid of ${row} is not supported`, { hint: "Name the columns of its primary key." });
+}
+
 function versionExpr(columns: readonly Expr[]): Expr {
   const types = columns.map(({ type }) => type);
   const version: ScalarFunction = Object.freeze({
