@@ -367,6 +367,12 @@ t.test("COPY of CSV with rules: which rows are stored, which fields are NULL, wh
       else t.match(answer, expected, command);
     }
     t.same(valuesOf((await client.ask("SELECT string_agg(i::text, ',' ORDER BY i) FROM ruled"))[1]!), ["1,2,3,5,6"]);
+    await client.ask("CREATE TABLE sized (c char(2), cs char(2)[], b bit(3), bs bit(3)[], w varchar(2))");
+    client.send(query("COPY sized FROM STDIN WHERE c = 'ab' AND b = '101' AND cs[2] = 'cd' AND bs[1] = b"));
+    client.send(message("d", Buffer.from("ab\t{ab,cd}\t101\t{101,110}\txy\n")), message("c"));
+    t.match((await client.until("Z")).at(-2)!.body.toString(), "COPY 1");
+    const sized = (await client.ask("SELECT * FROM sized"))[1]!;
+    t.same(valuesOf(sized), ["ab", "{ab,cd}", "101", "{101,110}", "xy"], "WHERE cuts no values");
     const out = await client.ask("COPY (SELECT 'a\"b', '\\', 'c,\\') TO STDOUT (FORMAT csv, ESCAPE '\\')");
     t.equal(out.find(({ type }) => type === "d")!.body.toString(), '"a\\"b",\\,"c,\\\\"\n');
     const forced = await client.ask("COPY (SELECT 'a\"\\' AS x) TO STDOUT (FORMAT csv, ESCAPE '\\', FORCE_QUOTE *)");

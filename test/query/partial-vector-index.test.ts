@@ -78,6 +78,79 @@ t.test("the same rows as without the index", async (t) => {
   t.same((await exec("SELECT indexname FROM pg_indexes WHERE tablename = 'item'")).rows, [["item_pkey"]]);
 });
 
+t.test("a time zone decides once what a condition means", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  const exec = (sql: string) => database.exec(sql, []);
+  const rowsOf = async (sql: string) => (await exec(sql)).rows;
+  await exec("CREATE TABLE item (id int PRIMARY KEY, day timestamptz, price int, until date, v vector(3))");
+  await exec(`INSERT INTO item SELECT i, '2024-01-01 00:00Z'::timestamptz + i * interval '10 minutes', i % 97,
+     CASE WHEN i % 3 = 0 THEN 'infinity'::date ELSE '2024-01-01'::date + i END, ${VECTOR}
+     FROM generate_series(1, 900) i`);
+  await exec("SET TIME ZONE 'Asia/Tokyo'");
+  await exec("CREATE INDEX late ON item USING hnsw (v vector_l2_ops) WHERE day > '2024-01-05 00:00'");
+  await exec("CREATE INDEX late_price ON item (price) WHERE day > '2024-01-05 00:00'::timestamptz");
+  await exec("CREATE INDEX open_price ON item (price) WHERE until = 'infinity'");
+  for (let i = 0; i < 400; i++) await new Promise((resolve) => setImmediate(resolve));
+  t.same(
+    await rowsOf("SELECT substring(indexdef from 'WHERE.*') FROM pg_indexes WHERE indexname LIKE 'late%' ORDER BY 1"),
+    [["WHERE (day > '2024-01-04 15:00:00+00')"], ["WHERE (day > ('2024-01-04 15:00:00+00')::timestamptz)"]],
+  );
+  for (const [zone, text, count, uses] of [
+    ["Asia/Tokyo", "2024-01-05 00:00", "378", false],
+    ["America/New_York", "2024-01-05 00:00", "294", false],
+    ["America/New_York", "2024-01-04 15:00:00+00", "378", true],
+    ["America/New_York", "2024-01-05 00:00:00-05", "294", true],
+    ["America/New_York", "2024-01-04 14:00:00+00", "384", false],
+  ] as const) {
+    await exec(`SET TIME ZONE '${zone}'`);
+    for (const rest of [`ORDER BY v <-> '${QUERY}'`, "AND price BETWEEN 0 AND 96 ORDER BY price"]) {
+      const sql = `SELECT id FROM item WHERE day > '${text}' ${rest} LIMIT 900`;
+      t.equal((await rowsOf(`SELECT count(*) FROM (${sql}) found`))[0]![0], count, `${zone}: ${sql}`);
+      const few = sql.replace("900", "3");
+      t.equal(/ using late/.test((await rowsOf(`EXPLAIN ${few}`)).join("\n")), uses, `${zone}: ${few}`);
+    }
+  }
+  const open3 = "SELECT id FROM item WHERE until = 'infinity' AND price = 3 ORDER BY price";
+  t.match((await rowsOf(`EXPLAIN ${open3}`)).join("\n"), / using open_price/);
+  for (const where of [
+    "day::date > '2024-01-05'",
+    "day > date '2024-01-05'",
+    "until < 'today'",
+    "until < '02/01/2024'",
+  ]) {
+    for (const kind of ["USING hnsw (v vector_l2_ops)", "(price)"]) {
+      const message = "functions in index predicate must be marked IMMUTABLE";
+      await t.rejects(exec(`CREATE INDEX ON item ${kind} WHERE ${where}`), { message }, where);
+    }
+  }
+  await t.rejects(exec("CREATE INDEX ON item ((day::date))"), {
+    message: "functions in index expression must be marked IMMUTABLE",
+  });
+  await exec("CREATE INDEX ON item (((day AT TIME ZONE 'UTC')::date)) WHERE until > '2024-01-05'");
+});
+
+t.test("rows whose condition fails are not in the index, and all others stay in it", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  const exec = (sql: string) => database.exec(sql, []);
+  await exec("CREATE TABLE item (id int PRIMARY KEY, k int, v vector(3))");
+  await exec(`INSERT INTO item SELECT i, i % 2, ${VECTOR} FROM generate_series(1, 300) i`);
+  await exec("CREATE INDEX shares ON item USING hnsw (v vector_l2_ops) WHERE 10 / k > 0");
+  const sql = (order: string) => `SELECT id FROM item WHERE k <> 0 AND 10 / k > 0 ORDER BY ${order} LIMIT 5`;
+  const compare = async (items: string, when: string) => {
+    await exec(sql(`v <-> '${QUERY}'`));
+    for (let i = 0; i < 400; i++) await new Promise((resolve) => setImmediate(resolve));
+    const found = (await exec(sql(`v <-> '${QUERY}'`))).rows;
+    t.same(found, (await exec(sql(`(v <-> '${QUERY}') + 0`))).rows, when);
+    t.same((await exec("SELECT items FROM tessera_search_indexes")).rows, [[items]], when);
+  };
+  await compare("150", "of rows that were there");
+  await exec(`INSERT INTO item VALUES (1000, 0, '${QUERY}'), (1001, 1, '${QUERY}')`);
+  await exec("UPDATE item SET k = 0 WHERE id = 1");
+  await compare("150", "after changes");
+});
+
 t.test("what a condition cannot be", async (t) => {
   const database = await open();
   t.teardown(() => database.close());

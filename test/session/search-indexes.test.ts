@@ -77,7 +77,7 @@ t.test("what is refused", async (t) => {
     ["hnsw (v, v)", '0A000 access method "hnsw" does not support multicolumn indexes'],
     ["hnsw (v desc)", '0A000 access method "hnsw" does not support ASC/DESC options'],
     ["hnsw (v) include (n)", '0A000 access method "hnsw" does not support included columns'],
-    ["hnsw (v) where n > 0", '0A000 access method "hnsw" does not support partial indexes'],
+    ["text (title) where n > 0", '0A000 access method "text" does not support partial indexes'],
     ["hnsw (l2_normalize(v))", "0A000 an index of the kind hnsw cannot be on such an expression"],
     ["hnsw (v vector_no_ops)", '42704 operator class "vector_no_ops" does not exist for access method "hnsw"'],
     ["hnsw (v) with (m = 1)", '22023 value 1 out of bounds for option "m"'],

@@ -96,6 +96,51 @@ t.test("RETURNING says where a row is, also after its key has changed", (t) =>
   ]),
 );
 
+t.test("RETURNING has them of the row before and after", (t) =>
+  checkStatements(t, [
+    ["create table t (id int primary key, n int)"],
+    ["insert into t values (1, 2) returning t.ctid, new.ctid, old.ctid, old.xmax, new.xmax", ["(0,1)|(0,1)|∅|∅|0"]],
+    ["update t set n = 3 returning new.ctid, old.xmin = new.xmin, new.xmin = t.xmin", ["(0,1)|false|true"]],
+    ["update t set n = 3 returning old.xmin = xmin", ["true"]],
+    ["update t set id = 2 returning with (old as o, new as n) n.ctid", ["(0,2)"]],
+    ["update t set id = 3 returning old.ctid", "0A000 ctid of OLD in UPDATE is not supported"],
+    [
+      "merge into t using (values (2)) v(i) on t.id = v.i when matched then update set n = 9 returning t.n, t.xmin = xmin, t.xmax",
+      ["9|true|0"],
+    ],
+    [
+      "merge into t using (values (2)) v(i) on t.ctid = '(0,2)' when matched then update set n = 9 returning t.ctid",
+      "0A000 ctid of the target in MERGE is not supported",
+    ],
+    ["delete from t returning old.ctid, t.ctid, new.ctid, new.xmin", ["(0,2)|(0,2)|∅|∅"]],
+  ]),
+);
+
+t.test("groups have the place of a row when they are rows, or when they are by place", (t) =>
+  checkStatements(t, [
+    ["create table t (id int primary key, n int)"],
+    ["insert into t values (1, 2), (3, 2)"],
+    ["select id, ctid from t group by id order by id", ["1|(0,1)", "3|(0,3)"]],
+    ["select id, t.xmin = t.xmin from t group by id having ctid = '(0,3)'", ["3|true"]],
+    [
+      "select id, (select t.ctid), (select count(*) from t u where u.ctid >= t.ctid) from t group by id order by ctid",
+      ["1|(0,1)|2", "3|(0,3)|1"],
+    ],
+    ["select ctid, count(*) from t group by ctid order by 1", ["(0,1)|1", "(0,3)|1"]],
+    ["select max(ctid), count(ctid), (select max(t.ctid)) from t", ["(0,3)|2|(0,3)"]],
+    ["select id, rank() over (order by ctid desc) from t order by id", ["1|2", "3|1"]],
+    [
+      "select count(*), ctid from t",
+      '42803 column "t.ctid" must appear in the GROUP BY clause or be used in an aggregate function',
+    ],
+    [
+      "select n from t group by n order by t.ctid",
+      '42803 column "t.ctid" must appear in the GROUP BY clause or be used in an aggregate function',
+    ],
+    ["select n, (select t.ctid) from t group by n", '42803 subquery uses ungrouped column "t.ctid" from outer query'],
+  ]),
+);
+
 t.test("who may not read all columns may not read where rows are", (t) =>
   checkStatements(t, [
     ["create table t (id int primary key, secret text, n int)"],

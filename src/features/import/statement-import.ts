@@ -12,6 +12,7 @@ import { baseType, displayName } from "../../query/expr/types.js";
 import type { Session } from "../../session/session.js";
 import { plainRows } from "../../session/sql-result.js";
 import type { Client, StatementRun } from "../../session/statement-run.js";
+import type { SqlType } from "../../values/values.js";
 
 export interface ConflictRule {
   readonly action: "error" | "ignore" | "update";
@@ -146,7 +147,7 @@ export class StatementImport {
     const { columns, table } = this;
     const alias = quoteIdentifier(table.name);
     const typed = columns.map(
-      ({ type }, i) => `CAST(${alias}.${names[i]} AS ${displayName(baseType(type))}) AS ${names[i]}`,
+      ({ type }, i) => `CAST(${alias}.${names[i]} AS ${ofAnyLength(baseType(type))}) AS ${names[i]}`,
     );
     const values = `(VALUES ${tuples.join(",")}) AS ${alias}(${names.join(",")})`;
     return `SELECT ${names.join(",")} FROM (SELECT ${typed.join(",")} FROM ${values}) AS ${alias} WHERE (${where}\n)`;
@@ -160,6 +161,14 @@ export class StatementImport {
     if (action === "ignore" || others.length === 0) return ` ON CONFLICT${target} DO NOTHING`;
     return ` ON CONFLICT${target} DO UPDATE SET ${others.map((name) => `${name} = EXCLUDED.${name}`).join(",")}`;
   }
+}
+
+/** A type's name in a cast that neither cuts nor refuses values: `character` and `bit` alone mean a length of one. */
+function ofAnyLength(type: SqlType): string {
+  if (type.user !== undefined || type.typeName !== undefined) return displayName(type);
+  if (type.element !== null) return `${ofAnyLength(type.element)}[]`;
+  if (type.name === "bpchar") return "bpchar";
+  return type.name === "bit" ? "varbit" : displayName(type);
 }
 
 /** The statement is ours, and the client knows of no places in it. */

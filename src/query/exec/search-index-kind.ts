@@ -5,7 +5,7 @@
 import { type SearchIndexDef, storageOf, type TableDef } from "../../catalog/table.js";
 import type { DerivedIndex, IndexPlace } from "../../derived/derived-index.js";
 import type { IndexBody, IndexKind } from "../../derived/index-body.js";
-import { sqlError } from "../../protocol/errors.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
 import type { TextItem } from "../../text/document-terms.js";
 import type { TextBody } from "../../text/text-body.js";
 import { textKind } from "../../text/text-kind.js";
@@ -68,7 +68,10 @@ export function vectorKindFor(
   });
 }
 
-/** Whether a partial index has the record's row. */
+/**
+ * Whether a partial index has the record's row. A row whose condition ends in an error is not in it: no query that may
+ * use the index can want that row.
+ */
 function conditionReader(layout: TableLayout, { id, vector }: SearchIndexDef, bound: BoundTable) {
   const { columnIds } = vector!.where!;
   const predicate = bound.indexes.get(id)!.predicate!;
@@ -78,7 +81,12 @@ function conditionReader(layout: TableLayout, { id, vector }: SearchIndexDef, bo
   const columns: Value[][] = columnIds.map(() => []);
   return (record: Uint8Array): boolean => {
     decode(record, columns, 0);
-    return evaluate({ columns, length: 1 }, 0, NO_STATEMENT) === true;
+    try {
+      return evaluate({ columns, length: 1 }, 0, NO_STATEMENT) === true;
+    } catch (error) {
+      if (error instanceof DbError) return false;
+      throw error;
+    }
   };
 }
 

@@ -7,7 +7,7 @@ import { costLeft } from "../../values/value-cost.js";
 import { BOOL, type Value } from "../../values/values.js";
 import { dependsOnSession } from "./cast.js";
 import { compileExpr } from "./compile.js";
-import type { Batch, CaseExpr, ConstExpr, EvalContext, Expr, LogicExpr } from "./expr.js";
+import type { Batch, CaseExpr, CastExpr, ConstExpr, EvalContext, Expr, LogicExpr } from "./expr.js";
 import { NO_SERVICES } from "./no-services.js";
 import { dependsOnStyle, isReadByStyle } from "./style-dependence.js";
 import { mapExpr } from "./walk.js";
@@ -34,6 +34,13 @@ const NEUTRAL: EvalContext = {
  */
 export function foldExpr(expr: Expr, timeZone: string | null = null): Expr {
   return mapExpr(expr, (node) => foldNode(node, timeZone));
+}
+
+/** Whether a time zone, a style or the time of day decides what this very expression gives, once it is folded. */
+export function isSessionCast(expr: Expr): expr is CastExpr {
+  if (expr.kind !== "cast") return false;
+  const { input, type } = expr;
+  return dependsOnSession(input.type, type) || dependsOnStyle(input.type, type);
 }
 
 function foldNode(expr: Expr, timeZone: string | null): Expr {
@@ -87,6 +94,7 @@ function evaluated(expr: Expr, timeZone: string | null = null): Expr {
   }
 }
 
+const INFINITE_TEXT = /^\s*[+-]?infinity\s*$/i;
 /** Literal dates that begin with a digit do not say "now" or "today"; those with a zone of their own are fixed too. */
 const FIXED_TEXT = /^\s*\d[\d\s:.T/-]*$/;
 const FIXED_ZONED_TEXT = /^\s*\d{4}-\d\d-\d\d[ T]\d\d:\d\d[\d:.]*(?:Z|[+-]\d\d(?::?\d\d)?)\s*$/;
@@ -110,11 +118,14 @@ function foldedIsoText(expr: Expr & { kind: "cast" }, timeZone: string | null): 
     return evaluated(expr, timeZone);
   }
   if (typeof value !== "string") return expr;
+  if (INFINITE_TEXT.test(value) && isDateOrTimestamp(expr.type.name)) return evaluated(expr);
   if (isZoned) return FIXED_ZONED_TEXT.test(value) ? evaluated(expr) : expr;
   const local = expr.type.name === "date" || expr.type.name === "timestamp" || expr.type.name === "time";
   const isOpen = timeZone === null && isReadByStyle(value, expr.type);
   return local && !isOpen && FIXED_TEXT.test(value) ? evaluated(expr) : expr;
 }
+
+const isDateOrTimestamp = (name: string) => name === "date" || name === "timestamp" || name === "timestamptz";
 
 /** Drops operands that do not decide and ends at the first that does. */
 function foldLogic(expr: LogicExpr): Expr {

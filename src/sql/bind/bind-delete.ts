@@ -17,7 +17,7 @@ export function bindDelete(node: DeleteStatement, binding: Binding, parent: Scop
   const where = bindChangedWhere(node.where, target, scope, binding);
   const input = target.input(where, binding);
   requireChanges(relation, "delete", null, binding);
-  const { columns: before } = scope.items[0]!;
+  const before = scope.items[0]!;
   if (node.returning !== null) addVersions(scope, node.returningNames, before, noRow(before));
   const { returning, columns } = bindReturning(node.returning, rows.columns, scope, binding);
   requireReads(relation, rows.columns, [where, ...(returning?.exprs ?? [])], binding);

@@ -136,8 +136,7 @@ export class Grouping {
     const replaced = new Map<ColumnId, Expr>();
     for (const id of outerColumnsOf(plan)) {
       const owner = this.scope.ownerOf(id);
-      const column = owner?.item.columns.find((other) => other.expr.kind === "column" && other.expr.id === id);
-      if (column !== undefined) replaced.set(id, this.outerColumn(column.expr));
+      if (owner !== null) replaced.set(id, this.outerColumn(owner.expr));
     }
     if (replaced.size === 0) return input === expr.input ? expr : Object.freeze({ ...expr, input });
     const next = replaceColumns(plan, replaced);

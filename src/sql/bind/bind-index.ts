@@ -15,6 +15,7 @@ import { type ConstraintOf, checkIndexable } from "./bind-constraint.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import type { Binding } from "./binding.js";
 import { resolveUnknown } from "./coerce.js";
+import { withFixedTimes } from "./fixed-times.js";
 import { refuseParameters, rowContext, storedSql } from "./stored-expression.js";
 
 /** Throws 42703. */
@@ -123,20 +124,23 @@ function indexExpression(
   binding: Binding,
 ): Pick<NewIndexColumn, "name" | "expression"> {
   refuseParameters(node, "index expressions");
-  const expr = resolveUnknown(bindExpr(node, rowContext(table, "index expressions", binding)), binding);
+  const bind = (given: ExprNode) =>
+    resolveUnknown(bindExpr(given, rowContext(table, "index expressions", binding)), binding);
+  const expr = bind(node);
   if (!isImmutable(expr)) {
     throw sqlError("42P17", "functions in index expression must be marked IMMUTABLE", { position: node.position });
   }
   checkIndexable(expr.type, node.position);
   const name = node.kind === "call" ? node.path.at(-1)! : "expr";
-  return { name, expression: { sql: storedSql(node), type: expr.type } };
+  const fixed = withFixedTimes(node, bind, binding.env.timeZone, "expression");
+  return { name, expression: { sql: storedSql(fixed), type: expr.type } };
 }
 
 export function indexPredicate(node: ExprNode, table: TableDef, binding: Binding): string {
   refuseParameters(node, "index predicates");
-  const predicate = bindBoolean(node, "WHERE", rowContext(table, "index predicates", binding));
-  if (!isImmutable(predicate)) {
+  const bind = (given: ExprNode) => bindBoolean(given, "WHERE", rowContext(table, "index predicates", binding));
+  if (!isImmutable(bind(node))) {
     throw sqlError("42P17", "functions in index predicate must be marked IMMUTABLE", { position: node.position });
   }
-  return storedSql(node);
+  return storedSql(withFixedTimes(node, bind, binding.env.timeZone, "predicate"));
 }

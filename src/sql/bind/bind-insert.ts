@@ -77,7 +77,7 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
   const row = relation.over(name, rowColumns, rowKey);
   const hidden = storedColumns(relation, name, rowColumns, rowKey, binding, updates);
   stored.items = [{ ...row.item, ...hidden, ...(oid !== null && { tableOid: columnExpr(oid) }) }];
-  addVersions(stored, node.returningNames, noRow(row.item.columns), row.item.columns);
+  addVersions(stored, node.returningNames, noRow({ ...row.item, ...hidden }), { ...row.item, ...hidden });
   // Which row was there is not kept where ON CONFLICT updates it.
   if (onConflict?.action === "update") refuseOld(node, onConflict, stored);
   const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);

@@ -28,6 +28,7 @@ import { coerceAssignment, constant } from "./coerce.js";
 import { checkAliases, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
 import { filtered, project } from "./source.js";
 import { addVersions, bindChecks, bindReturning, defaultOf, rowColumnsOf } from "./stored-row.js";
+import { noPlace, storedColumns } from "./system-columns.js";
 
 export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope | null): MergePlan {
   const scope = new Scope(parent);
@@ -69,10 +70,12 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
   const policies = actionPolicies(relation, target.columns, rowColumns, node.returning !== null, binding);
   const actions = bound.map(({ bound: action }) => withPolicies(action, policies));
   const after = relation.over(name, rowColumns);
-  const shown = scopeOf([...sourceItems, after.item]);
+  const hidden = storedColumns(relation, name, rowColumns, () => noPlace("the target in MERGE"), binding);
+  const shown = scopeOf([...sourceItems, { ...after.item, ...hidden }]);
   const action = binding.newColumn("merge_action", TEXT, false);
   shown.mergeAction = columnExpr(action);
-  addVersions(shown, node.returningNames, target.items[0]!.columns, unlessDeleted(after.item.columns, action, binding));
+  const kept = unlessDeleted(after.item.columns, action, binding);
+  addVersions(shown, node.returningNames, { columns: target.items[0]!.columns }, { columns: kept });
   const { returning, columns } = bindReturning(node.returning, rowColumns, shown, binding);
   for (const each of [rowColumns, rows.columns]) requireReads(relation, each, returning?.exprs ?? [], binding);
   const heirs = heirsOf(relation, target, binding);

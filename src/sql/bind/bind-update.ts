@@ -30,7 +30,7 @@ import { checkReturned, rowsOfView } from "./instead-of.js";
 import { checkAliases, Scope } from "./scope.js";
 import { filtered, project } from "./source.js";
 import { addVersions, bindChecks, bindReturning, inOrder, rowColumnsOf, waitingGenerated } from "./stored-row.js";
-import { oneRowPerPlace, storedColumns } from "./system-columns.js";
+import { noPlace, oneRowPerPlace, storedColumns } from "./system-columns.js";
 
 export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scope | null = null): UpdatePlan {
   const scope = new Scope(parent);
@@ -52,7 +52,9 @@ export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scop
   const { tableOid, name } = scope.items[0]!;
   const hidden = storedColumns(relation, name!, rowColumns, () => rows.rowKey, binding);
   stored.items = [{ ...after.item, ...(tableOid && { tableOid }), ...hidden }, ...scope.items.slice(1)];
-  addVersions(stored, node.returningNames, scope.items[0]!.columns, after.item.columns);
+  const before = storedColumns(relation, name!, rows.columns, () => noPlace("OLD in UPDATE"), binding);
+  const { columns: old } = scope.items[0]!;
+  addVersions(stored, node.returningNames, { columns: old, ...before }, { ...after.item, ...hidden });
   const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
   for (const columns of [rowColumns, rows.columns]) requireReads(relation, columns, returning?.exprs ?? [], binding);
   const heirs = heirsOf(relation, rows, binding);

@@ -24,6 +24,8 @@ export interface ScopeColumn {
 
 /** Like a map of expressions by name (system-columns.ts). */
 export interface SystemColumns {
+  /** The row's storage key, once somebody has named ctid, which is made of it. */
+  readonly key?: Expr | null;
   has(name: string): boolean;
   get(name: string): Expr | undefined;
 }
@@ -40,6 +42,8 @@ export interface ScopeItem {
   readonly tableOid?: Expr;
   /** ctid, xmin and the like, likewise. */
   readonly hidden?: SystemColumns;
+  /** OLD or NEW: ctid and the like alone are those of the row itself. */
+  readonly isVersion?: true;
   /** Whether its columns may be named without a qualifier, and come with `*`. */
   readonly unqualified: boolean;
   /** Whether it may be named as a qualifier. */
@@ -193,7 +197,7 @@ export class Scope {
   }
 
   private hiddenColumn(name: string, { position }: ColumnNode) {
-    const items = this.items.filter((item) => item.qualifiable && item.hidden?.has(name));
+    const items = this.items.filter((item) => item.qualifiable && !item.isVersion && item.hidden?.has(name));
     if (items.length > 1) throw sqlError("42702", `column reference "${name}" is ambiguous`, { position });
     const [item] = items;
     return item === undefined ? null : { name, expr: item.hidden!.get(name)!, item };
@@ -263,10 +267,14 @@ export class Scope {
   }
 
   /** The relation of this very query that has the column, for messages about grouping. */
-  ownerOf(id: ColumnId): { readonly item: ScopeItem; readonly name: string } | null {
+  ownerOf(id: ColumnId): (ScopeColumn & { readonly item: ScopeItem }) | null {
     // A join's merged columns come after the relations they stem from, which have the better names.
     for (const item of this.items) {
-      for (const { name, expr } of item.columns) if (expr.kind === "column" && expr.id === id) return { item, name };
+      for (const { name, expr } of item.columns) {
+        if (expr.kind === "column" && expr.id === id) return { item, name, expr };
+      }
+      const key = item.hidden?.key ?? null;
+      if (key?.kind === "column" && key.id === id) return { item, name: "ctid", expr: key };
     }
     return null;
   }

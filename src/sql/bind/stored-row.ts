@@ -20,8 +20,9 @@ import { bindTargets } from "./bind-select.js";
 import { type Binding, mayBeNull } from "./binding.js";
 import { coerceAssignment, constant, resolveUnknown } from "./coerce.js";
 import { itemOf } from "./row-item.js";
-import { Scope, type ScopeColumn } from "./scope.js";
+import { Scope, type ScopeItem } from "./scope.js";
 import { withName } from "./system/define-function.js";
+import { NO_SYSTEM_COLUMNS } from "./system-columns.js";
 
 /** Definitions are immutable, so the trees of their expressions are kept with them. */
 const parsed = new WeakMap<ColumnDef | CheckDef, ExprNode>();
@@ -111,6 +112,9 @@ export interface BoundReturning {
   readonly columns: readonly OutputColumn[];
 }
 
+/** A row before or after the change. */
+type RowVersion = Pick<ScopeItem, "columns" | "hidden">;
+
 /**
  * Makes OLD and NEW visible in RETURNING, under their names or those of WITH (OLD AS …, NEW AS …): the row before and
  * after the change. A relation of the statement that has one of the names hides it. Throws 42712.
@@ -118,16 +122,17 @@ export interface BoundReturning {
 export function addVersions(
   scope: Scope,
   names: ReturningNames | undefined,
-  before: readonly ScopeColumn[],
-  after: readonly ScopeColumn[],
+  before: RowVersion,
+  after: RowVersion,
 ): void {
-  const add = (name: string, given: string | null, columns: readonly ScopeColumn[]): void => {
+  const add = (name: string, given: string | null, { columns, hidden }: RowVersion): void => {
     const called = given ?? name;
     if (scope.items.some((item) => item.qualifiable && item.name === called)) {
       if (given !== null) throw sqlError("42712", `table name "${called}" specified more than once`);
       return;
     }
-    const item = { name: called, schema: null, columns, table: null, unqualified: false, qualifiable: true };
+    const shown = { columns, ...(hidden && { hidden }), table: null, isVersion: true } as const;
+    const item = { name: called, schema: null, ...shown, unqualified: false, qualifiable: true };
     scope.items = [...scope.items, item];
   };
   add("old", names?.old ?? null, before);
@@ -135,8 +140,9 @@ export function addVersions(
 }
 
 /** The row that is not there: OLD of INSERT, NEW of DELETE. */
-export function noRow(columns: readonly ScopeColumn[]): ScopeColumn[] {
-  return columns.map(({ name, expr }) => ({ name, expr: constant(expr.type, null) }));
+export function noRow({ columns, hidden }: RowVersion): RowVersion {
+  const none = columns.map(({ name, expr }) => ({ name, expr: constant(expr.type, null) }));
+  return { columns: none, ...(hidden && { hidden: NO_SYSTEM_COLUMNS }) };
 }
 
 /** `scope` has the stored row first and, for UPDATE and DELETE, what else FROM or USING brought. */

@@ -56,15 +56,19 @@ interface SystemFacts {
 }
 
 export function systemColumns({ table, name, columns, env, rowKey, wasThere }: SystemFacts): SystemColumns {
+  let key: Expr | null = null;
   const place = (): Expr => {
     const may = checkedRights(env)?.columns(table.id, "r") ?? "all";
     if (may !== "all") throw permissionDenied("table", table.name);
     const id = rowKey();
     if (id === null) throw new RowKeyNeeded(table.id);
-    const key: Expr = { kind: "column", id, type: BYTEA, name: `${name}.ctid` };
+    key = { kind: "column", id, type: BYTEA, name: `${name}.ctid` };
     return Object.freeze({ kind: "call", type: TID, fn: PLACE, args: [key] });
   };
   return {
+    get key() {
+      return key;
+    },
     has: (column) => NAMES.has(column),
     get(column) {
       switch (column) {
@@ -93,6 +97,16 @@ export function storedColumns(
   if (face !== table || instead !== undefined) return {};
   const columns = row.map(columnExpr);
   return { hidden: systemColumns({ table, name, columns, env, rowKey, ...(wasThere && { wasThere }) }) };
+}
+
+/** Of a row that is not there. */
+export const NO_SYSTEM_COLUMNS: SystemColumns = new Map(
+  [...NAMES].map((name) => [name, constant(name === "ctid" ? TID : XID, null)]),
+);
+
+/** Where the place of the row is not known while the statement runs. */
+export function noPlace(row: string): never {
+  throw sqlError("0A000", `ctid of ${row} is not supported`, { hint: "Name the columns of its primary key." });
 }
 
 function versionExpr(columns: readonly Expr[]): Expr {
