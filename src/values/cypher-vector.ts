@@ -58,10 +58,11 @@ export class CypherVector {
 
 export const isFloatType = (type: CoordinateType): boolean => type === "FLOAT" || type === "FLOAT32";
 
-/** A vector of bytes from outside; null: they are none. Throws for NaN and infinities, which no vector has. */
+/** A vector of bytes from outside; null: they are none. Throws ArgumentError for what no vector has. */
 export function vectorOfBytes(type: CoordinateType, bytes: Uint8Array): CypherVector | null {
   const dimension = bytes.length / BYTES[type];
-  if (!Number.isInteger(dimension) || dimension < 1 || dimension > DIMENSIONS_MAX) return null;
+  if (!Number.isInteger(dimension)) return null;
+  checkDimension(dimension);
   const vector = new CypherVector(type, new Uint8Array(bytes));
   if (isFloatType(type) && !doublesOf(vector).every(Number.isFinite)) throw notFinite();
   return vector;
@@ -71,11 +72,14 @@ const notFinite = () => invalid("a vector's coordinates are finite numbers");
 
 const invalid = (message: string) => cypherError("ArgumentError", "InvalidArgumentValue", message);
 
+function checkDimension(dimension: number): void {
+  if (dimension >= 1 && dimension <= DIMENSIONS_MAX) return;
+  throw invalid(`a vector has 1 to ${DIMENSIONS_MAX} coordinates, not ${dimension}`);
+}
+
 /** Of numbers: fractions are cut off for integers. Throws ArgumentError for what the type does not hold. */
 export function vectorOfNumbers(type: CoordinateType, numbers: readonly (number | bigint)[]): CypherVector {
-  if (numbers.length < 1 || numbers.length > DIMENSIONS_MAX) {
-    throw invalid(`a vector has 1 to ${DIMENSIONS_MAX} coordinates, not ${numbers.length}`);
-  }
+  checkDimension(numbers.length);
   const width = BYTES[type];
   const bytes = new Uint8Array(numbers.length * width);
   const view = new DataView(bytes.buffer);
