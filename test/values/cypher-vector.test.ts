@@ -66,11 +66,10 @@ t.test("work on vectors counts", async (t) => {
   t.equal(unitsOf(vector), 4096);
   t.equal(costLeft(vector, 5000), 5000 - 4097, "it is written as a list");
   const cosine = measured(VECTOR_FUNCTIONS.find(({ name }) => name === "vector.similarity.cosine")!);
-  const began = performance.now();
-  beginStretch(began);
+  beginStretch(performance.now());
   try {
     const many = () => {
-      while (performance.now() < began + 200) cosine(vector, vector);
+      for (let i = 0; i < 20_000; i++) cosine(vector, vector);
     };
     t.throws(many, Overrun, "a stretch that goes on for long ends");
   } finally {
