@@ -58,10 +58,11 @@ export class CypherVector {
 
 export const isFloatType = (type: CoordinateType): boolean => type === "FLOAT" || type === "FLOAT32";
 
-/** A vector of bytes from outside; null: they are none. Throws for NaN and infinities, which no vector has. */
+/** A vector of bytes from outside; null: they are none. Throws ArgumentError for what no vector has. */
 export function vectorOfBytes(type: CoordinateType, bytes: Uint8Array): CypherVector | null {
   const dimension = bytes.length / BYTES[type];
-  if (!Number.isInteger(dimension) || dimension < 1 || dimension > DIMENSIONS_MAX) return null;
+  if (!Number.isInteger(dimension)) return null;
+  checkDimension(dimension);
   const vector = new CypherVector(type, new Uint8Array(bytes));
   if (isFloatType(type) && !doublesOf(vector).every(Number.isFinite)) throw notFinite();
   return vector;
@@ -71,11 +72,14 @@ const notFinite = () => invalid("a vector's coordinates are finite numbers");
 
 const invalid = (message: string) => cypherError("ArgumentError", "InvalidArgumentValue", message);
 
+function checkDimension(dimension: number): void {
+  if (dimension >= 1 && dimension <= DIMENSIONS_MAX) return;
+  throw invalid(`a vector has 1 to ${DIMENSIONS_MAX} coordinates, not ${dimension}`);
+}
+
 /** Of numbers: fractions are cut off for integers. Throws ArgumentError for what the type does not hold. */
 export function vectorOfNumbers(type: CoordinateType, numbers: readonly (number | bigint)[]): CypherVector {
-  if (numbers.length < 1 || numbers.length > DIMENSIONS_MAX) {
-    throw invalid(`a vector has 1 to ${DIMENSIONS_MAX} coordinates, not ${numbers.length}`);
-  }
+  checkDimension(numbers.length);
   const width = BYTES[type];
   const bytes = new Uint8Array(numbers.length * width);
   const view = new DataView(bytes.buffer);
@@ -118,34 +122,89 @@ const GETTERS: Readonly<Record<CoordinateType, (view: DataView, at: number) => n
   FLOAT: (view, at) => view.getFloat64(at),
 };
 
+const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+
 /** As numbers; INTEGER as bigint. */
 export function coordinatesOf({ type, bytes }: CypherVector): (number | bigint)[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const view = viewOf(bytes);
   const width = BYTES[type];
-  return Array.from({ length: bytes.length / width }, (_, i) => GETTERS[type](view, i * width));
+  const get = GETTERS[type];
+  const coordinates = new Array<number | bigint>(bytes.length / width);
+  for (let i = 0; i < coordinates.length; i++) coordinates[i] = get(view, i * width);
+  return coordinates;
 }
 
-export function doublesOf(vector: CypherVector): Float64Array {
-  return Float64Array.from(coordinatesOf(vector), Number);
+const TWO_32 = 2 ** 32;
+
+/** One loop for each type, so that V8 boxes no number. */
+const FILLERS: Readonly<Record<CoordinateType, (doubles: Float64Array, view: DataView) => void>> = {
+  INTEGER8: (doubles, view) => {
+    for (let i = 0; i < doubles.length; i++) doubles[i] = view.getInt8(i);
+  },
+  INTEGER16: (doubles, view) => {
+    for (let i = 0; i < doubles.length; i++) doubles[i] = view.getInt16(i * 2);
+  },
+  INTEGER32: (doubles, view) => {
+    for (let i = 0; i < doubles.length; i++) doubles[i] = view.getInt32(i * 4);
+  },
+  // Both parts are exact, so their sum is rounded once, as Number() rounds a bigint.
+  INTEGER: (doubles, view) => {
+    for (let i = 0; i < doubles.length; i++) doubles[i] = view.getInt32(i * 8) * TWO_32 + view.getUint32(i * 8 + 4);
+  },
+  FLOAT32: (doubles, view) => {
+    for (let i = 0; i < doubles.length; i++) doubles[i] = view.getFloat32(i * 4);
+  },
+  FLOAT: (doubles, view) => {
+    for (let i = 0; i < doubles.length; i++) doubles[i] = view.getFloat64(i * 8);
+  },
+};
+
+export function doublesOf({ type, bytes }: CypherVector): Float64Array {
+  const doubles = new Float64Array(bytes.length / BYTES[type]);
+  FILLERS[type](doubles, viewOf(bytes));
+  return doubles;
 }
 
 /** A total order: by the type of coordinates, by their number, and then by each; equal vectors only are 0. */
 export function compareCypherVectors(a: CypherVector, b: CypherVector): number {
   const order = COORDINATE_TYPES.indexOf(a.type) - COORDINATE_TYPES.indexOf(b.type) || a.dimension - b.dimension;
   if (order !== 0) return order;
-  const [xs, ys] = [coordinatesOf(a), coordinatesOf(b)];
-  for (let i = 0; i < xs.length; i++) {
-    if (xs[i]! < ys[i]!) return -1;
-    if (xs[i]! > ys[i]!) return 1;
+  const [x, y] = [viewOf(a.bytes), viewOf(b.bytes)];
+  const width = BYTES[a.type];
+  const get = GETTERS[a.type];
+  for (let at = firstDifference(a.bytes, b.bytes, 0); at < a.bytes.length; ) {
+    const start = at - (at % width);
+    const [p, q] = [get(x, start), get(y, start)];
+    if (p < q) return -1;
+    if (p > q) return 1;
+    // Zeros of two signs.
+    at = firstDifference(a.bytes, b.bytes, start + width);
   }
   return 0;
 }
 
-/** Equal for two vectors exactly when `compareCypherVectors` gives 0: a zero has one sign. */
-export function cypherVectorKey(vector: CypherVector): string {
-  const coordinates = coordinatesOf(vector).map((x) => (x === 0 ? 0 : x));
-  return `${COORDINATE_TYPES.indexOf(vector.type)},${coordinates.join()}`;
+/** Where two of one length first differ; their length: nowhere. */
+function firstDifference(a: Uint8Array, b: Uint8Array, from: number): number {
+  let at = from;
+  while (at < a.length && a[at] === b[at]) at++;
+  return at;
 }
+
+/** Equal for two vectors exactly when `compareCypherVectors` gives 0: a zero has one sign. */
+export function cypherVectorKey({ type, bytes }: CypherVector): string {
+  const key = Buffer.from(bytes);
+  if (isFloatType(type)) {
+    const width = BYTES[type];
+    // Of the two zeros only -0 has a bit set, its first.
+    for (let at = 0; at < key.length; at += width) {
+      if (key[at] === 0x80 && key[at + 1] === 0 && isZero(key, at, width)) key[at] = 0;
+    }
+  }
+  return `${COORDINATE_TYPES.indexOf(type)},${key.length}:${key.toString("latin1")}`;
+}
+
+const isZero = (bytes: Buffer, at: number, width: number): boolean =>
+  (width === 4 ? bytes.readFloatBE(at) : bytes.readDoubleBE(at)) === 0;
 
 /** Its type as valueType() gives it. */
 export const vectorTypeName = ({ type, dimension }: CypherVector): string => `VECTOR<${type} NOT NULL>(${dimension})`;

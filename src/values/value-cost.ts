@@ -2,6 +2,7 @@
  * Estimates what writing a value costs. It looks at no more of the value than a bound allows. Writers of rows use it
  * to tell which rows need turns in between. Shared parts count each time, because they are written each time.
  */
+import { CypherVector } from "./cypher-vector.js";
 import { Numeric } from "./numeric.js";
 import { Json, type SqlType, type Value } from "./values.js";
 import { GraphNode, GraphPath, GraphRelationship } from "./variant.js";
@@ -57,6 +58,8 @@ export function costLeft(value: unknown, left: number): number {
   if (Array.isArray(value)) return listCost(value, left);
   if (value instanceof Json) return jsonCost(value, left);
   if (value instanceof Map) return "characters" in value ? storedCost(value, left) : mapCost(value, left);
+  // Outside of storage it is written as a list.
+  if (value instanceof CypherVector) return left - 1 - value.dimension;
   if (value instanceof GraphNode || value instanceof GraphRelationship) return costLeft(value.properties, left - 1);
   if (value instanceof GraphPath) return listCost(value.relationships, listCost(value.nodes, left));
   if ("elements" in value) return listCost(value.elements as readonly Value[], left);

@@ -106,3 +106,17 @@ t.test("lookahead into unclosed brackets takes no quadratic time", async (t) => 
   errorOf(`RETURN ${"a.b".repeat(1)}${".c".repeat(50_000)}`);
   t.ok(process.cpuUsage().user - user < 2_000_000);
 });
+
+t.test("the WHENs of a statement have so many branches in all", async (t) => {
+  const when = (branches: number) => `${"WHEN true THEN RETURN 1 AS a ".repeat(branches - 1)}ELSE RETURN 2 AS a`;
+  t.doesNotThrow(() => parseCypher(when(64)));
+  t.doesNotThrow(() => parseCypher(`${when(32)} NEXT ${when(32)}`));
+  const told = {
+    code: "syntax_error",
+    message: /at most 64 branches/,
+    details: { detail: "InvalidClauseComposition" },
+  };
+  t.match(errorOf(when(65)), told);
+  t.match(errorOf(`${when(32)} NEXT ${when(33)}`), told, "those of all count");
+  t.match(errorOf(`WHEN true THEN { ${when(32)} } ELSE { ${when(32)} }`), told, "those within others, too");
+});

@@ -93,12 +93,25 @@ t.test("vectors are values since Bolt 6, and maps before", async (t) => {
   client.send(sentVector([0xc6], [0x3f, 0xc0, 0, 0]), pull());
   t.same(rowsOf(await client.until(2)), ["VECTOR<FLOAT32 NOT NULL>(1) NOT NULL"]);
   client.close();
-  for (const [mark, bytes] of [[[0xc9], [0]], [[0xc1], []], [[0xcc], [0]], [[0xc8, 0xc8], [0]], NAN] as const) {
+  for (const [mark, bytes] of [[[0xc9], [0]], [[0xcc], [0]], [[0xc8, 0xc8], [0]], NAN] as const) {
     const wrong = await BoltClient.open(server, [6, 0]);
     wrong.send(sentVector(mark, bytes));
     t.match(await wrong.receive(), { kind: "failure", data: { message: /a vector has|a vector's coordinates/ } });
     wrong.close();
   }
+});
+
+t.test("a vector of no or too many coordinates is a mistake of the statement", async (t) => {
+  const client = await BoltClient.open(server, [6, 0]);
+  for (const count of [0, 4097]) {
+    client.send(sentVector([0xc8], new Array(count).fill(1)), reset);
+    const [told] = await client.until(2);
+    t.match(told, { kind: "failure", data: { message: `a vector has 1 to 4096 coordinates, not ${count}` } });
+    t.equal(codeOf(told!), "Neo.ClientError.Statement.ArgumentError");
+  }
+  client.send(sentVector([0xc8], [1]), pull());
+  t.same(rowsOf(await client.until(2)), ["VECTOR<INTEGER8 NOT NULL>(1) NOT NULL"], "the connection goes on");
+  client.close();
 });
 
 t.test("messages come in pieces of any length, with empty chunks between them", async (t) => {

@@ -4,8 +4,9 @@ import t, { type Test } from "tap";
 import type { ExecContext } from "../../src/query/exec/context.js";
 import { LargeKeys, withLargeKeys } from "../../src/query/exec/large-keys.js";
 import type { Operator } from "../../src/query/exec/operator.js";
-import { hashKeyOf } from "../../src/query/expr/compare.js";
+import { hashKeyOf, keptKey } from "../../src/query/expr/compare.js";
 import type { Batch } from "../../src/query/expr/expr.js";
+import { vectorOfNumbers } from "../../src/values/cypher-vector.js";
 import { Numeric } from "../../src/values/numeric.js";
 import { arrayOf, INT4, JSONB, Json, type SqlType, TEXT, VARIANT, type Value } from "../../src/values/values.js";
 import { Float, type Variant } from "../../src/values/variant.js";
@@ -78,23 +79,35 @@ t.test("arrays, and what they hold", async (t) => {
   await same(t, { name: "record" } as SqlType, [1, "a", array(many(String)), null] as unknown as Value);
 });
 
-t.test("rows with long texts come in smaller batches", async (t) => {
-  const columns = [{ id: 1, name: "v", type: TEXT, nullable: true }];
-  const texts = ["a", "b".repeat(400_000), null, "c".repeat(400_000), "d".repeat(9_000_000), "e", "f"];
-  const batches: (Batch | null)[] = [
-    { columns: [["x", "y"]], length: 2 },
-    { columns: [texts], length: texts.length },
-  ];
+/** The values in the batches that the operator gives on. */
+async function givenOn(type: SqlType, given: readonly (readonly Value[])[]): Promise<Value[][]> {
+  const columns = [{ id: 1, name: "v", type, nullable: true }];
+  const batches = given.map((values): Batch => ({ columns: [values], length: values.length }));
   const input: Operator = { next: () => batches.shift() ?? null, close: () => {} };
-  const operator = withLargeKeys(() => input, columns, [{ kind: "column", id: 1, name: "v", type: TEXT }])(
-    {} as ExecContext,
-  );
-  const lengths: number[] = [];
-  const all: Value[] = [];
+  const context = { checkpoint: () => {}, shouldYield: () => false } as ExecContext;
+  const operator = withLargeKeys(() => input, columns, [{ kind: "column", id: 1, name: "v", type }])(context);
+  const all: Value[][] = [];
   for (let batch = await operator.next(); batch !== null; batch = await operator.next()) {
-    lengths.push(batch.length);
-    all.push(...Array.from(batch.columns[0]!).slice(0, batch.length));
+    all.push(Array.from(batch.columns[0]!).slice(0, batch.length));
   }
-  t.strictSame(lengths, [2, 3, 1, 1, 2]);
-  t.ok(all.every((value, i) => value === ["x", "y", ...texts][i]));
+  return all;
+}
+
+const lengthsOf = (batches: readonly Value[][]): number[] => batches.map(({ length }) => length);
+
+t.test("rows with long texts come in smaller batches", async (t) => {
+  const texts = ["a", "b".repeat(400_000), null, "c".repeat(400_000), "d".repeat(9_000_000), "e", "f"];
+  const batches = await givenOn(TEXT, [["x", "y"], texts]);
+  t.strictSame(lengthsOf(batches), [2, 3, 1, 1, 2]);
+  t.ok(batches.flat().every((value, i) => value === ["x", "y", ...texts][i]));
+});
+
+t.test("rows whose values have many parts together come in smaller batches", async (t) => {
+  const list = (length: number) => Array.from({ length }, (_, i) => i) as unknown as Value;
+  const vector = vectorOfNumbers("INTEGER8", new Array<number>(4096).fill(1)) as Value;
+  const values = [1, list(4000), null, list(10_000), list(4000), list(LARGE), 2, vector, vector, vector, vector];
+  const batches = await givenOn(VARIANT, [[3, 4], values]);
+  t.strictSame(lengthsOf(batches), [2, 4, 1, 1, 4, 1]);
+  t.ok(batches.flat().every((value, i) => value === [3, 4, ...values][i]));
+  t.equal(keptKey(values[5]!), hashKeyOf(VARIANT)(values[5]!), "the key of a large one is made");
 });

@@ -178,9 +178,8 @@ export abstract class AtomParser extends ExpressionParser {
     const position = this.position();
     if (this.kind !== "word" || this.kinds[at - 1] !== ",") return null;
     if (called.toLowerCase() === "vector") {
-      if (coordinateTypeNamed(this.word().toUpperCase().replace("SIGNED", "INTEGER")) === null) return null;
-      const value = this.coordinateType();
-      if (this.kinds[this.at] === ")") return { kind: "string", value, position };
+      const value = this.acceptCoordinateType();
+      if (value !== null && this.kinds[this.at] === ")") return { kind: "string", value, position };
       // A name in the middle is a variable.
       this.at = at;
       return null;
@@ -191,8 +190,14 @@ export abstract class AtomParser extends ExpressionParser {
     return { kind: "string", value, position };
   }
 
-  /** `FLOAT32`, `SIGNED INTEGER NOT NULL`: numbers of vectors are never null. */
   protected coordinateType(): CoordinateType {
+    const type = this.acceptCoordinateType();
+    if (type !== null) return type;
+    throw this.expected("INTEGER, INTEGER8, INTEGER16, INTEGER32, FLOAT or FLOAT32");
+  }
+
+  /** `FLOAT32`, `SIGNED INTEGER NOT NULL`: numbers of vectors are never null. */
+  private acceptCoordinateType(): CoordinateType | null {
     const { at } = this;
     let words = "";
     for (let end = at; this.isName(end) && end < at + 2; end++) {
@@ -203,7 +208,7 @@ export abstract class AtomParser extends ExpressionParser {
       this.acceptKeywords("NOT", "NULL");
       return found;
     }
-    throw this.expected("INTEGER, INTEGER8, INTEGER16, INTEGER32, FLOAT or FLOAT32");
+    return null;
   }
 
   /** `BOTH 'x' FROM text)`, `LEADING FROM text)`; null: the arguments are plain ones. */

@@ -4,11 +4,14 @@ import type { Query, SingleQuery, Variable } from "./ast.js";
 import { type Branch, columnsOf, conditionalQuery, sequentialQuery, singleOf } from "./composed-queries.js";
 import { QueryParser } from "./queries.js";
 
-/** In one another. To plan each takes some milliseconds of the thread. */
-const CONDITIONALS_MAX = 33;
+/** In one another. All of a statement is planned in one turn: each takes some milliseconds. */
+const CONDITIONALS_MAX = 17;
+/** Of all WHENs of a statement, for the same reason. */
+const BRANCHES_MAX = 64;
 
 export abstract class ComposedParser extends QueryParser {
   private conditionals = 0;
+  private branches = 0;
 
   /** Queries with NEXT between. */
   protected query(open: boolean): Query {
@@ -118,8 +121,12 @@ export abstract class ComposedParser extends QueryParser {
   }
 
   private branch(open: boolean): Query {
-    if (this.accept("{")) return this.braced(open);
     const position = this.position();
+    if (++this.branches > BRANCHES_MAX) {
+      const what = `the WHENs of a statement have at most ${BRANCHES_MAX} branches: use CASE, or several statements`;
+      throw this.error(position, "InvalidClauseComposition", what);
+    }
+    if (this.accept("{")) return this.braced(open);
     return { kind: "query", parts: [this.singleQuery(open)], all: false, position };
   }
 }

@@ -4,7 +4,7 @@ import { STRUCT, VECTOR_MARKS } from "../../protocol/bolt/message-tags.js";
 import { type Hydrate, malformed } from "../../protocol/bolt/pack-reader.js";
 import { checkedDays } from "../../query/expr/cypher/temporal-range.js";
 import { parseZone, zonedAtInstant, zonedOfLocal } from "../../query/expr/cypher/temporal-zone.js";
-import { COORDINATE_TYPES, type CypherVector, DIMENSIONS_MAX, vectorOfBytes } from "../../values/cypher-vector.js";
+import { COORDINATE_TYPES, type CypherVector, vectorOfBytes } from "../../values/cypher-vector.js";
 import { CypherPoint, systemWith, wrappedLongitude } from "../../values/point.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedTime } from "../../values/temporal.js";
 import { doubleOf, floatValue } from "../../values/variant.js";
@@ -111,7 +111,7 @@ function vectorOf([mark, bytes]: Fields): CypherVector {
   const type = mark instanceof Uint8Array && mark.length === 1 ? COORDINATES.get(mark[0]!) : undefined;
   const vector = type === undefined || !(bytes instanceof Uint8Array) ? null : vectorOfBytes(type, bytes);
   if (vector !== null) return vector;
-  throw malformed(`a vector has an unknown type of coordinates, or not 1 to ${DIMENSIONS_MAX} of them`);
+  throw malformed("a vector has an unknown type of coordinates, or a part of one");
 }
 
 function pointOf([srid, ...coordinates]: Fields): CypherPoint {

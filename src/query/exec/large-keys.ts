@@ -1,8 +1,8 @@
 /**
  * Makes keys of large values in turns before an operator asks for them. Operators that group rows by keys (GROUP BY,
  * DISTINCT, set operations, hash joins) make each key in one go, and the key of a list of a million members takes a
- * third of a second. Values are recognised by identity, so only keys that are columns are made ahead. A text is its own
- * key: rows with long ones come in smaller batches.
+ * third of a second. Values are recognised by identity, so only keys that are columns are made ahead. Rows whose values
+ * have many parts together come in smaller batches. So do rows with long texts, which are their own keys.
  */
 
 import { compareText } from "../../values/compare-text.js";
@@ -21,7 +21,7 @@ import { slotsOf } from "./slots.js";
 import { sortRows } from "./sort-rows.js";
 import { FromThread, type ThreadWork } from "./threads/read-threads.js";
 
-/** Values with more parts are large. */
+/** Values with more parts are large. Those of one batch have no more together. */
 const LARGE_PARTS = 16_384;
 /** Members whose keys are put together in one go. */
 const STEP_MEMBERS = 2048;
@@ -50,18 +50,68 @@ export function withLargeKeys(open: Open, columns: readonly OutputColumn[], keys
   const nested = columnsOf(NESTED);
   const texts = columnsOf(TEXTS).map(({ slot }) => slot);
   const ready: Open = nested.length === 0 ? open : (context) => new LargeKeysOperator(nested, open(context), context);
-  return texts.length === 0 ? ready : (context) => new LongTextsOperator(texts, ready(context));
+  return texts.length === 0 ? ready : (context) => new LongTextsOperator(texts, ready(context), context);
 }
 
-/** Gives on batches whose texts in these slots have few characters together, or one row. */
-class LongTextsOperator implements Operator {
+/** Gives batches on in parts. */
+abstract class PartsOperator implements Operator {
   private batch: Batch | null = null;
   private from = 0;
 
   constructor(
-    private readonly slots: readonly number[],
-    private readonly input: Operator,
+    protected readonly input: Operator,
+    private readonly context: ExecContext,
   ) {}
+
+  next(): Pulled {
+    const { batch, context } = this;
+    if (batch !== null) {
+      if (!context.shouldYield()) return this.ready(this.part(batch));
+      return context.yieldTurn().then(() => this.ready(this.part(batch)));
+    }
+    const pulled = this.input.next();
+    return pulled instanceof Promise ? pulled.then((batch) => this.begin(batch)) : this.begin(pulled);
+  }
+
+  protected abstract begin(batch: Batch | null): Pulled;
+
+  /** Where the part ends that begins with this row. */
+  protected abstract endFrom(batch: Batch, from: number): number;
+
+  /** What is given on for a part. */
+  protected ready(part: Batch): Pulled {
+    return part;
+  }
+
+  protected first(batch: Batch): Pulled {
+    if (this.endFrom(batch, 0) === batch.length) return this.ready(batch);
+    this.from = 0;
+    return this.ready(this.part(batch));
+  }
+
+  private part(batch: Batch): Batch {
+    const { from } = this;
+    const to = this.endFrom(batch, from);
+    this.batch = to === batch.length ? null : batch;
+    this.from = to;
+    const columns = batch.columns.map((values) => Array.prototype.slice.call(values, from, to));
+    return { columns, length: to - from };
+  }
+
+  close(): void {
+    this.input.close();
+  }
+}
+
+/** Gives on batches whose texts in these slots have few characters together, or one row. */
+class LongTextsOperator extends PartsOperator {
+  constructor(
+    private readonly slots: readonly number[],
+    input: Operator,
+    context: ExecContext,
+  ) {
+    super(input, context);
+  }
 
   acceptChunks(): void {
     this.input.acceptChunks?.();
@@ -75,34 +125,16 @@ class LongTextsOperator implements Operator {
     this.input.acceptThreads?.(work);
   }
 
-  next(): Pulled {
-    if (this.batch !== null) return this.part(this.batch);
-    const pulled = this.input.next();
-    return pulled instanceof Promise ? pulled.then((batch) => this.begin(batch)) : this.begin(pulled);
-  }
-
-  private begin(batch: Batch | null): Batch | null {
+  protected begin(batch: Batch | null): Pulled {
     if (batch === null || batch instanceof FromThread) return batch;
     if (batch instanceof Chunk) {
       if (!this.slots.some((slot) => hasLongTexts(batch, slot))) return batch;
       return this.begin(valuesOfBatch(batch));
     }
-    if (this.endFrom(batch, 0) === batch.length) return batch;
-    this.from = 0;
-    return this.part(batch);
+    return this.first(batch);
   }
 
-  private part(batch: Batch): Batch {
-    const { from } = this;
-    const to = this.endFrom(batch, from);
-    this.batch = to === batch.length ? null : batch;
-    this.from = to;
-    const columns = batch.columns.map((values) => Array.prototype.slice.call(values, from, to));
-    return { columns, length: to - from };
-  }
-
-  /** Where the part ends that begins with this row. */
-  private endFrom({ columns, length }: Batch, from: number): number {
+  protected endFrom({ columns, length }: Batch, from: number): number {
     let left = BATCH_CHARACTERS;
     for (let row = from; row < length; row++) {
       for (const slot of this.slots) {
@@ -112,10 +144,6 @@ class LongTextsOperator implements Operator {
       if (left < 0) return Math.max(row, from + 1);
     }
     return length;
-  }
-
-  close(): void {
-    this.input.close();
   }
 }
 
@@ -132,26 +160,35 @@ function hasLongTexts({ vectors, selections, length }: Chunk, slot: number): boo
   return bytes > BATCH_CHARACTERS;
 }
 
-class LargeKeysOperator implements Operator {
+/** Gives on batches whose values in these columns have few parts together, or one row, whose keys are there then. */
+class LargeKeysOperator extends PartsOperator {
   private readonly keys: LargeKeys;
 
   constructor(
     private readonly columns: readonly KeyColumn[],
-    private readonly input: Operator,
+    input: Operator,
     context: ExecContext,
   ) {
+    super(input, context);
     this.keys = new LargeKeys(context);
   }
 
-  next(): Pulled {
-    const pulled = this.input.next();
-    return pulled instanceof Promise ? pulled.then((batch) => this.withKeys(batch)) : this.withKeys(pulled);
+  protected begin(batch: Batch | null): Pulled {
+    return batch === null ? null : this.first(batch);
   }
 
-  private withKeys(batch: Batch | null): Pulled {
-    if (batch === null) return null;
-    const isAnyLarge = this.columns.some(({ slot }) => Array.prototype.some.call(batch.columns[slot], isLarge));
-    return isAnyLarge ? this.keepKeys(batch) : batch;
+  protected endFrom({ columns, length }: Batch, from: number): number {
+    let left = LARGE_PARTS;
+    for (let row = from; row < length; row++) {
+      for (const { slot } of this.columns) left = costLeft(columns[slot]![row], left);
+      if (left < 0) return Math.max(row, from + 1);
+    }
+    return length;
+  }
+
+  protected override ready(part: Batch): Pulled {
+    const isAnyLarge = part.length === 1 && this.columns.some(({ slot }) => isLarge(part.columns[slot]![0]));
+    return isAnyLarge ? this.keepKeys(part) : part;
   }
 
   private async keepKeys(batch: Batch): Promise<Batch> {
@@ -163,10 +200,6 @@ class LargeKeysOperator implements Operator {
       }
     }
     return batch;
-  }
-
-  close(): void {
-    this.input.close();
   }
 }
 

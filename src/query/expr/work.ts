@@ -3,6 +3,7 @@
  * expressions; functions that take more or less than usual declare it (ScalarFunction.nanosPerUnit).
  */
 import { spend } from "../../protocol/stretch.js";
+import { CypherVector } from "../../values/cypher-vector.js";
 import { costLeft } from "../../values/value-cost.js";
 import { Json, type SqlType, type Value } from "../../values/values.js";
 import type { Expr, ScalarFunction } from "./expr.js";
@@ -50,6 +51,7 @@ export function unitsOf(value: Value): number {
   if (Array.isArray(value)) return typeof value[0] === "object" ? jsonParts(value) : value.length;
   if (value instanceof Json) return value.text?.length ?? jsonParts(value.value) * CHARACTERS_PER_PART;
   if (value instanceof Map) return jsonParts(value);
+  if (value instanceof CypherVector) return value.dimension;
   return "elements" in value ? value.elements.length : 0;
 }
 
