@@ -1,6 +1,7 @@
 /** Until all nodes of a cluster have heard of a change, only those who may have made it wait for their answers. */
 import t, { type Test } from "tap";
-import { ActorLink, type ActorPort, type PendingReply, type Repeatable } from "../../src/gateway/actor-link.js";
+import { ActorLink, type ActorPort, type PendingReply } from "../../src/gateway/actor-link.js";
+import type { Repeatable } from "../../src/gateway/repeatable.js";
 import { ReplyWriter } from "../../src/protocol/frames.js";
 import type { FromActor, IdentityQuery, ToActor } from "../../src/protocol/messages.js";
 
@@ -11,11 +12,14 @@ class Ends {
   readonly link = new ActorLink(0, (message) => this.orders.push(message.kind));
   private say: (message: unknown) => void = () => undefined;
   private question = 0;
+  asked = 0;
 
   constructor() {
     const port: ActorPort = {
       postMessage: (message) => {
-        if ((message as ToActor).kind === "find-identity") this.question = (message as IdentityQuery).id;
+        if ((message as ToActor).kind !== "find-identity") return;
+        this.question = (message as IdentityQuery).id;
+        this.asked++;
       },
       on: (event: string, listener: (value: never) => void) => {
         if (event === "message") this.say = listener as (message: unknown) => void;
@@ -98,6 +102,22 @@ t.test("who may have made two changes waits for both", async (t) => {
   t.same([ends.told, ends.orders], [[], []]);
   await first();
   t.same([ends.told, ends.orders], [[`own: done ${own}`], ["restore-answer"]]);
+});
+
+t.test("who somebody is, is asked again where the answer was kept past another change", async (t) => {
+  const ends = new Ends();
+  const byToken = ends.find("token");
+  const first = ends.change();
+  byToken();
+  const second = ends.change();
+  await first();
+  t.same([ends.told, ends.asked], [[], 1], "the question may have made the second change, too");
+  await second();
+  t.same([ends.told, ends.asked], [[], 2]);
+  byToken();
+  t.same(ends.told, ["token: true"], "that answer is of now");
+  byToken();
+  t.equal(ends.told.length, 1);
 });
 
 t.test("what a thread said that has ended is not told by the next one", async (t) => {
