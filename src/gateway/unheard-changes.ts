@@ -7,8 +7,10 @@
 import type { ReplyFrame } from "../protocol/frames.js";
 import type { FromActor } from "../protocol/messages.js";
 
-/** They are in order among themselves. */
-const ORDERS: ReadonlySet<FromActor["kind"]> = new Set(["placement", "restore", "backup", "restore-answer"]);
+/** They are in order among themselves: nothing of a partition is believed once it has left. */
+const ORDERS: ReadonlySet<FromActor["kind"]> = new Set([
+  ...(["placement", "restore", "backup", "restore-answer", "partition-leaving"] as const),
+]);
 
 export class UnheardChanges {
   /** By the id of a request or question: how many changes it may have made. */

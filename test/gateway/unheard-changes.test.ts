@@ -120,6 +120,16 @@ t.test("who somebody is, is asked again where the answer was kept past another c
   t.equal(ends.told.length, 1);
 });
 
+t.test("what a partition said is passed on before word that it left", async (t) => {
+  const ends = new Ends();
+  const heard = ends.change();
+  ends.order(restore(t));
+  ends.order({ kind: "partition-leaving", partition: 0 });
+  t.same(ends.orders, []);
+  await heard();
+  t.same(ends.orders, ["restore-answer", "partition-leaving"]);
+});
+
 t.test("what a thread said that has ended is not told by the next one", async (t) => {
   const ends = new Ends();
   const own = ends.ask("own", true);
