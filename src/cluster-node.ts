@@ -191,7 +191,7 @@ export async function startNode(config: Config, data: JoinedData, logger: Logger
       ...(place !== null && { checkpoints: place }),
     },
     async begin() {
-      await map.leave(node, false);
+      const since = await map.leave(node, false);
       thread = new Worker(threadEntry("lease"), {
         workerData: { endpoints, tls, name, node, address: advertise, memory },
       });
@@ -204,7 +204,7 @@ export async function startNode(config: Config, data: JoinedData, logger: Logger
       });
       if (place === null) return;
       const everyMs = config.cluster.checkpointSeconds * 1000;
-      const kept = { endpoints, tls, name, node, dataDirectory: config.data.dir, place, everyMs };
+      const kept = { endpoints, tls, name, node, dataDirectory: config.data.dir, place, everyMs, since };
       keeper = startCheckpoints(kept, logger);
     },
     async leave() {
