@@ -140,7 +140,7 @@ async function checkFolder(place: string): Promise<void> {
     const remedy = error instanceof DbError && error.code === "not_found" ? "make it, or mount it" : "mount it again";
     throw new ConfigError([`cluster.checkpoints: ${(error as Error).message} Remedy: ${remedy}.`]);
   } finally {
-    folder.end();
+    await folder.end();
   }
 }
 

@@ -43,13 +43,14 @@ export async function keepCheckpoints(settings: CheckpointThreadSettings, port: 
   const { signal } = end;
   const log = (level: CheckpointLine["level"], message: string, fields: object): void =>
     port.postMessage({ level, message, fields } satisfies CheckpointLine);
+  const store = openObjectStore(place);
   const keeper = new CheckpointKeeper({
     ...{ node, dataDirectory, service, everyMs, since, signal, log },
     ...{
       installation: place.installation,
       cluster: place.cluster,
       key: place.key,
-      store: openObjectStore(place),
+      store,
       place: place.place,
     },
     view: () => map.view(),
@@ -60,6 +61,7 @@ export async function keepCheckpoints(settings: CheckpointThreadSettings, port: 
     });
     await sleep(Math.min(LOOK_MS, everyMs), undefined, { signal }).catch(() => undefined);
   }
+  await store.end?.();
   map.close();
   await service.close();
   port.close();
