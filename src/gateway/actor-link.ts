@@ -453,8 +453,8 @@ export class ActorLink {
   }
 
   private readonly deliver = (frame: ReplyFrame): void => {
-    if (this.unheard.keepsReply(frame)) return;
     const pending = this.pending.get(frame.id);
+    if (this.unheard.keepsReply(frame, pending?.ofDirectory === true)) return;
     if ((frame.flags & REPLY_LIVE) !== 0) {
       if (pending !== undefined) this.kept.release(pending);
       this.channels.heard(frame, pending?.live);

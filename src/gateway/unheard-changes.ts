@@ -5,6 +5,7 @@
  * Owned by actor-link.ts.
  */
 import type { ReplyFrame } from "../protocol/frames.js";
+import { REPLAYED } from "../protocol/frames.js";
 import type { FromActor } from "../protocol/messages.js";
 
 /** They are in order among themselves: nothing of a partition is believed once it has left. */
@@ -18,6 +19,8 @@ export class UnheardChanges {
   /** What is said to each of them then. */
   private readonly kept = new Map<number, (() => void)[]>();
   private unheard = 0;
+  /** What is delivered now has waited. */
+  private isTelling = false;
   /** All that ever were. */
   private made = 0;
   /** When all until now are heard. */
@@ -51,10 +54,22 @@ export class UnheardChanges {
     this.last = Promise.resolve();
   }
 
-  keepsReply(frame: ReplyFrame): boolean {
-    if (this.unheard === 0 || !this.changes.has(frame.id)) return false;
+  /** `ofDirectory`: the request is. A kept answer tells of a change, too, which may be one of those. */
+  keepsReply(frame: ReplyFrame, ofDirectory: boolean): boolean {
+    if (this.unheard === 0 || this.isTelling) return false;
+    const isReplayed = ofDirectory && frame.headers.includes(REPLAYED);
+    if (!isReplayed && !this.changes.has(frame.id)) return false;
     const copy = { ...frame, body: Buffer.from(frame.body) };
-    this.keep(frame.id, () => this.deliver(copy));
+    const say = (): void => {
+      this.isTelling = true;
+      try {
+        this.deliver(copy);
+      } finally {
+        this.isTelling = false;
+      }
+    };
+    if (isReplayed) void this.last.then(this.inThisLife(say));
+    else this.keep(frame.id, say);
     return true;
   }
 

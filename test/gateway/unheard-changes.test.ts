@@ -2,7 +2,7 @@
 import t, { type Test } from "tap";
 import { ActorLink, type ActorPort, type PendingReply } from "../../src/gateway/actor-link.js";
 import type { Repeatable } from "../../src/gateway/repeatable.js";
-import { ReplyWriter } from "../../src/protocol/frames.js";
+import { REPLAYED, ReplyWriter } from "../../src/protocol/frames.js";
 import type { FromActor, IdentityQuery, ToActor } from "../../src/protocol/messages.js";
 
 /** A link whose actor's thread is the test. */
@@ -42,8 +42,16 @@ class Ends {
   }
 
   answer(...ids: number[]): void {
+    this.reply(ids, "");
+  }
+
+  replay(...ids: number[]): void {
+    this.reply(ids, REPLAYED);
+  }
+
+  private reply(ids: readonly number[], headers: string): void {
     const replies = new ReplyWriter();
-    for (const id of ids) replies.text(id, 200, 0, "", `done ${id}`);
+    for (const id of ids) replies.text(id, 200, 0, headers, `done ${id}`);
     this.say(replies.take());
   }
 
@@ -90,6 +98,22 @@ t.test("only who may have made the change waits", async (t) => {
   await heard();
   t.same(ends.told.slice(3), [`own: done ${own}`, "token: true"]);
   t.same(ends.orders, ["audit-kept", "restore-answer"]);
+});
+
+t.test("a repeat that gets the kept answer waits for all changes", async (t) => {
+  const ends = new Ends();
+  const own = ends.ask("own", true);
+  const heard = ends.change();
+  ends.answer(own);
+  const [again, rows, late] = [ends.ask("again", true), ends.ask("rows", false), ends.ask("late", true)];
+  ends.replay(again, rows);
+  t.same(ends.told, [`rows: done ${rows}`]);
+  const second = ends.change();
+  ends.replay(late);
+  await second();
+  t.equal(ends.told.length, 1);
+  await heard();
+  t.same(ends.told.slice(1).sort(), [`again: done ${again}`, `late: done ${late}`, `own: done ${own}`]);
 });
 
 t.test("who may have made two changes waits for both", async (t) => {
