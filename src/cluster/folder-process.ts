@@ -23,6 +23,9 @@ interface Waiting {
   fail(error: unknown): void;
 }
 
+/** What was asked may be done yet. */
+export class FolderSilence extends DbError {}
+
 export class FolderProcess implements ObjectStore {
   private child: ChildProcess | null = null;
   private readonly waiting = new Map<number, Waiting>();
@@ -103,9 +106,9 @@ export class FolderProcess implements ObjectStore {
     });
   }
 
-  private silence(): DbError {
+  private silence(): FolderSilence {
     const seconds = this.answerMsMax / 1000;
-    return new DbError("partition_unavailable", `The folder ${this.root} has not answered for ${seconds} s.`);
+    return new FolderSilence("partition_unavailable", `The folder ${this.root} has not answered for ${seconds} s.`);
   }
 
   /** It keeps its thread alive while it is asked for something. */

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import t from "tap";
+import { checkFolder } from "../../src/cluster/check-folder.js";
 import { FolderProcess } from "../../src/cluster/folder-process.js";
 
 const MODULE = new URL("../../src/cluster/folder-process.js", import.meta.url).href;
@@ -27,7 +28,9 @@ t.test("objects are put, got, listed and deleted by way of a process", async (t)
   await store.delete("a/b");
   t.same(await store.list("a/"), []);
   await t.rejects(store.get("a/b", join(folder, "x"), signal), { code: "not_found" });
-  await t.rejects(new FolderProcess(join(folder, "none")).check(), { code: "not_found", message: /does not exist/ });
+  const none = new FolderProcess(join(folder, "none"));
+  t.teardown(() => none.end());
+  await t.rejects(none.check(), { code: "not_found", message: /does not exist/ });
   const missing = store.put("b/c", { path: join(folder, "none"), bytes: 0, digest: "" });
   await t.rejects(missing, { code: "partition_unavailable", message: /ENOENT/ });
 });
@@ -56,6 +59,19 @@ t.test("what does not answer is given up, and the folder is asked again", async 
   setTimeout(() => stop.abort(new Error("stopped")), 50);
   await t.rejects(get("hung", stop), /stopped/);
   await again();
+});
+
+t.test("a node starts without a folder that does not answer, and not without one that is not there", async (t) => {
+  const folder = t.testdir({ store: {} });
+  const warnings: string[] = [];
+  const check = (name: string, answerMsMax?: number): Promise<void> =>
+    checkFolder(join(folder, name), (message) => warnings.push(message), answerMsMax);
+  await check("store");
+  await t.rejects(check("none"), { message: /does not exist.*make it, or mount it/ });
+  t.same(warnings, []);
+  // No process begins so fast.
+  await check("store", 1);
+  t.match(warnings, [/has not answered for 0.001 s\. No checkpoints are kept or used until it does/]);
 });
 
 t.test("a process whose folder hangs ends", async (t) => {
