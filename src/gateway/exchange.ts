@@ -380,9 +380,8 @@ export class Exchange
   }
 
   get repeatable(): Repeatable {
-    const endpoint = this.route.endpoint!;
     if (this.body?.stream || this.replyStream !== null) return "never";
-    return repeatableBy(endpoint, (this.flags & REQUEST_IDEMPOTENT) !== 0);
+    return repeatableBy(this.route.endpoint!, (this.flags & REQUEST_IDEMPOTENT) !== 0);
   }
 
   lost(loss?: Loss): void {
