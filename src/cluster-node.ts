@@ -115,7 +115,8 @@ async function checkpointPlace({ cluster }: Config, data: JoinedData, logger: Lo
   if (place === "") return null;
   const key = checkpointKey(data.secret);
   if (!place.startsWith("s3://")) {
-    await checkFolder(place, (message) => logger.warn(message));
+    const problem = await checkFolder(place, (message) => logger.warn(message));
+    if (problem !== null) throw new ConfigError([problem]);
     return { place, s3: null, key, ...names };
   }
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
