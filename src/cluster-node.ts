@@ -6,12 +6,12 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
+import { checkFolder } from "./cluster/check-folder.js";
 import { CheckpointServer } from "./cluster/checkpoint-server.js";
 import type { CheckpointLine, CheckpointThreadSettings } from "./cluster/checkpoint-thread.js";
 import { ClusterMap, type ClusterMeta, readClusterUrl } from "./cluster/cluster-map.js";
 import { ClusterRoutes } from "./cluster/cluster-routes.js";
 import { readEtcdTls } from "./cluster/etcd-tls.js";
-import { FolderProcess } from "./cluster/folder-process.js";
 import { LeaseMemory, newLeaseMemory } from "./cluster/lease-memory.js";
 import { listenToPeers, peerKey } from "./cluster/peer-link.js";
 import { checkpointKey } from "./cluster/stored-checkpoint.js";
@@ -20,7 +20,6 @@ import { adoptSecret, DataDirectoryError } from "./config/data-lock.js";
 import { openSecret, secretFile, unsealFromNodes } from "./config/sealed-secret.js";
 import type { PartitionRoutes } from "./gateway/partition-routes.js";
 import type { Config } from "./protocol/config.js";
-import { DbError } from "./protocol/errors.js";
 import type { CheckpointPlace, ClusterSettings } from "./protocol/messages.js";
 import { threadEntry } from "./protocol/places.js";
 import { FORMAT_VERSION } from "./storage/format.js";
@@ -39,8 +38,6 @@ export interface ClusterNode {
 
 /** That a thread may take to end. */
 const END_MS_MAX = 3000;
-/** That the folder of checkpoints may take to answer at the start. */
-const FOLDER_MS_MAX = 15_000;
 
 export interface JoinedData {
   readonly secret: Uint8Array;
@@ -111,14 +108,15 @@ async function readMeta(
 }
 
 /** Null: nothing is kept outside of nodes. Throws what the operator has to do. */
-async function checkpointPlace({ cluster }: Config, data: JoinedData): Promise<CheckpointPlace | null> {
+async function checkpointPlace({ cluster }: Config, data: JoinedData, logger: Logger): Promise<CheckpointPlace | null> {
   // A copy of the installation may be another cluster.
   const names = { installation: `${data.id}/${readClusterUrl(cluster.url).name}`, cluster: data.cluster };
   const { checkpoints: place, checkpointsEndpoint, checkpointsRegion: region } = cluster;
   if (place === "") return null;
   const key = checkpointKey(data.secret);
   if (!place.startsWith("s3://")) {
-    await checkFolder(place);
+    const problem = await checkFolder(place, (message) => logger.warn(message));
+    if (problem !== null) throw new ConfigError([problem]);
     return { place, s3: null, key, ...names };
   }
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
@@ -130,18 +128,6 @@ async function checkpointPlace({ cluster }: Config, data: JoinedData): Promise<C
   const keys = { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY };
   const s3 = { endpoint, region, ...keys, ...(AWS_SESSION_TOKEN && { sessionToken: AWS_SESSION_TOKEN }) };
   return { place, s3, key, ...names };
-}
-
-async function checkFolder(place: string): Promise<void> {
-  const folder = new FolderProcess(place, FOLDER_MS_MAX);
-  try {
-    await folder.check();
-  } catch (error) {
-    const remedy = error instanceof DbError && error.code === "not_found" ? "make it, or mount it" : "mount it again";
-    throw new ConfigError([`cluster.checkpoints: ${(error as Error).message} Remedy: ${remedy}.`]);
-  } finally {
-    folder.end();
-  }
 }
 
 /** Without it the node serves all the same, so whoever runs it is told. */
@@ -181,7 +167,7 @@ export async function startNode(config: Config, data: JoinedData, logger: Logger
   const server = await listenToPeers(listen === "" ? advertise : listen, key, (socket) => routes.accept(socket));
   let thread: Worker | null = null;
   let isClosing = false;
-  const place = await checkpointPlace(config, data);
+  const place = await checkpointPlace(config, data, logger);
   let keeper: Worker | null = null;
   return {
     routes,
@@ -191,7 +177,7 @@ export async function startNode(config: Config, data: JoinedData, logger: Logger
       ...(place !== null && { checkpoints: place }),
     },
     async begin() {
-      await map.leave(node, false);
+      const since = await map.leave(node, false);
       thread = new Worker(threadEntry("lease"), {
         workerData: { endpoints, tls, name, node, address: advertise, memory },
       });
@@ -204,7 +190,7 @@ export async function startNode(config: Config, data: JoinedData, logger: Logger
       });
       if (place === null) return;
       const everyMs = config.cluster.checkpointSeconds * 1000;
-      const kept = { endpoints, tls, name, node, dataDirectory: config.data.dir, place, everyMs };
+      const kept = { endpoints, tls, name, node, dataDirectory: config.data.dir, place, everyMs, since };
       keeper = startCheckpoints(kept, logger);
     },
     async leave() {

@@ -5,6 +5,7 @@
  */
 import { pack, unpack } from "msgpackr";
 import { DbError } from "../protocol/errors.js";
+import { REPLAYED } from "../protocol/frames.js";
 import { VOLATILE_ANSWERS_MAX } from "../protocol/limits.js";
 import type { Answer } from "../session/answer.js";
 import type { Tenant } from "../session/tenant.js";
@@ -57,7 +58,7 @@ export class Idempotency {
     const kept = this.volatile.get(name) ?? this.read(tenant, scope);
     if (kept !== undefined && Date.now() - kept.at < this.windowMs) {
       if (kept.hash !== hash) throw new DbError("idempotency_conflict");
-      return { replay: { json: kept.json, status: kept.status, headers: "Idempotency-Replayed: true" } };
+      return { replay: { json: kept.json, status: kept.status, headers: REPLAYED } };
     }
     this.running.set(name, hash);
     const entry = (answer: Answer): Kept => ({

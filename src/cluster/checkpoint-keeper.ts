@@ -14,7 +14,7 @@ import { appliedBy } from "../storage/recovery.js";
 import { RocksEngine } from "../storage/rocksdb-engine.js";
 import { isFillingAt } from "./cell-room.js";
 import type { ClusterView } from "./cluster-map.js";
-import type { LogService, Owner, StoredCheckpoint } from "./log-service.js";
+import type { LogService, Owner, Revision, StoredCheckpoint } from "./log-service.js";
 import type { ObjectStore } from "./object-store.js";
 import { checkpointPrefix, partitionPrefix, writeCheckpoint } from "./stored-checkpoint.js";
 
@@ -32,6 +32,8 @@ export interface CheckpointKeeperOptions {
   readonly key: Uint8Array;
   /** Between two checkpoints of a partition. */
   readonly everyMs: number;
+  /** What the node claimed at that revision or before, an earlier process of it did, and nothing serves it yet. */
+  readonly since: Revision;
   /** Of stored-checkpoint.ts. */
   readonly partBytes?: number;
   readonly signal: AbortSignal;
@@ -40,6 +42,13 @@ export interface CheckpointKeeperOptions {
 
 /** Between two of a partition while etcd is filling, and after one that failed. */
 const SOON_MS = 60_000;
+
+/** It is not this node's to keep any more, or is so by another claim: the next round sees which. */
+class OwnerChanged extends DbError {
+  constructor() {
+    super("partition_unavailable", "Another node owns the partition by now, or this one has claimed it anew.");
+  }
+}
 
 export class CheckpointKeeper {
   private readonly scratch: string;
@@ -58,20 +67,28 @@ export class CheckpointKeeper {
 
   /** Makes those that are due, one after another. Rejects with `log_unavailable`. */
   async round(): Promise<void> {
-    const { node, service, view, signal } = this.options;
+    const { service, view, signal } = this.options;
     const now = await view();
     const isFilling = isFillingAt(await service.usage());
     for (const [partition, owner] of now.owners) {
       if (signal.aborted) return;
-      const newest = now.durable.get(partition)?.get(node) ?? 0;
-      if (owner.node !== node || !this.isDue(partition, newest, now.checkpoints.get(partition), isFilling)) continue;
+      const newest = now.durable.get(partition)?.get(this.options.node) ?? 0;
+      if (!this.isOurs(owner) || !this.isDue(partition, newest, now.checkpoints.get(partition), isFilling)) continue;
       await this.make(partition, owner).catch((error: unknown) => {
         if (signal.aborted) return;
-        this.failedMs.set(partition, performance.now());
+        const isNew = error instanceof OwnerChanged;
+        if (!isNew) this.failedMs.set(partition, performance.now());
         const why = error instanceof Error ? error.message : String(error);
-        this.options.log("warn", "no checkpoint of the partition could be kept; it is tried again", { partition, why });
+        this.options.log(isNew ? "info" : "warn", "no checkpoint of the partition could be kept; it is tried again", {
+          partition,
+          why,
+        });
       });
     }
+  }
+
+  private isOurs({ node, epoch }: Owner): boolean {
+    return node === this.options.node && epoch > this.options.since;
   }
 
   private isDue(partition: number, newest: number, kept: StoredCheckpoint | undefined, isFilling: boolean): boolean {
@@ -96,6 +113,7 @@ export class CheckpointKeeper {
     await mkdir(this.scratch, { recursive: true });
     const from = join(this.scratch, "rocksdb");
     try {
+      await this.checkOwner(partition, epoch);
       const before = await service.checkpoint(partition);
       await copyEngine(join(partitionDirectory(dataDirectory, partition), "rocksdb"), from);
       const sequence = await sequenceOf(from);
@@ -103,6 +121,7 @@ export class CheckpointKeeper {
         const why = `it ends at commit ${sequence}, and ${before!.sequence} is kept`;
         throw new DbError("partition_unavailable", `This node's state is older: ${why}.`);
       }
+      await this.checkOwner(partition, epoch);
       const write = {
         ...name,
         ...{ store, key, sequence, signal, from, partBytes },
@@ -117,7 +136,7 @@ export class CheckpointKeeper {
       const own = checkpointPrefix(name);
       const isGone = (object: string) => object.startsWith(own) === (revision === null);
       await this.forget(partition, earlier.filter(isGone));
-      if (revision === null) throw new DbError("partition_unavailable", "Another node owns the partition by now.");
+      if (revision === null) throw new OwnerChanged();
       this.known.set(partition, { revision, sinceMs: performance.now() });
       this.failedMs.delete(partition);
       const seconds = Math.round(performance.now() - began) / 1000;
@@ -125,6 +144,11 @@ export class CheckpointKeeper {
     } finally {
       await rm(this.scratch, { recursive: true, force: true });
     }
+  }
+
+  /** What would not be recorded in the end is neither copied nor sent. */
+  private async checkOwner(partition: number, epoch: Revision): Promise<void> {
+    if ((await this.options.service.owner(partition))?.epoch !== epoch) throw new OwnerChanged();
   }
 
   /** Objects of this cluster's checkpoints, of the recorded one wherever it is. Other clusters may use the store. */

@@ -9,6 +9,7 @@ import type { CheckpointPlace, EtcdTls } from "../protocol/messages.js";
 import { CheckpointKeeper } from "./checkpoint-keeper.js";
 import { ClusterMap } from "./cluster-map.js";
 import { EtcdLogService } from "./etcd-log-service.js";
+import type { Revision } from "./log-service.js";
 import { openObjectStore } from "./open-store.js";
 
 export interface CheckpointThreadSettings {
@@ -20,6 +21,8 @@ export interface CheckpointThreadSettings {
   readonly dataDirectory: string;
   readonly place: CheckpointPlace;
   readonly everyMs: number;
+  /** Claims of this process have greater revisions. */
+  readonly since: Revision;
 }
 
 export interface CheckpointLine {
@@ -32,7 +35,7 @@ const LOOK_MS = 5000;
 
 /** Until a message comes. Its own messages are lines of the log. */
 export async function keepCheckpoints(settings: CheckpointThreadSettings, port: MessagePort): Promise<void> {
-  const { endpoints, tls, name, node, dataDirectory, place, everyMs } = settings;
+  const { endpoints, tls, name, node, dataDirectory, place, everyMs, since } = settings;
   const map = new ClusterMap(endpoints, name, tls);
   const service = new EtcdLogService({ endpoints, tls, installation: name });
   const end = new AbortController();
@@ -40,13 +43,14 @@ export async function keepCheckpoints(settings: CheckpointThreadSettings, port: 
   const { signal } = end;
   const log = (level: CheckpointLine["level"], message: string, fields: object): void =>
     port.postMessage({ level, message, fields } satisfies CheckpointLine);
+  const store = openObjectStore(place);
   const keeper = new CheckpointKeeper({
-    ...{ node, dataDirectory, service, everyMs, signal, log },
+    ...{ node, dataDirectory, service, everyMs, since, signal, log },
     ...{
       installation: place.installation,
       cluster: place.cluster,
       key: place.key,
-      store: openObjectStore(place),
+      store,
       place: place.place,
     },
     view: () => map.view(),
@@ -57,6 +61,7 @@ export async function keepCheckpoints(settings: CheckpointThreadSettings, port: 
     });
     await sleep(Math.min(LOOK_MS, everyMs), undefined, { signal }).catch(() => undefined);
   }
+  await store.end?.();
   map.close();
   await service.close();
   port.close();

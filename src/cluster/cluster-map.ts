@@ -9,7 +9,7 @@ import type { KeyValue, RangeResponse, ResponseOp } from "./etcd_pb.js";
 import { EtcdClient } from "./etcd-client.js";
 import { type EtcdFindings, judgeEtcd } from "./etcd-health.js";
 import { checkpointOf, copySetOf, deletion, isAt, ownerOf, put, text } from "./etcd-log-service.js";
-import type { CopySet, Member, MemberState, Owner, StoredCheckpoint } from "./log-service.js";
+import type { CopySet, Member, MemberState, Owner, Revision, StoredCheckpoint } from "./log-service.js";
 import { WatchedFolder, WatchedReports } from "./watched-folder.js";
 
 /** Written once, by `tessera cluster init`. */
@@ -150,12 +150,12 @@ export class ClusterMap {
   }
 
   /** An operator's order, until it is taken back. */
-  drain(node: string, isDraining: boolean): Promise<void> {
-    return this.set(`drain/${node}`, isDraining ? "1" : null);
+  async drain(node: string, isDraining: boolean): Promise<void> {
+    await this.set(`drain/${node}`, isDraining ? "1" : null);
   }
 
-  /** The node is about to end, until it is started again. */
-  leave(node: string, isLeaving: boolean): Promise<void> {
+  /** The node is about to end, until it is started again. Whatever is claimed from then on has a greater revision. */
+  leave(node: string, isLeaving: boolean): Promise<Revision> {
     return this.set(`leave/${node}`, isLeaving ? "1" : null);
   }
 
@@ -177,9 +177,10 @@ export class ClusterMap {
     return succeeded;
   }
 
-  private async set(name: string, value: string | null): Promise<void> {
+  private async set(name: string, value: string | null): Promise<Revision> {
     const key = this.key(name);
-    await this.client.txn({ success: [value === null ? deletion(key) : put(key, value)] });
+    const { header } = await this.client.txn({ success: [value === null ? deletion(key) : put(key, value)] });
+    return Number(header!.revision);
   }
 
   close(): void {

@@ -4,6 +4,8 @@
  * another process asks: it can be killed, and nobody waits for its end.
  */
 import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { DbError } from "../protocol/errors.js";
 import { threadEntry } from "../protocol/places.js";
 import type { FolderAnswer, FolderJob, FolderQuestion } from "./folder-jobs.js";
@@ -11,6 +13,8 @@ import type { ObjectStore, StoredFile } from "./object-store.js";
 
 /** Of one object, which is some megabytes. */
 const ANSWER_MS_MAX = 60_000;
+/** A process that was killed is gone at once, unless the file system holds it. */
+const END_MS_MAX = 1000;
 /** The process ends when it has had nothing to do for so long. */
 const IDLE_MS = 60_000;
 
@@ -19,9 +23,14 @@ interface Waiting {
   fail(error: unknown): void;
 }
 
+/** What was asked may be done yet. */
+export class FolderSilence extends DbError {}
+
 export class FolderProcess implements ObjectStore {
   private child: ChildProcess | null = null;
   private readonly waiting = new Map<number, Waiting>();
+  /** All that this thread has to wait for: what ends after the thread stays as a zombie. */
+  private readonly alive = new Set<ChildProcess>();
   private idle: NodeJS.Timeout | null = null;
   private nextId = 0;
 
@@ -51,9 +60,15 @@ export class FolderProcess implements ObjectStore {
     await this.ask({ kind: "check", name: "" });
   }
 
-  /** What is under way fails. */
-  end(): void {
+  /** What is under way fails. To be awaited before the thread ends. */
+  async end(): Promise<void> {
     this.abandon(new DbError("shutting_down"));
+    const ends = [...this.alive].map((child) => once(child, "exit"));
+    if (ends.length === 0) return;
+    const waited = new AbortController();
+    const late = sleep(END_MS_MAX, undefined, { signal: waited.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(ends), late]);
+    waited.abort();
   }
 
   private ask(job: FolderJob, signal?: AbortSignal): Promise<FolderAnswer> {
@@ -83,15 +98,17 @@ export class FolderProcess implements ObjectStore {
           reject(error);
         },
       });
+      // One that could not be started, or has ended, says so by an event.
+      if (!child.connected) return;
       child.send({ id, root: this.root, job } satisfies FolderQuestion, (error) => {
         if (error !== null && this.child === child) this.abandon(error);
       });
     });
   }
 
-  private silence(): DbError {
+  private silence(): FolderSilence {
     const seconds = this.answerMsMax / 1000;
-    return new DbError("partition_unavailable", `The folder ${this.root} has not answered for ${seconds} s.`);
+    return new FolderSilence("partition_unavailable", `The folder ${this.root} has not answered for ${seconds} s.`);
   }
 
   /** It keeps its thread alive while it is asked for something. */
@@ -100,7 +117,7 @@ export class FolderProcess implements ObjectStore {
     this.idle = null;
     this.child ??= this.start();
     this.child.ref();
-    this.child.channel!.ref();
+    this.child.channel?.ref();
     return this.child;
   }
 
@@ -113,7 +130,11 @@ export class FolderProcess implements ObjectStore {
       this.abandon(new DbError("partition_unavailable", text));
     };
     child.on("error", ended);
-    child.on("exit", (code, signal) => ended(signal ?? code));
+    if (child.pid !== undefined) this.alive.add(child);
+    child.on("exit", (code, signal) => {
+      this.alive.delete(child);
+      ended(signal ?? code);
+    });
     return child;
   }
 

@@ -7,10 +7,10 @@
  * (REPLY_MOVED). A request whose body streams is refused instead, because pieces of the body have left its gateway
  * already.
  */
-import type { ActorLink, IdentityAnswer, Loss, PendingReply, Repeatable } from "../gateway/actor-link.js";
-import { repeatableBy } from "../gateway/actor-link.js";
+import type { ActorLink, IdentityAnswer, Loss, PendingReply } from "../gateway/actor-link.js";
 import type { LiveSubscriber } from "../gateway/live-channels.js";
 import { BODY_LEFT_BEHIND } from "../gateway/partition-load.js";
+import { type Repeatable, repeatableBy } from "../gateway/repeatable.js";
 import type { SentFrames } from "../gateway/sent-frames.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { ENDPOINTS, MESSAGES, WIRE } from "../protocol/endpoints.js";

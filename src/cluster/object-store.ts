@@ -21,4 +21,6 @@ export interface ObjectStore {
   list(prefix: string): Promise<readonly string[]>;
   /** No matter whether it is there. */
   delete(name: string): Promise<void>;
+  /** For stores that have something to end before their thread does. */
+  end?(): Promise<void>;
 }

@@ -35,9 +35,14 @@ export function openTenures(settings: ActorSettings, output: TenuresOutput): Ten
 
 function restorer(place: CheckpointPlace): NonNullable<TenuresOptions["restore"]> {
   const { installation, key } = place;
-  const store = openObjectStore(place);
-  return (partition, { id, sequence }, into, signal) =>
-    readCheckpoint({ store, key, installation, partition, id, sequence, into, signal });
+  return async (partition, { id, sequence }, into, signal) => {
+    const store = openObjectStore(place);
+    try {
+      return await readCheckpoint({ store, key, installation, partition, id, sequence, into, signal });
+    } finally {
+      await store.end?.();
+    }
+  };
 }
 
 function copyOf(settings: ActorSettings, service: EtcdLogService, partition: number): PartitionCopy {

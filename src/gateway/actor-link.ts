@@ -4,7 +4,6 @@
  * outlives the thread: after a crash actor-life.ts gives it the next one. It owns the table of
  * requests in flight.
  */
-import type { Endpoint } from "../protocol/endpoint.js";
 import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";
 import {
   bodyOf,
@@ -23,6 +22,7 @@ import type { ActorMetrics, FromActor, IdentityQuery, IdentityRefusal, ToActor }
 import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
 import { freeBuffer } from "./free-buffer.js";
 import { LiveChannels, type LiveSubscriber } from "./live-channels.js";
+import type { Repeatable } from "./repeatable.js";
 import { type FramesById, findFrame, type Keeping, type SentFrames, SentFramesKeeper } from "./sent-frames.js";
 import { UnheardChanges } from "./unheard-changes.js";
 
@@ -52,12 +52,6 @@ export interface Loss {
   /** 0: asking again is of no use. */
   readonly retryAfterSeconds: number;
 }
-
-/**
- * Whether a request whose actor was ended may be sent to the next one: never (its body or answer is under way, or it is
- * about something that lived in the actor's memory), unless it has committed, or always.
- */
-export type Repeatable = "never" | "uncommitted" | "always";
 
 /**
  * A waiter for a reply frame: `replied` or `lost` is called once, unless the request is cancelled. A frame's body is
@@ -124,7 +118,11 @@ export class ActorLink {
     readonly actor: number,
     private readonly heard: (message: FromActor) => void,
   ) {
-    this.unheard = new UnheardChanges(this.deliver, (message) => this.hear(message));
+    this.unheard = new UnheardChanges(
+      this.deliver,
+      (message) => this.hear(message),
+      (id) => this.askAgain(id),
+    );
   }
 
   /** True while a thread is there, whether it is ready or not. */
@@ -361,6 +359,13 @@ export class ActorLink {
     if (!this.heldTenants) this.post(query);
   }
 
+  /** Of the same question: its answer is out of date. */
+  private askAgain(id: number): void {
+    const asked = this.identityQueries.get(id);
+    // The next thread gets all of them.
+    if (asked !== undefined && !this.heldTenants) this.post(asked.query);
+  }
+
   /** Null when the actor is not there to ask. The caller forgets a slow answer with the returned function. */
   askMetrics(answer: (metrics: ActorMetrics | null) => void): () => void {
     if (this.state !== "ready") {
@@ -448,8 +453,8 @@ export class ActorLink {
   }
 
   private readonly deliver = (frame: ReplyFrame): void => {
-    if (this.unheard.keepsReply(frame)) return;
     const pending = this.pending.get(frame.id);
+    if (this.unheard.keepsReply(frame, pending?.ofDirectory === true)) return;
     if ((frame.flags & REPLY_LIVE) !== 0) {
       if (pending !== undefined) this.kept.release(pending);
       this.channels.heard(frame, pending?.live);
@@ -484,17 +489,4 @@ export class ActorLink {
       this.heard(message);
     }
   }
-}
-
-/** It is about what lives in the actor's memory, and is gone with that. */
-export function isOfOpenTransaction(endpoint: string): boolean {
-  return /^(socket\.transaction|transactions)\.(?!begin$)/.test(endpoint);
-}
-
-/** Of a request over HTTP; `hasKey`: an Idempotency-Key counts for it. */
-export function repeatableBy({ name, method, home, keeps }: Endpoint, hasKey: boolean): Repeatable {
-  if (isOfOpenTransaction(name)) return "never";
-  if (method === "GET" || name === "auth.login") return "always";
-  // What the directory does and the answer that is kept of it are written together.
-  return hasKey && home === "directory" && keeps !== "memory" ? "always" : "uncommitted";
 }

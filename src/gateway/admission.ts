@@ -22,6 +22,8 @@ const IDENTITIES_MAX = 20_000;
 const VERIFIED_MAX = 20_000;
 /** Of each of the two caches, in characters: an issuer's claims are long. */
 const CACHED_CHARS_MAX = 16 * 1024 * 1024;
+/** How often one question is, while changes overtake its answers. */
+const ASKED_MAX = 4;
 const KEY_PREFIXES = ["ak_", "tessera_"] as const;
 const KEY_CHARS_MAX = 256;
 /**
@@ -128,6 +130,8 @@ export class Admission {
   private misses = 0;
   /** Of the newest change heard of: an identity that is older is used once and not kept. */
   private newestChange = 0;
+  /** Heard of. */
+  private changes = 0;
   private readonly mayCache: (() => boolean) | null;
   private readonly load = new QuestionLoad();
 
@@ -216,12 +220,14 @@ export class Admission {
 
   /** Everything cached about that user, key or tenant stops counting at once. */
   forget(change: IdentityChange): void {
+    this.changes++;
     this.newestChange = change.version;
     this.forgetWhere((identity) => isAbout(change, identity));
   }
 
   /** The tenant's requests go to another partition from now on. */
   moved({ tenantId, partition, version }: Extract<IdentityChange, { kind: "moved" }>): void {
+    this.changes++;
     this.newestChange = version;
     const follow = (caller: Caller): void => {
       if (caller.identity.tenantId === tenantId) caller.partition = partition;
@@ -320,9 +326,7 @@ export class Admission {
   private callerOf(question: Question, answer: CallerAnswer): void {
     if (this.mayCache !== null && !this.mayCache()) {
       // Not with those who asked before: what they are told may have changed since. Nothing is kept.
-      this.ask(question, (identity, refusal) =>
-        answer(identity == null ? identity : this.makeCaller(identity), refusal),
-      );
+      this.ask(question, answer);
       return;
     }
     const { key } = question;
@@ -338,16 +342,17 @@ export class Admission {
     }
     const answers = [answer];
     this.queries.set(key, answers);
-    this.ask(question, (identity, refusal) => {
+    this.ask(question, (caller, refusal) => {
       this.queries.delete(key);
-      const caller = identity == null ? identity : this.makeCaller(identity);
       if (caller?.valid) this.identities.set(key, caller);
       for (const each of answers) each(caller, refusal);
     });
   }
 
-  private ask(question: Question, answer: IdentityAnswer): void {
+  /** An answer that was overtaken by a change holds for nobody: the question is asked again. */
+  private ask(question: Question, answer: CallerAnswer, left = ASKED_MAX): void {
     const { by, value } = question;
+    const { changes } = this;
     const end = this.load.begin(question);
     if (end === null) {
       answer(undefined);
@@ -355,7 +360,10 @@ export class Admission {
     }
     this.options.findIdentity(by, value, (identity, refusal) => {
       end();
-      answer(identity, refusal);
+      const caller = identity == null ? identity : this.makeCaller(identity);
+      if (caller == null || caller.valid || this.changes === changes) answer(caller, refusal);
+      else if (left > 1) this.ask(question, answer, left - 1);
+      else answer(undefined);
     });
   }
 

@@ -29,7 +29,7 @@ import {
 import type { Identity } from "../protocol/identity.js";
 import { openAiErrorHeaders, openAiErrorJson } from "../protocol/openai-error.js";
 import { ActorCall } from "./actor-call.js";
-import { type Loss, type PendingReply, type Repeatable, repeatableBy } from "./actor-link.js";
+import type { Loss, PendingReply } from "./actor-link.js";
 import { DIRECTORY_PARTITION } from "./actor-pool.js";
 import type { Caller } from "./admission.js";
 import { BodyReceiver, type ReceivingRequest } from "./body-receiver.js";
@@ -41,6 +41,7 @@ import type { LiveSubscriber } from "./live-channels.js";
 import { LiveEvents } from "./live-events.js";
 import { acceptedFormat, answersOnly } from "./media-type.js";
 import { BODY_LEFT_BEHIND } from "./partition-load.js";
+import { type Repeatable, repeatableBy } from "./repeatable.js";
 import { beginReply, endReply, errorBody, JSON_TYPE, MSGPACK_TYPE, retryAfter } from "./reply.js";
 import { ReplyStream } from "./reply-stream.js";
 import { formatFlag, headOf, movedTo, placeFlags } from "./request-frame.js";
@@ -379,9 +380,8 @@ export class Exchange
   }
 
   get repeatable(): Repeatable {
-    const endpoint = this.route.endpoint!;
     if (this.body?.stream || this.replyStream !== null) return "never";
-    return repeatableBy(endpoint, (this.flags & REQUEST_IDEMPOTENT) !== 0);
+    return repeatableBy(this.route.endpoint!, (this.flags & REQUEST_IDEMPOTENT) !== 0);
   }
 
   lost(loss?: Loss): void {

@@ -440,6 +440,9 @@ export class ReplyWriter extends FrameBuffer {
   }
 }
 
+/** A header of answers that were kept by Idempotency-Key. */
+export const REPLAYED = "Idempotency-Replayed: true";
+
 export interface ReplyFrame {
   readonly id: number;
   readonly status: number;

@@ -12,15 +12,10 @@ import { ClusterRoutes } from "../../src/cluster/cluster-routes.js";
 import { LeaseMemory, newLeaseMemory, SYSTEM_CLOCK } from "../../src/cluster/lease-memory.js";
 import type { Member, Owner } from "../../src/cluster/log-service.js";
 import { listenToPeers, peerKey } from "../../src/cluster/peer-link.js";
-import {
-  ActorLink,
-  type ActorPort,
-  type Loss,
-  type PendingReply,
-  type Repeatable,
-} from "../../src/gateway/actor-link.js";
+import { ActorLink, type ActorPort, type Loss, type PendingReply } from "../../src/gateway/actor-link.js";
 import { AuditOutbox } from "../../src/gateway/audit-outbox.js";
 import { systemClock } from "../../src/gateway/clock.js";
+import type { Repeatable } from "../../src/gateway/repeatable.js";
 import type { AuditEvent } from "../../src/protocol/audit.js";
 import { ENDPOINTS } from "../../src/protocol/endpoints.js";
 import {

@@ -1,10 +1,14 @@
 /** A folder of checkpoints that does not answer: what is asked of it ends, and so does the process that asks. */
-import { spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import t from "tap";
+import { checkFolder } from "../../src/cluster/check-folder.js";
 import { FolderProcess } from "../../src/cluster/folder-process.js";
+
+const MODULE = new URL("../../src/cluster/folder-process.js", import.meta.url).href;
 
 /** Whoever opens a pipe waits until somebody opens its other end, in the kernel, as for NFS without its server. */
 function hangs(path: string): void {
@@ -24,7 +28,9 @@ t.test("objects are put, got, listed and deleted by way of a process", async (t)
   await store.delete("a/b");
   t.same(await store.list("a/"), []);
   await t.rejects(store.get("a/b", join(folder, "x"), signal), { code: "not_found" });
-  await t.rejects(new FolderProcess(join(folder, "none")).check(), { code: "not_found", message: /does not exist/ });
+  const none = new FolderProcess(join(folder, "none"));
+  t.teardown(() => none.end());
+  await t.rejects(none.check(), { code: "not_found", message: /does not exist/ });
   const missing = store.put("b/c", { path: join(folder, "none"), bytes: 0, digest: "" });
   await t.rejects(missing, { code: "partition_unavailable", message: /ENOENT/ });
 });
@@ -55,12 +61,24 @@ t.test("what does not answer is given up, and the folder is asked again", async 
   await again();
 });
 
+t.test("a node starts without a folder that does not answer, and not without one that is not there", async (t) => {
+  const folder = t.testdir({ store: {} });
+  const warnings: string[] = [];
+  const check = (name: string, answerMsMax?: number): Promise<string | null> =>
+    checkFolder(join(folder, name), (message) => warnings.push(message), answerMsMax);
+  t.equal(await check("store"), null);
+  t.match(await check("none"), /^cluster.checkpoints: .*does not exist.*make it, or mount it/);
+  t.same(warnings, []);
+  // No process begins so fast.
+  t.equal(await check("store", 1), null);
+  t.match(warnings, [/has not answered for 0.001 s\. No checkpoints are kept or used until it does/]);
+});
+
 t.test("a process whose folder hangs ends", async (t) => {
   const folder = t.testdir({ store: {} });
   hangs(join(folder, "store", "hung"));
-  const module = new URL("../../src/cluster/folder-process.js", import.meta.url).href;
   const program = `
-    const { FolderProcess } = await import(${JSON.stringify(module)});
+    const { FolderProcess } = await import(${JSON.stringify(MODULE)});
     const store = new FolderProcess(${JSON.stringify(join(folder, "store"))});
     await store.check();
     store.get("hung", ${JSON.stringify(join(folder, "got"))}, new AbortController().signal);
@@ -69,5 +87,38 @@ t.test("a process whose folder hangs ends", async (t) => {
   const late = setTimeout(() => child.kill("SIGKILL"), 20_000);
   const [code] = await once(child, "exit");
   clearTimeout(late);
+  t.equal(code, 7);
+});
+
+t.test("a thread that ends leaves no process", async (t) => {
+  const folder = t.testdir({ store: {} });
+  hangs(join(folder, "store", "hung"));
+  const program = `
+    const { FolderProcess } = await import(${JSON.stringify(MODULE)});
+    const store = new FolderProcess(${JSON.stringify(join(folder, "store"))});
+    await store.check();
+    const hung = store.get("hung", ${JSON.stringify(join(folder, "got"))}, new AbortController().signal);
+    await Promise.all([hung.catch(() => undefined), store.end()]);
+    process.exit(0);`;
+  const thread = new Worker(new URL(`data:text/javascript,${encodeURIComponent(program)}`));
+  await once(thread, "exit");
+  const children = execFileSync("ps", ["--ppid", String(process.pid), "-o", "stat=,args="], { encoding: "utf8" });
+  t.notMatch(children, /^Z|folder/m);
+});
+
+t.test("a process that cannot be started says why", async (t) => {
+  const folder = t.testdir({ store: {} });
+  const program = `
+    const { openSync } = await import("node:fs");
+    const { FolderProcess } = await import(${JSON.stringify(MODULE)});
+    const store = new FolderProcess(${JSON.stringify(join(folder, "store"))});
+    await store.check();
+    await store.end();
+    const open = [];
+    try { for (;;) open.push(openSync("/dev/null", "r")); } catch {}
+    const why = await store.check().catch((error) => error);
+    process.exitCode = /ended .*EMFILE/.test(why.message) ? 7 : 1;`;
+  const child = spawn("sh", ["-c", 'ulimit -n 200; exec "$0" --input-type=module -e "$1"', process.execPath, program]);
+  const [code] = await once(child, "exit");
   t.equal(code, 7);
 });

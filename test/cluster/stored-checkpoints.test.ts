@@ -60,7 +60,7 @@ class Owner {
     t: Test,
     store: (folder: string) => ObjectStore,
     service = new MemoryLogService(),
-    { cluster = CLUSTER, everyMs = 0, shared = null as string | null } = {},
+    { cluster = CLUSTER, everyMs = 0, since = 0, shared = null as string | null } = {},
   ): Promise<Owner> {
     let end = async (): Promise<void> => undefined;
     t.teardown(() => end());
@@ -77,7 +77,7 @@ class Owner {
           node: "a",
           dataDirectory,
           installation: "test",
-          ...{ cluster, everyMs },
+          ...{ cluster, everyMs, since },
           service,
           store: kept,
           key: KEY,
@@ -303,6 +303,29 @@ t.test("a checkpoint counts when etcd has it", async (t) => {
   await service.setCheckpoint({ partition: PARTITION, epoch: next!, revision, id: "b/other", sequence: 99, madeMs: 0 });
   await again();
   t.match(owner.told.at(-1), /it ends at commit 5, and 99 is kept/, "older ones replace nothing");
+});
+
+t.test("what an earlier process of the node owned is left alone, and a new claim waits for nothing", async (t) => {
+  const service = new MemoryLogService();
+  const names = { partition: PARTITION, node: "a", tenure: "t" };
+  const other = { ...names, partition: PARTITION + 1, epoch: 0 };
+  // So the epoch of the node's claim, which is the next one, is known.
+  const since = (await service.claim(other))! + 1;
+  const owner = await Owner.start(t, inFolder, service, { since });
+  t.equal(owner.epoch, since);
+  await owner.write(3);
+  await owner.keeper.round();
+  t.same([owner.told, await owner.names()], [[], []]);
+  const first = (await service.claim({ ...names, epoch: since }))!;
+  const second = (await service.claim({ ...names, epoch: first }))!;
+  // The view is behind.
+  owner.epoch = first;
+  await owner.keeper.round();
+  t.match(owner.told.join(), /Another node owns the partition by now, or this one has claimed it anew/);
+  t.same(await owner.names(), [], "nothing was sent");
+  owner.epoch = second;
+  await owner.keeper.round();
+  t.equal((await owner.checkpoint())?.sequence, 3);
 });
 
 t.test("two clusters of one name and one place leave each other's checkpoints alone", async (t) => {

@@ -1,5 +1,8 @@
 import { createHash, createHmac } from "node:crypto";
 import t from "tap";
+import type { IdentityAnswer } from "../../src/gateway/actor-link.js";
+import { Admission } from "../../src/gateway/admission.js";
+import { RateLimiter } from "../../src/gateway/rate-limiter.js";
 import { REQUEST_READ_ONLY } from "../../src/protocol/frames.js";
 import type { Identity } from "../../src/protocol/identity.js";
 import { FakeClock } from "./fake-clock.js";
@@ -172,6 +175,35 @@ t.test("an identity that is older than the newest change is used once and not ke
     t.equal((await call("/v1/users/me")).status, 200);
     t.equal(asked, questions);
   }
+});
+
+t.test("an answer that a change overtook is asked for again, and after a few times nobody is told", async (t) => {
+  const answers: IdentityAnswer[] = [];
+  const clock = new FakeClock();
+  const admission = new Admission({
+    ...{ secret: SECRET, clock, report: () => undefined, limiter: new RateLimiter({ perSecond: 0, burst: 0 }) },
+    findIdentity: (_by, _value, answer) => answers.push(answer),
+  });
+  const told: string[] = [];
+  const judge = (): void =>
+    admission.judge(`Bearer ${tokenOf(clock, {})}`, {
+      admitted: ({ valid }) => told.push(`valid: ${valid}`),
+      refused: (code) => told.push(code),
+    });
+  const change = (version: number): void => admission.forget({ kind: "user", userId: ALICE.userId, version });
+  judge();
+  change(2);
+  answers.pop()!({ ...ALICE, version: 1 });
+  t.same([told, answers.length], [[], 1]);
+  answers.pop()!({ ...ALICE, version: 2, active: false });
+  t.same(told, ["unauthorized"], "she was disabled");
+  change(3);
+  judge();
+  for (let version = 3; answers.length > 0; version++) {
+    change(version + 1);
+    answers.pop()!({ ...ALICE, version });
+  }
+  t.same(told, ["unauthorized", "partition_unavailable"]);
 });
 
 t.test("tokens and keys expire on time, also when they are cached", async (t) => {

@@ -1,7 +1,8 @@
 /** What becomes of requests in flight when their actor was ended: nothing twice, nothing lost that can be told. */
 import t from "tap";
-import type { PendingReply, Repeatable } from "../../src/gateway/actor-link.js";
+import type { PendingReply } from "../../src/gateway/actor-link.js";
 import { judgeRequests } from "../../src/gateway/judge-requests.js";
+import type { Repeatable } from "../../src/gateway/repeatable.js";
 import { ActorMarks, type AtWork, MarksReader, newActorMarks } from "../../src/protocol/actor-marks.js";
 
 const TENANT = 5;

@@ -1,7 +1,8 @@
 /** Until all nodes of a cluster have heard of a change, only those who may have made it wait for their answers. */
 import t, { type Test } from "tap";
-import { ActorLink, type ActorPort, type PendingReply, type Repeatable } from "../../src/gateway/actor-link.js";
-import { ReplyWriter } from "../../src/protocol/frames.js";
+import { ActorLink, type ActorPort, type PendingReply } from "../../src/gateway/actor-link.js";
+import type { Repeatable } from "../../src/gateway/repeatable.js";
+import { REPLAYED, ReplyWriter } from "../../src/protocol/frames.js";
 import type { FromActor, IdentityQuery, ToActor } from "../../src/protocol/messages.js";
 
 /** A link whose actor's thread is the test. */
@@ -11,11 +12,14 @@ class Ends {
   readonly link = new ActorLink(0, (message) => this.orders.push(message.kind));
   private say: (message: unknown) => void = () => undefined;
   private question = 0;
+  asked = 0;
 
   constructor() {
     const port: ActorPort = {
       postMessage: (message) => {
-        if ((message as ToActor).kind === "find-identity") this.question = (message as IdentityQuery).id;
+        if ((message as ToActor).kind !== "find-identity") return;
+        this.question = (message as IdentityQuery).id;
+        this.asked++;
       },
       on: (event: string, listener: (value: never) => void) => {
         if (event === "message") this.say = listener as (message: unknown) => void;
@@ -38,8 +42,16 @@ class Ends {
   }
 
   answer(...ids: number[]): void {
+    this.reply(ids, "");
+  }
+
+  replay(...ids: number[]): void {
+    this.reply(ids, REPLAYED);
+  }
+
+  private reply(ids: readonly number[], headers: string): void {
     const replies = new ReplyWriter();
-    for (const id of ids) replies.text(id, 200, 0, "", `done ${id}`);
+    for (const id of ids) replies.text(id, 200, 0, headers, `done ${id}`);
     this.say(replies.take());
   }
 
@@ -88,6 +100,22 @@ t.test("only who may have made the change waits", async (t) => {
   t.same(ends.orders, ["audit-kept", "restore-answer"]);
 });
 
+t.test("a repeat that gets the kept answer waits for all changes", async (t) => {
+  const ends = new Ends();
+  const own = ends.ask("own", true);
+  const heard = ends.change();
+  ends.answer(own);
+  const [again, rows, late] = [ends.ask("again", true), ends.ask("rows", false), ends.ask("late", true)];
+  ends.replay(again, rows);
+  t.same(ends.told, [`rows: done ${rows}`]);
+  const second = ends.change();
+  ends.replay(late);
+  await second();
+  t.equal(ends.told.length, 1);
+  await heard();
+  t.same(ends.told.slice(1).sort(), [`again: done ${again}`, `late: done ${late}`, `own: done ${own}`]);
+});
+
 t.test("who may have made two changes waits for both", async (t) => {
   const ends = new Ends();
   const own = ends.ask("own", true);
@@ -98,6 +126,32 @@ t.test("who may have made two changes waits for both", async (t) => {
   t.same([ends.told, ends.orders], [[], []]);
   await first();
   t.same([ends.told, ends.orders], [[`own: done ${own}`], ["restore-answer"]]);
+});
+
+t.test("who somebody is, is asked again where the answer was kept past another change", async (t) => {
+  const ends = new Ends();
+  const byToken = ends.find("token");
+  const first = ends.change();
+  byToken();
+  const second = ends.change();
+  await first();
+  t.same([ends.told, ends.asked], [[], 1], "the question may have made the second change, too");
+  await second();
+  t.same([ends.told, ends.asked], [[], 2]);
+  byToken();
+  t.same(ends.told, ["token: true"], "that answer is of now");
+  byToken();
+  t.equal(ends.told.length, 1);
+});
+
+t.test("what a partition said is passed on before word that it left", async (t) => {
+  const ends = new Ends();
+  const heard = ends.change();
+  ends.order(restore(t));
+  ends.order({ kind: "partition-leaving", partition: 0 });
+  t.same(ends.orders, []);
+  await heard();
+  t.same(ends.orders, ["restore-answer", "partition-leaving"]);
 });
 
 t.test("what a thread said that has ended is not told by the next one", async (t) => {

@@ -301,10 +301,12 @@ export class Placement {
     const own = this.moveOf(partition, tenant);
     // It was decided of another move, and comes late.
     if (move !== null && own !== null && own !== move) return;
+    const place = partition.places.get(tenant);
+    // So does this one: the tenant has left by another move since, and comes back by none but one that begins here.
+    if (move !== null && at === partition.number && place?.kind === "gone") return;
     this.heardMs.delete(`${partition.number}/${tenant}`);
     const passage = this.passageOf(partition, tenant);
     const { sending, receiving } = passage;
-    const place = partition.places.get(tenant);
     sending?.stop();
     partition.exports.delete(tenant);
     passage.sending = null;

@@ -199,6 +199,18 @@ t.test("an order to take a tenant that is at home there removes nothing", async 
   t.ok(isSettled(partition));
 });
 
+t.test("word of an old move does not bring a tenant back that has left since", async (t) => {
+  const world = await World.open();
+  world.directory.createTenant({ id: "nomad" });
+  const { number: tenant, partition: home } = world.directory.placeOf("nomad");
+  const { partition, placement } = world.actors[home]!;
+  const gone = { kind: "gone", to: (home + 1) % ACTORS, clean: true } as const;
+  partition.places.set(tenant, gone);
+  // That move was cancelled before the one by which the tenant left.
+  placement.hear(home, { do: "settle", tenant, at: home, move: "an old one" });
+  t.same(partition.places.get(tenant), gone);
+});
+
 for (const [from, to] of ROUTES) {
   t.test(`from ${from} to ${to}, messages lost`, async (t) => {
     const { delivered } = await run(from, to, { kind: "none" }, 0);
