@@ -14,8 +14,7 @@ import { formed } from "../../values/vector-form.js";
 import type { VectorBody } from "../../vector/vector-body.js";
 import { vectorKind } from "../../vector/vector-kind.js";
 import { compileExpr } from "../expr/compile.js";
-import type { EvalContext } from "../expr/expr.js";
-import { NO_SERVICES } from "../expr/no-services.js";
+import { NEUTRAL_CONTEXT } from "../expr/fold.js";
 import type { BoundTable } from "../plan/bound-table.js";
 import type { ExecContext } from "./context.js";
 import { decoderOf, layoutOf, type TableLayout } from "./table-layout.js";
@@ -82,26 +81,13 @@ function conditionReader(layout: TableLayout, { id, vector }: SearchIndexDef, bo
   return (record: Uint8Array): boolean => {
     decode(record, columns, 0);
     try {
-      return evaluate({ columns, length: 1 }, 0, NO_STATEMENT) === true;
+      return evaluate({ columns, length: 1 }, 0, NEUTRAL_CONTEXT) === true;
     } catch (error) {
       if (error instanceof DbError) return false;
       throw error;
     }
   };
 }
-
-/** The condition needs nothing of it: see bind-search-index.ts. */
-const NO_STATEMENT: EvalContext = Object.freeze({
-  params: [],
-  transactionMicros: 0,
-  statementMicros: 0,
-  timeZone: "UTC",
-  user: "",
-  tenant: "",
-  outer: null,
-  checkpoint: () => undefined,
-  services: NO_SERVICES,
-});
 
 export function textIndexKind(table: TableDef, index: SearchIndexDef): IndexKind<TextItem, TextBody> {
   return textKind(index, textReader(layoutOf(table), index.columnIds));

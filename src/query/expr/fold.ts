@@ -15,7 +15,7 @@ import { mapExpr } from "./walk.js";
 const NO_ROWS: Batch = { columns: [], length: 1 };
 
 /** Nothing that folds looks at these: whatever depends on the session or on time is not immutable. */
-const NEUTRAL: EvalContext = {
+export const NEUTRAL_CONTEXT: EvalContext = Object.freeze({
   params: [],
   transactionMicros: 0,
   statementMicros: 0,
@@ -25,7 +25,7 @@ const NEUTRAL: EvalContext = {
   outer: null,
   checkpoint() {},
   services: NO_SERVICES,
-};
+});
 
 /**
  * The expression with all that is constant evaluated, and with decided branches of AND, OR and CASE dropped.
@@ -85,7 +85,7 @@ function constant(expr: Expr, value: Value): ConstExpr {
 }
 
 function evaluated(expr: Expr, timeZone: string | null = null): Expr {
-  const context = timeZone === null ? NEUTRAL : { ...NEUTRAL, timeZone };
+  const context = timeZone === null ? NEUTRAL_CONTEXT : { ...NEUTRAL_CONTEXT, timeZone };
   try {
     const value = compileExpr(expr, () => -1)(NO_ROWS, 0, context);
     return costLeft(value, FOLDED_PARTS_MAX) < 0 ? expr : constant(expr, value);
