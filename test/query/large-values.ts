@@ -35,6 +35,7 @@ const SMALL: Partial<Record<TypeName, readonly string[]>> = {
   int8: ["3", "2000000"],
   oid: ["3"],
   xid: ["3"],
+  tid: ["(0,3)"],
   float4: ["2.5"],
   float8: ["2.5"],
   numeric: ["2.5"],
