@@ -207,18 +207,24 @@ export class Search {
     const { folds } = this.setting;
     const fits: Fitted[] = [];
     const seen: number[] = [];
+    /** By fold, while it is not the last one. */
+    const early: Float64Array[] = [];
     for (const [fold, { train, valid }] of folds.entries()) {
       const fitted = this.fit(candidate, train, valid, "full", `full ${candidate.trial} ${fold}`);
       fits.push({ ...fitted, valid });
       if (this.leaders.size === 0 || fits.length === folds.length) continue;
       // Of a boosting after the rounds that are best for this fold: it will not do better.
-      seen.push(this.scoreOf(this.predict(fits.at(-1)!, null), valid));
+      const predicted = this.predict(fits.at(-1)!, null);
+      early.push(predicted);
+      seen.push(this.scoreOf(predicted, valid));
       if (this.isFarBehind(candidate.algorithm, seen))
         return { scores: seen, rounds: null, predicted: new Float32Array(0) };
     }
     const curves = fits.flatMap(({ model }) => (model.watched === undefined ? [] : [model.watched]));
     const rounds = curves.length > 0 ? lowestOf(meanCurve(curves)) + 1 : null;
-    const parts = fits.map((fitted) => Float32Array.from(this.predict(fitted, rounds)));
+    // Of a boosting the rounds are others now.
+    const known = rounds === null ? early : [];
+    const parts = fits.map((fitted, fold) => Float32Array.from(known[fold] ?? this.predict(fitted, rounds)));
     const scores = parts.map((part, fold) => this.scoreOf(Float64Array.from(part), folds[fold]!.valid));
     const predicted = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
     let at = 0;
