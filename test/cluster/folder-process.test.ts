@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import t from "tap";
+import t, { type Test } from "tap";
 import { checkFolder } from "../../src/cluster/check-folder.js";
 import { FolderProcess } from "../../src/cluster/folder-process.js";
 
@@ -74,14 +74,19 @@ t.test("a node starts without a folder that does not answer, and not without one
   t.match(warnings, [/has not answered for 0.001 s\. No checkpoints are kept or used until it does/]);
 });
 
-t.test("a process whose folder hangs ends", async (t) => {
+/** A program's beginning: its folder process reads, as `hung`, a file that never answers. */
+function hungIn(t: Test): string {
   const folder = t.testdir({ store: {} });
   hangs(join(folder, "store", "hung"));
-  const program = `
+  return `
     const { FolderProcess } = await import(${JSON.stringify(MODULE)});
     const store = new FolderProcess(${JSON.stringify(join(folder, "store"))});
     await store.check();
-    store.get("hung", ${JSON.stringify(join(folder, "got"))}, new AbortController().signal);
+    const hung = store.get("hung", ${JSON.stringify(join(folder, "got"))}, new AbortController().signal);`;
+}
+
+t.test("a process whose folder hangs ends", async (t) => {
+  const program = `${hungIn(t)}
     setTimeout(() => process.exit(7), 200);`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: "inherit" });
   const late = setTimeout(() => child.kill("SIGKILL"), 20_000);
@@ -91,13 +96,7 @@ t.test("a process whose folder hangs ends", async (t) => {
 });
 
 t.test("a thread that ends leaves no process", async (t) => {
-  const folder = t.testdir({ store: {} });
-  hangs(join(folder, "store", "hung"));
-  const program = `
-    const { FolderProcess } = await import(${JSON.stringify(MODULE)});
-    const store = new FolderProcess(${JSON.stringify(join(folder, "store"))});
-    await store.check();
-    const hung = store.get("hung", ${JSON.stringify(join(folder, "got"))}, new AbortController().signal);
+  const program = `${hungIn(t)}
     await Promise.all([hung.catch(() => undefined), store.end()]);
     process.exit(0);`;
   const thread = new Worker(new URL(`data:text/javascript,${encodeURIComponent(program)}`));

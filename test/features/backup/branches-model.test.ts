@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import t from "tap";
+import t, { type Test } from "tap";
 import { Partition } from "../../../src/actor/partition.js";
 import { BackupFolder, type Manifest } from "../../../src/backup/backup-folder.js";
 import { loadConfig } from "../../../src/config/load-config.js";
@@ -309,15 +309,20 @@ for (let seed = 1; seed <= SEEDS; seed++) {
   });
 }
 
-t.test("a restore that was cut short leaves no branches to the next one, and takes none away", async (t) => {
-  const random = new SeededRandom(4);
-  const world = new World(await openPartition(), random);
+/** A world with branches and a full backup of it, their names, and an empty partition with the names that it has. */
+async function withBackup(t: Test) {
+  const world = new World(await openPartition(), new SeededRandom(4));
   t.teardown(() => rmSync(world.root, { recursive: true }));
   while (world.places.size < 5) world.step();
   const { id, micros } = await world.backUp(false);
   const names = [...world.at(micros).keys()].filter((name) => name !== "").sort();
   const partition = await openPartition();
   const found = () => partition.shard.layers!.branchesUnder(TARGET).map(([, { name }]) => name);
+  return { world, id, names, partition, found };
+}
+
+t.test("a restore that was cut short leaves no branches to the next one, and takes none away", async (t) => {
+  const { world, id, names, partition, found } = await withBackup(t);
   let left = 0;
   for (let turns = 4; turns < 60; turns += 7) {
     t.match(await restore(partition, world, id, null, turns), { state: "failed", error: { code: "shutting_down" } });
@@ -331,13 +336,7 @@ t.test("a restore that was cut short leaves no branches to the next one, and tak
 });
 
 t.test("one commit ends a restore, and a tenant that nobody knew yet has no branches twice", async (t) => {
-  const world = new World(await openPartition(), new SeededRandom(4));
-  t.teardown(() => rmSync(world.root, { recursive: true }));
-  while (world.places.size < 5) world.step();
-  const { id, micros } = await world.backUp(false);
-  const names = [...world.at(micros).keys()].filter((name) => name !== "").sort();
-  const partition = await openPartition();
-  const found = () => partition.shard.layers!.branchesUnder(TARGET).map(([, { name }]) => name);
+  const { world, id, names, partition, found } = await withBackup(t);
   for (let round = 0; round < 2; round++) {
     t.match(await restore(partition, world, id, null, null, true), { state: "completed" });
     t.strictSame(found().sort(), names);
