@@ -1,4 +1,5 @@
 /** Definitions as JSON records. Types are written by name and modifier and interned again when read. */
+import { namedOidType } from "../values/catalog-types.js";
 import { arrayOf, INT8, type SqlType, type TypeName, typeOf } from "../values/values.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef, RoutineType } from "./function.js";
@@ -14,6 +15,8 @@ interface StoredType {
   readonly name: string;
   readonly modifier: number | null;
   readonly element: StoredType | null;
+  /** Of an OID that is written as a name, such as regclass. */
+  readonly typeName?: string;
   readonly user?: number;
 }
 
@@ -71,6 +74,8 @@ function noTypes(id: number): SqlType {
 export function internType(type: SqlType | StoredType, types: TypeLookup): SqlType {
   const user = type.user === undefined ? null : types(typeof type.user === "number" ? type.user : type.user.id);
   if (user !== null) return user;
+  const named = type.name === "oid" && type.typeName !== undefined ? namedOidType(type.typeName) : null;
+  if (named !== null) return named;
   return type.element === null
     ? typeOf(type.name as TypeName, type.modifier)
     : arrayOf(internType(type.element, types));

@@ -2,7 +2,7 @@
  * Types of system catalogs that are another type under a name of their own: OIDs that are written as names (regclass
  * and the like), and the arrays int2vector and oidvector, which count from 0 and are written with blanks.
  */
-import { INT2, OID, type SqlArray, type SqlType, type Value } from "./values.js";
+import { INT2, INT4, NAME, OID, type SqlArray, type SqlType, TIMESTAMPTZ, typeOf, type Value } from "./values.js";
 
 /** Their OIDs and those of their arrays are PostgreSQL's. */
 export const NAMED_OIDS = {
@@ -37,6 +37,15 @@ export const isNamedOid = (type: SqlType): boolean => type.name === "oid" && typ
 export const REGCLASS = namedOidType("regclass")!;
 export const REGTYPE = namedOidType("regtype")!;
 export const REGPROC = namedOidType("regproc")!;
+
+/** The domains of information_schema, as the types that they stand for. */
+export const INFORMATION_TYPES: Readonly<Record<string, SqlType>> = {
+  sql_identifier: NAME,
+  character_data: typeOf("varchar"),
+  cardinal_number: INT4,
+  yes_or_no: typeOf("varchar", 3),
+  time_stamp: TIMESTAMPTZ,
+};
 
 const vector = (element: SqlType, typeName: string): SqlType =>
   Object.freeze({ name: "array", modifier: null, element, typeName });

@@ -176,3 +176,39 @@ t.test("built-in types and the tenant's own have different OIDs", async (t) => {
   for (let i = 0; i < 20; i++) await database.exec(`create type mood${i} as enum ('low', 'high')`);
   t.same((await database.exec("select oid from pg_type group by oid having count(*) > 1")).rows, []);
 });
+
+t.test("columns, parameters and variables of regclass and the like take names and show them", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  const rows = async (sql: string) => (await database.exec(sql)).rows;
+  await database.exec(`
+    create table city (id int, r regclass default 'pg_class', t regtype, l regclass[]);
+    create function of_name(x regclass, y regtype default 'int4') returns text language sql as 'select x::text || y::text';
+    create function told(x regclass) returns regclass language plpgsql as
+      'declare v regclass := ''city''; begin raise exception ''%, %'', x, v; end';
+    create function found(x text) returns regclass language plpgsql as 'begin return x; end';
+    insert into city values (1, 'city', 'int4', '{city,pg_class}')`);
+  await database.exec("insert into city (id) values (2)");
+  t.same(await rows("select r, t, l from city order by id"), [
+    ["city", "integer", "{city,pg_class}"],
+    ["pg_class", null, null],
+  ]);
+  t.same(await rows("select id from city where r = 'pg_class'::regclass"), [["2"]]);
+  t.same(await rows("select of_name('city'), of_name('city'::regclass::oid, 'text'), found('city')"), [
+    ["cityinteger", "citytext", "city"],
+  ]);
+  await t.rejects(database.exec("select told('pg_class')"), { message: "pg_class, city" });
+  await t.rejects(database.exec("insert into city values (3, 'nothing')"), { code: "42P01" });
+  t.same(await rows("select coalesce(r, 'pg_type'), regclass('pg_type'), pg_typeof(l) from city where id = 1"), [
+    ["city", "pg_type", "regclass[]"],
+  ]);
+  t.same(
+    await rows("select udt_name from information_schema.columns where table_name = 'city' order by ordinal_position"),
+    [["int4"], ["regclass"], ["regtype"], ["_regclass"]],
+  );
+  await database.exec("create domain relation as regclass");
+  t.same(await rows("select 'city'::relation"), [["city"]]);
+  t.same(await rows("select 'a'::information_schema.sql_identifier, 'YES'::information_schema.yes_or_no"), [
+    ["a", "YES"],
+  ]);
+});

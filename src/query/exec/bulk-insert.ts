@@ -7,6 +7,7 @@ import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { Load } from "../../storage/load.js";
 import { RecordSlab } from "../../storage/record-slab.js";
+import { isNamedOid } from "../../values/catalog-types.js";
 import { FIELD_ESCAPED, FIELD_PLAIN, type RecordReader } from "../../values/csv-reader.js";
 import { fromParameter } from "../../values/json-format.js";
 import { jsonToCompactText } from "../../values/json-text.js";
@@ -62,6 +63,7 @@ export function requiresStatements(
   if (table.partitionBound !== undefined) return "partitions";
   if (table.materialized !== undefined) return "a query";
   if (table.columns.some(({ type }) => type.user !== undefined)) return "types of its own";
+  if (table.columns.some(({ type }) => isNamedOid(type.element ?? type))) return "names of objects";
   if (table.columns.some(({ generatedSql }) => Boolean(generatedSql))) return "generated columns";
   if (columns.some(({ identity }) => identity === "always")) return "identity columns";
   return requiresSingleRows(table, findTable);

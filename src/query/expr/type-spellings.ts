@@ -5,6 +5,7 @@
 import { sqlError } from "../../protocol/errors.js";
 import { SPARSE_DIMENSIONS_MAX, VECTOR_DIMENSIONS_MAX } from "../../protocol/limits.js";
 import { nearestName } from "../../protocol/nearest-name.js";
+import { namedOidType } from "../../values/catalog-types.js";
 import { arrayOf, numericType, type SqlType, type TypeName, typeOf } from "../../values/values.js";
 import { displayName } from "./types.js";
 
@@ -20,7 +21,6 @@ const SPELLINGS: Readonly<Record<string, TypeName>> = {
   int8: "int8",
   bigint: "int8",
   oid: "oid",
-  regclass: "oid",
   float4: "float4",
   real: "float4",
   float8: "float8",
@@ -120,7 +120,8 @@ export function spellingsOf(name: TypeName): readonly string[] {
 
 /** Whether a name without a schema is that of a type which every tenant has. */
 export function isBuiltInType(name: string): boolean {
-  return Object.hasOwn(SPELLINGS, name.toLowerCase());
+  const spelled = name.toLowerCase();
+  return Object.hasOwn(SPELLINGS, spelled) || namedOidType(spelled) !== null;
 }
 
 /**
@@ -129,10 +130,15 @@ export function isBuiltInType(name: string): boolean {
  */
 export function typeFromName(name: string, modifiers: readonly number[] = [], arrayDims = 0): SqlType {
   const spelled = name.toLowerCase().replace(/^pg_catalog\./, "");
+  const named = namedOidType(spelled);
+  if (named !== null) {
+    if (modifiers.length > 0) throw sqlError("42601", `type modifier is not allowed for type "${spelled}"`);
+    return arrayDims > 0 ? arrayOf(named) : named;
+  }
   const known = Object.hasOwn(SPELLINGS, spelled) ? SPELLINGS[spelled] : undefined;
   if (known === undefined) {
     const element = spelled.startsWith("_") ? spelled.slice(1) : "";
-    if (!Object.hasOwn(SPELLINGS, element)) {
+    if (!isBuiltInType(element)) {
       const near = nearestName(spelled, Object.keys(SPELLINGS));
       throw sqlError("42704", `type "${name}" does not exist`, near === null ? {} : { hint: `Did you mean ${near}?` });
     }

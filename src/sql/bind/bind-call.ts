@@ -20,7 +20,7 @@ import {
 import { displayName } from "../../query/expr/types.js";
 import { columnsOf, exprEquals } from "../../query/expr/walk.js";
 import type { AggregateCall, SortKey } from "../../query/plan/plan.js";
-import { isNamedOid } from "../../values/catalog-types.js";
+import { isNamedOid, namedOidType } from "../../values/catalog-types.js";
 import { INT4, TEXT } from "../../values/values.js";
 import type { CallNode, ExprNode, GroupingNode, SortNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
@@ -71,8 +71,13 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
   const given = TAKING_TEXT.test(name) ? written.map((arg) => asText(arg, binding)) : written;
   const [first] = given;
   // Overloads are chosen by what a domain is made of; here the domain itself is asked for.
-  const isNamed = first !== undefined && (first.type.user?.kind === "domain" || first.type.typeName !== undefined);
+  const isNamed =
+    first !== undefined &&
+    (first.type.user?.kind === "domain" || (first.type.element ?? first.type).typeName !== undefined);
   if (name === "pg_typeof" && given.length === 1 && isNamed) return constant(TEXT, displayName(first!.type));
+  // regclass('t') is a cast.
+  const type = given.length === 1 ? namedOidType(name) : null;
+  if (type !== null) return coerceExplicit(first!, type, binding, position);
   if (isSystemFunction(name)) return bindSystemCall(name, given, binding, position);
   if (isSequenceFunction(name)) {
     return bindSequenceCall(name, given, binding, position);

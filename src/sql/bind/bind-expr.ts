@@ -10,7 +10,7 @@ import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { isFunctionName, resolveFunction } from "../../query/expr/resolve.js";
 import { bitsFromText } from "../../values/bit-string.js";
-import { namedOidType } from "../../values/catalog-types.js";
+import { isNamedOid } from "../../values/catalog-types.js";
 import { arrayOf, BIT, BOOL, INT4, type SqlType, UNKNOWN } from "../../values/values.js";
 import type {
   ArrayNode,
@@ -41,7 +41,6 @@ import { bindSubquery } from "./bind-subquery.js";
 import { bindSubscript } from "./bind-subscript.js";
 import { bindType } from "./bind-type.js";
 import { bindWindowCall } from "./bind-window.js";
-import type { Binding } from "./binding.js";
 import {
   coerceBoolean,
   coerceCommon,
@@ -255,17 +254,9 @@ function bindCase(node: CaseNode, outside: ExprContext): Expr {
   return caseOf(type, branches, otherwise === null ? null : as(otherwise));
 }
 
-/** regclass and the like are types of expressions only: what is stored is an OID. */
-function typeOfCast(node: CastNode["type"], binding: Binding): SqlType {
-  const isOwn = node.schema === null || node.schema === "pg_catalog";
-  const named = isOwn && node.modifiers.length === 0 ? namedOidType(node.name) : null;
-  if (named === null) return bindType(node, binding);
-  return node.arrayDimensions > 0 ? arrayOf(named) : named;
-}
-
 function bindCast(node: CastNode, context: ExprContext): Expr {
   const { input, position } = node;
-  const type = typeOfCast(node.type, context.binding);
+  const type = bindType(node.type, context.binding);
   if (input.kind === "array" && type.element !== null) {
     let array = type;
     while (array.user?.kind === "domain") array = array.user.base!;
@@ -289,8 +280,9 @@ function bindCommonCall(name: string, nodes: readonly ExprNode[], context: ExprC
     args.map((arg) => arg.type),
     position,
   );
-  // Values that are all of one domain are so afterwards.
-  return Object.freeze({ kind: "call", type: type.user?.kind === "domain" ? type : fn.returns, fn, args });
+  // Values that are all of one domain are so afterwards, and so are OIDs that are written as names.
+  const isKept = type.user?.kind === "domain" || isNamedOid(type.element ?? type);
+  return Object.freeze({ kind: "call", type: isKept ? type : fn.returns, fn, args });
 }
 
 /** `ARRAY[…]`; `type` is what a cast around it asks for. */

@@ -3,6 +3,7 @@ import { rowTypeWanted } from "../../catalog/row-type.js";
 import { sqlError } from "../../protocol/errors.js";
 import { isBuiltInType, typeFromName } from "../../query/expr/type-spellings.js";
 import { displayName } from "../../query/expr/types.js";
+import { INFORMATION_TYPES } from "../../values/catalog-types.js";
 import { arrayOf, recordOf, type SqlType } from "../../values/values.js";
 import type { TypeNode } from "../parse/ast-query.js";
 import type { Binding } from "./binding.js";
@@ -19,6 +20,10 @@ export function bindType(node: TypeNode, { env }: Binding): SqlType {
   if (node.setOf) throw sqlError("0A000", "SETOF is not supported here", { position });
   const own = userType(node, env);
   if (own !== null) return own;
+  if (node.schema === "information_schema" && Object.hasOwn(INFORMATION_TYPES, node.name)) {
+    const type = INFORMATION_TYPES[node.name]!;
+    return node.arrayDimensions > 0 ? arrayOf(type) : type;
+  }
   if (node.schema !== null && node.schema !== "public") {
     throw sqlError("42704", `type "${node.schema}.${node.name}" does not exist`, { position });
   }

@@ -73,6 +73,9 @@ function cast(expr: Expr, type: SqlType, assignment: boolean, binding: Binding):
 const isNamed = (type: SqlType) => isNamedOid(type.element ?? type);
 const isText = (type: SqlType) => categoryOf(type.element ?? type) === "S" && type.name !== "unknown";
 
+/** What names of objects, or arrays of them, come as. */
+const textFor = (type: SqlType): SqlType => (type.element === null ? TEXT : arrayOf(TEXT));
+
 /** Text as an OID of regclass and the like, and such an OID as text: by a call, as both look into the catalog. */
 function throughNames(expr: Expr, type: SqlType): Expr {
   const isList = expr.type.element !== null && type.element !== null;
@@ -92,10 +95,7 @@ function unknownTo(expr: Expr, type: SqlType, binding: Binding, position: number
     if (expr.value === null) return cast(constant(UNKNOWN, null), type, stored, binding);
     if (isNamed(type))
       return cast(
-        constant(
-          type.element === null ? TEXT : arrayOf(TEXT),
-          type.element === null ? expr.value : fromText(arrayOf(TEXT), expr.value as string),
-        ),
+        constant(textFor(type), type.element === null ? expr.value : fromText(arrayOf(TEXT), expr.value as string)),
         type,
         stored,
         binding,
@@ -104,7 +104,7 @@ function unknownTo(expr: Expr, type: SqlType, binding: Binding, position: number
   }
   if (expr.kind === "param") {
     const known = binding.parameterType(expr.index);
-    const param = binding.setParameterType(expr.index, known ?? (isNamed(type) ? TEXT : baseType(type)));
+    const param = binding.setParameterType(expr.index, known ?? (isNamed(type) ? textFor(type) : baseType(type)));
     if (known !== null && !canCoerce(known, type, "assignment")) {
       throw sqlError("42P08", `inconsistent types deduced for parameter $${expr.index + 1}`, { position });
     }
@@ -153,7 +153,8 @@ export function coerceImplicit(expr: Expr, type: SqlType, binding: Binding, posi
   if (isUnknown(expr)) return unknownTo(expr, type, binding, position);
   const row = rowAs(expr, type, binding, position, (item, field) => coerceTo(item, field, "ROW", binding, position));
   if (row !== null) return row;
-  return isBinaryCoercible(expr.type, type) ? expr : cast(expr, type, false, binding);
+  // An OID looks the same, and is written otherwise.
+  return isBinaryCoercible(expr.type, type) && !isNamed(type) ? expr : cast(expr, type, false, binding);
 }
 
 /** The expression as exactly this type, by a written cast. Throws 42846. */

@@ -34,29 +34,30 @@ const shown = new Map<string, SqlType>(
   ]),
 );
 
-const inputs = new Map<SqlType, ScalarFunction>();
-const outputs = new Map<SqlType, ScalarFunction>();
-const listInputs = new Map<SqlType, ScalarFunction>();
-const listOutputs = new Map<SqlType, ScalarFunction>();
+/** By the type's name, which domains over it have, too. */
+const inputs = new Map<string, ScalarFunction>();
+const outputs = new Map<string, ScalarFunction>();
+const listInputs = new Map<string, ScalarFunction>();
+const listOutputs = new Map<string, ScalarFunction>();
 
 for (const name of Object.keys(NAMED_OIDS) as NamedOid[]) {
   const type = namedOidType(name)!;
   inputs.set(
-    type,
+    name,
     systemFunction(name, [TEXT], type, (view, text: string) => existingOid(name, view, text)),
   );
   outputs.set(
-    type,
+    name,
     systemFunction(`${name}out`, [type], TEXT, (view, oid: number) => nameOfOid(name, view, oid)),
   );
   listInputs.set(
-    type,
+    name,
     systemFunction(name, [arrayOf(TEXT)], arrayOf(type), (view, texts: SqlArray) =>
       mapped(texts, (text) => existingOid(name, view, text as string)),
     ),
   );
   listOutputs.set(
-    type,
+    name,
     systemFunction(`${name}out`, [arrayOf(type)], arrayOf(TEXT), (view, oids: SqlArray) =>
       mapped(oids, (oid) => nameOfOid(name, view, oid as number)),
     ),
@@ -71,12 +72,12 @@ const mapped = (array: SqlArray, convert: (value: Value) => Value): SqlArray => 
 
 /** Reads a text, or texts, as the named OID's type, or an array of it. */
 export function namedOidInput(type: SqlType): ScalarFunction {
-  return type.element === null ? inputs.get(type)! : listInputs.get(type.element)!;
+  return type.element === null ? inputs.get(type.typeName!)! : listInputs.get(type.element.typeName!)!;
 }
 
 /** Writes values of a named OID's type, or of an array of it, as text. */
 export function namedOidOutput(type: SqlType): ScalarFunction {
-  return type.element === null ? outputs.get(type)! : listOutputs.get(type.element)!;
+  return type.element === null ? outputs.get(type.typeName!)! : listOutputs.get(type.element.typeName!)!;
 }
 
 const shownType = (type: SqlType): SqlType =>

@@ -3,6 +3,7 @@ import { BUILT_IN_SCHEMAS, isTemporarySchema } from "../../../catalog/schema.js"
 import type { ColumnDef } from "../../../catalog/table.js";
 import type { TriggerDef, TriggerEvent } from "../../../catalog/trigger.js";
 import { oidOfId } from "../../../query/expr/types.js";
+import { isNamedOid } from "../../../values/catalog-types.js";
 import { numericModifier } from "../../../values/text-format.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import { defaultText, shownExpression } from "./expression-text.js";
@@ -63,6 +64,7 @@ export function udtName(type: SqlType): string {
   const { user } = type;
   if (user?.kind === "domain") return udtName(user.base!);
   if (user !== undefined) return user.name;
+  if (isNamedOid(type)) return type.typeName!;
   return type.element === null ? type.name : `_${udtName(type.element)}`;
 }
 

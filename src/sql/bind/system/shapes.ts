@@ -1,8 +1,8 @@
 /** The shapes of PostgreSQL's system relations, read from the data that was taken from its catalog. */
 import { typeFromName } from "../../../query/expr/type-spellings.js";
-import { INT2_VECTOR, namedOidType, OID_VECTOR } from "../../../values/catalog-types.js";
+import { INFORMATION_TYPES, INT2_VECTOR, OID_VECTOR } from "../../../values/catalog-types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
-import { arrayOf, INT4, NAME, type SqlType, TEXT, TIMESTAMPTZ, typeOf, type Value } from "../../../values/values.js";
+import { arrayOf, type SqlType, TEXT, typeOf, type Value } from "../../../values/values.js";
 import { SYSTEM_RELATION_SHAPES } from "./data/system-relations.js";
 
 export type SystemSchema = "pg_catalog" | "information_schema";
@@ -40,16 +40,12 @@ const STANDING_FOR: Readonly<Record<string, SqlType>> = {
   pg_mcv_list: TEXT,
   anyarray: arrayOf(TEXT),
   _pg_statistic: arrayOf(TEXT),
-  sql_identifier: NAME,
-  character_data: typeOf("varchar"),
-  cardinal_number: INT4,
-  yes_or_no: typeOf("varchar", 3),
-  time_stamp: TIMESTAMPTZ,
+  ...INFORMATION_TYPES,
 };
 
 function typeNamed(name: string): SqlType {
-  const known = STANDING_FOR[name] ?? namedOidType(name);
-  if (known !== null) return known;
+  const known = STANDING_FOR[name];
+  if (known !== undefined) return known;
   return name.startsWith("_") ? arrayOf(typeNamed(name.slice(1))) : typeFromName(name);
 }
 

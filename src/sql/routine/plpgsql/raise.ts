@@ -1,8 +1,10 @@
 /** RAISE and ASSERT. */
 import { sqlError } from "../../../protocol/errors.js";
 import { after } from "../../../query/exec/operator.js";
+import { isNamedOid } from "../../../values/catalog-types.js";
 import { toText } from "../../../values/text-format.js";
-import { BOOL, TEXT, type Value } from "../../../values/values.js";
+import { BOOL, type SqlType, TEXT, type Value } from "../../../values/values.js";
+import { namedOidOutput } from "../../bind/system/define-function.js";
 import type { PlStatement } from "../../parse/plpgsql-ast.js";
 import { stateOf, stateOfText } from "./conditions.js";
 import { PlExpression } from "./expression.js";
@@ -74,8 +76,15 @@ function formatted(format: string, values: readonly Value[], args: readonly PlEx
     if (mark === "%%") return "%";
     const i = next++;
     const value = values[i]!;
-    return value === null ? "<NULL>" : toText(args[i]!.type(frame), value, frame.context.timeZone, frame.context.style);
+    return value === null ? "<NULL>" : written(args[i]!.type(frame), value, frame);
   });
+}
+
+function written(type: SqlType, value: Value, { context }: Frame): string {
+  const { timeZone, style } = context;
+  if (!isNamedOid(type.element ?? type)) return toText(type, value, timeZone, style);
+  const output = namedOidOutput(type);
+  return toText(output.returns, output.apply(context, value), timeZone, style);
 }
 
 export function compileAssert(node: Extract<PlStatement, { kind: "assert" }>, names: Namespace): Run {
