@@ -359,6 +359,7 @@ t.test("COPY of CSV with rules: which rows are stored, which fields are NULL, wh
       ["(ESCAPE 'x')", "", "0A000 COPY escape available only in CSV mode"],
       ["WHERE i > 5", "5\ta\tb\n6\ta\tb\n", "COPY 1"],
       ["WHERE nothing > 5", "7\ta\tb\n", /^42703 column "nothing" does not exist/],
+      ["WHERE nothing > 5", "", /^42703 column "nothing" does not exist/],
       ["WHERE i > 0", "8\ta\tb\n6\ta\tb\n", /^23505 /],
       ["WHERE i > 0", "x\ta\tb\n", /^22P02 invalid input syntax for type integer: "x"/],
     ] as const) {

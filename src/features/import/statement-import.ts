@@ -12,6 +12,7 @@ import { baseType, displayName } from "../../query/expr/types.js";
 import type { Session } from "../../session/session.js";
 import { plainRows } from "../../session/sql-result.js";
 import type { Client, StatementRun } from "../../session/statement-run.js";
+import type { Tenant } from "../../session/tenant.js";
 import type { SqlType } from "../../values/values.js";
 
 export interface ConflictRule {
@@ -48,10 +49,23 @@ export class StatementImport {
     private readonly columns: readonly ColumnDef[],
     private readonly rule: StoreRule,
     private readonly session: Session,
-    private readonly request: Client,
+    private readonly request: Client & { readonly tenant: Tenant },
   ) {
     const fitting = Math.floor(PARAMETERS_PER_STATEMENT / columns.length);
     this.rowsPerStatement = Math.max(1, Math.min(ROWS_PER_STATEMENT_MAX, fitting));
+    if (rule.where !== null) this.check();
+  }
+
+  /** Throws what is wrong with the condition, whether rows come or not. */
+  private check(): void {
+    const { tx } = this.session.contextFor(this.request);
+    const params = this.columns.map(() => null);
+    try {
+      const catalog = this.request.tenant.catalog.view(tx);
+      this.session.planFor({ sql: this.statement(1), language: "sql", params }, catalog, tx);
+    } catch (error) {
+      throw withoutPosition(error);
+    }
   }
 
   /** True when `flush` should be called. */
