@@ -50,6 +50,10 @@ export const CLIENTS: readonly Client[] = [
     debian: ["python3-django", "python3-psycopg2"],
     seconds: 120,
   }),
+  python("peewee", "peewee", {
+    needs: [PYTHON, `${PYTHON_PACKAGES}/peewee.py`, `${PYTHON_PACKAGES}/psycopg2`],
+    debian: ["python3-peewee", "python3-psycopg2"],
+  }),
   {
     name: "jdbc",
     command: ["java", "-cp", JDBC, "Jdbc.java"],
@@ -63,6 +67,12 @@ export const CLIENTS: readonly Client[] = [
     needs: ["perl", "/usr/share/doc/libdbd-pg-perl"],
     debian: ["libdbd-pg-perl"],
   },
+  {
+    name: "active-record",
+    command: ["ruby", "active-record.rb"],
+    needs: ["ruby", "/usr/share/doc/ruby-activerecord", "/usr/share/doc/ruby-pg"],
+    debian: ["ruby-activerecord", "ruby-pg"],
+  },
   node("pg"),
   node("postgres"),
   node("knex"),
@@ -75,6 +85,10 @@ export const CLIENTS: readonly Client[] = [
   node("pg-boss"),
   node("graphile-worker"),
   node("pgvector"),
+  node("pg-promise"),
+  node("objection"),
+  node("slonik"),
+  node("pg-copy-streams"),
   node("pgbouncer", { needs: ["pgbouncer", "psql"], debian: ["pgbouncer", "postgresql-client"] }),
   node("adminer", {
     needs: ["php", "/usr/share/adminer/adminer.php", "/usr/share/doc/php-pgsql", "chromium"],

@@ -212,3 +212,18 @@ t.test("columns, parameters and variables of regclass and the like take names an
     ["a", "YES"],
   ]);
 });
+
+t.test("monitors read what is counted of the database and its tables", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  await database.exec("create table city (id int)");
+  t.same(
+    (
+      await database.exec(`select d.datname = current_database(), s.numbackends
+        from pg_stat_database s join pg_database d on d.oid = s.datid`)
+    ).rows,
+    [["true", "0"]],
+  );
+  const last = "select pg_stat_get_last_vacuum_time(oid), pg_stat_get_last_analyze_time(oid) from pg_class";
+  t.same((await database.exec(`${last} where relname = 'city'`)).rows, [[null, null]]);
+});

@@ -274,6 +274,11 @@ const pgStatActivity = liveRelation("pg_catalog", "pg_stat_activity", (view) => 
   }));
 });
 
+/** Of what nobody counts there is nothing to tell. */
+const pgStatDatabase = liveRelation("pg_catalog", "pg_stat_database", ({ liveSessions, database }) => [
+  { datid: DATABASE_OID, datname: database, numbackends: [...liveSessions].length },
+]);
+
 const pgCursors = liveRelation("pg_catalog", "pg_cursors", ({ cursors }) =>
   cursors.map(({ canScroll, options }) => ({
     name: options.name,
@@ -389,6 +394,7 @@ export const PG_SERVER = [
   pgAvailableExtensionVersions,
   pgSettings,
   pgStatActivity,
+  pgStatDatabase,
   pgCursors,
   pgTsConfig,
   pgTsParser,

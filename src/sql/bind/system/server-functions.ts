@@ -240,6 +240,9 @@ const SEQUENCE_PARAMETERS = recordOf([
 
 const COUNTED: readonly ScalarFunction[] = [
   ...COUNTERS.map((name) => systemFunction(`pg_stat_get_${name}`, [OID], INT8, () => null)),
+  ...["vacuum", "autovacuum", "analyze", "autoanalyze"].map((name) =>
+    systemFunction(`pg_stat_get_last_${name}_time`, [OID], TIMESTAMPTZ, () => null),
+  ),
   systemFunction("pg_stat_get_live_tuples", [OID], INT8, (view, oid: number) => {
     const table = catalogIndex(view.catalog).tables.get(oid);
     return table === undefined ? null : view.rowsOf(table);
