@@ -227,3 +227,22 @@ t.test("monitors read what is counted of the database and its tables", async (t)
   const last = "select pg_stat_get_last_vacuum_time(oid), pg_stat_get_last_analyze_time(oid) from pg_class";
   t.same((await database.exec(`${last} where relname = 'city'`)).rows, [[null, null]]);
 });
+
+t.test("the functions by which information_schema measures types, as tools call them", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  await database.exec(`create domain short as varchar(7);
+    create table city (a short, b numeric(8, 2), c interval day to second(3), d text)`);
+  const [id, mod] = ["information_schema._pg_truetypid(a.*, t.*)", "information_schema._pg_truetypmod(a.*, t.*)"];
+  const measures = ["char_max_length", "char_octet_length", "numeric_precision", "numeric_scale", "interval_type"];
+  const { rows } = await database.exec(`select ${measures.map((m) => `information_schema._pg_${m}(${id}, ${mod})`)}
+    from pg_attribute a join pg_type t on t.oid = a.atttypid where attrelid = 'city'::regclass and attnum > 0
+    order by attnum`);
+  t.same(rows, [
+    ["7", "28", null, null, null],
+    [null, null, "8", "2", null],
+    [null, null, null, null, "DAY TO SECOND(3)"],
+    [null, "1073741824", null, null, null],
+  ]);
+  t.same((await database.exec("select array_to_string('{23,25}'::oid[]::regtype[], ',')")).rows, [["integer,text"]]);
+});

@@ -21,7 +21,7 @@ import { displayName } from "../../query/expr/types.js";
 import { columnsOf, exprEquals } from "../../query/expr/walk.js";
 import type { AggregateCall, SortKey } from "../../query/plan/plan.js";
 import { isNamedOid, namedOidType } from "../../values/catalog-types.js";
-import { INT4, TEXT } from "../../values/values.js";
+import { arrayOf, INT4, TEXT } from "../../values/values.js";
 import type { CallNode, ExprNode, GroupingNode, SortNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
 import { extractedNumber } from "./bind-comparison.js";
@@ -124,11 +124,13 @@ function constructorCall(
 
 /** Functions that take anything and write it as text. */
 const TAKING_TEXT =
-  /^(?:format|concat|concat_ws|quote_literal|quote_nullable|to_jsonb?|jsonb?_build_(?:array|object))$/;
+  /^(?:format|concat|concat_ws|array_to_string|quote_literal|quote_nullable|to_jsonb?|jsonb?_build_(?:array|object))$/;
 
 /** regclass and the like by their names, not their numbers. */
 function asText(expr: Expr, binding: Binding): Expr {
-  return isNamedOid(expr.type) ? coerceExplicit(expr, TEXT, binding, 0) : expr;
+  const { element } = expr.type;
+  if (!isNamedOid(element ?? expr.type)) return expr;
+  return coerceExplicit(expr, element === null ? TEXT : arrayOf(TEXT), binding, 0);
 }
 
 /** A call of a function of no known name gets the nearest one as its hint. */

@@ -33,6 +33,7 @@ import { describeObject } from "./describe-object.js";
 import { shownExpression } from "./expression-text.js";
 import { functionArguments, functionDefinition, functionIdentity, functionResult } from "./function-text.js";
 import { INDEX_PROPERTIES } from "./index-properties.js";
+import { MEASURE_FUNCTIONS } from "./measure-functions.js";
 import { existingRelation, typeText } from "./object-names.js";
 import {
   hashPartitionTest,
@@ -169,6 +170,7 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   ...PRIVILEGE_FUNCTIONS,
   ...ACCESS_FUNCTIONS,
   ...SERVER_FUNCTIONS,
+  ...MEASURE_FUNCTIONS,
   ...INDEX_PROPERTIES,
   systemFunction("current_schemas", [BOOL], arrayOf(NAME), ({ searchPath, catalog }, implicit: boolean) =>
     sqlArray(
