@@ -1,5 +1,8 @@
 /** The work that remains after a definition statement was applied, and small parts that the files of ddl share. */
+
 import { type DbError, sqlError } from "../protocol/errors.js";
+import { isNamedOid } from "../values/catalog-types.js";
+import type { SqlType } from "../values/values.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { RelationName } from "./ddl-command.js";
 import { meant, missingColumn } from "./did-you-mean.js";
@@ -119,8 +122,17 @@ export function existingColumn(table: TableDef, name: string): ColumnDef {
 
 /** A query for all rows of the table, by its columns. */
 export function selectRows(table: TableDef, replaced: ReadonlyMap<number, string> = new Map()): string {
-  const exprs = table.columns.map((column) => replaced.get(column.id) ?? quotedIdentifier(column.name));
+  const exprs = table.columns.map((column) =>
+    asStored(replaced.get(column.id) ?? quotedIdentifier(column.name), column.type),
+  );
   return `SELECT ${exprs.join(", ")} FROM ${ownRows(table)}`;
+}
+
+/** A query gives names for regclass and the like, where OIDs are stored. */
+function asStored(expr: string, type: SqlType): string {
+  const { typeName } = type.element ?? type;
+  if (!isNamedOid(type.element ?? type)) return expr;
+  return type.element === null ? `(${expr})::${typeName}::oid` : `(${expr})::${typeName}[]::oid[]`;
 }
 
 /** SET NOT NULL over the rows that are there. */

@@ -206,6 +206,11 @@ t.test("columns, parameters and variables of regclass and the like take names an
     await rows("select udt_name from information_schema.columns where table_name = 'city' order by ordinal_position"),
     [["int4"], ["regclass"], ["regtype"], ["_regclass"]],
   );
+  await database.exec("alter table city add primary key (id)");
+  t.same(await rows("select r, l from city order by id"), [
+    ["city", "{city,pg_class}"],
+    ["pg_class", null],
+  ]);
   await database.exec("create domain relation as regclass");
   t.same(await rows("select 'city'::relation"), [["city"]]);
   t.same(await rows("select 'a'::information_schema.sql_identifier, 'YES'::information_schema.yes_or_no"), [
