@@ -7,6 +7,7 @@ import t, { type Test } from "tap";
 import { ADMIN_PASSWORD, TestServer } from "../e2e/server.js";
 import { branchSteps } from "./branch-steps.js";
 import { type Opened, openConsole, openPage, runText, signIn, withoutBrowser } from "./browser.js";
+import { definitionSteps } from "./definition-steps.js";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -38,7 +39,11 @@ let opened: Opened;
 let page: Page;
 
 async function prepare(): Promise<void> {
-  server = await TestServer.start({ TESSERA_ACTORS: "1", TESSERA_NLI_ENABLED: "true" });
+  server = await TestServer.start({
+    TESSERA_ACTORS: "1",
+    TESSERA_NLI_ENABLED: "true",
+    TESSERA_AI_PULL_SOURCES: "./nowhere",
+  });
   const rows = async (sql: string, parameters: unknown[] = []) => server.rows(sql, parameters);
   await rows("CREATE TABLE city (id integer PRIMARY KEY, name text NOT NULL, country text, people bigint)");
   await rows(
@@ -444,7 +449,9 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     t.equal(await strangers(), 0);
   });
 
-  await branchSteps({ step, page, watch, server, violations, strangers, fits, corpus: CORPUS });
+  const tools = { step, page, watch, server, violations, strangers, fits, corpus: CORPUS };
+  await definitionSteps(tools);
+  await branchSteps(tools);
 
   await step("every page fits a phone", async (t) => {
     await page.setViewportSize({ width: 360, height: 740 });

@@ -70,7 +70,7 @@ function Row({ columns, offsets, rowAt, cell, fresh, place, top, from, to, onCel
         onClick={() => onCell(at)}
         onDblClick={() => onOpen(at)}
       >
-        {text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)} …` : text}
+        {inOneLine(text)}
       </div>,
     );
   }
@@ -87,8 +87,15 @@ function Row({ columns, offsets, rowAt, cell, fresh, place, top, from, to, onCel
   );
 }
 
+/** Ends of lines are shown: a text of several lines would look as if it were one. */
+function inOneLine(text: string): string {
+  const cut = text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)} …` : text;
+  return cut.replace(/\r\n|\n|\r/g, " ↵ ");
+}
+
 function classOf(type: string, value: unknown): string {
-  if (value === null || value === undefined) return "grid-cell null";
+  const isNothing = value === null || value === undefined;
+  if (isNothing) return isNumeric(type) ? "grid-cell null number" : "grid-cell null";
   if (typeof value === "object") return "grid-cell object";
   return isNumeric(type) || typeof value === "number" ? "grid-cell number" : "grid-cell";
 }
