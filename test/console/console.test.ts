@@ -455,11 +455,19 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
 
   await step("every page fits a phone", async (t) => {
     await page.setViewportSize({ width: 360, height: 740 });
-    for (const id of ["home", "query", "data", "search", "graph", "ai", "models", "branches", "operate"]) {
+    const pages = ["home", "query", "data", "search", "graph", "ai", "models", "branches", "operate"];
+    for (const id of [...pages, "operate/users", "operate/backups", "operate/diagnostics", "ai/models"]) {
       await openPage(page, `#/${id}`);
       await page.locator("h1").first().waitFor({ state: "attached" });
+      if (id.includes("/")) await page.locator("table.list").first().waitFor();
       t.ok(await fits(), id);
     }
+    await openPage(page, "#/data/table/city");
+    await page.getByRole("tab", { name: "Definition" }).click();
+    await page.getByText("privileges alone count").waitFor();
+    const cut = "[...document.querySelectorAll('.panel')].filter((e) => e.scrollHeight > e.clientHeight + 1).length";
+    t.equal(await page.evaluate(cut), 0, "no panel is cut");
+    t.ok(await fits(), "a definition");
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 

@@ -104,11 +104,12 @@ const PIXELS_PER_CHARACTER = 7.3;
 const [WIDTH_MIN, WIDTH_MAX] = [64, 380];
 const ROWS_READ = 60;
 
-/** Wide enough for the first rows. */
+/** Wide enough for the first rows and the last ones that are there. */
 export function widthsFor(columns: readonly GridColumn[], rows: readonly GridRow[]): readonly number[] {
   return columns.map(({ name, data_type: type }, index) => {
     let longest = name.length + Math.min(type.length, 18) * 0.85 + 2;
-    for (const row of rows.slice(0, ROWS_READ)) longest = Math.max(longest, cellText(row[index]).length);
+    for (const row of [...rows.slice(0, ROWS_READ), ...rows.slice(-ROWS_READ)])
+      longest = Math.max(longest, cellText(row[index]).length);
     return Math.round(Math.max(WIDTH_MIN, Math.min(WIDTH_MAX, longest * PIXELS_PER_CHARACTER + 22)));
   });
 }

@@ -3,7 +3,7 @@
  */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { cellText } from "../../lib/format.js";
+import { cellText, countText } from "../../lib/format.js";
 import { Button } from "../../ui/button.js";
 import type { GridColumn, GridRow } from "../../ui/data-grid.js";
 import { Switch, TextArea, TextField } from "../../ui/field.js";
@@ -119,7 +119,7 @@ interface ChangeDialogProps {
 }
 
 function ChangeDialog({ change, onChanged, ...dialog }: ChangeDialogProps) {
-  const values = change.values.map((value, i) => `\n-- $${i + 1} = ${cellText(value).slice(0, 200)}`);
+  const values = change.values.map((value, i) => `\n-- $${i + 1} = ${shortText(cellText(value))}`);
   return (
     <StatementDialog
       {...dialog}
@@ -129,4 +129,12 @@ function ChangeDialog({ change, onChanged, ...dialog }: ChangeDialogProps) {
       onDone={onChanged}
     />
   );
+}
+
+const CHARACTERS_MAX = 200;
+
+function shortText(text: string): string {
+  return text.length > CHARACTERS_MAX
+    ? `${text.slice(0, CHARACTERS_MAX)} … (${countText(text.length)} characters)`
+    : text;
 }
