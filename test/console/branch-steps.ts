@@ -4,7 +4,7 @@ import type { Test } from "tap";
 import type { TestServer } from "../e2e/server.js";
 import { openPage, runText, type Watch } from "./browser.js";
 
-interface Tools {
+export interface Tools {
   readonly step: (name: string, work: (t: Test) => Promise<void>) => Promise<void>;
   readonly page: Page;
   readonly watch: Watch;

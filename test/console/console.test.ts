@@ -7,6 +7,7 @@ import t, { type Test } from "tap";
 import { ADMIN_PASSWORD, TestServer } from "../e2e/server.js";
 import { branchSteps } from "./branch-steps.js";
 import { type Opened, openConsole, openPage, runText, signIn, withoutBrowser } from "./browser.js";
+import { definitionSteps } from "./definition-steps.js";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -38,7 +39,11 @@ let opened: Opened;
 let page: Page;
 
 async function prepare(): Promise<void> {
-  server = await TestServer.start({ TESSERA_ACTORS: "1", TESSERA_NLI_ENABLED: "true" });
+  server = await TestServer.start({
+    TESSERA_ACTORS: "1",
+    TESSERA_NLI_ENABLED: "true",
+    TESSERA_AI_PULL_SOURCES: "./nowhere",
+  });
   const rows = async (sql: string, parameters: unknown[] = []) => server.rows(sql, parameters);
   await rows("CREATE TABLE city (id integer PRIMARY KEY, name text NOT NULL, country text, people bigint)");
   await rows(
@@ -444,15 +449,25 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     t.equal(await strangers(), 0);
   });
 
-  await branchSteps({ step, page, watch, server, violations, strangers, fits, corpus: CORPUS });
+  const tools = { step, page, watch, server, violations, strangers, fits, corpus: CORPUS };
+  await definitionSteps(tools);
+  await branchSteps(tools);
 
   await step("every page fits a phone", async (t) => {
     await page.setViewportSize({ width: 360, height: 740 });
-    for (const id of ["home", "query", "data", "search", "graph", "ai", "models", "branches", "operate"]) {
+    const pages = ["home", "query", "data", "search", "graph", "ai", "models", "branches", "operate"];
+    for (const id of [...pages, "operate/users", "operate/backups", "operate/diagnostics", "ai/models"]) {
       await openPage(page, `#/${id}`);
       await page.locator("h1").first().waitFor({ state: "attached" });
+      if (id.includes("/")) await page.locator("table.list").first().waitFor();
       t.ok(await fits(), id);
     }
+    await openPage(page, "#/data/table/city");
+    await page.getByRole("tab", { name: "Definition" }).click();
+    await page.getByText("privileges alone count").waitFor();
+    const cut = "[...document.querySelectorAll('.panel')].filter((e) => e.scrollHeight > e.clientHeight + 1).length";
+    t.equal(await page.evaluate(cut), 0, "no panel is cut");
+    t.ok(await fits(), "a definition");
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 

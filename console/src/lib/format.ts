@@ -14,8 +14,11 @@ export function shortCount(count: number): string {
   return SHORT.format(count);
 }
 
+/** Very large and very small numbers have an exponent: their zeros say nothing. */
 export function measureText(value: number): string {
-  return Number.isFinite(value) ? MEASURE.format(value) : String(value);
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e15 || size < 1e-6)) return String(Number(value.toPrecision(6)));
+  return MEASURE.format(value);
 }
 
 /** With so many significant digits. */

@@ -134,6 +134,7 @@ function Shortcuts({ user, onClose }: { readonly user: User; readonly onClose: (
     ["Stop the running statement", [MOD, "."]],
     ["New query", ["Alt", "T"]],
     ["Move in a result; Enter shows a value", ["↑", "↓", "←", "→"]],
+    ["Sort a result by the cell's column", ["s"]],
     ["Copy a cell", [MOD, "C"]],
     ...pagesFor(user).map(({ title, letter }) => [`Open ${title}`, ["g", letter]] as const),
     ["This list", ["?"]],

@@ -2,11 +2,12 @@
  * The tenant whose data is shown, and the way to others. A credential belongs to one tenant, so that whoever works in
  * several signs in to each once, and then changes between them.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { otherSignIns, session, switchTo, type User } from "../lib/session.js";
 import { useStore } from "../lib/store.js";
 import { Dialog } from "../ui/dialog.js";
 import { Icon } from "../ui/icon.js";
+import { moveInMenu, useDismiss } from "../ui/menu.js";
 import { attempt } from "../ui/toast.js";
 import { SignInForm } from "./sign-in.js";
 
@@ -14,25 +15,13 @@ export function TenantMenu({ user }: { readonly user: User }) {
   const [isOpen, setOpen] = useState(false);
   const [isSigningIn, setSigningIn] = useState(false);
   const others = useStore(otherSignIns);
-  const place = useRef<HTMLDivElement>(null);
+  const place = useDismiss(isOpen, () => setOpen(false));
   const current = useStore(session);
   // Whoever signs in as the same user again is done, too.
   useEffect(() => setSigningIn(false), [current]);
-  useEffect(() => {
-    if (!isOpen) return;
-    const close = (event: Event): void => {
-      const isKey = event instanceof KeyboardEvent;
-      if (isKey ? event.key === "Escape" : !place.current!.contains(event.target as Node)) setOpen(false);
-    };
-    window.addEventListener("pointerdown", close);
-    window.addEventListener("keydown", close);
-    return () => {
-      window.removeEventListener("pointerdown", close);
-      window.removeEventListener("keydown", close);
-    };
-  }, [isOpen]);
   return (
-    <div class="menu-place" ref={place}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: the entries have the focus; this hears their arrows.
+    <div class="menu-place" ref={place} onKeyDown={moveInMenu}>
       <button
         type="button"
         class="badge tenant-button"

@@ -31,6 +31,8 @@ interface DataGridProps {
   readonly onOpen?: (row: GridRow, column: number) => void;
   /** Rows that have just changed. */
   readonly fresh?: ReadonlySet<GridRow>;
+  /** In place of rows, where there are none; absent: more may come. */
+  readonly none?: string | undefined;
 }
 
 export const ROW_HEIGHT = 26;
@@ -89,6 +91,8 @@ export function DataGrid(props: DataGridProps) {
   const rowAt = (place: number): GridRow => rows[order?.[place] ?? place]!;
   const handle = (event: KeyboardEvent): void => {
     if (event.key === "Enter" && cell !== null) props.onOpen?.(rowAt(cell.row), cell.column);
+    else if (event.key === "s" && !hasMod(event) && cell !== null && props.onSort !== undefined)
+      props.onSort(cell.column);
     else if (hasMod(event) && event.key === "c" && cell !== null) {
       void attempt(() => copy(cellText(rowAt(cell.row)[cell.column])));
     } else {
@@ -127,6 +131,7 @@ export function DataGrid(props: DataGridProps) {
           />
         </div>
       </div>
+      {count === 0 && props.none !== undefined && <p class="grid-none">{props.none}</p>}
     </div>
   );
 }

@@ -41,7 +41,7 @@ export function Dialog({ title, onClose, children, actions, isWide }: DialogProp
 interface ActionDialogProps extends Omit<DialogProps, "actions"> {
   readonly action: string;
   readonly onAction: () => void;
-  readonly isDangerous?: boolean;
+  readonly isDangerous?: boolean | undefined;
   readonly disabled?: boolean;
   /** How the action failed the last time. */
   readonly error?: unknown;

@@ -20,9 +20,11 @@ interface TextFieldProps extends FieldProps {
   readonly isFocused?: boolean;
   readonly required?: boolean;
   readonly isCode?: boolean;
+  /** Values to choose from, beside any other. */
+  readonly offered?: readonly string[];
 }
 
-export function TextField({ value, onInput, type = "text", isCode, isFocused, ...rest }: TextFieldProps) {
+export function TextField({ value, onInput, type = "text", isCode, isFocused, offered, ...rest }: TextFieldProps) {
   const id = useId();
   return (
     <Labelled id={id} {...rest}>
@@ -35,6 +37,7 @@ export function TextField({ value, onInput, type = "text", isCode, isFocused, ..
         required={rest.required}
         autocomplete={rest.autocomplete ?? "off"}
         spellcheck={false}
+        list={offered === undefined ? undefined : `${id}-offered`}
         aria-describedby={rest.hint === undefined ? undefined : `${id}-hint`}
         ref={(element) => {
           if (isFocused === true && element !== null && element.dataset.focused === undefined) {
@@ -44,6 +47,13 @@ export function TextField({ value, onInput, type = "text", isCode, isFocused, ..
         }}
         onInput={(event) => onInput(event.currentTarget.value)}
       />
+      {offered !== undefined && (
+        <datalist id={`${id}-offered`}>
+          {offered.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+      )}
     </Labelled>
   );
 }

@@ -2,14 +2,19 @@
  * Draws a graph, which can be moved, enlarged and taken apart by the pointer. Colours are
  * of labels or groups, sizes of degrees or weights.
  */
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { download } from "../lib/download.js";
 import { useStore } from "../lib/store.js";
 import { theme } from "../lib/theme.js";
 import { CanvasTools, moveByKey, zoomed } from "./canvas-tools.js";
 import { drawGraph, drawOver, type GraphColours, type GraphView, graphColours, nodeAt } from "./graph-drawing.js";
 import { PAGE_NODES_MAX } from "./graph-forces.js";
 import type { GraphModel, GraphNode } from "./graph-model.js";
+import { pngOf, svgOf } from "./graph-picture.js";
 import { GraphPixels } from "./graph-pixels.js";
+import { Menu } from "./menu.js";
+import { attempt } from "./toast.js";
 
 interface GraphCanvasProps {
   readonly model: GraphModel;
@@ -137,9 +142,32 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
           isFitted.current = true;
           draw();
         }}
-      />
+      >
+        <SaveMenu canvas={canvas} model={model} colours={colours} />
+      </CanvasTools>
     </div>
   );
+}
+
+interface SaveMenuProps {
+  readonly canvas: RefObject<HTMLCanvasElement | null>;
+  readonly model: GraphModel;
+  readonly colours: RefObject<GraphColours | null>;
+}
+
+function SaveMenu({ canvas, model, colours }: SaveMenuProps) {
+  const save = (ending: "png" | "svg"): void => {
+    const element = canvas.current!;
+    const shades = colours.current ?? graphColours(element, model.labels());
+    void attempt(async () =>
+      download(`graph.${ending}`, ending === "png" ? await pngOf(element, shades.ground) : svgOf(model, shades)),
+    );
+  };
+  const entries = [
+    { label: "PNG, as it is seen", run: () => save("png") },
+    { label: "SVG, all of it", run: () => save("svg") },
+  ];
+  return <Menu icon="download" label="Save as a picture" kind="plain" isUp entries={entries} />;
 }
 
 /** The view in which everything is seen. */

@@ -70,7 +70,7 @@ function Row({ columns, offsets, rowAt, cell, fresh, place, top, from, to, onCel
         onClick={() => onCell(at)}
         onDblClick={() => onOpen(at)}
       >
-        {text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)} …` : text}
+        {inOneLine(text)}
       </div>,
     );
   }
@@ -87,8 +87,15 @@ function Row({ columns, offsets, rowAt, cell, fresh, place, top, from, to, onCel
   );
 }
 
+/** Ends of lines are shown: a text of several lines would look as if it were one. */
+function inOneLine(text: string): string {
+  const cut = text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)} …` : text;
+  return cut.replace(/\r\n|\n|\r/g, " ↵ ");
+}
+
 function classOf(type: string, value: unknown): string {
-  if (value === null || value === undefined) return "grid-cell null";
+  const isNothing = value === null || value === undefined;
+  if (isNothing) return isNumeric(type) ? "grid-cell null number" : "grid-cell null";
   if (typeof value === "object") return "grid-cell object";
   return isNumeric(type) || typeof value === "number" ? "grid-cell number" : "grid-cell";
 }
@@ -97,11 +104,12 @@ const PIXELS_PER_CHARACTER = 7.3;
 const [WIDTH_MIN, WIDTH_MAX] = [64, 380];
 const ROWS_READ = 60;
 
-/** Wide enough for the first rows. */
+/** Wide enough for the first rows and the last ones that are there. */
 export function widthsFor(columns: readonly GridColumn[], rows: readonly GridRow[]): readonly number[] {
   return columns.map(({ name, data_type: type }, index) => {
     let longest = name.length + Math.min(type.length, 18) * 0.85 + 2;
-    for (const row of rows.slice(0, ROWS_READ)) longest = Math.max(longest, cellText(row[index]).length);
+    for (const row of [...rows.slice(0, ROWS_READ), ...rows.slice(-ROWS_READ)])
+      longest = Math.max(longest, cellText(row[index]).length);
     return Math.round(Math.max(WIDTH_MIN, Math.min(WIDTH_MAX, longest * PIXELS_PER_CHARACTER + 22)));
   });
 }

@@ -1,5 +1,7 @@
 /** A table of some rows that a page has at hand. For results of statements there is data-grid.tsx. */
 import type { ComponentChildren } from "preact";
+import { Busy } from "./button.js";
+import { Failure } from "./notice.js";
 import { Panel } from "./panel.js";
 
 export interface ListColumn<T> {
@@ -15,15 +17,18 @@ interface ListTableProps<T> {
   readonly columns: readonly ListColumn<T>[];
   /** Undefined: not loaded yet. */
   readonly rows: readonly T[] | undefined;
+  /** Why they could not be had the last time. */
+  readonly error?: unknown;
   readonly keyOf: (row: T, index: number) => string;
   /** Instead of rows, where there are none. */
   readonly none: string;
 }
 
-export function ListTable<T>({ label, columns, rows = [], keyOf, none }: ListTableProps<T>) {
+export function ListTable<T>({ label, columns, rows, error = null, keyOf, none }: ListTableProps<T>) {
+  if (rows === undefined) return error === null ? <Busy /> : null;
   if (rows.length === 0) return <p class="none">{none}</p>;
-  const classOf = ({ isNumber, isWide }: ListColumn<T>) =>
-    isNumber === true ? "number" : isWide === true ? "wide" : undefined;
+  const classOf = ({ name, isNumber, isWide }: ListColumn<T>) =>
+    name === "" ? "actions" : isNumber === true ? "number" : isWide === true ? "wide" : undefined;
   return (
     // A region that scrolls has to take the focus, so that arrows can scroll it.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
@@ -70,6 +75,7 @@ export function ListPanel<T>({ title, actions, children, foot, label = title, ..
   return (
     <Panel title={title} isFlush actions={actions}>
       {children}
+      <Failure error={table.error} />
       <ListTable label={label} {...table} />
       {foot}
     </Panel>

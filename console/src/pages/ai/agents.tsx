@@ -1,15 +1,17 @@
-/** Agents that have a name, and the traces of what agents have done. */
+/** Agents that have a name, which can be run here, and the traces of what agents have done. */
 import { useState } from "preact/hooks";
-import { catalog } from "../../lib/catalog.js";
+import { catalog, loadCatalog } from "../../lib/catalog.js";
 import { cellText } from "../../lib/format.js";
 import { useLoad } from "../../lib/load.js";
+import { useRun } from "../../lib/run.js";
 import { client } from "../../lib/session.js";
 import { useStore } from "../../lib/store.js";
-import { DataGrid, type GridRow } from "../../ui/data-grid.js";
+import { Button } from "../../ui/button.js";
+import { ActionDialog } from "../../ui/dialog.js";
+import { TextArea } from "../../ui/field.js";
 import { ListPanel } from "../../ui/list-table.js";
-import { Failure } from "../../ui/notice.js";
-import { Panel } from "../../ui/panel.js";
-import { ValueDialog } from "../../ui/value-dialog.js";
+import { quotedName } from "../query/sidebar.js";
+import { AgentRuns } from "./agent-runs.js";
 
 interface Agent {
   readonly name: string;
@@ -20,18 +22,25 @@ interface Agent {
 }
 
 const RUNS_TABLE = "_agent_runs";
-const RUNS_MAX = 200;
 
-export function Agents() {
+/** `run`: the one whose trace is open. */
+export function Agents({ run }: { readonly run: string | null }) {
   const { data, error } = useLoad((signal) => client().query<Agent>("SHOW AGENTS", [], { signal }), []);
   const { objects } = useStore(catalog);
+  const [started, setStarted] = useState<Agent | null>(null);
+  const [count, setCount] = useState(0);
   const hasRuns = objects?.some(({ name, schema }) => name === RUNS_TABLE && schema === "public") === true;
+  const ended = (): void => {
+    setCount((now) => now + 1);
+    // The first run makes the table of runs.
+    if (!hasRuns) loadCatalog().catch(() => undefined);
+  };
   return (
     <>
-      <Failure error={error} />
       <ListPanel
         title="Agents"
         rows={data}
+        error={error}
         keyOf={({ name }) => name}
         none="There are none. CREATE AGENT makes one."
         columns={[
@@ -39,35 +48,61 @@ export function Agents() {
           { name: "Model", cell: ({ model }) => model ?? "" },
           { name: "Tools", cell: ({ tools }) => (tools === null ? "all that read" : cellText(tools)), isWide: true },
           { name: "Instructions", cell: (agent) => agent.instructions ?? "", isWide: true },
+          {
+            name: "",
+            cell: (agent) => (
+              <Button icon="play" onClick={() => setStarted(agent)}>
+                Run
+              </Button>
+            ),
+          },
         ]}
       />
-      {hasRuns ? <Runs /> : <p class="muted">No agent has run yet. Their traces will be here.</p>}
+      {hasRuns ? (
+        <AgentRuns open={run} version={count} />
+      ) : (
+        <p class="muted">No agent has run yet. Their traces will be here.</p>
+      )}
+      {started !== null && <RunDialog agent={started} onClose={() => setStarted(null)} onEnded={ended} />}
     </>
   );
 }
 
-function Runs() {
-  const [open, setOpen] = useState<{ readonly row: GridRow; readonly column: number } | null>(null);
-  const { data, error } = useLoad(
-    (signal) => client().query(`SELECT * FROM ${RUNS_TABLE} ORDER BY 1 DESC`, [], { signal, maxRows: RUNS_MAX }),
-    [],
-  );
+interface RunDialogProps {
+  readonly agent: Agent;
+  readonly onClose: () => void;
+  readonly onEnded: () => void;
+}
+
+/** The answer stays until the dialog is closed. A run that fails has a trace, too. */
+function RunDialog({ agent: { name }, onClose, onEnded }: RunDialogProps) {
+  const [task, setTask] = useState("");
+  const [answer, setAnswer] = useState<string | null>(null);
+  const { error, isBusy, run } = useRun();
+  const start = async (): Promise<void> => {
+    setAnswer(null);
+    await run(async () => {
+      const { lists } = await client().query(`EXECUTE AGENT ${quotedName(name)} '${task.replaceAll("'", "''")}'`);
+      setAnswer(cellText(lists[0]?.[0]));
+    });
+    onEnded();
+  };
   return (
-    <Panel title="Runs and their traces" isFlush>
-      <Failure error={error} />
-      {data !== undefined && (
-        <div class="answer-grid">
-          <DataGrid
-            label="Runs"
-            columns={data.columns}
-            rows={data.lists}
-            onOpen={(row, column) => setOpen({ row, column })}
-          />
+    <ActionDialog
+      title={`Run ${name}`}
+      action={isBusy ? "Running …" : "Run"}
+      onAction={() => void start()}
+      disabled={isBusy || task.trim() === ""}
+      error={error}
+      onClose={onClose}
+    >
+      <TextArea label="Task" value={task} rows={4} onInput={setTask} />
+      {answer !== null && (
+        <div class="stack">
+          <h3>Answer</h3>
+          <p class="answer-text">{answer}</p>
         </div>
       )}
-      {open !== null && data !== undefined && (
-        <ValueDialog columns={data.columns} row={open.row} column={open.column} onClose={() => setOpen(null)} />
-      )}
-    </Panel>
+    </ActionDialog>
   );
 }

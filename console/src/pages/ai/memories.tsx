@@ -8,7 +8,7 @@ import { Button } from "../../ui/button.js";
 import { Select, TextField } from "../../ui/field.js";
 import { Form } from "../../ui/form.js";
 import { ListPanel } from "../../ui/list-table.js";
-import { Empty, Failure } from "../../ui/notice.js";
+import { Empty, Waiting } from "../../ui/notice.js";
 import { attempt } from "../../ui/toast.js";
 
 interface Memory {
@@ -28,19 +28,18 @@ export function Memories({ namespace }: { readonly namespace: string | null }) {
   const { data, error } = useGet<{ namespaces: readonly Namespace[] }>("/v1/ai/memory");
   const spaces = data?.namespaces ?? [];
   const current = namespace ?? spaces[0]?.namespace;
-  if (data === undefined || current === undefined) {
-    return error === null ? (
+  if (data === undefined) return <Waiting error={error} />;
+  if (current === undefined) {
+    return (
       <Empty icon="chat" title="Nothing is remembered yet">
         The first memory makes a namespace: <code>SELECT MEMORY_STORE('helper', 'The user speaks French')</code>.
       </Empty>
-    ) : (
-      <Failure error={error} />
     );
   }
   const options = spaces.map(({ namespace: name, count }): [string, string] => [name, `${name} (${count})`]);
   return (
     <>
-      <div class="form-row">
+      <div class="form-row slim">
         <Select label="Namespace" value={current} options={options} onChange={(name) => goTo(["ai", "memory", name])} />
       </div>
       <MemoriesOf key={current} namespace={current} />
@@ -79,11 +78,11 @@ function MemoriesOf({ namespace }: { readonly namespace: string }) {
           Add
         </Button>
       </Form>
-      <Failure error={error} />
       <ListPanel
         title={asked === "" ? "Memories, newest first" : `What “${asked}” recalls`}
         label="Memories"
         rows={data?.memories}
+        error={error}
         keyOf={({ id }) => id}
         none="There are none."
         columns={[

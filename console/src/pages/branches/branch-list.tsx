@@ -5,7 +5,6 @@ import { linkTo } from "../../lib/router.js";
 import { showBranch } from "../../lib/session.js";
 import { Badge, Button, ReloadButton } from "../../ui/button.js";
 import { ListPanel } from "../../ui/list-table.js";
-import { Failure } from "../../ui/notice.js";
 import { type BranchRow, useTenantGet } from "./branch-facts.js";
 import { DeleteBranch, ForkDialog } from "./fork-dialog.js";
 
@@ -22,7 +21,6 @@ export function BranchList({ tenant, shown, mayChange }: BranchListProps) {
   const { data, error, again } = useTenantGet<{ branches: readonly BranchRow[] }>("/v1/branches", { limit: 1000 });
   return (
     <>
-      <Failure error={error} />
       <ListPanel
         title={`Branches of ${tenant}`}
         label="Branches"
@@ -37,6 +35,7 @@ export function BranchList({ tenant, shown, mayChange }: BranchListProps) {
           </>
         }
         rows={data?.branches}
+        error={error}
         keyOf={({ name }) => name}
         none={data === undefined ? "Loading …" : "There are none. A branch takes no time and no room."}
         columns={[

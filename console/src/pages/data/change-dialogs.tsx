@@ -3,16 +3,13 @@
  */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { cellText } from "../../lib/format.js";
-import { useRun } from "../../lib/run.js";
+import { cellText, countText } from "../../lib/format.js";
 import { Button } from "../../ui/button.js";
-import { CodeBlock } from "../../ui/code-block.js";
 import type { GridColumn, GridRow } from "../../ui/data-grid.js";
-import { ActionDialog } from "../../ui/dialog.js";
 import { Switch, TextArea, TextField } from "../../ui/field.js";
 import { Notice } from "../../ui/notice.js";
-import { tell } from "../../ui/toast.js";
 import { ValueDialog, wholeText } from "../../ui/value-dialog.js";
+import { StatementDialog } from "./statement-dialog.js";
 import { applyChange, type Change, deletionOf, insertionOf, type TableFacts, updateOf } from "./table-facts.js";
 
 interface RowDialogProps {
@@ -115,37 +112,29 @@ interface ChangeDialogProps {
   readonly title: string;
   readonly change: Change;
   readonly action: string;
-  readonly isDangerous?: boolean;
+  readonly isDangerous?: boolean | undefined;
   readonly children: ComponentChildren;
   readonly onClose: () => void;
   readonly onChanged: () => void;
 }
 
-function ChangeDialog({ title, change, action, isDangerous, children, onClose, onChanged }: ChangeDialogProps) {
-  const { error, isBusy, run } = useRun();
-  const apply = async (): Promise<void> => {
-    if (!(await run(() => applyChange(change)))) return;
-    tell("One row changed.");
-    onChanged();
-  };
+function ChangeDialog({ change, onChanged, ...dialog }: ChangeDialogProps) {
+  const values = change.values.map((value, i) => `\n-- $${i + 1} = ${shortText(cellText(value))}`);
   return (
-    <ActionDialog
-      title={title}
-      action={action}
-      isDangerous={isDangerous}
-      onAction={() => void apply()}
-      disabled={isBusy}
-      error={error}
-      onClose={onClose}
-    >
-      {children}
-      <div>
-        <h3>What will run</h3>
-        <CodeBlock>
-          {change.sql}
-          {change.values.map((value, i) => `\n-- $${i + 1} = ${cellText(value).slice(0, 200)}`).join("")}
-        </CodeBlock>
-      </div>
-    </ActionDialog>
+    <StatementDialog
+      {...dialog}
+      statement={change.sql + values.join("")}
+      run={() => applyChange(change)}
+      done="One row changed."
+      onDone={onChanged}
+    />
   );
+}
+
+const CHARACTERS_MAX = 200;
+
+function shortText(text: string): string {
+  return text.length > CHARACTERS_MAX
+    ? `${text.slice(0, CHARACTERS_MAX)} … (${countText(text.length)} characters)`
+    : text;
 }

@@ -1,6 +1,6 @@
 /** A collection of documents: its documents, which can be changed as JSON, and its schema. */
 import { useState } from "preact/hooks";
-import { countText } from "../../lib/format.js";
+import { countText, plural } from "../../lib/format.js";
 import { useGet } from "../../lib/load.js";
 import { goTo } from "../../lib/router.js";
 import { useRun } from "../../lib/run.js";
@@ -74,7 +74,7 @@ function Documents({ path, onChanged }: { readonly path: string; readonly onChan
   return (
     <>
       <div class="thing-tools">
-        <Badge>{countText(data.total)} documents</Badge>
+        <Badge>{plural(data.total, "document")}</Badge>
         <span class="spacer" />
         <Button icon="plus" onClick={() => setOpen("new")}>
           Document
@@ -82,6 +82,7 @@ function Documents({ path, onChanged }: { readonly path: string; readonly onChan
         <ReloadButton onClick={again} />
       </div>
       <Failure error={error} />
+      {data.items.length === 0 && <p class="none">There are no documents.</p>}
       <ul class="document-list">
         {data.items.map((doc) => (
           <li key={doc.id}>

@@ -12,6 +12,7 @@ import { FilesDetail } from "./files-detail.js";
 import { ImportDialog } from "./import-dialog.js";
 import { Overview } from "./overview.js";
 import { TableDetail } from "./table-detail.js";
+import { TableDialog } from "./table-dialog.js";
 import { type DataKind, type DataThing, linkOf, useThings } from "./things.js";
 import { VectorsDetail } from "./vectors-detail.js";
 
@@ -31,6 +32,7 @@ export function DataPage({ path }: PageProps) {
   const { data: things, error, again } = useThings();
   const [filter, setFilter] = useState("");
   const [isDropping, setDropping] = useState(false);
+  const [isMaking, setMaking] = useState(false);
   const [imported, setImported] = useState<File | "choose" | null>(null);
   const [kind, name] = path;
   return (
@@ -56,6 +58,7 @@ export function DataPage({ path }: PageProps) {
         <div class="data-side-head">
           <FilterInput value={filter} onInput={setFilter} />
           <Button icon="plan" label="Diagram of tables and keys" onClick={() => goTo(["data", "diagram"])} />
+          <Button icon="plus" label="A new table" onClick={() => setMaking(true)} />
           <Button icon="upload" label="Import a file" onClick={() => setImported("choose")} />
           <Button icon="refresh" label="Load again" onClick={again} />
         </div>
@@ -69,11 +72,20 @@ export function DataPage({ path }: PageProps) {
         {kind === "diagram" ? (
           <Diagram />
         ) : name === undefined ? (
-          <Overview things={things ?? []} />
+          things !== undefined && <Overview things={things} onNew={() => setMaking(true)} />
         ) : (
           <Detail key={`${kind}/${name}`} kind={kind!} name={name} things={things} onChanged={again} />
         )}
       </div>
+      {isMaking && (
+        <TableDialog
+          onClose={() => setMaking(false)}
+          onMade={(made) => {
+            again();
+            goTo(["data", "table", made]);
+          }}
+        />
+      )}
       {imported !== null && (
         <ImportDialog file={imported === "choose" ? null : imported} onClose={() => setImported(null)} onDone={again} />
       )}

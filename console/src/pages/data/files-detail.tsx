@@ -4,7 +4,7 @@ import { useEvery, useGet } from "../../lib/load.js";
 import { client } from "../../lib/session.js";
 import { Badge, Button } from "../../ui/button.js";
 import { ListPanel } from "../../ui/list-table.js";
-import { Failure, Waiting } from "../../ui/notice.js";
+import { Waiting } from "../../ui/notice.js";
 import { Facts, Page } from "../../ui/panel.js";
 import { attempt } from "../../ui/toast.js";
 
@@ -54,10 +54,10 @@ export function FilesDetail({ id }: { readonly id: string }) {
           ["Since", timeText(data.created_at)],
         ]}
       />
-      <Failure error={files.error} />
       <ListPanel
         title="Files"
         rows={files.data?.documents}
+        error={files.error}
         keyOf={(file) => file.id}
         none="No file was found yet."
         columns={[

@@ -1,4 +1,5 @@
 /** All of it at a glance. */
+import { Button } from "../../ui/button.js";
 import { ListTable } from "../../ui/list-table.js";
 import { Empty } from "../../ui/notice.js";
 import { Page, Panel } from "../../ui/panel.js";
@@ -9,16 +10,31 @@ const NAMES: Readonly<Record<DataKind, string>> = {
   ...{ files: "Folder of files", model: "Model" },
 };
 
-export function Overview({ things }: { readonly things: readonly DataThing[] }) {
+interface OverviewProps {
+  readonly things: readonly DataThing[];
+  readonly onNew: () => void;
+}
+
+export function Overview({ things, onNew }: OverviewProps) {
+  const newTable = (
+    <Button kind="primary" icon="plus" onClick={onNew}>
+      Table
+    </Button>
+  );
   if (things.length === 0) {
     return (
       <Empty icon="data" title="There is nothing yet">
-        Drop a file of CSV, JSON lines or Parquet here, and it becomes a table.
+        <p>Drop a file of CSV, JSON lines or Parquet here, and it becomes a table. Or make one by hand.</p>
+        <p>{newTable}</p>
       </Empty>
     );
   }
   return (
-    <Page title="Data" lead="Drop a file of CSV, JSON lines or Parquet anywhere on this page to import it.">
+    <Page
+      title="Data"
+      lead="Drop a file of CSV, JSON lines or Parquet anywhere on this page to import it."
+      actions={newTable}
+    >
       <Panel title="All" isFlush>
         <ListTable
           label="All"

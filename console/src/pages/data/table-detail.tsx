@@ -1,6 +1,7 @@
 /** A table or view: its rows, which can be changed, and its definition. */
 import { useState } from "preact/hooks";
-import { countText } from "../../lib/format.js";
+import { plural } from "../../lib/format.js";
+import { lazy } from "../../lib/lazy.js";
 import { useLoad } from "../../lib/load.js";
 import { goTo } from "../../lib/router.js";
 import { client } from "../../lib/session.js";
@@ -14,11 +15,14 @@ import { Definition } from "./definition.js";
 import { loadTable, named, type TableFacts } from "./table-facts.js";
 import { Thing } from "./thing.js";
 
-type Shown = "rows" | "definition";
+const Statistics = lazy(async () => (await import("./statistics.js")).Statistics);
+
+type Shown = "rows" | "definition" | "statistics";
 
 const TABS = [
   { id: "rows" as const, label: "Rows" },
   { id: "definition" as const, label: "Definition" },
+  { id: "statistics" as const, label: "Statistics" },
 ];
 
 interface TableDetailProps {
@@ -29,7 +33,7 @@ interface TableDetailProps {
 
 export function TableDetail({ name, isView, onChanged }: TableDetailProps) {
   const [shown, setShown] = useState<Shown>("rows");
-  const { data: facts, error } = useLoad((signal) => loadTable(name, signal), [name]);
+  const { data: facts, error, again } = useLoad((signal) => loadTable(name, signal), [name]);
   return (
     <Thing
       name={name}
@@ -51,7 +55,18 @@ export function TableDetail({ name, isView, onChanged }: TableDetailProps) {
       <Failure error={error} />
       {facts === undefined && error === null && <Busy />}
       {facts !== undefined && shown === "rows" && <Rows name={name} facts={facts} isView={isView} />}
-      {facts !== undefined && shown === "definition" && <Definition facts={facts} name={name} isView={isView} />}
+      {facts !== undefined && shown === "definition" && (
+        <Definition
+          facts={facts}
+          name={name}
+          isView={isView}
+          onChanged={() => {
+            again();
+            onChanged();
+          }}
+        />
+      )}
+      {facts !== undefined && shown === "statistics" && <Statistics facts={facts} name={name} isView={isView} />}
     </Thing>
   );
 }
@@ -120,6 +135,7 @@ function Rows({ name, facts, isView }: RowsProps) {
             label={`Rows of ${name}`}
             columns={data.columns}
             rows={data.lists}
+            none={where === "" ? "There are no rows." : "No row has that."}
             sorted={sorted}
             onSort={(column) => setSorted((now) => ({ column, isDown: now?.column === column && !now.isDown }))}
             onOpen={(row, column) => setOpen({ row, column })}
@@ -127,7 +143,7 @@ function Rows({ name, facts, isView }: RowsProps) {
         )}
       </div>
       <footer class="thing-foot">
-        <span class="muted number">{data === undefined ? "" : `${countText(data.length)} rows shown`}</span>
+        <span class="muted number">{data === undefined ? "" : `${plural(data.length, "row")} shown`}</span>
         {data?.truncated === true && <Button onClick={() => setLimit((now) => now * 4)}>Show more</Button>}
         <span class="spacer" />
         <span class="muted">

@@ -60,7 +60,7 @@ export function VectorsDetail({ name }: { readonly name: string }) {
             ["Metric", data.metric],
             ["Index", `${data.index_type}, m ${data.m}, ef ${data.ef_construction}`],
             ["Stored as", data.quantization === "none" ? "32-bit floats" : data.quantization],
-            ["State", <Badge key="state">{data.index.state}</Badge>],
+            ["State", <Badge key="state">{data.index.state === "absent" ? "no index yet" : data.index.state}</Badge>],
           ]}
         />
       </div>
@@ -70,7 +70,14 @@ export function VectorsDetail({ name }: { readonly name: string }) {
         <>
           <Failure error={rows.error} />
           <div class="thing-grid">
-            {rows.data !== undefined && <DataGrid label="Vectors" columns={rows.data.columns} rows={rows.data.lists} />}
+            {rows.data !== undefined && (
+              <DataGrid
+                label="Vectors"
+                columns={rows.data.columns}
+                rows={rows.data.lists}
+                none="There are no vectors."
+              />
+            )}
           </div>
         </>
       )}

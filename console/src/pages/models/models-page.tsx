@@ -65,7 +65,7 @@ export function ModelsPage({ path }: PageProps) {
         </Button>
       }
     >
-      <Failure error={models.error ?? jobs.error} />
+      <Failure error={jobs.error} />
       {running.length > 0 && <Jobs jobs={running} onChanged={jobs.again} />}
       {models.data?.length === 0 ? (
         <Empty icon="models" title="There is no model yet">
@@ -75,8 +75,9 @@ export function ModelsPage({ path }: PageProps) {
         <ListPanel
           title="Models"
           rows={models.data}
+          error={models.error}
           keyOf={({ id }) => id}
-          none="Loading …"
+          none="There are none."
           columns={[
             { name: "Name", cell: ({ id, name }) => <a href={linkTo(["models", id])}>{name}</a> },
             { name: "Version", cell: ({ version }) => version, isNumber: true },

@@ -5,7 +5,6 @@ import { useGet } from "../../lib/load.js";
 import { Badge, Button } from "../../ui/button.js";
 import { Select, TextField } from "../../ui/field.js";
 import { ListPanel } from "../../ui/list-table.js";
-import { Failure } from "../../ui/notice.js";
 
 interface Entry {
   readonly number: number;
@@ -64,7 +63,6 @@ export function Audit() {
           Load again
         </Button>
       </div>
-      <Failure error={error} />
       <ListPanel
         title="Audit trail"
         actions={
@@ -78,6 +76,7 @@ export function Audit() {
           </>
         }
         rows={data?.entries}
+        error={error}
         keyOf={({ number }) => String(number)}
         none={isData ? "No table is audited, or nobody used one." : "Nothing is recorded."}
         columns={[

@@ -1,12 +1,15 @@
 /** Backups of the tenant, with their progress. */
 import { useState } from "preact/hooks";
+import { TesseraError } from "../../../../clients/typescript/src/index.js";
 import { bytesText, countText, timeText } from "../../lib/format.js";
-import { useEvery, useGet } from "../../lib/load.js";
-import { client, session } from "../../lib/session.js";
+import { useEvery, useGet, useLoad } from "../../lib/load.js";
+import { client } from "../../lib/session.js";
+import { keptStore, useStore } from "../../lib/store.js";
 import { Badge, Button } from "../../ui/button.js";
 import { Confirm } from "../../ui/dialog.js";
 import { ListPanel } from "../../ui/list-table.js";
-import { Failure } from "../../ui/notice.js";
+import { Notice } from "../../ui/notice.js";
+import { Facts, Panel } from "../../ui/panel.js";
 import { attempt } from "../../ui/toast.js";
 
 interface BackupRow {
@@ -21,34 +24,54 @@ interface BackupRow {
   readonly error: { readonly message: string } | null;
 }
 
+interface RestoreState {
+  readonly backup: string;
+  readonly state: "checking" | "restoring" | "verifying" | "completed" | "failed";
+  readonly entries: number;
+  readonly verified: boolean | null;
+  readonly started_at: string;
+  readonly finished_at: string | null;
+  readonly error: { readonly message: string } | null;
+}
+
 const EVERY_MS = 2_000;
 const TONES = { running: "accent", verifying: "accent", completed: "good", failed: "bad" } as const;
+
+/** The tenant whose restore this browser has begun last. */
+const restored = keptStore<string | null>("restored", null);
 
 interface Chosen {
   readonly what: "delete" | "restore";
   readonly backup: BackupRow;
 }
 
-export function Backups() {
+export function Backups({ tenant }: { readonly tenant: string }) {
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const { data, error, again } = useGet<{ backups: readonly BackupRow[] }>("/v1/backups");
-  useEvery(EVERY_MS, again);
+  const restorePath = `/admin/tenants/${encodeURIComponent(tenant)}/restore`;
+  const isRestored = useStore(restored) === tenant;
+  const restore = useLoad(
+    async (signal) => (isRestored ? newestRestore(restorePath, signal) : null),
+    [restorePath, isRestored],
+  );
+  useEvery(EVERY_MS, () => {
+    again();
+    if (isRestored) restore.again();
+  });
   const call = (method: "POST" | "DELETE", path: string, done: string, body?: object): void => {
     void attempt(() => client().request(method, path, body === undefined ? {} : { body }), done).then(again);
   };
   const act = ({ what, backup }: Chosen): void => {
     if (what === "delete") call("DELETE", `/v1/backups/${backup.id}`, "The backup is gone.");
+    // The question before it has said that everything is replaced.
     else {
-      const current = session.get();
-      const tenant = current.state === "in" ? current.user.tenant : "";
-      call("POST", `/admin/tenants/${encodeURIComponent(tenant)}/restore`, "The restore has begun.", {
-        backup: backup.id,
-      });
+      call("POST", restorePath, "The restore has begun.", { backup: backup.id, replace: true });
+      restored.set(tenant);
     }
   };
   return (
     <>
-      <Failure error={error} />
+      {restore.data != null && <RestorePanel restore={restore.data} backups={data?.backups ?? []} />}
       <ListPanel
         title="Backups"
         actions={
@@ -62,6 +85,7 @@ export function Backups() {
           </>
         }
         rows={data?.backups}
+        error={error}
         keyOf={({ id }) => id}
         none="There is none yet."
         columns={[
@@ -107,5 +131,43 @@ export function Backups() {
         </Confirm>
       )}
     </>
+  );
+}
+
+/** Null: the server remembers none any more. */
+async function newestRestore(path: string, signal: AbortSignal): Promise<RestoreState | null> {
+  try {
+    return await client().request<RestoreState>("GET", path, { signal });
+  } catch (failure) {
+    if (!(failure instanceof TesseraError) || failure.status !== 404) throw failure;
+    restored.set(null);
+    return null;
+  }
+}
+
+interface RestorePanelProps {
+  readonly restore: RestoreState;
+  readonly backups: readonly BackupRow[];
+}
+
+function RestorePanel({ restore, backups }: RestorePanelProps) {
+  const { state, entries, verified, error } = restore;
+  const whole = backups.find(({ id }) => id === restore.backup);
+  const isUnderWay = state !== "completed" && state !== "failed";
+  const tone = isUnderWay ? "accent" : state === "completed" ? "good" : "bad";
+  return (
+    <Panel title="The newest restore" actions={<Badge tone={tone}>{state}</Badge>}>
+      {isUnderWay && <progress max={whole?.entries} value={entries} aria-label="Progress of the restore" />}
+      <Facts
+        facts={[
+          ["Backup of", whole === undefined ? restore.backup : timeText(whole.started_at)],
+          ["Begun", timeText(restore.started_at)],
+          ["Ended", timeText(restore.finished_at)],
+          ["Entries", countText(entries)],
+          ["Same as the backup", verified === null ? "not known" : verified ? "yes" : "no"],
+        ]}
+      />
+      {error !== null && <Notice tone="bad">{error.message}</Notice>}
+    </Panel>
   );
 }

@@ -6,9 +6,9 @@ import { client, isOperator, type User } from "../../lib/session.js";
 import { Badge } from "../../ui/button.js";
 import { Chart, type ChartData } from "../../ui/chart.js";
 import { ListPanel } from "../../ui/list-table.js";
-import { Failure } from "../../ui/notice.js";
+import { Failure, Waiting } from "../../ui/notice.js";
 import { Facts, Panel } from "../../ui/panel.js";
-import { failedPerSecond, meanMs, perSecond, type Reading, readingOf } from "./metrics.js";
+import { failedPerSecond, perSecond, quantileMs, type Reading, readingOf } from "./metrics.js";
 
 const EVERY_MS = 3_000;
 const READINGS_MAX = 400;
@@ -84,9 +84,14 @@ function Charts({ readings, count }: { readonly readings: readonly Reading[]; re
   });
   const requests = line("requests", (before, now) => perSecond(before, now, "tessera_http_requests_total"));
   const failed = { name: "failed (5xx)", values: pairs.map(([before, now]) => failedPerSecond(before, now)) };
+  const quantile = (name: string, part: number) => ({
+    name,
+    values: pairs.map(([before, now]) => quantileMs(before, now, part)),
+  });
+  const latency = [quantile("half", 0.5), quantile("95%", 0.95), quantile("99%", 0.99)];
   const charts: readonly (readonly [string, ChartData])[] = [
     ["Requests a second", { ...requests, series: [...requests.series, failed] }],
-    ["Mean time of a request, ms", line("mean", (a, b) => meanMs(a, b, "tessera_http_request_duration_seconds"))],
+    ["Requests take at most, ms", { ...requests, series: latency }],
     ["CPU, cores", line("cores", (a, b) => perSecond(a, b, "process_cpu_seconds_total"))],
     ["Memory, MB", line("resident", (_, now) => (now.sums.get("process_resident_memory_bytes") ?? 0) / 1e6)],
   ];
@@ -123,13 +128,14 @@ interface Placed {
 function Placement() {
   const { data, error, again } = useGet<Placed>("/admin/placement");
   useEvery(EVERY_MS * 2, again);
+  if (data === undefined) return <Waiting error={error} />;
   return (
     <>
       <Failure error={error} />
       <div class="charts">
         <ListPanel
           title="Actors"
-          rows={data?.actors}
+          rows={data.actors}
           keyOf={({ actor }) => String(actor)}
           none="None."
           columns={[
@@ -142,7 +148,7 @@ function Placement() {
         />
         <ListPanel
           title="Partitions"
-          rows={data?.partitions}
+          rows={data.partitions}
           keyOf={({ partition }) => String(partition)}
           none="None."
           columns={[

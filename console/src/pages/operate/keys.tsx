@@ -33,7 +33,6 @@ export function Keys() {
   };
   return (
     <>
-      <Failure error={error} />
       <ListPanel
         title="API keys"
         actions={
@@ -42,6 +41,7 @@ export function Keys() {
           </Button>
         }
         rows={data?.keys}
+        error={error}
         keyOf={({ id }) => id}
         none="There are none."
         columns={[

@@ -67,7 +67,7 @@ function Part({ shown, user, tenant }: PartProps) {
   if (shown === "users") return <Users key={tenant} tenant={tenant} canSwitch={isOperator(user)} />;
   if (shown === "keys") return <Keys />;
   if (shown === "tenants") return <Tenants />;
-  if (shown === "backups") return <Backups />;
+  if (shown === "backups") return <Backups tenant={user.tenant} />;
   if (shown === "audit") return <Audit />;
   if (shown === "cluster") return <Cluster />;
   if (shown === "settings") return <Settings />;

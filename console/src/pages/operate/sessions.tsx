@@ -6,7 +6,6 @@ import { client } from "../../lib/session.js";
 import { Badge, Button, ReloadButton } from "../../ui/button.js";
 import { Confirm } from "../../ui/dialog.js";
 import { ListPanel } from "../../ui/list-table.js";
-import { Failure } from "../../ui/notice.js";
 import { attempt } from "../../ui/toast.js";
 
 interface SessionRow {
@@ -32,11 +31,11 @@ export function Sessions() {
   };
   return (
     <>
-      <Failure error={error} />
       <ListPanel
         title="Sessions"
         actions={<ReloadButton onClick={again} />}
         rows={data}
+        error={error}
         keyOf={({ pid }) => String(pid)}
         none="Nobody is connected by PostgreSQL's protocol or Bolt. Requests over HTTP have no session."
         columns={[

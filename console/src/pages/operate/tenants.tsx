@@ -30,7 +30,6 @@ export function Tenants() {
   };
   return (
     <>
-      <Failure error={error} />
       <ListPanel
         title="Tenants"
         actions={
@@ -39,6 +38,7 @@ export function Tenants() {
           </Button>
         }
         rows={data?.tenants}
+        error={error}
         keyOf={({ id }) => id}
         none="There are none."
         columns={[

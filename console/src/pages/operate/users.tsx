@@ -9,7 +9,6 @@ import { Badge, Button } from "../../ui/button.js";
 import { ActionDialog, Confirm } from "../../ui/dialog.js";
 import { Select, TextField } from "../../ui/field.js";
 import { ListPanel } from "../../ui/list-table.js";
-import { Failure } from "../../ui/notice.js";
 import { attempt } from "../../ui/toast.js";
 
 interface UserRow {
@@ -38,7 +37,6 @@ export function Users({ tenant, canSwitch }: UsersProps) {
   const place = ({ id }: UserRow): string => `${path}/${encodeURIComponent(id)}`;
   return (
     <>
-      <Failure error={error} />
       {canSwitch && <TenantSelect tenant={tenant} />}
       <ListPanel
         title={`Users of ${tenant}`}
@@ -49,6 +47,7 @@ export function Users({ tenant, canSwitch }: UsersProps) {
         }
         label="Users"
         rows={data?.users}
+        error={error}
         keyOf={({ id }) => id}
         none="There are none."
         columns={[
@@ -135,7 +134,7 @@ function TenantSelect({ tenant }: { readonly tenant: string }) {
   const ids = (data?.tenants ?? []).map(({ id }) => id);
   if (ids.length < 2) return null;
   return (
-    <div class="form-row">
+    <div class="form-row slim">
       <Select
         label="Tenant"
         value={tenant}

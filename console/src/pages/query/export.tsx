@@ -1,10 +1,9 @@
 /** Takes a result away: as CSV or JSON of the rows that are here, or as Parquet, which the server writes. */
-import { useState } from "preact/hooks";
 import type { Column } from "../../../../clients/typescript/src/index.js";
 import { download } from "../../lib/download.js";
 import { cellText } from "../../lib/format.js";
 import { client } from "../../lib/session.js";
-import { Button } from "../../ui/button.js";
+import { Menu } from "../../ui/menu.js";
 import { attempt } from "../../ui/toast.js";
 import type { List, Run } from "./run.js";
 
@@ -55,27 +54,10 @@ const FORMATS = [
 ];
 
 export function ExportMenu({ run }: { readonly run: Run }) {
-  const [isOpen, setOpen] = useState(false);
   const formats = FORMATS.filter(({ ending }) => ending !== "parquet" || run.language === "sql");
-  return (
-    <div class="menu-place">
-      <Button kind="quiet" icon="download" label="Export" expanded={isOpen} onClick={() => setOpen((now) => !now)} />
-      {isOpen && (
-        <div class="menu">
-          {formats.map(({ ending, label, make }) => (
-            <button
-              key={ending}
-              type="button"
-              onClick={() => {
-                setOpen(false);
-                void attempt(async () => download(`result.${ending}`, await make(run)));
-              }}
-            >
-              {label}
-            </button>
-          ))}
-        </div>
-      )}
-    </div>
-  );
+  const entries = formats.map(({ ending, label, make }) => ({
+    label,
+    run: () => void attempt(async () => download(`result.${ending}`, await make(run))),
+  }));
+  return <Menu icon="download" label="Export" entries={entries} />;
 }

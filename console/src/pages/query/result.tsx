@@ -122,6 +122,7 @@ function TableView({ run }: { readonly run: Run }) {
         label="Rows of the result"
         columns={run.columns}
         rows={run.rows}
+        none={isRunning ? undefined : "No rows."}
         order={order}
         sorted={sorted}
         onSort={sort}

@@ -1,7 +1,7 @@
 /** What is in each column of a result: how many values, their range, and how they are spread. */
 import { useEffect, useState } from "preact/hooks";
 import type { Column } from "../../../../clients/typescript/src/index.js";
-import { cellText, measureText, plural, shortCount } from "../../lib/format.js";
+import { cellText, plural, shortCount } from "../../lib/format.js";
 import type { List } from "./run.js";
 import { type Summary, summaryOf } from "./summarize.js";
 
@@ -9,12 +9,14 @@ interface SummariesProps {
   readonly columns: readonly Column[];
   readonly rows: readonly List[];
   readonly count: number;
+  /** Beside each other, not one below the other. */
+  readonly isWide?: boolean;
 }
 
 const ROWS_MAX = 200_000;
 const COLUMNS_MAX = 60;
 
-export function Summaries({ columns, rows, count }: SummariesProps) {
+export function Summaries({ columns, rows, count, isWide }: SummariesProps) {
   const read = Math.min(count, ROWS_MAX);
   const [summaries, setSummaries] = useState<readonly Summary[]>([]);
   // One column at a time, so that the page answers in between.
@@ -31,10 +33,11 @@ export function Summaries({ columns, rows, count }: SummariesProps) {
     timer = setTimeout(next, 150);
     return () => clearTimeout(timer);
   }, [columns, rows, read]);
+  const look = isWide === true ? "summaries wide" : "summaries";
   return (
     // A region that scrolls has to take the focus, so that arrows can scroll it.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-    <section class="summaries" tabIndex={0} aria-label="Summaries of the columns">
+    <section class={look} tabIndex={0} aria-label="Summaries of the columns">
       {count > read && <p class="muted">Of the first {plural(read, "row")}.</p>}
       {summaries.map((summary, index) => (
         <ColumnSummary key={index} summary={summary} />
@@ -55,7 +58,7 @@ function ColumnSummary({ summary }: { readonly summary: Summary }) {
       <div class="muted">
         {isSample ? "many different" : `${shortCount(distinct)} different`}
         {nulls > 0 && ` · ${shortCount(nulls)} NULL`}
-        {range !== null && ` · mean ${measureText(range.mean)}`}
+        {range !== null && ` · mean ${range.mean}`}
       </div>
       {range === null ? (
         <ul class="tops">
@@ -75,8 +78,8 @@ function ColumnSummary({ summary }: { readonly summary: Summary }) {
             ))}
           </div>
           <div class="spread-ends number">
-            <span>{measureText(range.least)}</span>
-            <span>{measureText(range.most)}</span>
+            <span>{range.least}</span>
+            <span>{range.most}</span>
           </div>
         </>
       )}

@@ -1,6 +1,6 @@
 /** What is in a column of a result. Pure. */
 import type { Column } from "../../../../clients/typescript/src/index.js";
-import { cellText, isNumeric, measureText, numberOf } from "../../lib/format.js";
+import { cellText, isNumeric, measureText, numberOf, timeText } from "../../lib/format.js";
 import type { List } from "./run.js";
 
 export interface Bar {
@@ -15,9 +15,9 @@ export interface Summary {
   readonly distinct: number;
   /** There are more different values than are counted. */
   readonly isSample: boolean;
-  /** Of numbers. */
-  readonly range: { readonly least: number; readonly most: number; readonly mean: number } | null;
-  /** Of numbers how they are spread, of others the most frequent ones. */
+  /** Of numbers and times. */
+  readonly range: { readonly least: string; readonly most: string; readonly mean: string } | null;
+  /** Of numbers and times how they are spread, of others the most frequent ones. */
   readonly bars: readonly Bar[];
 }
 
@@ -35,7 +35,8 @@ export function summaryOf(
   const numbers: number[] = [];
   let nulls = 0;
   let isSample = false;
-  const wantsNumbers = isNumeric(type);
+  const isMoment = /^(?:date|timestamp)/.test(type) && !type.endsWith("[]");
+  const wantsNumbers = isNumeric(type) || isMoment;
   for (let i = 0; i < count; i++) {
     const value = rows[i]![at];
     if (value === null || value === undefined) {
@@ -43,7 +44,7 @@ export function summaryOf(
       continue;
     }
     if (wantsNumbers || typeof value === "number") {
-      const number = numberOf(value);
+      const number = isMoment ? Date.parse(String(value)) : numberOf(value);
       if (Number.isFinite(number)) numbers.push(number);
     }
     const text = cellText(value).slice(0, 200);
@@ -54,23 +55,36 @@ export function summaryOf(
   }
   const areNumbers = numbers.length > 0 && numbers.length === count - nulls;
   const facts = { name, type, nulls, distinct: counts.size, isSample };
-  if (areNumbers) return { ...facts, ...spreadOf(numbers) };
+  if (areNumbers) return { ...facts, ...spreadOf(numbers, isMoment ? momentText(type) : measureText) };
   const tops = [...counts].sort((a, b) => b[1] - a[1]).slice(0, TOPS);
   return { ...facts, range: null, bars: tops.map(([label, often]) => ({ label, count: often })) };
 }
 
-function spreadOf(numbers: readonly number[]): Pick<Summary, "range" | "bars"> {
+function momentText(type: string): (ms: number) => string {
+  return type === "date"
+    ? (ms) => new Date(ms).toISOString().slice(0, 10)
+    : (ms) => timeText(new Date(ms).toISOString());
+}
+
+function spreadOf(numbers: readonly number[], text: (value: number) => string): Pick<Summary, "range" | "bars"> {
   let [least, most, sum] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
   for (const number of numbers) {
     if (number < least) least = number;
     if (number > most) most = number;
     sum += number;
   }
-  return { range: { least, most, mean: sum / numbers.length }, bars: histogramOf(numbers, least, most, BARS) };
+  const range = { least: text(least), most: text(most), mean: text(sum / numbers.length) };
+  return { range, bars: histogramOf(numbers, least, most, BARS, text) };
 }
 
 /** How many numbers lie in each of equal steps from the least to the most. */
-export function histogramOf(numbers: readonly number[], least: number, most: number, steps: number): readonly Bar[] {
+export function histogramOf(
+  numbers: readonly number[],
+  least: number,
+  most: number,
+  steps: number,
+  text: (value: number) => string = measureText,
+): readonly Bar[] {
   const width = (most - least) / steps || 1;
   const counts = new Array<number>(most === least ? 1 : steps).fill(0);
   for (const number of numbers) {
@@ -78,7 +92,7 @@ export function histogramOf(numbers: readonly number[], least: number, most: num
     counts[at] = counts[at]! + 1;
   }
   return counts.map((count, i) => ({
-    label: `${measureText(least + i * width)} – ${measureText(least + (i + 1) * width)}`,
+    label: `${text(least + i * width)} – ${text(least + (i + 1) * width)}`,
     count,
   }));
 }

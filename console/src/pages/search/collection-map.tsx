@@ -3,11 +3,13 @@ import { useMemo } from "preact/hooks";
 import { catalog } from "../../lib/catalog.js";
 import { useGet } from "../../lib/load.js";
 import { goTo } from "../../lib/router.js";
+import { client } from "../../lib/session.js";
 import { useStore } from "../../lib/store.js";
 import { Busy } from "../../ui/button.js";
 import { Empty, Waiting } from "../../ui/notice.js";
 import { quotedName } from "../query/sidebar.js";
 import type { MapRow } from "./map-colours.js";
+import type { FindNear, Neighbour } from "./map-walk.js";
 import { type MapSource, VectorMap } from "./vector-map.js";
 
 interface CollectionMapProps {
@@ -32,8 +34,29 @@ export function CollectionMap({ name, found }: CollectionMapProps) {
     return { sql: `SELECT id, metadata, vector FROM ${quotedName(name)}`, metric: data.metric, maxPoints };
   }, [name, data?.dimensions, data?.metric]);
   const isMarked = useMarked(found, 0);
+  const near = useMemo(() => nearIn(name, "vector", 0, data?.metric), [name, data?.metric]);
   if (source === null) return <Waiting error={error} />;
-  return <VectorMap source={source} onOpen={(rows) => openRows(name, rows)} {...(isMarked && { isMarked })} />;
+  const open = (rows: readonly MapRow[]): void => openRows(name, rows);
+  return <VectorMap source={source} near={near} onOpen={open} {...(isMarked && { isMarked })} />;
+}
+
+const OPERATORS: Readonly<Record<string, string>> = { cosine: "<=>", l2: "<->", dot: "<#>", l1: "<+>" };
+const NEAR_MAX = 12;
+
+/** The vector goes back to the server as a parameter, so that the statement uses the index. */
+function nearIn(table: string, column: string, idPlace: number, metric = "cosine"): FindNear {
+  const [from, vector] = [quotedName(table), quotedName(column)];
+  const distance = `${vector} ${OPERATORS[metric] ?? "<=>"} $1::vector`;
+  return {
+    idOf: (row) => String(row[idPlace]),
+    find: async (id, signal) => {
+      const own = `SELECT ${vector}::text AS own FROM ${from} WHERE id = $1`;
+      const [found] = await client().query<{ own: string | null }>(own, [id], { signal });
+      if (found?.own == null) return [];
+      const nearest = `SELECT id::text AS id, (${distance})::float8 AS distance FROM ${from} ORDER BY ${distance} LIMIT ${NEAR_MAX + 1}`;
+      return client().query<Neighbour>(nearest, [found.own], { signal });
+    },
+  };
 }
 
 function openRows(name: string, rows: readonly MapRow[]): void {
@@ -46,17 +69,20 @@ function openRows(name: string, rows: readonly MapRow[]): void {
 export function DocumentsMap({ name, found }: CollectionMapProps) {
   const { objects } = useStore(catalog);
   const columns = objects?.find((one) => one.schema === "public" && one.name === name)?.columns;
-  const source = useMemo<MapSource | null>(() => {
+  const source = useMemo(() => {
     const vector = columns?.find(({ type }) => type.startsWith("vector"));
     if (columns === undefined || vector === undefined) return null;
     const shown = columns.filter(({ name: column, type }) => !type.startsWith("vector") && column !== "doc");
     const names = [...shown, vector].map((column) => quotedName(column.name));
-    return { sql: `SELECT ${names.join(", ")} FROM ${quotedName(name)}` };
+    const sql = `SELECT ${names.join(", ")} FROM ${quotedName(name)}`;
+    return { sql, vector: vector.name, idPlace: shown.findIndex((column) => column.name === "id") };
   }, [name, columns]);
-  const isMarked = useMarked(found, columns?.findIndex(({ name: column }) => column === "id") ?? 0);
+  const idPlace = source === null ? 0 : source.idPlace;
+  const isMarked = useMarked(found, idPlace);
+  const near = useMemo(() => (source === null ? null : nearIn(name, source.vector, source.idPlace)), [name, source]);
   if (objects === null) return <Busy />;
   if (source === null) return <Empty icon="vector" title="No field of these documents is embedded" />;
-  return <VectorMap source={source} {...(isMarked && { isMarked })} />;
+  return <VectorMap source={source} {...(near && { near })} {...(isMarked && { isMarked })} />;
 }
 
 function useMarked(found: ReadonlySet<string> | undefined, place: number): ((row: MapRow) => boolean) | undefined {

@@ -13,6 +13,7 @@ import { MapCanvas } from "../../ui/map-canvas.js";
 import type { MapPoints } from "../../ui/map-drawing.js";
 import { Empty, Failure } from "../../ui/notice.js";
 import { captionOfRow, colouringBy, fieldsOf, type MapClass, type MapRow } from "./map-colours.js";
+import { type FindNear, MapRows, useWalk } from "./map-walk.js";
 
 export interface MapSource {
   readonly sql: string;
@@ -23,6 +24,8 @@ export interface MapSource {
 
 interface VectorMapProps {
   readonly source: MapSource;
+  /** What is nearest to a row among all vectors, in order; absent: that cannot be asked. */
+  readonly near?: FindNear;
   /** These rows stand out. */
   readonly isMarked?: (row: MapRow) => boolean;
   /** Shows rows elsewhere; absent: there is no such place. */
@@ -47,7 +50,7 @@ const METHODS: readonly (readonly [Method, string])[] = [
 ];
 const NO_FIELD = "";
 
-export function VectorMap({ source, isMarked, onOpen }: VectorMapProps) {
+export function VectorMap({ source, near, isMarked, onOpen }: VectorMapProps) {
   const [method, setMethod] = useState<Method>("neighbours");
   const { data, error, isLoading } = useLoad<Placed>(
     async (signal) => {
@@ -81,6 +84,7 @@ export function VectorMap({ source, isMarked, onOpen }: VectorMapProps) {
         placed={data}
         method={method}
         onMethod={setMethod}
+        near={near ?? null}
         {...(isMarked && { isMarked })}
         {...(onOpen && { onOpen })}
       />
@@ -92,15 +96,17 @@ interface ShownProps extends Pick<VectorMapProps, "isMarked" | "onOpen"> {
   readonly placed: Placed;
   readonly method: Method;
   readonly onMethod: (method: Method) => void;
+  readonly near: FindNear | null;
 }
 
-function Shown({ placed, method, onMethod, isMarked, onOpen }: ShownProps) {
+function Shown({ placed, method, onMethod, near, isMarked, onOpen }: ShownProps) {
   const { columns, rows } = placed;
   const fields = useMemo(() => fieldsOf(columns, rows), [placed]);
   const [fieldId, setFieldId] = useState(fields[0]?.id ?? NO_FIELD);
   const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
   const [chosen, setChosen] = useState<readonly number[] | null>(null);
-  const [picked, setPicked] = useState<number | null>(null);
+  const walk = useWalk(placed.rows, near);
+  const { picked, nearest } = walk;
   const [over, setOver] = useState<{ index: number; left: number; top: number } | null>(null);
   const field = fields.find(({ id }) => id === fieldId);
   const colouring = useMemo(() => colouringBy(field, rows), [field, rows]);
@@ -112,8 +118,11 @@ function Shown({ placed, method, onMethod, isMarked, onOpen }: ShownProps) {
   const kept = useMemo(() => keptBy(colouring.places, hidden, chosen), [colouring, hidden, chosen]);
   const places = useMemo(() => ({ x: Float32Array.from(placed.x), y: Float32Array.from(placed.y) }), [placed]);
   const points = useMemo<MapPoints>(
-    () => ({ ...places, colours: colouring.places, kept, marked: picked === null ? marked : [...marked, picked] }),
-    [places, colouring, kept, marked, picked],
+    () => ({
+      ...{ ...places, colours: colouring.places, kept },
+      marked: [...marked, ...(picked === null ? [] : [picked]), ...nearest.map(({ index }) => index)],
+    }),
+    [places, colouring, kept, marked, picked, nearest],
   );
   const toggle = (place: number): void =>
     setHidden((before) => {
@@ -161,7 +170,7 @@ function Shown({ placed, method, onMethod, isMarked, onOpen }: ShownProps) {
           colours={colouring.classes.map(({ colour }) => colour)}
           hovered={over?.index ?? null}
           onHover={(index, left, top) => setOver(index === null ? null : { index, left, top })}
-          onPick={setPicked}
+          onPick={walk.go}
           onLasso={(indices) => {
             if (indices.length > 0) setChosen(indices);
           }}
@@ -180,7 +189,7 @@ function Shown({ placed, method, onMethod, isMarked, onOpen }: ShownProps) {
           {field !== undefined && (
             <Classes label={field.label} classes={colouring.classes} hidden={hidden} onToggle={toggle} />
           )}
-          <Rows columns={columns} rows={rows} kept={kept} picked={picked} onPick={setPicked} />
+          <MapRows columns={columns} rows={rows} kept={kept} walk={walk} />
         </aside>
       </div>
     </>
@@ -221,59 +230,5 @@ function Classes({ label, classes, hidden, onToggle }: ClassesProps) {
         </button>
       ))}
     </div>
-  );
-}
-
-const LISTED_MAX = 150;
-
-interface RowsProps {
-  readonly columns: readonly Column[];
-  readonly rows: readonly MapRow[];
-  readonly kept: Uint8Array | null;
-  readonly picked: number | null;
-  readonly onPick: (index: number | null) => void;
-}
-
-function Rows({ columns, rows, kept, picked, onPick }: RowsProps) {
-  if (picked !== null) {
-    const row = rows[picked]!;
-    const values = columns.flatMap(({ name }, c): readonly (readonly [string, unknown])[] => {
-      const value = row[c];
-      return typeof value === "object" && value !== null && !Array.isArray(value)
-        ? Object.entries(value)
-        : [[name, value]];
-    });
-    return (
-      <>
-        <h2>{captionOfRow(columns, row)}</h2>
-        <div class="row">
-          <Button kind="quiet" onClick={() => onPick(null)}>
-            All vectors
-          </Button>
-        </div>
-        <dl class="row-values">
-          {values.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd class="code">{cellText(value)}</dd>
-            </div>
-          ))}
-        </dl>
-      </>
-    );
-  }
-  const listed: number[] = [];
-  for (let i = 0; i < rows.length && listed.length < LISTED_MAX; i++)
-    if (kept === null || kept[i] === 1) listed.push(i);
-  return (
-    <ul class="node-list" aria-label="Vectors">
-      {listed.map((i) => (
-        <li key={i}>
-          <button type="button" class="side-entry" onClick={() => onPick(i)}>
-            <span>{captionOfRow(columns, rows[i]!)}</span>
-          </button>
-        </li>
-      ))}
-    </ul>
   );
 }
