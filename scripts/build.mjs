@@ -16,7 +16,7 @@ import { discover } from "./discover.mjs";
 
 const FOLDERS = ["src", "workers", "test", "bench", "clients", "console"];
 const WASM = "src/vector/wasm";
-const WASM_CONFIGS = ["asconfig.json", "numbers.asconfig.json", "products.asconfig.json"];
+const WASM_CONFIGS = ["asconfig.json", "numbers.asconfig.json", "products.asconfig.json", "perceptron.asconfig.json"];
 const RECORD = "dist/build.json";
 /** What decides how a source is compiled, besides the source. */
 const TOOLS = [
@@ -159,7 +159,7 @@ function hashOfFolder(folder) {
   return hash.digest("hex");
 }
 
-/** One process for the three modules: loading the compiler takes longer than compiling one. */
+/** One process for the four modules: loading the compiler takes longer than compiling one. */
 async function assemble() {
   const { main } = await import("assemblyscript/asc");
   for (const config of WASM_CONFIGS) {

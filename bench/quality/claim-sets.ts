@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { NLI_LABELS } from "../../src/ai/nli/labels.js";
 import { ROOT } from "../servers.js";
 
+/** The last has pairs only, of kinds that the others lack. */
+export type PairSetName = ClaimSetName | "other-kinds";
 export type ClaimSetName = "tuning" | "held-out";
 
 export interface LabelledPair {
@@ -19,7 +21,7 @@ export interface LabelledClaim {
   readonly anchor: string;
 }
 
-export function labelledPairs(set: ClaimSetName): LabelledPair[] {
+export function labelledPairs(set: PairSetName): LabelledPair[] {
   return linesOf(`${set}-pairs.tsv`).map(([kind, initial, premise, hypothesis]) => ({
     kind: kind!,
     label: NLI_LABELS.find((label) => label.startsWith(initial!))!,

@@ -65,6 +65,10 @@ t.test("SQL of questions", async (t) => {
     ["invoices issued in March of last year", /- interval '1 year' \+ interval '2 months'/],
     ["which month had the most invoices", /GROUP BY date_trunc\('month', .* ORDER BY count\(\*\) DESC LIMIT 1$/],
     ["how many clients have more than 2 invoices", /^SELECT count\(\*\) AS count FROM \(.*HAVING count/],
+    [
+      "what percentage of invoices is urgent",
+      /avg\(CASE WHEN invoices\.is_urgent THEN 100\.0 ELSE 0\.0 END\) AS percentage/,
+    ],
     ["what share of invoices is urgent", /avg\(CASE WHEN invoices\.is_urgent THEN 1\.0 ELSE 0\.0 END\)/],
     ["top 2 towns by number of clients", /GROUP BY clients\.town ORDER BY count\(\*\) DESC LIMIT 2$/],
     ["client with the most urgent invoices", /WHERE invoices\.is_urgent GROUP BY .* DESC LIMIT 1$/],
@@ -74,6 +78,38 @@ t.test("SQL of questions", async (t) => {
   ] as const) {
     const made = await sqlOf(question).catch((error: Error) => error.message);
     t.match(made, sql, `${question}: ${made}`);
+  }
+});
+
+const DOCK = schemaOf({
+  tbl_site: "site_pk, site_label text, region text, floor number",
+  tbl_meter: "meter_pk, site_fk>tbl_site, serial text, gross_kg number, monthly_fee number, fitted_on date",
+  tbl_run: "run_pk, meter_fk>tbl_meter, minutes number, begun timestamp",
+  ClientParty: "client_id, party_name text, meter_fk>tbl_meter",
+  LegalMatter: "matter_no, client_id>ClientParty, opened date",
+  tbl_loose: "loose_pk, outflow number",
+});
+
+t.test("words that say something of rows, units, roles", async (t) => {
+  const ask = async (question: string) => (await matchQuestion(question, DOCK, async () => [])).sql;
+  for (const [question, sql] of [
+    ["free meters", /WHERE tbl_meter\.monthly_fee = 0$/],
+    ["sites on the third floor", /WHERE tbl_site\.floor = 3$/],
+    ["upcoming matters", /WHERE LegalMatter\.opened > current_date$/],
+    ["runs longer than two hours", /WHERE tbl_run\.minutes > 120$/],
+    ["runs longer than 90 seconds", /WHERE tbl_run\.minutes > 1\.5$/],
+    ["heaviest meter", /ORDER BY tbl_meter\.gross_kg DESC/],
+    ["sites that were never fitted", /NOT EXISTS .*tbl_meter\.fitted_on IS NOT NULL/],
+    ["which client has the most matters", /FROM ClientParty JOIN LegalMatter/],
+    ["percentage of meters per site", /count\(\*\) \* 100\.0 \/ sum/],
+  ] as const) {
+    const made = await ask(question).catch((error: Error) => error.message);
+    t.match(made, sql, `${question}: ${made}`);
+  }
+  // No way leads from one to the other, so the answer would be to another question.
+  for (const question of ["total outflow per region", "total outflow by serial", "loose sorted by region"]) {
+    const made = await ask(question).catch((error: Error) => error.message);
+    t.match(made, /^The question/, `${question}: ${made}`);
   }
 });
 
@@ -113,6 +149,7 @@ t.test("links by names of columns", async (t) => {
     table("tbl_agent", ["agent_id"], "agent_id"),
     table("tbl_home", ["home_id"], "home_id", "agent_id", "note_id", "ownerId"),
     table("owners", ["id"], "id", "home"),
+    table("tbl_yard", ["yard_pk"], "yard_pk", "owners_fk"),
     table("visit", ["id"], "id", "first_home_id", "id_visitor"),
     table("notes", ["note_id", "line"], "note_id", "line"),
     table("left", ["code"], "code", "unit_code"),
@@ -125,6 +162,7 @@ t.test("links by names of columns", async (t) => {
   t.same(links, [
     "tbl_home.agent_id tbl_agent.agent_id",
     "tbl_home.ownerId owners.id",
+    "tbl_yard.owners_fk owners.id",
     "visit.first_home_id tbl_home.home_id",
   ]);
 });

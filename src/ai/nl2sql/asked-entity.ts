@@ -15,7 +15,7 @@ const SURE = 0.9;
 export function unshownWords(question: Question, names: NameMentions, shape: QueryShape): string[] {
   const { base, columns, aggregates, groups, ranking, having } = shape;
   if (aggregates.length > 0 || groups.length > 0 || ranking !== null || having !== null) return [];
-  const isHead = (at: number) => question.tokens.slice(0, at).every(({ isStop }) => isStop);
+  const isHead = (at: number) => question.tokens.slice(0, at).every(({ isStop }, i) => isStop || question.isUsed(i));
   const isColumn = ({ from, to }: { from: number; to: number }) =>
     names.columns.some((each) => each.from === from && each.to >= to && each.candidates[0]!.score >= SURE);
   const head = names.tables.find((mention) => mention.score >= NAMED && !isColumn(mention));

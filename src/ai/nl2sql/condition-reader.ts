@@ -8,15 +8,13 @@ import { anyKind, type ColumnFinder, isBoolean, isNumber, isTime, type Kinds } f
 import { type Condition, hasYears, type Operator, operatorAt } from "./conditions.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
 import { isNegated, isVerb, namedAt, negationBefore } from "./phrases.js";
+import { plainStates } from "./plain-states.js";
 import type { Filter, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
 import { type ColumnFacts, type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
 import { escapedPattern, identifier, literal } from "./sql-names.js";
+import { unitFactor } from "./units.js";
 import type { ValueHit, ValueMention } from "./value-mentions.js";
-import { UNIT_NAMES } from "./vocabulary.js";
-
-/** Of names whose words are not told apart. */
-const UNIT_ENDING = /(?:seconds|minutes|hours|days|weeks|months|years|grams|kilograms|metres|meters|miles)$/;
 
 export class ConditionReader {
   readonly filters: Filter[] = [];
@@ -36,6 +34,7 @@ export class ConditionReader {
 
   /** All but comparisons with numbers and dates. */
   read(): void {
+    this.filters.push(...plainStates(this.question, this.names, this.columns));
     this.missing();
     this.valueFilters();
     this.keys();
@@ -86,16 +85,15 @@ export class ConditionReader {
     if (numbers === null) return;
     const ref = yearColumn ?? this.columns.measureColumn(measure, from, to);
     if (ref === null) return;
-    if (isOfOtherUnit(question.lower(to - 1), ref)) {
+    const factor = unitFactor(question.lower(to - 1), ref.column.name);
+    if (factor === null) {
       for (let at = from; at < to; at++) this.columns.unuse(at);
       return;
     }
     const negated = isNegated(question, from, 1);
+    const [low, high] = numbers.map((number) => Number((number * factor).toPrecision(12)));
     this.add(from, ref, (column) => {
-      const text =
-        numbers.length === 2
-          ? `${column} BETWEEN ${numbers[0]} AND ${numbers[1]}`
-          : `${column} ${comparison} ${numbers[0]}`;
+      const text = high === undefined ? `${column} ${comparison} ${low}` : `${column} BETWEEN ${low} AND ${high}`;
       return negated ? `NOT ${text}` : text;
     });
   }
@@ -456,16 +454,6 @@ export class ConditionReader {
 function nameOf(table: TableFacts, { name }: ColumnFacts): string {
   const words = wordsOfName(name);
   return words.length === 2 && wordsOfName(table.name).at(-1)!.startsWith(words[0]!) ? words[1]! : words.join("_");
-}
-
-/** 3 hours are not 3 of a column of minutes. */
-function isOfOtherUnit(word: string, { column }: ColumnRef): boolean {
-  const unit = UNIT_NAMES[word];
-  if (unit === undefined) return false;
-  const named = wordsOfName(column.name).map(
-    (part) => UNIT_NAMES[part] ?? UNIT_NAMES[UNIT_ENDING.exec(part)?.[0] ?? ""],
-  );
-  return named.some((other) => other !== undefined && other !== unit) && !named.includes(unit);
 }
 
 function valueCondition(values: readonly string[], negated: boolean): Filter["sql"] {

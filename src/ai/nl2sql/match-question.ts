@@ -13,7 +13,7 @@ import type { QueryShape } from "./query-shape.js";
 import { Question } from "./question.js";
 import { QuestionReader } from "./read-question.js";
 import type { SchemaFacts } from "./schema-facts.js";
-import { unplacedWords } from "./unplaced-words.js";
+import { droppedNames, unplacedWords } from "./unplaced-words.js";
 import { type LookUp, type ValueMention, valueMentions } from "./value-mentions.js";
 import { linkCondition, writeQuery } from "./write-query.js";
 
@@ -68,7 +68,7 @@ async function matchWords(text: string, facts: SchemaFacts, lookUp: LookUp): Pro
     if (!sql.includes(linkCondition(link))) continue;
     throw notUnderstood(`It does not say which of ${columns.join(", ")} is meant.`, understood(), []);
   }
-  const unshown = unshownWords(question, names, read.shape);
+  const unshown = [...unshownWords(question, names, read.shape), ...droppedNames(question, names, values, sql)];
   const missing = [...new Set([...unplacedWords(question, schema, sql), ...reader.notPlaced, ...unshown])];
   if (missing.length > 0) {
     throw notUnderstood(

@@ -67,7 +67,8 @@ function fitOf(column: readonly string[], to: NamedTable): number {
   const all = wordsOfName(to.name);
   const words = (all.length > 1 && TECHNICAL.has(all[0]!) ? all.slice(1) : all).map(stemOf);
   const last = column.at(-1)!;
-  return PLAIN_KEYS.has(last) && endsWith(column.slice(0, -1), words) ? words.length + 1 : 0;
+  const isKey = PLAIN_KEYS.has(last) || last === "fk";
+  return isKey && endsWith(column.slice(0, -1), words) ? words.length + 1 : 0;
 }
 
 /** "home_team_id" ends with "team_id". */

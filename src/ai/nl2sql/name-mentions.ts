@@ -2,7 +2,7 @@
  * Where a question names tables and columns: by stem, by words of the same family (teaches, teacher) and by synonym.
  * Which of several columns a word means is decided later, by what else is asked (`read-question.ts`).
  */
-import { type NameWords, nameWords } from "./bare-names.js";
+import { type NameWords, nameWords, wordsOfName } from "./bare-names.js";
 import { type Question, stemOf, type Token } from "./question.js";
 import type { ColumnRef, SchemaFacts, TableFacts } from "./schema-facts.js";
 import { ABBREVIATIONS, AGGREGATES, STOP_WORDS, SYNONYMS, UNITS } from "./vocabulary.js";
@@ -32,6 +32,8 @@ const OPTIONAL_PARTS: ReadonlySet<string> = new Set(["id", "at", "on", "of", "th
 const FAMILY_SCORE = 0.7;
 const PLURAL_SCORE = 0.95;
 const SYNONYM_SCORE = 0.6;
+const ROLE_SCORE = 0.94;
+const KEY_ENDING = /^(?:id|key|nr|no|code|fk)$/;
 /** One word of a name of several. */
 const PART_SCORE = 0.6;
 /** What is left of `offered_on` of offers says nothing. */
@@ -60,7 +62,7 @@ export function wordScore(token: Pick<Token, "lower" | "stem">, word: string): n
   if (token.stem === stem) return 0.98;
   if (isPluralOf(token.lower, word) || isPluralOf(word, token.lower)) return PLURAL_SCORE;
   if (AGGREGATES[token.lower] !== undefined || token.lower === "count") return 0;
-  const shared = sharedPrefix(token.stem, stem);
+  const shared = sharedPrefix(ofAction(token.stem), ofAction(stem));
   if (shared >= 5 && shared >= 0.6 * Math.max(token.stem.length, stem.length)) return FAMILY_SCORE;
   const groups = groupsByStem.get(stem);
   // Who does it is another thing than what is done: a publisher is no day of publication.
@@ -72,6 +74,11 @@ export function wordScore(token: Pick<Token, "lower" | "stem">, word: string): n
 /** Plurals of other languages: "kunden", "rechnungen". */
 function isPluralOf(plural: string, word: string): boolean {
   return word.length >= 4 && plural.startsWith(word) && /^(?:e?n|e)$/.test(plural.slice(word.length));
+}
+
+/** "admission" and "admitted". */
+function ofAction(stem: string): string {
+  return stem.replace(/miss$/, "mit");
 }
 
 const DOER = /(?:er|or)s?$/;
@@ -118,6 +125,8 @@ function tableAt(question: Question, from: number, schema: SchemaFacts): TableMe
     if (written !== null && (best === null || written.score > best.score)) {
       best = { table, from, to: from + 1, score: written.score };
     }
+    const role = roleScore(question, from, schema, table);
+    if (role > (best?.score ?? 0)) best = { table, from, to: from + 1, score: role };
     for (const length of new Set([all.length, bare.length, 1])) {
       const words = length === all.length ? all : bare;
       const score = tableScore(question, from, length, words);
@@ -127,6 +136,19 @@ function tableAt(question: Question, from: number, schema: SchemaFacts): TableMe
     }
   }
   return best;
+}
+
+/** "Clients" of `ClientParty`, whose rows are referred to by `client_id`: what its keys call it. */
+function roleScore(question: Question, from: number, { links }: SchemaFacts, table: TableFacts): number {
+  const token = question.at(from)!;
+  if (token.isQuoted) return 0;
+  const own = wordsOfName(table.name);
+  const roles = links
+    .filter(({ to, columns }) => to === table && columns.length === 1)
+    .map(({ columns }) => wordsOfName(columns[0]!))
+    .filter((words) => words.length === 2 && KEY_ENDING.test(words[1]!) && own.includes(words[0]!));
+  const score = Math.max(0, ...roles.map(([role]) => wordScore(token, role!)));
+  return score >= PLURAL_SCORE ? ROLE_SCORE : 0;
 }
 
 /** Words of a question that are one name, or more words than the name has. */

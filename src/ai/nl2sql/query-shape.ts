@@ -24,12 +24,15 @@ export type GroupKey =
   | { readonly kind: "table"; readonly table: TableFacts }
   | { readonly kind: "time"; readonly ref: ColumnRef; readonly unit: TimeUnit };
 
+/** A share of 1, or of 100. */
+type Whole = 1 | 100;
+
 export type Aggregate =
   | { readonly fn: "count"; readonly distinct: ColumnRef | null }
   /** Of a group's rows among all rows; with `ref`, of the sum of its numbers among the sum of all. */
-  | { readonly fn: "share"; readonly ref: ColumnRef | null }
+  | { readonly fn: "share"; readonly ref: ColumnRef | null; readonly of: Whole }
   /** Of rows for which all of these hold, among all rows. */
-  | { readonly fn: "rate"; readonly holds: readonly Filter[] }
+  | { readonly fn: "rate"; readonly holds: readonly Filter[]; readonly of: Whole }
   | { readonly fn: AggregateFn; readonly ref: ColumnRef };
 
 export interface Order {

@@ -18,8 +18,6 @@ import {
   groupPhrases,
   isNegated,
   isVerb,
-  type Named,
-  namedAt,
   type OrderPhrase,
   orderPhrase,
   periodAsked,
@@ -31,6 +29,7 @@ import type { Aggregate, AggregateFn, GroupKey, Order, QueryShape } from "./quer
 import { type Question, stemOf } from "./question.js";
 import type { RivalColumns } from "./rival-columns.js";
 import { type ColumnRef, namingColumns, type SchemaFacts } from "./schema-facts.js";
+import { ShareReader } from "./share-reader.js";
 import { SURE, SuperlativeReader } from "./superlative-reader.js";
 import { isColumnMeant, type ValueMention } from "./value-mentions.js";
 import { AGGREGATES, RATES } from "./vocabulary.js";
@@ -129,7 +128,9 @@ export class QuestionReader {
     }
     if (first !== null && (asked !== null || ranked !== null)) this.bestGroup(first);
     else if (first !== null && measured?.order == null) this.superlative(first, groupKeys);
-    this.shares(groupKeys);
+    const shares = new ShareReader(question, this.names, this.values, this.columns, this.conditions.filters);
+    if (this.aggregates.length === 0 && this.conditions.related.length === 0)
+      this.aggregates.push(...shares.read(groupKeys.length > 0));
     this.aggregate(fns, counted);
     this.ofEachRow(groupKeys);
     const fnsMeant = (first === null || asked !== null) && counted === null ? this.bareMeasure(groupKeys) : [];
@@ -186,50 +187,6 @@ export class QuestionReader {
     this.aggregates.push({ fn: "sum", ref });
     const isRate = wordsOfName(ref.column.name).some((word) => RATES.some((rate) => stemOf(rate) === stemOf(word)));
     return isRate || !groups.every(({ kind }) => kind === "time") ? ["sum", "avg", "max"] : [];
-  }
-
-  /** "The share of orders per country", "the share of revenue per country". */
-  private shares(groups: readonly GroupKey[]): void {
-    this.question.tokens.forEach((_, at) => {
-      if (!this.question.says(at, "share|shares|percentage|proportion|fraction", "of") || this.question.isUsed(at))
-        return;
-      if (this.aggregates.length > 0 || this.conditions.related.length > 0) return;
-      if (this.rate(at, groups.length > 0) || groups.length === 0) return;
-      const named = this.sharedThing(at + 2);
-      const ref = named?.kind === "column" ? this.columns.takeColumn(named.mention, isNumber) : null;
-      // Of words there is no sum: the question is refused.
-      if (named?.kind === "column" && ref === null) return;
-      this.question.use(at, at + 2);
-      // "The share of the total revenue".
-      for (let next = at + 2; ref !== null && next < named!.mention.from; next++)
-        if (AGGREGATES[this.question.lower(next)] === "sum") this.question.use(next);
-      this.aggregates.push({ fn: "share", ref });
-    });
-  }
-
-  /** "The share of the stories that are premium", "of premium stories": of rows for which that holds. */
-  private rate(at: number, isGrouped: boolean): boolean {
-    const { question, conditions } = this;
-    const said = question.tokens.findIndex((_, i) => i > at && question.says(i, "is|are|was|were"));
-    const holds = conditions.filters.filter((filter) => filter.isState && filter.at! >= Math.max(at, said));
-    if (holds.length === 0) return false;
-    // Among the premium stories of each section, or premium ones among its stories: it does not say.
-    const isClear = (said > 0 || !isGrouped) && holds.every(({ ref }) => ref.table === this.columns.base);
-    if (!isClear) this.columns.unuse(at);
-    question.use(at, at + 2);
-    this.aggregates.push({ fn: "rate", holds });
-    for (const filter of holds) conditions.filters.splice(conditions.filters.indexOf(filter), 1);
-    return true;
-  }
-
-  /** What groups have a share of: the first thing that is named from there on, before the groups. */
-  private sharedThing(from: number): Named | null {
-    const isValue = (at: number) => this.values.some((value) => value.from <= at && at < value.to);
-    for (let at = from; at < this.question.tokens.length; at++) {
-      const named = namedAt(this.names, at);
-      if (this.question.isUsed(at) ? !isValue(at) : named !== null) return this.question.isUsed(at) ? null : named;
-    }
-    return null;
   }
 
   /** "limit 5". */
@@ -299,12 +256,19 @@ export class QuestionReader {
       else if (group.kind === "column") {
         const ref = this.columns.resolve(group.mention, anyKind);
         if (ref !== null) keys.push({ kind: "column", ref });
+        else this.unplace(group.mention);
       } else {
         const ref = this.columns.timeColumn(0, 0);
         if (ref !== null) keys.push({ kind: "time", ref, unit: group.unit });
+        else this.columns.notPlaced.push(group.unit);
       }
     }
     return keys;
+  }
+
+  /** No column of that name can be reached from the rows. */
+  private unplace({ from, to }: { readonly from: number; readonly to: number }): void {
+    for (let at = from; at < to; at++) this.columns.unuse(at);
   }
 
   private superlative(first: Superlative, groups: readonly GroupKey[]): void {
@@ -376,6 +340,7 @@ export class QuestionReader {
     const own = { table: this.columns.base!, column: naming! };
     const ref = named === null || named.kind === "table" ? own : this.columns.resolve(named.mention, anyKind);
     if (ref !== null) this.order = { ref, descending };
+    else this.unplace(named!.mention);
   }
 
   /** Those that are asked for; none: all of the rows. */

@@ -3,10 +3,12 @@
  * `match-question.ts` once the SQL is written; stateless.
  */
 import { nameWords } from "./bare-names.js";
-import { wordScore } from "./name-mentions.js";
+import { type NameMentions, wordScore } from "./name-mentions.js";
 import { isVerb } from "./phrases.js";
 import type { Question, Token } from "./question.js";
 import type { SchemaFacts, TableFacts } from "./schema-facts.js";
+import type { ValueMention } from "./value-mentions.js";
+import { UNITS } from "./vocabulary.js";
 
 /** They mean little by themselves and qualify the words beside them. */
 const WEIGHTY =
@@ -14,8 +16,12 @@ const WEIGHTY =
 const NEGATION = /^(?:not|never|no|neither|without)$|n['’]t$/;
 /** "Total number of orders" is their number. */
 const WHOLE = /^(?:total|overall)$/;
+/** Behind a unit it says no more: "minutes played", "hours worked". */
+const SPENT = /^(?:played|worked|spent|used|logged|recorded|driven|flown|travelled|watched|billed)$/;
 /** A word of the same family (teaches, teacher), or better. */
 const SAME_FAMILY = 0.7;
+/** Below this a word hardly names a column. */
+const SURE = 0.9;
 /** For verbs, a synonym as well: what was bought is in orders. */
 const SAME_MEANING = 0.6;
 
@@ -49,11 +55,33 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
       // "Total transferred per channel" is no number of transfers.
       const isOfAmounts = isVerb(question.lower(at + 1)) || question.says(at + 1, "per|by");
       if (!(isOfAmounts ? /\bsum\(/ : /\b(?:count|sum)\(/).test(sql)) words.push(token.text);
-    } else if (question.says(at - 2, "do|does", "we|you|they", "sell|stock|carry|keep|own")) return;
+    } else if (UNITS.has(question.lower(at - 1)) && SPENT.test(token.lower)) return;
+    else if (question.says(at - 2, "do|does", "we|you|they", "sell|stock|carry|keep|own")) return;
     else if ((!token.isStop || isVerbOf(token, schema)) && !isSaid(token, question, schema, tables, sql))
       words.push(token.text);
   });
   return words;
+}
+
+/** Names of tables and columns that were read as a part of the query, and of which nothing stands in it. */
+export function droppedNames(
+  question: Question,
+  { tables, columns }: NameMentions,
+  values: readonly ValueMention[],
+  sql: string,
+): string[] {
+  const isRead = ({ from, to }: { from: number; to: number }) =>
+    question.isUsed(from) && !values.some((value) => from < value.to && value.from < to);
+  const lost = columns.filter((mention) => {
+    if (!isRead(mention) || mention.candidates[0]!.score < SURE || question.at(mention.from)!.isStop) return false;
+    const tablesHere = tables.filter(({ from, to }) => from < mention.to && mention.from < to);
+    const named = [
+      ...mention.candidates.map(({ ref }) => ref.column.name),
+      ...tablesHere.map(({ table }) => table.sqlName),
+    ];
+    return !named.some((name) => isIn(sql, name));
+  });
+  return lost.map(({ from, to }) => question.slice(from, to));
 }
 
 /** "Offered" says little, but where there are offers. */

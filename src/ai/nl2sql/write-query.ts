@@ -334,6 +334,8 @@ interface Named {
 
 const listed = ({ by, name }: Named) => `${by} AS ${identifier(name)}`;
 
+const NAME_OF_WHOLE = { 1: "share", 100: "percentage" } as const;
+
 function aggregateOf(aggregate: Aggregate): Named {
   if (aggregate.fn === "count") {
     const { distinct } = aggregate;
@@ -341,12 +343,13 @@ function aggregateOf(aggregate: Aggregate): Named {
   }
   if (aggregate.fn === "rate") {
     const holds = aggregate.holds.map(({ ref, sql }) => sql(columnOf(ref))).join(" AND ");
-    return { by: `avg(CASE WHEN ${holds} THEN 1.0 ELSE 0.0 END)`, name: "share" };
+    return { by: `avg(CASE WHEN ${holds} THEN ${aggregate.of}.0 ELSE 0.0 END)`, name: NAME_OF_WHOLE[aggregate.of] };
   }
   if (aggregate.fn === "share") {
-    if (aggregate.ref === null) return { by: "count(*) * 1.0 / sum(count(*)) OVER ()", name: "share" };
+    const name = NAME_OF_WHOLE[aggregate.of];
+    if (aggregate.ref === null) return { by: `count(*) * ${aggregate.of}.0 / sum(count(*)) OVER ()`, name };
     const sum = `sum(${columnOf(aggregate.ref)})`;
-    return { by: `${sum} * 1.0 / nullif(sum(${sum}) OVER (), 0)`, name: "share" };
+    return { by: `${sum} * ${aggregate.of}.0 / nullif(sum(${sum}) OVER (), 0)`, name };
   }
   const column = columnOf(aggregate.ref);
   return {

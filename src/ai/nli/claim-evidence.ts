@@ -58,7 +58,8 @@ export function evidenceOf(premise: string, hypothesis: string, meanings: WordMe
   const rest = share(({ match }) => (match === "alike" || match === "none" ? 0 : 1));
   const isExact = share(({ match }) => (match === "same" || match === "opposite" ? 1 : 0)) > 0.999;
   const isOther = pairings.some(({ word, match }) => tellsApart(word) && match !== "same" && match !== "opposite");
-  const points = pointsAgainst(said, claimed, pairings, held);
+  const isTurnedRound = isComparison(said) && isComparison(claimed) && isTurned(pairings);
+  const points = pointsAgainst(said, claimed, pairings, held) + (isTurnedRound ? 1 : 0);
   const isUncertain = inScope(said, said.hedges, pairings) && claimed.hedges.length === 0;
   // Without anything in common, or with two things that differ, it is about something else.
   // What is denied, or said of all, of a narrower thing says nothing about the wider one.
@@ -83,10 +84,13 @@ export function evidenceOf(premise: string, hypothesis: string, meanings: WordMe
       isNarrowerBefore(said, pairings)) ||
     held.some(({ relation }) => relation !== "within") ||
     claimed.restrictions.some((word) => !said.restrictions.includes(word)) ||
-    isExchanged(claimed, pairings, said);
-  const isTurned = points % 2 === 1;
+    isExcepted(said, pairings) ||
+    // "Not longer than" does not say "shorter than".
+    (isTurnedRound && said.denials.length + claimed.denials.length > 0) ||
+    (!isTurnedRound && isExchanged(claimed, pairings, said));
+  const isAgainst = points % 2 === 1;
   const isWhole = !isInterrupted(said, pairings);
-  const entails = !isTurned && !isOpen && isExact && isWhole && (pairings.length > 0 || held.length > 0);
+  const entails = !isAgainst && !isOpen && isExact && isWhole && (pairings.length > 0 || held.length > 0);
   return { relatedness, said: rest, contradicts, entails, isOpen, isMeasured: held.length > 0 };
 }
 
@@ -134,11 +138,24 @@ const isFamily = (one: string, other: string) =>
 
 function isDenied(said: Sentence, pairings: readonly Pairing[]): boolean {
   const used = new Set(pairings.flatMap(({ match, places }) => (match === "opposite" ? places : [])));
+  const denials = said.denials.filter((at) => !used.has(at) && said.words[at]!.word !== "nor");
+  // "No room is without a window": two in a clause deny nothing.
+  const areTwo = (at: number) => denials.filter((other) => said.clauses[other] === said.clauses[at]).length === 2;
   return inScope(
     said,
-    said.denials.filter((at) => !used.has(at)),
+    denials.filter((at) => !areTwo(at)),
     pairings,
   );
+}
+
+/** "Pets other than dogs are allowed" does not say it of dogs. */
+function isExcepted({ words }: Sentence, pairings: readonly Pairing[]): boolean {
+  const isException = (at: number) => {
+    const before = ARTICLE.test(words[at - 1]?.word ?? "") ? at - 2 : at - 1;
+    const word = words[before]?.word ?? "";
+    return /^(?:except|excluding|besides)$/.test(word) || (word === "than" && words[before - 1]?.word === "other");
+  };
+  return pairings.some(({ match, places }) => match === "same" && places.length > 0 && places.every(isException));
 }
 
 /**
@@ -263,11 +280,27 @@ function orderOf(said: Sentence, claimed: Sentence): "same" | "reversed" | null 
   return straight === crossed ? null : straight > crossed ? "same" : "reversed";
 }
 
+const isComparison = ({ words }: Sentence) =>
+  words.some(({ word }, at) => word === "than" && /^(?:\p{L}+er|more|less)$/u.test(words[at - 1]?.word ?? ""));
+
+/** "A is longer than B" beside "B is longer than A", "B is shorter than A". */
+function isTurned(pairings: readonly Pairing[]): boolean {
+  const isSaid = ({ match, places }: Pairing) => places.length === 1 && (match === "same" || match === "opposite");
+  if (pairings.length !== 3 || !pairings.every(isSaid)) return false;
+  const [first, middle, last] = pairings.map(({ places }) => places[0]!) as [number, number, number];
+  return last < middle && middle < first;
+}
+
 /** "Ann pays Bob" beside "Bob pays Ann": two of the claim's words around a third stand the other way round. */
 function isExchanged(claimed: Sentence, pairings: readonly Pairing[], said: Sentence): boolean {
-  if (said.isPassive !== claimed.isPassive || pairings.length < 3) return false;
+  if (pairings.length < 3) return false;
+  const isOtherVoice = said.isPassive !== claimed.isPassive;
+  const passive = said.isPassive ? said : claimed;
+  if (isOtherVoice && !passive.words.some(({ word }) => word === "by")) return false;
   const places = pairings.map(({ match, places }) => (match === "same" && places.length === 1 ? places[0]! : -1));
   const [first, last] = [places[0]!, places.at(-1)!];
-  if (first < 0 || last < 0 || first < last) return false;
-  return places.slice(1, -1).some((at) => at >= 0 && at < first && at > last);
+  if (first < 0 || last < 0) return false;
+  // "Ann is paid by Bob" beside "Ann pays Bob": in the other voice they must stand the other way round.
+  const [low, high] = isOtherVoice ? [first, last] : [last, first];
+  return places.slice(1, -1).some((at) => at > low && at < high);
 }

@@ -31,7 +31,9 @@ export interface Sentence {
 }
 
 const HEDGES =
-  /^(?:may|might|could|would|should|perhaps|maybe|possibly|probably|plans?|planned|planning|wants?|wanted|hopes?|hoped|intends?|intended|expect|expects|expected|supposed|says?|said|claims?|claimed|believes?|believed|thinks?|thought|alleged|allegedly|reportedly|if|unless|almost|rumou?rs?|proposed?|discuss|discussed|considers?|considered|asks?|asked|tries|tried|wish|wished|mention|mentions|mentioned|comment)$/;
+  /^(?:may|might|could|would|should|perhaps|maybe|possibly|probably|plans?|planned|planning|wants?|wanted|hopes?|hoped|intends?|intended|expect|expects|expected|supposed|says?|said|claims?|claimed|believes?|believed|thinks?|thought|alleged|allegedly|reportedly|if|unless|almost|rumou?rs?|according|proposed?|discuss|discussed|considers?|considered|asks?|asked|tries|tried|wish|wished|mention|mentions|mentioned|comment)$/;
+/** "If it rains, …", "according to the owner, …": the clause behind is meant as well. */
+const HEDGED_FROM_THE_START = /^(?:if|unless|according)$/;
 const RESTRICTIONS = /^(?:only|all|every|everyone|everybody|always|both|still|each)$/;
 const NO_CONTENT =
   /^(?:since|until|till|already|yet|still|even|also|anymore|exactly|entire|entirely|everyone|everybody|someone|somebody|anyone|anybody|several|there|any|around|near|along|per|via|upon|within|take|takes|took|place|able|go|goes|going|nobody|nothing|none|noone|less|fewer|least|s)$/;
@@ -46,11 +48,12 @@ export function readSentence(text: string): Sentence {
   );
   const denials = denialsOf(words);
   const denied = new Set(denials);
+  const isHedge = (at: number) => HEDGES.test(words[at]!.word) && !isNoun(words, at);
   const items = words.flatMap(({ word, isContent }, at) =>
     (isContent || isParticle(words, at)) &&
     !inQuantity.has(at) &&
     !NO_CONTENT.test(word) &&
-    !HEDGES.test(word) &&
+    !isHedge(at) &&
     !isPlainDenial(word, denied.has(at))
       ? [at]
       : [],
@@ -68,7 +71,9 @@ export function readSentence(text: string): Sentence {
     quantities,
     hedges: isFalseTale(texts)
       ? []
-      : words.flatMap(({ word }, at) => (HEDGES.test(word) && !inQuantity.has(at) ? [at] : [])),
+      : words.flatMap((_, at) =>
+          (isHedge(at) && !inQuantity.has(at)) || HEDGED_FROM_THE_START.test(texts[0] ?? "") ? [at] : [],
+        ),
     restrictions: texts.filter((word, at) => RESTRICTIONS.test(word) && !inQuantity.has(at)),
     order: eventsOf(text, words, quantities),
     isFuture,
@@ -80,6 +85,11 @@ export function readSentence(text: string): Sentence {
   };
 }
 
+/** "The plan is good", not "the plan to build", "the claim that". */
+const isNoun = (words: readonly Word[], at: number) =>
+  /^(?:plan|claim|wish|comment|thought|hope)s?$/.test(words[at]!.word) &&
+  /^(?:the|a|this|that|these|those|its|his|her|their|our)$/.test(words[at - 1]?.word ?? "") &&
+  !/^(?:to|that|of)$/.test(words[at + 1]?.word ?? "");
 /** "The light is on." */
 const isParticle = (words: readonly Word[], at: number) =>
   at === words.length - 1 && /^(?:on|off|in|out|up|down|above|below)$/.test(words[at]!.word);

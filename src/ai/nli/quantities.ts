@@ -59,7 +59,22 @@ export function quantitiesOf(words: readonly Word[]): Quantity[] {
     found.push(quantity);
     at = quantity.end - 1;
   }
-  return found;
+  return found.flatMap((quantity) => {
+    const share = found.find((one) => one.unit === "share" && isPartOf(words, one, quantity));
+    if (share !== undefined) {
+      const [low, high] = [quantity.low * share.low, quantity.high * share.high];
+      return [{ ...quantity, low, high, start: share.start }];
+    }
+    return quantity.unit === "share" && found.some((one) => isPartOf(words, quantity, one)) ? [] : [quantity];
+  });
+}
+
+/** "A quarter of the 80 seats". */
+function isPartOf(words: readonly Word[], share: Quantity, { start, unit, isDate }: Quantity): boolean {
+  const between = words.slice(share.end, start).map(({ word }) => word);
+  return (
+    share.unit === "share" && unit !== "share" && !isDate && /^of(?: (?:the|these|those|all))?$/.test(between.join(" "))
+  );
 }
 
 /** How what is said stands to what is claimed; null: the unit is another one. */
@@ -95,7 +110,7 @@ function countAt(words: readonly Word[], at: number, taken: ReadonlySet<number>)
   if (range !== null) [upper, end] = [range.value, range.end];
   const [unit, factor, behind] = unitAt(words, at, end, taken);
   if (unit === null) return null;
-  const [parts, unitEnd] = factor === 1 && range === null ? partsBehind(words, behind, unit) : [0, behind];
+  const [parts, unitEnd] = range === null ? partsBehind(words, behind, unit, factor) : [0, behind];
   value = value * factor + parts;
   upper *= factor;
   const start = moneyBefore(words[at - 1]?.word ?? "") === null ? at : at - 1;
@@ -113,8 +128,16 @@ function countAt(words: readonly Word[], at: number, taken: ReadonlySet<number>)
 }
 
 /** "And 50 cents" behind "5 euros", and where it ends. */
-function partsBehind(words: readonly Word[], at: number, unit: string): readonly [value: number, end: number] {
-  const number = isMoney({ unit }) && words[at]?.word === "and" ? numberAt(words, at + 1) : null;
+function partsBehind(
+  words: readonly Word[],
+  at: number,
+  unit: string,
+  factor: number,
+): readonly [value: number, end: number] {
+  // "An hour and a half".
+  const isHalf = words[at]?.word === "and" && words[at + 1]?.word === "a" && words[at + 2]?.word === "half";
+  if (isHalf && MEASURES.has(words[at - 1]?.word ?? "")) return [factor / 2, at + 3];
+  const number = factor === 1 && isMoney({ unit }) && words[at]?.word === "and" ? numberAt(words, at + 1) : null;
   const parts = number === null ? null : moneyBehind(words, number.end, at + 1);
   return parts?.[0] === unit && parts[1] < 1 ? [number!.value * parts[1], number!.end + 1] : [0, at];
 }

@@ -1,12 +1,12 @@
 /**
- * A small multilayer perceptron: rectified units (Glorot et al. 2011), weights started as He et al. 2015, Adam (Kingma
- * and Ba 2015) with decoupled weight decay (Loshchilov and Hutter 2019), early stopping on a tenth of its own training
- * rows. Called by model/learners.ts; no state.
+ * A small multilayer perceptron: rectified units (Glorot et al. 2011), weights started as He et al. 2015, early
+ * stopping on a tenth of its own training rows. Called by model/learners.ts; no state.
  */
 import { type Scaling, scalingOf, standardised } from "../linear/standardise.js";
 import type { ArraySink, FittedModel, Sample, SavedModel, StoredArray } from "../model/learner.js";
 import { outputsOf } from "../model/learner.js";
 import { sigmoid, softmaxRows } from "../tree/boosting.js";
+import { Trainer } from "./trainer.js";
 
 export interface NetworkParameters {
   /** Units of each hidden layer. */
@@ -38,14 +38,14 @@ export function fitNetwork(sample: Sample, parameters: NetworkParameters): Fitte
   const wanted = (rows: Int32Array) => Float64Array.from(rows, (row) => (target[row]! - mean) / deviation);
   const outputs = outputsOf(classes);
   const layers = start([columns.length, ...parameters.hidden, outputs], random);
-  const trainer = new Trainer(layers, classes, parameters);
+  const trainer = new Trainer(layers.sizes, layers.weights, { ...parameters, classes });
   const inputs = standardised(columns, kept, scaling);
   const checkInputs = standardised(columns, check, scaling);
   const wantedKept = wanted(kept);
   const wantedCheck = wanted(check);
   const order = Int32Array.from({ length: kept.length }, (_, i) => i);
   let best = Number.POSITIVE_INFINITY;
-  let bestWeights = layers.weights.map((each) => each.slice());
+  let bestWeights: readonly Float32Array[] = layers.weights;
   let waited = 0;
   for (let epoch = 0; epoch < parameters.epochs && waited < parameters.patience; epoch++) {
     random.shuffle(order);
@@ -56,7 +56,7 @@ export function fitNetwork(sample: Sample, parameters: NetworkParameters): Fitte
     const loss = trainer.loss(checkInputs, wantedCheck);
     if (loss < best - 1e-6) {
       best = loss;
-      bestWeights = layers.weights.map((each) => each.slice());
+      bestWeights = trainer.weights();
       waited = 0;
     } else waited++;
   }
@@ -102,111 +102,6 @@ function forward(
       let sum = each[from + width]!;
       for (let i = 0; i < width; i++) sum += each[from + i]! * inputs[i]!;
       outputs[unit] = last || sum > 0 ? sum : 0;
-    }
-  }
-}
-
-/** Owns the moments of Adam and the buffers of one training. */
-class Trainer {
-  private readonly activations: Float64Array[];
-  private readonly deltas: Float64Array[];
-  private readonly gradients: Float64Array[];
-  private readonly firsts: Float64Array[];
-  private readonly seconds: Float64Array[];
-  private steps = 0;
-
-  constructor(
-    private readonly layers: Layers,
-    private readonly classes: number,
-    private readonly parameters: NetworkParameters,
-  ) {
-    this.activations = layers.sizes.map((size) => new Float64Array(size));
-    this.deltas = layers.sizes.map((size) => new Float64Array(size));
-    this.gradients = layers.weights.map(({ length }) => new Float64Array(length));
-    this.firsts = layers.weights.map(({ length }) => new Float64Array(length));
-    this.seconds = layers.weights.map(({ length }) => new Float64Array(length));
-  }
-
-  step(matrix: Float32Array, wanted: Float64Array, rows: Int32Array): void {
-    for (const gradient of this.gradients) gradient.fill(0);
-    const width = this.layers.sizes[0]!;
-    for (const row of rows) {
-      forward(this.layers, matrix, row * width, this.activations);
-      this.lossAndDelta(wanted[row]!);
-      this.backward();
-    }
-    this.update(rows.length);
-  }
-
-  loss(matrix: Float32Array, wanted: Float64Array): number {
-    const width = this.layers.sizes[0]!;
-    let sum = 0;
-    for (let row = 0; row < wanted.length; row++) {
-      forward(this.layers, matrix, row * width, this.activations);
-      sum += this.lossAndDelta(wanted[row]!);
-    }
-    return sum / wanted.length;
-  }
-
-  /** The loss of the row whose activations stand there; its derivatives by the last layer's sums go to its deltas. */
-  private lossAndDelta(wanted: number): number {
-    const outputs = this.activations[this.activations.length - 1]!;
-    const delta = this.deltas[this.deltas.length - 1]!;
-    if (this.classes === 0) {
-      delta[0] = outputs[0]! - wanted;
-      return 0.5 * delta[0] * delta[0];
-    }
-    if (this.classes === 2) {
-      const score = outputs[0]!;
-      delta[0] = sigmoid(score) - wanted;
-      return Math.log1p(Math.exp(-Math.abs(score))) + Math.max(score, 0) - score * wanted;
-    }
-    delta.set(outputs);
-    softmaxRows(delta, delta.length);
-    const loss = -Math.log(Math.max(delta[wanted]!, 1e-300));
-    delta[wanted]! -= 1;
-    return loss;
-  }
-
-  private backward(): void {
-    const { weights, sizes } = this.layers;
-    for (let layer = weights.length - 1; layer >= 0; layer--) {
-      const inputs = this.activations[layer]!;
-      const delta = this.deltas[layer + 1]!;
-      const before = this.deltas[layer]!;
-      const gradient = this.gradients[layer]!;
-      const each = weights[layer]!;
-      const width = sizes[layer]!;
-      before.fill(0);
-      for (let unit = 0; unit < delta.length; unit++) {
-        const slope = delta[unit]!;
-        if (slope === 0) continue;
-        const from = unit * (width + 1);
-        for (let i = 0; i < width; i++) gradient[from + i]! += slope * inputs[i]!;
-        gradient[from + width]! += slope;
-        if (layer > 0) for (let i = 0; i < width; i++) before[i]! += slope * each[from + i]!;
-      }
-      if (layer > 0) for (let i = 0; i < width; i++) if (inputs[i] === 0) before[i] = 0;
-    }
-  }
-
-  private update(rows: number): void {
-    const { learningRate, decay } = this.parameters;
-    this.steps++;
-    const firstCorrection = 1 - 0.9 ** this.steps;
-    const secondCorrection = 1 - 0.999 ** this.steps;
-    for (let layer = 0; layer < this.gradients.length; layer++) {
-      const each = this.layers.weights[layer]!;
-      const gradient = this.gradients[layer]!;
-      const first = this.firsts[layer]!;
-      const second = this.seconds[layer]!;
-      for (let i = 0; i < each.length; i++) {
-        const slope = gradient[i]! / rows;
-        first[i] = 0.9 * first[i]! + 0.1 * slope;
-        second[i] = 0.999 * second[i]! + 0.001 * slope * slope;
-        const step = first[i]! / firstCorrection / (Math.sqrt(second[i]! / secondCorrection) + 1e-8);
-        each[i]! -= learningRate * (step + decay * each[i]!);
-      }
     }
   }
 }

@@ -1,0 +1,66 @@
+/** Shares that a question asks for: of groups, or of rows for which something holds. Used by read-question.ts. */
+import { type ColumnFinder, isNumber } from "./column-finder.js";
+import type { NameMentions } from "./name-mentions.js";
+import { type Named, namedAt } from "./phrases.js";
+import type { Aggregate, Filter } from "./query-shape.js";
+import type { Question } from "./question.js";
+import type { ValueMention } from "./value-mentions.js";
+import { AGGREGATES } from "./vocabulary.js";
+
+export class ShareReader {
+  constructor(
+    private readonly question: Question,
+    private readonly names: NameMentions,
+    private readonly values: readonly ValueMention[],
+    private readonly columns: ColumnFinder,
+    /** What holds for rows of a share is taken out. */
+    private readonly filters: Filter[],
+  ) {}
+
+  /** "The share of orders per country", "the share of revenue per country". */
+  read(isGrouped: boolean): Aggregate[] {
+    const { question } = this;
+    for (let at = 0; at < question.tokens.length; at++) {
+      if (!question.says(at, "share|shares|percentage|percent|proportion|fraction", "of") || question.isUsed(at))
+        continue;
+      const of = question.says(at, "percentage|percent") ? 100 : 1;
+      const holds = this.statesOf(at, isGrouped);
+      if (holds.length > 0) return [{ fn: "rate", holds, of }];
+      if (!isGrouped) continue;
+      const named = this.sharedThing(at + 2);
+      const ref = named?.kind === "column" ? this.columns.takeColumn(named.mention, isNumber) : null;
+      // Of words there is no sum: the question is refused.
+      if (named?.kind === "column" && ref === null) continue;
+      question.use(at, at + 2);
+      // "The share of the total revenue".
+      for (let next = at + 2; ref !== null && next < named!.mention.from; next++)
+        if (AGGREGATES[question.lower(next)] === "sum") question.use(next);
+      return [{ fn: "share", ref, of }];
+    }
+    return [];
+  }
+
+  /** "The share of the stories that are premium", "of premium stories": what holds for such rows. */
+  private statesOf(at: number, isGrouped: boolean): readonly Filter[] {
+    const { question, filters } = this;
+    const said = question.tokens.findIndex((_, i) => i > at && question.says(i, "is|are|was|were"));
+    const holds = filters.filter((filter) => filter.isState && filter.at! >= Math.max(at, said));
+    if (holds.length === 0) return [];
+    // Among the premium stories of each section, or premium ones among its stories: it does not say.
+    const isClear = (said > 0 || !isGrouped) && holds.every(({ ref }) => ref.table === this.columns.base);
+    if (!isClear) this.columns.unuse(at);
+    question.use(at, at + 2);
+    for (const filter of holds) filters.splice(filters.indexOf(filter), 1);
+    return holds;
+  }
+
+  /** What groups have a share of: the first thing that is named from there on, before the groups. */
+  private sharedThing(from: number): Named | null {
+    const isValue = (at: number) => this.values.some((value) => value.from <= at && at < value.to);
+    for (let at = from; at < this.question.tokens.length; at++) {
+      const named = namedAt(this.names, at);
+      if (this.question.isUsed(at) ? !isValue(at) : named !== null) return this.question.isUsed(at) ? null : named;
+    }
+    return null;
+  }
+}

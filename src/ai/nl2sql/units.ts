@@ -1,0 +1,26 @@
+/** Units of measure in questions and in names of columns. Used by condition-reader.ts; no state. */
+import { wordsOfName } from "./bare-names.js";
+import { UNIT_NAMES } from "./vocabulary.js";
+
+/** Of names whose words are not told apart. */
+const UNIT_ENDING = /(?:seconds|minutes|hours|days|weeks|months|years|grams|kilograms|metres|meters|miles)$/;
+
+/** Units of one kind, by how many of the least they are. */
+const KINDS: readonly Readonly<Record<string, number>>[] = [
+  { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 },
+  { milligram: 1, gram: 1000, kilogram: 1_000_000 },
+  { centimetre: 1, metre: 100, kilometre: 100_000 },
+];
+
+/** How many of a column's unit are one of the word's: an hour is 60 minutes. Null: the units are of different kinds. */
+export function unitFactor(word: string, column: string): number | null {
+  const unit = UNIT_NAMES[word];
+  if (unit === undefined) return 1;
+  const named = wordsOfName(column)
+    .map((part) => UNIT_NAMES[part] ?? UNIT_NAMES[UNIT_ENDING.exec(part)?.[0] ?? ""])
+    .filter((other) => other !== undefined);
+  if (named.length === 0 || named.includes(unit)) return 1;
+  const kind = KINDS.find((each) => each[unit] !== undefined);
+  const own = named.length === 1 ? kind?.[named[0]!] : undefined;
+  return own === undefined ? null : kind![unit]! / own;
+}

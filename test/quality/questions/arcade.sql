@@ -1,0 +1,12 @@
+CREATE TABLE game (id int PRIMARY KEY, title text, genre text, released date, price numeric, studio_id int);
+CREATE TABLE studios (id int PRIMARY KEY, name text, country text, employees int);
+CREATE TABLE player (id int PRIMARY KEY, handle text, signup date, country text, level int, banned boolean);
+CREATE TABLE purchases (id int PRIMARY KEY, player_id int, game_id int, bought_on date, paid numeric, refunded boolean);
+CREATE TABLE session (id int PRIMARY KEY, player_id int, game_id int, started timestamp, minutes int, platform text);
+CREATE TABLE review (id int PRIMARY KEY, player_id int, game_id int, stars int, written date, body text);
+INSERT INTO studios VALUES (1,'Lantern Works','Sweden',40),(2,'Pixel Forge','Canada',120),(3,'Quiet Fox','Japan',15),(4,'Ironbark','Australia',65);
+INSERT INTO game SELECT i, (ARRAY['Moss Keep','Starhaul','Ember Trail','Tiny Farmers','Night Courier','Ghost Signal','Paper Kings','Deep Current','Gear Heart','Silent Peak'])[i], (ARRAY['puzzle','strategy','racing','simulation'])[1 + i * 3 % 4], date '2017-02-01' + i * 290, (ARRAY[9.99,19.99,29.99,59.99,0])[1 + i % 5], 1 + i % 3 FROM generate_series(1, 10) i;
+INSERT INTO player SELECT i, (ARRAY['zed','nova','kiwi','rook','luna','mako','pike','onyx','echo','fern','grim','halo','iris','jinx'])[i], current_date - i * 97, (ARRAY['Norway','Brazil','Canada'])[1 + i * 2 % 3], 1 + i * 17 % 50, i % 7 = 3 FROM generate_series(1, 14) i;
+INSERT INTO purchases SELECT i, 1 + (i * 5 + i / 4) % 13, 1 + i * 7 % 9, current_date - i * 11, 5 + i * 37 % 55, i % 8 = 0 FROM generate_series(1, 70) i;
+INSERT INTO session SELECT i, 1 + (i * 3 + i / 5) % 12, 1 + i * 7 % 10, now()::timestamp - i * interval '31 hours', 4 + i * 41 % 240, (ARRAY['pc','console','mobile'])[1 + (i + i / 4) % 3] FROM generate_series(1, 160) i;
+INSERT INTO review SELECT i, 1 + i * 5 % 14, 1 + i * 3 % 8, 1 + (i * 7 + i / 3) % 5, current_date - i * 16, CASE WHEN i % 4 <> 0 THEN 'review ' || i END FROM generate_series(1, 36) i;
