@@ -122,6 +122,44 @@ t.test("a join that looks up many rows makes segments, but not of a table that i
   }
 });
 
+t.test("a long range of the primary key goes over to segments, with what was changed in it", async (t) => {
+  const on = await Side.open(t, new SegmentCache(1e9, { ...SIZES, storedRowsMin: 1e6 }));
+  const off = await Side.open(t, new SegmentCache(0));
+  const both = async (session: number, sql: string): Promise<string> => {
+    const found = await on.run(session, sql, true);
+    t.equal(found, await off.run(session, sql), sql);
+    return found;
+  };
+  await both(0, "CREATE TABLE g (a int, b int, c text, PRIMARY KEY (a, b))");
+  await both(0, "INSERT INTO g SELECT i % 3, i, 'c' || i % 5 FROM generate_series(0, 899) i");
+  on.flush();
+  await both(0, "SELECT count(c), sum(b) FROM g");
+  t.equal(on.segments.tables, 1);
+  const random = new Random(11);
+  const ranges = async (session: number): Promise<void> => {
+    const low = random.below(900);
+    const high = low + random.below(900);
+    await both(session, `SELECT count(*), sum(b), min(b), max(c) FROM g WHERE a = 1 AND b > ${low} AND b <= ${high}`);
+    await both(session, `SELECT c, count(*), max(b) FROM g WHERE a IN (0, 2) AND b >= ${low} GROUP BY c ORDER BY c`);
+    await both(session, `SELECT a, b FROM g WHERE a >= 1 AND c <> 'c1' ORDER BY a, b LIMIT ${1 + random.below(300)}`);
+  };
+  await both(1, "BEGIN");
+  await ranges(1);
+  for (let round = 0; round < 12; round++) {
+    const b = random.below(900);
+    await both(
+      round % 2,
+      `UPDATE g SET c = 'new' WHERE b BETWEEN ${b} AND ${b + random.below(60)} AND b % 2 = ${round % 2}`,
+    );
+    await both(round % 2, `DELETE FROM g WHERE b = ${2 * random.below(450) + (round % 2)}`);
+    await both(0, `INSERT INTO g VALUES (1, ${5000 + round}, 'late')`);
+    if (round % 3 === 0) for (const side of [on, off]) side.flush();
+    for (const session of [0, 1]) await ranges(session);
+  }
+  await both(1, "ROLLBACK");
+  await ranges(0);
+});
+
 t.test("ranges that were read often enough make segments, of a table that is not too long for that", async (t) => {
   const sizes = { ...SIZES, recordsBefore: 1e6 };
   for (const [rows, built] of [

@@ -2,17 +2,20 @@
  * Ranges of the primary key or of an index, in key order. Over the primary key the entries are the rows, which come
  * from column segments where the table has them. Over an index each batch of entries is followed by one multi-get of
  * their rows, unless the entries have everything that is read (an index-only scan). Segments are made for joins that
- * look up many rows of a table, and when ranges have read as much of its records as making them takes.
+ * look up many rows of a table, and when ranges have read as much of its records as making them takes. A long range of
+ * the primary key is scanned as a whole table is, with chunks from segments.
  */
+import { keyText } from "../../storage/ordered-map.js";
 import { type Cursor, readSome } from "../../storage/store.js";
-import type { IndexScanPlan } from "../plan/plan.js";
+import type { Batch } from "../expr/expr.js";
+import type { IndexScanPlan, ScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { type CoveredRows, compileCoveredRows } from "./covered-rows.js";
 import { suffixOf } from "./entry-value.js";
 import { compileKeyRanges, type KeyRanges, type KeyRangesProgram, keyRanges } from "./key-ranges.js";
 import { after, type Open, type Operator, type Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
-import { FIRST_BATCH_ROWS } from "./scan.js";
+import { compileStretchScan, FIRST_BATCH_ROWS, type OpenStretch, type Stretch } from "./scan.js";
 import { isSegmentable } from "./segments/column.js";
 import { SegmentBuilder } from "./segments/segment-builder.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
@@ -29,6 +32,8 @@ interface IndexScanProgram {
   readonly source: readonly number[];
   /** Segments can hold its rows. */
   readonly segmentable: boolean;
+  /** Reads such rows of a long range from segments; null when they are not segmentable. */
+  readonly openStretch: OpenStretch | null;
   /** Its rows from the entries alone; null when they must be fetched. */
   readonly covered: CoveredRows | null;
 }
@@ -41,6 +46,13 @@ const LOOKUPS_COUNTED = 64;
 export function compileIndexScan(plan: IndexScanPlan): Open {
   const layout = layoutOf(plan.table);
   const keyLayout = keyLayoutOf(plan.table, plan.index);
+  const segmentable =
+    keyLayout === layout.primaryKey &&
+    !plan.reverse &&
+    plan.rowKey === null &&
+    plan.columns.every((column) => isSegmentable(column.type));
+  const { table, alias, source, columns, filter } = plan;
+  const rest: ScanPlan = { kind: "scan", table, alias, source, columns, filter, rowKey: null, reverse: false };
   const program: IndexScanProgram = {
     rows: compileRowDecoder(plan),
     ranges: compileKeyRanges(plan, keyLayout),
@@ -49,11 +61,8 @@ export function compileIndexScan(plan: IndexScanPlan): Open {
     byPrimaryKey: keyLayout === layout.primaryKey,
     source: plan.source,
     covered: compileCoveredRows(plan),
-    segmentable:
-      keyLayout === layout.primaryKey &&
-      !plan.reverse &&
-      plan.rowKey === null &&
-      plan.columns.every((column) => isSegmentable(column.type)),
+    segmentable,
+    openStretch: segmentable ? compileStretchScan(rest) : null,
   };
   return (context) => new IndexScanOperator(program, context);
 }
@@ -68,7 +77,12 @@ class IndexScanOperator implements Operator {
   private builder: SegmentBuilder | null = null;
   /** The current range's rows, when they come from segments. */
   private held: SegmentRange | null = null;
+  /** Reads the rest of the current range, which is long. */
+  private stretch: Operator | null = null;
+  private handsOutChunks = false;
   private size: number;
+  /** Rows of the current range that have come. */
+  private rangeRows = 0;
   /** Rows of ranges that came from records. */
   private rowsRead = 0;
   private closed = false;
@@ -81,8 +95,13 @@ class IndexScanOperator implements Operator {
     this.size = Math.min(FIRST_BATCH_ROWS, context.batchRows);
   }
 
+  acceptChunks(): void {
+    this.handsOutChunks = true;
+  }
+
   next(): Pulled {
     const { context } = this;
+    if (this.stretch !== null) return after(this.stretch.next(), this.fromStretch);
     if (this.ranges === null) {
       return after(keyRanges(this.program.ranges, context), (ranges) => this.begin(ranges));
     }
@@ -106,9 +125,39 @@ class IndexScanOperator implements Operator {
       else this.readRange(this.ranges!);
       this.size = context.batchRows;
       if (rows.length > 0) return rows.take();
+      if (this.stretch !== null) return after(this.stretch.next(), this.fromStretch);
       if (context.shouldYield()) return context.yieldTurn().then(() => this.readOrNext());
     }
     return null;
+  }
+
+  private readonly fromStretch = (batch: Batch | null): Pulled => {
+    if (batch !== null) return batch;
+    this.stretch?.close();
+    this.stretch = null;
+    this.rangeRows = 0;
+    this.position++;
+    return this.readOrNext();
+  };
+
+  /** The rest of a range from here on is read from segments, if it has all of one. */
+  private beginStretch(table: TableSegments, stretch: Stretch): boolean {
+    const { context, program } = this;
+    if (!hasWholeSegment(table, stretch)) return false;
+    this.stretch = program.openStretch!(context, stretch);
+    if (this.handsOutChunks) this.stretch.acceptChunks?.();
+    this.cursor?.close();
+    this.cursor = null;
+    return true;
+  }
+
+  /** So many records of the range have been read that segments are worth their pages. */
+  private leaveRecords(after: Uint8Array, lt: Uint8Array): void {
+    const { context, program } = this;
+    const { layout, source } = program;
+    const table = context.segments?.find(context.tenantNumber, layout, source) ?? null;
+    if (table === null || source.some((id) => table.holds(layout, id) !== "yes")) return;
+    this.beginStretch(table, { gte: Buffer.concat([after, Buffer.of(0)]), lt });
   }
 
   private lookForSegments(): void {
@@ -155,14 +204,21 @@ class IndexScanOperator implements Operator {
 
   private readSegments(table: TableSegments, ranges: KeyRanges): void {
     this.context.tx.requireOpen();
-    this.held ??= openSegmentRange(table, this.program.source, ranges.at(this.position), this.context);
+    const range = ranges.at(this.position);
+    this.held ??= openSegmentRange(table, this.program.source, range, this.context);
     if (this.held === null) {
       // From here on records are read.
       this.segments = null;
       return;
     }
+    if (this.rangeRows === 0 && this.beginStretch(table, range)) {
+      this.held = null;
+      return;
+    }
+    this.rangeRows += this.size;
     if (this.held.read(this.rows, this.size)) return;
     this.held = null;
+    this.rangeRows = 0;
     this.position++;
   }
 
@@ -185,7 +241,8 @@ class IndexScanOperator implements Operator {
 
   private readRange(ranges: KeyRanges): void {
     const { rows } = this;
-    this.cursor ??= this.context.tx.scan(ranges.at(this.position));
+    const range = ranges.at(this.position);
+    this.cursor ??= this.context.tx.scan(range);
     const entries = readSome(this.cursor, this.size);
     if (entries === null) return;
     if (this.program.byPrimaryKey) {
@@ -199,8 +256,15 @@ class IndexScanOperator implements Operator {
     if (entries.keys.length === 0) {
       this.cursor.close();
       this.cursor = null;
+      this.rangeRows = 0;
       this.position++;
+      return;
     }
+    const before = this.rangeRows;
+    this.rangeRows += entries.keys.length;
+    const sizes = this.program.openStretch === null ? undefined : this.context.segments?.sizes;
+    if (sizes === undefined || before >= sizes.recordsBefore || this.rangeRows < sizes.recordsBefore) return;
+    this.leaveRecords(entries.keys.at(-1)!, range.lt);
   }
 
   private addRows(values: readonly Uint8Array[]): void {
@@ -229,7 +293,15 @@ class IndexScanOperator implements Operator {
     this.countRowsRead();
     this.builder?.abandon();
     this.builder = null;
+    this.stretch?.close();
     this.cursor?.close();
     this.cursor = null;
   }
+}
+
+function hasWholeSegment(table: TableSegments, { gte, lt }: Stretch): boolean {
+  const from = keyText(gte);
+  const before = table.segments[table.numberBefore(from)];
+  const first = before?.from === from ? before : table.segments[table.numberBefore(from) + 1];
+  return first !== undefined && first.to <= keyText(lt);
 }

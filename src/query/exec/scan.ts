@@ -45,11 +45,29 @@ interface ScanProgram {
   readonly reverse: boolean;
 }
 
-export function compileScan(plan: ScanPlan): Open {
+function compileScanProgram(plan: ScanPlan): ScanProgram {
   const rows = compileRowDecoder(plan);
   const { rowPrefixOf } = layoutOf(plan.table);
-  const program = { rows, segments: compileSegmentScan(plan, rows), prefixOf: rowPrefixOf, reverse: plan.reverse };
+  return { rows, segments: compileSegmentScan(plan, rows), prefixOf: rowPrefixOf, reverse: plan.reverse };
+}
+
+export function compileScan(plan: ScanPlan): Open {
+  const program = compileScanProgram(plan);
   return (context) => new ScanOperator(program, context);
+}
+
+/** Some neighbouring keys, of which segments have rows: see index-scan.ts. */
+export interface Stretch {
+  readonly gte: Uint8Array;
+  readonly lt: Uint8Array;
+}
+
+/** Opens a scan of such keys only. */
+export type OpenStretch = (context: ExecContext, stretch: Stretch) => Operator;
+
+export function compileStretchScan(plan: ScanPlan): OpenStretch {
+  const program = compileScanProgram(plan);
+  return (context, stretch) => new ScanOperator(program, context, stretch);
 }
 
 class ScanOperator implements Operator {
@@ -89,6 +107,8 @@ class ScanOperator implements Operator {
   constructor(
     private readonly program: ScanProgram,
     private readonly context: ExecContext,
+    /** Null: the whole table. */
+    private readonly stretch: Stretch | null = null,
   ) {
     this.rows = new RowDecoder(program.rows, context);
     this.cache = program.segments === null ? null : context.segments;
@@ -218,8 +238,8 @@ class ScanOperator implements Operator {
 
   private openRecords(): Cursor {
     const { context, program, lastKey } = this;
-    const whole = prefixRange(program.prefixOf(context.tenantNumber), program.reverse);
-    const rest = lastKey === null ? whole : { ...whole, gte: Buffer.concat([lastKey, Buffer.of(0)]) };
+    const whole = this.stretch ?? prefixRange(program.prefixOf(context.tenantNumber), program.reverse);
+    const rest = lastKey === null ? whole : { ...whole, gte: behind(lastKey) };
     return context.tx.scan({ ...rest, only: this.halfRead });
   }
 
@@ -259,6 +279,10 @@ class ScanOperator implements Operator {
     const missing = source.filter((id) => table === null || table.holds(layout, id) === "not yet");
     if (table !== null && missing.length === 0) {
       this.openOrFold(cache, table);
+      return;
+    }
+    if (this.stretch !== null) {
+      this.cache = null;
       return;
     }
     this.awaited = this.lastKey === null ? null : this.awaitedAt(table, this.lastKey);
@@ -308,7 +332,11 @@ class ScanOperator implements Operator {
   private open(table: TableSegments): void {
     const { program, context } = this;
     const rowsMax = this.handsOutChunks ? CHUNK_ROWS : context.batchRows;
-    this.scan = new SegmentScan(program.segments!, table, context, rowsMax, this.lastKey, this.bound);
+    const range = {
+      gte: this.lastKey === null ? (this.stretch?.gte ?? null) : behind(this.lastKey),
+      lt: this.stretch?.lt ?? null,
+    };
+    this.scan = new SegmentScan(program.segments!, table, context, rowsMax, range, this.bound);
     this.table = table;
     this.scan.givesExtremes = this.wantsExtremes && this.handsOutChunks && this.scan.knowsExtremes;
     if (this.work !== null && this.handsOutChunks && !this.scan.givesExtremes) {
@@ -376,6 +404,11 @@ class ScanOperator implements Operator {
     this.folder = null;
     this.closeCursor();
   }
+}
+
+/** The first key that may come after it. */
+function behind(key: Uint8Array): Uint8Array {
+  return Buffer.concat([key, Buffer.of(0)]);
 }
 
 function soon(): Promise<void> {

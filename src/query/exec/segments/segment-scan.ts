@@ -67,6 +67,8 @@ export class SegmentScan {
   /** Of segments whose least and greatest values are known, only those come. */
   givesExtremes = false;
   private readonly segments: readonly Segment[];
+  /** All keys are below it. */
+  private readonly end: string;
   private readonly sizes: SegmentSizes;
   private readonly corrections: Corrections;
   private readonly decoder: RowDecoder | null;
@@ -105,15 +107,17 @@ export class SegmentScan {
     private readonly context: ExecContext,
     /** Rows of one step at most. */
     rowsMax: number,
-    /** The key after which to begin; null: at the first row. */
-    after: Uint8Array | null,
+    /** Null: from the first row, to the last one. Rows of a segment that reaches beyond the range are a gap. */
+    range: { readonly gte: Uint8Array | null; readonly lt: Uint8Array | null },
     private readonly bound: SegmentBound | null,
   ) {
     const prefix = program.layout.rowPrefixOf(context.tenantNumber);
-    const gte = after === null ? prefix : Buffer.concat([after, Buffer.of(0)]);
-    this.segments = table.segments;
+    const gte = range.gte ?? prefix;
+    const lt = range.lt ?? prefixEnd(prefix);
+    this.end = range.lt === null ? table.end : keyText(range.lt);
+    this.segments = range.lt === null ? table.segments : table.segments.filter(({ to }) => to <= this.end);
     this.sizes = context.segments?.sizes ?? SEGMENT_SIZES;
-    this.corrections = context.tx.corrections({ gte, lt: prefixEnd(prefix) }, table);
+    this.corrections = context.tx.corrections({ gte, lt }, table);
     this.decoder = program.records === null ? null : new RowDecoder(program.records.rows, context);
     this.scratch = emptyColumns(program.source.length);
     this.passed = new Int32Array(rowsMax);
@@ -203,7 +207,7 @@ export class SegmentScan {
   private enterNext(): Gap | Handed | null | undefined {
     if (!this.passCorrections()) return undefined;
     const segment = this.segments[this.number];
-    const from = segment === undefined ? this.table.end : segment.from;
+    const from = segment === undefined ? this.end : segment.from;
     if (this.at < from) return this.gapTo(from);
     if (segment === undefined) return null;
     const isWhole = this.ahead === 0 && this.at === segment.from;

@@ -229,7 +229,7 @@ class ThreadScan implements Operator {
 
   next(): Pulled {
     const { context, list, program } = this;
-    this.scan ??= new SegmentScan(program, list, context, CHUNK_ROWS, null, this.bound);
+    this.scan ??= new SegmentScan(program, list, context, CHUNK_ROWS, { gte: null, lt: null }, this.bound);
     for (;;) {
       context.checkpoint();
       this.adapt();
