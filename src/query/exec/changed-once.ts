@@ -32,6 +32,8 @@ export class RowsChangedOnce {
 function givesRowsOnce(input: Plan): boolean {
   switch (input.kind) {
     case "scan":
+    case "pointget":
+    case "indexscan":
       return true;
     case "filter":
     case "project":
