@@ -52,7 +52,8 @@ export function actorShared(
 ): ActorShared {
   const warn = (message: string, fields: object): void => output.log("warn", message, fields);
   const { startInference } = output;
-  const { columnSegmentBytes, spillBytesMax } = config.storage;
+  const { columnSegmentBytes, spillBytesMax, encryption } = config.storage;
+  const spillTo = join(dataDirectory, `spill-${actor}`);
   const toLibrary: Parameters<typeof modelsOptions>[1] = {
     ...{ warn, startInference },
     toLibrary: (message) => output.control({ kind: "library", message }),
@@ -63,7 +64,7 @@ export function actorShared(
     ...own,
     models,
     segments: new SegmentCache(columnSegmentBytes),
-    spill: spillBytesMax > 0 ? new SpillArea(join(dataDirectory, `spill-${actor}`), spillBytesMax) : null,
+    spill: spillBytesMax > 0 ? new SpillArea(spillTo, spillBytesMax, undefined, encryption) : null,
     claims: new ClaimVerifier(claimVerifierOptions(config, models, claimBundles, warn)),
     providers: new TenantProviders(config, models, secret),
     tasks: output.tasks ?? null,

@@ -51,6 +51,7 @@ export async function openPartition(
     durability: storage.durability === "fsync" ? "fsync" : { intervalMs: storage.syncIntervalMs },
     versionBytesMax: storage.versionBytesMax,
     identity: { installation: settings.installation, partition: number },
+    secret: storage.encryption ? settings.secret : null,
     onFlush: events.flushing,
     onFlushed: events.flushed,
     onDurable: events.durable,
@@ -63,7 +64,7 @@ export async function openPartition(
   });
   const indexDirectory = openShard === null && tenures !== "copy" ? join(directory, "indexes") : null;
   if (storage.durability !== "fsync" && indexDirectory !== null)
-    await removeNewerFiles(indexDirectory, shard.appliedSequence);
+    await removeNewerFiles(indexDirectory, shard.appliedSequence, (tenant) => shard.options.keys?.of(tenant) ?? null);
   const isOwned = tenures !== null && tenures !== "copy";
   const gate = isOwned ? new TenuredGate((send, fail) => tenures.confirm(number, send, fail)) : new OutputGate();
   return new Partition(number, shard, settings.config, events.wroteSomething, shared, indexDirectory, gate);

@@ -104,6 +104,7 @@ export class Partition implements TenantHost {
       ...indexes,
       directory: indexDirectory,
       store: shard,
+      keyOf: (tenant) => shard.options.keys?.of(tenant) ?? null,
       durable: () => this.durable(),
     });
     this.openedSequence = shard.appliedSequence;
@@ -133,6 +134,8 @@ export class Partition implements TenantHost {
     const bytesMax = config.storage.columnFilesBytesMax;
     const build = shared.tasks?.buildColumns;
     if (build === undefined || bytesMax === 0 || shared.segments.bytesMax === 0) return;
+    // Its files would not be encrypted.
+    if (shard.options.keys != null) return;
     this.columns = new ColumnStore({
       directory: join(directory, "columns"),
       engineDirectory: join(directory, "rocksdb"),

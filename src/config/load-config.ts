@@ -154,6 +154,17 @@ function contradictions(
   ] as const) {
     check(file === "" || isReadable(file), key, `names ${JSON.stringify(file)}, which cannot be read`);
   }
+  const { encryption } = config.storage;
+  check(
+    !encryption || config.secrets.keyFile !== "",
+    "storage.encryption",
+    "needs secrets.key_file: without it the keys would lie beside the data",
+  );
+  check(
+    !encryption || config.cluster.url === "",
+    "storage.encryption",
+    "is not for clusters: etcd and checkpoints would have the data unencrypted",
+  );
   const { apiKeyEnv, apiKeyFile } = query.aiService;
   check(
     apiKeyEnv === "" || apiKeyFile === "",

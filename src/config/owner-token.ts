@@ -30,6 +30,7 @@ export async function ownerToken(config: Config, username: string): Promise<stri
     const id = readInstallation(dir)?.id;
     const shard = await openShardOnDisk(directory, {
       ...(id === undefined ? {} : { identity: { installation: id, partition: 0 } }),
+      secret: config.storage.encryption ? openSecret(dir, config.secrets) : null,
       segmentBytes: config.storage.logSegmentBytes,
       retentionBytes: config.storage.logRetentionBytes,
     });

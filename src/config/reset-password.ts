@@ -39,6 +39,7 @@ export async function resetPassword(options: ResetPasswordOptions): Promise<stri
     const id = readInstallation(config.data.dir)?.id;
     const shard = await openShardOnDisk(directory, {
       ...(id === undefined ? {} : { identity: { installation: id, partition: 0 } }),
+      secret: config.storage.encryption ? openSecret(config.data.dir, config.secrets) : null,
       segmentBytes: config.storage.logSegmentBytes,
       retentionBytes: config.storage.logRetentionBytes,
     });

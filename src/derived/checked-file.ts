@@ -2,6 +2,8 @@
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
+import type { DataKey } from "../storage/tenant-keys.js";
+import { sealedChunks } from "./sealed-file.js";
 
 /**
  * Writes the chunks (none of them empty: the checksum of nothing begins anew) and their CRC-32, u32 little-endian,
@@ -12,19 +14,14 @@ export async function replaceChecked(
   path: string,
   chunks: Iterable<Uint8Array>,
   durable: () => Promise<void>,
+  key: DataKey | null = null,
 ): Promise<void> {
   const beside = `${path}.new`;
   await mkdir(dirname(path), { recursive: true });
   const file = await open(beside, "w");
   try {
-    let sum = 0;
-    for (const chunk of chunks) {
-      sum = crc32(chunk, sum);
-      await file.writeFile(chunk);
-    }
-    const tail = Buffer.allocUnsafe(4);
-    tail.writeUInt32LE(sum);
-    await file.writeFile(tail);
+    const content = withSum(chunks);
+    for (const chunk of key === null ? content : sealedChunks(path, key, content)) await file.writeFile(chunk);
     await file.sync();
     await durable();
   } catch (error) {
@@ -34,4 +31,15 @@ export async function replaceChecked(
     await file.close();
   }
   await rename(beside, path);
+}
+
+function* withSum(chunks: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let sum = 0;
+  for (const chunk of chunks) {
+    sum = crc32(chunk, sum);
+    yield chunk;
+  }
+  const tail = Buffer.allocUnsafe(4);
+  tail.writeUInt32LE(sum);
+  yield tail;
 }

@@ -18,7 +18,7 @@ import { createOrderedMap, keyText, type OrderedMap } from "../storage/ordered-m
 import { REPLAY_BYTES_MAX, ReplayedRows } from "../storage/replayed-rows.js";
 import { type NewerEntries, readSome } from "../storage/store.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
-import { type IndexContent, type IndexFile, readIndexFile } from "./index-file.js";
+import { type IndexContent, type IndexFile, readIndexFile, type SavedIndex } from "./index-file.js";
 import { SlotMarks } from "./slot-marks.js";
 import { SlotNames } from "./slot-names.js";
 
@@ -229,14 +229,14 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   /** Makes it ready. Rejects when `turns` does; then it is of no use. */
-  async open(path: string | null, turns: Turns, damaged: (reason: string) => void): Promise<void> {
+  async open(saved: SavedIndex | null, turns: Turns, damaged: (reason: string) => void): Promise<void> {
     // What is left of a large commit arrives by `applied`; the part before must be among what is read here.
     while (this.store.hasBacklog) await this.store.largeCommitDone();
     const upTo = this.store.appliedSequence;
     this.entries.clear();
     this.entryBytes = 0;
     const { definition, kind, itemsAt } = this;
-    const file = path === null ? null : await readIndexFile({ path, definition, kind, itemsAt, turns, damaged });
+    const file = saved === null ? null : await readIndexFile({ ...saved, definition, kind, itemsAt, turns, damaged });
     if (file === null) await this.readRecords(turns);
     else {
       await this.load(file, turns);

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Turns } from "../protocol/turns.js";
 import { SPACE, storageIdOf, tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
+import type { DataKey } from "../storage/tenant-keys.js";
 import { DerivedIndex, type IndexPlace, type IndexStore } from "./derived-index.js";
 import { foldWhileSaved, type HeldIndex, hasMore, isBehind, isOfKind, sleeps } from "./held-index.js";
 import type { IndexBody, IndexKind, IndexThreadsElsewhere } from "./index-body.js";
@@ -36,6 +37,8 @@ export interface DerivedIndexesOptions {
   /** Where files are; null: they are not kept. */
   readonly directory: string | null;
   readonly memory: IndexMemory;
+  /** Encrypts the tenant's files; null, or absent: nothing does. */
+  readonly keyOf?: (tenantNumber: number) => DataKey | null;
   /** Turns of the tenant's own for work in the background. */
   readonly turnsOf: (tenantNumber: number) => Turns;
   /** Resolves when all that was committed so far is on disk. */
@@ -65,7 +68,7 @@ export class DerivedIndexes {
   private isClosing = false;
 
   constructor(private readonly options: DerivedIndexesOptions) {
-    this.folder = new IndexFolder(options.directory);
+    this.folder = new IndexFolder(options.directory, options.keyOf ?? (() => null));
   }
 
   /**
@@ -357,8 +360,9 @@ export class DerivedIndexes {
     const turns = this.turnsOf(held);
     await turns.yieldTurn();
     if (index.state === "opening") {
-      const path = this.folder.pathOf(index.place);
-      await index.open(path, turns, (reason) => this.options.warn(`${path}: ${reason}; it is made anew`, index.place));
+      const saved = this.folder.placeOf(index.place);
+      const damaged = (reason: string) => this.options.warn(`${saved?.path}: ${reason}; it is made anew`, index.place);
+      await index.open(saved, turns, damaged);
       index.unsaved = index.rowsRead;
       held.open();
     }
@@ -444,17 +448,17 @@ export class DerivedIndexes {
 
   private async save(held: HeldIndex, turns: Turns): Promise<void> {
     const { index } = held;
-    const path = this.folder.pathOf(index.place);
-    if (path === null || index.unsaved === 0) return;
+    const saved = this.folder.placeOf(index.place);
+    if (saved === null || index.unsaved === 0) return;
     const { unsaved } = index;
     const content = await index.content(turns);
     held.wake();
     if (content === null) return;
     try {
-      await this.folder.inOrder(path, () => writeIndexFile(path, content, this.options.durable));
+      await this.folder.inOrder(saved.path, () => writeIndexFile(saved, content, this.options.durable));
       index.unsaved -= unsaved;
     } catch (error) {
-      const reason = `${path}: ${(error as Error).message}; the index is rebuilt at the next start`;
+      const reason = `${saved.path}: ${(error as Error).message}; the index is rebuilt at the next start`;
       this.options.warn(reason, index.place);
     } finally {
       index.contentDone();

@@ -11,8 +11,10 @@ import { type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { giveWay, type Turns } from "../protocol/turns.js";
+import type { DataKey } from "../storage/tenant-keys.js";
 import { replaceChecked } from "./checked-file.js";
 import { type IndexBody, type IndexKind, type ItemsAt, LOADED_AHEAD } from "./index-body.js";
+import { contentOf, type FileContent } from "./sealed-file.js";
 
 const MAGIC = "TESSIDX2";
 /** Bytes of a read, keys between two looks at the clock, and bytes of a write. */
@@ -44,8 +46,14 @@ interface Head {
   readonly rest: number;
 }
 
-export interface IndexFileReading<Item, Body extends IndexBody<Item>> {
+/** Where an index is saved. */
+export interface SavedIndex {
   readonly path: string;
+  /** Of its tenant, where files are encrypted. */
+  readonly key?: DataKey | null;
+}
+
+export interface IndexFileReading<Item, Body extends IndexBody<Item>> extends SavedIndex {
   /** A file of another one is not read. */
   readonly definition: string;
   readonly kind: Pick<IndexKind<Item, Body>, "load" | "loadPieces">;
@@ -78,7 +86,8 @@ export async function readIndexFile<Item, Body extends IndexBody<Item>>(
       }),
   };
   try {
-    return await readFrom(new CheckedReader(file, (await file.stat()).size), { ...reading, turns: own });
+    const content = await contentOf(file, path, reading.key ?? null);
+    return await readFrom(new CheckedReader(content), { ...reading, turns: own });
   } catch (error) {
     if (ended !== null) throw ended;
     damaged((error as Error).message);
@@ -147,14 +156,11 @@ class CheckedReader {
   private at = 0;
   private sum = 0;
 
-  constructor(
-    private readonly file: FileHandle,
-    private readonly size: number,
-  ) {}
+  constructor(private readonly file: FileContent) {}
 
   /** Bytes before the checksum. */
   get left(): number {
-    return this.size - SUM_BYTES - this.at;
+    return this.file.size - SUM_BYTES - this.at;
   }
 
   async read(length: number, turns?: Turns): Promise<Buffer> {
@@ -190,19 +196,25 @@ class CheckedReader {
  * Removes files that stand at commits after `sequence`: where commits count as durable before they are on disk, a power
  * cut may have taken those, and others get their numbers. To be called before there are new ones.
  */
-export async function removeNewerFiles(directory: string, sequence: number): Promise<void> {
+export async function removeNewerFiles(
+  directory: string,
+  sequence: number,
+  keyOf: (tenant: number) => DataKey | null,
+): Promise<void> {
   const names = await readdir(directory).catch(() => []);
   for (const name of names) {
     const path = join(directory, name);
-    if (name.endsWith(".idx") && (await sequenceOf(path)) > sequence) await rm(path, { force: true });
+    if (name.endsWith(".idx") && (await sequenceOf(path, keyOf(Number.parseInt(name, 10)))) > sequence)
+      await rm(path, { force: true });
   }
 }
 
 /** The commit at which a file says to stand; infinite when it cannot say. */
-async function sequenceOf(path: string): Promise<number> {
+async function sequenceOf(path: string, key: DataKey | null): Promise<number> {
   const file = await open(path, "r");
   try {
-    const { buffer } = await file.read(Buffer.alloc(12 + HEAD_BYTES_MAX), 0, 12 + HEAD_BYTES_MAX, 0);
+    const buffer = Buffer.alloc(12 + HEAD_BYTES_MAX);
+    await (await contentOf(file, path, key)).read(buffer, 0, buffer.length, 0);
     return (JSON.parse(buffer.toString("utf8", 12, 12 + buffer.readUInt32LE(8))) as Head).sequence;
   } catch {
     return Number.POSITIVE_INFINITY;
@@ -261,8 +273,12 @@ export interface IndexContent {
 }
 
 /** Replaces the file. `durable` resolves when the commit that the content stands at can no longer be lost. */
-export async function writeIndexFile(path: string, content: IndexContent, durable: () => Promise<void>): Promise<void> {
-  await replaceChecked(path, chunksOf(partsOf(content)), durable);
+export async function writeIndexFile(
+  { path, key = null }: SavedIndex,
+  content: IndexContent,
+  durable: () => Promise<void>,
+): Promise<void> {
+  await replaceChecked(path, chunksOf(partsOf(content)), durable, key);
 }
 
 function* partsOf({ definition, sequence, keys, rest, body }: IndexContent): Generator<Uint8Array> {

@@ -1,6 +1,8 @@
 /** The files of a partition's indexes in memory, by tenant and index. Owned by derived-indexes.ts. */
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { DataKey } from "../storage/tenant-keys.js";
+import type { SavedIndex } from "./index-file.js";
 
 /** Which index, in a partition. */
 export interface IndexName {
@@ -13,9 +15,19 @@ export class IndexFolder {
   private readonly files = new Map<string, Promise<void>>();
 
   /** Null: no files are kept. */
-  constructor(private readonly directory: string | null) {}
+  constructor(
+    private readonly directory: string | null,
+    /** Encrypts the tenant's files; null: nothing does. */
+    private readonly keyOf: (tenantNumber: number) => DataKey | null,
+  ) {}
 
-  pathOf({ tenantNumber, indexId }: IndexName): string | null {
+  /** Null: no files are kept. */
+  placeOf(name: IndexName): SavedIndex | null {
+    const path = this.pathOf(name);
+    return path === null ? null : { path, key: this.keyOf(name.tenantNumber) };
+  }
+
+  private pathOf({ tenantNumber, indexId }: IndexName): string | null {
     return this.directory === null ? null : join(this.directory, `${tenantNumber}-${indexId}.idx`);
   }
 

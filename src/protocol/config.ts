@@ -112,6 +112,8 @@ export const ConfigSchema = section({
   storage: section({
     durability: Type.Enum(["fsync", "interval"]),
     syncIntervalMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
+    /** Of all that tenants store. */
+    encryption: Type.Boolean(),
     cacheBytes: Type.Integer({ minimum: MIB, maximum: TIB }),
     recordCacheBytes: Type.Integer({ minimum: 0, maximum: TIB }),
     /** Of each partition: half of it fills up before RocksDB writes it into files. */

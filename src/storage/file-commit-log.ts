@@ -21,10 +21,10 @@ import {
   type Loggable,
   type LogRecord,
   PARTS_IDS,
+  type PartsReference,
   partsKey,
   RECORD_KIND,
   type RecordHead,
-  readPartsKey,
   recordBytes,
   segmentHeader,
   segmentSalt,
@@ -33,6 +33,7 @@ import {
 import { type LogEnd, recoverLog } from "./log-recovery.js";
 import { damaged, follows, forEachRecord, type Segment, segmentPath, wholeOperations } from "./log-segment.js";
 import type { Operation } from "./operation.js";
+import type { RecordSeal } from "./sealed-record.js";
 import { SegmentReader } from "./segment-reader.js";
 import type { LoadPart } from "./sorted-run.js";
 
@@ -45,6 +46,8 @@ export interface FileCommitLogOptions {
   readonly retentionBytes?: number;
   /** Nothing is appended or trimmed: every attempt is told disk_full. */
   readonly isReadOnly?: boolean;
+  /** Encrypts what commits have in them; null, or absent: nothing does. */
+  readonly seal?: RecordSeal | null;
   /** The newest commit that the engine has: older segments than needed may be missing. Absent: not known. */
   readonly applied?: number;
   readonly warn?: ((message: string) => void) | undefined;
@@ -63,6 +66,7 @@ export class FileCommitLog implements CommitLog {
   private readonly segmentBytes: number;
   private readonly retentionBytes: number;
   private readonly isReadOnly: boolean;
+  private readonly seal: RecordSeal | null;
   /** Oldest first; the last one is appended to, through `file`. */
   private readonly segments: Segment[];
   private file: number | null = null;
@@ -106,6 +110,7 @@ export class FileCommitLog implements CommitLog {
     this.segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
     this.retentionBytes = options.retentionBytes ?? RETENTION_BYTES;
     this.isReadOnly = options.isReadOnly === true;
+    this.seal = options.seal ?? null;
     this.segments = found.segments;
     this.unsynced = found.unsynced;
     this.last = found.last;
@@ -194,8 +199,8 @@ export class FileCommitLog implements CommitLog {
           if (previous > end) return;
           const isEntry = head.kind !== RECORD_KIND.mark && head.kind !== RECORD_KIND.part;
           if (previous < fromSequence || !isEntry) continue;
-          const record = reader.record(head);
-          yield head.kind === RECORD_KIND.whole ? this.assemble(record, segment) : record;
+          const record = reader.record(head, this.seal);
+          yield head.kind === RECORD_KIND.whole ? this.assemble(reader.parts(), record, segment) : record;
         }
       } finally {
         reader.close();
@@ -204,12 +209,12 @@ export class FileCommitLog implements CommitLog {
   }
 
   /** The operations of a large commit, whose record is in the segment `last`. */
-  private assemble(record: LogRecord, last: Segment): LogEntry {
-    const reference = readPartsKey(record.operations[0]!.key);
+  private assemble(reference: PartsReference, record: LogRecord, last: Segment): LogEntry {
     const segments = this.segments.slice(0, this.segments.indexOf(last) + 1);
     this.parts.set(reference.id, { firstSegment: reference.firstSegment, sequence: record.sequence });
     const late = record.operations.slice(1);
-    const operations = wholeOperations(this.disk, segments, reference, late, (one) => this.checkKept(one));
+    const { disk, seal } = this;
+    const operations = wholeOperations(disk, segments, reference, late, (one) => this.checkKept(one), seal);
     const { sequence, micros, before } = record;
     return { sequence, micros, operations, gap: false, ...(before !== undefined && { before }) };
   }
@@ -335,12 +340,17 @@ export class FileCommitLog implements CommitLog {
     const bytes = this.buffer(length);
     // Parts of a commit to come may stand unsynced in earlier segments, although all commits there are durable.
     const durable = this.unsynced.length > 0 ? Math.min(this.durable, Math.max(segment.first - 2, 0)) : this.durable;
+    const salt = segment.salt!;
     let end = 0;
+    const starts: number[] = [];
     for (const record of records) {
       const own = record.parts === undefined ? kind : RECORD_KIND.whole;
-      end = writeRecord(bytes, end, { salt: segment.salt!, kind: own, durable }, record);
+      starts.push(end);
+      end = writeRecord(bytes, end, { salt, kind: own, durable }, record);
     }
-    this.writeBytes(segment, bytes.subarray(0, end));
+    const plain = bytes.subarray(0, end);
+    const written = this.seal === null ? plain : this.seal.sealed(plain, starts, salt, segment.length);
+    this.writeBytes(segment, written);
     this.last = commits.at(-1)!.sequence;
     if (kind !== RECORD_KIND.part) {
       segment.micros ??= commits[0]!.micros;
@@ -348,7 +358,7 @@ export class FileCommitLog implements CommitLog {
     }
     this.marked = kind === RECORD_KIND.mark;
     this.dirty = true;
-    this.bytesAppended += end;
+    this.bytesAppended += written.length;
   }
 
   private wholeOf(commit: Loggable): Loggable {

@@ -17,6 +17,9 @@ export const FORMAT_VERSION = 2;
 
 const FILE_NAME = "FORMAT";
 
+/** In the directory of an encrypted shard (tenant-keys.ts); made before the shard is opened for the first time. */
+export const KEYS_FOLDER = "keys";
+
 /** Which partition of which installation a directory is. */
 export interface ShardIdentity {
   /** The id in the data directory's file INSTALLATION. */

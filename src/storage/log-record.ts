@@ -4,13 +4,14 @@
  *   header  magic "TSRALOG\0" · u32 version · u32 salt · u32 CRC-32 of these
  *   record  u32 CRC-32 (seeded with the salt) of all that follows · u32 payload length · payload
  *   payload u8 kind · u48 sequence · u48 durable · f64 micros · u32 operations · operations
- *   (all little-endian; for an operation see operation-frame.ts)
+ *   (all little-endian; for an operation see operation-frame.ts, for encrypted ones sealed-record.ts)
  *
  * `durable` is the sequence that was known to be on the device when the record was written. It tells a torn tail from
  * damage: a bad record may only be dropped if no later record proves that it had been synced. The salt is random per
  * segment, so that no client can store a value that passes for a record.
  */
 import { randomInt } from "node:crypto";
+import { DbError } from "../protocol/errors.js";
 import type { Commit, LogEntry } from "./commit-log.js";
 import { memoryOf } from "./copy-bytes.js";
 import { crc32 } from "./crc32.js";
@@ -31,11 +32,19 @@ export const RECORD_KIND = { commit: 0, gap: 1, mark: 2, part: 3, whole: 4 } as 
 export type RecordKind = (typeof RECORD_KIND)[keyof typeof RECORD_KIND];
 
 export const CHECKSUM_BYTES = 4;
-const RECORD_HEADER_BYTES = 8;
-const PAYLOAD_FIXED_BYTES = 25;
+export const RECORD_HEADER_BYTES = 8;
+export const PAYLOAD_FIXED_BYTES = 25;
 /** Of one without operations. */
 export const RECORD_LEAST_BYTES = RECORD_HEADER_BYTES + PAYLOAD_FIXED_BYTES;
 const NOTHING: readonly Operation[] = [];
+
+/** The key of a frame of kind `sealed`: u32 tenant · u32 operations · u32 of them of `before`. */
+export const SEALED_KEY_BYTES = 12;
+
+export function countsOfSealed(bytes: Buffer, key: number): { readonly count: number; readonly beforeCount: number } {
+  const beforeCount = bytes.readUInt32LE(key + 8);
+  return { count: bytes.readUInt32LE(key + 4) - beforeCount, beforeCount };
+}
 
 /** A record without its operations. */
 export interface RecordHead {
@@ -76,6 +85,11 @@ export function partsKey({ id, firstSegment, operations }: PartsReference): Buff
 export function readPartsKey(bytes: Uint8Array): PartsReference {
   const key = Buffer.from(bytes.buffer, bytes.byteOffset, PARTS_KEY_BYTES);
   return { id: key.readUIntLE(0, 6), firstSegment: key.readUIntLE(6, 6), operations: key.readUIntLE(12, 6) };
+}
+
+/** What the record of a large commit says of its parts: its first operation, which is never encrypted. */
+export function partsReferenceOf(bytes: Buffer, offset: number): PartsReference {
+  return readPartsKey(bytes.subarray(offset + RECORD_HEADER_BYTES + PAYLOAD_FIXED_BYTES + FRAME_HEAD_BYTES));
 }
 
 /** Numbers of parts are below this. */
@@ -171,50 +185,88 @@ export function readHead(bytes: Buffer, offset: number, salt: number): RecordHea
   const end = payload + bytes.readUInt32LE(offset + 4);
   if (end > bytes.length || end < payload + PAYLOAD_FIXED_BYTES || bytes[payload]! > RECORD_KIND.whole) return null;
   if (bytes.readUInt32LE(offset) !== crc32(bytes.subarray(offset + 4, end), salt)) return null;
-  const all = bytes.readUInt32LE(payload + 21);
-  const beforeCount = countBefore(bytes, payload + PAYLOAD_FIXED_BYTES, all);
+  const { count, beforeCount } = countsOf(bytes, payload);
   return {
     kind: bytes[payload] as RecordKind,
     sequence: bytes.readUIntLE(payload + 1, 6),
     durable: bytes.readUIntLE(payload + 7, 6),
     micros: bytes.readDoubleLE(payload + 13),
-    count: all - beforeCount,
+    count,
     beforeCount,
     end,
   };
 }
 
-/** How many of the operations are of `before`; they come last. Only called on bytes whose checksum is right. */
-function countBefore(bytes: Buffer, offset: number, count: number): number {
-  let at = offset;
-  for (let i = 0; i < count; i++) {
-    if (bytes[at]! >= FRAME_KIND.before) return count - i;
+/** Operations, and those of `before`, which come last. Only called on bytes whose checksum is right. */
+function countsOf(bytes: Buffer, payload: number): { count: number; beforeCount: number } {
+  const frames = bytes.readUInt32LE(payload + 21);
+  let at = payload + PAYLOAD_FIXED_BYTES;
+  let [count, beforeCount] = [0, 0];
+  for (let i = 0; i < frames; i++) {
+    const kind = bytes[at]!;
+    if (kind === FRAME_KIND.sealed) {
+      const counts = countsOfSealed(bytes, at + FRAME_HEAD_BYTES);
+      count += counts.count;
+      beforeCount += counts.beforeCount;
+    } else if (kind >= FRAME_KIND.before) return { count, beforeCount: frames - i };
+    else count++;
     at += FRAME_HEAD_BYTES + bytes.readUInt16LE(at + 1) + bytes.readUInt32LE(at + 3);
   }
-  return 0;
+  return { count, beforeCount };
 }
 
-/** With the operations, which are views of the bytes. */
-export function recordOf(bytes: Buffer, offset: number, head: RecordHead): LogRecord {
-  const all = readOperations(bytes, offset + RECORD_HEADER_BYTES + PAYLOAD_FIXED_BYTES, head.count + head.beforeCount);
+/** Decrypts the frame of kind `sealed` at `at` of a record into frames. Null: its key is destroyed. */
+export type OpenFrame = (bytes: Buffer, at: number, record: number) => Buffer | null;
+
+/** With the operations, which are views of the bytes. `open`: where the log is encrypted. */
+export function recordOf(bytes: Buffer, offset: number, head: RecordHead, open: OpenFrame | null = null): LogRecord {
+  const payload = offset + RECORD_HEADER_BYTES;
+  const frames = bytes.readUInt32LE(payload + 21);
+  const operations: Operation[] = [];
+  const before: Operation[] = [];
+  readFrames(
+    bytes,
+    payload + PAYLOAD_FIXED_BYTES,
+    frames,
+    (frame) => {
+      const opened = open === null ? unreadable() : open(bytes, frame, offset);
+      if (opened !== null) readFrames(opened, 0, Number.POSITIVE_INFINITY, unreadable, operations, before);
+    },
+    operations,
+    before,
+  );
   const gap = head.kind === RECORD_KIND.gap;
-  if (head.beforeCount === 0) return { ...head, gap, operations: all };
-  return { ...head, gap, operations: all.slice(0, head.count), before: all.slice(head.count) };
+  return before.length === 0 ? { ...head, gap, operations } : { ...head, gap, operations, before };
 }
 
-/** Only called on bytes whose checksum is right. */
-function readOperations(bytes: Buffer, offset: number, count: number): Operation[] {
-  const operations = new Array<Operation>(count);
+function unreadable(): never {
+  throw new DbError("partition_damaged", "The commit log is encrypted, and it is read without a key.");
+}
+
+/** Only called on bytes whose checksum is right. So many frames, or those up to the end. */
+function readFrames(
+  bytes: Buffer,
+  offset: number,
+  frames: number,
+  sealed: (at: number) => void,
+  operations: Operation[],
+  before: Operation[],
+): void {
   let at = offset;
-  for (let i = 0; i < count; i++) {
+  for (let i = 0; i < frames && at < bytes.length; i++) {
     const kind = bytes[at]!;
+    const start = at;
     const key = at + FRAME_HEAD_BYTES;
     const value = key + bytes.readUInt16LE(at + 1);
     at = value + bytes.readUInt32LE(at + 3);
+    if (kind === FRAME_KIND.sealed) {
+      sealed(start);
+      continue;
+    }
     const isThere = kind === FRAME_KIND.put || kind === FRAME_KIND.before;
-    operations[i] = { key: bytes.subarray(key, value), value: isThere ? bytes.subarray(value, at) : null };
+    const operation = { key: bytes.subarray(key, value), value: isThere ? bytes.subarray(value, at) : null };
+    (kind >= FRAME_KIND.before ? before : operations).push(operation);
   }
-  return operations;
 }
 
 /** What bytes say of themselves, if they are a record. */
@@ -241,7 +293,7 @@ export function claimOf(bytes: Buffer, offset: number, end: number): RecordClaim
   for (let i = 0; i < count; i++) {
     if (at + FRAME_HEAD_BYTES > bytes.length) return claimed();
     const kind = bytes[at]!;
-    if (kind < FRAME_KIND.put || kind > FRAME_KIND.absentBefore) return null;
+    if (kind < FRAME_KIND.put || kind > FRAME_KIND.sealed) return null;
     at += FRAME_HEAD_BYTES + bytes.readUInt16LE(at + 1) + bytes.readUInt32LE(at + 3);
     if (at > after) return null;
   }

@@ -5,7 +5,7 @@
  */
 import { lastMicros } from "./commit-log.js";
 import type { Disk } from "./disk.js";
-import { isHeaderMissing, RECORD_KIND, type RecordHead, readPartsKey, SEGMENT_HEADER_BYTES } from "./log-record.js";
+import { isHeaderMissing, RECORD_KIND, type RecordHead, SEGMENT_HEADER_BYTES } from "./log-record.js";
 import { isAttestedAfter, loadHeader } from "./log-search.js";
 import { damaged, follows, forEachRecord, listSegments, type Segment } from "./log-segment.js";
 import { SegmentReader } from "./segment-reader.js";
@@ -200,7 +200,7 @@ function lacksParts(
   parts: PartCounts,
 ): boolean {
   if (head.kind !== RECORD_KIND.whole) return false;
-  const reference = readPartsKey(reader.record(head).operations[0]!.key);
+  const reference = reader.parts();
   if (reference.firstSegment < segments[0]!.first) return false;
   let found = 0;
   for (const segment of segments) {

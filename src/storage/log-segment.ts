@@ -5,6 +5,7 @@ import { LogLacks } from "./commit-log.js";
 import type { Disk } from "./disk.js";
 import { type PartsReference, RECORD_KIND, type RecordHead } from "./log-record.js";
 import type { Operation } from "./operation.js";
+import type { RecordSeal } from "./sealed-record.js";
 import { type SegmentFile, SegmentReader } from "./segment-reader.js";
 
 const SUFFIX = ".log";
@@ -49,6 +50,7 @@ export function wholeOperations(
   reference: PartsReference,
   late: readonly Operation[],
   checkKept: (segment: Segment) => void,
+  seal: RecordSeal | null,
 ): Iterable<Operation> {
   return {
     *[Symbol.iterator]() {
@@ -61,7 +63,7 @@ export function wholeOperations(
           for (let head = reader.head(); head !== null; head = reader.head()) {
             if (!isPartOf(head, reference)) continue;
             found += head.count;
-            yield* reader.record(head).operations;
+            yield* reader.record(head, seal).operations;
           }
         } finally {
           reader.close();

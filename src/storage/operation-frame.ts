@@ -3,6 +3,8 @@
  *
  *   u8 1 put, 2 delete, 3 held before, 4 not there before · u16 key length · u32 value length · key · value
  *   (all little-endian)
+ *
+ * In an encrypted log, 5 stands for neighbouring operations of one tenant: sealed-record.ts.
  */
 export const FRAME_KIND = {
   put: 1,
@@ -10,6 +12,7 @@ export const FRAME_KIND = {
   /** What a key held before the commit; see Commit.before. */
   before: 3,
   absentBefore: 4,
+  sealed: 5,
 } as const;
 
 /** Of the kind and the lengths. */

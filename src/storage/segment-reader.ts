@@ -7,6 +7,8 @@ import {
   claimedBytes,
   claimOf,
   type LogRecord,
+  type PartsReference,
+  partsReferenceOf,
   RECORD_LEAST_BYTES,
   type RecordHead,
   readHead,
@@ -14,6 +16,8 @@ import {
   SEGMENT_HEADER_BYTES,
   segmentSalt,
 } from "./log-record.js";
+
+import type { RecordSeal } from "./sealed-record.js";
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
@@ -80,9 +84,16 @@ export class SegmentReader {
     return { ...head, end: this.at };
   }
 
-  /** The record that `head` has just given, whole. */
-  record(head: RecordHead): LogRecord {
-    return recordOf(this.bytes, this.begin - this.start, head);
+  /** The record that `head` has just given, whole. `seal`: opens what is encrypted. */
+  record(head: RecordHead, seal: Pick<RecordSeal, "opener"> | null): LogRecord {
+    const { salt } = this.segment;
+    const open = seal === null ? null : seal.opener(salt!, this.begin);
+    return recordOf(this.bytes, this.begin - this.start, head, open);
+  }
+
+  /** Of a large commit's record, which `head` has just given. */
+  parts(): PartsReference {
+    return partsReferenceOf(this.bytes, this.begin - this.start);
   }
 
   /** Sees to it that the next record's bytes are there; false: the segment ends before. */

@@ -5,6 +5,7 @@ import type { Engine } from "./engine.js";
 import type { LargeCommitSizes } from "./large-commit.js";
 import type { LayeredEngine } from "./layered-engine.js";
 import type { Operation } from "./operation.js";
+import type { TenantKeys } from "./tenant-keys.js";
 import type { Isolation } from "./transaction.js";
 
 export interface ShardOptions {
@@ -12,6 +13,8 @@ export interface ShardOptions {
   /** The same, or what stands behind it: keeps the past and the branches. Absent: there is no such thing. */
   readonly layers?: LayeredEngine;
   readonly log: CommitLog;
+  /** Encrypt what log and engine store; null, or absent: nothing does. */
+  readonly keys?: TenantKeys | null;
   /** When commits count as durable: after an fsync (the default), or at once with an fsync every so often. */
   readonly durability?: "fsync" | { readonly intervalMs: number };
   /**

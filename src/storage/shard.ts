@@ -46,7 +46,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
   readonly log: CommitLog;
   readonly largeSizes: LargeCommitSizes;
   readonly unseenBytes: number;
-  private readonly options: ShardOptions;
+  readonly options: ShardOptions;
   private readonly open = new OpenTransactions();
   private readonly counters = newCounters();
   /** Set: commits that need room are refused with it. */

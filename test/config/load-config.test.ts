@@ -84,6 +84,7 @@ t.test("every key can be set by its variable", async (t) => {
       "server.cors.enabled": "TESSERA_SERVER_CORS_ORIGINS",
       "transactions.max_seconds": "TESSERA_TRANSACTIONS_TIMEOUT_SECONDS",
       "auth.login.delay_seconds_max": "TESSERA_AUTH_LOGIN_DELAY_SECONDS",
+      "storage.encryption": "TESSERA_SECRETS_KEY_FILE",
     };
     const companion = companions[key];
     if (text === "") continue;

@@ -60,3 +60,44 @@ t.test("what acts outside of its transaction is refused", async (t) => {
     t.match(structuredContent, { error: { message: /dry run/ } }, JSON.stringify(structuredContent));
   }
 });
+
+t.test("a training, an evaluation and the life of a branch are planned", async (t) => {
+  const training = { collection: "points", target: "y", max_trials: 3, model_name: "planned", dry_run: true };
+  const { structuredContent: planned } = await tool("train_model", training);
+  t.match(planned, {
+    dry_run: true,
+    plan: { model_name: "planned", target: "y", rows: 30, features: ["x"], max_trials: 3 },
+  });
+  t.match((await tool("list_models", {})).structuredContent, { count: 0 });
+  t.match(await tool("train_model", { ...training, target: "z" }), {
+    isError: true,
+    structuredContent: { error: { message: /no column "z"/ } },
+  });
+
+  await server.expect(201, "POST", "/v1/collections", { name: "doc" });
+  await server.expect(201, "POST", "/v1/collections/doc/documents", { id: "a", text: "fresh bread" });
+  const pairs = [
+    { query: "bread", relevant: ["a"] },
+    { query: "milk", relevant: ["gone"] },
+  ];
+  const measuring = { collection: "doc", pairs, dry_run: true };
+  t.match((await tool("evaluate_retrieval", measuring)).structuredContent, {
+    dry_run: true,
+    plan: { questions: 2, searches: 2, missing_documents: 1, settings: [{ mode: "text" }], keep: true },
+  });
+  t.match((await tool("list_evaluations", {})).structuredContent, { evaluations: { length: 0 } });
+
+  t.match((await tool("branch", { name: "trial", dry_run: true })).structuredContent, {
+    dry_run: true,
+    plan: { name: "trial", from: null, start: null, expires_at: String, branches: 0 },
+  });
+  t.equal((await tool("branch", { name: "trial" })).isError, false, "its name is free");
+  t.match(await tool("branch", { name: "trial", dry_run: true }), { isError: true }, "and now it is not");
+  await tool("branch_execute", { branch: "trial", sql: "DELETE FROM points WHERE x > 10" });
+  t.match((await tool("branch_delete", { branch: "trial", dry_run: true })).structuredContent, {
+    dry_run: true,
+    plan: { branch: { name: "trial" }, lost: { tables: [{ table: "points", removed: 20 }] } },
+  });
+  t.equal((await tool("diff", { branch: "trial" })).isError, false, "it is still there");
+  t.equal((await tool("branch_delete", { branch: "trial" })).isError, false);
+});

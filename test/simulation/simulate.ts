@@ -42,6 +42,8 @@ export async function simulate(seed: number, sabotage: { readonly disksLie?: boo
     const node = new SimulatedNode(loop, {
       actors: random.between(1, 2),
       partitions: random.between(2, 3),
+      // The keys are on a disk that does not lie.
+      isEncrypted: seed % 3 === 0 && sabotage.disksLie !== true,
       logBytes: random.pick([65_536, 1 << 20, 8 << 20]),
       ...sabotage,
     });

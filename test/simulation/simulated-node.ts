@@ -5,7 +5,9 @@
  * models, task threads. Backups have virtual files.
  */
 
-import { basename } from "node:path";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { Actor } from "../../src/actor/actor.js";
 import type { OpenShard } from "../../src/actor/open-partition.js";
 import { loadConfig } from "../../src/config/load-config.js";
@@ -29,7 +31,10 @@ import type { ActorSettings, FromActor, ToActor } from "../../src/protocol/messa
 import { CachedEngine } from "../../src/storage/cached-engine.js";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { LayeredEngine } from "../../src/storage/layered-engine.js";
+import { SealedEngine } from "../../src/storage/sealed-engine.js";
+import { recordSeal } from "../../src/storage/sealed-record.js";
 import { Shard } from "../../src/storage/shard.js";
+import { TenantKeys } from "../../src/storage/tenant-keys.js";
 import { memoryLogger } from "../gateway/memory-logger.js";
 import { FaultyDisk, FaultyEngine } from "./faulty-storage.js";
 import { VirtualFiles } from "./virtual-files.js";
@@ -67,6 +72,8 @@ export interface NodeOptions {
   readonly partitions: number;
   /** That the commit log keeps, so that backups can continue others. */
   readonly logBytes?: number;
+  /** What is stored is encrypted. */
+  readonly isEncrypted?: boolean;
   /** Disks say that they have synced and have not: to see that the simulation would notice. */
   readonly disksLie?: boolean;
 }
@@ -83,6 +90,8 @@ export class SimulatedNode {
   /** Of all partitions; where their backups are. */
   readonly files: VirtualFiles;
   readonly engines: FaultyEngine[];
+  /** On the real disk, for each partition: keys are there before anything that they encrypt. Null: there are none. */
+  private readonly keyFolders: readonly string[] | null;
   readonly threads: SimulatedThread[] = [];
   pool: ActorPool | null = null;
   /** What the log says that is no consequence of a fault. */
@@ -101,6 +110,9 @@ export class SimulatedNode {
     const numbers = Array.from({ length: options.partitions }, (_, i) => i);
     this.disks = numbers.map(() => new FaultyDisk(loop, loop.random, options.disksLie === true));
     this.engines = numbers.map(() => new FaultyEngine(loop.random));
+    this.keyFolders =
+      options.isEncrypted === true ? numbers.map(() => mkdtempSync(join(tmpdir(), "tessera-keys-"))) : null;
+    for (const folder of this.keyFolders ?? []) process.once("exit", () => rmSync(folder, { recursive: true }));
     this.files = new VirtualFiles(DATA, loop, loop.random);
     this.files.install();
     this.gateway = new Owner("gateway");
@@ -162,14 +174,17 @@ export class SimulatedNode {
     const partition = Number(basename(directory).slice("partition-".length));
     const engine = this.engines[partition]!.reopened();
     this.engines[partition] = engine;
+    const { keyFolders } = this;
+    const keys = keyFolders === null ? null : new TenantKeys(keyFolders[partition]!, SECRET, null);
     const log = await FileCommitLog.open({
+      seal: keys === null ? null : recordSeal(keys),
       segmentBytes: 65_536,
       retentionBytes: this.options.logBytes ?? 65_536,
       directory: "log",
       disk: this.disks[partition]!,
     });
-    const layers = new LayeredEngine(engine);
-    return Shard.open({ ...options, engine: new CachedEngine(layers, 1 << 20), layers, log });
+    const layers = new LayeredEngine(keys === null ? engine : new SealedEngine(engine, keys));
+    return Shard.open({ ...options, engine: new CachedEngine(layers, 1 << 20), layers, log, keys });
   };
 
   /** The thread ends at once; the supervisor sees it. */

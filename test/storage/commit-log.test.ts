@@ -443,7 +443,7 @@ t.test("records are the same however many bytes are read at a time", async (t) =
     const records: unknown[] = [];
     // A copy: the bytes are of use until the next record.
     const keep = (head: RecordHead, reader: SegmentReader): void =>
-      void records.push(JSON.parse(JSON.stringify(reader.record(head))));
+      void records.push(JSON.parse(JSON.stringify(reader.record(head, null))));
     forEachRecord(disk, segment!, keep, chunkBytes);
     return records;
   };

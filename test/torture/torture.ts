@@ -72,6 +72,7 @@ export class Torture {
     readonly disk: SmallDisk | null,
     private readonly provider: FakeProvider,
     private readonly random: SeededRandom,
+    private readonly secrets: string,
   ) {
     this.works = allWorks(server);
   }
@@ -79,8 +80,12 @@ export class Torture {
   static async start(seed: number): Promise<Torture> {
     const provider = await FakeProvider.start(() => ({ pieces: openaiPieces(["Yes", "."]) }));
     const disk = SmallDisk.mount();
+    const secrets = mkdtempSync(join(tmpdir(), "tessera-keys-"));
+    writeFileSync(join(secrets, "key"), Buffer.alloc(32, 1), { mode: 0o600 });
     const environment = {
       TESSERA_ACTORS: "2",
+      // Of every two seeds one.
+      ...(seed % 2 === 0 && { TESSERA_STORAGE_ENCRYPTION: "true", TESSERA_SECRETS_KEY_FILE: join(secrets, "key") }),
       ...provider.settings("m-1"),
       TESSERA_QUERY_AI_SERVICE_API_KEY_ENV: "LLM_KEY",
       LLM_KEY: "a key",
@@ -88,7 +93,7 @@ export class Torture {
       TESSERA_STORAGE_LOG_RETENTION_BYTES: String(1024 * 1024),
     };
     const server = await TestServer.start(environment, disk === null ? undefined : join(disk.path, "data"));
-    const torture = new Torture(server, disk, provider, new SeededRandom(seed));
+    const torture = new Torture(server, disk, provider, new SeededRandom(seed), secrets);
     for (const { work } of torture.works) await work.prepare();
     return torture;
   }
@@ -97,6 +102,7 @@ export class Torture {
     await this.server.stop();
     this.disk?.unmount();
     await this.provider.close();
+    rmSync(this.secrets, { recursive: true });
   }
 
   /** Of every ten rounds two kill while the server starts, and three fill the disk where that can be done. */

@@ -32,7 +32,7 @@ async function saved(path: string, saving: VectorBody): Promise<void> {
   const all = { pieces: [keys.slice(0, 9), keys.slice(9)], count: keys.length, characters: keys.join("").length };
   const rest = { pieces: [["r"]], count: 1, characters: 1 };
   const content = { definition: NAME, sequence: 9, keys: all, rest, body: saving.saveNow() };
-  await writeIndexFile(path, content, () => Promise.resolve());
+  await writeIndexFile({ path }, content, () => Promise.resolve());
   saving.saved();
 }
 

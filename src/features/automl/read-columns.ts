@@ -53,8 +53,11 @@ const CELLS_A_STEP = 64;
 const MICROS_PER_MS = 1000;
 const MS_PER_DAY = 86_400_000;
 
-/** Throws invalid_request for what cannot be trained on. */
-export async function readTrainingData(request: Request, spec: TrainSpec): Promise<TrainingData> {
+/**
+ * `embeds` false: texts that a training would make vectors of stay texts, so no model is asked. Throws invalid_request
+ * for what cannot be trained on.
+ */
+export async function readTrainingData(request: Request, spec: TrainSpec, embeds = true): Promise<TrainingData> {
   const { sql, params, expand = null } = spec.source;
   const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
   let filling: Filling | null = null;
@@ -65,10 +68,10 @@ export async function readTrainingData(request: Request, spec: TrainSpec): Promi
   await session.execute({ sql, params, maxRows: AUTOML_ROWS_MAX + 1, collector, request }, (tx) =>
     request.tenant.rollback(tx),
   );
-  return finish(request, spec, filling!);
+  return finish(request, spec, filling!, embeds);
 }
 
-async function finish(request: Request, spec: TrainSpec, filling: Filling): Promise<TrainingData> {
+async function finish(request: Request, spec: TrainSpec, filling: Filling, embeds: boolean): Promise<TrainingData> {
   const { target, features, timeColumn } = spec;
   const { only } = spec.source;
   const isAsked = (name: string): boolean =>
@@ -82,8 +85,8 @@ async function finish(request: Request, spec: TrainSpec, filling: Filling): Prom
     await takeSteps(request, hashColumn(hash, column));
     const mayEmbed = column.kind === "text" && column.name !== target && column.name !== timeColumn;
     const isProse = mayEmbed && (await takeSteps(request, looksLikeProse(column)));
-    const vectors = isProse ? await embed(request, column) : null;
-    if (vectors !== null) embedded.push(column.name);
+    const vectors = isProse && embeds ? await embed(request, column) : null;
+    if (isProse && (vectors !== null || !embeds)) embedded.push(column.name);
     columns.push(vectors ?? column);
     if (request.shouldYield()) await request.yieldTurn();
   }

@@ -14,6 +14,7 @@ import { JOBS } from "../jobs/jobs.js";
 import { ownTogether } from "../statements/run-together.js";
 import { endTraining, TRAINING } from "./end-training.js";
 import { findJob, insertJob, type TrainingJob } from "./job-store.js";
+import { readTrainingData } from "./read-columns.js";
 import type { TrainSpec } from "./train-spec.js";
 import { checkCallback } from "./webhook.js";
 
@@ -32,13 +33,9 @@ export async function startTraining(
   { spec, name, experiment, callbackUrl }: TrainingOrder,
   commit: (tx: Tx, job: TrainingJob) => void = (tx) => request.commitPart(tx),
 ): Promise<TrainingJob> {
-  const { partition, tenant } = request;
-  if (request.readOnly) throw new DbError("forbidden", "The credential is read-only and may not train models.");
-  if (partition.tasks?.models === undefined) {
-    throw new DbError("not_supported", "Models cannot be trained here: the server has no training threads.");
-  }
+  const { partition } = request;
   if (callbackUrl !== undefined) checkCallback(callbackUrl, partition.config);
-  partition.part(JOBS).queue.admit(tenant.number, TRAINING);
+  requireRoomToTrain(request);
   const id = `job_${randomUUID()}`;
   const record = recordOf(request, id);
   const job = await ownTogether(
@@ -56,6 +53,29 @@ export async function startTraining(
   );
   partition.part(JOBS).queue.start(record);
   return job;
+}
+
+/** Throws forbidden, not_supported and rate_limited where no training can begin. */
+function requireRoomToTrain({ partition, tenant, readOnly }: Request): void {
+  if (readOnly) throw new DbError("forbidden", "The credential is read-only and may not train models.");
+  if (partition.tasks?.models === undefined) {
+    throw new DbError("not_supported", "Models cannot be trained here: the server has no training threads.");
+  }
+  partition.part(JOBS).queue.admit(tenant.number, TRAINING);
+}
+
+/** What a training would do and with how much, after all that can be found wrong with it before it begins. */
+export async function plannedTraining(request: Request, { spec, name }: Pick<TrainingOrder, "spec" | "name">) {
+  requireRoomToTrain(request);
+  const { columns, rows, embedded } = await readTrainingData(request, spec, false);
+  const { target, task, algorithms = null, metric = null, maxTrials, timeBudgetMs, seed } = spec;
+  const isFeature = (column: string): boolean => column !== target && column !== spec.timeColumn;
+  return {
+    ...{ model_name: name, task, target, algorithms, metric, max_trials: maxTrials, seed, rows },
+    time_budget_seconds: timeBudgetMs / 1000,
+    features: columns.filter((column) => isFeature(column.name)).map((column) => column.name),
+    embedded_features: embedded,
+  };
 }
 
 function newJob(userId: string, id: string, name: string, experiment: string | null, spec: TrainSpec): TrainingJob {

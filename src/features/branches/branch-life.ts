@@ -2,6 +2,7 @@
 import type { Partition } from "../../actor/partition.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Branch } from "../../storage/branch-list.js";
+import { destroyKeys } from "../../storage/destroy-keys.js";
 import { branchEnded, isEnding } from "../../storage/ending-branches.js";
 import { branchKey, historyRecordKey } from "../../storage/history-keys.js";
 import { CLEARED, jobsOfTenantPrefix, prefixRange, retiredKey, tenantPrefix } from "../../storage/keys.js";
@@ -15,18 +16,10 @@ const ENDS_AT_ONCE = 4;
  * backup reads it.
  */
 export function endBranch(partition: Partition, number: number): void {
+  requireEndable(partition, number);
   const layers = partition.shard.layers!;
   const branch = layers.branchOf(number)!;
   const { name, root } = branch;
-  const others = layers.branchesOf(number).map((each) => `"${layers.branchOf(each)!.name}"`);
-  if (others.length > 0) {
-    const names = others.slice(0, 10).join(", ");
-    throw new DbError("conflict", `The branch "${name}" has branches: ${names}. Delete those first.`);
-  }
-  if (branch.readers > 0) {
-    const message = `The branch "${name}" is being backed up. Delete it when that is done, or cancel the backup.`;
-    throw new DbError("conflict", message, { retry_after_seconds: 5 });
-  }
   silence(partition, number, `the branch "${name}" was deleted`);
   const tx = partition.shard.begin({ isolation: "read committed" });
   const jobs = tx.scan({ ...prefixRange(jobsOfTenantPrefix(number)), only: "keys" });
@@ -38,6 +31,23 @@ export function endBranch(partition: Partition, number: number): void {
   partition.tenant(root).commit(tx);
   branch.endedBy = partition.shard.committedSequence;
   partition.forget(number);
+  // If that fails, the shard has failed, and does it when it is opened again.
+  destroyKeys(partition.shard, number).catch(() => undefined);
+}
+
+/** Throws conflict where `endBranch` does. */
+export function requireEndable({ shard }: Partition, number: number): void {
+  const layers = shard.layers!;
+  const { name, readers } = layers.branchOf(number)!;
+  const others = layers.branchesOf(number).map((each) => `"${layers.branchOf(each)!.name}"`);
+  if (others.length > 0) {
+    const names = others.slice(0, 10).join(", ");
+    throw new DbError("conflict", `The branch "${name}" has branches: ${names}. Delete those first.`);
+  }
+  if (readers > 0) {
+    const message = `The branch "${name}" is being backed up. Delete it when that is done, or cancel the backup.`;
+    throw new DbError("conflict", message, { retry_after_seconds: 5 });
+  }
 }
 
 /** Whether it is still that branch, and not about to end. */

@@ -26,19 +26,9 @@ export async function createBranch(request: Request, body: BodyOf<"branches.crea
   const { partition } = request;
   const { shard } = partition;
   const layers = layersOf(request);
-  const root = rootOf(request);
-  const origin = body.from == null ? request.tenant.number : branchNumber(request, body.from, "from");
-  const making = `${partition.number}/${root}/${body.name}`;
-  const start = body.as_of === undefined ? null : await startOf(request, origin, body.as_of);
+  const { record, making } = await newBranch(request, body);
   // From here to where the name is taken nobody else has a turn.
-  requireFree(layers, root, body.name, making);
-  requireNear(layers, origin);
-  const record: BranchRecord = {
-    ...{ origin, root, name: body.name, createdBy: request.head.username, createdAt: new Date().toISOString() },
-    start,
-    expiresAtMs: expiryOf(body.ttl_seconds),
-    quotaBytes: body.quota_bytes ?? null,
-  };
+  requirePossible(layers, record, making);
   const tx = shard.begin();
   beingMade.add(making);
   try {
@@ -54,6 +44,40 @@ export async function createBranch(request: Request, body: BodyOf<"branches.crea
   } finally {
     beingMade.delete(making);
   }
+}
+
+/** What `createBranch` would make. Throws what it throws. */
+export async function plannedBranch(request: Request, body: BodyOf<"branches.create">) {
+  const layers = layersOf(request);
+  const { record, making } = await newBranch(request, body);
+  requirePossible(layers, record, making);
+  const { name, origin, root, start, expiresAtMs, quotaBytes } = record;
+  return {
+    ...{ name, from: layers.branchOf(origin)?.name ?? null, quota_bytes: quotaBytes },
+    // Null: as things are when it is made.
+    start: start === null ? null : shownStamp(start),
+    expires_at: shownExpiry(expiresAtMs),
+    branches: layers.branchesUnder(root).length,
+    branches_max: BRANCHES_MAX,
+  };
+}
+
+/** As it is wished; `making` stands for its name while it is being made. */
+async function newBranch(
+  request: Request,
+  body: BodyOf<"branches.create">,
+): Promise<{ readonly record: BranchRecord; readonly making: string }> {
+  const root = rootOf(request);
+  const origin = body.from == null ? request.tenant.number : branchNumber(request, body.from, "from");
+  const making = `${request.partition.number}/${root}/${body.name}`;
+  const start = body.as_of === undefined ? null : await startOf(request, origin, body.as_of);
+  const record: BranchRecord = {
+    ...{ origin, root, name: body.name, createdBy: request.head.username, createdAt: new Date().toISOString() },
+    start,
+    expiresAtMs: expiryOf(body.ttl_seconds),
+    quotaBytes: body.quota_bytes ?? null,
+  };
+  return { record, making };
 }
 
 /** PATCH /v1/branches/{name}: another quota, or another time at which it ends. */
@@ -81,6 +105,10 @@ function expiryOf(seconds: number | null | undefined): number | null {
   return seconds == null ? null : Date.now() + seconds * 1000;
 }
 
+function shownExpiry(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
 /** Forks that are committed, and that the engine may not know yet. */
 const beingMade = new Set<string>();
 
@@ -93,6 +121,11 @@ function requireBegun(partition: Partition, number: number): void {
   if (oldest !== null && oldest.sequence <= start.sequence && (from === null || !isEnding(from))) return;
   endBranch(partition, number);
   throw new DbError("serialization_failure", "What the branch was to begin with has been deleted meanwhile.");
+}
+
+function requirePossible(layers: LayeredEngine, { root, name, origin }: BranchRecord, making: string): void {
+  requireFree(layers, root, name, making);
+  requireNear(layers, origin);
 }
 
 function requireFree(layers: LayeredEngine, root: number, name: string, making: string): void {
@@ -172,7 +205,7 @@ export function shownBranch(layers: LayeredEngine, number: number) {
     start: shownStamp(start),
     created_at: createdAt,
     created_by: createdBy,
-    expires_at: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
+    expires_at: shownExpiry(expiresAtMs),
     held_bytes: layers.bytesOf(number),
     quota_bytes: quotaBytes,
   };

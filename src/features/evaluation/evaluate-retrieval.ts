@@ -59,6 +59,17 @@ export async function evaluateRetrieval(request: Request, body: RetrievalBody): 
   return { kind: "retrieval", about: collection, questions: pairs.length, result, scores: { keys, series } };
 }
 
+/** What `evaluateRetrieval` would measure, after what can be found wrong with it before the first search. */
+export async function plannedRetrieval(request: Request, body: RetrievalBody) {
+  const { collection, k = EVALUATION_K_DEFAULT } = body;
+  const settings = settingsOf(request, body);
+  const pairs = await pairsOf(request, body);
+  return {
+    ...{ collection, k, settings, questions: pairs.length, searches: pairs.length * settings.length },
+    missing_documents: await missingDocuments(request, collection, pairs),
+  };
+}
+
 function settingsOf(request: Request, { collection, settings }: RetrievalBody): readonly Setting[] {
   if (settings === undefined) {
     const modes = searchModes(request, collection);

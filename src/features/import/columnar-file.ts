@@ -34,7 +34,8 @@ export class ColumnarFile {
         spilled.write(piece);
         await request.yieldTurn();
       }
-      const file = { id: randomUUID(), descriptor: spilled.descriptor, bytes: spilled.length, format };
+      const { descriptor, cipher, length: bytes } = spilled;
+      const file = { id: randomUUID(), descriptor, bytes, format, ...(cipher !== null && { cipher }) };
       return new ColumnarFile(request, spilled, columnar, file, await columnar.describe(file, request.signal()));
     } catch (error) {
       spilled.close();

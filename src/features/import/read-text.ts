@@ -6,6 +6,7 @@ import { isUtf8 } from "node:buffer";
 import { readSync } from "node:fs";
 import type { FileShape, RowFile, RowPiece, RowPieceJob } from "../../ingest/columnar/contract.js";
 import { DbError } from "../../protocol/errors.js";
+import { cryptAt } from "../../protocol/file-cipher.js";
 import { IMPORT_ROW_BYTES_MAX } from "../../protocol/limits.js";
 import { CsvReader, FIELD_PLAIN } from "../../values/csv-reader.js";
 import { jsonToCompactText } from "../../values/json-text.js";
@@ -147,7 +148,7 @@ function markBytes(file: RowFile): number {
   return chunkAt(file, 0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 }
 
-function chunkAt({ descriptor }: RowFile, from: number, size: number): Buffer {
+function chunkAt({ descriptor, cipher }: RowFile, from: number, size: number): Buffer {
   const bytes = Buffer.allocUnsafeSlow(size);
   let at = 0;
   while (at < size) {
@@ -155,5 +156,6 @@ function chunkAt({ descriptor }: RowFile, from: number, size: number): Buffer {
     if (read === 0) break;
     at += read;
   }
-  return bytes.subarray(0, at);
+  const there = bytes.subarray(0, at);
+  return cipher === undefined ? there : cryptAt(cipher, there, from);
 }

@@ -15,6 +15,7 @@ import { decodeEntries } from "../../backup/entries-buffer.js";
 import { DbError } from "../../protocol/errors.js";
 import type { FromActor } from "../../protocol/messages.js";
 import type { MoveReport, PlacementMessage, TenantMemory, UnsettledTenant } from "../../protocol/placement.js";
+import { destroyKeys } from "../../storage/destroy-keys.js";
 import { hasEntries } from "../../storage/tenant-entries.js";
 import { FEED } from "../feed/feed.js";
 import { replaceJobs } from "../jobs/job-records.js";
@@ -350,6 +351,7 @@ export class Placement {
       if (!(await removeTenant(partition, tenant, this.host.scheduler, isStopped))) return;
       const place = partition.places.get(tenant);
       if (place?.kind !== "gone") return;
+      await destroyKeys(partition.shard, tenant);
       partition.places.set(tenant, { ...place, clean: true });
       if (sent !== null) this.report(tenant, sent.move, { did: "removed", heldMs });
     };

@@ -8,7 +8,7 @@ import { AUTOML_PREDICT_ROWS_MAX, LIST_PAGE_MAX } from "../../protocol/limits.js
 import { topicOf } from "../automl/end-training.js";
 import { findModel, listModels, modelView } from "../automl/model-store.js";
 import { forecast, predictRows } from "../automl/predict.js";
-import { startTraining, waitForTraining } from "../automl/start-training.js";
+import { plannedTraining, startTraining, waitForTraining } from "../automl/start-training.js";
 import { specOf } from "../automl/train-spec.js";
 import { JOBS } from "../jobs/jobs.js";
 import { READS, type Tool } from "./tool.js";
@@ -26,13 +26,19 @@ const trainModel: Tool = {
     ...{ collection, query, task_type, max_trials, algorithms, metric, features, time_column, seed },
     target: target,
     model_name: trainFields.model_name,
+    dry_run: Type.Optional(
+      Type.Boolean({ description: "Nothing is trained; the answer says with which rows and columns it would be." }),
+    ),
   }),
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   forReaders: false,
-  call: async ({ request, readOnly, progress }, { model_name, ...body }) => {
+  call: async ({ request, readOnly, progress }, { model_name, dry_run, ...body }) => {
     if (readOnly) throw new DbError("forbidden", "Training is not allowed here: this connection is read-only.");
     const spec = await specOf(request, body);
     const name = model_name ?? `${spec.target ?? "clusters"}_model`.replace(/[^A-Za-z0-9_.-]/g, "_").slice(0, 100);
+    if (dry_run === true) {
+      return JSON.stringify({ dry_run, plan: await plannedTraining(request, { spec, name }) });
+    }
     request.hasActed = true;
     const job = await startTraining(request, { spec, name });
     const { partition, tenant } = request;

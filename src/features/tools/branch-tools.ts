@@ -8,9 +8,9 @@ import { DbError } from "../../protocol/errors.js";
 import { HISTORY_SECONDS_MAX } from "../../protocol/limits.js";
 import { isAdministrator } from "../../session/owner.js";
 import { DIFF_ROWS_DEFAULT, diffOf } from "../branches/branch-diff.js";
-import { endBranch, inBranch } from "../branches/branch-life.js";
+import { endBranch, inBranch, requireEndable } from "../branches/branch-life.js";
 import { mergeBranch } from "../branches/branch-merge.js";
-import { branchNumber, createBranch } from "../branches/make-branch.js";
+import { branchNumber, createBranch, layersOf, plannedBranch, shownBranch } from "../branches/make-branch.js";
 import { undo } from "../branches/undo.js";
 import { dryRunArgument, runStatement } from "./run-statement.js";
 import { READS, resultOf, type Tool } from "./tool.js";
@@ -36,12 +36,15 @@ const branch: Tool = {
     quota_bytes: Type.Optional(
       Type.Integer({ minimum: 0, description: "Bytes that the branch may hold of its own. Default: without bound." }),
     ),
+    dry_run: Type.Optional(Type.Boolean({ description: "No branch is made; the answer says which one would be." })),
   }),
   hints: WRITES,
   forReaders: false,
-  call: async ({ request }, { ttl_seconds = TTL_SECONDS_DEFAULT, ...wanted }) => {
+  call: async ({ request }, { ttl_seconds = TTL_SECONDS_DEFAULT, dry_run, ...wanted }) => {
     requireAdministrator(request);
-    return resultOf(await createBranch(request, { ...wanted, ttl_seconds }), "branch");
+    const body = { ...wanted, ttl_seconds };
+    if (dry_run === true) return JSON.stringify({ dry_run, plan: await plannedBranch(request, body) });
+    return resultOf(await createBranch(request, body), "branch");
   },
 };
 
@@ -141,16 +144,31 @@ const branchDelete: Tool = {
   door: "all",
   title: "Throw a branch away",
   description: "Deletes a branch and all that was changed in it.",
-  input: Strict({ branch: name }),
+  input: Strict({
+    branch: name,
+    dry_run: Type.Optional(
+      Type.Boolean({ description: "Nothing is deleted; the answer counts the changes that would be lost." }),
+    ),
+  }),
   hints: { ...WRITES, destructiveHint: true },
   forReaders: false,
-  call: async ({ request }, { branch: of }) => {
+  call: async ({ request }, { branch: of, dry_run }) => {
     requireAdministrator(request);
-    endBranch(request.partition, branchNumber(request, of, "branch"));
+    const number = branchNumber(request, of, "branch");
+    if (dry_run === true) return JSON.stringify({ dry_run, plan: await plannedEnd(request, number) });
+    endBranch(request.partition, number);
     await request.durable();
     return resultOf({ plain: { deleted: true } }, "deleted");
   },
 };
+
+/** The branch, and what goes with it. */
+async function plannedEnd(request: Request, number: number) {
+  requireEndable(request.partition, number);
+  const { plain: lost } = await diffOf(request, number, { limit: 0 });
+  const { tables, definitions } = lost;
+  return { branch: shownBranch(layersOf(request), number), lost: { tables, definitions } };
+}
 
 /** As of the routes: a branch shows all of its tenant. */
 function requireAdministrator(request: Request): void {

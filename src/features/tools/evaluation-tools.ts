@@ -3,7 +3,7 @@ import Type from "typebox";
 import { evaluationEndpoints } from "../../protocol/endpoints/evaluation.js";
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
-import { evaluateRetrieval } from "../evaluation/evaluate-retrieval.js";
+import { evaluateRetrieval, plannedRetrieval } from "../evaluation/evaluate-retrieval.js";
 import { listEvaluations } from "../evaluation/evaluation-store.js";
 import { keepEvaluation } from "../evaluation/keep-evaluation.js";
 import { READS, type Tool } from "./tool.js";
@@ -16,10 +16,19 @@ const evaluateTool: Tool = {
   title: "Measure searches",
   description:
     "Measures the searches of a collection on questions whose relevant documents are known: recall, precision, nDCG and MRR per setting with intervals of 95 %, the questions with the worst results, and whether one setting is better than another.",
-  input: retrieval.body,
+  input: Strict({
+    ...retrieval.body.properties,
+    dry_run: Type.Optional(
+      Type.Boolean({ description: "Nothing is measured or kept; the answer counts the questions and the searches." }),
+    ),
+  }),
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   forReaders: false,
-  call: async ({ request, readOnly }, body) => {
+  call: async ({ request, readOnly }, { dry_run, ...body }) => {
+    if (dry_run === true) {
+      const plan = { ...(await plannedRetrieval(request, body)), keep: !readOnly && body.keep !== false };
+      return JSON.stringify({ dry_run, plan });
+    }
     const found = await evaluateRetrieval(request, body);
     const keep = !readOnly && body.keep !== false;
     return JSON.stringify(await keepEvaluation(request, { ...body, keep }, found, (tx) => request.commitPart(tx)));

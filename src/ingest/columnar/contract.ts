@@ -4,6 +4,7 @@
  * beside.
  */
 
+import type { FileCipher } from "../../protocol/file-cipher.js";
 import type { CsvStyle } from "../../values/csv-format.js";
 import type { FilePlace } from "../parse/contract.js";
 
@@ -95,6 +96,8 @@ export interface RowFile {
   /** Tells it from other files, of which a later one may get the same descriptor. */
   readonly id: string;
   readonly descriptor: number;
+  /** Of a temporary file that is encrypted. */
+  readonly cipher?: FileCipher;
   readonly bytes: number;
   readonly format: "parquet" | "arrow" | "csv" | "ndjson";
   /** Of a file of text. */

@@ -63,9 +63,7 @@ export async function arrowRows({ file, columns: names, from, rowsMax }: RowPiec
   const batch = batches[from.part];
   if (batch === undefined) return { lines: new Uint8Array(0), rows: 0, next: null };
   const read = await parts.get(`${file.id} ${from.part} ${JSON.stringify(names)}`, () => {
-    const bytes = [...dictionariesOf(arrow, batch), batch].map(({ at, length }) =>
-      bytesAt(file.descriptor, at, length),
-    );
+    const bytes = [...dictionariesOf(arrow, batch), batch].map(({ at, length }) => bytesAt(file, at, length));
     return rowsOf(Buffer.concat([schema, ...bytes]), fields, names);
   });
   const next = from.part + 1 < batches.length ? { part: from.part + 1, row: 0 } : null;
@@ -106,31 +104,32 @@ function opened(file: RowFile): Promise<ArrowFile> {
 }
 
 /** Where the messages are. A file has a stream in it, with a list of its messages at the end. */
-function messagesOf({ descriptor, bytes: length }: RowFile): ArrowFile {
+function messagesOf(file: RowFile): ArrowFile {
+  const { bytes: length } = file;
   const isFile =
-    length > FILE_HEAD_BYTES && bytesAt(descriptor, 0, FILE_HEAD_BYTES).toString("latin1").startsWith(FILE_MAGIC);
+    length > FILE_HEAD_BYTES && bytesAt(file, 0, FILE_HEAD_BYTES).toString("latin1").startsWith(FILE_MAGIC);
   const dictionaries: DictionaryPlace[] = [];
   const batches: (Place & { rows: number })[] = [];
   let head: Head | null = null;
   for (let at = isFile ? FILE_HEAD_BYTES : 0; at + 4 <= length; ) {
-    const first = bytesAt(descriptor, at, 4).readUInt32LE();
+    const first = bytesAt(file, at, 4).readUInt32LE();
     const prefix = first === CONTINUATION ? 8 : 4;
-    const headBytes = first === CONTINUATION ? bytesAt(descriptor, at + 4, 4).readInt32LE() : first;
+    const headBytes = first === CONTINUATION ? bytesAt(file, at + 4, 4).readInt32LE() : first;
     if (headBytes === 0) break;
     if (headBytes < 0 || at + prefix + headBytes > length) throw new Error("a message is longer than the file");
-    const message = Message.decode(bytesAt(descriptor, at + prefix, headBytes));
+    const message = Message.decode(bytesAt(file, at + prefix, headBytes));
     const bodyBytes = Number(message.bodyLength);
     const place = { at, length: prefix + headBytes + bodyBytes };
     if (bodyBytes < 0 || at + place.length > length) throw new Error("it ends within a batch");
     if (message.headerType === MessageHeader.Schema) {
-      head = headOf(bytesAt(descriptor, at, place.length), message.header() as unknown as Schema);
+      head = headOf(bytesAt(file, at, place.length), message.header() as unknown as Schema);
     } else if (message.headerType === MessageHeader.DictionaryBatch) {
       const { id, isDelta } = message.header() as unknown as DictionaryBatch;
       dictionaries.push({ ...place, id, isDelta });
     } else batches.push({ ...place, rows: Number((message.header() as unknown as { length: number }).length) });
     at += place.length;
   }
-  if (head === null && isFile) head = schemaAtEnd(descriptor, length);
+  if (head === null && isFile) head = schemaAtEnd(file, length);
   if (head === null) {
     throw new DbError("invalid_request", "The file is not readable as Arrow: it does not begin with a schema.", {
       hint: "Arrow's IPC format is meant: a stream, or a file that begins with ARROW1.",
@@ -140,11 +139,11 @@ function messagesOf({ descriptor, bytes: length }: RowFile): ArrowFile {
 }
 
 /** Some writers say the schema only at the end of a file, in front of its length and the magic. */
-function schemaAtEnd(descriptor: number, length: number): Head {
+function schemaAtEnd(file: RowFile, length: number): Head {
   const tail = 4 + FILE_MAGIC.length;
-  const footer = bytesAt(descriptor, length - tail, 4).readInt32LE();
+  const footer = bytesAt(file, length - tail, 4).readInt32LE();
   if (footer <= 0 || footer + tail + FILE_HEAD_BYTES > length) throw new Error("its end is not complete");
-  const end = bytesAt(descriptor, length - tail - footer, footer);
+  const end = bytesAt(file, length - tail - footer, footer);
   const { schema } = Footer.decode(end);
   const writer = new RecordBatchStreamWriter();
   writer.reset(undefined, schema);

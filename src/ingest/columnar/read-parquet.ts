@@ -69,9 +69,9 @@ export async function parquetRows({ file, columns: names, from, rowsMax }: RowPi
 /** Of a file that is open; the pages of a chunk are looked at once. */
 const checked = new WeakSet<ColumnMetaData>();
 
-function checkChunks({ descriptor, bytes }: RowFile, { columns }: RowGroup, wanted: readonly Column[]): void {
+function checkChunks(file: RowFile, { columns }: RowGroup, wanted: readonly Column[]): void {
   const names = new Set(wanted.map(({ name }) => name));
-  const read = (from: number, length: number) => bytesAt(descriptor, from, Math.min(length, bytes - from));
+  const read = (from: number, length: number) => bytesAt(file, from, Math.min(length, file.bytes - from));
   for (const { meta_data: chunk } of columns) {
     if (chunk === undefined || !names.has(chunk.path_in_schema[0]!) || checked.has(chunk)) continue;
     try {
@@ -150,10 +150,10 @@ const RAW = {
 
 async function opened(file: RowFile): Promise<ParquetFile> {
   return files.get(file.id, async () => {
-    const { descriptor, bytes } = file;
+    const { bytes } = file;
     const buffer: AsyncBuffer = {
       byteLength: bytes,
-      slice: (start, end = bytes) => bytesAt(descriptor, start, end - start).buffer as ArrayBuffer,
+      slice: (start, end = bytes) => bytesAt(file, start, end - start).buffer as ArrayBuffer,
     };
     if (bytes < BYTES_MIN) throw new DbError("invalid_request", "The file is too short for Parquet.");
     try {

@@ -6,6 +6,7 @@
 import { closeSync, mkdirSync, openSync, readSync, rmSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DbError } from "../../../protocol/errors.js";
+import { cryptAt, type FileCipher, newFileCipher } from "../../../protocol/file-cipher.js";
 import { UNSEEN_BYTES } from "../../../storage/shard-defaults.js";
 
 /** Counts what a statement has on disk: its StatementState. */
@@ -26,6 +27,8 @@ export class SpillArea {
     readonly statementBytesMax: number,
     /** Bytes of new rows from which on they do not wait in memory for the commit. */
     readonly loadBytes = UNSEEN_BYTES,
+    /** Files are encrypted (storage.encryption). */
+    private readonly isEncrypted = false,
   ) {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -40,7 +43,8 @@ export class SpillArea {
       const path = join(this.directory, `rows-${++this.files}`);
       const descriptor = openSync(path, "w+");
       unlinkSync(path);
-      return new SpillFile(this, transaction === null ? [statement] : [statement, transaction], descriptor);
+      const accounts = transaction === null ? [statement] : [statement, transaction];
+      return new SpillFile(this, accounts, descriptor, this.isEncrypted ? newFileCipher() : null);
     } catch (error) {
       throw diskError(error);
     }
@@ -56,6 +60,8 @@ export class SpillFile {
     private readonly area: SpillArea,
     private readonly accounts: readonly SpillAccount[],
     readonly descriptor: number,
+    /** For whoever reads it by the descriptor. */
+    readonly cipher: FileCipher | null,
   ) {}
 
   /** Appends. Throws 53400 past the statement's bound or the transaction's, disk_full when the disk refuses. */
@@ -70,9 +76,10 @@ export class SpillFile {
         },
       );
     }
+    const written = this.cipher === null ? bytes : cryptAt(this.cipher, bytes, this.length);
     try {
-      for (let from = 0; from < bytes.length; ) {
-        from += writeSync(this.descriptor, bytes, from, bytes.length - from, this.length + from);
+      for (let from = 0; from < written.length; ) {
+        from += writeSync(this.descriptor, written, from, written.length - from, this.length + from);
       }
     } catch (error) {
       throw diskError(error);
@@ -86,7 +93,9 @@ export class SpillFile {
   /** Fills `into` from `position`; answers how many bytes there were. */
   read(into: Uint8Array, position: number): number {
     if (!this.isOpen) throw new Error("a temporary file is read after it was closed");
-    return readSync(this.descriptor, into, 0, into.length, position);
+    const count = readSync(this.descriptor, into, 0, into.length, position);
+    if (this.cipher !== null) into.set(cryptAt(this.cipher, into.subarray(0, count), position));
+    return count;
   }
 
   /** Frees the disk space. May be called twice. */
