@@ -8,7 +8,6 @@ import type { PartsFiles } from "./commit-log.js";
 import { fileDisk } from "./disk.js";
 import { RECORD_KIND } from "./log-record.js";
 import type { Operation } from "./operation.js";
-import type { RecordSeal } from "./sealed-record.js";
 import { SegmentReader } from "./segment-reader.js";
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -31,7 +30,6 @@ export function holdParts(parts: PartsFiles, folder: string): PartsFiles {
 export function forEachPart(
   { id, operations, files }: PartsFiles,
   visit: (operations: readonly Operation[]) => boolean,
-  seal: Pick<RecordSeal, "opener"> | null = null,
 ): void {
   let read = 0;
   for (const { path, length } of files) {
@@ -42,7 +40,7 @@ export function forEachPart(
         if (head === null) throw new Error(`${path} is damaged`);
         if (head.kind !== RECORD_KIND.part || head.micros !== id) continue;
         read += head.count;
-        if (!visit(reader.record(head, seal).operations)) return;
+        if (!visit(reader.record(head, null).operations)) return;
       }
     } finally {
       reader.close();

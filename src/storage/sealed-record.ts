@@ -8,7 +8,6 @@
  * A box (tenant-keys.ts) is bound to its segment, its offset, all that the record says of itself, and its place among
  * the record's frames. Made by shard-on-disk.ts; called by the log.
  */
-import { DbError } from "../protocol/errors.js";
 import { crc32 } from "./crc32.js";
 import {
   CHECKSUM_BYTES,
@@ -19,7 +18,7 @@ import {
   SEALED_KEY_BYTES,
 } from "./log-record.js";
 import { FRAME_HEAD_BYTES, FRAME_KIND, writeFrameHead } from "./operation-frame.js";
-import { type DataKey, keyTenantOf, openBox, sealBox, type TenantKeys } from "./tenant-keys.js";
+import { keyTenantOf, sealBox, type TenantKeys } from "./tenant-keys.js";
 
 /** Salt, offset, what the record says of itself, place among the frames, key of the frame. */
 const PLACE_BYTES = 4 + 6 + PAYLOAD_FIXED_BYTES + 4 + SEALED_KEY_BYTES;
@@ -30,9 +29,6 @@ export interface RecordSeal {
   /** For the record at that offset. */
   opener(salt: number, offset: number): OpenFrame;
 }
-
-/** Opens a tenant's box. Null: its key is destroyed. */
-type Open = (tenant: number, box: Buffer, place: Buffer) => Buffer | null;
 
 /** Of a shard's log. */
 export function recordSeal(keys: TenantKeys): RecordSeal {
@@ -47,22 +43,12 @@ export function recordSeal(keys: TenantKeys): RecordSeal {
       }
       return made.length === 1 ? made[0]! : Buffer.concat(made);
     },
-    opener: openerOf((tenant, box, place) => keys.open(tenant, box, place, "A record of the commit log")),
+    opener: openerOf(keys),
   };
 }
 
-/** For a thread that reads what one tenant has written. */
-export function readingSeal(key: DataKey): Pick<RecordSeal, "opener"> {
-  return {
-    opener: openerOf((_tenant, box, place) => {
-      const plain = openBox(key, box, place);
-      if (plain === null) throw new DbError("partition_damaged", "A record of the commit log does not decrypt.");
-      return plain;
-    }),
-  };
-}
-
-function openerOf(open: Open): RecordSeal["opener"] {
+/** What it opens is null where the tenant's key is destroyed. */
+function openerOf(keys: TenantKeys): RecordSeal["opener"] {
   return (salt, offset) => {
     let number = 0;
     return (bytes, at, record) => {
@@ -70,7 +56,8 @@ function openerOf(open: Open): RecordSeal["opener"] {
       const box = bytes.subarray(key + SEALED_KEY_BYTES, key + SEALED_KEY_BYTES + bytes.readUInt32LE(at + 3));
       const fixed = bytes.subarray(record + RECORD_HEADER_BYTES);
       const frameKey = bytes.subarray(key, key + SEALED_KEY_BYTES);
-      return open(bytes.readUInt32LE(key), box, placeOf(salt, offset, fixed, number++, frameKey));
+      const place = placeOf(salt, offset, fixed, number++, frameKey);
+      return keys.open(bytes.readUInt32LE(key), box, place, "A record of the commit log");
     };
   };
 }
