@@ -37,6 +37,7 @@ const allowed = {
   "sql/script": ["protocol", "values", "sql/parse"],
   "sql/manual": ["protocol", "values", "query/expr", "sql/parse", "sql/bind"],
   "sql/routine": ["protocol", "values", "catalog", "storage", "query", "sql/parse", "sql/bind"],
+  "cypher/hints": ["protocol", "values", "cypher/parse"],
   "cypher/bind": ["protocol", "values", "catalog", "query/expr", "query/plan", "cypher/parse"],
   graph: ["protocol", "values", "storage", "catalog", "derived"],
   document: ["protocol", "values", "storage", "catalog"],
@@ -175,7 +176,7 @@ module.exports = {
       to: {
         path: "^(src|workers)/",
         pathNot: [
-          ...belowFeatures.map((name) => (name.endsWith("ts") ? `^src/${name}$` : `^src/${name}/`)),
+          ...belowFeatures.map((name) => (name.endsWith("[.]ts") ? `^src/${name}$` : `^src/${name}/`)),
           ...[feature, ...others].map((name) => `^src/features/${name}/`),
         ],
       },

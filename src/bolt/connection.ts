@@ -12,6 +12,7 @@ import { closeWireSession, NOBODY, WireCall, type WireEndpoint } from "../postgr
 import { asDbError, type RequestHost, WireRequest } from "../postgres/wire-request.js";
 import { boltError, writeFailure } from "../protocol/bolt/failure-message.js";
 import { ASK, type BoltVersion, isSince, TELL } from "../protocol/bolt/message-tags.js";
+import { ALL_NOTIFICATIONS, notificationFilter } from "../protocol/bolt/notification-filter.js";
 import { malformed, type PackMap, PackReader } from "../protocol/bolt/pack-reader.js";
 import { type PackValue, PackWriter } from "../protocol/bolt/pack-writer.js";
 import { DbError } from "../protocol/errors.js";
@@ -60,6 +61,7 @@ export class BoltConnection implements RequestHost<BoltKind> {
   /** The client must go, once what runs has ended. */
   private isLeaving: DbError | null = null;
   private hasSession = false;
+  private notifications = ALL_NOTIFICATIONS;
   /** RESETs that have come; a session counts those that it has answered. */
   private resets = 0;
   private cancelExpiry: Cancel | null = null;
@@ -204,6 +206,7 @@ export class BoltConnection implements RequestHost<BoltKind> {
     const patches = said.get("patch_bolt");
     const isPatched = Array.isArray(patches) && patches.includes("utc");
     this.utc = version.major >= 5 || isPatched;
+    this.notifications = notificationFilter(said, ALL_NOTIFICATIONS);
     const facts = {
       server: SERVER,
       connection_id: `bolt-${this.session}`,
@@ -238,10 +241,10 @@ export class BoltConnection implements RequestHost<BoltKind> {
     this.endWhenExpired(identity.expiresAtMs);
     const { services, address } = this.host;
     if (identity.keyId !== null) services.admission.countUse(caller, services.clock.wall());
-    const { version, utc } = this;
+    const { version, utc, notifications } = this;
     const { advertisedAddress } = services.config.bolt;
     const routes = advertisedAddress === "" ? (this.routing ?? address) : advertisedAddress;
-    this.request.ask("open", Buffer.from(JSON.stringify({ version, utc, address: routes })));
+    this.request.ask("open", Buffer.from(JSON.stringify({ version, utc, address: routes, notifications })));
   }
 
   /** The API key's time is over then, for what is open with it, too. Null: it has no end. */

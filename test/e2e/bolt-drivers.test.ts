@@ -140,7 +140,10 @@ t.test("a summary tells what was done", async (t) => {
   const again = (await driver.executeQuery("CREATE INDEX sums IF NOT EXISTS FOR (n:Sum) ON (n.a)")).summary;
   t.equal(again.counters.updates().indexesAdded, 0);
   t.match(again.notifications[0], { severityLevel: "INFORMATION", description: /already exists/ });
-  t.match(again.gqlStatusObjects.at(-1), { gqlStatus: "00001" });
+  t.same(
+    again.gqlStatusObjects.map(({ gqlStatus }) => gqlStatus),
+    ["00001", "00NA0"],
+  );
   const none = (await driver.executeQuery("MATCH (n:Nowhere) RETURN n")).summary;
   t.match(none.gqlStatusObjects[0], { gqlStatus: "02000" });
   const explained = await driver.executeQuery("EXPLAIN MATCH (n:Sum) WHERE n.a = 1 RETURN n.a");
@@ -343,4 +346,76 @@ t.test("a dump of Neo4j, as cypher-shell sends it", async (t) => {
   t.match(node.get("at"), { x: 12.5, y: 55.7 });
   t.same((await session.run("MATCH (n:`UNIQUE IMPORT LABEL`) RETURN n")).records, []);
   await session.close();
+});
+
+/** What the driver is told of a statement: statuses with the place in the text, as line and column. */
+async function told(session: Session, cypher: string): Promise<string[]> {
+  const { summary } = await session.run(cypher);
+  return summary.gqlStatusObjects.map(({ gqlStatus, position }) => {
+    const place = position === undefined ? "" : ` ${position.line}:${position.column}`;
+    return `${gqlStatus}${place}`;
+  });
+}
+
+t.test("notifications", async (t) => {
+  const session = driver.session();
+  await session.run("CREATE (:Told {name: 'a'})-[:TOLD {since: 1}]->(:Told)");
+  const misspelled = "MATCH (n:Tolt {nome: 1})-[r:TOLT]->(m:Told)\nWHERE m.nane > 1 OR r.since = $x.any RETURN m.name";
+  const { summary } = await session.run(misspelled, { x: { any: 1 } });
+  t.same(
+    summary.notifications.map(({ code, severityLevel, category, position }) => [
+      code,
+      severityLevel,
+      category,
+      position,
+    ]),
+    [
+      ["Label", { offset: 9, line: 1, column: 10 }],
+      ["RelationshipType", { offset: 28, line: 1, column: 29 }],
+      ["PropertyKey", { offset: 15, line: 1, column: 16 }],
+      ["PropertyKey", { offset: 52, line: 2, column: 9 }],
+    ].map(([what, position]) => [
+      `Neo.ClientNotification.Statement.Unknown${what}Warning`,
+      "WARNING",
+      "UNRECOGNIZED",
+      position,
+    ]),
+  );
+  t.match(summary.gqlStatusObjects[1]!.statusDescription, "The label `Tolt` does not exist in database `default`");
+  t.same(await told(session, "MATCH (a:Told), (b:Told) RETURN 1 AS one"), ["00000", "03N90 1:1"]);
+  t.same(await told(session, "MATCH (a:Told) WITH a MATCH (a)-->(b), (a)<--(c) RETURN 1 AS one"), ["02000"]);
+  t.same(await told(session, "MATCH (n:Told) RETURN id(n) AS i"), ["01N01 1:23", "00000"]);
+  t.same(await told(session, "MATCH (n:Told) CALL { WITH n RETURN n.name AS x } RETURN x"), ["01N00 1:16", "00000"]);
+  t.same(await told(session, "MATCH p = shortestPath((a:Told {name: 'a'})-[*]-(b)) WHERE a <> b RETURN 1 AS one"), [
+    "00000",
+    "03N91 1:7",
+  ]);
+  t.same(await told(session, "MERGE (n:Fresh {made: 1}) SET n.later = 2 RETURN n.made AS m"), ["00000"]);
+  t.same(await told(session, "DROP INDEX none IF EXISTS"), ["00001", "00NA1"]);
+  t.same(await told(session, "MATCH (n:Soon) RETURN n"), ["02000", "01N50 1:10"]);
+  await session.run("CREATE (:Soon)");
+  await session.run("MATCH (n:Soon) DELETE n CREATE (:Soon)");
+  await session.close();
+});
+
+t.test("notifications that a client does not want", async (t) => {
+  const text = "MATCH (a:Absent), (b:Absent) RETURN id(a)";
+  const filters = [
+    [{ minimumSeverityLevel: "WARNING" }, ["02000", "01N01 1:37", "01N50 1:10", "01N50 1:22"]],
+    [{ disabledCategories: ["UNRECOGNIZED", "DEPRECATION"] }, ["02000", "03N90 1:1"]],
+    [{ minimumSeverityLevel: "OFF" }, ["02000"]],
+  ] as const;
+  for (const [notificationFilter, expected] of filters) {
+    const session = driver.session({ notificationFilter } as Parameters<Driver["session"]>[0]);
+    t.same(await told(session, text), expected);
+    await session.close();
+  }
+  const quiet = open({ notificationFilter: { minimumSeverityLevel: "OFF" } });
+  const session = quiet.session();
+  t.same(await told(session, text), ["02000"]);
+  const transaction = session.beginTransaction();
+  t.same((await transaction.run(text)).summary.notifications, []);
+  await transaction.rollback();
+  await session.close();
+  await quiet.close();
 });

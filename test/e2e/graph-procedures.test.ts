@@ -31,7 +31,7 @@ t.test("constraints and indexes", async (t) => {
   ];
   t.same(await rows(`CALL db.constraints() YIELD ${fields} RETURN ${fields}`), constraints);
   t.match((await rows("CALL db.constraints() YIELD description"))[0], [
-    "CREATE CONSTRAINT one_name FOR (n:`Person`) REQUIRE n.`name` IS UNIQUE",
+    "CREATE CONSTRAINT `one_name` FOR (n:`Person`) REQUIRE n.`name` IS UNIQUE",
   ]);
   t.same(await rows(`SHOW CONSTRAINTS YIELD ${fields}`), constraints);
   t.same(await rows("SHOW UNIQUE CONSTRAINTS YIELD name"), [["one_name"]]);

@@ -41,12 +41,16 @@ export const PROCEDURES: ProcedureRegistry = {
 export function bindStandaloneCall(clause: CallClause, binding: Binding): QueryResult {
   const procedure = procedureOf(clause, binding);
   if (procedure.outputs.length === 0) return { plan: NO_ROWS, columns: [], returns: false };
-  const yields = clause.yields === null || clause.yields === "*" ? null : clause.yields;
-  const names = yields?.map(({ variable }) => variable.name) ?? procedure.outputs.map(({ name }) => name);
+  const names = namesGiven(clause, procedure);
   const { plan, scope } = bindProcedureCall(clause, { plan: ONE_ROW, scope: NO_VARIABLES }, binding);
   const made = names.map((name) => ({ name, expr: (scope.get(name) as Extract<Variable, { kind: "value" }>).expr }));
   const result = resultOf(plan, made, binding);
   return { plan: result, columns: result.columns, returns: true };
+}
+
+function namesGiven({ yields }: CallClause, { outputs }: Procedure): string[] {
+  if (yields !== null && yields !== "*") return yields.map(({ variable }) => variable.name);
+  return outputs.filter(({ onDemand }) => yields === "*" || onDemand !== true).map(({ name }) => name);
 }
 
 /** CALL inside a query. A procedure that gives nothing leaves the rows as they are. */

@@ -35,23 +35,29 @@ export interface Projected extends Rows {
   readonly names: readonly string[];
 }
 
-export function bindProjection(clause: ProjectionClause, rows: Rows, binding: Binding): Projected {
-  const items = itemsOf(clause, rows.scope);
+/** `kept`: variables of the query around this one, which `*` does not mean, and which are seen after grouping. */
+export function bindProjection(
+  clause: ProjectionClause,
+  rows: Rows,
+  binding: Binding,
+  kept: Variables = NO_VARIABLES,
+): Projected {
+  const items = itemsOf(clause, rows.scope, kept);
   const names = items.map(({ name }) => name);
   const choice = items.find(({ name, node }) => isChoice(name) && hasAggregate(node));
   if (choice !== undefined) {
     const what = "a condition of WHEN has no aggregates: compute them before, by WITH or NEXT";
     throw binding.error(clause.position, "InvalidAggregation", what);
   }
-  if (items.some(({ node }) => hasAggregate(node))) return { ...grouped(clause, items, rows, binding), names };
+  if (items.some(({ node }) => hasAggregate(node))) return { ...grouped(clause, items, rows, binding, kept), names };
   const targets = items.map((item) => targetOf(item, contextOf(binding, rows.scope)));
-  if (clause.distinct) return { ...distinctRows(clause, targets, rows, binding), names };
+  if (clause.distinct) return { ...distinctRows(clause, targets, rows, binding, kept), names };
   return { ...plainRows(clause, targets, rows, binding), names };
 }
 
 /** `*` is all variables, by name. */
-function itemsOf({ star, items, position }: ProjectionClause, scope: Variables): Item[] {
-  const all = star ? [...scope.keys()].sort(byCodeUnits) : [];
+function itemsOf({ star, items, position }: ProjectionClause, scope: Variables, kept: Variables): Item[] {
+  const all = star ? [...scope.keys()].filter((name) => !kept.has(name)).sort(byCodeUnits) : [];
   const named = items.map(({ name, expr }: ProjectionItem): Item => ({ name, node: expr }));
   return [...all.map((name): Item => ({ name, node: { kind: "variable", name, position } })), ...named];
 }
@@ -148,7 +154,13 @@ function keysBelow(
 
 // ---- DISTINCT ----
 
-function distinctRows(clause: ProjectionClause, targets: readonly Target[], rows: Rows, binding: Binding): Rows {
+function distinctRows(
+  clause: ProjectionClause,
+  targets: readonly Target[],
+  rows: Rows,
+  binding: Binding,
+  kept: Variables,
+): Rows {
   const input = project(
     rows.plan,
     targets.flatMap(({ made }) => made),
@@ -157,7 +169,7 @@ function distinctRows(clause: ProjectionClause, targets: readonly Target[], rows
   );
   const scope = scopeOf(targets, input.columns);
   const plan: Plan = Object.freeze({ kind: "distinct", input, on: distinctKeys(scope), columns: input.columns });
-  return finished(clause, { plan, scope }, targets, binding);
+  return finished(clause, { plan, scope }, targets, binding, kept);
 }
 
 /** Entities are told apart by their ids. Null: all columns. */
@@ -168,8 +180,15 @@ function distinctKeys(scope: Variables): readonly Expr[] | null {
 }
 
 /** ORDER BY and WHERE see the clause's variables, and its expressions as they are written. */
-function finished(clause: ProjectionClause, rows: Rows, items: readonly Item[], binding: Binding): Rows {
-  const context = { ...contextOf(binding, withOldNames(rows.scope, items)), computed: computedBy(items, rows.scope) };
+function finished(
+  clause: ProjectionClause,
+  rows: Rows,
+  items: readonly Item[],
+  binding: Binding,
+  kept: Variables,
+): Rows {
+  const seen = new Map([...kept, ...withOldNames(rows.scope, items)]);
+  const context = { ...contextOf(binding, seen), computed: computedBy(items, rows.scope) };
   const keys = sortKeys(clause.orderBy, context);
   const where = clause.where === null ? null : bindCondition(clause.where, context);
   const plan = filtered(limited(sorted(rows.plan, keys), limitsOf(clause, binding)), where);
@@ -196,7 +215,13 @@ function computedBy(items: readonly Item[], scope: Variables): ExprContext["comp
 // ---- aggregates ----
 
 /** Items without aggregates are what rows are grouped by; the others are computed of groups and of aggregates. */
-function grouped(clause: ProjectionClause, items: readonly Item[], rows: Rows, binding: Binding): Rows {
+function grouped(
+  clause: ProjectionClause,
+  items: readonly Item[],
+  rows: Rows,
+  binding: Binding,
+  kept: Variables,
+): Rows {
   const collector = new AggregateCollector(binding, rows.scope);
   const keys = items
     .filter(({ node }) => !hasAggregate(node))
@@ -227,7 +252,7 @@ function grouped(clause: ProjectionClause, items: readonly Item[], rows: Rows, b
         plan: Object.freeze({ kind: "distinct", input, on: distinctKeys(result.scope), columns: input.columns }),
       }
     : result;
-  return finished(clause, distinct, items, binding);
+  return finished(clause, distinct, items, binding, kept);
 }
 
 const ownVariable = ({ name, node }: Item): ExprNode => ({ kind: "variable", name, position: node.position });

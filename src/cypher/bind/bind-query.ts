@@ -6,6 +6,7 @@ import type { Plan } from "../../query/plan/plan.js";
 import { VARIANT } from "../../values/values.js";
 import type {
   CallClause,
+  Clause,
   MatchClause,
   ProjectionClause,
   Query,
@@ -19,22 +20,25 @@ import { bindProcedureCall, bindStandaloneCall } from "./bind-procedure.js";
 import { bindProjection } from "./bind-projection.js";
 import { bindSubqueryCall } from "./bind-subquery-call.js";
 import { asTable, bindWrites } from "./bind-write.js";
-import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
+import { type Around, type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
+import { bindWith } from "./kept-variables.js";
 import { NO_ROWS, ONE_ROW, resultOf } from "./rows.js";
-import { type Variables, valueOfVariable } from "./variables.js";
+import { NO_VARIABLES, type Variables, valueOfVariable } from "./variables.js";
 import { isWriting, type WritingClause, writes } from "./writes.js";
 
-/** `scope`: of the query around it; `start`: the rows that each part begins with, one without columns if not given. */
-export function bindQuery(query: Query, scope: Variables, binding: Binding, start?: () => Rows): QueryResult {
+/** `scope`: of the query around it. */
+export function bindQuery(query: Query, scope: Variables, binding: Binding, around: Around = ALONE): QueryResult {
   const results = query.parts.map((part) => {
     binding.deletes = false;
-    const result = bindPart(part, start?.() ?? { plan: ONE_ROW, scope }, binding);
+    const result = bindPart(part, around.start?.() ?? { plan: ONE_ROW, scope }, binding, around);
     // What one part reads must not be changed by those after it.
     const isTable = query.parts.length > 1 && binding.tables.length > 0;
     return isTable ? { ...result, plan: asTable(result.plan, false, binding) } : result;
   });
   return results.reduce((left, right) => union(left, right, query.all, binding));
 }
+
+const ALONE: Around = { kept: NO_VARIABLES };
 
 /** Both have the same columns. */
 function union(left: QueryResult, right: QueryResult, all: boolean, binding: Binding): QueryResult {
@@ -43,20 +47,20 @@ function union(left: QueryResult, right: QueryResult, all: boolean, binding: Bin
   return { plan, columns, returns: left.returns };
 }
 
-function bindPart({ clauses, finish }: SingleQuery, start: Rows, binding: Binding): QueryResult {
+function bindPart({ clauses, finish }: SingleQuery, start: Rows, binding: Binding, around: Around): QueryResult {
   const [first] = clauses;
   if (first?.kind === "call" && first.standalone) return bindStandaloneCall(first, binding);
   let rows = start;
   for (let at = 0; at < clauses.length; at++) {
     const clause = clauses[at]!;
     if (clause.kind === "return") {
-      const { plan, scope: named, names } = bindProjection(clause, rows, binding);
+      const { plan, scope: named, names } = bindProjection(clause, rows, binding, around.kept);
       const made = names.map((name) => ({ name, expr: valueOfVariable(named.get(name)!) }));
       const result = resultOf(plan, made, binding);
       return { plan: result, columns: result.columns, returns: true };
     }
     if (!isWriting(clause)) {
-      rows = bindReading(clause, rows, binding);
+      rows = bindReading(clause, clauses.slice(at + 1), rows, binding, around);
       continue;
     }
     const together: WritingClause[] = [clause];
@@ -71,7 +75,13 @@ function bindPart({ clauses, finish }: SingleQuery, start: Rows, binding: Bindin
 
 type ReadingClause = MatchClause | UnwindClause | CallClause | SubqueryCallClause | ProjectionClause;
 
-function bindReading(clause: ReadingClause, rows: Rows, binding: Binding): Rows {
+function bindReading(
+  clause: ReadingClause,
+  later: readonly Clause[],
+  rows: Rows,
+  binding: Binding,
+  around: Around,
+): Rows {
   switch (clause.kind) {
     case "match":
       return bindMatch(clause, rows, binding);
@@ -82,7 +92,7 @@ function bindReading(clause: ReadingClause, rows: Rows, binding: Binding): Rows 
     case "subquery-call":
       return bindSubqueryCall(clause, rows, binding);
     default:
-      return bindProjection(clause, rows, binding);
+      return bindWith(clause, later, rows, binding, around);
   }
 }
 

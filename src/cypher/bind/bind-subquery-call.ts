@@ -8,8 +8,9 @@ import type { Plan } from "../../query/plan/plan.js";
 import type { SubqueryCallClause } from "../parse/ast.js";
 import { written } from "./bind-write.js";
 import type { Binding, QueryResult, Rows } from "./binding.js";
-import { joined, ONE_ROW, project } from "./rows.js";
-import { columnsOfEntity, entityIn, type Variable, type Variables, variant } from "./variables.js";
+import { imported } from "./kept-variables.js";
+import { joined, ONE_ROW } from "./rows.js";
+import { NO_VARIABLES, type Variables, variant } from "./variables.js";
 import { isWritingQuery } from "./writes.js";
 
 /** Without RETURN the rows stay as they are. */
@@ -19,10 +20,13 @@ export function bindSubqueryCall(clause: SubqueryCallClause, rows: Rows, binding
   const outer = seen === null ? rows.scope : new Map([...rows.scope].filter(([name]) => seen.has(name)));
   if (clause.transactions !== null) return bindInTransactions(clause, outer, rows, binding);
   if (isWritingQuery(query)) return bindWritingCall(clause, outer, rows, binding).rows;
-  const result = binding.bind.query(query, outer, binding);
+  const result = binding.bind.query(query, outer, binding, { kept: keptBy(clause, outer) });
   if (!result.returns) return rows;
   return { plan: joined(rows.plan, result.plan, optional), scope: withResult(rows.scope, result) };
 }
+
+/** Those that were named in parentheses. */
+const keptBy = ({ keeps }: SubqueryCallClause, outer: Variables): Variables => (keeps ? outer : NO_VARIABLES);
 
 function withResult(scope: Variables, { columns }: QueryResult): Variables {
   const all = new Map(scope);
@@ -44,10 +48,14 @@ function bindInTransactions(clause: SubqueryCallClause, outer: Variables, rows: 
   return { plan: after.plan, scope };
 }
 
-function bindWritingCall({ query, optional }: SubqueryCallClause, outer: Variables, rows: Rows, binding: Binding) {
+function bindWritingCall(clause: SubqueryCallClause, outer: Variables, rows: Rows, binding: Binding) {
+  const { query, optional } = clause;
   const before = binding.tables.splice(0);
   const { deletes } = binding;
-  const result = binding.bind.query(query, outer, binding, () => imported(outer, binding));
+  const result = binding.bind.query(query, outer, binding, {
+    kept: keptBy(clause, outer),
+    start: () => imported(outer, { plan: ONE_ROW, scope: outer }, binding),
+  });
   const tables = binding.tables.splice(0);
   binding.tables.push(...before);
   binding.deletes ||= deletes;
@@ -56,26 +64,4 @@ function bindWritingCall({ query, optional }: SubqueryCallClause, outer: Variabl
   const step: CallStep = { kind: "call", match, columns: returns ? result.columns : null, optional };
   const scope = returns ? withResult(rows.scope, result) : rows.scope;
   return { rows: written({ steps: [step], columns: step.columns ?? [], scope }, rows, binding), result };
-}
-
-/** The variables in columns of the query's own, which its clauses keep up to date. */
-function imported(outer: Variables, binding: Binding): Rows {
-  const made = [...outer].flatMap(([name, variable]) => {
-    if (variable.kind === "value") return [{ name, expr: variable.expr }];
-    return columnsOfEntity(variable).map((column) => ({ name: column.name, expr: columnExpr(column) }));
-  });
-  if (made.length === 0) return { plan: ONE_ROW, scope: outer };
-  const plan = project(ONE_ROW, made, [], binding);
-  const scope = new Map<string, Variable>();
-  let at = 0;
-  for (const [name, variable] of outer) {
-    const width = variable.kind === "value" ? 1 : columnsOfEntity(variable).length;
-    const own = plan.columns.slice(at, at + width);
-    at += width;
-    scope.set(
-      name,
-      variable.kind === "value" ? { kind: "value", expr: columnExpr(own[0]!) } : entityIn(variable.kind, own),
-    );
-  }
-  return { plan, scope };
 }

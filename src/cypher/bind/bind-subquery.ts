@@ -18,7 +18,7 @@ import { integerConst, valueOfVariable } from "./variables.js";
 
 /** EXISTS, COUNT and COLLECT. */
 export function bindSubquery(node: SubqueryNode, { binding, scope }: ExprContext): Expr {
-  const { plan } = binding.bind.query(node.query, scope, binding);
+  const { plan } = binding.bind.query(node.query, scope, binding, { kept: scope });
   switch (node.result) {
     case "exists":
       return existsSubquery(plan);

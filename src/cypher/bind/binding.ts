@@ -60,9 +60,17 @@ export interface QueryResult {
   readonly returns: boolean;
 }
 
+/** What a query inside another has of it. */
+export interface Around {
+  /** A WITH hides none of these. */
+  readonly kept: Variables;
+  /** The rows that each part begins with; absent: one without columns. */
+  readonly start?: () => Rows;
+}
+
 export interface Binders {
   expr(node: ExprNode, context: ExprContext): Expr;
-  query(query: Query, scope: Variables, binding: Binding, start?: () => Rows): QueryResult;
+  query(query: Query, scope: Variables, binding: Binding, around?: Around): QueryResult;
   match(clause: Pick<MatchClause, "optional" | "patterns" | "where">, rows: Rows, binding: Binding): Rows;
 }
 

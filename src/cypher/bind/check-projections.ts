@@ -38,11 +38,15 @@ export abstract class ProjectionChecker extends PatternChecker {
     const types = items.map(({ expr }) => this.typeOf(expr, { scope, aggregates: "allowed" }));
     const aggregates = items.some(({ expr }) => aggregateIn(expr));
     if (aggregates) this.grouping(clause, scope);
-    const after = new Scope(scope.outer);
+    const after = new Scope(scope.outer, scope.keepsOuter);
     for (const { name, type } of columns) after.define(name, type);
     for (const [i, item] of items.entries()) {
       columns.push({ name: item.name, type: types[i]! });
-      if (isNamed(item)) after.define(item.name, types[i]!);
+      if (!isNamed(item)) continue;
+      if (kind === "with" && scope.keepsOuter && isRenamed(item) && scope.outer!.has(item.name)) {
+        throw this.alreadyBound(item, "the query around this one has it; another name is free");
+      }
+      after.define(item.name, types[i]!);
     }
     this.afterColumns(clause, scope, after, aggregates || distinct);
     return { columns, scope: after };
@@ -151,6 +155,8 @@ export abstract class ProjectionChecker extends PatternChecker {
     }
   }
 }
+
+const isRenamed = ({ expr, name }: ProjectionItem): boolean => expr.kind !== "variable" || expr.name !== name;
 
 const isNamed = ({ expr, alias }: ProjectionItem): boolean => alias !== null || expr.kind === "variable";
 

@@ -27,13 +27,16 @@ import { ANY, itemType, MAP, type StaticKind } from "./static-type.js";
 import { writes } from "./writes.js";
 
 export abstract class QueryChecker extends ProjectionChecker {
-  /** `outer`: what a subquery sees of the query around it. The columns of the result; none without RETURN. */
-  protected query({ parts }: Query, outer: Scope | null): readonly CheckedColumn[] {
+  /**
+   * `outer`: what a subquery sees of the query around it; `keepsOuter`: throughout. The columns of the result; none
+   * without RETURN.
+   */
+  protected query({ parts }: Query, outer: Scope | null, keepsOuter = false): readonly CheckedColumn[] {
     const split = parts.length > 1 ? parts.flatMap(({ clauses }) => clauses).find(isInTransactions) : undefined;
     if (split !== undefined) {
       throw this.mistake(split.position, "InvalidClauseComposition", "CALL IN TRANSACTIONS cannot stand in a UNION");
     }
-    const results = parts.map((part) => this.singleQuery(part, outer));
+    const results = parts.map((part) => this.singleQuery(part, new Scope(outer, keepsOuter)));
     const first = results[0]!;
     for (const [i, columns] of results.entries()) {
       if (columns.length === first.length && columns.every(({ name }, at) => name === first[at]!.name)) continue;
@@ -51,15 +54,15 @@ export abstract class QueryChecker extends ProjectionChecker {
       const what = `${writing.kind.toUpperCase()} is not allowed in a subquery, which only reads`;
       throw this.mistake(writing.position, "InvalidClauseComposition", what);
     }
-    return this.query(query, outer);
+    return this.query(query, outer, true);
   }
 
-  private singleQuery({ clauses }: SingleQuery, outer: Scope | null): readonly CheckedColumn[] {
-    let scope = new Scope(outer);
+  private singleQuery({ clauses }: SingleQuery, start: Scope): readonly CheckedColumn[] {
+    let scope = start;
     let columns: readonly CheckedColumn[] = [];
     for (const [i, clause] of clauses.entries()) {
       if (clause.kind === "subquery-call" && clause.transactions !== null) {
-        this.inTransactions(clause.transactions, outer !== null, clauses.slice(0, i));
+        this.inTransactions(clause.transactions, scope.outer !== null, clauses.slice(0, i));
       }
       if (isProjection(clause)) {
         const projected = this.projection(clause, scope);
@@ -113,7 +116,7 @@ export abstract class QueryChecker extends ProjectionChecker {
   }
 
   /** The query sees what it imports, and gives new variables. */
-  private subqueryCall({ imports, query, transactions }: SubqueryCallClause, { scope }: Place): void {
+  private subqueryCall({ imports, keeps, query, transactions }: SubqueryCallClause, { scope }: Place): void {
     let outer = scope;
     if (imports !== "*") {
       outer = new Scope();
@@ -123,7 +126,8 @@ export abstract class QueryChecker extends ProjectionChecker {
         outer.define(name, type);
       }
     }
-    for (const { name, type } of this.query(query, outer)) this.define({ name, position: query.position }, type, scope);
+    const columns = this.query(query, outer, keeps);
+    for (const { name, type } of columns) this.define({ name, position: query.position }, type, scope);
     if (transactions === null) return;
     if (transactions.status !== null) this.define(transactions.status, MAP, scope);
     if (transactions.rows !== null) {

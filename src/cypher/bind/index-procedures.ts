@@ -22,6 +22,7 @@ import { wholeEdgePolicy } from "./guarded-rows.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import type { ProcedureField } from "./procedure-catalog.js";
 import { NO_ROWS } from "./rows.js";
+import { constraintStatement, quotedName } from "./schema-procedures.js";
 import { FLOAT, INTEGER, listOf, MAP, NODE, NUMBER, RELATIONSHIP, STRING } from "./static-type.js";
 import { IS_TYPE, ofType } from "./type-filter.js";
 import { call, textConst, variant } from "./variables.js";
@@ -184,6 +185,17 @@ const TEXT_OF = plain("text_of", VARIANT, TEXT, (query: Variant) => {
   throw cypherError("TypeError", "InvalidArgumentType", "a fulltext index is asked with a string");
 });
 
+const onDemand = (field: ProcedureField): ProcedureField => ({ ...field, onDemand: true });
+
+/** As Neo4j calls what makes such an index. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  RANGE: "range-1.0",
+  TEXT: "text-2.0",
+  POINT: "point-1.0",
+  FULLTEXT: "fulltext-1.0",
+  VECTOR: "vector-2.0",
+};
+
 const INDEX_FIELDS: readonly ProcedureField[] = [
   text("name"),
   text("type"),
@@ -196,6 +208,7 @@ const INDEX_FIELDS: readonly ProcedureField[] = [
   text("state"),
   { name: "populationPercent", type: FLOAT },
   { name: "options", type: MAP },
+  ...[text("indexProvider"), text("failureMessage"), text("createStatement")].map(onDemand),
 ];
 
 /**
@@ -224,10 +237,40 @@ function indexes(statement: ProcedureStatement): Plan {
       textConst("ONLINE"),
       variant(floatValue(100)),
       variant(optionsOf(table, indexId!)),
+      textConst(PROVIDERS[type]!),
+      textConst(""),
+      textConst(
+        constraint === null
+          ? indexStatement({ name, type, of, labels, properties, table, indexId: indexId! })
+          : constraintStatement({ ...constraints.find((each) => each.name === constraint)!, of }),
+      ),
     ]);
   });
   const columns = INDEX_FIELDS.map(({ name }) => statement.newColumn(name, VARIANT));
   return Object.freeze({ kind: "values", rows, columns });
+}
+
+/** The statement that makes it. */
+function indexStatement(index: {
+  readonly name: string;
+  readonly type: string;
+  readonly of: Part;
+  readonly labels: readonly string[];
+  readonly properties: readonly string[];
+  readonly table: TableDef;
+  readonly indexId: number;
+}): string {
+  const { name, type, of, labels, properties, table, indexId } = index;
+  const named = labels.map(quotedName).join("|");
+  const subject = of === "nodes" ? `(n:${named})` : `()-[n:${named}]-()`;
+  const list = properties.map((property) => `n.${quotedName(property)}`).join(", ");
+  const on = type === "FULLTEXT" ? `EACH [${list}]` : `(${list})`;
+  const config = optionsOf(table, indexId).get("indexConfig") as VariantMap | undefined;
+  const options = [...(config ?? [])].map(
+    ([key, value]) => `${quotedName(key)}: ${typeof value === "string" ? `'${value}'` : value}`,
+  );
+  const ending = options.length === 0 ? "" : ` OPTIONS {indexConfig: {${options.join(", ")}}}`;
+  return `CREATE ${type} INDEX ${quotedName(name)} FOR ${subject} ON ${on}${ending}`;
 }
 
 /** As CREATE VECTOR INDEX takes them; of other indexes nothing. */

@@ -7,6 +7,8 @@ import type { StaticType } from "./static-type.js";
 export interface ProcedureField {
   readonly name: string;
   readonly type: StaticType;
+  /** Given where YIELD names it, or all. */
+  readonly onDemand?: boolean;
 }
 
 export interface ProcedureInput extends ProcedureField {

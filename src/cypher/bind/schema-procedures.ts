@@ -19,7 +19,7 @@ import { call, textConst, variant } from "./variables.js";
 const text = (name: string): ProcedureField => ({ name, type: STRING });
 const texts = (name: string): ProcedureField => ({ name, type: listOf(STRING) });
 
-interface Constraint extends GraphConstraintDef {
+export interface Constraint extends GraphConstraintDef {
   readonly of: "nodes" | "edges";
 }
 
@@ -38,14 +38,15 @@ function typeOf({ requires, of }: Constraint): string {
   return `${prefix}_PROPERTY_${requires === "type" ? "TYPE" : "EXISTENCE"}`;
 }
 
+export const quotedName = (name: string): string => `\`${name.replaceAll("`", "``")}\``;
+
 /** The statement that makes it. */
-function statementOf({ name, of, label, properties, requires, valueType }: Constraint): string {
+export function constraintStatement({ name, of, label, properties, requires, valueType }: Constraint): string {
   const rule = { unique: "UNIQUE", key: "KEY", "not-null": "NOT NULL", type: `:: ${valueType}` }[requires];
-  const quoted = `\`${label.replaceAll("`", "``")}\``;
-  const subject = of === "nodes" ? `(n:${quoted})` : `()-[n:${quoted}]-()`;
-  const list = properties.map((property) => `n.\`${property.replaceAll("`", "``")}\``).join(", ");
+  const subject = of === "nodes" ? `(n:${quotedName(label)})` : `()-[n:${quotedName(label)}]-()`;
+  const list = properties.map((property) => `n.${quotedName(property)}`).join(", ");
   const required = `${properties.length === 1 ? list : `(${list})`} IS ${rule}`;
-  return `CREATE CONSTRAINT ${name} FOR ${subject} REQUIRE ${required}`;
+  return `CREATE CONSTRAINT ${quotedName(name)} FOR ${subject} REQUIRE ${required}`;
 }
 
 const CONSTRAINT_FIELDS = [
@@ -57,6 +58,7 @@ const CONSTRAINT_FIELDS = [
   text("ownedIndex"),
   text("propertyType"),
   text("description"),
+  { ...text("createStatement"), onDemand: true },
 ];
 
 function constraints(statement: ProcedureStatement): Plan {
@@ -68,7 +70,8 @@ function constraints(statement: ProcedureStatement): Plan {
     call(LIST_OF, constraint.properties.map(textConst)),
     constraint.indexId === null ? variant(null) : textConst(constraint.name),
     constraint.valueType === undefined ? variant(null) : textConst(constraint.valueType),
-    textConst(statementOf(constraint)),
+    textConst(constraintStatement(constraint)),
+    textConst(constraintStatement(constraint)),
   ]);
   const columns = CONSTRAINT_FIELDS.map(({ name }) => statement.newColumn(name, VARIANT));
   return Object.freeze({ kind: "values", rows, columns });
@@ -153,7 +156,7 @@ function factsByLabel(graph: GraphTables): VariantMap {
     for (const each of labels) of(each).indexes.push(...properties);
   }
   for (const constraint of constraintsOf(graph)) {
-    if (constraint.of === "nodes") of(constraint.label).constraints.push(statementOf(constraint));
+    if (constraint.of === "nodes") of(constraint.label).constraints.push(constraintStatement(constraint));
   }
   return new Map([...facts].map(([label, lists]) => [label, new Map(Object.entries(lists)) as VariantMap]));
 }

@@ -4,8 +4,14 @@ import type { StaticType } from "./static-type.js";
 export class Scope {
   private readonly types = new Map<string, StaticType>();
 
-  /** `outer`: what is seen besides: around a subquery, a comprehension, a FOREACH. */
-  constructor(readonly outer: Scope | null = null) {}
+  /**
+   * `outer`: what is seen besides: around a subquery, a comprehension, a FOREACH. `keepsOuter`: of a subquery whose
+   * WITHs hide none of it, and give none of its names to something else.
+   */
+  constructor(
+    readonly outer: Scope | null = null,
+    readonly keepsOuter = false,
+  ) {}
 
   find(name: string): StaticType | null {
     return this.types.get(name) ?? this.outer?.find(name) ?? null;

@@ -380,6 +380,8 @@ export interface SubqueryCallClause extends Node {
    * with.
    */
   readonly imports: readonly Variable[] | "*";
+  /** They were named in parentheses: a WITH in the query does not hide them. */
+  readonly keeps: boolean;
   readonly query: Query;
   /** A row for which the query gives none stays, with nulls. */
   readonly optional: boolean;

@@ -164,12 +164,22 @@ export abstract class AtomParser extends ExpressionParser {
       if (trimmed !== null) return trimmed;
     }
     const distinct = this.acceptKeyword("DISTINCT");
+    if (!distinct && this.keyword === "ALL" && this.kinds[this.at + 1] !== "(") this.at++;
     const isVector = VECTOR_CALLS.has(name.toLowerCase());
-    const argument = () => (isVector ? (this.lastWord(name) ?? this.inner()) : this.inner());
+    const argument = () => (isVector ? this.lastWord(name) : this.normalForm(name)) ?? this.inner();
     const args = this.kind === ")" && !distinct ? [] : this.commaList(argument);
     this.expect(")");
     if (args.length === 1 && name.toLowerCase() === "exists") this.place(args[0]!);
     return { kind: "call", name, distinct, args, position };
+  }
+
+  /** The form in `normalize(text, NFKC)`, as a string; null: something else. */
+  private normalForm(called: string): Expr | null {
+    if (called.toLowerCase() !== "normalize" || this.kind !== "word" || this.kinds[this.at + 1] !== ")") return null;
+    const [position, value] = [this.position(), this.word().toUpperCase()];
+    if (!/^NFK?[CD]$/.test(value)) return null;
+    this.at++;
+    return { kind: "string", value, position };
   }
 
   /** The last argument of `vector([1, 2], 2, FLOAT32)` and `vector_norm(v, EUCLIDEAN)`, as a string; null: others. */

@@ -98,6 +98,7 @@ const aliasOf = ({ expr }: ProjectionItem, variable: Variable): Variable | null 
 const called = (query: Query, position: number): Clause => ({
   kind: "subquery-call",
   imports: "*",
+  keeps: false,
   query,
   optional: false,
   transactions: null,

@@ -1,7 +1,7 @@
 /** Whole statements: queries, indexes and constraints, EXPLAIN and PROFILE. Constructed by `parse.ts`, one per text. */
 
 import { propertyTypeProblem } from "../../values/cypher-type.js";
-import type { LabelExpr, Query } from "./ast.js";
+import type { Expr, LabelExpr, Query } from "./ast.js";
 import { ShowParser } from "./show.js";
 import type {
   CreateConstraintCommand,
@@ -11,6 +11,9 @@ import type {
   SchemaSubject,
   Statement,
 } from "./statement-ast.js";
+
+const isEmptyConfig = (key: string, value: Expr): boolean =>
+  key === "indexConfig" && value.kind === "map" && value.entries.length === 0;
 
 const nameOfLabel = (label: LabelExpr): string | null => (label.kind === "label" ? label.name : null);
 
@@ -199,7 +202,18 @@ export class Parser extends ShowParser {
     const common = { kind: "create-constraint", name, ifNotExists, subject, properties, position } as const;
     if (exists) return { ...common, requires: "not-null" };
     const valueType = this.requiredType(properties);
-    return valueType === null ? { ...common, requires: this.required() } : { ...common, requires: "type", valueType };
+    const requires = valueType === null ? this.required() : "type";
+    this.indexOptions();
+    return valueType === null ? { ...common, requires } : { ...common, requires, valueType };
+  }
+
+  /** OPTIONS of a constraint name the kind of its index, of which there is one. */
+  private indexOptions(): void {
+    if (!this.acceptKeyword("OPTIONS")) return;
+    const { entries } = this.map();
+    const other = entries.find(({ key, value }) => key !== "indexProvider" && !isEmptyConfig(key, value));
+    if (other === undefined) return;
+    throw this.error(other.position, "UnexpectedSyntax", `a constraint has no option \`${other.key}\``);
   }
 
   /** `IS :: STRING`, `:: STRING`, `IS TYPED STRING`; null: something else is required. */

@@ -22,6 +22,7 @@ import type {
 } from "./ast.js";
 import { EVERYTHING } from "./composed-queries.js";
 import { POSTFIX } from "./expressions.js";
+import { importedByWith } from "./imported-by-with.js";
 import { WritingParser } from "./writing-clauses.js";
 import { wrongInMatch } from "./written-patterns.js";
 
@@ -62,18 +63,6 @@ function hintOfShow(listed: string): string {
     SHOWN_ELSEWHERE[listed] ??
     "In Cypher, SHOW lists INDEXES, CONSTRAINTS, PROCEDURES and FUNCTIONS. POST /v1/query/execute takes SQL, which lists TABLES, DATABASES and MODELS."
   );
-}
-
-/** The variables in the WITHs that the parts begin with; only plain ones import. */
-function importedByWith({ parts }: Query): readonly Variable[] | "*" {
-  const imports = new Map<string, Variable>();
-  for (const { clauses } of parts) {
-    const [first] = clauses;
-    if (first?.kind !== "with") continue;
-    if (first.star) return "*";
-    for (const { expr } of first.items) if (expr.kind === "variable") imports.set(expr.name, expr);
-  }
-  return [...imports.values()];
 }
 
 export abstract class QueryParser extends WritingParser {
@@ -222,6 +211,12 @@ export abstract class QueryParser extends WritingParser {
         return this.isVariable(this.at + 1) ? this.let(position) : null;
       case "FILTER":
         return this.filter(position);
+      case "ORDER":
+      case "SKIP":
+      case "OFFSET":
+      case "LIMIT":
+        // `ORDER BY x LIMIT 2` alone is `WITH * ORDER BY x LIMIT 2`.
+        return { ...EVERYTHING, kind: "with", ...this.order(), position };
       case "WITH":
       case "RETURN":
         return this.projection(this.keyword === "WITH" ? "with" : "return", position);
@@ -338,7 +333,8 @@ export abstract class QueryParser extends WritingParser {
     this.isCounted = wasCounted;
     this.expect("}");
     const transactions = this.transactions();
-    return { kind: "subquery-call", imports: scope ?? importedByWith(query), query, optional, transactions, position };
+    const imports = scope ?? importedByWith(query);
+    return { kind: "subquery-call", imports, keeps: scope !== null, query, optional, transactions, position };
   }
 
   /** `IN [n CONCURRENT] TRANSACTIONS …`: how many at once makes no difference here, where they run one by one. */
@@ -440,11 +436,16 @@ export abstract class QueryParser extends WritingParser {
     const distinct = this.acceptKeyword("DISTINCT");
     const star = this.accept("*");
     const items = star && !this.accept(",") ? [] : this.commaList(() => this.projectionItem());
-    const orderBy = this.acceptKeywords("ORDER", "BY") ? this.commaList(() => this.sortItem()) : [];
+    const order = this.order();
+    const where = kind === "with" ? this.optionalWhere() : null;
+    return { kind, distinct, star, items, ...order, where, position };
+  }
+
+  protected order(): Pick<ProjectionClause, "orderBy" | "skip" | "limit"> {
+    const orderBy = this.acceptKeyword("ORDER") ? this.sortItems() : [];
     const skip = this.acceptKeyword("SKIP") || this.acceptKeyword("OFFSET") ? this.expression() : null;
     const limit = this.acceptKeyword("LIMIT") ? this.expression() : null;
-    const where = kind === "with" ? this.optionalWhere() : null;
-    return { kind, distinct, star, items, orderBy, skip, limit, where, position };
+    return { orderBy, skip, limit };
   }
 
   /** `LET x = 1, y = 2` is `WITH *, 1 AS x, 2 AS y`. */
@@ -470,11 +471,22 @@ export abstract class QueryParser extends WritingParser {
     const expr = this.expression();
     const end = this.end(this.at - 1);
     if (this.acceptKeyword("AS")) {
-      const alias = this.variable();
+      const alias = this.alias();
       return { expr, alias, name: alias.name, position };
     }
     if (expr.kind === "variable") return { expr, alias: null, name: expr.name, position };
     return { expr, alias: null, name: this.text.slice(position, end), position };
+  }
+
+  /** A word that is reserved elsewhere may be a column's name. */
+  private alias(): Variable {
+    const position = this.position();
+    return { kind: "variable", name: this.name("a variable"), position };
+  }
+
+  private sortItems(): SortItem[] {
+    this.expectKeyword("BY");
+    return this.commaList(() => this.sortItem());
   }
 
   protected sortItem(): SortItem {

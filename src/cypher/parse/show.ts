@@ -84,10 +84,17 @@ export abstract class ShowParser extends ComposedParser {
     if (procedure === undefined || type === undefined) return null;
     if (listed === 0 && NEED_A_WORD.has(procedure)) return null;
     this.at += listed + 2;
-    if (procedure === "dbms.procedures" && this.wordAt(this.at) === "EXECUTABLE") this.at++;
+    if (procedure === "dbms.procedures" || procedure === "dbms.functions") this.executable();
     const args: Expr[] = type === null ? [] : [{ kind: "string", value: type, position }];
     const clauses = this.shown({ kind: "call", procedure, args, position });
     return this.sequence({ kind: "query", parts: [{ clauses, position }], all: false, position }, false);
+  }
+
+  /** `EXECUTABLE [BY CURRENT USER]`, which all are. */
+  private executable(): void {
+    if (!this.acceptWord("EXECUTABLE") || !this.acceptKeyword("BY")) return;
+    this.expectWord("CURRENT");
+    this.expectWord("USER");
   }
 
   private wordAt(at: number): string {
@@ -117,10 +124,8 @@ export abstract class ShowParser extends ComposedParser {
 
   /** WITH * and the order; null: none is given. */
   private ordered(position: number): ProjectionClause | null {
-    const orderBy = this.acceptKeywords("ORDER", "BY") ? this.commaList(() => this.sortItem()) : [];
-    const skip = this.acceptKeyword("SKIP") || this.acceptKeyword("OFFSET") ? this.expression() : null;
-    const limit = this.acceptKeyword("LIMIT") ? this.expression() : null;
-    if (orderBy.length === 0 && skip === null && limit === null) return null;
-    return { ...EVERYTHING, kind: "with", orderBy, skip, limit, position };
+    const order = this.order();
+    if (order.orderBy.length === 0 && order.skip === null && order.limit === null) return null;
+    return { ...EVERYTHING, kind: "with", ...order, position };
   }
 }

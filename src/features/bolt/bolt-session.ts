@@ -6,6 +6,7 @@ import type { Request } from "../../actor/request.js";
 import { graphOf } from "../../catalog/graph.js";
 import { boltError, writeFailure } from "../../protocol/bolt/failure-message.js";
 import { ASK, type BoltVersion, TELL } from "../../protocol/bolt/message-tags.js";
+import type { NotificationFilter } from "../../protocol/bolt/notification-filter.js";
 import { malformed, PackReader } from "../../protocol/bolt/pack-reader.js";
 import { type PackValue, PackWriter } from "../../protocol/bolt/pack-writer.js";
 import type { DbError } from "../../protocol/errors.js";
@@ -27,6 +28,7 @@ export interface OpenOptions {
   readonly utc: boolean;
   /** Where the client is told to connect to. */
   readonly address: string;
+  readonly notifications: NotificationFilter;
 }
 
 /** How long clients keep a routing table. */
@@ -91,6 +93,7 @@ export class BoltSession implements RowSink {
       waits: true,
     });
     this.dialect = { elementIds: options.version.major >= 5, utc: options.utc, vectors: options.version.major >= 6 };
+    this.notifications = options.notifications;
     this.username = request.head.username;
     this.tenantName = request.head.tenantId;
     this.restMsMax = request.partition.config.transactions.maxSeconds * 1000;
@@ -215,7 +218,8 @@ export class BoltSession implements RowSink {
     const options = this.isOpen ? null : this.begins(extra);
     this.client.begin(this.timeoutMs());
     const graph = options === null ? this.graph : this.graphOf(options.database);
-    const began = { text, parameters, graph, database: this.databaseName(graph, options?.database) };
+    const notifications = options?.notifications ?? this.notifications;
+    const began = { text, parameters, graph, database: this.databaseName(graph, options?.database), notifications };
     this.succeed(await this.statements.run(began, options));
   }
 
@@ -236,19 +240,21 @@ export class BoltSession implements RowSink {
   /** The graph of the open transaction, and what the client calls it. */
   private graph = "";
   private asked = "";
+  private notifications: NotificationFilter;
 
   private begin(extra: unknown): void {
     this.requireIdle("BEGIN");
     const options = this.begins(extra);
     this.graph = this.graphOf(options.database);
     this.asked = options.database;
+    this.notifications = options.notifications;
     this.session.begin({ readOnly: options.reads });
     this.isOpen = true;
     this.succeed({ db: this.databaseName(this.graph) });
   }
 
   private begins(extra: unknown): TransactionOptions {
-    const options = transactionOptions(extra, this.username);
+    const options = transactionOptions(extra, this.username, this.options.notifications);
     checkBookmarks(options.bookmarks, this.position);
     const { timeoutMs } = options;
     this.transactionEndsMs = timeoutMs === 0 ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;

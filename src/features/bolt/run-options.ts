@@ -1,5 +1,6 @@
 /** What RUN and BEGIN say beside the statement. */
 import { boltError } from "../../protocol/bolt/failure-message.js";
+import { type NotificationFilter, notificationFilter } from "../../protocol/bolt/notification-filter.js";
 import type { PackMap } from "../../protocol/bolt/pack-reader.js";
 import type { DbError } from "../../protocol/errors.js";
 
@@ -10,13 +11,18 @@ export interface TransactionOptions {
   /** Milliseconds; 0: as long as statements may take. */
   readonly timeoutMs: number;
   readonly bookmarks: unknown;
+  readonly notifications: NotificationFilter;
 }
 
-const DEFAULTS: TransactionOptions = { database: "", reads: false, timeoutMs: 0, bookmarks: null };
-
-/** `username`: the only user that may be meant. */
-export function transactionOptions(given: unknown, username: string): TransactionOptions {
-  if (given === undefined || given === null) return DEFAULTS;
+/** `username`: the only user that may be meant; `notifications`: what the session wants of them. */
+export function transactionOptions(
+  given: unknown,
+  username: string,
+  notifications: NotificationFilter,
+): TransactionOptions {
+  if (given === undefined || given === null) {
+    return { database: "", reads: false, timeoutMs: 0, bookmarks: null, notifications };
+  }
   if (!(given instanceof Map)) throw invalid("The options of a transaction have to be a map.");
   const said: PackMap = given;
   const user = said.get("imp_user");
@@ -34,6 +40,7 @@ export function transactionOptions(given: unknown, username: string): Transactio
     reads: mode === "r",
     timeoutMs: timeout,
     bookmarks: said.get("bookmarks"),
+    notifications: notificationFilter(said, notifications),
   };
 }
 

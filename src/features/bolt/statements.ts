@@ -1,6 +1,10 @@
 /** The statements of one session: runs them, and keeps the results that the client has not pulled whole. */
 
+import type { Hints } from "../../cypher/hints/hints.js";
+import { hintsOf } from "../../cypher/hints/hints.js";
+import { parseCypher } from "../../cypher/parse/parse.js";
 import type { BoltVersion } from "../../protocol/bolt/message-tags.js";
+import type { NotificationFilter } from "../../protocol/bolt/notification-filter.js";
 import type { PackMap } from "../../protocol/bolt/pack-reader.js";
 import { malformed } from "../../protocol/bolt/pack-reader.js";
 import type { PackValue } from "../../protocol/bolt/pack-writer.js";
@@ -9,11 +13,22 @@ import { RESULT_BYTES_MAX } from "../../protocol/limits.js";
 import { noticeText } from "../../protocol/notice.js";
 import { resultTooLarge } from "../../protocol/size-errors.js";
 import type { Session } from "../../session/session.js";
+import { UNNAMED_PORTAL } from "../../session/session-cursors.js";
 import type { GraphStats } from "../../session/sql-result.js";
 import type { StatementPlan } from "../../session/statement-plan.js";
 import type { StatementRun } from "../../session/statement-run.js";
 import type { BoundStatement } from "../../sql/bind/bound-statement.js";
+import type { Value } from "../../values/values.js";
 import type { WireClient } from "../postgres/wire-client.js";
+import { MissingNames } from "./missing-names.js";
+import {
+  isWanted,
+  missingNotifications,
+  type Notification,
+  notificationOf,
+  schemaNotification,
+  UNRECOGNIZED,
+} from "./notifications.js";
 import { CursorRows, KeptRows, type OpenResult, type RowSink } from "./results.js";
 import type { TransactionOptions } from "./run-options.js";
 import { summaryOf } from "./summary.js";
@@ -35,6 +50,7 @@ export interface SentStatement {
   readonly graph: string;
   /** What the client calls it. */
   readonly database: string;
+  readonly notifications: NotificationFilter;
 }
 
 interface Running {
@@ -106,7 +122,7 @@ export class Statements {
     client.inCypher();
   }
 
-  private runOf({ text, parameters, graph }: SentStatement): StatementRun {
+  private runOf({ text, parameters, graph }: Pick<SentStatement, "text" | "parameters" | "graph">): StatementRun {
     const { client } = this.host;
     return {
       sql: text,
@@ -185,13 +201,14 @@ export class Statements {
     this.results.delete(number);
     running.rows.close();
     const { session, options } = this.host;
+    const notifications = await this.notifications(running);
     // It has only read.
     if (running.isAlone && session.inTransaction) session.rollback();
     const { bound, sent, stats, notices, explained, rows, startedMs } = running;
     return {
       ...(running.isAlone && { bookmark: this.host.bookmark }),
       ...summaryOf({
-        ...{ bound, stats, notices, explained },
+        ...{ bound, stats, notices, notifications, explained, text: sent.text },
         version: options.version,
         database: sent.database,
         hasRows: rows.hasRows,
@@ -199,6 +216,44 @@ export class Statements {
         lastMs: elapsed(startedMs),
       }),
     };
+  }
+
+  /** What the client wants to know of it, and did not ask. */
+  private async notifications({ bound, sent, notices, isAlone }: Running): Promise<readonly Notification[]> {
+    const { notifications: filter, text, graph, database } = sent;
+    const told = notices.map((notice) => schemaNotification(bound, notice));
+    const hints = hintsFor(bound, text);
+    told.push(...hints.notes.map(notificationOf));
+    if (isWanted(filter, UNRECOGNIZED)) {
+      const missing = await this.missingNames.of(hints, graph, isAlone ? this.host.bookmark : null);
+      told.push(...missingNotifications(missing, database));
+    }
+    return told.filter((notification) => isWanted(filter, notification));
+  }
+
+  private readonly missingNames = new MissingNames((text, graph) => this.readRow(text, graph), Date.now);
+
+  /** In the transaction that is open, or one of its own. */
+  private async readRow(text: string, graph: string): Promise<readonly Value[]> {
+    const { session, client } = this.host;
+    const isOwn = !session.inTransaction;
+    if (isOwn) session.begin({ readOnly: true });
+    const run = this.runOf({ text, parameters: NO_PARAMETERS, graph });
+    const name = `${UNNAMED_PORTAL}bolt names>`;
+    const row: Value[] = [];
+    try {
+      session.protocol.openCursor(name, session.protocol.planText(run), run);
+      await session.protocol.fetchCursor(
+        name,
+        1,
+        ({ columns }) => row.push(...columns.map((column) => column[0]!)),
+        client,
+      );
+    } finally {
+      session.protocol.closeCursor(name);
+      if (isOwn) session.rollback();
+    }
+    return row;
   }
 
   closeAll(): void {
@@ -210,6 +265,20 @@ export class Statements {
 }
 
 let cursors = 0;
+
+const NO_PARAMETERS: PackMap = new Map();
+
+/** A plan is shared by all runs of its text, and so are its hints. */
+const HINTS = new WeakMap<BoundStatement, Hints>();
+
+function hintsFor(bound: BoundStatement, text: string): Hints {
+  let hints = HINTS.get(bound);
+  if (hints === undefined) {
+    hints = hintsOf(parseCypher(text), text);
+    HINTS.set(bound, hints);
+  }
+  return hints;
+}
 
 /** Queries that change nothing. EXPLAIN and PROFILE are run whole. */
 function isFetched({ bound }: StatementPlan): boolean {

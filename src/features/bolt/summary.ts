@@ -3,6 +3,7 @@ import { type BoltVersion, isSince } from "../../protocol/bolt/message-tags.js";
 import type { PackValue } from "../../protocol/bolt/pack-writer.js";
 import type { GraphStats } from "../../session/sql-result.js";
 import type { BoundStatement } from "../../sql/bind/bound-statement.js";
+import type { Notification } from "./notifications.js";
 import { isProfiled, planTree } from "./plan-tree.js";
 
 export interface Facts {
@@ -10,7 +11,10 @@ export interface Facts {
   readonly version: BoltVersion;
   readonly database: string;
   readonly stats: GraphStats | null;
+  /** What the server said of it that is no error: that there was nothing to do. */
   readonly notices: readonly string[];
+  readonly notifications: readonly Notification[];
+  readonly text: string;
   /** Of EXPLAIN and PROFILE; null: the statement is neither. */
   readonly explained: string | null;
   /** Whether there were rows. */
@@ -61,37 +65,63 @@ function countersOf(bound: BoundStatement, stats: GraphStats | null, notices: re
   return Object.keys(counts).length === 0 ? null : { ...counts, "contains-updates": true };
 }
 
-const INFORMATION = "Neo.ClientNotification.Schema.IndexOrConstraintAlreadyExists";
+/** `offset`: in the text, counted from 0; lines and columns are counted from 1. */
+function positionIn(text: string, offset: number): PackValue {
+  const before = text.slice(0, offset);
+  const line = before.split("\n").length;
+  return { offset, line, column: offset - (before.lastIndexOf("\n") + 1) + 1 };
+}
 
-function notificationsOf({ notices }: Facts): { readonly notifications?: PackValue } {
-  if (notices.length === 0) return {};
+const positionOf = ({ position }: Notification, text: string) =>
+  position === null ? {} : { position: positionIn(text, position) };
+
+/** Before Bolt 5.5. */
+function notificationsOf({ notifications, text, version }: Facts): { readonly notifications?: PackValue } {
+  if (notifications.length === 0) return {};
   return {
-    notifications: notices.map((notice) => ({
-      code: INFORMATION,
-      title: "Nothing was done.",
-      description: notice,
-      severity: "INFORMATION",
-      category: "SCHEMA",
+    notifications: notifications.map((notification) => ({
+      code: CODES + notification.code,
+      title: notification.title,
+      description: notification.description,
+      severity: notification.severity,
+      ...(isSince(version, 5, 2) && { category: notification.category }),
+      ...positionOf(notification, text),
     })),
   };
 }
 
+const CODES = "Neo.ClientNotification.";
 const RECORD = { OPERATION: "", OPERATION_CODE: "0", CURRENT_SCHEMA: "/" } as const;
 
-/** GQL's statuses: of the result, and one for each notice. */
-function statusesOf({ hasRows, hasColumns, notices }: Facts): PackValue {
+/** What comes first of several, by the beginning of its status: warnings before results, results before information. */
+const ORDER = ["02", "01", "00", "03"];
+
+/** GQL's statuses: of the result, and one for each notification. */
+function statusesOf({ hasRows, hasColumns, notifications, text }: Facts): PackValue {
   const outcome = hasRows
     ? { gql_status: "00000", status_description: "note: successful completion" }
     : hasColumns
       ? { gql_status: "02000", status_description: "note: no data" }
       : { gql_status: "00001", status_description: "note: successful completion - omitted result" };
-  const told = notices.map((notice) => ({
-    gql_status: "00NA0",
-    status_description: `note: successful completion - index or constraint already exists. ${notice}`,
-    neo4j_code: INFORMATION,
-    title: "Nothing was done.",
-    description: notice,
-    diagnostic_record: { ...RECORD, _severity: "INFORMATION", _classification: "SCHEMA" },
-  }));
-  return [...told, outcome];
+  const told = notifications.map((notification) => {
+    const { gqlStatus, severity, category } = notification;
+    const { position } = positionOf(notification, text) as { position?: PackValue };
+    return {
+      gql_status: gqlStatus,
+      status_description: `${PREFIXES[gqlStatus.slice(0, 2)]}: ${notification.status}`,
+      neo4j_code: CODES + notification.code,
+      title: notification.title,
+      description: notification.description,
+      diagnostic_record: {
+        ...RECORD,
+        _severity: severity,
+        _classification: category,
+        ...(position !== undefined && { _position: position }),
+      },
+    };
+  });
+  const rank = ({ gql_status: status }: { readonly gql_status: string }) => ORDER.indexOf(status.slice(0, 2));
+  return [outcome, ...told].sort((a, b) => rank(a) - rank(b));
 }
+
+const PREFIXES: Readonly<Record<string, string>> = { "00": "note", "01": "warn", "03": "info" };

@@ -59,8 +59,8 @@ export function add(a: Variant, b: Variant): Variant {
   if (typeof a === "string" && typeof b === "string") return checkedText(a + b);
   if (isList(a)) return joined(a, isList(b) ? b : [b]);
   if (isList(b)) return joined([a], b);
-  if (typeof a === "string" && isScalar(b)) return checkedText(a + variantToText(b));
-  if (typeof b === "string" && isScalar(a)) return checkedText(variantToText(a) + b);
+  if (typeof a === "string" && (isScalar(b) || isTemporal(b))) return checkedText(a + variantToText(b));
+  if (typeof b === "string" && (isScalar(a) || isTemporal(a))) return checkedText(variantToText(a) + b);
   if (isTemporal(a) || isTemporal(b)) return addTemporal(a, b);
   return numeric(
     "+",

@@ -42,16 +42,17 @@ const ROUNDINGS: Readonly<Record<string, Rounding>> = {
   HALF_EVEN: (x) => (half(x) ? 2 * Math.round(x / 2) : Math.round(x)),
 };
 
-/** With one argument halves go up (−1.5 gives −1.0), with a precision away from zero. */
-function round(value: Variant, precision: Variant = null, mode: Variant = "HALF_UP"): Variant {
+/** To a whole number halves go up (−1.5 gives −1.0), with a precision or a mode away from zero. */
+function round(value: Variant, precision: Variant = null, mode?: Variant): Variant {
   const x = numberArgument("round", value);
   if (precision === null) return floatValue(Math.round(x));
   const digits = numberArgument("round", precision);
-  const rounding = typeof mode === "string" ? ROUNDINGS[mode.toUpperCase()] : undefined;
+  const rounding = mode === undefined ? ROUNDINGS.HALF_UP : ROUNDINGS[String(mode).toUpperCase()];
   if (rounding === undefined || digits < 0) {
     throw cypherError("ArgumentError", "InvalidArgumentValue", "round() takes digits from 0 on and a mode of rounding");
   }
   if (!Number.isFinite(x) || digits > 300) return floatValue(x);
+  if (digits === 0 && mode === undefined) return floatValue(Math.round(x));
   // By its decimal digits, so that 1.005 is as near to 1.01 as it looks.
   const scaled = Number(`${x}e${digits}`);
   const rounded = rounding(Number.isNaN(scaled) ? x * 10 ** digits : scaled);
@@ -59,7 +60,7 @@ function round(value: Variant, precision: Variant = null, mode: Variant = "HALF_
   return floatValue(Number.isNaN(back) ? rounded / 10 ** digits : back);
 }
 
-const haversin = (x: number) => Math.sin(x / 2) ** 2;
+const haversin = (x: number) => (1 - Math.cos(x)) / 2;
 const DEGREES = 180 / Math.PI;
 
 function atan2(y: Variant, x: Variant): Variant {
