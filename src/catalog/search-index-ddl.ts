@@ -4,7 +4,7 @@
  * when it is gone.
  */
 import { sqlError } from "../protocol/errors.js";
-import { VECTOR_DIMENSIONS_MAX } from "../protocol/limits.js";
+import { INDEXED_BITS_MAX, VECTOR_DIMENSIONS_MAX } from "../protocol/limits.js";
 import type { SqlType } from "../values/values.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import type { CreateSearchIndexCommand, NewSearchIndex } from "./ddl-command.js";
@@ -93,11 +93,17 @@ export function withRetypedIndexes(editor: CatalogEditor, table: TableDef, colum
 export function canSearch(method: SearchIndexDef["method"], type: SqlType): boolean {
   if (type.element !== null) return false;
   if (method !== "hnsw" && method !== "text") return true;
-  if (method === "hnsw") return (type.name === "bit" || isOfNumbers(type)) && isIndexable(type.modifier);
+  if (method === "hnsw") {
+    const isKnown = type.name === "bit" || isOfNumbers(type);
+    return isKnown && type.modifier !== null && type.modifier <= indexedDimensionsMax(type);
+  }
   return ["text", "varchar", "bpchar", "name"].includes(type.name);
 }
 
-const isIndexable = (dimensions: number | null): boolean => dimensions !== null && dimensions <= VECTOR_DIMENSIONS_MAX;
+/** Of a vector index on such a type. */
+export function indexedDimensionsMax({ name }: SqlType): number {
+  return name === "bit" ? INDEXED_BITS_MAX : VECTOR_DIMENSIONS_MAX;
+}
 
 /** A vector, of any number of dimensions. */
 const isOfNumbers = ({ name, element }: SqlType): boolean =>

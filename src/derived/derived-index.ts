@@ -418,7 +418,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     turns: Turns,
     visit: (suffix: string, record: Uint8Array) => Generator<undefined, void>,
   ): Promise<void> {
-    const cursor = this.store.engine.cursor(prefixRange(this.place.rowPrefix));
+    const cursor = this.store.engine.cursor({ ...prefixRange(this.place.rowPrefix), isOnce: true });
     try {
       for (;;) {
         const entries = readSome(cursor, STEP_ENTRIES);

@@ -64,6 +64,8 @@ export const RECORD_TYPE_CHARACTERS_MAX = 1024 * 1024;
 export const IDENTIFIER_BYTES_MAX = 63;
 /** Numbers of one vector. */
 export const VECTOR_DIMENSIONS_MAX = 16_000;
+/** Of bit strings that an index can have. */
+export const INDEXED_BITS_MAX = 64_000;
 /** Of a sparse vector, and those of its numbers that are not zero. */
 export const SPARSE_DIMENSIONS_MAX = 1_000_000_000;
 export const SPARSE_MEMBERS_MAX = 16_000;

@@ -33,6 +33,7 @@ import { readJson, writeJson } from "./key-json.js";
 import { readNumeric, writeNumeric } from "./key-numeric.js";
 import { damagedKey, KeyReader } from "./key-reader.js";
 import { readVariant, writeVariant } from "./key-variant.js";
+import { readVector, writeVector } from "./key-vector.js";
 import * as writer from "./key-writer.js";
 
 export interface KeyColumn {
@@ -155,8 +156,6 @@ export function isKeyType(type: SqlType): boolean {
     case "unknown":
     case "json":
     case "jsonpath":
-    case "vector":
-    case "halfvec":
     case "sparsevec":
     case "void":
     case "point":
@@ -262,6 +261,10 @@ function writeValue(type: SqlType, value: Value): void {
     case "record":
       writeRow(type, value as readonly Value[]);
       return;
+    case "vector":
+    case "halfvec":
+      writeVector(value as Float32Array);
+      return;
     case "variant":
       writeVariant(value as Variant);
       return;
@@ -327,6 +330,9 @@ function readValue(type: SqlType, reader: KeyReader): Value {
       return readArray(type.element!, reader);
     case "record":
       return readRow(type, reader);
+    case "vector":
+    case "halfvec":
+      return readVector(reader);
     case "variant":
       return readVariant(reader);
     default:

@@ -224,7 +224,7 @@ class RocksCursor implements Cursor {
       valueEncoding: "buffer",
       keys: range.only !== "values",
       values: range.only !== "keys" && range.only !== "count",
-      fillCache: true,
+      fillCache: range.isOnce !== true,
     });
   }
 

@@ -15,6 +15,8 @@ export interface KeyRange {
   readonly reverse?: boolean;
   /** The half of the entries that is looked at; the other may be empty then, and for "count" both. Absent: both. */
   readonly only?: "keys" | "values" | "count";
+  /** It is read as a whole and hardly again: what is read takes no place in a cache of blocks. */
+  readonly isOnce?: boolean;
 }
 
 /** Parallel arrays; `length` rows. Valid until the cursor's next call. */

@@ -1,6 +1,7 @@
 /**
  * What a vector index takes of its column, where it is on an expression: the vector in another type, one bit for each
- * member, a part. Definitions keep it in this form (catalog/table.ts); query/expr/form-of.ts finds it in expressions.
+ * member, a part; of bits so many. Definitions keep it in this form (catalog/table.ts); query/expr/form-of.ts finds it
+ * in expressions.
  */
 import { denseOf } from "./sparse-vector.js";
 import type { SqlType } from "./values.js";
@@ -11,6 +12,8 @@ export interface VectorForm {
   readonly dimensions: number;
   /** Of subvector(column, start, count), counted from 1; absent: all members. */
   readonly part?: readonly [start: number, count: number];
+  /** The column has bits, of any length. */
+  readonly isOfBits?: true;
 }
 
 /** Such a form gives every vector of the column as it is. */
@@ -24,8 +27,8 @@ export function isSameForm(a: VectorForm | undefined, b: VectorForm | undefined)
 }
 
 /** As it is written in a definition; `column` is quoted as it must be. */
-export function formText({ type, dimensions, part }: VectorForm, column: string): string {
-  const input = type === "bit" ? `binary_quantize(${column})` : `(${column})`;
+export function formText({ type, dimensions, part, isOfBits }: VectorForm, column: string): string {
+  const input = type === "bit" && !isOfBits ? `binary_quantize(${column})` : `(${column})`;
   const inner = part === undefined ? input : `subvector(${column}, ${part.join(", ")})`;
   return `(${inner}::${type}(${dimensions}))`;
 }
@@ -50,5 +53,8 @@ function bitsOf(numbers: Float32Array, length: number): Float32Array {
 /** Bits are numbers of 0 and 1. */
 export function numbersOf(value: Float32Array | string | null): Float32Array | null {
   if (typeof value !== "string") return value;
-  return value.startsWith("{") ? denseOf(value) : Float32Array.from(value, Number);
+  if (value.startsWith("{")) return denseOf(value);
+  const bits = new Float32Array(value.length);
+  for (let i = 0; i < bits.length; i++) bits[i] = value.charCodeAt(i) & 1;
+  return bits;
 }

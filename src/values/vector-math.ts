@@ -114,6 +114,18 @@ export function cosineDistance(a: Float32Array, b: Float32Array): number {
   return 1 - cosineSimilarity(a, b);
 }
 
+/** Of vectors of zeros and ones: the share of the ones that the two do not have in common; 1 where they have none. */
+export function jaccardDistance(a: Float32Array, b: Float32Array): number {
+  let both = 0;
+  let either = 0;
+  for (let i = 0; i < a.length; i++) {
+    const [x, y] = [a[i]! > 0, b[i]! > 0];
+    if (x && y) both++;
+    if (x || y) either++;
+  }
+  return both === 0 ? 1 : 1 - both / either;
+}
+
 /** √Σ aᵢ² */
 export function norm(a: Float32Array): number {
   return Math.sqrt(innerProduct(a, a));

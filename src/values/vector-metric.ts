@@ -2,7 +2,14 @@
  * The metrics that vectors are compared by: all that is to be said of one stands here. The walk of an index measures
  * with code of its own (vector/wasm/distance.ts), under the number that `wasm` gives.
  */
-import { cosineDistance, cosineSimilarity, innerProduct, l1Distance, l2Distance } from "./vector-math.js";
+import {
+  cosineDistance,
+  cosineSimilarity,
+  innerProduct,
+  jaccardDistance,
+  l1Distance,
+  l2Distance,
+} from "./vector-math.js";
 
 export interface MetricFacts {
   /** As clients write it, in collections, in SQL's WITH and in Cypher's OPTIONS. The first is the metric's own name. */
@@ -83,6 +90,19 @@ const FACTS = {
     neo4jScoreOf: (distance: number) => 1 / (1 + distance),
     wasm: 3,
   },
+  /** Of bits only, so that it has no name for clients. */
+  jaccard: {
+    names: [],
+    operatorClass: "bit_jaccard_ops",
+    operator: "<%>",
+    distance: jaccardDistance,
+    distanceFunctions: ["jaccard_distance"],
+    scoreOf: (distance: number) => 1 - distance,
+    distanceOf: (score: number) => 1 - score,
+    scoreSql: (distance: string) => `1 - (${distance})`,
+    neo4jScoreOf: (distance: number) => 1 - distance,
+    wasm: 4,
+  },
 } as const satisfies Readonly<Record<string, MetricFacts>>;
 
 export type VectorMetric = keyof typeof FACTS;
@@ -114,15 +134,20 @@ export const METRICS_BY_NUMBER: readonly VectorMetric[] = ENTRIES.toSorted(([, a
  * Bits are indexed as the numbers 0 and 1. The Euclidean distance of those is the root of how many bits differ, so it
  * ranks as the Hamming distance does.
  */
-export const HAMMING_METRIC: VectorMetric = "l2";
-export const HAMMING_CLASS = "bit_hamming_ops";
-export const HAMMING_NAMES: readonly string[] = ["<~>", "hamming_distance"];
+const HAMMING_METRIC: VectorMetric = "l2";
+const HAMMING_CLASS = "bit_hamming_ops";
+
+/** Of bits: the operator class, the metric, and SQL's names of the distance. */
+export const BIT_METRICS: readonly { operatorClass: string; metric: VectorMetric; names: readonly string[] }[] = [
+  { operatorClass: HAMMING_CLASS, metric: HAMMING_METRIC, names: ["<~>", "hamming_distance"] },
+  { operatorClass: FACTS.jaccard.operatorClass, metric: "jaccard", names: ["<%>", "jaccard_distance"] },
+];
 
 /** pgvector's operator class of the metric for a type of vectors. */
 export function operatorClassFor(metric: VectorMetric, type: string): string {
-  if (type === "bit") return HAMMING_CLASS;
+  if (type === "bit") return metric === HAMMING_METRIC ? HAMMING_CLASS : VECTOR_METRICS[metric].operatorClass;
   return VECTOR_METRICS[metric].operatorClass.replace("vector", type);
 }
 
-/** Their entries, for tables that are made of them. */
-export const METRIC_ENTRIES = ENTRIES;
+/** Entries of those for vectors of any numbers, for tables that are made of them. */
+export const METRIC_ENTRIES = ENTRIES.filter(([metric]) => metric !== "jaccard");

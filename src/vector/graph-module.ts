@@ -101,6 +101,20 @@ export function floatsAt(module: GraphModule, at: number, length: number): Float
   return new Float32Array(bufferTo(module, (at >>> 0) + 4 * length), at >>> 0, length);
 }
 
+/** What the pool holds, nearest first. */
+export function pooled(module: GraphModule, size: number): { slots: Uint32Array; measured: Float32Array } {
+  const words = wordsAt(module, module.poolAt(), size * 2);
+  const numbers = floatsAt(module, module.poolAt(), size * 2);
+  const slots = new Uint32Array(size);
+  const measured = new Float32Array(size);
+  for (let i = 0; i < size; i++) {
+    measured[i] = numbers[2 * i]!;
+    // The topmost bit is the walk's.
+    slots[i] = words[2 * i + 1]! & 0x7fffffff;
+  }
+  return { slots, measured };
+}
+
 /** When another thread has made the memory larger, this one's buffer may be as it was until it is asked to grow. */
 function bufferTo({ memory }: GraphModule, end: number): SharedArrayBuffer {
   if (memory.buffer.byteLength < end) memory.grow(0);

@@ -4,9 +4,8 @@
  * searches and changes it meanwhile (VectorGraph.beginSharing), and there is one copy of it.
  */
 import { setPriority } from "node:os";
-import { VECTOR_METRICS } from "../values/vector-metric.js";
 import { instantiateGraph } from "./graph-module.js";
-import { type GraphParameters, STORAGES } from "./graph-parameters.js";
+import { configure, type GraphParameters } from "./graph-parameters.js";
 
 export interface LinkJob {
   readonly memory: WebAssembly.Memory;
@@ -29,20 +28,8 @@ export function linkGraph(job: LinkJob): void {
 
 /** One vector a step. */
 export function* linkInSteps({ memory, parameters, bytesMax, thread }: LinkJob): Generator<undefined, void> {
-  const { metric, storage, dimensions, m, efConstruction, keepsOriginals } = parameters;
   const module = instantiateGraph(memory);
-  const keeps = keepsOriginals ? 1 : 0;
-  module.configure(
-    ...([
-      VECTOR_METRICS[metric].wasm,
-      STORAGES.indexOf(storage),
-      dimensions,
-      m,
-      efConstruction,
-      keeps,
-      bytesMax,
-    ] as const),
-  );
+  configure(module, parameters, bytesMax);
   // Without room for the thread's own lists there is none for links: the owner goes on alone.
   if (thread >= LINK_THREADS_MAX || module.join(thread) === 0) return;
   while (module.linkNext() === 1) yield;

@@ -19,14 +19,21 @@ const LINKED_ELSEWHERE_MIN = 2000;
 /** What the smallest graph counts as. */
 const BYTES_MIN = 2 * 64 * 1024;
 /**
- * What a graph keeps: codes alone. The records have the vectors, so recall and distances are those of single precision
- * for a quarter of the memory.
+ * What a graph keeps of numbers: codes alone. The records have the vectors, so recall and distances are those of single
+ * precision for a quarter of the memory.
  */
 const CODES: Readonly<Record<VectorIndexDef["storage"], VectorStorage>> = {
   f32: "int8",
   int8: "int8",
   binary: "binary",
 };
+
+/** What an index is of. */
+export interface Indexed {
+  readonly dimensions: number;
+  /** Vectors of zeros and ones. */
+  readonly isOfBits: boolean;
+}
 
 export class VectorBody implements IndexBody<Float32Array>, LongWork {
   /** Other threads link. */
@@ -41,14 +48,15 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
     private readonly linkedElsewhereMin: number,
   ) {}
 
-  /** `linkedElsewhereMin` is what tests make small. */
+  /** Of bits they are all that is kept. `linkedElsewhereMin` is what tests make small. */
   static create(
     definition: VectorIndexDef,
-    dimensions: number,
+    { dimensions, isOfBits }: Indexed,
     originals: Originals,
     linkedElsewhereMin = LINKED_ELSEWHERE_MIN,
   ): VectorBody {
-    const graph = new VectorGraph({ dimensions, ...definition, storage: CODES[definition.storage], originals });
+    const storage = isOfBits ? "bits" : CODES[definition.storage];
+    const graph = new VectorGraph({ dimensions, ...definition, storage, originals });
     return new VectorBody(graph, linkedElsewhereMin);
   }
 

@@ -11,39 +11,47 @@
  */
 
 import { sqlError } from "../protocol/errors.js";
-import { VECTOR_METRICS, type VectorMetric } from "../values/vector-metric.js";
+import type { VectorMetric } from "../values/vector-metric.js";
 import { type Calibrated, Calibration } from "./calibration.js";
-import { type Found, NOTHING, within } from "./found.js";
+import { type Found, foundOf, NOTHING, within } from "./found.js";
 import { loadGraph, saveGraph } from "./graph-file.js";
-import { AT_LEAST, BY_CODE, EXACTLY, floatsAt, type GraphModule, instantiateGraph, wordsAt } from "./graph-module.js";
+import {
+  AT_LEAST,
+  BY_CODE,
+  EXACTLY,
+  floatsAt,
+  type GraphModule,
+  instantiateGraph,
+  pooled,
+  wordsAt,
+} from "./graph-module.js";
 import {
   checkFinite,
+  configure,
+  dimensionsMax,
   EF_MAX,
   inRange,
-  STORAGES,
+  isWhole,
+  metricFor,
+  timeOfOne,
   type VectorGraphOptions,
   type VectorStorage,
 } from "./graph-parameters.js";
 import { GraphWalks } from "./graph-walks.js";
 import type { LinkJob } from "./link-graph.js";
 import { BY_ORIGINAL, type LongSearch, offerSlots, type Slots } from "./long-search.js";
+import { BOUNDED_MIN, firstPool } from "./pool-lengths.js";
 import { type Candidates, type Originals, type Passes, type Ranked, rankOriginals } from "./rank-originals.js";
 import { SharedLinks } from "./shared-links.js";
 import { each, listedSlots, SlotMeasures } from "./slot-measures.js";
 import { WaitingSlots } from "./waiting-slots.js";
 
-export const DIMENSIONS_MAX = 16_000;
 const BYTES_MAX = 2 ** 32;
 /**
  * The largest error of a code happens where all that was lost points to the query. What is lost points anywhere, so
  * that errors have a deviation of that divided by the root of the dimensions: walks reckon with as many deviations.
  */
 const DEVIATIONS = 4;
-/** Pools of exact searches by codes: per vector that is wanted, beside many that are, and for those within a radius. */
-const BOUNDED_FACTOR = 4;
-const BOUNDED_MIN = 64;
-const BOUNDED_SPARE = 1024;
-const BOUNDED_NEAR = 2048;
 const ONCE_NUMBERS = 4_000_000;
 /** Of binary codes so many of the nearest are read to say which are the nearest. */
 const BESIDE_BINARY = 512;
@@ -76,33 +84,34 @@ export class VectorGraph {
 
   /** @throws DbError 22023 for a parameter out of its range, 53200 when `bytesMax` holds not even the empty graph. */
   constructor(options: VectorGraphOptions) {
-    this.dimensions = inRange("dimensions", options.dimensions, 1, DIMENSIONS_MAX);
+    this.storage = options.storage ?? "f32";
+    this.dimensions = inRange("dimensions", options.dimensions, 1, dimensionsMax(this.storage));
     this.m = inRange("m", options.m ?? 16, 2, 128);
     this.efConstruction = inRange("efConstruction", options.efConstruction ?? Math.max(100, this.m), this.m, 2_000);
     this.metric = options.metric;
-    this.storage = options.storage ?? "f32";
     this.bytesMax = Math.min(options.bytesMax ?? BYTES_MAX, BYTES_MAX);
-    this.originals = this.storage === "f32" ? undefined : options.originals;
-    const metric = VECTOR_METRICS[this.metric];
-    const storage = STORAGES.indexOf(this.storage);
-    if (metric === undefined) throw sqlError("22023", `unknown vector metric "${this.metric}"`);
-    if (storage < 0) throw sqlError("22023", `unknown vector storage "${this.storage}"`);
+    this.originals = isWhole(this.storage) ? undefined : options.originals;
+    const metric = metricFor(this.metric, this.storage);
     this.module = instantiateGraph();
     this.waiting = new WaitingSlots(this.module);
     this.ofMeasured = metric.ofMeasured ?? Number;
-    const keeps = this.originals === undefined ? 1 : 0;
-    this.module.configure(metric.wasm, storage, this.dimensions, this.m, this.efConstruction, keeps, this.bytesMax);
     const { dimensions, m, efConstruction, keepsOriginals } = this;
     const parameters = { metric: this.metric, storage: this.storage, dimensions, m, efConstruction, keepsOriginals };
+    configure(this.module, parameters, this.bytesMax);
     this.links = new SharedLinks(this.module, parameters, this.bytesMax);
     if (this.module.create((options.seed ?? 1) >>> 0) === 0) throw this.full();
-    this.measures = new SlotMeasures(this.module, dimensions, options.onceNumbers ?? ONCE_NUMBERS, {
-      prepare: (query, allowed) => {
-        this.writeQuery(query);
-        if (allowed !== undefined) this.writeAllowed(allowed);
+    this.measures = new SlotMeasures(
+      this.module,
+      timeOfOne(dimensions, this.storage),
+      options.onceNumbers ?? ONCE_NUMBERS,
+      {
+        prepare: (query, allowed) => {
+          this.writeQuery(query);
+          if (allowed !== undefined) this.writeAllowed(allowed);
+        },
+        rank: (most, slots) => this.rankAll(most, slots),
       },
-      rank: (most, slots) => this.rankAll(most, slots),
-    });
+    );
     this.walks = new GraphWalks(this.module, this.waiting, this.measures, this.links);
     this.calibration = new Calibration(this.calibrated(), this.module);
   }
@@ -110,7 +119,7 @@ export class VectorGraph {
   private calibrated(): Calibrated {
     return {
       // Those of binary codes would have to be read.
-      mayMeasureAll: this.hasBounds,
+      mayMeasureAll: this.hasBounds || this.storage === "bits",
       count: () => this.count,
       slotCount: () => this.slotCount,
       sample: (slot) => (this.module.isSample(slot) === 1 ? this.vector(slot) : undefined),
@@ -160,7 +169,7 @@ export class VectorGraph {
     return this.module.imageBytes() >>> 0;
   }
 
-  /** True when int8 and binary keep the float32 vectors, and for f32. */
+  /** True when int8 and binary keep the float32 vectors, and for f32 and bits. */
   get keepsOriginals(): boolean {
     return this.originals === undefined;
   }
@@ -300,7 +309,7 @@ export class VectorGraph {
     return this.searchPassing(query, k, ef, undefined, allowed);
   }
 
-  /** The same of those that `passes` answers true for; it is asked of what the walk found. A graph with originals. */
+  /** The same of those that `passes` answers true for; it is asked of what the walk found. */
   searchPassing(query: Float32Array, k: number, ef: number, passes?: Passes, allowed?: Uint32Array): Found {
     const wanted = inRange("k", k, 1, EF_MAX);
     const width = Math.max(wanted, inRange("ef", ef, 1, EF_MAX));
@@ -317,7 +326,7 @@ export class VectorGraph {
     if (this.originals !== undefined)
       return this.foundOf(this.rank(wanted, { ...this.poolCandidates(size), passes }), complete);
     this.module.rerankPool();
-    return this.readPool(Math.min(size, wanted), complete);
+    return this.readPool(size, wanted, complete, passes);
   }
 
   /** It has the codes of int8 alone, which say how far away vectors are at least. */
@@ -331,9 +340,7 @@ export class VectorGraph {
    * Where `passes` is to be asked, the second pool is the last.
    */
   private nearestByBounds(k: number, slots: Slots, { passes, isTooFar, most: wanted = 0 }: Which = {}): Found {
-    const usual = Math.max(BOUNDED_MIN, Math.min(BOUNDED_FACTOR * k, k + BOUNDED_SPARE));
-    const near = isTooFar === undefined ? usual : Math.min(usual, BOUNDED_NEAR);
-    const first = Math.min(EF_MAX, Math.max(near, passes === undefined ? 0 : wanted));
+    const first = firstPool(k, passes === undefined ? 0 : wanted, isTooFar !== undefined);
     for (let most = first; ; most = Math.min(EF_MAX, most * 4)) {
       if (this.module.startScan(most) === 0) throw this.full();
       const { size, bound } = this.measures.offer(slots, AT_LEAST, most);
@@ -368,19 +375,13 @@ export class VectorGraph {
   }
 
   private foundOf(ranked: readonly Ranked[], complete: boolean): Found {
-    return {
-      slots: Uint32Array.from(ranked, ({ slot }) => slot),
-      distances: Float64Array.from(ranked, ({ distance }) => this.ofMeasured(distance)),
-      complete,
-    };
+    return foundOf(ranked, this.ofMeasured, complete);
   }
 
   /** The pool as a walk has left it. */
   private poolCandidates(size: number): Candidates {
-    const slots = this.poolSlots(size);
+    const { slots, measured } = pooled(this.module, size);
     if (this.storage === "binary") return { slots, measured: null, errorShare: 1 };
-    const words = floatsAt(this.module, this.module.poolAt(), size * 2);
-    const measured = Float32Array.from(slots, (_, i) => words[2 * i]!);
     return { slots, measured, errorShare: Math.min(1, DEVIATIONS / Math.sqrt(this.dimensions)) };
   }
 
@@ -391,21 +392,26 @@ export class VectorGraph {
     const slots = this.walks.slotsOf(allowed, allowed === undefined ? this.count : this.writeAllowed(allowed));
     if (this.hasBounds) return this.nearestByBounds(wanted, slots, { isTooFar });
     if (this.originals !== undefined) return this.nearestOriginals(wanted, slots, isTooFar);
-    const size = this.walks.scan(wanted, slots, EXACTLY);
+    const size = this.walks.scan(wanted, slots, isWhole(this.storage) ? BY_CODE : EXACTLY);
     if (size < 0) throw this.full();
     this.module.rerankPool();
-    return this.readPool(size, true);
+    return this.readPool(size, wanted, true);
   }
 
   /**
    * The `k` nearest, exactly, of those (allowed) that `passes` answers true for. It is asked of the nearest `most` and
-   * a few times as many; incomplete where fewer of them pass. A graph of int8 with originals.
+   * a few times as many; incomplete where fewer of them pass. A graph of int8 with originals, or of bits.
    */
   exactPassing(query: Float32Array, k: number, most: number, passes: Passes, allowed?: Uint32Array): Found {
     const wanted = inRange("k", k, 1, EF_MAX);
     if (!this.writeQuery(query)) return NOTHING;
     const slots = this.walks.slotsOf(allowed, allowed === undefined ? this.count : this.writeAllowed(allowed));
-    return this.nearestByBounds(wanted, slots, { passes, most });
+    if (this.hasBounds) return this.nearestByBounds(wanted, slots, { passes, most });
+    const width = Math.min(EF_MAX, Math.max(wanted, most));
+    const size = this.walks.scan(width, slots, BY_CODE);
+    if (size < 0) throw this.full();
+    const found = this.readPool(size, wanted, true, passes);
+    return { ...found, complete: size < width || found.slots.length === wanted };
   }
 
   /** The `k` nearest of the given slots, exactly; those that are free are passed over. */
@@ -418,7 +424,7 @@ export class VectorGraph {
     if (this.module.startScan(wanted) === 0) throw this.full();
     const size = offerSlots(this.module, listed.listed, EXACTLY);
     this.module.rerankPool();
-    return this.readPool(size, true);
+    return this.readPool(size, wanted, true);
   }
 
   /**
@@ -459,19 +465,13 @@ export class VectorGraph {
     return this.foundOf(this.rank(most, candidates, isTooFar), true);
   }
 
-  private poolSlots(size: number): Uint32Array {
-    const words = wordsAt(this.module, this.module.poolAt(), size * 2);
-    const slots = new Uint32Array(size);
-    // The topmost bit is the walk's.
-    for (let i = 0; i < size; i++) slots[i] = words[2 * i + 1]! & 0x7fffffff;
-    return slots;
-  }
-
-  private readPool(size: number, complete: boolean): Found {
-    const measured = floatsAt(this.module, this.module.poolAt(), size * 2);
-    const distances = new Float64Array(size);
-    for (let i = 0; i < size; i++) distances[i] = this.ofMeasured(measured[2 * i]!);
-    return { slots: this.poolSlots(size), distances, complete };
+  /** The nearest of so many, or of those that pass. */
+  private readPool(size: number, wanted: number, complete: boolean, passes: Passes = () => true): Found {
+    const { slots, measured } = pooled(this.module, size);
+    const best: Ranked[] = [];
+    for (let i = 0; i < size && best.length < wanted; i++)
+      if (passes(slots[i]!)) best.push({ slot: slots[i]!, distance: measured[i]! });
+    return this.foundOf(best, complete);
   }
 
   private writeInput(vector: Float32Array): void {

@@ -52,7 +52,7 @@ t.test("the same rows as without the index", async (t) => {
 t.test("definitions", async (t) => {
   const database = await open();
   t.teardown(() => database.close());
-  await database.exec("CREATE TABLE item (b bit(8), long bit(20000), v vector(3), open bit varying)");
+  await database.exec("CREATE TABLE item (b bit(8), long bit(64001), v vector(3), open bit varying)");
   await database.exec("CREATE INDEX near ON item USING hnsw (b bit_hamming_ops)");
   const { rows } = await database.exec("SELECT indexdef FROM pg_indexes WHERE indexname = 'near'");
   t.same(rows, [
@@ -62,7 +62,7 @@ t.test("definitions", async (t) => {
     ["b", 'data type bit(8) has no default operator class for access method "hnsw"'],
     ["b vector_l2_ops", 'operator class "vector_l2_ops" does not accept data type bit'],
     ["v bit_hamming_ops", 'operator class "bit_hamming_ops" does not accept data type vector'],
-    ["long bit_hamming_ops", "column cannot have more than 16000 dimensions for hnsw index"],
+    ["long bit_hamming_ops", "column cannot have more than 64000 dimensions for hnsw index"],
     ["open bit_hamming_ops", "type not supported for hnsw index"],
     ["open", 'data type bit varying has no default operator class for access method "hnsw"'],
   ]) {

@@ -67,8 +67,62 @@ t.test("halfvec and sparsevec", (t) =>
       "select vector_cmp('[1,2]', '[1,2,3]'), halfvec_cmp('[1,2]', '[0,9]'), sparsevec_cmp('{1:1}/2', '{1:1}/2')",
       ["-1|1|0"],
     ],
-    ["create index on items (h)", '42704 data type halfvec(3) has no default operator class for access method "btree"'],
+    [
+      "create index on items (s)",
+      '42704 data type sparsevec(5) has no default operator class for access method "btree"',
+    ],
     ["create table wide (h halfvec(16001))", "22023 dimensions for type halfvec cannot exceed 16000"],
+  ]),
+);
+
+t.test("ordered indexes on vectors", (t) =>
+  checkStatements(t, [
+    ["create table g (v vector primary key, h halfvec(2))"],
+    ["create index on g (h desc)"],
+    ["insert into g values ('[1,2,3]', '[2,1]'), ('[-1,5]', '[-3,0]'), ('[1,2]', null), ('[0]', '[2,0.5]')"],
+    ["insert into g values ('[1,2,3]', null)", '23505 duplicate key value violates unique constraint "g_pkey"'],
+    ["insert into g values ('[-0]', null)", '23505 duplicate key value violates unique constraint "g_pkey"'],
+    ["select v from g order by v", ["[-1,5]", "[0]", "[1,2]", "[1,2,3]"]],
+    ["select v from g where v > '[-1,9]' and v < '[1,2,0]' order by v desc", ["[1,2]", "[0]"]],
+    ["select h from g where h >= '[-3,0]' order by h desc", ["[2,1]", "[2,0.5]", "[-3,0]"]],
+    ["update g set v = '[-0]' where v = '[0]'"],
+    ["select v from g where v = '[0]'", ["[-0]"]],
+  ]),
+);
+
+t.test("indexes on bits", (t) =>
+  checkStatements(t, [
+    ["create table b (id int primary key, v bit(4), w varbit)"],
+    ["insert into b select i, (i % 16)::bit(4), (i % 16)::bit(4)::varbit || b'01' from generate_series(0, 99) i"],
+    ["create index b_share on b using hnsw (v bit_jaccard_ops)"],
+    ["create index on b using hnsw ((w::bit(6)) bit_hamming_ops)"],
+    [
+      "select indexdef from pg_indexes where tablename = 'b' and indexdef like '%hnsw%' order by 1",
+      [
+        "CREATE INDEX b_share ON public.b USING hnsw (v bit_jaccard_ops) WITH (m='16', ef_construction='64')",
+        "CREATE INDEX b_w_idx ON public.b USING hnsw (((w)::bit(6)) bit_hamming_ops) WITH (m='16', ef_construction='64')",
+      ],
+    ],
+    ["select v <%> b'1110', id from b order by v <%> b'1110', id limit 4", ["0|14", "0|30", "0|46", "0|62"]],
+    ["select distinct v from (select v from b order by v <%> b'0001' limit 6) q", ["0001"]],
+    ["select id from b where id < 40 order by jaccard_distance(v, b'1110') limit 2 offset 1", ["30", "15"]],
+    ["insert into b values (100, b'1110', b'111101'), (101, b'0000', null)"],
+    ["delete from b where id in (14, 30, 46, 62, 78, 94)"],
+    ["select id from b order by v <%> b'1110' limit 1", ["100"]],
+    ["select count(*) from (select w from b order by w::bit(6) <~> b'111101' limit 7) q where w = b'111101'", ["7"]],
+    [
+      "create index on b using hnsw (v)",
+      '42704 data type bit(4) has no default operator class for access method "hnsw"',
+    ],
+    ["create index on b using ivfflat (w bit_hamming_ops)", "22023 type not supported for ivfflat index"],
+    [
+      "create index on b using hnsw ((w::bit(64001)) bit_hamming_ops)",
+      "54000 column cannot have more than 64000 dimensions for hnsw index",
+    ],
+    [
+      "create index on b using ivfflat (v bit_jaccard_ops)",
+      '42704 operator class "bit_jaccard_ops" does not exist for access method "ivfflat"',
+    ],
   ]),
 );
 

@@ -174,6 +174,7 @@ export const ORDERED: readonly TypeCase[] = [
   { type: INT8, values: fc.oneof(small, int8), compare: byNumber },
   { type: FLOAT4, values: fc.oneof(small, fc.float()), compare: byFloat },
   { type: FLOAT8, values: fc.oneof(small, fc.double()), compare: byFloat },
+  { type: VECTOR, values: fc.float32Array({ maxLength: 40 }), compare: byMember },
   { type: NUMERIC, values: numeric, compare: byNumeric },
   { type: TEXT, values: text, compare: byText },
   { type: VARCHAR, values: text, compare: byText },
@@ -262,8 +263,15 @@ export const ALL: readonly TypeCase[] = [
       return new Json(JSON.parse(spaced), spaced);
     }),
   },
-  { type: VECTOR, values: fc.float32Array({ maxLength: 40 }) },
 ];
+
+function byMember(a: Float32Array, b: Float32Array): number {
+  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    const order = byFloat(a[i]!, b[i]!);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
 
 function arrays(elements: fc.Arbitrary<Value>): fc.Arbitrary<SqlArray> {
   const flat = fc.array(fc.option(elements, { freq: 4 }), { maxLength: 5 });

@@ -98,7 +98,12 @@ t.test("it is part of what is saved, reckons with growth, and is done again when
 t.test("it stops for others that link, and for a save, and goes on", async (t) => {
   const vectors = uniformVectors(3000, 16, 4);
   const itemsAt = (slots: readonly number[]) => slots.map((slot) => vectors[slot]);
-  const body = VectorBody.create({ metric: "l2", m: 4, efConstruction: 32, storage: "f32" }, 16, itemsAt, 100);
+  const body = VectorBody.create(
+    { metric: "l2", m: 4, efConstruction: 32, storage: "f32" },
+    { dimensions: 16, isOfBits: false },
+    itemsAt,
+    100,
+  );
   for (const vector of vectors.slice(0, 2000)) body.add(vector);
   while (body.waitingCount > 0) body.work();
   t.ok(body.hasWork, "it is to be measured");

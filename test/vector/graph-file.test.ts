@@ -1,12 +1,10 @@
 /** Saved graphs: loaded ones answer and go on alike; anything damaged is refused. */
 import t from "tap";
-import { METRICS_BY_NUMBER as METRICS } from "../../src/values/vector-metric.js";
 import { DamagedGraphError } from "../../src/vector/graph-file.js";
 import type { VectorGraphOptions } from "../../src/vector/graph-parameters.js";
-import { STORAGES } from "../../src/vector/graph-parameters.js";
 import { VectorGraph } from "../../src/vector/vector-graph.js";
 import { randomFrom } from "../fuzz/random.js";
-import { clusteredVectors } from "./vectors.js";
+import { clusteredVectors, METRICS, STORAGES } from "./vectors.js";
 
 /** A graph with removals and used-again slots behind it. */
 function grown(options: Omit<VectorGraphOptions, "dimensions">, vectors: readonly Float32Array[]): VectorGraph {

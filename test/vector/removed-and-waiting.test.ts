@@ -13,7 +13,11 @@ class Rows {
 
   constructor(storage: "int8" | "binary" = "int8", m = 16, efConstruction = 100) {
     const vectorsAt = (slots: readonly number[]) => slots.map((slot) => this.held.get(slot));
-    this.body = VectorBody.create({ metric: "l2", storage, m, efConstruction }, DIMENSIONS, vectorsAt);
+    this.body = VectorBody.create(
+      { metric: "l2", storage, m, efConstruction },
+      { dimensions: DIMENSIONS, isOfBits: false },
+      vectorsAt,
+    );
   }
 
   add(vectors: readonly Float32Array[]): void {

@@ -15,7 +15,7 @@ const DEFINITION = { metric: "l2", storage: "int8", m: 16, efConstruction: 64 } 
 class Rows {
   readonly vectors: (Float32Array | undefined)[] = [];
   readonly vectorsAt = (slots: readonly number[]) => slots.map((slot) => this.vectors[slot]);
-  readonly body = VectorBody.create(DEFINITION, DIMENSIONS, this.vectorsAt);
+  readonly body = VectorBody.create(DEFINITION, { dimensions: DIMENSIONS, isOfBits: false }, this.vectorsAt);
 
   add(vectors: readonly Float32Array[]): void {
     for (const vector of vectors) this.vectors[this.body.add(vector)] = vector;

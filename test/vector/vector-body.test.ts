@@ -25,7 +25,7 @@ class Model {
   ) {
     const vectorsAt = (slots: readonly number[]) => slots.map((slot) => vectors[this.bySlot.get(slot)!]);
     const definition = { metric: "l2", m, efConstruction: 4 * m, storage } as const;
-    this.body = VectorBody.create(definition, vectors[0]!.length, vectorsAt, 100);
+    this.body = VectorBody.create(definition, { dimensions: vectors[0]!.length, isOfBits: false }, vectorsAt, 100);
   }
 
   add(): void {

@@ -12,16 +12,17 @@ import { clusteredVectors } from "./vectors.js";
 
 const COUNT = 4000;
 const DIMENSIONS = 64;
+const INDEXED = { dimensions: DIMENSIONS, isOfBits: false };
 const NAME = "vectors 1";
 const METHOD = { metric: "cosine", m: 8, efConstruction: 32, storage: "f32" } as const;
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const vectors = clusteredVectors(COUNT, DIMENSIONS, 17);
 const originals = (slots: readonly number[]) => slots.map((slot) => vectors[slot]);
-const kind = vectorKind({ vector: METHOD, columnIds: [1] } as never, DIMENSIONS, () => null);
+const kind = vectorKind({ vector: METHOD, columnIds: [1] } as never, INDEXED, () => null);
 
 function grown(): VectorBody {
-  const body = VectorBody.create(METHOD, DIMENSIONS, originals);
+  const body = VectorBody.create(METHOD, INDEXED, originals);
   for (const vector of vectors) body.add(vector);
   while (body.hasWork) body.work();
   return body;

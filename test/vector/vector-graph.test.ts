@@ -1,11 +1,9 @@
 /** The face of the vector index: what is found is there, allowed and at its true distance, whatever was done before. */
 import fc from "fast-check";
 import t from "tap";
-import { METRICS_BY_NUMBER as METRICS } from "../../src/values/vector-metric.js";
-import { STORAGES } from "../../src/vector/graph-parameters.js";
 import { VectorGraph } from "../../src/vector/vector-graph.js";
 import { randomFrom } from "../fuzz/random.js";
-import { bitmapOf, clusteredVectors, distanceOf } from "./vectors.js";
+import { bitmapOf, clusteredVectors, distanceOf, METRICS, STORAGES } from "./vectors.js";
 
 type Step =
   | { readonly kind: "add"; readonly vector: Float32Array }

@@ -1,7 +1,11 @@
 /** Vectors and truths for the tests of the vector index: clusters from a seed, distances by the definition. */
-import type { VectorMetric } from "../../src/values/vector-metric.js";
+import { METRIC_ENTRIES, type VectorMetric } from "../../src/values/vector-metric.js";
 import type { Found } from "../../src/vector/found.js";
 import { randomFrom } from "../fuzz/random.js";
+
+/** What vectors of any numbers can be compared by, and stored as. */
+export const METRICS: readonly VectorMetric[] = METRIC_ENTRIES.map(([metric]) => metric);
+export const STORAGES = ["f32", "int8", "binary"] as const;
 
 /** Vectors around random centres, so that near ones are nearer than chance. */
 export function clusteredVectors(count: number, dimensions: number, seed: number, clusters = 30): Float32Array[] {

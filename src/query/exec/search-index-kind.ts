@@ -44,7 +44,8 @@ export function vectorIndexKind(
   const read = vectorReader(layout, index);
   const has = index.vector!.where === undefined ? null : conditionReader(layout, index, bind(table));
   const vectorOf = has === null ? read : (record: Uint8Array) => (has(record) ? read(record) : null);
-  return vectorKind(index, vectorDimensions(layout, index), vectorOf);
+  const isOfBits = (index.vector!.form?.type ?? layout.types[index.columnIds[0]!]!.name) === "bit";
+  return vectorKind(index, { dimensions: vectorDimensions(layout, index), isOfBits }, vectorOf);
 }
 
 /** Of an index that has all rows; null: of a partial one, which a statement has to bind. */

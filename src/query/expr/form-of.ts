@@ -1,10 +1,10 @@
 /** Finds what an expression takes of a column of vectors, for indexes on expressions (values/vector-form.ts). */
-import { VECTOR_DIMENSIONS_MAX } from "../../protocol/limits.js";
 import type { VectorForm } from "../../values/vector-form.js";
 import type { ColumnExpr, Expr } from "./expr.js";
 
-/** Types whose values the three kinds of form are made of. */
+/** Types whose values the forms are made of. */
 const OF_NUMBERS: ReadonlySet<string> = new Set(["vector", "halfvec", "sparsevec"]);
+const OF_BITS: ReadonlySet<string> = new Set(["bit", "varbit"]);
 
 export interface FormedColumn {
   readonly column: ColumnExpr;
@@ -16,9 +16,10 @@ export function formOf(given: Expr): FormedColumn | null {
   const expr = withoutBareCast(given);
   if (expr.kind !== "cast" || expr.type.element !== null || expr.type.modifier === null) return null;
   const { name: type, modifier: dimensions } = expr.type;
-  if (dimensions > VECTOR_DIMENSIONS_MAX) return null;
   const input = withoutBareCast(expr.input);
   if (type === "bit") {
+    const bits = columnIn(input, OF_BITS);
+    if (bits !== null) return { column: bits, form: { type, dimensions, isOfBits: true } };
     const column = input.kind === "call" && input.fn.name === "binary_quantize" ? columnIn(input.args[0]!) : null;
     return column === null ? null : { column, form: { type, dimensions } };
   }
@@ -35,10 +36,10 @@ export function formOf(given: Expr): FormedColumn | null {
 }
 
 /** A conversion between the types keeps the numbers, but for their precision. */
-function columnIn(given: Expr): ColumnExpr | null {
+function columnIn(given: Expr, types = OF_NUMBERS): ColumnExpr | null {
   let expr = given;
-  while (expr.kind === "cast" && expr.type.modifier === null && OF_NUMBERS.has(expr.type.name)) expr = expr.input;
-  return expr.kind === "column" && expr.type.element === null && OF_NUMBERS.has(expr.type.name) ? expr : null;
+  while (expr.kind === "cast" && expr.type.modifier === null && types.has(expr.type.name)) expr = expr.input;
+  return expr.kind === "column" && expr.type.element === null && types.has(expr.type.name) ? expr : null;
 }
 
 /** As the argument of a function a value loses its modifier. */

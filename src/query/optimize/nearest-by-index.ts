@@ -8,7 +8,7 @@
  */
 import type { SearchIndexDef } from "../../catalog/table.js";
 import { isSameForm, isWholeForm, type VectorForm } from "../../values/vector-form.js";
-import { HAMMING_METRIC, HAMMING_NAMES, METRIC_ENTRIES, type VectorMetric } from "../../values/vector-metric.js";
+import { BIT_METRICS, METRIC_ENTRIES, type VectorMetric } from "../../values/vector-metric.js";
 import type { CallExpr, ColumnExpr, Expr } from "../expr/expr.js";
 import { formOf } from "../expr/form-of.js";
 import { columnsOf, conjuncts, isVolatile } from "../expr/walk.js";
@@ -35,7 +35,7 @@ const RANKINGS: Readonly<Record<string, Ranking>> = Object.fromEntries([
     ...[operator, ...distanceFunctions].map((name) => [name, { metric, descending: false }] as const),
     ...(likeness?.functions ?? []).map((name) => [name, { metric, descending: true }] as const),
   ]),
-  ...HAMMING_NAMES.map((name) => [name, { metric: HAMMING_METRIC, descending: false }] as const),
+  ...BIT_METRICS.flatMap(({ names, metric }) => names.map((name) => [name, { metric, descending: false }] as const)),
 ]);
 
 function nearest(plan: TopNPlan): Plan {

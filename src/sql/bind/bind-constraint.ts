@@ -48,7 +48,7 @@ export function bindKey(node: ConstraintOf<"primary key" | "unique">, own: strin
 /** Types that keys cannot hold in order. Throws 42704. */
 export function checkIndexable(type: SqlType, position: number): void {
   if (type.element !== null) checkIndexable(type.element, position);
-  else if (["json", "vector", "halfvec", "sparsevec"].includes(type.name)) {
+  else if (["json", "sparsevec"].includes(type.name)) {
     const message = `data type ${displayName(type)} has no default operator class for access method "btree"`;
     throw sqlError("42704", message, {
       position,

@@ -4,7 +4,7 @@
  */
 import type { CreateSearchIndexCommand, NewSearchIndex } from "../../catalog/ddl-command.js";
 import { missingColumn } from "../../catalog/did-you-mean.js";
-import { canSearch } from "../../catalog/search-index-ddl.js";
+import { canSearch, indexedDimensionsMax } from "../../catalog/search-index-ddl.js";
 import type { ColumnDef, SearchIndexDef, TableDef, VectorIndexDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { VECTOR_DIMENSIONS_MAX } from "../../protocol/limits.js";
@@ -16,9 +16,8 @@ import { TEXT_SEARCH_CONFIGS } from "../../values/text-search-configs.js";
 import { TRIGRAMS } from "../../values/trigrams.js";
 import { type SqlType, typeOf } from "../../values/values.js";
 import {
+  BIT_METRICS,
   DEFAULT_METRIC,
-  HAMMING_CLASS,
-  HAMMING_METRIC,
   METRIC_ENTRIES,
   METRIC_NAMES,
   metricNamed,
@@ -39,7 +38,7 @@ const OPERATOR_CLASSES: ReadonlyMap<string, readonly [string, VectorMetric]> = n
   ...["vector", "halfvec", "sparsevec"].flatMap((type) =>
     METRIC_ENTRIES.map(([metric]) => [operatorClassFor(metric, type), [type, metric]] as const),
   ),
-  [HAMMING_CLASS, ["bit", HAMMING_METRIC]],
+  ...BIT_METRICS.map(({ operatorClass, metric }) => [operatorClass, ["bit", metric]] as const),
 ]);
 
 const METRICS: Readonly<Record<string, VectorMetric>> = Object.fromEntries(
@@ -54,10 +53,12 @@ const STORAGES: Readonly<Record<string, VectorIndexDef["storage"]>> = {
   binary: "binary",
 };
 
+/** As statements name it. */
+type VectorMethod = "hnsw" | "ivfflat";
+
 const IVFFLAT_NOTICE = 'access method "ivfflat" is not available; the index is made with "hnsw", which has no lists';
 
 const DECLARED_NOTICE = "such an index of the kind hnsw is a definition alone here: queries read the rows";
-const JACCARD_CLASS = "bit_jaccard_ops";
 
 const LANGUAGES: ReadonlySet<string> = new Set(TEXT_SEARCH_CONFIGS);
 const DEFAULT_LANGUAGE = "english";
@@ -133,6 +134,7 @@ function vectorIndex(node: CreateIndexStatement, table: TableDef, binding: Bindi
   const { position } = node;
   const element = node.elements[0]!;
   const { column, form } = searched(element, table, position, binding);
+  const method = node.method === "ivfflat" ? "ivfflat" : "hnsw";
   if (isUnsearched(element, column.type)) {
     const { operatorClass } = element;
     if (node.where !== null) throw noPartial(node);
@@ -140,12 +142,11 @@ function vectorIndex(node: CreateIndexStatement, table: TableDef, binding: Bindi
     return { method: "hnsw", columns: [column.name], declared };
   }
   const { operatorClass } = element;
-  if (column.type.name === "varbit" && operatorClass?.startsWith("bit_")) throw notOfBits(column, position);
-  if (!canSearch("hnsw", column.type)) throw notSearchable("hnsw", column, position);
+  if (column.type.name === "varbit" && operatorClass?.startsWith("bit_")) throw notOfBits(column, method, position);
+  if (!canSearch("hnsw", column.type)) throw notSearchable(method, column, position);
   const named = operatorClass === null ? null : OPERATOR_CLASSES.get(operatorClass);
-  // pgvector has no lists by that distance.
-  if (named === undefined || (node.method === "ivfflat" && named?.[1] === "l1")) {
-    const method = node.method === "ivfflat" ? "ivfflat" : "hnsw";
+  // pgvector has no lists by those distances.
+  if (named === undefined || (method === "ivfflat" && ["l1", "jaccard"].includes(named?.[1] ?? ""))) {
     const message = `operator class "${operatorClass}" does not exist for access method "${method}"`;
     throw sqlError("42704", message, { position });
   }
@@ -154,10 +155,10 @@ function vectorIndex(node: CreateIndexStatement, table: TableDef, binding: Bindi
     const hint = `Use one of the classes of ${column.type.name}, such as ${operatorClassFor(named[1], column.type.name)}.`;
     throw sqlError("42804", message, { position, hint });
   }
-  if (column.type.name === "bit") checkBits(column, named, position);
+  if (column.type.name === "bit") checkBits(column, named, method, position);
   const byClass = named === null ? null : named[1];
-  if (node.method === "ivfflat") checkLists(node.options);
-  const options = node.method === "ivfflat" ? [] : node.options;
+  if (method === "ivfflat") checkLists(node.options);
+  const options = method === "ivfflat" ? [] : node.options;
   const vector = { ...vectorOptions(options, byClass), ...(form && { form }) };
   const where = node.where === null ? {} : { where: partialOf(node.where, table, binding) };
   return { method: "hnsw", columns: [column.name], vector, ...where };
@@ -183,10 +184,8 @@ const noPartial = ({ where }: CreateIndexStatement) =>
   });
 
 /** What pgvector indexes and this index cannot have: only the definition is kept, so that schemas can be loaded. */
-function isUnsearched({ operatorClass, column }: IndexElement, { name, modifier }: SqlType): boolean {
-  if (column === null) return false;
-  if (name === "bit") return operatorClass === JACCARD_CLASS;
-  return name === "sparsevec" && modifier !== null && modifier > VECTOR_DIMENSIONS_MAX;
+function isUnsearched({ column }: IndexElement, { name, modifier }: SqlType): boolean {
+  return column !== null && name === "sparsevec" && modifier !== null && modifier > VECTOR_DIMENSIONS_MAX;
 }
 
 /** The column, with the type of what is compared of it. Throws 0A000 for an expression that an index cannot have. */
@@ -197,7 +196,7 @@ function searched(element: IndexElement, table: TableDef, position: number, bind
   if (formed === null) {
     throw sqlError("0A000", "an index of the kind hnsw cannot be on such an expression", {
       position,
-      hint: `Possible are (column::vector(n)), (column::halfvec(n)), (binary_quantize(column)::bit(n)) and (subvector(column, start, count)::vector(n)), with up to ${VECTOR_DIMENSIONS_MAX} dimensions.`,
+      hint: `Possible are (column::vector(n)), (column::halfvec(n)), (column::bit(n)), (binary_quantize(column)::bit(n)) and (subvector(column, start, count)::vector(n)), with up to ${VECTOR_DIMENSIONS_MAX} dimensions.`,
     });
   }
   const { form } = formed;
@@ -206,17 +205,18 @@ function searched(element: IndexElement, table: TableDef, position: number, bind
 }
 
 /** In pgvector's words. */
-const notOfBits = ({ name }: ColumnDef, position: number) =>
-  sqlError("22023", "type not supported for hnsw index", {
+const notOfBits = ({ name }: ColumnDef, method: VectorMethod, position: number) =>
+  sqlError("22023", `type not supported for ${method} index`, {
     position,
     hint: `Declare "${name}" as bit(n), with the length of its values.`,
   });
 
 /** Bits have no class by default, as in pgvector. Throws 42704. */
-function checkBits({ type }: ColumnDef, operatorClass: object | null, position: number): void {
+function checkBits({ type }: ColumnDef, operatorClass: object | null, method: VectorMethod, position: number): void {
   if (operatorClass !== null) return;
-  const message = `data type ${displayName(type)} has no default operator class for access method "hnsw"`;
-  throw sqlError("42704", message, { position, hint: `Name the class: ${HAMMING_CLASS}.` });
+  const message = `data type ${displayName(type)} has no default operator class for access method "${method}"`;
+  const classes = BIT_METRICS.map((each) => each.operatorClass).join(" or ");
+  throw sqlError("42704", message, { position, hint: `Name the class: ${classes}.` });
 }
 
 /** What pgvector takes for an index that keeps vectors in lists; the index that is made has none. */
@@ -368,14 +368,14 @@ function columnNamed(name: string, table: TableDef, position: number): ColumnDef
   return found;
 }
 
-function notSearchable(method: SearchIndexDef["method"], { name, type }: ColumnDef, position: number): Error {
+function notSearchable(method: VectorMethod | "text", { name, type }: ColumnDef, position: number): Error {
   const isVector = ["vector", "halfvec", "sparsevec"].includes(type.name) && type.element === null;
-  const isLong = method === "hnsw" && (isVector || type.name === "bit") && type.modifier !== null;
+  const isLong = method !== "text" && (isVector || type.name === "bit") && type.modifier !== null;
   if (isLong) {
-    const message = `column cannot have more than ${VECTOR_DIMENSIONS_MAX} dimensions for hnsw index`;
+    const message = `column cannot have more than ${indexedDimensionsMax(type)} dimensions for ${method} index`;
     return sqlError("54000", message, { position });
   }
-  if (isVector && method === "hnsw") {
+  if (isVector && method !== "text") {
     return sqlError("22023", "column does not have dimensions", {
       position,
       hint: `Declare "${name}" as ${type.name}(n), with the length of its vectors.`,
@@ -385,7 +385,7 @@ function notSearchable(method: SearchIndexDef["method"], { name, type }: ColumnD
   throw sqlError("42704", message, {
     position,
     hint:
-      method === "hnsw"
+      method !== "text"
         ? "An hnsw index needs a column of type vector(n), halfvec(n), sparsevec(n) or bit(n)."
         : "A text index needs columns of type text.",
   });

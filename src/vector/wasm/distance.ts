@@ -5,16 +5,18 @@
  *
  * int8 (a scale per vector: x ≈ scale · code) measures the query in 16 bits against the codes; with the exact squared
  * norms, l2² = |q|² + |x|² - 2 q·x. l1 takes the codes times their scales. binary counts members that are above the
- * vector's mean in one of the two only.
+ * vector's mean in one of the two only; bits count so, too (l2), or compare what both have with what one has (jaccard).
  */
 
-import { codeOf, codeStride, dimensions, F32, INT8, metric, padded, query, storage } from "./layout";
+import { BITS, codeOf, codeStride, dimensions, F32, INT8, metric, padded, query, storage } from "./layout";
 
 // Numbers of the metrics (values/vector-metric.ts). Saved graphs hold them: never change one.
 export const COSINE: i32 = 0;
 export const L2: i32 = 1;
 export const DOT: i32 = 2;
 export const L1: i32 = 3;
+/** Of bits only. */
+export const JACCARD: i32 = 4;
 
 /** Distances from the prepared query at `q` to `count` slots at `list`; room for 3 more is needed at both ends. */
 export function measure(q: usize, list: usize, count: i32, out: usize): void {
@@ -29,7 +31,8 @@ export function measure(q: usize, list: usize, count: i32, out: usize): void {
   } else if (storage === INT8) {
     if (metric === L1) codeGaps<i16>(q, list, count, out);
     else codes<i16>(q, list, count, out);
-  } else signs(q, list, count, out);
+  } else if (metric === JACCARD) shares(q, list, count, out);
+  else signs(q, list, count, out);
 }
 
 /** Distances from the stored vector of `slot`. */
@@ -267,6 +270,22 @@ function signs(q: usize, list: usize, count: i32, out: usize): void {
   }
 }
 
+/** What share of the bits that one of the two has the other lacks; 1 where they have none in common. */
+function shares(q: usize, list: usize, count: i32, out: usize): void {
+  for (let i = 0; i < count; i++) {
+    const code = codeOf(load<u32>(list + ((<usize>i) << 2)));
+    let both: i64 = 0;
+    let either: i64 = 0;
+    for (let at: usize = 0; at < codeStride; at += 8) {
+      const x = load<u64>(q + at);
+      const y = load<u64>(code + at);
+      both += popcnt<u64>(x & y);
+      either += popcnt<u64>(x | y);
+    }
+    store<f32>(out + ((<usize>i) << 2), both === 0 ? 1 : <f32>(1 - <f64>both / <f64>either));
+  }
+}
+
 /** Brings the float32 vector at `vector` to length 1 (computed in double precision); false for a zero vector. */
 export function normalise(vector: usize): bool {
   const end = vector + ((<usize>padded) << 2);
@@ -286,8 +305,10 @@ export function encode(vector: usize, code: usize): void {
     memory.fill(code, 0, codeStride);
     // Above the vector's own mean: signs alone would carry no information for vectors whose members are all positive.
     let mean: f64 = 0;
-    for (let i: u32 = 0; i < dimensions; i++) mean += <f64>load<f32>(vector + ((<usize>i) << 2));
-    mean /= <f64>dimensions;
+    if (storage !== BITS) {
+      for (let i: u32 = 0; i < dimensions; i++) mean += <f64>load<f32>(vector + ((<usize>i) << 2));
+      mean /= <f64>dimensions;
+    }
     for (let i: u32 = 0; i < dimensions; i++) {
       if (<f64>load<f32>(vector + ((<usize>i) << 2)) > mean) {
         const at = code + (<usize>i >> 3);
@@ -347,6 +368,14 @@ export function errorMax(slot: u32): f32 {
 export function hasCode(slot: u32, vector: usize): bool {
   encode(vector, query);
   return memory.compare(query, codeOf(slot), codeStride) === 0;
+}
+
+/** Writes zeros and ones for the bits of a code. */
+export function spread(code: usize, vector: usize): void {
+  for (let i: u32 = 0; i < dimensions; i++) {
+    const bit = (load<u8>(code + (<usize>i >> 3)) >> <u8>(i & 7)) & 1;
+    store<f32>(vector + ((<usize>i) << 2), <f32>bit);
+  }
 }
 
 /** The query for a slot's own vector, made of its code. */

@@ -4,7 +4,7 @@
  */
 
 import { errorMax, exactDistance, measure } from "./distance";
-import { allowedBits, batch, batchMax, distances, F32, input, originalOf, query, storage } from "./layout";
+import { allowedBits, batch, batchMax, distances, input, isWhole, originalOf, query } from "./layout";
 import { distanceAt, offer, rescore, size, slotAt } from "./pool";
 import { isFindable } from "./slots";
 import { isSet } from "./twins";
@@ -17,7 +17,7 @@ export const AT_LEAST: i32 = 2;
 
 /** Offers the `count` linked slots of the batch to the pool. */
 export function offerSlots(count: i32, how: i32): void {
-  if (how === BY_CODE || storage === F32) {
+  if (how === BY_CODE || isWhole()) {
     offerBatch(query, count);
     return;
   }
@@ -61,6 +61,6 @@ export function scan(from: u32, to: u32, filtered: bool, how: i32): void {
 /** Sorts the pool by exact distances in the place of the quantised ones, and equal ones by slot. */
 export function rerank(): void {
   for (let i = 0; i < size; i++) {
-    rescore(i, storage === F32 ? distanceAt(i) : exactDistance(input, originalOf(slotAt(i))));
+    rescore(i, isWhole() ? distanceAt(i) : exactDistance(input, originalOf(slotAt(i))));
   }
 }

@@ -15,12 +15,14 @@ import {
   normalise,
   prepare,
   prepareStored,
+  spread,
 } from "./distance";
 import { BY_CODE, offerSlots, rerank, scan } from "./exact";
 import { countAllowed, walkAllowed, walkWide } from "./filtered-walk";
 import {
   addWaiting,
   allowedBits,
+  BITS,
   batch,
   batchMax,
   CALIBRATION,
@@ -29,13 +31,13 @@ import {
   ensurePool,
   ensureSlot,
   entrySlot,
-  F32,
   growTo,
   hold,
   IMAGE,
   input,
   isHeld,
   isShared,
+  isWhole,
   keepsOriginals,
   layOut,
   linksOf,
@@ -157,9 +159,11 @@ export function vectorCount(): u32 {
   return liveCount();
 }
 
-/** Address of the slot's float32 vector; 0 when only its code is kept. */
+/** Address of the slot's float32 vector, of bits for this call alone; 0 when only its code is kept. */
 export function vectorAt(slot: u32): usize {
-  return originalOf(slot);
+  if (storage !== BITS) return originalOf(slot);
+  spread(codeOf(slot), other);
+  return other;
 }
 
 /** 0 free, 1 to be found, 2 a zero vector under cosine. */
@@ -179,7 +183,7 @@ export function append(): i32 {
   const slot = popSlot();
   setLevelOf(slot, -1);
   encode(input, codeOf(slot));
-  if (storage !== F32 && keepsOriginals) memory.copy(originalOf(slot), input, (<usize>padded) << 2);
+  if (!isWhole() && keepsOriginals) memory.copy(originalOf(slot), input, (<usize>padded) << 2);
   store<u32>(linksOf(slot, 0), 0);
   addLive(1);
   countAdded();

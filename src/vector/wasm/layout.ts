@@ -22,6 +22,8 @@ const TABLE: usize = IMAGE + STATE_BYTES;
 export const F32: i32 = 0;
 export const INT8: i32 = 1;
 export const BINARY: i32 = 2;
+/** A bit of each member that is above zero: all there is of vectors of zeros and ones. */
+export const BITS: i32 = 3;
 
 /** Marks a free slot for the walk: no mark of a search is as large (see `walk.ts`). */
 export const NEVER: u8 = 255;
@@ -232,7 +234,7 @@ export function setGeometry(
   else if (storageOf === INT8) codeStride = padded + 16;
   else codeStride = ((dimensionsOf + 63) >> 6) << 3;
   linksStride = ((linksMax0 + 1) * 4 + 7) & ~7;
-  originalStride = storageOf !== F32 && keeps ? <usize>padded * 4 : 0;
+  originalStride = !isWhole() && keeps ? <usize>padded * 4 : 0;
   const slotBytes = codeStride + linksStride + INFO_BYTES + originalStride;
   chunkShift = 0;
   while (slotBytes << chunkShift < CHUNK_BYTES_MIN) chunkShift++;
@@ -242,6 +244,11 @@ export function setGeometry(
   infoOffset = linksOffset + perChunk * linksStride;
   originalOffset = infoOffset + perChunk * INFO_BYTES;
   chunkBytes = originalOffset + perChunk * originalStride;
+}
+
+/** The code is the vector: what is measured by it is exact. */
+export function isWhole(): bool {
+  return storage === F32 || storage === BITS;
 }
 
 /** Lays the empty image out; 0 when even that does not fit. */
@@ -351,10 +358,10 @@ export function codeOf(slot: u32): usize {
   return chunkOf(slot) + <usize>(slot & chunkMask) * codeStride;
 }
 
-/** The float32 original: the code itself for f32, 0 when it is not kept. */
+/** The float32 original: the code itself for f32, 0 when there is none. */
 export function originalOf(slot: u32): usize {
   if (storage === F32) return codeOf(slot);
-  return keepsOriginals ? chunkOf(slot) + originalOffset + <usize>(slot & chunkMask) * originalStride : 0;
+  return originalStride !== 0 ? chunkOf(slot) + originalOffset + <usize>(slot & chunkMask) * originalStride : 0;
 }
 
 export function infoOf(slot: u32): usize {

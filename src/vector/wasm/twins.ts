@@ -4,7 +4,7 @@
  * node whose vector is removed stays as a ghost, a step on the way, until its last twin has gone.
  */
 
-import { DOT } from "./distance";
+import { DOT, JACCARD } from "./distance";
 import {
   addTwins,
   allowedBits,
@@ -41,8 +41,8 @@ const MEMBERS_MAX: u32 = 32768;
 
 /** A node of the pool with the slot's code; NONE when there is none. */
 export function equalInPool(slot: u32): u32 {
-  // An equal vector is the nearest, but not by inner product.
-  const most = metric === DOT ? size : min(size, 4);
+  // An equal vector is the nearest, but not by inner product, nor where no bit is set.
+  const most = metric === DOT || metric === JACCARD ? size : min(size, 4);
   for (let i = 0; i < most; i++) {
     const node = slotAt(i);
     if (node === slot || !isInGraph(node)) continue;
