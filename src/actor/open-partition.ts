@@ -64,7 +64,11 @@ export async function openPartition(
   });
   const indexDirectory = openShard === null && tenures !== "copy" ? join(directory, "indexes") : null;
   if (storage.durability !== "fsync" && indexDirectory !== null)
-    await removeNewerFiles(indexDirectory, shard.appliedSequence, (tenant) => shard.options.keys?.of(tenant) ?? null);
+    await removeNewerFiles(
+      indexDirectory,
+      shard.appliedSequence,
+      (tenant) => shard.options.keys?.known(tenant) ?? null,
+    );
   const isOwned = tenures !== null && tenures !== "copy";
   const gate = isOwned ? new TenuredGate((send, fail) => tenures.confirm(number, send, fail)) : new OutputGate();
   return new Partition(number, shard, settings.config, events.wroteSomething, shared, indexDirectory, gate);

@@ -127,6 +127,11 @@ export class TenantKeys {
     return this.recent;
   }
 
+  /** The tenant's; null: it has none, so there is nothing of it to read. */
+  known(tenant: number): DataKey | null {
+    return this.live.get(tenant)?.at(-1) ?? null;
+  }
+
   /**
    * What the tenant's box at that place has in it. Null: its key is destroyed. Throws partition_damaged, saying what
    * and where, if it is not what was written there.
@@ -149,16 +154,20 @@ export class TenantKeys {
     return [...this.live.keys()];
   }
 
-  /** For good: nothing that they encrypted can be read any more, wherever there are copies of it. */
+  /** For good: nothing that they encrypted can be read any more, but where copies of the keys were kept. */
   destroy(tenant: number): void {
-    for (const { number } of this.live.get(tenant) ?? []) {
+    for (const key of this.live.get(tenant) ?? []) {
+      const { number } = key;
       writeFileDurably(join(this.directory, `${tenant}-${number}.destroyed`), "");
-      wipe(this.pathOf(tenant, number));
+      // The mark counts from here on, whatever becomes of the file: nothing may be written with the key any more.
+      this.recent = null;
       this.byNumber.delete(number);
       this.destroyed.set(number, tenant);
+      const left = (this.live.get(tenant) ?? []).filter((each) => each !== key);
+      if (left.length > 0) this.live.set(tenant, left);
+      else this.live.delete(tenant);
+      wipe(this.pathOf(tenant, number));
     }
-    this.live.delete(tenant);
-    this.recent = null;
   }
 
   private make(tenant: number): DataKey {
@@ -183,7 +192,7 @@ export class TenantKeys {
   private read(tenant: number, number: number): DataKey {
     const path = this.pathOf(tenant, number);
     try {
-      const { product, sealed } = JSON.parse(readFileSync(path, "utf8")) as Partial<KeyFile>;
+      const { product, sealed } = (JSON.parse(readFileSync(path, "utf8")) ?? {}) as Partial<KeyFile>;
       const bytes =
         product === "tessera" && typeof sealed === "string"
           ? unsealBytes(Buffer.from(sealed, "base64"), this.ownerOf(tenant, number), this.wrapping)

@@ -100,6 +100,8 @@ t.test("the wrong secret, none, and a directory that is not encrypted are refuse
   const name = readdirSync(join(path, "keys")).find((each) => each.startsWith("4-"))!;
   renameSync(join(path, "keys", name), join(path, "keys", "4-99.key"));
   await t.rejects(opened(t, path), { code: "partition_damaged" }, "a key under another's name");
+  writeFileSync(join(path, "keys", "4-99.key"), "null\n");
+  await t.rejects(opened(t, path), { code: "partition_damaged" }, "a file that says nothing");
   rmSync(join(path, "keys", "4-99.key"));
   const lacking = await opened(t, path);
   t.throws(() => valuesOf(lacking, 4), { code: "partition_damaged", message: /tenant 4 .*does not decrypt/ });
@@ -196,6 +198,7 @@ t.test("a tenant whose key is destroyed is gone from the disk, and from copies o
   cpSync(path, copy, { recursive: true });
   put(shard, [row(4, "a"), null]);
   await destroyKeys(shard, 4);
+  t.equal(shard.options.keys!.known(4), null, "who only reads makes no key");
   put(shard, [row(4, "new"), "of the next one"]);
   t.same(valuesOf(shard, 4), ["of the next one"], "its number is of use again");
   await shard.close();

@@ -84,7 +84,7 @@ function throughNames(expr: Expr, type: SqlType): Expr {
     const input: Expr = expr.type === text ? expr : Object.freeze({ kind: "cast", type: text, input: expr });
     return Object.freeze({ kind: "call", type, fn: namedOidInput(type), args: [input] });
   }
-  if (!isNamed(expr.type) || !isText(type) || (expr.type.element !== null && type.element === null)) return expr;
+  if (!isNamed(expr.type) || !isText(type)) return expr;
   const fn = namedOidOutput(expr.type);
   return Object.freeze({ kind: "call", type: fn.returns, fn, args: [expr] });
 }
