@@ -1,7 +1,7 @@
 /** An etcd member of its own for a test: on loopback and free ports, its data in a temporary folder. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -76,9 +76,12 @@ export class EtcdMember {
     return this.child.pid!;
   }
 
-  /** Stands still, connections and all. */
-  pause(): void {
+  /** Stands still, connections and all: resolves when the last of its threads does. */
+  async pause(): Promise<void> {
     this.child.kill("SIGSTOP");
+    const tasks = `/proc/${this.pid}/task`;
+    const isStopped = (thread: string) => /^State:\tT/m.test(readFileSync(join(tasks, thread, "status"), "utf8"));
+    while (!readdirSync(tasks).every(isStopped)) await sleep(1);
   }
 
   goOn(): void {

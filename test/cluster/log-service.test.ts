@@ -120,7 +120,7 @@ t.test("etcd", { skip: NO_ETCD }, async (t) => {
     let owner: Owner | null = null;
     while (owner === null) owner = await hasty.owner(6).catch(() => null);
     t.equal(owner.node, "a");
-    member.pause();
+    await member.pause();
     const append = { position: { sequence: 2, part: 0 }, bytes: Buffer.from("y") };
     await t.rejects(hasty.append(6, 1, append), { code: "log_unavailable", message: /[Dd]eadline/ });
     member.goOn();
