@@ -1,5 +1,5 @@
 /** EXPLAIN's JSON as drivers read plans: operators with arguments and children. */
-import type { PackValue } from "../../protocol/bolt/pack-writer.js";
+import { PackFloat, type PackValue } from "../../protocol/bolt/pack-writer.js";
 
 interface Node {
   readonly "Node Type": string;
@@ -56,7 +56,10 @@ const MEGA = 1_000_000;
 
 function treeOf({ "Node Type": operatorType, Plans: plans = [], ...properties }: Node, isRun: boolean): Tree {
   const args: Record<string, PackValue> = {};
-  for (const [name, value] of Object.entries(properties)) args[ARGUMENTS[name] ?? name] = value as PackValue;
+  for (const [name, value] of Object.entries(properties)) {
+    const isEstimate = name === "Plan Rows" && typeof value === "number";
+    args[ARGUMENTS[name] ?? name] = isEstimate ? new PackFloat(value) : (value as PackValue);
+  }
   const loops = Number(properties["Actual Loops"] ?? 0);
   const rows = Math.round(Number(properties["Actual Rows"] ?? 0) * loops);
   const measured = {

@@ -19,8 +19,14 @@ export type PackValue =
   | bigint
   | string
   | Uint8Array
+  | PackFloat
   | readonly PackValue[]
   | { readonly [key: string]: PackValue | undefined };
+
+/** A float whatever its value is: numbers without a fraction are integers otherwise. */
+export class PackFloat {
+  constructor(readonly value: number) {}
+}
 
 export class PackWriter {
   private buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
@@ -169,7 +175,8 @@ export class PackWriter {
     else if (typeof value === "number") {
       if (Number.isInteger(value)) this.integer(value);
       else this.float(value);
-    } else if (value instanceof Uint8Array) this.bytes(value);
+    } else if (value instanceof PackFloat) this.float(value.value);
+    else if (value instanceof Uint8Array) this.bytes(value);
     else if (Array.isArray(value)) {
       this.list(value.length);
       for (const item of value) this.value(item);
