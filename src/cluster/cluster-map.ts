@@ -9,6 +9,7 @@ import type { KeyValue, RangeResponse, ResponseOp } from "./etcd_pb.js";
 import { EtcdClient } from "./etcd-client.js";
 import { type EtcdFindings, judgeEtcd } from "./etcd-health.js";
 import { checkpointOf, copySetOf, deletion, isAt, ownerOf, put, text } from "./etcd-log-service.js";
+import { EtcdWatch } from "./etcd-watch.js";
 import type { CopySet, Member, MemberState, Owner, Revision, StoredCheckpoint } from "./log-service.js";
 import { WatchedFolder, WatchedReports } from "./watched-folder.js";
 
@@ -40,6 +41,13 @@ export interface ClusterView {
   readonly durable: ReadonlyMap<number, ReadonlyMap<string, number>>;
 }
 
+/** Changes of who owns what, or is to. */
+export interface MapChanges {
+  /** They are told within moments, as far as is known here. */
+  readonly isLive: boolean;
+  close(): void;
+}
+
 export function keepsCopy({ copySets }: Pick<ClusterView, "copySets">, node: string, partition: number): boolean {
   return copySets.get(partition)?.nodes.includes(node) ?? true;
 }
@@ -50,6 +58,7 @@ export class ClusterMap {
   private readonly folders;
   private readonly reports: WatchedReports;
   private readonly byPartition = new Map<string, { readonly entries: unknown; readonly map: unknown }>();
+  private readonly watches: EtcdWatch[] = [];
   private viewing: Promise<unknown> = Promise.resolve();
 
   constructor(endpoints: readonly string[], name: string, tls?: EtcdTls) {
@@ -112,6 +121,17 @@ export class ClusterMap {
     const view = this.viewing.then(() => this.viewNow(durableAgeMsMax));
     this.viewing = view.catch(() => undefined);
     return view;
+  }
+
+  /**
+   * `told` is called when owners or wishes of operators may have changed since the last view: a hint, which may be late
+   * or missing. Renewals and reports are no changes.
+   */
+  changes(told: () => void): MapChanges {
+    const keys = ["own/", "want/", "drain/", "leave/"].map((name) => this.key(name));
+    const watch = new EtcdWatch(() => this.client.watch(), keys, told);
+    this.watches.push(watch);
+    return watch;
   }
 
   private async viewNow(durableAgeMsMax: number): Promise<ClusterView> {
@@ -184,6 +204,7 @@ export class ClusterMap {
   }
 
   close(): void {
+    for (const watch of this.watches) watch.close();
     this.client.close();
   }
 

@@ -18,12 +18,13 @@ import type { CheckpointServer } from "./checkpoint-server.js";
 import { type ClusterMap, type ClusterView, keepsCopy } from "./cluster-map.js";
 import { FrameRelay, type LostReply, type RelayHost } from "./frame-relay.js";
 import type { LeaseMemory } from "./lease-memory.js";
+import { LookTimes } from "./look-times.js";
 import { connectPeer, type PartitionPort, PeerConnection, remotePort } from "./peer-link.js";
 
 export interface ClusterRoutesOptions {
   readonly node: string;
   readonly partitions: number;
-  readonly map: Pick<ClusterMap, "view">;
+  readonly map: Pick<ClusterMap, "view" | "changes">;
   readonly lease: LeaseMemory;
   /** Of the peer link. */
   readonly key: Buffer;
@@ -71,9 +72,8 @@ interface Route {
   refusedUntil: number;
 }
 
-const LOOK_MS = 250;
-/** While requests wait for an owner. */
-const LOOK_SOON_MS = 50;
+/** Between two looks at the cluster's map: while requests wait for an owner, by default, and while all is quiet. */
+const LOOKS = { soon: 50, often: 250, seldom: 1000 };
 const REFUSED_MS = 100;
 const HEARD_MS_MAX = 3000;
 const DIRECTORY = 0;
@@ -97,7 +97,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   private actors!: LocalActors;
   private view: ClusterView | null = null;
   private looking: Promise<void> | null = null;
-  private lookedMs = 0;
+  private readonly times: LookTimes;
   private readonly unknown = new Map<number, (() => void)[]>();
   /** Partitions whose requests wait for an owner. */
   private readonly waitedFor = new Set<number>();
@@ -106,6 +106,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
 
   constructor(private readonly options: ClusterRoutesOptions) {
     this.borrowed = new BorrowedCacheLease(() => performance.now(), options.lease);
+    this.times = new LookTimes(options.map, LOOKS);
     this.routes = Array.from({ length: options.partitions }, () => {
       const held = new ActorLink(-1, () => undefined);
       held.hold();
@@ -117,9 +118,9 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     this.actors = actors;
     this.timer = setInterval(() => {
       const isWaitedFor = this.waitedFor.size > 0 || this.unknown.size > 0;
-      if (isWaitedFor || performance.now() - this.lookedMs >= LOOK_MS - LOOK_SOON_MS / 2) void this.look();
+      if (this.times.isDue(isWaitedFor ? "soon" : "seldom")) void this.look();
       this.askForCacheLease();
-    }, LOOK_SOON_MS);
+    }, LOOKS.soon);
     void this.look();
   }
 
@@ -127,6 +128,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   async close(): Promise<void> {
     this.isClosed = true;
     if (this.timer !== null) clearInterval(this.timer);
+    this.times.close();
     for (const { connection } of this.peers.values()) connection?.close();
     // Relays write at the end of the turn.
     await new Promise((resolve) => setImmediate(resolve));
@@ -270,8 +272,9 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   }
 
   private look(): Promise<void> {
-    this.lookedMs = performance.now();
-    this.looking ??= this.lookNow().finally(() => {
+    if (this.looking !== null) return this.looking;
+    this.times.begins();
+    this.looking = this.lookNow().finally(() => {
       this.looking = null;
     });
     return this.looking;

@@ -11,7 +11,7 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { Client, type ClientDuplexStream, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { DbError } from "../protocol/errors.js";
 import type { EtcdTls } from "../protocol/messages.js";
 import {
@@ -32,6 +32,10 @@ import {
   TxnRequestSchema,
   type TxnResponse,
   TxnResponseSchema,
+  type WatchRequest,
+  WatchRequestSchema,
+  type WatchResponse,
+  WatchResponseSchema,
 } from "./etcd_pb.js";
 import type { MemberStatus } from "./etcd-health.js";
 
@@ -41,6 +45,14 @@ export interface EtcdClientOptions {
   readonly deadlineMs?: number;
   /** Absent: without TLS. */
   readonly tls?: EtcdTls | undefined;
+}
+
+/** One call of etcd's Watch. */
+export interface WatchStream {
+  write(request: MessageInitShape<typeof WatchRequestSchema>): void;
+  on(event: "data", heard: (answer: WatchResponse) => void): unknown;
+  on(event: "error" | "end", ended: () => void): unknown;
+  cancel(): void;
 }
 
 /** etcd's NOSPACE alarm stands: it takes no writes, and has not done this one. */
@@ -63,6 +75,7 @@ const CHANNEL = {
 export class EtcdClient {
   private readonly members: readonly { readonly endpoint: string; readonly client: Client }[];
   private readonly deadlineMs: number;
+  private readonly watches = new Set<ClientDuplexStream<WatchRequest, WatchResponse>>();
   private current = 0;
   private isClosed = false;
 
@@ -135,9 +148,28 @@ export class EtcdClient {
     }
   }
 
+  /** At the member that calls go to. It ends, with an error, as soon as they go to another. */
+  watch(): WatchStream {
+    const stream = this.members[this.current]!.client.makeBidiStreamRequest(
+      "/etcdserverpb.Watch/Watch",
+      (message: WatchRequest) => Buffer.from(toBinary(WatchRequestSchema, message)),
+      (bytes: Buffer) => fromBinary(WatchResponseSchema, bytes),
+      metadataOfCalls(),
+    );
+    this.watches.add(stream);
+    stream.on("error", () => this.watches.delete(stream));
+    stream.on("end", () => this.watches.delete(stream));
+    return {
+      write: (request) => void stream.write(create(WatchRequestSchema, request)),
+      on: (event: string, heard: (answer: WatchResponse) => void) => stream.on(event, heard),
+      cancel: () => stream.cancel(),
+    };
+  }
+
   /** Calls that are made later fail as those do that reach nobody. */
   close(): void {
     this.isClosed = true;
+    this.endWatches();
     for (const { client } of this.members) client.close();
   }
 
@@ -152,16 +184,13 @@ export class EtcdClient {
     if (this.isClosed) {
       return Promise.reject(new DbError("log_unavailable", `etcd at ${endpoint}, ${method}: this node shuts down`));
     }
-    const metadata = new Metadata();
-    // A member that is cut off from the others says so at once.
-    metadata.set("hasleader", "true");
     return new Promise((resolve, reject) => {
       client.makeUnaryRequest(
         `/etcdserverpb.${method}`,
         (message: MessageShape<Q>) => Buffer.from(toBinary(requestType, message)),
         (bytes: Buffer) => fromBinary(answerType, bytes),
         create(requestType, request),
-        metadata,
+        metadataOfCalls(),
         { deadline: Date.now() + deadlineMs },
         (error, answer) => {
           if (error === null && answer !== undefined) resolve(answer);
@@ -176,7 +205,21 @@ export class EtcdClient {
     if (/space exceeded/.test(error.details)) return new EtcdFull(why);
     const isOurs = error.code === status.INVALID_ARGUMENT || error.code === status.UNIMPLEMENTED;
     if (isOurs || /larger than max/.test(error.details)) return new DbError("internal_error", why);
-    if (member === this.current) this.current = (member + 1) % this.members.length;
+    if (member === this.current) {
+      this.current = (member + 1) % this.members.length;
+      this.endWatches();
+    }
     return new DbError("log_unavailable", `The replicated log does not answer (${why}).`);
   }
+
+  private endWatches(): void {
+    for (const stream of this.watches) stream.cancel();
+  }
+}
+
+function metadataOfCalls(): Metadata {
+  const metadata = new Metadata();
+  // A member that is cut off from the others says so at once.
+  metadata.set("hasleader", "true");
+  return metadata;
 }

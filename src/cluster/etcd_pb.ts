@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file etcd.proto.
  */
 export const file_etcd: GenFile = /*@__PURE__*/
-  fileDesc("CgpldGNkLnByb3RvEgxldGNkc2VydmVycGIiXAoOUmVzcG9uc2VIZWFkZXISEgoKY2x1c3Rlcl9pZBgBIAEoBBIRCgltZW1iZXJfaWQYAiABKAQSEAoIcmV2aXNpb24YAyABKAMSEQoJcmFmdF90ZXJtGAQgASgEImYKCEtleVZhbHVlEgsKA2tleRgBIAEoDBIXCg9jcmVhdGVfcmV2aXNpb24YAiABKAMSFAoMbW9kX3JldmlzaW9uGAMgASgDEg8KB3ZlcnNpb24YBCABKAMSDQoFdmFsdWUYBSABKAwi5gEKDFJhbmdlUmVxdWVzdBILCgNrZXkYASABKAwSEQoJcmFuZ2VfZW5kGAIgASgMEg0KBWxpbWl0GAMgASgDEhAKCHJldmlzaW9uGAQgASgDEjgKCnNvcnRfb3JkZXIYBSABKA4yJC5ldGNkc2VydmVycGIuUmFuZ2VSZXF1ZXN0LlNvcnRPcmRlchIRCglrZXlzX29ubHkYCCABKAgSGAoQbWluX21vZF9yZXZpc2lvbhgKIAEoAyIuCglTb3J0T3JkZXISCAoETk9ORRAAEgoKBkFTQ0VORBABEgsKB0RFU0NFTkQQAiJ/Cg1SYW5nZVJlc3BvbnNlEiwKBmhlYWRlchgBIAEoCzIcLmV0Y2RzZXJ2ZXJwYi5SZXNwb25zZUhlYWRlchIjCgNrdnMYAiADKAsyFi5ldGNkc2VydmVycGIuS2V5VmFsdWUSDAoEbW9yZRgDIAEoCBINCgVjb3VudBgEIAEoAyIoCgpQdXRSZXF1ZXN0EgsKA2tleRgBIAEoDBINCgV2YWx1ZRgCIAEoDCI7CgtQdXRSZXNwb25zZRIsCgZoZWFkZXIYASABKAsyHC5ldGNkc2VydmVycGIuUmVzcG9uc2VIZWFkZXIiNAoSRGVsZXRlUmFuZ2VSZXF1ZXN0EgsKA2tleRgBIAEoDBIRCglyYW5nZV9lbmQYAiABKAwiVAoTRGVsZXRlUmFuZ2VSZXNwb25zZRIsCgZoZWFkZXIYASABKAsyHC5ldGNkc2VydmVycGIuUmVzcG9uc2VIZWFkZXISDwoHZGVsZXRlZBgCIAEoAyK+AQoJUmVxdWVzdE9wEjMKDXJlcXVlc3RfcmFuZ2UYASABKAsyGi5ldGNkc2VydmVycGIuUmFuZ2VSZXF1ZXN0SAASLwoLcmVxdWVzdF9wdXQYAiABKAsyGC5ldGNkc2VydmVycGIuUHV0UmVxdWVzdEgAEkAKFHJlcXVlc3RfZGVsZXRlX3JhbmdlGAMgASgLMiAuZXRjZHNlcnZlcnBiLkRlbGV0ZVJhbmdlUmVxdWVzdEgAQgkKB3JlcXVlc3QixgEKClJlc3BvbnNlT3ASNQoOcmVzcG9uc2VfcmFuZ2UYASABKAsyGy5ldGNkc2VydmVycGIuUmFuZ2VSZXNwb25zZUgAEjEKDHJlc3BvbnNlX3B1dBgCIAEoCzIZLmV0Y2RzZXJ2ZXJwYi5QdXRSZXNwb25zZUgAEkIKFXJlc3BvbnNlX2RlbGV0ZV9yYW5nZRgDIAEoCzIhLmV0Y2RzZXJ2ZXJwYi5EZWxldGVSYW5nZVJlc3BvbnNlSABCCgoIcmVzcG9uc2Ui+gIKB0NvbXBhcmUSMwoGcmVzdWx0GAEgASgOMiMuZXRjZHNlcnZlcnBiLkNvbXBhcmUuQ29tcGFyZVJlc3VsdBIzCgZ0YXJnZXQYAiABKA4yIy5ldGNkc2VydmVycGIuQ29tcGFyZS5Db21wYXJlVGFyZ2V0EgsKA2tleRgDIAEoDBIRCgd2ZXJzaW9uGAQgASgDSAASGQoPY3JlYXRlX3JldmlzaW9uGAUgASgDSAASFgoMbW9kX3JldmlzaW9uGAYgASgDSAASDwoFdmFsdWUYByABKAxIABIRCglyYW5nZV9lbmQYQCABKAwiQAoNQ29tcGFyZVJlc3VsdBIJCgVFUVVBTBAAEgsKB0dSRUFURVIQARIICgRMRVNTEAISDQoJTk9UX0VRVUFMEAMiPAoNQ29tcGFyZVRhcmdldBILCgdWRVJTSU9OEAASCgoGQ1JFQVRFEAESBwoDTU9EEAISCQoFVkFMVUUQA0IOCgx0YXJnZXRfdW5pb24iiAEKClR4blJlcXVlc3QSJgoHY29tcGFyZRgBIAMoCzIVLmV0Y2RzZXJ2ZXJwYi5Db21wYXJlEigKB3N1Y2Nlc3MYAiADKAsyFy5ldGNkc2VydmVycGIuUmVxdWVzdE9wEigKB2ZhaWx1cmUYAyADKAsyFy5ldGNkc2VydmVycGIuUmVxdWVzdE9wInsKC1R4blJlc3BvbnNlEiwKBmhlYWRlchgBIAEoCzIcLmV0Y2RzZXJ2ZXJwYi5SZXNwb25zZUhlYWRlchIRCglzdWNjZWVkZWQYAiABKAgSKwoJcmVzcG9uc2VzGAMgAygLMhguZXRjZHNlcnZlcnBiLlJlc3BvbnNlT3AiNwoRQ29tcGFjdGlvblJlcXVlc3QSEAoIcmV2aXNpb24YASABKAMSEAoIcGh5c2ljYWwYAiABKAgiQgoSQ29tcGFjdGlvblJlc3BvbnNlEiwKBmhlYWRlchgBIAEoCzIcLmV0Y2RzZXJ2ZXJwYi5SZXNwb25zZUhlYWRlciK2AQoMQWxhcm1SZXF1ZXN0EjYKBmFjdGlvbhgBIAEoDjImLmV0Y2RzZXJ2ZXJwYi5BbGFybVJlcXVlc3QuQWxhcm1BY3Rpb24SEAoIbWVtYmVySUQYAiABKAQSJgoFYWxhcm0YAyABKA4yFy5ldGNkc2VydmVycGIuQWxhcm1UeXBlIjQKC0FsYXJtQWN0aW9uEgcKA0dFVBAAEgwKCEFDVElWQVRFEAESDgoKREVBQ1RJVkFURRACIkcKC0FsYXJtTWVtYmVyEhAKCG1lbWJlcklEGAEgASgEEiYKBWFsYXJtGAIgASgOMhcuZXRjZHNlcnZlcnBiLkFsYXJtVHlwZSJoCg1BbGFybVJlc3BvbnNlEiwKBmhlYWRlchgBIAEoCzIcLmV0Y2RzZXJ2ZXJwYi5SZXNwb25zZUhlYWRlchIpCgZhbGFybXMYAiADKAsyGS5ldGNkc2VydmVycGIuQWxhcm1NZW1iZXIiDwoNU3RhdHVzUmVxdWVzdCKEAQoOU3RhdHVzUmVzcG9uc2USLAoGaGVhZGVyGAEgASgLMhwuZXRjZHNlcnZlcnBiLlJlc3BvbnNlSGVhZGVyEg8KB3ZlcnNpb24YAiABKAkSDgoGZGJTaXplGAMgASgDEg4KBmxlYWRlchgEIAEoBBITCgtkYlNpemVJblVzZRgJIAEoAyITChFEZWZyYWdtZW50UmVxdWVzdCJCChJEZWZyYWdtZW50UmVzcG9uc2USLAoGaGVhZGVyGAEgASgLMhwuZXRjZHNlcnZlcnBiLlJlc3BvbnNlSGVhZGVyKi8KCUFsYXJtVHlwZRIICgROT05FEAASCwoHTk9TUEFDRRABEgsKB0NPUlJVUFQQAjLQAQoCS1YSQAoFUmFuZ2USGi5ldGNkc2VydmVycGIuUmFuZ2VSZXF1ZXN0GhsuZXRjZHNlcnZlcnBiLlJhbmdlUmVzcG9uc2USOgoDVHhuEhguZXRjZHNlcnZlcnBiLlR4blJlcXVlc3QaGS5ldGNkc2VydmVycGIuVHhuUmVzcG9uc2USTAoHQ29tcGFjdBIfLmV0Y2RzZXJ2ZXJwYi5Db21wYWN0aW9uUmVxdWVzdBogLmV0Y2RzZXJ2ZXJwYi5Db21wYWN0aW9uUmVzcG9uc2Uy5QEKC01haW50ZW5hbmNlEkAKBUFsYXJtEhouZXRjZHNlcnZlcnBiLkFsYXJtUmVxdWVzdBobLmV0Y2RzZXJ2ZXJwYi5BbGFybVJlc3BvbnNlEkMKBlN0YXR1cxIbLmV0Y2RzZXJ2ZXJwYi5TdGF0dXNSZXF1ZXN0GhwuZXRjZHNlcnZlcnBiLlN0YXR1c1Jlc3BvbnNlEk8KCkRlZnJhZ21lbnQSHy5ldGNkc2VydmVycGIuRGVmcmFnbWVudFJlcXVlc3QaIC5ldGNkc2VydmVycGIuRGVmcmFnbWVudFJlc3BvbnNlYgZwcm90bzM");
+  fileDesc("CgpldGNkLnByb3RvEgxldGNkc2VydmVycGIiXAoOUmVzcG9uc2VIZWFkZXISEgoKY2x1c3Rlcl9pZBgBIAEoBBIRCgltZW1iZXJfaWQYAiABKAQSEAoIcmV2aXNpb24YAyABKAMSEQoJcmFmdF90ZXJtGAQgASgEImYKCEtleVZhbHVlEgsKA2tleRgBIAEoDBIXCg9jcmVhdGVfcmV2aXNpb24YAiABKAMSFAoMbW9kX3JldmlzaW9uGAMgASgDEg8KB3ZlcnNpb24YBCABKAMSDQoFdmFsdWUYBSABKAwi5gEKDFJhbmdlUmVxdWVzdBILCgNrZXkYASABKAwSEQoJcmFuZ2VfZW5kGAIgASgMEg0KBWxpbWl0GAMgASgDEhAKCHJldmlzaW9uGAQgASgDEjgKCnNvcnRfb3JkZXIYBSABKA4yJC5ldGNkc2VydmVycGIuUmFuZ2VSZXF1ZXN0LlNvcnRPcmRlchIRCglrZXlzX29ubHkYCCABKAgSGAoQbWluX21vZF9yZXZpc2lvbhgKIAEoAyIuCglTb3J0T3JkZXISCAoETk9ORRAAEgoKBkFTQ0VORBABEgsKB0RFU0NFTkQQAiJ/Cg1SYW5nZVJlc3BvbnNlEiwKBmhlYWRlchgBIAEoCzIcLmV0Y2RzZXJ2ZXJwYi5SZXNwb25zZUhlYWRlchIjCgNrdnMYAiADKAsyFi5ldGNkc2VydmVycGIuS2V5VmFsdWUSDAoEbW9yZRgDIAEoCBINCgVjb3VudBgEIAEoAyIoCgpQdXRSZXF1ZXN0EgsKA2tleRgBIAEoDBINCgV2YWx1ZRgCIAEoDCI7CgtQdXRSZXNwb25zZRIsCgZoZWFkZXIYASABKAsyHC5ldGNkc2VydmVycGIuUmVzcG9uc2VIZWFkZXIiNAoSRGVsZXRlUmFuZ2VSZXF1ZXN0EgsKA2tleRgBIAEoDBIRCglyYW5nZV9lbmQYAiABKAwiVAoTRGVsZXRlUmFuZ2VSZXNwb25zZRIsCgZoZWFkZXIYASABKAsyHC5ldGNkc2VydmVycGIuUmVzcG9uc2VIZWFkZXISDwoHZGVsZXRlZBgCIAEoAyK+AQoJUmVxdWVzdE9wEjMKDXJlcXVlc3RfcmFuZ2UYASABKAsyGi5ldGNkc2VydmVycGIuUmFuZ2VSZXF1ZXN0SAASLwoLcmVxdWVzdF9wdXQYAiABKAsyGC5ldGNkc2VydmVycGIuUHV0UmVxdWVzdEgAEkAKFHJlcXVlc3RfZGVsZXRlX3JhbmdlGAMgASgLMiAuZXRjZHNlcnZlcnBiLkRlbGV0ZVJhbmdlUmVxdWVzdEgAQgkKB3JlcXVlc3QixgEKClJlc3BvbnNlT3ASNQoOcmVzcG9uc2VfcmFuZ2UYASABKAsyGy5ldGNkc2VydmVycGIuUmFuZ2VSZXNwb25zZUgAEjEKDHJlc3BvbnNlX3B1dBgCIAEoCzIZLmV0Y2RzZXJ2ZXJwYi5QdXRSZXNwb25zZUgAEkIKFXJlc3BvbnNlX2RlbGV0ZV9yYW5nZRgDIAEoCzIhLmV0Y2RzZXJ2ZXJwYi5EZWxldGVSYW5nZVJlc3BvbnNlSABCCgoIcmVzcG9uc2Ui+gIKB0NvbXBhcmUSMwoGcmVzdWx0GAEgASgOMiMuZXRjZHNlcnZlcnBiLkNvbXBhcmUuQ29tcGFyZVJlc3VsdBIzCgZ0YXJnZXQYAiABKA4yIy5ldGNkc2VydmVycGIuQ29tcGFyZS5Db21wYXJlVGFyZ2V0EgsKA2tleRgDIAEoDBIRCgd2ZXJzaW9uGAQgASgDSAASGQoPY3JlYXRlX3JldmlzaW9uGAUgASgDSAASFgoMbW9kX3JldmlzaW9uGAYgASgDSAASDwoFdmFsdWUYByABKAxIABIRCglyYW5nZV9lbmQYQCABKAwiQAoNQ29tcGFyZVJlc3VsdBIJCgVFUVVBTBAAEgsKB0dSRUFURVIQARIICgRMRVNTEAISDQoJTk9UX0VRVUFMEAMiPAoNQ29tcGFyZVRhcmdldBILCgdWRVJTSU9OEAASCgoGQ1JFQVRFEAESBwoDTU9EEAISCQoFVkFMVUUQA0IOCgx0YXJnZXRfdW5pb24iiAEKClR4blJlcXVlc3QSJgoHY29tcGFyZRgBIAMoCzIVLmV0Y2RzZXJ2ZXJwYi5Db21wYXJlEigKB3N1Y2Nlc3MYAiADKAsyFy5ldGNkc2VydmVycGIuUmVxdWVzdE9wEigKB2ZhaWx1cmUYAyADKAsyFy5ldGNkc2VydmVycGIuUmVxdWVzdE9wInsKC1R4blJlc3BvbnNlEiwKBmhlYWRlchgBIAEoCzIcLmV0Y2RzZXJ2ZXJwYi5SZXNwb25zZUhlYWRlchIRCglzdWNjZWVkZWQYAiABKAgSKwoJcmVzcG9uc2VzGAMgAygLMhguZXRjZHNlcnZlcnBiLlJlc3BvbnNlT3AiNwoRQ29tcGFjdGlvblJlcXVlc3QSEAoIcmV2aXNpb24YASABKAMSEAoIcGh5c2ljYWwYAiABKAgiQgoSQ29tcGFjdGlvblJlc3BvbnNlEiwKBmhlYWRlchgBIAEoCzIcLmV0Y2RzZXJ2ZXJwYi5SZXNwb25zZUhlYWRlciI0ChJXYXRjaENyZWF0ZVJlcXVlc3QSCwoDa2V5GAEgASgMEhEKCXJhbmdlX2VuZBgCIAEoDCJbCgxXYXRjaFJlcXVlc3QSOgoOY3JlYXRlX3JlcXVlc3QYASABKAsyIC5ldGNkc2VydmVycGIuV2F0Y2hDcmVhdGVSZXF1ZXN0SABCDwoNcmVxdWVzdF91bmlvbiJyCg1XYXRjaFJlc3BvbnNlEiwKBmhlYWRlchgBIAEoCzIcLmV0Y2RzZXJ2ZXJwYi5SZXNwb25zZUhlYWRlchIQCgh3YXRjaF9pZBgCIAEoAxIPCgdjcmVhdGVkGAMgASgIEhAKCGNhbmNlbGVkGAQgASgIIrYBCgxBbGFybVJlcXVlc3QSNgoGYWN0aW9uGAEgASgOMiYuZXRjZHNlcnZlcnBiLkFsYXJtUmVxdWVzdC5BbGFybUFjdGlvbhIQCghtZW1iZXJJRBgCIAEoBBImCgVhbGFybRgDIAEoDjIXLmV0Y2RzZXJ2ZXJwYi5BbGFybVR5cGUiNAoLQWxhcm1BY3Rpb24SBwoDR0VUEAASDAoIQUNUSVZBVEUQARIOCgpERUFDVElWQVRFEAIiRwoLQWxhcm1NZW1iZXISEAoIbWVtYmVySUQYASABKAQSJgoFYWxhcm0YAiABKA4yFy5ldGNkc2VydmVycGIuQWxhcm1UeXBlImgKDUFsYXJtUmVzcG9uc2USLAoGaGVhZGVyGAEgASgLMhwuZXRjZHNlcnZlcnBiLlJlc3BvbnNlSGVhZGVyEikKBmFsYXJtcxgCIAMoCzIZLmV0Y2RzZXJ2ZXJwYi5BbGFybU1lbWJlciIPCg1TdGF0dXNSZXF1ZXN0IoQBCg5TdGF0dXNSZXNwb25zZRIsCgZoZWFkZXIYASABKAsyHC5ldGNkc2VydmVycGIuUmVzcG9uc2VIZWFkZXISDwoHdmVyc2lvbhgCIAEoCRIOCgZkYlNpemUYAyABKAMSDgoGbGVhZGVyGAQgASgEEhMKC2RiU2l6ZUluVXNlGAkgASgDIhMKEURlZnJhZ21lbnRSZXF1ZXN0IkIKEkRlZnJhZ21lbnRSZXNwb25zZRIsCgZoZWFkZXIYASABKAsyHC5ldGNkc2VydmVycGIuUmVzcG9uc2VIZWFkZXIqLwoJQWxhcm1UeXBlEggKBE5PTkUQABILCgdOT1NQQUNFEAESCwoHQ09SUlVQVBACMtABCgJLVhJACgVSYW5nZRIaLmV0Y2RzZXJ2ZXJwYi5SYW5nZVJlcXVlc3QaGy5ldGNkc2VydmVycGIuUmFuZ2VSZXNwb25zZRI6CgNUeG4SGC5ldGNkc2VydmVycGIuVHhuUmVxdWVzdBoZLmV0Y2RzZXJ2ZXJwYi5UeG5SZXNwb25zZRJMCgdDb21wYWN0Eh8uZXRjZHNlcnZlcnBiLkNvbXBhY3Rpb25SZXF1ZXN0GiAuZXRjZHNlcnZlcnBiLkNvbXBhY3Rpb25SZXNwb25zZTJNCgVXYXRjaBJECgVXYXRjaBIaLmV0Y2RzZXJ2ZXJwYi5XYXRjaFJlcXVlc3QaGy5ldGNkc2VydmVycGIuV2F0Y2hSZXNwb25zZSgBMAEy5QEKC01haW50ZW5hbmNlEkAKBUFsYXJtEhouZXRjZHNlcnZlcnBiLkFsYXJtUmVxdWVzdBobLmV0Y2RzZXJ2ZXJwYi5BbGFybVJlc3BvbnNlEkMKBlN0YXR1cxIbLmV0Y2RzZXJ2ZXJwYi5TdGF0dXNSZXF1ZXN0GhwuZXRjZHNlcnZlcnBiLlN0YXR1c1Jlc3BvbnNlEk8KCkRlZnJhZ21lbnQSHy5ldGNkc2VydmVycGIuRGVmcmFnbWVudFJlcXVlc3QaIC5ldGNkc2VydmVycGIuRGVmcmFnbWVudFJlc3BvbnNlYgZwcm90bzM");
 
 /**
  * @generated from message etcdserverpb.ResponseHeader
@@ -563,6 +563,85 @@ export const CompactionResponseSchema: GenMessage<CompactionResponse> = /*@__PUR
   messageDesc(file_etcd, 14);
 
 /**
+ * @generated from message etcdserverpb.WatchCreateRequest
+ */
+export type WatchCreateRequest = Message<"etcdserverpb.WatchCreateRequest"> & {
+  /**
+   * @generated from field: bytes key = 1;
+   */
+  key: Uint8Array;
+
+  /**
+   * @generated from field: bytes range_end = 2;
+   */
+  rangeEnd: Uint8Array;
+};
+
+/**
+ * Describes the message etcdserverpb.WatchCreateRequest.
+ * Use `create(WatchCreateRequestSchema)` to create a new message.
+ */
+export const WatchCreateRequestSchema: GenMessage<WatchCreateRequest> = /*@__PURE__*/
+  messageDesc(file_etcd, 15);
+
+/**
+ * @generated from message etcdserverpb.WatchRequest
+ */
+export type WatchRequest = Message<"etcdserverpb.WatchRequest"> & {
+  /**
+   * @generated from oneof etcdserverpb.WatchRequest.request_union
+   */
+  requestUnion: {
+    /**
+     * @generated from field: etcdserverpb.WatchCreateRequest create_request = 1;
+     */
+    value: WatchCreateRequest;
+    case: "createRequest";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message etcdserverpb.WatchRequest.
+ * Use `create(WatchRequestSchema)` to create a new message.
+ */
+export const WatchRequestSchema: GenMessage<WatchRequest> = /*@__PURE__*/
+  messageDesc(file_etcd, 16);
+
+/**
+ * Its events are left out: that there is an answer tells enough.
+ *
+ * @generated from message etcdserverpb.WatchResponse
+ */
+export type WatchResponse = Message<"etcdserverpb.WatchResponse"> & {
+  /**
+   * @generated from field: etcdserverpb.ResponseHeader header = 1;
+   */
+  header?: ResponseHeader | undefined;
+
+  /**
+   * @generated from field: int64 watch_id = 2;
+   */
+  watchId: bigint;
+
+  /**
+   * @generated from field: bool created = 3;
+   */
+  created: boolean;
+
+  /**
+   * @generated from field: bool canceled = 4;
+   */
+  canceled: boolean;
+};
+
+/**
+ * Describes the message etcdserverpb.WatchResponse.
+ * Use `create(WatchResponseSchema)` to create a new message.
+ */
+export const WatchResponseSchema: GenMessage<WatchResponse> = /*@__PURE__*/
+  messageDesc(file_etcd, 17);
+
+/**
  * @generated from message etcdserverpb.AlarmRequest
  */
 export type AlarmRequest = Message<"etcdserverpb.AlarmRequest"> & {
@@ -587,7 +666,7 @@ export type AlarmRequest = Message<"etcdserverpb.AlarmRequest"> & {
  * Use `create(AlarmRequestSchema)` to create a new message.
  */
 export const AlarmRequestSchema: GenMessage<AlarmRequest> = /*@__PURE__*/
-  messageDesc(file_etcd, 15);
+  messageDesc(file_etcd, 18);
 
 /**
  * @generated from enum etcdserverpb.AlarmRequest.AlarmAction
@@ -613,7 +692,7 @@ export enum AlarmRequest_AlarmAction {
  * Describes the enum etcdserverpb.AlarmRequest.AlarmAction.
  */
 export const AlarmRequest_AlarmActionSchema: GenEnum<AlarmRequest_AlarmAction> = /*@__PURE__*/
-  enumDesc(file_etcd, 15, 0);
+  enumDesc(file_etcd, 18, 0);
 
 /**
  * @generated from message etcdserverpb.AlarmMember
@@ -635,7 +714,7 @@ export type AlarmMember = Message<"etcdserverpb.AlarmMember"> & {
  * Use `create(AlarmMemberSchema)` to create a new message.
  */
 export const AlarmMemberSchema: GenMessage<AlarmMember> = /*@__PURE__*/
-  messageDesc(file_etcd, 16);
+  messageDesc(file_etcd, 19);
 
 /**
  * @generated from message etcdserverpb.AlarmResponse
@@ -657,7 +736,7 @@ export type AlarmResponse = Message<"etcdserverpb.AlarmResponse"> & {
  * Use `create(AlarmResponseSchema)` to create a new message.
  */
 export const AlarmResponseSchema: GenMessage<AlarmResponse> = /*@__PURE__*/
-  messageDesc(file_etcd, 17);
+  messageDesc(file_etcd, 20);
 
 /**
  * @generated from message etcdserverpb.StatusRequest
@@ -670,7 +749,7 @@ export type StatusRequest = Message<"etcdserverpb.StatusRequest"> & {
  * Use `create(StatusRequestSchema)` to create a new message.
  */
 export const StatusRequestSchema: GenMessage<StatusRequest> = /*@__PURE__*/
-  messageDesc(file_etcd, 18);
+  messageDesc(file_etcd, 21);
 
 /**
  * @generated from message etcdserverpb.StatusResponse
@@ -707,7 +786,7 @@ export type StatusResponse = Message<"etcdserverpb.StatusResponse"> & {
  * Use `create(StatusResponseSchema)` to create a new message.
  */
 export const StatusResponseSchema: GenMessage<StatusResponse> = /*@__PURE__*/
-  messageDesc(file_etcd, 19);
+  messageDesc(file_etcd, 22);
 
 /**
  * @generated from message etcdserverpb.DefragmentRequest
@@ -720,7 +799,7 @@ export type DefragmentRequest = Message<"etcdserverpb.DefragmentRequest"> & {
  * Use `create(DefragmentRequestSchema)` to create a new message.
  */
 export const DefragmentRequestSchema: GenMessage<DefragmentRequest> = /*@__PURE__*/
-  messageDesc(file_etcd, 20);
+  messageDesc(file_etcd, 23);
 
 /**
  * @generated from message etcdserverpb.DefragmentResponse
@@ -737,7 +816,7 @@ export type DefragmentResponse = Message<"etcdserverpb.DefragmentResponse"> & {
  * Use `create(DefragmentResponseSchema)` to create a new message.
  */
 export const DefragmentResponseSchema: GenMessage<DefragmentResponse> = /*@__PURE__*/
-  messageDesc(file_etcd, 21);
+  messageDesc(file_etcd, 24);
 
 /**
  * @generated from enum etcdserverpb.AlarmType
@@ -797,6 +876,21 @@ export const KV: GenService<{
   serviceDesc(file_etcd, 0);
 
 /**
+ * @generated from service etcdserverpb.Watch
+ */
+export const Watch: GenService<{
+  /**
+   * @generated from rpc etcdserverpb.Watch.Watch
+   */
+  watch: {
+    methodKind: "bidi_streaming";
+    input: typeof WatchRequestSchema;
+    output: typeof WatchResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_etcd, 1);
+
+/**
  * @generated from service etcdserverpb.Maintenance
  */
 export const Maintenance: GenService<{
@@ -825,5 +919,5 @@ export const Maintenance: GenService<{
     output: typeof DefragmentResponseSchema;
   },
 }> = /*@__PURE__*/
-  serviceDesc(file_etcd, 1);
+  serviceDesc(file_etcd, 2);
 

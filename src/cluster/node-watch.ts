@@ -5,6 +5,9 @@
 import { type NodeClock, TTL_MS } from "./lease.js";
 import type { Claim, LogService, Member, Revision } from "./log-service.js";
 
+/** Of the time for which a node may believe; it renews five times in it. */
+const SILENT = 0.4;
+
 export class NodeWatch {
   /** The newest revision of each node that was watched, and since when it has stood. */
   private readonly seen = new Map<string, { readonly revision: Revision; readonly sinceMs: number }>();
@@ -21,6 +24,14 @@ export class NodeWatch {
    */
   async unseen(node: string): Promise<NonNullable<Claim["unseen"]> | null> {
     return this.saw(node, await this.service.member(node));
+  }
+
+  /** A node has not renewed for a while, and may soon be found to be gone. */
+  get hasSilent(): boolean {
+    const now = this.clock.monotonicMs();
+    for (const { sinceMs } of this.seen.values())
+      if (now - sinceMs >= this.ttlMs * SILENT && now - sinceMs < this.ttlMs) return true;
+    return false;
   }
 
   /** The same of a record that was read just now, linearizably. */

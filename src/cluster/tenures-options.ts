@@ -14,7 +14,7 @@ export interface TenuresOptions {
   readonly node: string;
   /** Its number in the node. */
   readonly actor: number;
-  readonly map: Pick<ClusterMap, "view">;
+  readonly map: Pick<ClusterMap, "view" | "changes">;
   readonly service: LogService;
   readonly lease: LeaseMemory;
   /** Of the cluster. */

@@ -22,6 +22,7 @@ import { SYSTEM_CLOCK } from "./lease-memory.js";
 import { CopyBehind } from "./log-follower.js";
 import type { Claim } from "./log-service.js";
 import { heirOf, LAG_MAX, type Look, newestIn, rankOf, richerThan, Scans, successorOf, WaitingTurns } from "./look.js";
+import { type LookPeriods, LookTimes } from "./look-times.js";
 import { NodeWatch } from "./node-watch.js";
 import { OwnerCopies, sourceIn } from "./owner-copies.js";
 import type { PartitionCopy } from "./partition-copy.js";
@@ -30,11 +31,9 @@ import { ReplicatedCommitLog } from "./replicated-commit-log.js";
 import type { Tenure, TenuresHost, TenuresOptions } from "./tenures-options.js";
 import { Turns } from "./turns.js";
 
-const LOOK_MS = 200;
+const LOOKS = { soon: 40, often: 200, seldom: 500 };
 /** What other nodes have on disk may be so old. */
 const DURABLE_AGE_MS = 1000;
-/** While a partition is on its way here. */
-const LOOK_SOON_MS = 40;
 const CONFIRM_MS = 25;
 /** Between two reports of what is on this node's disk. */
 const REPORT_MS = 2000;
@@ -69,7 +68,7 @@ export class Tenures {
   private readonly expected = new Set<number>();
   /** That were worked on since the last look. */
   private begun = new Set<number>();
-  private lookedMs = 0;
+  private readonly times: LookTimes;
   private nodes: readonly string[] = [];
   /** Those, and which of their actors are ready. */
   private state = "";
@@ -86,6 +85,7 @@ export class Tenures {
     this.options = options;
     const { service, clock = SYSTEM_CLOCK } = options;
     this.watch = new NodeWatch(service, clock);
+    this.times = new LookTimes(options.map, LOOKS);
     this.readiness = new ReadinessWatch(clock);
     this.behind = new BehindCopies(clock);
     this.placement = options.placement ?? new Placement(options.partitions);
@@ -125,15 +125,11 @@ export class Tenures {
   begin(host: TenuresHost): void {
     this.host = host;
     this.options.lease.actorReady(this.options.actor, this.life);
-    const every = (ms: number, work: () => void): void => {
-      this.timers.push(setInterval(work, ms));
-    };
-    every(LOOK_SOON_MS, () => {
-      const now = performance.now();
-      // Timers are a little early at times.
-      if (this.expected.size === 0 && now - this.lookedMs < LOOK_MS - LOOK_SOON_MS / 2) return;
-      this.looking ??= this.look().finally(() => {
-        this.lookedMs = now;
+    const every = (ms: number, work: () => void): void => void this.timers.push(setInterval(work, ms));
+    every(LOOKS.soon, () => {
+      if (this.looking !== null || !this.times.isDue(this.lookNeed)) return;
+      this.times.begins();
+      this.looking = this.look().finally(() => {
         this.looking = null;
       });
     });
@@ -143,6 +139,11 @@ export class Tenures {
         this.reporting = null;
       });
     });
+  }
+
+  private get lookNeed(): keyof LookPeriods {
+    if (this.expected.size > 0) return this.times.areTold ? "often" : "soon";
+    return this.isSteady && !this.watch.hasSilent ? "seldom" : "often";
   }
 
   private get isSteady(): boolean {
@@ -225,7 +226,7 @@ export class Tenures {
     if (this.isStopped || !lease.holdsIn(this.life)) return;
     let view: ClusterView;
     try {
-      view = await map.view(this.expected.size > 0 ? LOOK_MS : DURABLE_AGE_MS);
+      view = await map.view(this.expected.size > 0 ? LOOKS.often : DURABLE_AGE_MS);
     } catch (error) {
       this.options.log("warn", "etcd does not answer", { error: (error as Error).message });
       return;
@@ -477,6 +478,7 @@ export class Tenures {
 
   async stop(): Promise<void> {
     this.isStopped = true;
+    this.times.close();
     this.ownerCopies.abandon();
     await Promise.all([this.looking, this.reporting, ...this.working.values()]);
   }

@@ -1,7 +1,7 @@
 /**
  * What etcd holds below a key, read again and again: each read gives only what has changed since the one before.
- * Deletions show in the number of keys, and then all is read anew. Reads stay linearizable: no watch is trusted. Owned
- * by cluster-map.ts.
+ * Deletions show in the number of keys, and then all is read anew. Reads stay linearizable: etcd's watches only say
+ * when to read (etcd-watch.ts). Owned by cluster-map.ts.
  */
 import type { KeyValue, RangeResponse } from "./etcd_pb.js";
 import { RangeRequest_SortOrder } from "./etcd_pb.js";

@@ -1,4 +1,5 @@
 /** Views of a cluster in etcd: each reads what has changed, and is the same as one that reads all. */
+import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { ClusterMap } from "../../src/cluster/cluster-map.js";
 import { EtcdLogService } from "../../src/cluster/etcd-log-service.js";
@@ -49,6 +50,55 @@ t.test("views follow changes and deletions", { skip: NO_ETCD }, async (t) => {
   t.same(plain(await map.view(60_000)), before, "what nodes have is read again when it is too old");
   t.same(plain(await map.view()), await whole());
 });
+
+t.test("changes of owners and wishes are told, renewals and reports are not", { skip: NO_ETCD }, async (t) => {
+  const members = await EtcdMember.startMany(3);
+  const endpoints = members.map(({ endpoint }) => endpoint);
+  const service = new EtcdLogService({ endpoints, installation: "test" });
+  const map = new ClusterMap(endpoints, "test");
+  const writer = new ClusterMap(endpoints, "test");
+  t.teardown(async () => {
+    await service.close();
+    writer.close();
+    map.close();
+    await Promise.all(members.map((member) => member.end()));
+  });
+  let told = 0;
+  const changes = map.changes(() => told++);
+  t.equal(changes.isLive, false, "nothing is known yet");
+  await until(() => changes.isLive);
+  const isTold = async (work: () => Promise<unknown>): Promise<boolean> => {
+    const before = told;
+    await work();
+    for (let waits = 0; told === before && waits < 50; waits++) await sleep(10);
+    return told > before;
+  };
+  const claim = { partition: 1, node: "n1", tenure: "1", epoch: 0 };
+  t.ok(await isTold(() => service.claim(claim)), "an owner");
+  t.ok(await isTold(() => writer.want(1, "n2")), "a wish");
+  t.ok(await isTold(() => writer.want(1, null)), "the end of a wish");
+  t.ok(await isTold(() => writer.drain("n1", true)), "an order");
+  t.ok(await isTold(() => writer.leave("n1", true)), "a node that ends");
+  const state = { incarnation: "i", counter: 1, isFenced: false };
+  t.notOk(await isTold(() => service.renew("n1", 0, state)), "a renewal");
+  t.notOk(await isTold(() => service.report("n1", new Map([[1, 5]]))), "a report");
+  await members[0]!.pause();
+  await t.rejects(map.view(), { code: "log_unavailable" });
+  await until(() => !changes.isLive);
+  await until(() => changes.isLive);
+  t.pass("another member is heard");
+  await map.view();
+  const before = told;
+  members[0]!.goOn();
+  await writer.want(2, "n1").catch(() => writer.want(2, "n1"));
+  await until(() => told > before);
+  changes.close();
+  await until(() => !changes.isLive);
+});
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await sleep(10);
+}
 
 function plain({ owners, members, wants, draining, durable }: Awaited<ReturnType<ClusterMap["view"]>>): unknown {
   const sorted = (map: ReadonlyMap<unknown, unknown>): unknown => [...map].map((entry) => JSON.stringify(entry)).sort();

@@ -49,6 +49,10 @@ class World {
     return this.seen;
   }
 
+  changes() {
+    return { isLive: false, close: () => undefined };
+  }
+
   private current(): ClusterView {
     const { owners, members } = this;
     return {

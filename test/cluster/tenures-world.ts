@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Test } from "tap";
-import type { ClusterMap, ClusterView } from "../../src/cluster/cluster-map.js";
+import type { ClusterMap, ClusterView, MapChanges } from "../../src/cluster/cluster-map.js";
 import { LeaseMemory, newLeaseMemory } from "../../src/cluster/lease-memory.js";
 import type { CopySet, LogService, Member, Owner, StoredCheckpoint } from "../../src/cluster/log-service.js";
 import { MemoryLogService } from "../../src/cluster/memory-log-service.js";
@@ -19,7 +19,7 @@ const NODES = ["a", "b"];
 export interface WorldOptions {
   /** The model, if there is none; with its own view of what it holds. */
   readonly service?: LogService;
-  readonly map?: Pick<ClusterMap, "view">;
+  readonly map?: Pick<ClusterMap, "view" | "changes">;
   /** Partitions are kept outside of all nodes. */
   readonly isStored?: boolean;
   readonly times?: Partial<Pick<TenuresOptions, "replaceAfterMs" | "reportMs" | "steadyMs" | "dropAfterMs">>;
@@ -40,6 +40,10 @@ export class World {
 
   async view(): Promise<ClusterView> {
     return this.options.map?.view() ?? this.ownView();
+  }
+
+  changes(told: () => void): MapChanges {
+    return this.options.map?.changes(told) ?? { isLive: false, close: () => undefined };
   }
 
   private async ownView(): Promise<ClusterView> {

@@ -143,7 +143,10 @@ class ControlNode {
     const { loop, partitions } = plane;
     const nothing = async (): Promise<void> => undefined;
     const copy = { durable: 0, catchUp: nothing, close: nothing, drop: async () => true };
-    const map = { view: () => loop.sleep(1 + plane.random.next() * 4).then(() => plane.truth.view()) };
+    const map = {
+      view: () => loop.sleep(1 + plane.random.next() * 4).then(() => plane.truth.view()),
+      changes: (told: () => void) => plane.truth.changes(loop, told),
+    };
     let isOver = false;
     const tenures = new Tenures({
       ...{ node: this.name, actor: 0, map, service, lease, partitions, reads: "lease", copies: 3, clock },

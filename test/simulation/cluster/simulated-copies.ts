@@ -200,7 +200,10 @@ export class CopyNode {
       copies: sabotage === "etcd forgets what only one disk has" ? 1 : COPIES,
       ...{ replaceAfterMs: REPLACE_AFTER_MS, dropAfterMs: world.dropAfterMs },
       clock: { monotonicMs: () => loop.now, wallMs: () => loop.epochMs + loop.now },
-      map: { view: () => service.asked(() => truth.view()) },
+      map: {
+        view: () => service.asked(() => truth.view()),
+        changes: (told) => truth.changes(loop, told),
+      },
       mine: Array.from({ length: PARTITIONS }, (_, partition) => partition),
       copyOf: (partition) => new SimulatedCopy(this, partition, service) as unknown as PartitionCopy,
       fetch: (partition, address) => this.fetch(partition, address),

@@ -3,6 +3,7 @@
  * repeats requests, loses answers, and delivers what a node that has died meanwhile had sent. The truth can be
  * sabotaged, to see that the checker would notice.
  */
+import type { MapChanges } from "../../../src/cluster/cluster-map.js";
 import type {
   AppendOutcome,
   CheckpointChange,
@@ -44,17 +45,49 @@ export type Sabotage = (typeof SABOTAGES)[number];
 
 /** By which a member of the log is behind that serves what copies read. */
 const BEHIND_MS = 1500;
+const HINT_MS_MAX = 100;
 
 export class TrueLog extends MemoryLogService {
   forgotten = 0;
   /** When each append was seen first. */
   private readonly cameMs = new WeakMap<object, number>();
 
+  /** Nodes that want to hear of changes. */
+  private readonly listeners = new Set<() => void>();
+
   constructor(
     private readonly sabotage: Sabotage | null,
     private readonly random: SeededRandom,
   ) {
     super();
+  }
+
+  /** Changes of owners are told late, or not at all. */
+  changes(loop: VirtualLoop, told: () => void): MapChanges {
+    const { random, listeners } = this;
+    const thread = loop.current;
+    let isOnItsWay = false;
+    const listener = (): void => {
+      if (!thread.alive) listeners.delete(listener);
+      if (isOnItsWay || !thread.alive || random.chance(0.2)) return;
+      isOnItsWay = true;
+      loop.after(
+        random.next() * HINT_MS_MAX,
+        () => {
+          isOnItsWay = false;
+          told();
+        },
+        thread,
+      );
+    };
+    listeners.add(listener);
+    return { isLive: random.chance(0.9), close: () => void listeners.delete(listener) };
+  }
+
+  override async claim(claim: Claim): Promise<Revision | null> {
+    const epoch = await super.claim(claim);
+    if (epoch !== null) for (const listener of this.listeners) listener();
+    return epoch;
   }
 
   /** What was there a while ago. */
