@@ -73,7 +73,7 @@ export function parseTime(text: string, clock: Clock, digits: number | null = nu
   const fields = parseFields(text, "time", clock);
   if (fields.instant !== null) return roundMicros(splitTimestamp(localNow(fields.instant, clock)).micros, digits);
   if (fields.micros === null) throw syntax("time", text);
-  if (typeof fields.zone === "string" && fields.days === null) throw syntax("time", text);
+  requireDatedZone(fields, "time", text);
   return roundMicros(fields.micros, digits);
 }
 
@@ -85,10 +85,16 @@ export function parseTimeTz(text: string, clock: Clock, digits: number | null = 
     return { micros: roundMicros(micros, digits), offset: offsetAt(clock.timeZone, fields.instant) };
   }
   if (fields.micros === null) throw syntax(kind, text);
+  requireDatedZone(fields, kind, text);
   const day = fields.days ?? splitTimestamp(localNow(clock.nowMicros, clock)).days;
   const zone = fields.zone ?? clock.timeZone;
   const offset = typeof zone === "number" ? zone : offsetOfLocal(zone, day * DAY_MICROS + fields.micros);
   return { micros: roundMicros(fields.micros, digits), offset };
+}
+
+/** What a region's clock shows depends on the day. */
+function requireDatedZone({ zone, days }: Fields, kind: Kind, text: string): void {
+  if (days === null && typeof zone === "string" && zone.includes("/")) throw syntax(kind, text);
 }
 
 /** Microseconds of the wall clock; a zone in the text is not looked at. */
@@ -159,7 +165,8 @@ function civilDays(year: number, month: number, day: number, text: string): numb
 
 function clockMicros(hours: number, minutes: number, seconds: number, fraction: number, text: string): number {
   const past = hours === 24 && (minutes > 0 || seconds > 0 || fraction > 0);
-  if (hours > 24 || minutes > 59 || seconds > 60 || past) throw fieldRange(text);
+  const isPastLeap = seconds > 60 || (seconds === 60 && fraction > 0);
+  if (hours > 24 || minutes > 59 || isPastLeap || past) throw fieldRange(text);
   return hours * HOUR_MICROS + minutes * MINUTE_MICROS + seconds * SECOND_MICROS + fraction;
 }
 
@@ -191,7 +198,7 @@ function monthOf(word: string): number | null {
 }
 
 const TOKEN =
-  /(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d*))?)?(?![:\d])|(\d+)([-/.])(\d+|[a-z]+)\6(\d+)|([a-z]+)-(\d+)-(\d+)|(\d{4,})[-.](\d{3})(?!\d)|(j\d+)(?![a-z])|([+-]\d{1,2}(?::?\d{2})?(?::?\d{2})?)|([a-z][a-z_]*(?:\/[a-z_+-]+\d*)*(?:[+-]\d{1,2}(?::\d{2})?)?)|(\d+)(?:\.(\d+))?|[\s,]+/iy;
+  /(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?(?![:\d])|(\d+)([-/.])(\d+|[a-z]+)\6(\d+)|([a-z]+)-(\d+)-(\d+)|(\d{4,})[-.](\d{3})(?!\d)|(j\d+(?:\.\d+)?)(?![a-su-z])|([+-]\d{1,2}(?::?\d{2})?(?::?\d{2})?)|([a-z][a-z_]*(?:\/[a-z_+-]+\d*)*(?:[+-]\d{1,2}(?::\d{2})?)?)|(\d+)(?:\.(\d+))?|[\s,]+/iy;
 
 /** State of one reading: the parts that were met so far. */
 class Reading {
@@ -199,6 +206,7 @@ class Reading {
   yearDigits = 0;
   month: number | null = null;
   day: number | null = null;
+  hasMonthName = false;
   dayOfYear: number | null = null;
   days: number | null = null;
   micros: number | null = null;
@@ -243,43 +251,97 @@ class Reading {
     this.timeNext = false;
   }
 
-  /** Three fields with a separator: the year first when it has more than two digits, else as the clock has it. */
+  /** Fields of a date with a separator, in the order of the text. */
   separated(first: string, middle: string, last: string): void {
-    if (/\d/.test(middle)) {
-      const { order } = this.clock;
-      if (first.length > 2 || order === "YMD") this.setDate(first, Number(middle), last);
-      else if (order === "DMY") this.setDate(last, Number(middle), first);
-      else this.setDate(last, Number(first), middle);
-    } else if (first.length > 2) this.setDate(first, monthOf(middle.toLowerCase()), last);
-    else this.setDate(last, monthOf(middle.toLowerCase()), first);
+    if (this.hasDate || this.month !== null || this.day !== null || this.year !== null) this.fail();
+    if (!/\d/.test(middle)) this.setMonth(monthOf(middle.toLowerCase()));
+    for (const field of [first, middle, last]) if (/\d/.test(field)) this.number(field);
   }
 
-  /** Digits alone: YYYYMMDD, YYMMDD, HHMMSS, HHMM, or a day or year beside the name of a month. */
+  /** The day of a year; or, where a time is due, HHMMSS with three digits of a fraction. */
+  yearAndDay(year: string, day: string): void {
+    if (this.timeNext || this.hasWholeDate || this.kind.startsWith("time ") || this.kind === "time") {
+      this.clockDigits(year, day);
+      return;
+    }
+    this.setYear(year);
+    this.dayOfYear = Number(day);
+  }
+
+  /** A Julian date; its fraction is the time of the day. */
+  julian(digits: string): void {
+    if (this.hasAny) this.fail();
+    const date = Number(digits);
+    this.days = Math.floor(date) - 2_440_588;
+    if (digits.includes(".")) this.micros = Math.round((date - Math.floor(date)) * DAY_MICROS);
+  }
+
+  /** A month by its name. A number before it that was taken for the month is the day. */
+  private setMonth(month: number | null): void {
+    if (month === null || this.hasMonthName) this.fail();
+    if (this.month !== null) {
+      if (this.day !== null || this.month < 1 || this.month > 31) this.fail();
+      this.day = this.month;
+    }
+    this.month = month;
+    this.hasMonthName = true;
+  }
+
+  /** YYYYMMDD, YYMMDD, HHMMSS, HHMM, or one field of a date. */
   digits(digits: string, fraction: string): void {
+    const isTime = this.timeNext || this.kind.startsWith("time ") || this.kind === "time" || fraction !== "";
+    const { length } = digits;
+    if (this.timeNext || this.hasWholeDate) this.clockDigits(digits, fraction);
+    else if (length >= 6 && !this.hasAny) {
+      if (isTime) this.clockDigits(digits, fraction);
+      else this.setDate(digits.slice(0, -4), Number(digits.slice(-4, -2)), digits.slice(-2));
+    } else if (fraction !== "") this.fail();
+    else this.number(digits);
+  }
+
+  private clockDigits(digits: string, fraction: string): void {
     const pairs = (from: number) => digits.slice(from, from + 2);
-    if (this.timeNext || (this.hasDate && this.micros === null && digits.length >= 4 && this.year !== null)) {
-      if (digits.length === 6) this.setTime(pairs(0), pairs(2), pairs(4), fraction);
-      else if (digits.length === 4) this.setTime(pairs(0), pairs(2), "0", fraction);
-      else if (digits.length === 2) this.setTime(digits, "0", "0", fraction);
-      else this.fail();
-    } else if (digits.length === 8 && !this.hasDate) {
-      this.setDate(digits.slice(0, 4), Number(pairs(4)), pairs(6));
-    } else if (digits.length === 6 && !this.hasDate && this.month === null) {
-      if (fraction !== "" || this.kind.startsWith("time ") || this.kind === "time") {
-        this.setTime(pairs(0), pairs(2), pairs(4), fraction);
-      } else this.setDate(pairs(0), Number(pairs(2)), pairs(4));
-    } else if (this.month !== null && this.day === null && digits.length <= 2) this.day = Number(digits);
-    else if (this.year === null && (this.month !== null || digits.length > 2)) this.setYear(digits);
-    else if (this.day === null && digits.length <= 2) this.day = Number(digits);
+    if (digits.length === 6) this.setTime(pairs(0), pairs(2), pairs(4), fraction);
+    else if (digits.length === 4) this.setTime(pairs(0), pairs(2), "0", fraction);
+    else if (digits.length === 2 && this.timeNext) this.setTime(digits, "0", "0", fraction);
     else this.fail();
+  }
+
+  /** One number of a date, by what is known of the date already: as DecodeNumber of PostgreSQL's datetime.c does. */
+  private number(digits: string): void {
+    const { year, month, day, clock } = this;
+    const isLong = digits.length > 2;
+    if (this.hasWholeDate) this.fail();
+    else if (year === null && month === null && day === null) {
+      if (isLong || clock.order === "YMD") this.setYear(digits);
+      else if (clock.order === "DMY") this.day = Number(digits);
+      else this.month = Number(digits);
+    } else if (month === null) this.month = Number(digits);
+    else if (day !== null) this.setYear(digits);
+    else if (year === null && this.hasMonthName && (isLong || clock.order === "YMD")) this.setYear(digits);
+    else if (year !== null && this.hasMonthName && isLong && this.yearDigits <= 2) {
+      // The first number was the day.
+      this.day = year;
+      this.year = null;
+      this.setYear(digits);
+    } else this.day = Number(digits);
+  }
+
+  private get hasAny(): boolean {
+    return this.hasDate || this.year !== null || this.month !== null || this.day !== null;
+  }
+
+  private get hasWholeDate(): boolean {
+    return (
+      this.days !== null ||
+      (this.year !== null && (this.dayOfYear !== null || (this.month !== null && this.day !== null)))
+    );
   }
 
   word(word: string, original: string): void {
     const month = monthOf(word);
-    if (month !== null) {
-      if (this.month !== null) this.fail();
-      this.month = month;
-    } else if (word === "bc" || word === "ad") this.bc = word === "bc";
+    if (month !== null) this.setMonth(month);
+    else if (word === "bc" || word === "ad") this.bc = word === "bc";
     else if (word === "am" || word === "pm") this.half = word;
     else if (word === "t") this.timeNext = true;
     else if (DAY_NAMES.has(word) || word === "at" || word === "on") return;
@@ -307,7 +369,6 @@ class Reading {
       case "yesterday": {
         const shift = word === "today" ? 0 : word === "tomorrow" ? 1 : -1;
         this.days = splitTimestamp(localNow(this.clock.nowMicros, this.clock)).days + shift;
-        this.micros ??= 0;
         return true;
       }
       case "allballs":
@@ -389,10 +450,8 @@ function readToken(reading: Reading, match: RegExpExecArray, start: number): voi
   if (hours !== undefined) reading.setTime(hours, minutes as string, seconds ?? "0", fraction ?? "");
   else if (first !== undefined) reading.separated(first, middle as string, last as string);
   else if (month !== undefined) reading.separated(day as string, month, lastYear as string);
-  else if (year !== undefined) {
-    reading.setYear(year);
-    reading.dayOfYear = Number(dayOfYear);
-  } else if (julian !== undefined) reading.days = Number(julian.slice(1)) - 2_440_588;
+  else if (year !== undefined) reading.yearAndDay(year, dayOfYear as string);
+  else if (julian !== undefined) reading.julian(julian.slice(1));
   else if (offset !== undefined) {
     if (start === 0 || (reading.micros === null && !reading.hasDate)) reading.fail();
     reading.offset(offset);

@@ -20,6 +20,8 @@ const ABBREVIATIONS: Readonly<Record<string, number>> = {
   mest: 2,
   eet: 2,
   sast: 2,
+  ist: 2,
+  idt: 3,
   eest: 3,
   msk: 3,
   msd: 4,

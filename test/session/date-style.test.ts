@@ -20,6 +20,16 @@ t.test("a session's DateStyle", (t) =>
     ["select to_json(d), to_char(d, 'YYYY-MM-DD') from days", ['"2026-02-01"|2026-02-01']],
     ["insert into days values ('03/04/2026')"],
     ["select d = '2026-04-03' from days where i is null", ["true"]],
+    ["set datestyle = 'YMD'"],
+    [
+      "select date '99 01 08', date '99-Jan-08', date '99 Jan 08', date '08 Jan 1999', date '08 01 09'",
+      ["1999-01-08|1999-01-08|1999-01-08|1999-01-08|2008-01-09"],
+    ],
+    ["select date '08-Jan-99'", '22008 date/time field value out of range: "08-Jan-99"'],
+    ["set datestyle = 'MDY'"],
+    ["select date '08 01 99', date '08 Jan 99', date 'Jan 08 99'", ["1999-08-01|1999-01-08|1999-01-08"]],
+    ["set datestyle = 'DMY'"],
+    ["select date '08 01 99', date '8 1 1999'", ["1999-01-08|1999-01-08"]],
     ["set datestyle = 'German'"],
     ["select d::text from days order by d", ["01.02.2026", "03.04.2026"]],
     [

@@ -54,6 +54,31 @@ t.test("ISO weeks at the turn of a year", async (t) => {
   t.same(isoWeek(daysFromCivil(2016, 1, 4)), { year: 2016, week: 1 });
 });
 
+t.test("times after dates without separators, Julian dates and words", async (t) => {
+  const cases: [string, string][] = [
+    ["20011227 040506.789+08", "2001-12-26 20:05:06.789"],
+    ["20011227T040506-08", "2001-12-27 12:05:06"],
+    ["J2452271.5+08", "2001-12-27 04:00:00"],
+    ["J2452271T040506.789+08", "2001-12-26 20:05:06.789"],
+    ["tomorrow 16:00:00", "2024-03-01 16:00:00"],
+    ["100000312 23:58:48 IST", "10000-03-12 21:58:48"],
+    ["1999-01-08 7:9:59", "1999-01-08 07:09:59"],
+  ];
+  for (const [text, shown] of cases) t.equal(timestampToText(parseTimestampTz(text, clock)), shown, text);
+  t.equal(timeToText(parseTime("040506.789", clock)), "04:05:06.789");
+  t.equal(timeToText(parseTime("02:03 PST", clock)), "02:03:00");
+  for (const text of ["15:36:39 America/New_York", "today"])
+    t.equal(
+      sqlstate(() => parseTime(text, clock)),
+      "22007",
+      text,
+    );
+  t.equal(
+    sqlstate(() => parseTime("23:59:60.01", clock)),
+    "22008",
+  );
+});
+
 t.test("dates", async (t) => {
   const cases: [string, string][] = [
     ["2024-02-29", "2024-02-29"],

@@ -6,8 +6,8 @@ import { categoryOf } from "./types.js";
 const ORDERED = new Set<string>(
   "date timestamp timestamptz daterange datemultirange tsrange tsmultirange tstzrange tstzmultirange".split(" "),
 );
-/** A date with one or two digits first: day, month or year. */
-const ORDER_OPEN = /(?:^|[\s[({,"])\d{1,2}[-/.]\d{1,2}[-/.]\d/;
+/** One or two digits that are no part of a time, first or after a name: day, month or year. */
+const ORDER_OPEN = /(?:^|[\s[({,"]|[a-z][-/.]?)\d{1,2}(?![\d:])/i;
 /** A sign before the first of several parts. */
 const SIGN_OPEN = /^\s*-\d.*\s\d/;
 

@@ -93,7 +93,7 @@ function subtractDates(a: number, b: number): number {
 const shiftDate = (date: number, days: number) => (Number.isFinite(date) ? checkedDate(date + days) : date);
 
 /** Times of day go round at midnight. */
-const wrapTime = (micros: number) => ((micros % DAY_MICROS) + DAY_MICROS) % DAY_MICROS;
+export const wrapTime = (micros: number) => ((micros % DAY_MICROS) + DAY_MICROS) % DAY_MICROS;
 
 function divideInterval(interval: Interval, divisor: number): Interval {
   if (divisor === 0) throw divisionByZero();
@@ -116,6 +116,10 @@ function withContext(
 
 const timeTzShift = (value: TimeTz, micros: number): TimeTz => ({ ...value, micros: wrapTime(value.micros + micros) });
 
+function zonedMoment(date: number, { micros, offset }: TimeTz): number {
+  return dateMicros(date) + micros - offset * SECOND_MICROS;
+}
+
 export const DATETIME_OPERATORS: readonly ScalarFunction[] = [
   ...commutative(DATE, INT4, DATE, shiftDate),
   op("-", [DATE, INT4], DATE, (date: number, days: number) => shiftDate(date, -days)),
@@ -127,12 +131,7 @@ export const DATETIME_OPERATORS: readonly ScalarFunction[] = [
     addToTimestamp(dateMicros(date), negateInterval(interval)),
   ),
   ...commutative(DATE, TIME, TIMESTAMP, (date: number, time: number) => dateMicros(date) + time),
-  ...commutative(
-    DATE,
-    TIMETZ,
-    TIMESTAMPTZ,
-    (date: number, time: TimeTz) => dateMicros(date) + time.micros - time.offset * SECOND_MICROS,
-  ),
+  ...commutative(DATE, TIMETZ, TIMESTAMPTZ, zonedMoment),
   ...commutative(TIMESTAMP, INTERVAL, TIMESTAMP, addToTimestamp),
   op("-", [TIMESTAMP, INTERVAL], TIMESTAMP, (micros: number, interval: Interval) =>
     addToTimestamp(micros, negateInterval(interval)),
@@ -203,6 +202,10 @@ function zoneOffset(interval: Interval): number {
 }
 
 /** AT TIME ZONE, which the grammar gives as timezone(zone, value). */
+function timeTzAt({ micros, offset: before }: TimeTz, offset: number): TimeTz {
+  return { micros: wrapTime(micros + (offset - before) * SECOND_MICROS), offset };
+}
+
 const ZONES: readonly ScalarFunction[] = [
   fn("timezone", [TEXT, TIMESTAMPTZ], TIMESTAMP, (zone: string, micros: number) => localMicros(micros, zone)),
   fn("timezone", [TEXT, TIMESTAMP], TIMESTAMPTZ, (zone: string, local: number) => instantOf(local, zone)),
@@ -218,10 +221,10 @@ const ZONES: readonly ScalarFunction[] = [
     TIMESTAMPTZ,
     (zone: Interval, local: number) => local - zoneOffset(zone) * SECOND_MICROS,
   ),
-  contextFn("timezone", [TEXT, TIMETZ], TIMETZ, (context, zone: string, time: TimeTz) => {
-    const offset = offsetAt(zone, context.transactionMicros);
-    return { micros: wrapTime(time.micros + (offset - time.offset) * SECOND_MICROS), offset };
-  }),
+  contextFn("timezone", [TEXT, TIMETZ], TIMETZ, (context, zone: string, time: TimeTz) =>
+    timeTzAt(time, offsetAt(zone, context.transactionMicros)),
+  ),
+  fn("timezone", [INTERVAL, TIMETZ], TIMETZ, (zone: Interval, time: TimeTz) => timeTzAt(time, zoneOffset(zone))),
 ];
 
 function makeDate(year: number, month: number, day: number): number {
@@ -298,12 +301,6 @@ function age(a: number, b: number): Interval {
   return makeInterval(months, days, micros);
 }
 
-function overlaps(a: number, b: number, c: number, d: number): boolean {
-  const [start, end] = a <= b ? [a, b] : [b, a];
-  const [otherStart, otherEnd] = c <= d ? [c, d] : [d, c];
-  return start === otherStart || (start < otherStart ? otherStart < end : start < otherEnd);
-}
-
 const AGES: readonly ScalarFunction[] = [
   fn("age", [TIMESTAMP, TIMESTAMP], INTERVAL, age),
   // Numbers of transactions do not wrap around here.
@@ -319,10 +316,11 @@ const AGES: readonly ScalarFunction[] = [
   ),
   ...[DATE, TIMESTAMP, TIMESTAMPTZ].map((type) => fn("isfinite", [type], BOOL, Number.isFinite)),
   fn("isfinite", [INTERVAL], BOOL, () => true),
-  ...[TIMESTAMP, TIMESTAMPTZ, TIME].map((type) => fn("overlaps", [type, type, type, type], BOOL, overlaps)),
-  fn("overlaps", [TIMESTAMP, INTERVAL, TIMESTAMP, INTERVAL], BOOL, (a: number, b: Interval, c: number, d: Interval) =>
-    overlaps(a, addToTimestamp(a, b), c, addToTimestamp(c, d)),
+  contextFn("timestamptz", [DATE, TIME], TIMESTAMPTZ, (context, date: number, time: number) =>
+    instantOf(dateMicros(date) + time, context.timeZone),
   ),
+  fn("timestamptz", [DATE, TIMETZ], TIMESTAMPTZ, zonedMoment),
+  fn("timestamp", [DATE, TIME], TIMESTAMP, (date: number, time: number) => dateMicros(date) + time),
 ];
 
 /** SQLite's DATE('now', '-90 days') and DATETIME(…): a point in time and changes to it, in order. */

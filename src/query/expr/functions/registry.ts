@@ -36,6 +36,7 @@ import { MODEL_FUNCTIONS } from "./models.js";
 import { NETWORK_FUNCTIONS, NETWORK_OPERATORS } from "./network.js";
 import { OPERATOR_FUNCTIONS } from "./operator-functions.js";
 import { ORDERED_SET_FAMILIES, ORDERED_SETS } from "./ordered-sets.js";
+import { OVERLAPS } from "./overlaps.js";
 import { OWN_RANGE_AGGREGATES, OWN_RANGE_FAMILIES, OWN_RANGE_OPERATORS } from "./own-ranges.js";
 import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
 import { PRETTY_JSON } from "./pretty-json.js";
@@ -94,7 +95,11 @@ export const CHAPTERS: readonly Chapter[] = [
     functions: taking(200, PATTERN_FUNCTIONS),
     operators: PATTERN_OPERATORS,
   },
-  { title: "Date and time functions and operators", functions: DATETIME_FUNCTIONS, operators: DATETIME_OPERATORS },
+  {
+    title: "Date and time functions and operators",
+    functions: [...DATETIME_FUNCTIONS, ...OVERLAPS],
+    operators: DATETIME_OPERATORS,
+  },
   { title: "Formatting functions", functions: FORMATTING },
   {
     title: "JSON functions and operators",
