@@ -5,11 +5,14 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { PieceBuffer } from "./piece-buffer.js";
+import type { Value } from "./values.js";
 
 export const FIELD_PLAIN = 0;
 export const FIELD_QUOTED = 1;
 /** Quoted, with escaped quotes inside. */
 export const FIELD_ESCAPED = 2;
+/** Not a text: `value` answers it. */
+export const FIELD_VALUE = 3;
 
 const LF = 10;
 const CR = 13;
@@ -33,6 +36,8 @@ export interface RecordReader {
   next(isEnd: boolean): boolean;
   field(index: number): Uint8Array;
   text(index: number): string;
+  /** Of readers that find such fields. */
+  value?(index: number): Value;
 }
 
 export class CsvReader implements RecordReader {

@@ -59,10 +59,14 @@ export function asHalves(vector: Float32Array): Float32Array {
 }
 
 export function halfBits(vector: Float32Array): Uint16Array {
-  return Uint16Array.from(vector, halfOf);
+  const bits = new Uint16Array(vector.length);
+  for (let i = 0; i < bits.length; i++) bits[i] = halfOf(vector[i]!);
+  return bits;
 }
 
 export function ofHalfBits(bits: ArrayLike<number>): Float32Array {
   const known = halfValues();
-  return Float32Array.from(bits, (half) => known[half]!);
+  const vector = new Float32Array(bits.length);
+  for (let i = 0; i < vector.length; i++) vector[i] = known[bits[i]!]!;
+  return vector;
 }

@@ -147,9 +147,14 @@ function vectorFromMembers(type: SqlType, text: string): Float32Array {
 
 /** A vector out of numbers; every one must be finite in single precision. Throws 22000, 22003, 54000. */
 export function vectorOf(type: SqlType, members: ArrayLike<number>): Float32Array {
-  if (members.length === 0) throw noDimension(type.name);
   if (members.length > VECTOR_DIMENSIONS_MAX) throw tooManyDimensions(type);
-  const vector = Float32Array.from(members);
+  return checkedVector(type, Float32Array.from(members), members);
+}
+
+/** The vector itself, if it is one; `members` is what it was made of. Throws as `vectorOf`. */
+export function checkedVector(type: SqlType, vector: Float32Array, members: ArrayLike<number> = vector): Float32Array {
+  if (vector.length === 0) throw noDimension(type.name);
+  if (vector.length > VECTOR_DIMENSIONS_MAX) throw tooManyDimensions(type);
   for (let i = 0; i < vector.length; i++) {
     if (Number.isFinite(vector[i])) continue;
     if (!Number.isFinite(members[i])) throw notFinite(type, String(members[i]));

@@ -319,6 +319,51 @@ t.test("COPY by the extended protocol: a Sync before the rows means nothing", (t
   }),
 );
 
+t.test("rows of COPY's binary format are stored as they were, by any way", (t) =>
+  withClient(async (client) => {
+    const columns = `i int, l bigint, d float8, r real, b boolean, s varchar(9), n numeric(9, 2), u uuid, y bytea,
+      v vector(3), h halfvec(2), at timestamptz, j jsonb, a int[]`;
+    const names = "i, l, d, r, b, s, n, u, y, v, h, at, j, a";
+    await client.ask(`CREATE TABLE sent (${columns})`);
+    await client.ask(`CREATE TABLE taken (${columns})`);
+    // Rows of a table with a generated column go through statements.
+    await client.ask(`CREATE TABLE computed (${columns}, twice int GENERATED ALWAYS AS (i * 2) STORED)`);
+    await client.ask(`INSERT INTO sent VALUES (1, 9007199254740993, -0.5, 'NaN', true, E'\\\\.\t', 12.5,
+      '0197f1f1-0000-7000-8000-000000000001', '\\x00ff', '[1,-2.5,0.1]', '[0.5,65504]', '2026-01-31 12:00:00.5+00',
+      '{"k": [1, "x"]}', '{1,NULL}'), (2, NULL, NULL, NULL, NULL, '', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)`);
+    const answer = await client.ask("COPY sent TO STDOUT (FORMAT binary)");
+    const bytes = Buffer.concat(answer.filter(({ type }) => type === "d").map(({ body }) => body));
+    const rows = async (table: string) =>
+      (await client.ask(`SELECT ${names} FROM ${table} ORDER BY i`)).filter(({ type }) => type === "D").map(valuesOf);
+    const wanted = await rows("sent");
+    t.equal(wanted.length, 2);
+    for (const table of ["taken", "computed"]) {
+      client.send(query(`COPY ${table} (${names}) FROM STDIN (FORMAT binary)`), message("d", bytes), message("c"));
+      t.match(lettersOf(await client.until("Z")), /^GCZ$/, table);
+      t.same(await rows(table), wanted, table);
+    }
+    await client.ask("CREATE TABLE narrow (v vector(2))");
+    const vectors = await client.ask("COPY (SELECT v FROM sent) TO STDOUT (FORMAT binary)");
+    const wide = Buffer.concat(vectors.filter(({ type }) => type === "d").map(({ body }) => body));
+    client.send(query("COPY narrow FROM STDIN (FORMAT binary)"), message("d", wide), message("c"));
+    t.match(errorIn(await client.until("Z")), { C: "22000", M: /expected 2 dimensions, not 3/ });
+  }),
+);
+
+t.test("a text that looks like the end of COPY's rows is a row like others", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE dots (s text)");
+    client.send(query("COPY dots FROM STDIN"), message("d", Buffer.from("a\n\\\\.\nb\n\\.\n")), message("c"));
+    await client.until("Z");
+    const binary = await client.ask("COPY dots TO STDOUT (FORMAT binary)");
+    const bytes = Buffer.concat(binary.filter(({ type }) => type === "d").map(({ body }) => body));
+    client.send(query("COPY dots FROM STDIN (FORMAT binary)"), message("d", bytes), message("c"));
+    await client.until("Z");
+    const found = await client.ask("SELECT string_agg(s, ' ' ORDER BY s) FROM dots");
+    t.same(valuesOf(found[1]!), ["\\. \\. a a b b"]);
+  }),
+);
+
 t.test("statements name portals, and Describe and Close name cursors", (t) =>
   withClient(async (client) => {
     await client.ask("BEGIN");

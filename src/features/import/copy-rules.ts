@@ -19,10 +19,13 @@ export interface CopyRules {
   readonly matchesHeader: boolean;
 }
 
-export function recordReader(style: CsvStyle, isCopyText: boolean): RecordReader {
-  const { delimiter, quote, nullText } = style;
-  if (isCopyText) return new CopyTextReader(delimiter, nullText, IMPORT_ROW_BYTES_MAX);
-  return new CsvReader(delimiter, quote, IMPORT_ROW_BYTES_MAX, style.escape);
+export function csvReader(style: CsvStyle): RecordReader {
+  return new CsvReader(style.delimiter, style.quote, IMPORT_ROW_BYTES_MAX, style.escape);
+}
+
+/** Of COPY's text format. */
+export function copyTextReader({ delimiter, nullText }: CsvStyle): RecordReader {
+  return new CopyTextReader(delimiter, nullText, IMPORT_ROW_BYTES_MAX);
 }
 
 /** Makes fields of the row that was read NULL, or not NULL; undefined: no rule does. Throws 42703. */

@@ -31,10 +31,10 @@ import { FIELD_PLAIN, type RecordReader } from "../../values/csv-reader.js";
 import { LineReader } from "../../values/line-reader.js";
 import { JSON_TYPE, JSONB } from "../../values/values.js";
 import { checkText, sampled } from "./body-pieces.js";
-import { type CopyRules, checkHeader, forcingOf, recordReader } from "./copy-rules.js";
+import { type CopyRules, checkHeader, csvReader, forcingOf } from "./copy-rules.js";
 import { columnsOfCsv, columnsOfJson } from "./infer-columns.js";
 import { type JsonRow, jsonLine, jsonRow, refuseArrayOfRows, saidOfJsonFile } from "./json-line.js";
-import { type ConflictRule, StatementImport } from "./statement-import.js";
+import { type ConflictRule, parametersOf, StatementImport } from "./statement-import.js";
 
 /** A column with its type of SQL. */
 export interface NamedType {
@@ -50,8 +50,8 @@ export interface ImportOptions {
   readonly conflict: ConflictRule;
   /** Null: a JSON value per line. */
   readonly csv: CsvStyle | null;
-  /** Rows of COPY's text format in place of those of `csv`, whose quote then means nothing. */
-  readonly isCopyText?: true;
+  /** Finds the rows of COPY's other formats, in which an empty line is a row. Absent: those of `csv` are read. */
+  readonly records?: RecordReader;
   /** Absent: all rows are stored as they are. */
   readonly copy?: CopyRules;
   /** The session in whose open transaction the rows are stored, and whose caller commits it. Absent: one of its own. */
@@ -177,9 +177,9 @@ class ImportRun {
 
   async read(pieces: AsyncIterable<Uint8Array>): Promise<void> {
     const { csv } = this.options;
-    const csvReader = csv === null ? null : recordReader(csv, this.options.isCopyText === true);
-    const reader = csvReader ?? new LineReader(IMPORT_ROW_BYTES_MAX);
-    const row = csvReader === null ? this.jsonRows(reader as LineReader) : this.csvRows(csvReader);
+    const records = csv === null ? null : (this.options.records ?? csvReader(csv));
+    const reader = records ?? new LineReader(IMPORT_ROW_BYTES_MAX);
+    const row = records === null ? this.jsonRows(reader as LineReader) : this.csvRows(records);
     // What is read goes on in a turn of the tenant's, since the body was waited for.
     await this.request.yieldTurn();
     for await (const piece of pieces) {
@@ -243,13 +243,13 @@ class ImportRun {
   }
 
   private csvRows(reader: RecordReader): () => undefined {
-    const { isCopyText, within, csv, copy } = this.options;
+    const { records, within, csv, copy } = this.options;
     const { header, nullText } = csv!;
     let force: ReturnType<typeof forcingOf>;
     let [isHeader, hasEnded] = [header, false];
     return () => {
       // psql also sends the line that ends the rows in a script.
-      hasEnded ||= within !== undefined && reader.count === 1 && reader.text(0) === "\\.";
+      hasEnded ||= records === undefined && within !== undefined && reader.count === 1 && reader.text(0) === "\\.";
       if (hasEnded) return;
       // A line break at the end, or between rows of several columns, is no row.
       const isBlank = reader.count === 1 && reader.kinds[0] === FIELD_PLAIN && reader.starts[0] === reader.ends[0];
@@ -265,7 +265,7 @@ class ImportRun {
         this.target = this.targetOf(this.options.columns);
         force = copy && forcingOf(copy, this.names, nullText);
       }
-      if (isBlank && this.names.length > 1 && isCopyText !== true) return;
+      if (isBlank && this.names.length > 1 && records === undefined) return;
       force?.(reader);
       this.target.csv(reader);
     };
@@ -457,11 +457,7 @@ class Statements implements Target {
   csv(reader: RecordReader): void {
     const { count, line } = reader;
     if (count !== this.columns.length) throw fieldCountError(count, this.columns, line);
-    const fields = Array.from({ length: count }, (_, i) => {
-      const text = reader.text(i);
-      return text === this.nullText && reader.kinds[i] === FIELD_PLAIN ? null : text;
-    });
-    this.rows.add(fields, line);
+    this.rows.add(parametersOf(reader, this.nullText), line);
   }
 
   json(fields: unknown[], line: number): void {

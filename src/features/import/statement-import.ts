@@ -13,6 +13,7 @@ import type { Session } from "../../session/session.js";
 import { plainRows } from "../../session/sql-result.js";
 import type { Client, StatementRun } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
+import { FIELD_PLAIN, FIELD_VALUE, type RecordReader } from "../../values/csv-reader.js";
 import type { SqlType } from "../../values/values.js";
 
 export interface ConflictRule {
@@ -77,7 +78,10 @@ export class StatementImport {
   add(fields: unknown[], line: number): void {
     this.rows.push(fields);
     this.lines.push(line);
-    for (const field of fields) if (typeof field === "string") this.bytes += field.length;
+    for (const field of fields) {
+      if (typeof field === "string") this.bytes += field.length;
+      else if (field instanceof Float32Array) this.bytes += field.byteLength;
+    }
     this.bytes += ENTRY_BYTES * (1 + this.table.indexes.length);
     if (this.bytes > IMPORT_STATEMENT_BYTES_MAX) {
       throw new DbError(
@@ -175,6 +179,17 @@ export class StatementImport {
     if (action === "ignore" || others.length === 0) return ` ON CONFLICT${target} DO NOTHING`;
     return ` ON CONFLICT${target} DO UPDATE SET ${others.map((name) => `${name} = EXCLUDED.${name}`).join(",")}`;
   }
+}
+
+/** The fields of the row that the reader has found. */
+export function parametersOf(reader: RecordReader, nullText: string): unknown[] {
+  return Array.from({ length: reader.count }, (_, i) => {
+    const value = reader.kinds[i] === FIELD_VALUE ? reader.value!(i) : null;
+    // As parameters, other values are texts.
+    if (value instanceof Float32Array) return value;
+    const text = reader.text(i);
+    return text === nullText && reader.kinds[i] === FIELD_PLAIN ? null : text;
+  });
 }
 
 /** A type's name in a cast that neither cuts nor refuses values: `character` and `bit` alone mean a length of one. */

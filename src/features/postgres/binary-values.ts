@@ -12,7 +12,7 @@ import { isRangeType } from "../../values/range.js";
 import { fromText, toText } from "../../values/text-format.js";
 import { checkArraySize } from "../../values/text-format-array.js";
 import type { Interval, SqlArray, SqlType, TimeTz, Value } from "../../values/values.js";
-import { vectorOf } from "../../values/vector-text.js";
+import { checkedVector } from "../../values/vector-text.js";
 import { numericText, writeNumeric } from "./binary-numeric.js";
 import { rangeWriter, readRangeValue } from "./binary-ranges.js";
 import { TEXT_TYPE_WRITERS, textFromBinary } from "./binary-texts.js";
@@ -414,9 +414,10 @@ function readRecord(type: SqlType, fields: MessageFields): readonly Value[] {
 function readVector(type: SqlType, fields: MessageFields): Value {
   const length = fields.uint16();
   fields.uint16();
-  const members: number[] = [];
-  for (let i = 0; i < length; i++) members.push(fields.float32());
-  return vectorOf(type, members);
+  const members = Uint8Array.from(fields.view(length * 4)).buffer;
+  // The bytes are turned round in place.
+  Buffer.from(members).swap32();
+  return checkedVector(type, new Float32Array(members));
 }
 
 /** The value of a parameter in text format. */

@@ -6,7 +6,7 @@ import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import { halfBits, ofHalfBits } from "../../values/half-vector.js";
 import { fitSparse, sparseIn, sparseToText, sparseWith } from "../../values/sparse-vector.js";
 import type { SqlType, Value } from "../../values/values.js";
-import { vectorOf } from "../../values/vector-text.js";
+import { checkedVector } from "../../values/vector-text.js";
 
 export function writeHalves(writer: MessageWriter, vector: Float32Array): void {
   writer.uint16(vector.length);
@@ -17,12 +17,14 @@ export function writeHalves(writer: MessageWriter, vector: Float32Array): void {
 export function readHalves(type: SqlType, fields: MessageFields): Value {
   const length = fields.uint16();
   fields.uint16();
-  const bits: number[] = [];
-  for (let i = 0; i < length; i++) bits.push(fields.uint16());
+  const members = Uint8Array.from(fields.view(length * 2)).buffer;
+  // The bytes are turned round in place.
+  Buffer.from(members).swap16();
+  const bits = new Uint16Array(members);
   if (bits.some((half) => (half & 0x7c00) === 0x7c00)) {
     throw sqlError("22000", "NaN and infinite values are not allowed in halfvec");
   }
-  return vectorOf(type, ofHalfBits(bits));
+  return checkedVector(type, ofHalfBits(bits));
 }
 
 export function writeSparse(writer: MessageWriter, text: string): void {

@@ -8,9 +8,9 @@ import { BACK } from "../../protocol/postgres/message-types.js";
 import { refusedToReader } from "../../session/reader.js";
 import { sessionOptions } from "../../session/session-options.js";
 import type { CopyStatement } from "../../sql/parse/copy.js";
-import { forcingOf } from "../import/copy-rules.js";
+import { copyTextReader, forcingOf } from "../import/copy-rules.js";
 import { type ImportClient, importRows } from "../import/import-rows.js";
-import { binaryAsText } from "./copy-binary.js";
+import { BINARY_NULL_TEXT, CopyBinaryReader } from "./copy-binary.js";
 import type { WireHost } from "./wire-host.js";
 
 export class CopyIn {
@@ -109,23 +109,26 @@ export async function copyInFor(wire: WireHost, copy: CopyStatement, isSimple: b
   forcingOf(copy, columns ?? [], copy.nullText);
   writeResponse(wire, copy.format === "binary" ? 1 : 0, count);
   const isBinary = copy.format === "binary";
+  const records = isBinary
+    ? new CopyBinaryReader(columnsOf(table.columns, columns).map(({ type }) => type))
+    : copy.format === "text"
+      ? copyTextReader(copy)
+      : null;
   const options = {
     schema: table.schema,
     table: table.name,
     columns,
     conflict: { action: "error", columns: [] } as const,
     copy,
-    csv: isBinary ? { ...copy, delimiter: "\t", nullText: "\\N" } : copy,
-    ...(copy.format !== "csv" && { isCopyText: true as const }),
+    csv: isBinary ? { ...copy, nullText: BINARY_NULL_TEXT } : copy,
+    ...(records !== null && { records }),
     within: session,
     session: sessionOptions(client.request, "statements"),
     create: false,
   };
   const copying = new CopyIn(isSimple, async (pieces) => {
-    const types = columnsOf(table.columns, columns).map(({ type }) => type);
-    const read = isBinary ? binaryAsText(pieces, types) : pieces;
     const nothing = (): undefined => undefined;
-    const counts = await importRows(importClient(wire), read, options, nothing, nothing).catch((error: unknown) => {
+    const counts = await importRows(importClient(wire), pieces, options, nothing, nothing).catch((error: unknown) => {
       throw withContext(error, table.name);
     });
     return counts.rows;

@@ -8,7 +8,7 @@ import { DbError, sqlError } from "../../protocol/errors.js";
 import type { Load } from "../../storage/load.js";
 import { RecordSlab } from "../../storage/record-slab.js";
 import { isNamedOid } from "../../values/catalog-types.js";
-import { FIELD_ESCAPED, FIELD_PLAIN, type RecordReader } from "../../values/csv-reader.js";
+import { FIELD_ESCAPED, FIELD_PLAIN, FIELD_VALUE, type RecordReader } from "../../values/csv-reader.js";
 import { fromParameter } from "../../values/json-format.js";
 import { jsonToCompactText } from "../../values/json-text.js";
 import { fromText } from "../../values/text-format.js";
@@ -177,6 +177,10 @@ export class BulkInsert {
         if (target.isKept) this.values[id] = null;
         continue;
       }
+      if (kind === FIELD_VALUE) {
+        this.writeValue(target, reader.value!(field));
+        continue;
+      }
       if (kind === FIELD_ESCAPED) {
         const unescaped = reader.field(field);
         this.write(target, unescaped, 0, unescaped.length, reader.line);
@@ -213,11 +217,18 @@ export class BulkInsert {
     const { slab } = this;
     const { column } = target;
     const value = target.default === null ? null : target.default(NO_ROW, 0, this.context);
-    if (target.isKept) this.values[column.id] = value;
     if (value === null) {
+      if (target.isKept) this.values[column.id] = null;
       if (target.notNull) throw this.nullError(target, line);
       slab.null(column.id);
-    } else if (target.form === Form.Integer && typeof value === "number") slab.integer(value);
+    } else this.writeValue(target, value);
+  }
+
+  /** Of the column's type. */
+  private writeValue({ column, form, isKept }: Target, value: Value): void {
+    const { slab } = this;
+    if (isKept) this.values[column.id] = value;
+    if (form === Form.Integer && typeof value === "number") slab.integer(value);
     else slab.value(column.type, value);
   }
 

@@ -286,14 +286,26 @@ function shares(q: usize, list: usize, count: i32, out: usize): void {
   }
 }
 
+/** Two members of a float32 vector in double precision. */
+function pairAt(at: usize): v128 {
+  return f64x2.promote_low_f32x4(v128.load64_zero(at));
+}
+
+function sumOfPair(pair: v128): f64 {
+  return f64x2.extract_lane(pair, 0) + f64x2.extract_lane(pair, 1);
+}
+
 /** Brings the float32 vector at `vector` to length 1 (computed in double precision); false for a zero vector. */
 export function normalise(vector: usize): bool {
   const end = vector + ((<usize>padded) << 2);
-  let sum: f64 = 0;
-  for (let p = vector; p < end; p += 4) sum += <f64>load<f32>(p) * <f64>load<f32>(p);
+  let sums = f64x2.splat(0);
+  for (let p = vector; p < end; p += 8) sums = f64x2.add(sums, f64x2.mul(pairAt(p), pairAt(p)));
+  const sum = sumOfPair(sums);
   if (sum === 0) return false;
-  const factor = 1 / Math.sqrt(sum);
-  for (let p = vector; p < end; p += 4) store<f32>(p, <f32>(<f64>load<f32>(p) * factor));
+  const factor = f64x2.splat(1 / Math.sqrt(sum));
+  for (let p = vector; p < end; p += 8) {
+    v128.store64_lane(p, f32x4.demote_f64x2_zero(f64x2.mul(pairAt(p), factor)), 0);
+  }
   return true;
 }
 
@@ -326,23 +338,32 @@ export function prepare(vector: usize, to: usize): void {
 }
 
 function quantise<T>(vector: usize, to: usize, levels: f64): void {
-  let most: f64 = 0;
-  let norm: f64 = 0;
-  let lost: f64 = 0;
-  for (let i: u32 = 0; i < padded; i++) {
-    const x = <f64>load<f32>(vector + ((<usize>i) << 2));
-    most = max(most, Math.abs(x));
-    norm += x * x;
+  const last = vector + ((<usize>padded) << 2);
+  let mosts = f64x2.splat(0);
+  let norms = f64x2.splat(0);
+  for (let p = vector; p < last; p += 8) {
+    const pair = pairAt(p);
+    mosts = f64x2.max(mosts, f64x2.abs(pair));
+    norms = f64x2.add(norms, f64x2.mul(pair, pair));
   }
-  const factor = most > 0 ? levels / most : 0;
+  const most = max(f64x2.extract_lane(mosts, 0), f64x2.extract_lane(mosts, 1));
+  const norm = sumOfPair(norms);
   const scale = <f32>(most / levels);
-  for (let i: u32 = 0; i < padded; i++) {
-    const x = <f64>load<f32>(vector + ((<usize>i) << 2)) * factor;
-    const code = nearest(x);
-    store<T>(to + ((<usize>i) << alignof<T>()), <T>(<i32>code));
-    const difference = <f64>load<f32>(vector + ((<usize>i) << 2)) - code * <f64>scale;
-    lost += difference * difference;
+  const factor = f64x2.splat(most > 0 ? levels / most : 0);
+  const unit = f64x2.splat(<f64>scale);
+  let losses = f64x2.splat(0);
+  let place = to;
+  for (let p = vector; p < last; p += 8) {
+    const pair = pairAt(p);
+    const codes = f64x2.nearest(f64x2.mul(pair, factor));
+    const whole = i32x4.trunc_sat_f64x2_s_zero(codes);
+    store<T>(place, <T>i32x4.extract_lane(whole, 0));
+    store<T>(place, <T>i32x4.extract_lane(whole, 1), sizeof<T>());
+    place += 2 * sizeof<T>();
+    const difference = f64x2.sub(pair, f64x2.mul(codes, unit));
+    losses = f64x2.add(losses, f64x2.mul(difference, difference));
   }
+  const lost = sumOfPair(losses);
   const end = to + ((<usize>padded) << alignof<T>());
   store<f32>(end, scale);
   store<f32>(end, <f32>norm, 4);
