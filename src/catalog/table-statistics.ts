@@ -39,6 +39,8 @@ interface Known {
 
 export class TenantStatistics {
   private readonly known = new Map<number, Known>();
+  /** Tables without a record. */
+  private readonly neverAnalyzed = new Set<number>();
   /** Rows changed since the table was analyzed, or since this tenant was opened. */
   private readonly changes = new Map<number, number>();
   private readonly due = new Set<number>();
@@ -64,6 +66,21 @@ export class TenantStatistics {
     return statistics;
   }
 
+  /** What ANALYZE found, as far as the transaction sees it; null: it has not seen the table. */
+  analyzed(table: TableDef, tx: Transaction): TableStatistics | null {
+    const known = this.known.get(table.id);
+    if (known !== undefined) return known.analyzed ? known.statistics : null;
+    if (this.neverAnalyzed.has(table.id)) return null;
+    const record = tx.get(statisticsKey(this.tenantNumber, table.id));
+    if (record === undefined) {
+      this.neverAnalyzed.add(table.id);
+      return null;
+    }
+    const statistics = decodeStatistics(record);
+    this.known.set(table.id, { statistics, analyzed: true });
+    return statistics;
+  }
+
   private probe(table: TableDef, tx: Transaction): TableStatistics {
     const cursor = tx.scan({ ...prefixRange(rowPrefix(this.tenantNumber, storageOf(table))), only: "keys" });
     let rows = 0;
@@ -83,6 +100,7 @@ export class TenantStatistics {
   put(table: TableDef, statistics: TableStatistics, tx: Transaction): void {
     tx.put(statisticsKey(this.tenantNumber, table.id), encodeStatistics(statistics));
     this.known.set(table.id, { statistics, analyzed: true });
+    this.neverAnalyzed.delete(table.id);
     this.changes.delete(table.id);
     this.due.delete(table.id);
     this.dueSince.delete(table.id);

@@ -62,7 +62,12 @@ export class SessionNames implements SessionMemory {
     isolation: IsolationLevel,
     readonly routines: () => RoutineRunner,
   ) {
-    this.settings = new Settings(isolation, login.user, login.claims ?? null);
+    this.settings = new Settings(
+      isolation,
+      tenant.partition.config.limits.connectionsMax,
+      login.user,
+      login.claims ?? null,
+    );
   }
 
   /** The session's schema of temporary relations. */

@@ -8,6 +8,7 @@ import type { GraphTables } from "../catalog/graph.js";
 import type { IndexBuild } from "../catalog/index-build.js";
 import type { Rights } from "../catalog/rights.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
+import type { TableStatistics } from "../catalog/statistics.js";
 import type { SearchIndexDef, TableDef } from "../catalog/table.js";
 import type { AlgorithmResult } from "../graph/algorithms/algorithm.js";
 import { type AlgorithmJob, runAlgorithm } from "../graph/algorithms/run-algorithm.js";
@@ -208,6 +209,13 @@ export class SessionServices implements ExecServices, AskingStatement {
     if (rights.isClosed(table.id) || rights.hidesMemories(table.id)) return 0;
     if (memory.hidesRows(tx) && !rights.mayAll(table.id, ["r"])) return 0;
     return memory.tenant.statistics.source(tx).of(table)?.rows ?? 0;
+  }
+
+  foundByAnalyze(table: TableDef): TableStatistics | null {
+    const { memory, tx } = this;
+    const rights = memory.rights(this.catalogView());
+    if (rights.isClosed(table.id) || !rights.mayAll(table.id, ["r"])) return null;
+    return memory.tenant.statistics.analyzed(table, tx);
   }
 
   noteAccess(tables: AuditedTables, { live, tx, params, sessionUser }: ExecContext): void {

@@ -66,6 +66,7 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   block_size: { initial: "8192", parse: readOnly },
   data_checksums: { initial: "on", parse: readOnly },
   integer_datetimes: { initial: "on", parse: readOnly },
+  max_connections: { initial: "", parse: readOnly },
   max_function_args: { initial: "100", parse: readOnly },
   max_identifier_length: { initial: String(IDENTIFIER_BYTES_MAX), parse: readOnly },
   max_index_keys: { initial: "32", parse: readOnly },
@@ -101,6 +102,8 @@ export class Settings {
 
   constructor(
     isolation: IsolationLevel,
+    /** Of the server, as its configuration bounds them. */
+    private readonly connectionsMax: number,
     private readonly user = "",
     /** Of the issuer that the session's user is of, as JSON; null: there is none. */
     private readonly claims: string | null = null,
@@ -194,6 +197,8 @@ export class Settings {
         return this.modes.initial;
       case "session_authorization":
         return this.user;
+      case "max_connections":
+        return String(this.connectionsMax);
       default:
         return find(key).initial;
     }

@@ -251,3 +251,71 @@ t.test("the functions by which information_schema measures types, as tools call 
   ]);
   t.same((await database.exec("select array_to_string('{23,25}'::oid[]::regtype[], ',')")).rows, [["integer,text"]]);
 });
+
+t.test("names of objects in rows, in lists that aggregates make and in JSON", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  const rows = async (sql: string) => (await database.exec(sql)).rows;
+  await database.exec(
+    "create table city (r regclass, l regclass[], n int); insert into city values ('city', '{city}', 1)",
+  );
+  t.same(await rows("select array_agg(r), pg_typeof(array_agg(r)), array_agg(r)::text, json_agg(r) from city"), [
+    ["{city}", "regclass[]", "{city}", '["city"]'],
+  ]);
+  t.same(await rows("select row_to_json(city), jsonb_agg(city) over (), json_object_agg(n, r) over () from city"), [
+    ['{"r":"city","l":["city"],"n":1}', '[{"l": ["city"], "n": 1, "r": "city"}]', '{ "1" : "city" }'],
+  ]);
+  t.same(await rows("select city, city::text, row(r, null), array_agg(city) over () from city"), [
+    ["(city,{city},1)", "(city,{city},1)", "(city,)", '{"(city,{city},1)"}'],
+  ]);
+  t.same(await rows("select row_to_json(x), x from (select 1) y left join city x on false"), [[null, null]]);
+  t.same(await rows("with x as (insert into city values (null) returning array[tableoid::regclass] as a) table x"), [
+    ["{city}"],
+  ]);
+});
+
+t.test("what ANALYZE found is in pg_class and in pg_stats, for those who may read all of the table", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  const rows = async (sql: string) => (await database.exec(sql)).rows;
+  await database.exec(`create table city (id int primary key, kind text, founded date, big bool);
+    insert into city select n, case when n < 61 then 'town' end, date '2020-01-01' + n % 2, n = 1
+      from generate_series(1, 100) n`);
+  const counts = "select relname, reltuples from pg_class where relname like 'city%' order by 1";
+  t.same(await rows(counts), [
+    ["city", "-1"],
+    ["city_pkey", "-1"],
+  ]);
+  await database.exec("analyze city");
+  t.same(await rows(counts), [
+    ["city", "100"],
+    ["city_pkey", "100"],
+  ]);
+  t.same(
+    await rows(`select attname, null_frac, avg_width, n_distinct, most_common_vals, most_common_freqs
+      from pg_stats where tablename = 'city' and attname <> 'id' order by attname`),
+    [
+      ["big", "0", "1", "2", "{f,t}", "{0.99,0.01}"],
+      ["founded", "0", "4", "2", "{2020-01-01,2020-01-02}", "{0.5,0.5}"],
+      ["kind", "0.4", "32", "1", "{town}", "{0.6}"],
+    ],
+  );
+  t.match(await rows("select n_distinct, histogram_bounds from pg_stats where attname = 'id'"), [
+    ["-1", /^{1,.*,100}$/],
+  ]);
+  await database.exec(
+    "create role guest; revoke all on city from member; grant select (kind) on city to guest; set role guest",
+  );
+  t.same(await rows("select reltuples from pg_class where relname = 'city'"), [["-1"]]);
+  t.same(await rows("select attname from pg_stats where tablename = 'city'"), []);
+});
+
+t.test("how many may connect is what the configuration says", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  t.same((await database.exec("show max_connections")).rows, [["10000"]]);
+  t.same((await database.exec("select setting, context from pg_settings where name = 'max_connections'")).rows, [
+    ["10000", "internal"],
+  ]);
+  await t.rejects(database.exec("set max_connections = 5"), { message: /max_connections/ });
+});

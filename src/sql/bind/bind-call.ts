@@ -20,8 +20,8 @@ import {
 import { displayName } from "../../query/expr/types.js";
 import { columnsOf, exprEquals } from "../../query/expr/walk.js";
 import type { AggregateCall, SortKey } from "../../query/plan/plan.js";
-import { isNamedOid, namedOidType } from "../../values/catalog-types.js";
-import { arrayOf, INT4, TEXT } from "../../values/values.js";
+import { namedOidType } from "../../values/catalog-types.js";
+import { INT4, TEXT } from "../../values/values.js";
 import type { CallNode, ExprNode, GroupingNode, SortNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
 import { extractedNumber } from "./bind-comparison.js";
@@ -31,7 +31,14 @@ import { fieldCall } from "./bind-row.js";
 import { bindSetCall } from "./bind-set-call.js";
 import { bindVariadicCall } from "./bind-variadic.js";
 import type { Binding } from "./binding.js";
-import { argumentsOf, boundArguments, byTypes, functionName, refuseAggregateForms } from "./call-arguments.js";
+import {
+  argumentsOf,
+  boundArguments,
+  byTypes,
+  functionName,
+  namesAsText,
+  refuseAggregateForms,
+} from "./call-arguments.js";
 import { coerceBoolean, coerceExplicit, coerceImplicit, constant, isUnknown, resolveUnknown } from "./coerce.js";
 import { checkedRecord } from "./json-record-checks.js";
 import { boundAggregate } from "./made-aggregate.js";
@@ -68,7 +75,7 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
       : sqlError("42809", `window function ${name} requires an OVER clause`, { position });
   }
   const written = argumentsOf(node, context, bind);
-  const given = TAKING_TEXT.test(name) ? written.map((arg) => asText(arg, binding)) : written;
+  const given = namesAsText(name, written, binding);
   const [first] = given;
   // Overloads are chosen by what a domain is made of; here the domain itself is asked for.
   const isNamed =
@@ -120,17 +127,6 @@ function constructorCall(
   const { fn, argTypes } = byTypes(given, binding, (types) => resolveOverload(name, constructors, types, position));
   const args = given.map((arg, i) => coerceImplicit(arg, argTypes[i]!, binding, position));
   return Object.freeze({ kind: "call", type: fn.returns, fn, args });
-}
-
-/** Functions that take anything and write it as text. */
-const TAKING_TEXT =
-  /^(?:format|concat|concat_ws|array_to_string|quote_literal|quote_nullable|to_jsonb?|jsonb?_build_(?:array|object))$/;
-
-/** regclass and the like by their names, not their numbers. */
-function asText(expr: Expr, binding: Binding): Expr {
-  const { element } = expr.type;
-  if (!isNamedOid(element ?? expr.type)) return expr;
-  return coerceExplicit(expr, element === null ? TEXT : arrayOf(TEXT), binding, 0);
 }
 
 /** A call of a function of no known name gets the nearest one as its hint. */

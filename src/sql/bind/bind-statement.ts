@@ -13,8 +13,7 @@ import { someExpr } from "../../query/expr/walk.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { exprsOfPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
-import { isNamedOid } from "../../values/catalog-types.js";
-import { type SqlType, TEXT } from "../../values/values.js";
+import { TEXT } from "../../values/values.js";
 import type {
   CreateSchemaStatement,
   ExplainStatement,
@@ -79,7 +78,7 @@ import { Scope } from "./scope.js";
 import { writesData } from "./sequence-functions.js";
 import { settleParameters } from "./settle-parameters.js";
 import { castColumns, project } from "./source.js";
-import { withName } from "./system/define-function.js";
+import { holdsNames, withName } from "./system/define-function.js";
 import { RowKeyNeeded } from "./system-columns.js";
 
 /**
@@ -330,11 +329,10 @@ function bindPlanned(node: StatementNode, binding: Binding): BoundQuery {
 
 /** What a client gets of regclass and the like is the object's name. */
 function namesShown(source: Source, binding: Binding): Source {
-  const isNamed = ({ type }: { readonly type: SqlType }) => isNamedOid(type.element ?? type);
-  if (!source.columns.some(isNamed) || binding.env.variables !== undefined) return source;
+  if (!source.columns.some(({ type }) => holdsNames(type)) || binding.env.variables !== undefined) return source;
   const exprs = source.columns.map((column): Expr => {
     const expr = columnExpr(column);
-    return isNamed(column) ? withName(expr) : expr;
+    return holdsNames(column.type) ? withName(expr) : expr;
   });
   return project(
     source.plan,

@@ -1,11 +1,13 @@
 /** The parts of every call by name: the function's name and its arguments. Called by the binders of calls. */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
-import type { SqlType } from "../../values/values.js";
+import { isNamedOid } from "../../values/catalog-types.js";
+import { arrayOf, type SqlType, TEXT } from "../../values/values.js";
 import type { CallNode, ExprNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
 import type { Binding } from "./binding.js";
-import { coerceImplicit, isUnknown, suggestedType } from "./coerce.js";
+import { coerceExplicit, coerceImplicit, isUnknown, suggestedType } from "./coerce.js";
+import { holdsNames, withName } from "./system/define-function.js";
 
 export type Bind = (node: ExprNode, context: ExprContext) => Expr;
 
@@ -46,6 +48,23 @@ export function argumentsOf(node: CallNode, context: ExprContext, bind: Bind): E
   return node.args.map((arg) => bind(arg.value, context));
 }
 
+/** Functions that take anything and write it as text. */
+const TAKING_TEXT =
+  /^(?:format|concat|concat_ws|array_to_string|quote_literal|quote_nullable|to_jsonb?|(?:array|row)_to_json|jsonb?_build_(?:array|object)|jsonb?_(?:object_)?agg)$/;
+
+/** regclass and the like by their names, not their numbers; in rows, too. */
+function asText(expr: Expr, binding: Binding): Expr {
+  const { element } = expr.type;
+  if (!holdsNames(expr.type)) return expr;
+  if (!isNamedOid(element ?? expr.type)) return withName(expr);
+  return coerceExplicit(expr, element === null ? TEXT : arrayOf(TEXT), binding, 0);
+}
+
+/** Arguments of that function, with names for OIDs where it writes texts. */
+export function namesAsText(name: string, given: Expr[], binding: Binding): Expr[] {
+  return TAKING_TEXT.test(name) ? given.map((arg) => asText(arg, binding)) : given;
+}
+
 /** Resolves with unknown arguments as they are; when that is ambiguous, the values of parameters decide. */
 export function byTypes<T>(given: readonly Expr[], binding: Binding, resolve: (types: readonly SqlType[]) => T): T {
   try {
@@ -59,15 +78,19 @@ export function byTypes<T>(given: readonly Expr[], binding: Binding, resolve: (t
 }
 
 /** The overload that the call's arguments choose, the arguments as it takes them, and as they were given. */
-export function boundArguments<F>(
+export function boundArguments<F extends object>(
   node: CallNode,
   context: ExprContext,
   bind: Bind,
   resolve: (types: readonly SqlType[]) => { readonly fn: F; readonly argTypes: readonly SqlType[] },
 ): { readonly fn: F; readonly args: readonly Expr[]; readonly given: readonly Expr[] } {
   const { binding } = context;
-  const given = argumentsOf(node, context, bind);
-  const { fn, argTypes } = byTypes(given, binding, resolve);
+  const name = functionName(node);
+  const given = namesAsText(name, argumentsOf(node, context, bind), binding);
+  const { fn: found, argTypes } = byTypes(given, binding, resolve);
+  // A list of OIDs that are written as names is one of their own type.
+  const isListed = name === "array_agg" && isNamedOid(given[0]!.type);
+  const fn = isListed ? { ...found, returns: arrayOf(given[0]!.type) } : found;
   const args = given.map((arg, i) =>
     coerceImplicit(arg, argTypes[i]!, binding, node.args[i]!.value.position || node.position),
   );

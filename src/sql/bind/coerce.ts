@@ -17,7 +17,7 @@ import { arrayOf, BOOL, FLOAT8, INT4, type SqlType, TEXT, UNKNOWN, type Value } 
 import type { Binding } from "./binding.js";
 import { checkedAs, hasDomain, withoutDomains } from "./domain-checks.js";
 import { rowConstructor } from "./record-functions.js";
-import { namedOidInput, namedOidOutput } from "./system/define-function.js";
+import { holdsNames, namedOidInput, namedOidOutput, withName } from "./system/define-function.js";
 
 export function constant(type: SqlType, value: Value): ConstExpr {
   return Object.freeze({ kind: "const", type, value });
@@ -84,7 +84,8 @@ function throughNames(expr: Expr, type: SqlType): Expr {
     const input: Expr = expr.type === text ? expr : Object.freeze({ kind: "cast", type: text, input: expr });
     return Object.freeze({ kind: "call", type, fn: namedOidInput(type), args: [input] });
   }
-  if (!isNamed(expr.type) || !isText(type)) return expr;
+  if (!holdsNames(expr.type) || !isText(type)) return expr;
+  if (!isNamed(expr.type)) return withName(expr);
   const fn = namedOidOutput(expr.type);
   return Object.freeze({ kind: "call", type: fn.returns, fn, args: [expr] });
 }

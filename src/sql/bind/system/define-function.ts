@@ -1,6 +1,6 @@
 /** How functions over the catalog are declared, and the conversions of regclass and the like from and to text. */
 import type { EvalContext, Expr, ScalarFunction } from "../../../query/expr/expr.js";
-import { NAMED_OIDS, type NamedOid, namedOidType } from "../../../values/catalog-types.js";
+import { isNamedOid, NAMED_OIDS, type NamedOid, namedOidType } from "../../../values/catalog-types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import { arrayOf, type SqlArray, type SqlType, TEXT, type Value } from "../../../values/values.js";
 import { existingOid, nameOfOid } from "./object-names.js";
@@ -80,10 +80,53 @@ export function namedOidOutput(type: SqlType): ScalarFunction {
   return type.element === null ? outputs.get(type.typeName!)! : listOutputs.get(type.element.typeName!)!;
 }
 
-const shownType = (type: SqlType): SqlType =>
-  type.element === null ? shown.get(type.typeName!)! : arrayOf(shown.get(type.element.typeName!)!);
+/** Whether the type's values are named OIDs, or arrays or rows that hold some. */
+export function holdsNames(type: SqlType): boolean {
+  if (type.element !== null) return holdsNames(type.element);
+  return type.fields === undefined ? isNamedOid(type) : type.fields.some((field) => holdsNames(field.type));
+}
 
-/** What a client gets of regclass and the like: the object's name, under the type's own. */
+const shownRows = new WeakMap<SqlType, SqlType>();
+
+function shownType(type: SqlType): SqlType {
+  if (!holdsNames(type)) return type;
+  if (type.element !== null) return arrayOf(shownType(type.element));
+  if (type.fields === undefined) return shown.get(type.typeName!)!;
+  let made = shownRows.get(type);
+  if (made === undefined) {
+    const fields = type.fields.map((field) => ({ ...field, type: shownType(field.type) }));
+    made = Object.freeze({ ...type, fields: Object.freeze(fields) });
+    shownRows.set(type, made);
+  }
+  return made;
+}
+
+function shownValue(type: SqlType, value: Value, view: SystemView): Value {
+  if (value === null || !holdsNames(type)) return value;
+  const { element, fields } = type;
+  if (element !== null) return mapped(value as SqlArray, (each) => shownValue(element, each, view));
+  if (fields === undefined) return nameOfOid(type.typeName as NamedOid, view, value as number);
+  // A row stored before its type got a field is shorter.
+  return (value as readonly Value[]).map((each, i) => shownValue(fields[i]!.type, each, view));
+}
+
+const ofRows = new WeakMap<SqlType, ScalarFunction>();
+
+/** Of rows, or of arrays of them. */
+function rowsOutput(type: SqlType): ScalarFunction {
+  let made = ofRows.get(type);
+  if (made === undefined) {
+    made = systemFunction("names_in_rows", [type], shownType(type), (view, value: Value) =>
+      shownValue(type, value, view),
+    );
+    ofRows.set(type, made);
+  }
+  return made;
+}
+
+/** What a client gets of regclass and the like, and of rows with such: the objects' names, under the types' own. */
 export function withName(expr: Expr): Expr {
-  return Object.freeze({ kind: "call", type: shownType(expr.type), fn: namedOidOutput(expr.type), args: [expr] });
+  const { type } = expr;
+  const fn = isNamedOid(type.element ?? type) ? namedOidOutput(type) : rowsOutput(type);
+  return Object.freeze({ kind: "call", type: shownType(type), fn, args: [expr] });
 }

@@ -61,6 +61,17 @@ const pgClass = definedRelation(
       };
     }
   },
+  {
+    column: "reltuples",
+    valuesOf(view) {
+      const { tables, indexes } = catalogIndex(view.catalog);
+      return (oid) => {
+        const index = indexes.get(oid);
+        const table = index === undefined ? tables.get(oid) : index.predicate === null ? index.table : undefined;
+        return table === undefined ? null : (view.statisticsOf(table)?.rows ?? null);
+      };
+    },
+  },
 );
 
 /** Of the whole server rather than of one database. */

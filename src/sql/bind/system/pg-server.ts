@@ -217,7 +217,7 @@ const UNITS: Readonly<Record<string, string>> = {
 
 /** Facts about the server, which nobody can set. */
 const INTERNAL =
-  /^(?:server_|block_size|data_checksums|integer_datetimes|max_(?:function_args|identifier_length|index_keys))/;
+  /^(?:server_|block_size|data_checksums|integer_datetimes|max_(?:connections|function_args|identifier_length|index_keys))/;
 
 const pgSettings = liveRelation("pg_catalog", "pg_settings", ({ settings }) =>
   settings.map(([name, setting]) => {

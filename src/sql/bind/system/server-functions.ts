@@ -38,7 +38,8 @@ const ROW_BYTES = 24;
 /** Of a value whose type has no fixed length. */
 const VALUE_BYTES = 32;
 
-const widthOf = (type: SqlType) => {
+/** Bytes of a value, as they are estimated. */
+export const widthOf = (type: SqlType) => {
   const length = typeFacts().get(typeOid(type))?.length ?? -1;
   return length > 0 ? length : VALUE_BYTES;
 };

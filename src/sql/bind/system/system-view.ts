@@ -6,6 +6,7 @@ import type { CatalogView } from "../../../catalog/catalog-view.js";
 import type { IndexBuild } from "../../../catalog/index-build.js";
 import type { Rights } from "../../../catalog/rights.js";
 import type { SequenceDef, SequencePosition } from "../../../catalog/sequence.js";
+import type { TableStatistics } from "../../../catalog/statistics.js";
 import type { SearchIndexDef, TableDef } from "../../../catalog/table.js";
 import { Capability, need } from "../../../query/expr/capability.js";
 import type { EvalContext } from "../../../query/expr/expr.js";
@@ -75,6 +76,8 @@ export interface SystemServices {
   searchIndexLife(index: SearchIndexDef): SearchIndexLife;
   /** As the optimizer estimates. */
   estimatedRows(table: TableDef): number;
+  /** What ANALYZE found in a table of which the role may read all; null: nothing, or it may not. */
+  foundByAnalyze(table: TableDef): TableStatistics | null;
   /** How many triggers' functions are running inside each other. */
   triggerDepth(): number;
 }
@@ -118,6 +121,8 @@ export interface SystemView {
   readonly locks: Iterable<LiveLock>;
   /** As the optimizer estimates. */
   readonly rowsOf: (table: TableDef) => number;
+  /** What ANALYZE found in a table of which the role may read all; null: nothing, or it may not. */
+  readonly statisticsOf: (table: TableDef) => TableStatistics | null;
   readonly positionOf: (sequence: SequenceDef) => SequencePosition;
   readonly indexLifeOf: (index: SearchIndexDef) => SearchIndexLife;
 }
@@ -174,6 +179,7 @@ class StatementView implements SystemView {
   }
 
   rowsOf = (table: TableDef) => this.services.estimatedRows(table);
+  statisticsOf = (table: TableDef) => this.services.foundByAnalyze(table);
   positionOf = (sequence: SequenceDef) => this.services.sequencePosition(sequence);
   indexLifeOf = (index: SearchIndexDef) => this.services.searchIndexLife(index);
 }
@@ -197,13 +203,15 @@ export type SystemRow = Readonly<Record<string, Value | undefined>>;
 
 /**
  * A relation of PostgreSQL's shape whose rows follow from definitions alone: they are made once per version of the
- * definitions. `fixed`: the rows that every tenant has, made once.
+ * definitions. `fixed`: the rows that every tenant has, made once. `live`: a column of which the definitions do not say
+ * all.
  */
 export function definedRelation(
   schema: SystemSchema,
   name: string,
   rows: (view: DefinedView) => Iterable<SystemRow>,
   fixed: () => Iterable<SystemRow> = () => [],
+  live: LiveColumn | null = null,
 ): SystemRelation {
   const shape = shapeNamed(schema, name);
   const kept = new WeakMap<CatalogView, Map<string, readonly (readonly Value[])[]>>();
@@ -221,7 +229,29 @@ export function definedRelation(
   };
   return relation(shape, (view) => {
     shared ??= [...valuesOf(fixed(), shape)];
-    return listedRows([shared, own(view)]);
+    return listedRows([shared, live === null ? own(view) : withLive(own(view), shape, live, view)]);
+  });
+}
+
+/** A column that is looked up at every look. */
+export interface LiveColumn {
+  readonly column: string;
+  /** Gives the column's value by the row's OID; null: what the definitions say. */
+  valuesOf(view: SystemView): (oid: number) => Value | null;
+}
+
+function withLive(
+  rows: readonly (readonly Value[])[],
+  { columns }: Shape,
+  live: LiveColumn,
+  view: SystemView,
+): readonly (readonly Value[])[] {
+  const oidAt = columns.findIndex(({ name }) => name === "oid");
+  const liveAt = columns.findIndex(({ name }) => name === live.column);
+  const liveValue = live.valuesOf(view);
+  return rows.map((row) => {
+    const value = liveValue(row[oidAt] as number);
+    return value === null ? row : row.with(liveAt, value);
   });
 }
 
