@@ -9,6 +9,7 @@ import type { StatisticsSource } from "../catalog/statistics.js";
 import type { TableDef } from "../catalog/table.js";
 import { bindCypher } from "../cypher/bind/bind-cypher.js";
 import { PROCEDURES } from "../cypher/bind/bind-procedure.js";
+import type { GivenParameters } from "../cypher/bind/bind-schema-command.js";
 import type { BoundCypherQuery } from "../cypher/bind/bound-cypher.js";
 import { parseCypher } from "../cypher/parse/parse.js";
 import type { Statement as CypherStatement } from "../cypher/parse/statement-ast.js";
@@ -101,7 +102,7 @@ function planTree(
   const waits = text.waits === true;
   if (tree.language === "cypher") {
     const graph = graphUsed(tree.statement, text.graph, graphOf);
-    return planCypher(tree.statement, text.sql, graph, names, statistics, waits);
+    return planCypher(tree.statement, text, graph, names, statistics);
   }
   const { params, declared } = text;
   try {
@@ -183,18 +184,19 @@ class GraphReader {
 
 function planCypher(
   statement: CypherStatement,
-  text: string,
+  { sql, params, waits: hasOverrun }: StatementText,
   graph: GraphTables,
   names: Names,
   statistics: StatisticsSource,
-  waits: boolean,
 ): StatementPlan {
   const graphNames = (): readonly string[] => {
     const known = graphsOf(names.catalog).map(({ name }) => name);
     // It is made when it is first used, which may be now.
     return known.includes(DEFAULT_GRAPH) ? known : [DEFAULT_GRAPH, ...known];
   };
-  const bound = bindCypher(statement, text, { graph, guard: guardOf(graph, names), graphNames });
+  const waits = hasOverrun === true;
+  const given = Array.isArray(params) ? {} : (params as GivenParameters);
+  const bound = bindCypher(statement, sql, { graph, guard: guardOf(graph, names), graphNames, given });
   if (bound.kind === "ddl") return planBound(bound, names, statistics, NO_PARAMETERS);
   requireGraph(graph, names.rights, bound.plan);
   const { parameterNames, optionalParameters } = bound;

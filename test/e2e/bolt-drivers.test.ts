@@ -131,6 +131,17 @@ t.test("nodes, relationships and paths", async (t) => {
   t.equal(again.records.length, 1);
 });
 
+t.test("names of indexes and constraints as parameters", async (t) => {
+  const named = (text: string, name: unknown) => driver.executeQuery(text, { name });
+  for (const name of ["by parameter", "another"]) {
+    const created = await named("CREATE CONSTRAINT $name FOR (n:Sum) REQUIRE n.b IS UNIQUE", name);
+    t.equal(created.summary.counters.updates().constraintsAdded, 1);
+    const dropped = await named("DROP CONSTRAINT $name", name);
+    t.equal(dropped.summary.counters.updates().constraintsRemoved, 1, "the name is that of this run");
+  }
+  await t.rejects(named("DROP INDEX $name", 5), { message: /"name" names an index or a constraint/ });
+});
+
 t.test("a summary tells what was done", async (t) => {
   const made = (await driver.executeQuery("CREATE (:Sum {a: 1})-[:T]->(:Sum) RETURN 1 AS one")).summary;
   t.match(made.counters.updates(), { nodesCreated: 2, relationshipsCreated: 1, propertiesSet: 1, labelsAdded: 2 });

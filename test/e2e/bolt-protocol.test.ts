@@ -289,7 +289,9 @@ t.test("time is bounded by the client", async (t) => {
   await client.receive();
   await new Promise((resolve) => setTimeout(resolve, 150));
   client.send(run("RETURN 1"));
-  t.equal(codeOf((await client.receive())!), "Neo.ClientError.Transaction.TransactionTimedOut");
+  const ended = (await client.receive())!;
+  t.equal(codeOf(ended), "Neo.ClientError.Transaction.TransactionTimedOut");
+  t.match(ended.data.message, /^The transaction has been terminated: /, "with the word that clients look for");
   t.equal((await client.ask(reset)).kind, "success");
   client.close();
 });

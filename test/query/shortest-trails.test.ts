@@ -77,6 +77,53 @@ function randomQuestion(random: Random): Question {
   };
 }
 
+/** Which no search walks as they are, or which say something of the nodes on the way. */
+const PATTERNS = [
+  "(a) ((x)-[:K]->(y) WHERE x.i < 4 AND y.i > 0){1,4} (b)",
+  "(a) ((x {i: 1})<-[r:K]-(y) WHERE r.w < 4 OR y.i = 2)* (b)",
+  "(a) ((x)-[:K]-(y) WHERE y.i <> 2){0,3} (b)",
+  "(a) ((x)-[:K]->(m)<-[:K]-(y)){1,2} (b)",
+  "(a)-[:K]->(m)-[:K]-{1,2}(b)",
+  "(a)-[:K]->{2,4}(b)",
+  "((a)-[r:K]-{1,3}(b) WHERE all(e IN r WHERE e.w > 1) AND a.i <> b.i)",
+];
+
+/** Pairs of ends with the lengths of their paths. */
+const lengthsOf = (db: GraphDatabase, text: string): readonly string[] =>
+  db.read((tx) =>
+    db
+      .cypher(tx, text)
+      .rows.map((row) => row.join(" "))
+      .sort(),
+  );
+
+for (let seed = 1; seed <= 4; seed++) {
+  t.test(`patterns of several parts and conditions, graph ${seed}`, async (t) => {
+    const random = new Random(seed + 100);
+    const db = await GraphDatabase.open(t);
+    db.commit((tx) => {
+      db.cypher(tx, `UNWIND range(0, ${NODES - 1}) AS i CREATE (:N {i: i})`);
+      for (let i = 0; i < EDGES; i++) {
+        const made = `CREATE (a)-[:K {w: ${1 + random.below(4)}}]->(b)`;
+        db.cypher(tx, `MATCH (a:N {i: ${random.below(NODES)}}), (b:N {i: ${random.below(NODES)}}) ${made}`);
+      }
+    });
+    for (const pattern of PATTERNS) {
+      const k = 1 + random.below(3);
+      const columns = "RETURN a.i, b.i, length(p)";
+      const all = `MATCH p = ${pattern} WITH a, b, length(p) AS n ORDER BY n WITH a, b, collect(n) AS ns`;
+      const least = `${all} UNWIND ns[..${k}] AS n RETURN a.i, b.i, n`;
+      // One shortest path never leads back to where it began; several do.
+      const apart = k === 1 ? "WHERE a <> b " : "";
+      const found = `MATCH p = SHORTEST ${k} ${pattern} ${apart}${columns}`;
+      const wanted = k === 1 ? least.replace(" UNWIND", " WHERE a <> b UNWIND") : least;
+      t.same(lengthsOf(db, found), lengthsOf(db, wanted), found);
+      const bound = `MATCH (a), (b) MATCH p = SHORTEST ${k} ${pattern} ${apart}${columns}`;
+      t.same(lengthsOf(db, bound), lengthsOf(db, wanted), bound);
+    }
+  });
+}
+
 for (let seed = 1; seed <= GRAPHS; seed++) {
   t.test(`graph ${seed}`, async (t) => {
     const random = new Random(seed);

@@ -33,7 +33,8 @@ export function bindCypher(statement: Statement, text: string, context: CypherCo
   try {
     const { body } = statement;
     checkStatement(statement, text, PROCEDURES);
-    if (body.kind !== "query") return { kind: "ddl", command: bindSchemaCommand(body, context.graph.name) };
+    if (body.kind !== "query")
+      return { kind: "ddl", command: bindSchemaCommand(body, context.graph.name, context.given) };
     return bindWhole(body, new Binding(text, statement.parameters, context, BINDERS));
   } catch (error) {
     if (error instanceof RangeError && !(error instanceof DbError)) throw sqlError("54001", "statement too complex");

@@ -13,6 +13,7 @@ import { type Procedure, type ProcedureRegistry, registeredProcedure, registered
 import { filtered, joined, NO_ROWS, ONE_ROW, resultOf } from "./rows.js";
 import { SCHEMA_PROCEDURES } from "./schema-procedures.js";
 import { serverProcedures } from "./server-procedures.js";
+import { SETTING_PROCEDURES } from "./setting-procedures.js";
 import { NO_VARIABLES, type Variable, type Variables } from "./variables.js";
 
 /** All that can be called, by name. */
@@ -27,6 +28,7 @@ const byName = new Map(
     ...INDEX_PROCEDURES,
     ...SCHEMA_PROCEDURES,
     ...DATABASE_PROCEDURES,
+    ...SETTING_PROCEDURES,
     ...serverProcedures(allProcedures),
   ].map((procedure) => [procedure.name.toLowerCase(), procedure]),
 );

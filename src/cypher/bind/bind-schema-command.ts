@@ -1,12 +1,16 @@
 /** CREATE and DROP of INDEX and CONSTRAINT: from the tree to what catalog/graph-ddl.ts applies. */
 import type { GraphCommand } from "../../catalog/graph-command.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { SchemaCommand, SchemaSubject } from "../parse/statement-ast.js";
+import { cypherError } from "../../values/cypher-error.js";
+import type { SchemaCommand, SchemaName, SchemaSubject } from "../parse/statement-ast.js";
 import { fulltextOptions, vectorOptions } from "./bind-index-options.js";
 
-/** Throws 22023 for options that the index has not. */
-export function bindSchemaCommand(command: SchemaCommand, graph: string): GraphCommand {
-  const { name } = command;
+/** By name: those that came with the statement. */
+export type GivenParameters = Readonly<Record<string, unknown>>;
+
+/** Throws 22023 for options that the index has not, and for a parameter that is no name. */
+export function bindSchemaCommand(command: SchemaCommand, graph: string, given: GivenParameters = {}): GraphCommand {
+  const name = nameOf(command.name, given);
   switch (command.kind) {
     case "create-lookup": {
       const { of, ifNotExists } = command;
@@ -47,6 +51,22 @@ export function bindSchemaCommand(command: SchemaCommand, graph: string): GraphC
       return { ...drop, label: subject.label, properties, requires };
     }
   }
+}
+
+function nameOf(name: SchemaName | null, given: GivenParameters): string | null {
+  if (name === null || typeof name === "string") return name;
+  const value = Object.hasOwn(given, name.name) ? given[name.name] : undefined;
+  if (typeof value === "string" && value !== "") return value;
+  if (value === undefined) {
+    throw cypherError(
+      "ParameterMissing",
+      "MissingParameter",
+      `The parameter $${name.name} has no value.`,
+      "compile time",
+    );
+  }
+  const what = `parameter "${name.name}" names an index or a constraint: it must be a string that is not empty`;
+  throw sqlError("22023", what, { position: name.position + 1 });
 }
 
 function subjectOf({ of, label, labels }: SchemaSubject) {

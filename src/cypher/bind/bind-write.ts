@@ -31,8 +31,9 @@ import type {
 } from "../parse/ast.js";
 import { bindArgument } from "./bind-expr.js";
 import { localColumn, withLocal } from "./bind-list-expr.js";
-import { bindMergePattern, edgeColumns, nodeColumns } from "./bind-match.js";
+import { bindMergePattern } from "./bind-match.js";
 import { type Binding, contextOf, type ExprContext, type Rows } from "./binding.js";
+import { edgeColumns, nodeColumns } from "./pattern-binder.js";
 import {
   call,
   columnsOfEntity,

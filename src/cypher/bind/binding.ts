@@ -13,6 +13,7 @@ import { type SqlType, VARIANT } from "../../values/values.js";
 import type { CountAll, Expr as ExprNode, FunctionCall, MatchClause, Query } from "../parse/ast.js";
 import { parseCypher } from "../parse/parse.js";
 import { type SemanticErrorDetail, type SyntaxErrorDetail, syntaxError } from "../parse/syntax-error.js";
+import type { GivenParameters } from "./bind-schema-command.js";
 import { NO_VARIABLES, type Variables } from "./variables.js";
 
 /** What a statement is bound against. */
@@ -22,6 +23,8 @@ export interface CypherContext {
   readonly guard?: GraphGuard | null;
   /** Of all graphs of the tenant; absent: there is only that one. */
   readonly graphNames?: () => readonly string[];
+  /** By name, for commands about indexes and constraints, whose plans nobody keeps; absent: there are none. */
+  readonly given?: GivenParameters;
   /** Of a query inside a statement of SQL: what keeps the two apart, and what parameters are. */
   readonly inside?: {
     newId(): number;

@@ -22,6 +22,7 @@ export abstract class PatternChecker extends ExpressionChecker {
     }
     for (const path of patterns) {
       for (const part of partsOf(path)) this.partExpressions(part, place);
+      if (path.where !== undefined) this.condition(path.where, place, "WHERE");
     }
   }
 

@@ -269,6 +269,8 @@ export interface PathPattern extends Node {
   readonly search: "all" | "shortest" | "all-shortest" | { readonly by: "paths" | "groups"; readonly count: number };
   readonly start: NodePattern;
   readonly steps: readonly PathStep[];
+  /** `(path WHERE …)`: of each path, before the shortest are chosen; absent: there is none. */
+  readonly where?: Expr;
 }
 
 export interface PathStep {

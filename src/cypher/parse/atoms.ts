@@ -352,9 +352,8 @@ export abstract class AtomParser extends ExpressionParser {
   }
 }
 
-/** What `CASE subject WHEN value` asks; null is asked for by itself. */
+/** What `CASE subject WHEN value` asks. */
 function equalTo(subject: Expr, value: Expr): Expr {
   const { position } = value;
-  if (value.kind === "null") return { kind: "null-test", operand: subject, negated: false, position };
   return { kind: "comparison", first: subject, rest: [{ operator: "=", operand: value, position }], position };
 }

@@ -8,6 +8,7 @@ import type {
   CreateIndexCommand,
   CreateLookupCommand,
   SchemaCommand,
+  SchemaName,
   SchemaSubject,
   Statement,
 } from "./statement-ast.js";
@@ -157,10 +158,14 @@ export class Parser extends ShowParser {
     return { subject: { of: "node", variable: null, label, position }, properties };
   }
 
-  private nameOfNew(next: "FOR" | "ON"): { name: string | null; ifNotExists: boolean } {
+  private nameOfNew(next: "FOR" | "ON"): { name: SchemaName | null; ifNotExists: boolean } {
     const unnamed = this.keyword === next || this.keyword === "FOR" || this.keyword === "IF";
-    const name = unnamed ? null : this.name("a name");
+    const name = unnamed ? null : this.schemaName("a name");
     return { name, ifNotExists: this.acceptKeywords("IF", "NOT", "EXISTS") };
+  }
+
+  private schemaName(what: string): SchemaName {
+    return this.kind === "parameter" ? this.parameter() : this.name(what);
   }
 
   /** `(n:Label)` or `()-[r:TYPE]-()`, or with several: `(n:A|B)`. */
@@ -256,7 +261,7 @@ export class Parser extends ShowParser {
           position,
         };
       }
-      const name = this.name("a constraint's name");
+      const name = this.schemaName("a constraint's name");
       return { kind: "drop-constraint", name, ifExists: this.acceptKeywords("IF", "EXISTS"), position };
     }
     this.expectKeyword("INDEX");
@@ -264,7 +269,7 @@ export class Parser extends ShowParser {
       const { subject, properties } = this.oldSubject();
       return { kind: "drop-index", name: null, label: subject.label, properties, ifExists: false, position };
     }
-    const name = this.name("an index's name");
+    const name = this.schemaName("an index's name");
     const ifExists = this.acceptKeywords("IF", "EXISTS");
     return { kind: "drop-index", name, label: null, properties: [], ifExists, position };
   }

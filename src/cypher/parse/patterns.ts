@@ -16,6 +16,8 @@ import type {
 import { AtomParser } from "./atoms.js";
 import { integerValue } from "./literals.js";
 
+const TWO_WHERES = "a path in parentheses has one WHERE: join the conditions by AND";
+
 export abstract class PatternParser extends AtomParser {
   /** `p = (a)-->(b)`, `shortestPath(…)`. */
   protected path(): PathPattern {
@@ -34,7 +36,7 @@ export abstract class PatternParser extends AtomParser {
     if ((keyword === "SHORTESTPATH" || keyword === "ALLSHORTESTPATHS") && this.kinds[this.at + 1] === "(") {
       this.at += 2;
       const search = keyword === "SHORTESTPATH" ? "shortest" : "all-shortest";
-      const path = this.shortestOf(this.pathSteps(), search, position);
+      const path = { ...this.oneRelationship(this.pathSteps()), search, position } as const;
       this.expect(")");
       return path;
     }
@@ -45,9 +47,11 @@ export abstract class PatternParser extends AtomParser {
       this.enter();
       this.at++;
       const inner = this.pathSteps();
+      const where = this.optionalWhere();
+      if (where !== null && inner.where !== undefined) throw this.error(where.position, "UnexpectedSyntax", TWO_WHERES);
       this.expect(")");
       this.leave();
-      return { ...inner, position };
+      return { ...inner, position, ...(where !== null && { where }) };
     }
     const start = this.groupBegins() ? this.noNode() : this.node();
     const steps: PathStep[] = [];
@@ -109,8 +113,8 @@ export abstract class PatternParser extends AtomParser {
     const position = this.position();
     this.enter();
     this.expect("(");
-    const { search, start, steps } = this.pathSteps();
-    const where = this.optionalWhere();
+    const { search, start, steps, where: inside } = this.pathSteps();
+    const where = this.optionalWhere() ?? inside ?? null;
     this.expect(")");
     this.leave();
     const [step, ...later] = steps;
@@ -135,20 +139,26 @@ export abstract class PatternParser extends AtomParser {
   }
 
   private shortestOf(inner: PathPattern, search: PathPattern["search"], position: number): PathPattern {
-    if (inner.search !== "all" || inner.steps.length !== 1) {
-      throw this.error(inner.position, "InvalidRelationshipPattern", "shortest paths need exactly one relationship");
+    if (inner.search === "all" && inner.steps.length > 0) return { ...inner, search, position };
+    throw this.error(inner.position, "InvalidRelationshipPattern", "a shortest path needs a relationship");
+  }
+
+  /** What `shortestPath(…)` takes. */
+  private oneRelationship(inner: PathPattern): PathPattern {
+    const wrong = (at: number, what: string) => this.error(at, "InvalidRelationshipPattern", what);
+    const other = " (SHORTEST 1 and ALL SHORTEST before a pattern take others, too)";
+    const [step] = inner.steps;
+    if (inner.search !== "all" || inner.steps.length !== 1 || inner.where !== undefined) {
+      throw wrong(inner.position, `shortest paths need exactly one relationship${other}`);
     }
-    if ((inner.steps[0]!.relationship.group?.further.length ?? 0) > 0) {
-      const what = "shortest paths run along one kind of relationship, not along several in turn";
-      throw this.error(inner.steps[0]!.relationship.position, "InvalidRelationshipPattern", what);
+    const { position, length, group } = step!.relationship;
+    if ((group?.further.length ?? 0) > 0) {
+      throw wrong(position, `shortest paths run along one kind of relationship, not along several in turn${other}`);
     }
     // The search for one path or one length keeps the shortest ways to each node alone.
-    const least = inner.steps[0]!.relationship.length?.min ?? 1;
-    if (least > 1 && typeof search === "string") {
-      const what = `shortest paths have a least length of 0 or 1, not ${least}`;
-      throw this.error(inner.steps[0]!.relationship.position, "InvalidRelationshipPattern", what);
-    }
-    return { ...inner, search, position };
+    const least = length?.min ?? 1;
+    if (least > 1) throw wrong(position, `shortest paths have a least length of 0 or 1, not ${least}${other}`);
+    return inner;
   }
 
   /** Whether the parenthesis at a token opens a node with a relationship after it, and not an expression. */
@@ -339,10 +349,12 @@ export abstract class PatternParser extends AtomParser {
   }
 
   private typeAlternatives(): CypherType[] {
+    const position = this.position();
     const types: CypherType[] = [];
     do types.push(...this.oneType());
     while (!this.barEnds && this.accept("|"));
-    return types;
+    if (types.every(({ notNull }) => notNull === types[0]!.notNull)) return types;
+    throw this.error(position, "UnexpectedSyntax", "of alternative types either all are NOT NULL, or none is");
   }
 
   /** `LIST<INTEGER NOT NULL> NOT NULL`; `ANY<A | B>` is both. */

@@ -190,12 +190,21 @@ export class ExprPrinter {
     return `{${entries.map(({ key, value }) => `${printName(key)}: ${this.expr(value)}`).join(", ")}}`;
   }
 
-  path({ variable, search, start, steps }: PathPattern): string {
+  path({ variable, search, start, steps, where }: PathPattern): string {
     const chain = steps.map(({ relationship, node }) => this.relationship(relationship) + this.node(node));
-    const path = this.node(start) + chain.join("");
+    const plain = this.node(start) + chain.join("");
+    const path = where === undefined ? plain : `(${plain}${this.where(where)})`;
     const name = variable === null ? "" : `${printVariable(variable.name)} = `;
     if (search === "all") return name + path;
-    return `${name}${search === "shortest" ? "shortestPath" : "allShortestPaths"}(${path})`;
+    if (typeof search === "object") return `${name}SHORTEST ${search.count} ${search.by.toUpperCase()} ${path}`;
+    if (steps.length === 1 && where === undefined && this.isForFunction(steps[0]!.relationship)) {
+      return `${name}${search === "shortest" ? "shortestPath" : "allShortestPaths"}(${path})`;
+    }
+    return `${name}${search === "shortest" ? "SHORTEST 1" : "ALL SHORTEST"} ${path}`;
+  }
+
+  private isForFunction({ group, length }: RelationshipPattern): boolean {
+    return (group?.further.length ?? 0) === 0 && (length?.min ?? 1) <= 1;
   }
 
   private node({ variable, labels, properties, where }: NodePattern): string {

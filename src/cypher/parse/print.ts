@@ -10,7 +10,7 @@ import type {
   SetItem,
 } from "./ast.js";
 import { ExprPrinter, printDotted, printName, printVariable } from "./print-expr.js";
-import type { SchemaCommand, SchemaSubject, Statement } from "./statement-ast.js";
+import type { SchemaCommand, SchemaName, SchemaSubject, Statement } from "./statement-ast.js";
 
 export function printCypher({ mode, graph, body }: Statement): string {
   const use = graph === undefined ? "" : `USE ${quoted(graph)} `;
@@ -144,7 +144,7 @@ function printSchema(command: SchemaCommand): string {
     }
     case "drop-index":
       if (command.name === null) return `DROP INDEX ON ${oldSubject(command.label!, command.properties)}`;
-      return `DROP INDEX ${quoted(command.name)}${command.ifExists ? " IF EXISTS" : ""}`;
+      return `DROP INDEX ${schemaName(command.name)}${command.ifExists ? " IF EXISTS" : ""}`;
     case "drop-constraint":
       if (command.name === null) {
         const { subject, properties, requires } = command.required!;
@@ -152,14 +152,16 @@ function printSchema(command: SchemaCommand): string {
         const rule = requires === "not-null" ? `exists(${list})` : `(${list}) IS ${requires.toUpperCase()}`;
         return `DROP CONSTRAINT ON ${printSubject(subject)} ASSERT ${rule}`;
       }
-      return `DROP CONSTRAINT ${quoted(command.name)}${command.ifExists ? " IF EXISTS" : ""}`;
+      return `DROP CONSTRAINT ${schemaName(command.name)}${command.ifExists ? " IF EXISTS" : ""}`;
   }
 }
 
 const quoted = (name: string): string => `\`${name.replaceAll("`", "``")}\``;
 
-const newName = (name: string | null, ifNotExists: boolean): string =>
-  `${name === null ? "" : `${quoted(name)} `}${ifNotExists ? "IF NOT EXISTS " : ""}`;
+const schemaName = (name: SchemaName): string => (typeof name === "string" ? quoted(name) : printer.expr(name));
+
+const newName = (name: SchemaName | null, ifNotExists: boolean): string =>
+  `${name === null ? "" : `${schemaName(name)} `}${ifNotExists ? "IF NOT EXISTS " : ""}`;
 
 const oldSubject = (label: string, properties: readonly string[]): string =>
   `:${printName(label)}(${properties.map(printName).join(", ")})`;

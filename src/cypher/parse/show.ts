@@ -1,6 +1,6 @@
 /**
- * SHOW INDEXES, CONSTRAINTS, PROCEDURES, FUNCTIONS, DATABASES and CURRENT USER, as queries that call the procedure with
- * the same rows. Extended by parser.ts.
+ * SHOW INDEXES, CONSTRAINTS, PROCEDURES, FUNCTIONS, DATABASES, SETTINGS and CURRENT USER, as queries that call the
+ * procedure with the same rows. Extended by parser.ts.
  *
  *   SHOW VECTOR INDEXES YIELD name WHERE name = $n       CALL db.indexes('VECTOR') YIELD name WHERE name = $n
  *   SHOW CONSTRAINTS YIELD * ORDER BY name RETURN name   CALL db.constraints() YIELD * WITH * ORDER BY name RETURN name
@@ -8,6 +8,8 @@
 import type { CallClause, Clause, Expr, ProjectionClause, Query } from "./ast.js";
 import { ComposedParser } from "./composed-parser.js";
 import { EVERYTHING } from "./composed-queries.js";
+
+const SETTINGS = "dbms.settings";
 
 const LISTS: Readonly<Record<string, string>> = {
   INDEX: "db.indexes",
@@ -21,6 +23,8 @@ const LISTS: Readonly<Record<string, string>> = {
   DATABASE: "dbms.defaultDatabase",
   DATABASES: "dbms.databases",
   USER: "dbms.currentUser",
+  SETTING: SETTINGS,
+  SETTINGS,
 };
 
 /** Words before INDEXES and CONSTRAINTS, and the part of the type that they choose; null: all. */
@@ -52,6 +56,7 @@ const TYPES: Readonly<Record<string, Readonly<Record<string, string | null>>>> =
   },
   "dbms.procedures": { ALL: null },
   "dbms.functions": { ALL: null, "BUILT IN": null },
+  "dbms.settings": {},
   "dbms.databases": { ALL: null },
   "dbms.defaultDatabase": { DEFAULT: null, HOME: null },
   "dbms.currentUser": { CURRENT: null },
@@ -85,9 +90,21 @@ export abstract class ShowParser extends ComposedParser {
     if (listed === 0 && NEED_A_WORD.has(procedure)) return null;
     this.at += listed + 2;
     if (procedure === "dbms.procedures" || procedure === "dbms.functions") this.executable();
+    const named = procedure === SETTINGS ? this.namedSettings() : null;
     const args: Expr[] = type === null ? [] : [{ kind: "string", value: type, position }];
+    if (named !== null) args.push(named);
     const clauses = this.shown({ kind: "call", procedure, args, position });
     return this.sequence({ kind: "query", parts: [{ clauses, position }], all: false, position }, false);
+  }
+
+  /** `'name', 'other'`, or a list of names; null: all. */
+  private namedSettings(): Expr | null {
+    if (this.kind !== "string" && this.kind !== "parameter" && this.kind !== "[") return null;
+    const first = this.expression();
+    if (first.kind !== "string") return first;
+    const items: Expr[] = [first];
+    while (this.accept(",")) items.push(this.expression());
+    return { kind: "list", items, position: first.position };
   }
 
   /** `EXECUTABLE [BY CURRENT USER]`, which all are. */

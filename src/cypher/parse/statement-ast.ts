@@ -1,5 +1,5 @@
 /** The syntax tree of whole statements: queries, and commands about indexes and constraints. */
-import type { Expr, Node, Query, Variable } from "./ast.js";
+import type { Expr, Node, Parameter, Query, Variable } from "./ast.js";
 
 /** One text: Cypher has one statement per text. */
 export interface Statement {
@@ -18,6 +18,9 @@ export type SchemaCommand =
   | DropIndexCommand
   | DropConstraintCommand;
 
+/** A parameter stands for a string. */
+export type SchemaName = string | Parameter;
+
 /** What an index or a constraint is of: `(n:Label)` or `()-[r:TYPE]-()`. */
 export interface SchemaSubject extends Node {
   readonly of: "node" | "relationship";
@@ -32,14 +35,14 @@ export interface SchemaSubject extends Node {
 export interface CreateLookupCommand extends Node {
   readonly kind: "create-lookup";
   readonly of: SchemaSubject["of"];
-  readonly name: string | null;
+  readonly name: SchemaName | null;
   readonly ifNotExists: boolean;
 }
 
 export interface CreateIndexCommand extends Node {
   readonly kind: "create-index";
   readonly method: "range" | "text" | "point" | "vector" | "fulltext";
-  readonly name: string | null;
+  readonly name: SchemaName | null;
   readonly ifNotExists: boolean;
   readonly subject: SchemaSubject;
   readonly properties: readonly string[];
@@ -49,7 +52,7 @@ export interface CreateIndexCommand extends Node {
 
 export interface CreateConstraintCommand extends Node {
   readonly kind: "create-constraint";
-  readonly name: string | null;
+  readonly name: SchemaName | null;
   readonly ifNotExists: boolean;
   readonly subject: SchemaSubject;
   readonly properties: readonly string[];
@@ -61,7 +64,7 @@ export interface CreateConstraintCommand extends Node {
 /** By name, or by label and properties (`DROP INDEX ON :Label(a, b)`). */
 export interface DropIndexCommand extends Node {
   readonly kind: "drop-index";
-  readonly name: string | null;
+  readonly name: SchemaName | null;
   readonly label: string | null;
   readonly properties: readonly string[];
   readonly ifExists: boolean;
@@ -70,7 +73,7 @@ export interface DropIndexCommand extends Node {
 /** By name, or by what it requires (`DROP CONSTRAINT ON (n:Label) ASSERT n.a IS UNIQUE`). */
 export interface DropConstraintCommand extends Node {
   readonly kind: "drop-constraint";
-  readonly name: string | null;
+  readonly name: SchemaName | null;
   /** Without a name. */
   readonly required?: Pick<CreateConstraintCommand, "subject" | "properties" | "requires">;
   readonly ifExists: boolean;

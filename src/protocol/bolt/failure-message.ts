@@ -9,6 +9,8 @@ const CLIENT = "Neo.ClientError.";
 const TRANSIENT = "Neo.TransientError.";
 const UNKNOWN = "Neo.DatabaseError.General.UnknownError";
 
+const TIMED_OUT = `${CLIENT}Transaction.TransactionTimedOut`;
+
 /** By what openCypher calls the kind of error. */
 const OF_CYPHER: Readonly<Record<string, string>> = {
   SyntaxError: `${CLIENT}Statement.SyntaxError`,
@@ -34,7 +36,7 @@ const OF_SQLSTATE: Readonly<Record<string, string>> = {
   "40P01": `${TRANSIENT}Transaction.DeadlockDetected`,
   "53200": `${CLIENT}General.TransactionOutOfMemoryError`,
   "55P03": `${TRANSIENT}Transaction.LockAcquisitionTimeout`,
-  "57014": `${CLIENT}Transaction.TransactionTimedOut`,
+  "57014": TIMED_OUT,
 };
 
 const OF_CODE: Partial<Record<ErrorCode, string>> = {
@@ -42,7 +44,7 @@ const OF_CODE: Partial<Record<ErrorCode, string>> = {
   query_error: `${CLIENT}Statement.ExecutionFailed`,
   syntax_error: `${CLIENT}Statement.SyntaxError`,
   query_too_long: `${CLIENT}Statement.ArgumentError`,
-  transaction_aborted: `${CLIENT}Transaction.TransactionTimedOut`,
+  transaction_aborted: TIMED_OUT,
   read_only_transaction: `${CLIENT}Statement.AccessMode`,
   unauthorized: `${CLIENT}Security.Unauthorized`,
   missing_authorization: `${CLIENT}Security.Unauthorized`,
@@ -53,7 +55,7 @@ const OF_CODE: Partial<Record<ErrorCode, string>> = {
   conflict: `${CLIENT}Schema.EquivalentSchemaRuleAlreadyExists`,
   constraint_violation: `${CLIENT}Schema.ConstraintValidationFailed`,
   serialization_failure: `${TRANSIENT}Transaction.Outdated`,
-  request_timeout: `${CLIENT}Transaction.TransactionTimedOut`,
+  request_timeout: TIMED_OUT,
   not_supported: `${CLIENT}Statement.UnsupportedOperationError`,
   payload_too_large: `${CLIENT}General.TransactionOutOfMemoryError`,
   rate_limited: `${CLIENT}Security.AuthenticationRateLimit`,
@@ -107,6 +109,12 @@ function classOf(neo4jCode: string): string {
   return neo4jCode.startsWith(TRANSIENT) ? "TRANSIENT_ERROR" : "DATABASE_ERROR";
 }
 
+/** Clients of Neo4j look for that word where a transaction was ended. */
+function terminated(message: string, neo4jCode: string): string {
+  const isSaid = neo4jCode !== TIMED_OUT || message.includes("terminated");
+  return isSaid ? message : `The transaction has been terminated: ${message}`;
+}
+
 /** `expected … at offset …, found "x"` begins as tools expect of Neo4j, and some of them look for. */
 function invalidInput(message: string): string {
   const [, expected, found] = /^(expected .* at offset .*), found (the end|".*")$/su.exec(message) ?? [];
@@ -117,7 +125,7 @@ function invalidInput(message: string): string {
 export function writeFailure(writer: PackWriter, error: DbError, version: BoltVersion): void {
   const code = neo4jCodeOf(error);
   const { hint, position } = error.details ?? {};
-  const said = invalidInput(error.message);
+  const said = terminated(invalidInput(error.message), code);
   const message = hint === undefined ? said : `${said.replace(/[^.!?]$/, "$&.")} ${hint}`;
   if (!isSince(version, 5, 7)) {
     writer.message(TELL.failure, { code, message });

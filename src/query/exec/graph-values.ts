@@ -4,12 +4,13 @@
 import { cypherError } from "../../values/cypher-error.js";
 import { CypherVector } from "../../values/cypher-vector.js";
 import type { Value } from "../../values/values.js";
-import { GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../values/variant.js";
+import { Float, GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../values/variant.js";
 
 /** Throws TypeError InvalidPropertyType for what no property can hold: maps, nodes, relationships, paths. */
 export function checkPropertyValue(value: Variant): void {
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
+    checkAlike(value as readonly Variant[]);
     for (const item of value as readonly Variant[]) {
       if (item instanceof CypherVector) {
         throw cypherError("TypeError", "InvalidPropertyType", "a list of a property cannot hold vectors");
@@ -26,6 +27,25 @@ export function checkPropertyValue(value: Variant): void {
       "properties can only hold booleans, numbers, strings, byte arrays, points, vectors, temporal values and lists of these";
     throw cypherError("TypeError", "InvalidPropertyType", message);
   }
+}
+
+/** Throws InvalidPropertyType unless the items are of one kind; integers and floats are both numbers. */
+function checkAlike(items: readonly Variant[]): void {
+  let kind: unknown = null;
+  for (const item of items) {
+    if (item === null) continue;
+    const own = kindOf(item);
+    kind ??= own;
+    if (own === kind) continue;
+    const message = "a list of a property holds items of one type: store the others in a property of their own";
+    throw cypherError("TypeError", "InvalidPropertyType", message);
+  }
+}
+
+function kindOf(item: NonNullable<Variant>): unknown {
+  if (typeof item === "bigint" || item instanceof Float) return "number";
+  if (item instanceof Uint8Array) return "bytes";
+  return typeof item === "object" ? item.constructor : typeof item;
 }
 
 /** The entries of a map that are not null, each fit to be stored. */

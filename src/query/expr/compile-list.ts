@@ -5,7 +5,6 @@
  */
 
 import { spend } from "../../protocol/stretch.js";
-import { cypherError } from "../../values/cypher-error.js";
 import type { Value } from "../../values/values.js";
 import { type Growing, growing } from "./cypher/growing-list.js";
 import type { Batch, ColumnId, EvalContext, Evaluate, Expr, ListExpr } from "./expr.js";
@@ -38,15 +37,12 @@ export function compileList(expr: ListExpr, slotOf: SlotOf, compiler: Compiler):
     const items = list(batch, row, context);
     if (items === null) return null;
     const locals = new Map(context.outer);
-    return run(checkedList(items), locals, batch, row, { ...context, outer: locals });
+    return run(listOfItems(items), locals, batch, row, { ...context, outer: locals });
   };
 }
 
-/** Throws TypeError. */
-export function checkedList(value: Value): readonly Value[] {
-  if (Array.isArray(value)) return value;
-  throw cypherError("TypeError", "InvalidArgumentType", "expected a list");
-}
+/** As UNWIND takes it: a value that is no list is the one item of one. */
+export const listOfItems = (value: Value): readonly Value[] => (Array.isArray(value) ? value : [value]);
 
 function runOf(expr: ListExpr, slotOf: SlotOf, compiler: Compiler): Run {
   if (expr.form === "map") return mapping(expr, slotOf, compiler);

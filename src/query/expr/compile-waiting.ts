@@ -8,7 +8,7 @@ import { Overrun } from "../../protocol/stretch.js";
 import { BOOL, type Value } from "../../values/values.js";
 import { atLength } from "./at-length.js";
 import { compileExpr, type SlotOf } from "./compile.js";
-import { checkedList, Quantifier } from "./compile-list.js";
+import { listOfItems, Quantifier } from "./compile-list.js";
 import { growing } from "./cypher/growing-list.js";
 import type {
   Batch,
@@ -250,7 +250,7 @@ function compileList(expr: ListExpr, slotOf: SlotOf): EvaluateWaiting {
     const within = { ...context, outer: locals };
     const run = await open(locals, batch, row, within);
     let sinceLook = 0;
-    for (const item of checkedList(items)) {
+    for (const item of listOfItems(items)) {
       if (++sinceLook === ELEMENTS_PER_LOOK) {
         sinceLook = 0;
         if (context.shouldYield()) await context.yieldTurn();
