@@ -13,11 +13,9 @@ import { quotedName } from "../query/sidebar.js";
 import { InsertDialog, RowDialog } from "./change-dialogs.js";
 import { Definition } from "./definition.js";
 import { loadTable, named, type TableFacts } from "./table-facts.js";
-import { Thing } from "./thing.js";
+import { Thing, useTab } from "./thing.js";
 
 const Statistics = lazy(async () => (await import("./statistics.js")).Statistics);
-
-type Shown = "rows" | "definition" | "statistics";
 
 const TABS = [
   { id: "rows" as const, label: "Rows" },
@@ -32,7 +30,7 @@ interface TableDetailProps {
 }
 
 export function TableDetail({ name, isView, onChanged }: TableDetailProps) {
-  const [shown, setShown] = useState<Shown>("rows");
+  const [shown, setShown] = useTab(TABS);
   const { data: facts, error, again } = useLoad((signal) => loadTable(name, signal), [name]);
   return (
     <Thing
