@@ -6,12 +6,13 @@ import { askAgain, useEvery, useLoad } from "./lib/load.js";
 import { goTo, place } from "./lib/router.js";
 import { isOperator, resume, session, signOut, type User } from "./lib/session.js";
 import { useStore } from "./lib/store.js";
-import { type PageEntry, type PageProps, pagesFor } from "./shell/pages.js";
+import { PAGES, type PageEntry, type PageProps, pagesFor } from "./shell/pages.js";
 import { Shell } from "./shell/shell.js";
 import { SignInForm, SignInPage, SignInTitle } from "./shell/sign-in.js";
 import { Busy, Button } from "./ui/button.js";
 import { Dialog } from "./ui/dialog.js";
 import { Empty, Failure, NewVersion } from "./ui/notice.js";
+import { Page } from "./ui/panel.js";
 import { Toasts, tellError } from "./ui/toast.js";
 
 const ASK_AGAIN_MS = 4_000;
@@ -71,9 +72,7 @@ function SignedIn({ user, branch }: { readonly user: User; readonly branch: stri
   return (
     <Shell user={user} branch={branch} current={id}>
       {entry === undefined ? (
-        <Empty icon="help" title="There is no such page">
-          <Button onClick={() => goTo([pages[0]!.id])}>Open {pages[0]!.title}</Button>
-        </Empty>
+        <NoPage id={id} first={pages[0]!} />
       ) : (
         <LoadedPage key={entry.id} entry={entry} path={rest} query={query} />
       )}
@@ -81,20 +80,31 @@ function SignedIn({ user, branch }: { readonly user: User; readonly branch: stri
   );
 }
 
+function NoPage({ id, first }: { readonly id: string; readonly first: PageEntry }) {
+  const hidden = PAGES.find((page) => page.id === id);
+  return (
+    <Page title={hidden?.title ?? "Not found"}>
+      <Empty icon="help" title={hidden === undefined ? "There is no such page" : "This page is for administrators"}>
+        <Button onClick={() => goTo([first.id])}>Open {first.title}</Button>
+      </Empty>
+    </Page>
+  );
+}
+
 const loaded = new Map<string, ComponentType<PageProps>>();
 
 function LoadedPage({ entry, ...props }: PageProps & { readonly entry: PageEntry }) {
-  const [Page, setPage] = useState<ComponentType<PageProps> | undefined>(() => loaded.get(entry.id));
+  const [Loaded, setLoaded] = useState<ComponentType<PageProps> | undefined>(() => loaded.get(entry.id));
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
-    if (Page !== undefined) return;
+    if (Loaded !== undefined) return;
     entry.load().then((component) => {
       loaded.set(entry.id, component);
-      setPage(() => component);
+      setLoaded(() => component);
     }, setError);
   }, []);
   if (error !== null) return <NewVersion />;
-  return Page === undefined ? <Busy /> : <Page {...props} />;
+  return Loaded === undefined ? <Busy /> : <Loaded {...props} />;
 }
 
 /** What is open stays behind it. */
