@@ -6,6 +6,7 @@ import { openPage } from "./browser.js";
 
 export async function definitionSteps(tools: Tools): Promise<void> {
   await tableStep(tools);
+  await viewStep(tools);
   await policyStep(tools);
   await walkStep(tools);
   await traceStep(tools);
@@ -21,6 +22,13 @@ async function tableStep({ step, page, server, violations }: Tools): Promise<voi
     await openPage(page, "#/data");
     await page.locator("td", { hasText: "200 rows, 4 columns" }).waitFor();
     await page.getByRole("button", { name: "Table", exact: true }).click();
+    await field(page, "Name").fill("made");
+    await field(page, "Column").nth(1).fill("Odd name");
+    await page.keyboard.press("Escape");
+    // The focus has gone back to where it was.
+    const opener = page.locator("button:focus", { hasText: "Table" });
+    await opener.waitFor();
+    await page.keyboard.press("Enter");
     await field(page, "Name").fill("made");
     await field(page, "Column").nth(1).fill("Odd name");
     await button(page, "Column").click();
@@ -52,6 +60,34 @@ async function tableStep({ step, page, server, violations }: Tools): Promise<voi
     await page.getByRole("button", { name: "Drop Odd name" }).waitFor({ state: "detached" });
     const names = "SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'made'::regclass";
     t.same(await server.rows(`${names} AND attnum > 0 AND NOT attisdropped`), [["id v owner"]]);
+  });
+}
+
+async function viewStep({ step, page, server, violations }: Tools): Promise<void> {
+  await step("views are shown, refreshed and dropped", async (t) => {
+    await server.rows("CREATE VIEW made_view AS SELECT id AS number, name FROM city WHERE id <= 3");
+    await server.rows("CREATE MATERIALIZED VIEW made_kept AS SELECT count(*) AS streets FROM street");
+    await server.rows("INSERT INTO street VALUES (1, 1)");
+    await openPage(page, "#/home");
+    await page.getByRole("heading", { name: "Welcome, admin" }).waitFor();
+    // As the palette leads to it.
+    await openPage(page, "#/data/table/made_view");
+    await page.locator(".grid-cell", { hasText: /^city 1$/ }).waitFor();
+    t.match(page.url(), "#/data/view/made_view");
+    await page.getByRole("tab", { name: "Definition" }).click();
+    await page.locator("pre", { hasText: "FROM city" }).waitFor();
+    await page.locator("td", { hasText: "number" }).waitFor();
+    t.same(await violations(), [], "of a view");
+    await openPage(page, "#/data/view/made_kept");
+    await page.locator(".grid-cell", { hasText: /^0$/ }).waitFor();
+    await page.getByRole("button", { name: "Refresh", exact: true }).click();
+    await page.locator(".grid-cell", { hasText: /^1$/ }).waitFor();
+    await page.getByRole("button", { name: "Drop made_kept" }).click();
+    await button(page, "Drop").click();
+    await page.getByText("made_kept is gone.").waitFor();
+    await server.rows("DROP VIEW made_view");
+    await openPage(page, "#/data/table/made");
+    await page.getByRole("tab", { name: "Definition" }).click();
   });
 }
 

@@ -11,3 +11,10 @@ export function messageOf(error: unknown): string {
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
+
+/** The server, or the tenant, does not answer at present: it starts, is restored or is moved. */
+export function isPassing(error: unknown): boolean {
+  return (
+    error instanceof TesseraError && (error.status === 0 || (error.status === 503 && error.retryAfterMs !== undefined))
+  );
+}

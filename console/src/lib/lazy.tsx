@@ -2,7 +2,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Busy } from "../ui/button.js";
-import { Failure } from "../ui/notice.js";
+import { NewVersion } from "../ui/notice.js";
 
 export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   let loaded: ComponentType<P> | null = null;
@@ -16,7 +16,7 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): C
         setInner(() => component);
       }, setError);
     }, []);
-    if (error !== null) return <Failure error={error} />;
+    if (error !== null) return <NewVersion />;
     return Inner === null ? <Busy /> : <Inner {...props} />;
   };
 }

@@ -1,18 +1,34 @@
 /** Data that a component asks for when it is shown, and again when what it depends on changes. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { isAbort } from "./errors.js";
+import { isAbort, isPassing } from "./errors.js";
 import { client } from "./session.js";
+import { createStore } from "./store.js";
 
 export interface Loaded<T> {
-  /** The newest answer; it stays while the next one is under way. */
+  /** The newest answer. It stays while the next one is under way, as the error does. */
   readonly data: T | undefined;
   readonly error: unknown;
   readonly isLoading: boolean;
   readonly again: () => void;
+  /** The same, unless the question is under way: for what asks every few seconds, whether or not there are answers. */
+  readonly renew: () => void;
 }
 
+/** What asks again for data that could not be had because the server, or the tenant, does not answer at present. */
+export const missing = createStore<ReadonlySet<() => void>>(new Set());
+
+export function askAgain(): void {
+  for (const renew of missing.get()) renew();
+}
+
+const NOTHING = { data: undefined, error: null };
+
 export function useLoad<T>(ask: (signal: AbortSignal) => Promise<T>, on: readonly unknown[]): Loaded<T> {
-  const [state, setState] = useState<Omit<Loaded<T>, "again">>({ data: undefined, error: null, isLoading: true });
+  const [state, setState] = useState<Omit<Loaded<T>, "again" | "renew">>({
+    data: undefined,
+    error: null,
+    isLoading: true,
+  });
   const [round, setRound] = useState(0);
   const asking = useRef(ask);
   asking.current = ask;
@@ -22,7 +38,7 @@ export function useLoad<T>(ask: (signal: AbortSignal) => Promise<T>, on: readonl
     const stop = new AbortController();
     const isOther = lastKey.current !== key;
     lastKey.current = key;
-    setState((before) => ({ data: isOther ? undefined : before.data, error: null, isLoading: true }));
+    setState(({ data, error }) => ({ ...(isOther ? NOTHING : { data, error }), isLoading: true }));
     asking.current(stop.signal).then(
       (data) => {
         if (!stop.signal.aborted) setState({ data, error: null, isLoading: false });
@@ -34,7 +50,19 @@ export function useLoad<T>(ask: (signal: AbortSignal) => Promise<T>, on: readonl
     );
     return () => stop.abort();
   }, [key, round]);
-  return { ...state, again: useCallback(() => setRound((count) => count + 1), []) };
+  const again = useCallback(() => setRound((count) => count + 1), []);
+  const isUnderWay = useRef(true);
+  isUnderWay.current = state.isLoading;
+  const renew = useCallback(() => {
+    if (!isUnderWay.current) again();
+  }, []);
+  const isMissing = isPassing(state.error);
+  useEffect(() => {
+    if (!isMissing) return;
+    missing.update((all) => new Set([...all, renew]));
+    return () => missing.update((all) => new Set([...all].filter((one) => one !== renew)));
+  }, [isMissing]);
+  return { ...state, again, renew };
 }
 
 type Query = Readonly<Record<string, string | number | undefined>>;

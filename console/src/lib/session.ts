@@ -1,5 +1,6 @@
 /** Who is signed in, and the client that asks on their behalf. The credential is kept for this tab only. */
 import { type Client, connect, signIn, TesseraError } from "../../../clients/typescript/src/index.js";
+import { isPassing } from "./errors.js";
 import { broughtSignIn, providerFailure } from "./provider-sign-in.js";
 import { createStore } from "./store.js";
 
@@ -16,7 +17,7 @@ interface Credential {
   readonly expiresAt: number | null;
 }
 
-export type Session = { readonly state: "out" } | { readonly state: "opening" } | SignedIn;
+export type Session = { readonly state: "out" } | { readonly state: "opening"; readonly failure?: unknown } | SignedIn;
 
 interface SignedIn {
   readonly state: "in";
@@ -156,10 +157,12 @@ export async function resume(): Promise<void> {
     session.set({ state: "out" });
     return;
   }
+  session.set({ state: "opening" });
   try {
     await open(JSON.parse(kept) as Credential);
-  } catch {
-    signOut();
+  } catch (failure) {
+    if (isPassing(failure)) session.set({ state: "opening", failure });
+    else signOut();
   }
 }
 

@@ -1,27 +1,36 @@
 /** What the palette offers. */
-import { catalog } from "../lib/catalog.js";
+import { type CatalogObject, catalog } from "../lib/catalog.js";
 import { goTo } from "../lib/router.js";
 import { signOut, type User } from "../lib/session.js";
 import { nextTheme } from "../lib/theme.js";
 import type { IconName } from "../ui/icon.js";
+import { AI_TABS, OPERATE_TABS, type PageTab, tabsFor } from "./page-tabs.js";
 import { pagesFor } from "./pages.js";
 import type { Command } from "./palette.js";
 
 export function commandsFor(user: User, showHelp: () => void): readonly Command[] {
   const pages = pagesFor(user);
-  const has = (id: string): boolean => pages.some((page) => page.id === id);
   const opened = pages.map(
     ({ id, title, icon, letter }): Command => ({
       ...{ id: `page-${id}`, title: `Open ${title}`, group: "Pages", icon, keys: `g ${letter}` },
       run: () => goTo([id]),
     }),
   );
-  const things = (catalog.get().objects ?? []).map(({ kind, schema, name }): Command => {
+  const tabs = pages.flatMap((page) =>
+    tabsFor(TABS[page.id] ?? [], user).map(
+      ({ id, label }): Command => ({
+        ...{ id: `page-${page.id}-${id}`, title: label, group: page.title, icon: page.icon },
+        run: () => goTo([page.id, id]),
+      }),
+    ),
+  );
+  // The Data page knows which of them are collections.
+  const things = (catalog.get().objects ?? []).filter(isForUsers).map(({ kind, schema, name }): Command => {
     const shown = schema === "public" ? name : `${schema}.${name}`;
     const icon: IconName = kind === "view" ? "view" : "table";
     return {
       ...{ id: `table-${shown}`, title: shown, group: kind === "view" ? "View" : "Table", icon },
-      run: () => (has("data") ? goTo(["data", "table", shown]) : goTo(["query"], { sql: `SELECT * FROM ${shown}` })),
+      run: () => goTo(["data", "table", shown]),
     };
   });
   const rest: Command[] = [
@@ -43,7 +52,14 @@ export function commandsFor(user: User, showHelp: () => void): readonly Command[
     },
     { id: "out", title: "Sign out", group: "Session", icon: "out", run: signOut },
   ];
-  return [...opened, ...rest, ...things];
+  return [...opened, ...rest, ...tabs, ...things];
+}
+
+const TABS: Readonly<Record<string, readonly PageTab[]>> = { ai: AI_TABS, operate: OPERATE_TABS };
+
+/** Not what the server keeps for itself, and no graph's nodes. */
+function isForUsers({ schema, name }: CatalogObject): boolean {
+  return !schema.startsWith("graph:") && !name.startsWith("_");
 }
 
 function openPage(path: string): void {

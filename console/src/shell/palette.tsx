@@ -1,5 +1,6 @@
 /** The command palette: everything that can be opened or done, found by some of its letters. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { useModal } from "../ui/dialog.js";
 import { Icon, type IconName } from "../ui/icon.js";
 
 export interface Command {
@@ -48,13 +49,10 @@ interface PaletteProps {
 }
 
 export function Palette({ commands, onClose }: PaletteProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal();
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
   const found = matching(commands, typed);
-  useEffect(() => {
-    dialog.current!.showModal();
-  }, []);
   useEffect(() => {
     dialog.current!.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }, [at, typed]);

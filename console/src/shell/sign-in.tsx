@@ -125,13 +125,19 @@ function Providers() {
   );
 }
 
+export function SignInTitle() {
+  return (
+    <h1>
+      <Mark /> Tessera
+    </h1>
+  );
+}
+
 export function SignInPage() {
   return (
     <main class="sign-in">
       <div class="sign-in-card">
-        <h1>
-          <Mark /> Tessera
-        </h1>
+        <SignInTitle />
         <p class="lead">Sign in to {location.host}</p>
         <SignInForm />
         <Providers />

@@ -9,7 +9,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { copy } from "../lib/clipboard.js";
 import { cellText, isNumeric } from "../lib/format.js";
 import { hasMod } from "../lib/keys.js";
-import { type GridPlace, GridRows, offsetsOf, widthsFor } from "./grid-rows.js";
+import { type GridPlace, GridRows, offsetsOf, widened, widthsFor } from "./grid-rows.js";
 import { attempt } from "./toast.js";
 
 export interface GridColumn {
@@ -47,7 +47,8 @@ export function DataGrid(props: DataGridProps) {
   const [cell, setCell] = useState<GridPlace | null>(null);
   const [widths, setWidths] = useState<readonly number[]>([]);
   const guessed = useMemo(() => widthsFor(columns, rows), [columns, rows.length > 50, rows.length > 0]);
-  const wide = widths.length === columns.length ? widths : guessed;
+  const fitting = useMemo(() => widened(guessed, view.width), [guessed, view.width]);
+  const wide = widths.length === columns.length ? widths : fitting;
   const offsets = useMemo(() => offsetsOf(wide), [wide]);
   useEffect(() => {
     setWidths([]);

@@ -1,5 +1,5 @@
 /** A dialog over the page: the browser's own, which keeps the focus inside and closes with Escape. */
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { Button } from "./button.js";
 import { Failure } from "./notice.js";
@@ -12,12 +12,34 @@ interface DialogProps {
   readonly isWide?: boolean;
 }
 
-export function Dialog({ title, onClose, children, actions, isWide }: DialogProps) {
+/** Opens it over the page. At its end the focus goes back to where it was. */
+export function useModal(): RefObject<HTMLDialogElement | null> {
   const element = useRef<HTMLDialogElement>(null);
-  const id = useId();
   useEffect(() => {
-    element.current!.showModal();
+    const dialog = element.current!;
+    const before = focused();
+    dialog.showModal();
+    if (dialog.querySelector("[autofocus]") === null) {
+      dialog.querySelector<HTMLElement>(".dialog-body :is(input, select, textarea):not(:disabled)")?.focus();
+    }
+    // The browser's own way back needs the dialog, which is gone by then.
+    return () => {
+      if (document.activeElement === document.body) before?.focus();
+    };
   }, []);
+  return element;
+}
+
+/** The editor is in a tree of its own. */
+function focused(): HTMLElement | null {
+  let element = document.activeElement;
+  while (element?.shadowRoot?.activeElement != null) element = element.shadowRoot.activeElement;
+  return element as HTMLElement | null;
+}
+
+export function Dialog({ title, onClose, children, actions, isWide }: DialogProps) {
+  const element = useModal();
+  const id = useId();
   return (
     <dialog
       ref={element}

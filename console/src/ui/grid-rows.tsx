@@ -114,6 +114,14 @@ export function widthsFor(columns: readonly GridColumn[], rows: readonly GridRow
   });
 }
 
+/** Columns that are narrower than their texts share the room that the others leave. */
+export function widened(widths: readonly number[], room: number): readonly number[] {
+  const cut = widths.filter((width) => width === WIDTH_MAX).length;
+  const left = room - widths.reduce((sum, width) => sum + width, 0);
+  if (cut === 0 || left <= 0) return widths;
+  return widths.map((width) => (width === WIDTH_MAX ? width + Math.floor(left / cut) : width));
+}
+
 /** Where each column begins, and where the last one ends. */
 export function offsetsOf(widths: readonly number[]): readonly number[] {
   const offsets = [0];

@@ -12,6 +12,8 @@ export interface ListColumn<T> {
   readonly isWide?: boolean;
 }
 
+const CELLS_ON_PHONE = 5;
+
 interface ListTableProps<T> {
   readonly label: string;
   readonly columns: readonly ListColumn<T>[];
@@ -29,11 +31,13 @@ export function ListTable<T>({ label, columns, rows, error = null, keyOf, none }
   if (rows.length === 0) return <p class="none">{none}</p>;
   const classOf = ({ name, isNumber, isWide }: ListColumn<T>) =>
     name === "" ? "actions" : isNumber === true ? "number" : isWide === true ? "wide" : undefined;
+  // On a phone, rows that would reach over the side are cards: their buttons stay in sight.
+  const isWide = columns.length > CELLS_ON_PHONE || columns.some(({ name }) => name === "");
   return (
     // A region that scrolls has to take the focus, so that arrows can scroll it.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <div role="group" class="table-scroll" tabIndex={0} aria-label={label}>
-      <table class="list">
+      <table class={isWide ? "list as-cards" : "list"}>
         <thead>
           <tr>
             {columns.map((column) => (
@@ -47,7 +51,7 @@ export function ListTable<T>({ label, columns, rows, error = null, keyOf, none }
           {rows.map((row, index) => (
             <tr key={keyOf(row, index)}>
               {columns.map((column) => (
-                <td key={column.name} class={classOf(column)}>
+                <td key={column.name} class={classOf(column)} data-name={column.name}>
                   {column.cell(row)}
                 </td>
               ))}

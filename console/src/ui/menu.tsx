@@ -12,7 +12,10 @@ export function useDismiss(isOpen: boolean, close: () => void) {
     if (!isOpen) return;
     const listen = (event: Event): void => {
       const isKey = event instanceof KeyboardEvent;
-      if (isKey ? event.key === "Escape" : !place.current!.contains(event.target as Node)) closing.current();
+      if (isKey ? event.key !== "Escape" : place.current!.contains(event.target as Node)) return;
+      // The entry that has the focus goes, and the button that opened the menu stays.
+      if (isKey && place.current!.contains(document.activeElement)) place.current!.querySelector("button")?.focus();
+      closing.current();
     };
     window.addEventListener("pointerdown", listen);
     window.addEventListener("keydown", listen);

@@ -1,7 +1,9 @@
 /** What the reader should know: an error, a hint, or that there is nothing. */
 import type { ComponentChildren } from "preact";
-import { messageOf } from "../lib/errors.js";
-import { Busy } from "./button.js";
+import { isPassing, messageOf } from "../lib/errors.js";
+import { askAgain, missing } from "../lib/load.js";
+import { useStore } from "../lib/store.js";
+import { Busy, Button } from "./button.js";
 import { Icon, type IconName } from "./icon.js";
 
 interface NoticeProps {
@@ -21,12 +23,41 @@ export function Notice({ tone = "info", children }: NoticeProps) {
 /** Nothing where there is no error. */
 export function Failure({ error }: { readonly error: unknown }) {
   if (error === null || error === undefined) return null;
-  return <Notice tone="bad">{messageOf(error)}</Notice>;
+  return (
+    <Notice tone="bad">
+      {messageOf(error)}
+      {isPassing(error) && <AskAgain />}
+    </Notice>
+  );
+}
+
+/** Nothing where no data is missing: an action that failed is begun anew with its own button. */
+function AskAgain() {
+  const { size } = useStore(missing);
+  if (size === 0) return null;
+  return (
+    <p class="row">
+      The page asks again every few seconds.
+      <Button onClick={askAgain}>Try again</Button>
+    </p>
+  );
 }
 
 /** In place of data that is not there yet, or could not be had. */
 export function Waiting({ error }: { readonly error: unknown }) {
   return error === null ? <Busy /> : <Failure error={error} />;
+}
+
+/** In place of a part of the console that could not be loaded: a new version of the server has others. */
+export function NewVersion() {
+  return (
+    <Empty icon="refresh" title="This part of the console could not be loaded">
+      <p>The server does not answer, or it has a newer version since this page was opened. Your queries are kept.</p>
+      <Button kind="primary" onClick={() => location.reload()}>
+        Load the page again
+      </Button>
+    </Empty>
+  );
 }
 
 interface EmptyProps {

@@ -1,7 +1,8 @@
 /** What models do with the tenant's data: one tab for each. */
 import { goTo } from "../../lib/router.js";
-import { isOperator, session } from "../../lib/session.js";
+import { session } from "../../lib/session.js";
 import { useStore } from "../../lib/store.js";
+import { AI_TABS, tabsFor } from "../../shell/page-tabs.js";
 import type { PageProps } from "../../shell/pages.js";
 import { Page } from "../../ui/panel.js";
 import { Tabs } from "../../ui/tabs.js";
@@ -12,22 +13,12 @@ import { Claims } from "./claims.js";
 import { ModelLibrary } from "./library.js";
 import { Memories } from "./memories.js";
 
-type Shown = "chat" | "ask" | "claims" | "memory" | "agents" | "models";
-
-const TABS: readonly { readonly id: Shown; readonly label: string; readonly isForOperators?: boolean }[] = [
-  { id: "chat", label: "Chat" },
-  { id: "ask", label: "Questions as SQL" },
-  { id: "claims", label: "Claims" },
-  { id: "memory", label: "Memory" },
-  { id: "agents", label: "Agents" },
-  { id: "models", label: "Models", isForOperators: true },
-];
+type Shown = (typeof AI_TABS)[number]["id"];
 
 export function AiPage({ path }: PageProps) {
   const current = useStore(session);
-  const tabs = TABS.filter(
-    (tab) => tab.isForOperators !== true || (current.state === "in" && isOperator(current.user)),
-  );
+  if (current.state !== "in") return null;
+  const tabs = tabsFor<Shown>(AI_TABS, current.user);
   const shown = tabs.find(({ id }) => id === path[0])?.id ?? "chat";
   return (
     <Page title="AI">

@@ -63,8 +63,8 @@ export function ModelLibrary() {
   const underWay = pulls.data?.pulls.filter(isUnderWay).length ?? 0;
   useEvery(EVERY_MS, () => {
     if (underWay === 0) return;
-    pulls.again();
-    library.again();
+    pulls.renew();
+    library.renew();
   });
   const again = (): void => {
     pulls.again();

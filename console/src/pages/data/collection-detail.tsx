@@ -11,7 +11,7 @@ import { TextArea } from "../../ui/field.js";
 import { Failure, Waiting } from "../../ui/notice.js";
 import { type CollectionFacts, CollectionSchema } from "./collection-schema.js";
 import { DocumentLines } from "./document-lines.js";
-import { Thing } from "./thing.js";
+import { Thing, useTab } from "./thing.js";
 
 type Doc = Readonly<Record<string, unknown>> & { readonly id: string };
 
@@ -32,7 +32,7 @@ interface CollectionDetailProps {
 }
 
 export function CollectionDetail({ name, onChanged }: CollectionDetailProps) {
-  const [shown, setShown] = useState<"documents" | "schema">("documents");
+  const [shown, setShown] = useTab(TABS);
   const path = `/v1/collections/${encodeURIComponent(name)}`;
   const facts = useGet<CollectionFacts>(path);
   return (

@@ -1,5 +1,5 @@
 /** Everything that the tenant keeps: a list of it, and the chosen thing. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { lazy } from "../../lib/lazy.js";
 import { goTo } from "../../lib/router.js";
 import type { PageProps } from "../../shell/pages.js";
@@ -29,7 +29,7 @@ const KINDS: readonly (readonly [DataKind, string, IconName])[] = [
 ];
 
 export function DataPage({ path }: PageProps) {
-  const { data: things, error, again } = useThings();
+  const { data: things, error, again, isLoading } = useThings();
   const [filter, setFilter] = useState("");
   const [isDropping, setDropping] = useState(false);
   const [isMaking, setMaking] = useState(false);
@@ -74,7 +74,14 @@ export function DataPage({ path }: PageProps) {
         ) : name === undefined ? (
           things !== undefined && <Overview things={things} onNew={() => setMaking(true)} />
         ) : (
-          <Detail key={`${kind}/${name}`} kind={kind!} name={name} things={things} onChanged={again} />
+          <Detail
+            key={`${kind}/${name}`}
+            kind={kind!}
+            name={name}
+            things={things}
+            isLoading={isLoading}
+            onChanged={again}
+          />
         )}
       </div>
       {isMaking && (
@@ -135,17 +142,28 @@ interface DetailProps {
   readonly kind: string;
   readonly name: string;
   readonly things: readonly DataThing[] | undefined;
+  readonly isLoading: boolean;
   readonly onChanged: () => void;
 }
 
-function Detail({ kind, name, things, onChanged }: DetailProps) {
+/** An address, such as the palette's, may say another kind than the thing is of, or its name in place of its id. */
+function meant(kind: string, name: string, things: readonly DataThing[] | undefined): DataThing | undefined {
+  const named = things?.filter((one) => one.id === name || one.name === name) ?? [];
+  return named.find((one) => one.kind === kind) ?? named[0];
+}
+
+function Detail({ kind, name, things, isLoading, onChanged }: DetailProps) {
+  const thing = meant(kind, name, things);
+  const isElsewhere = thing !== undefined && (thing.kind !== kind || thing.id !== name);
+  useEffect(() => {
+    if (isElsewhere) location.replace(linkOf(thing));
+  }, [isElsewhere]);
+  if (isElsewhere || (things === undefined && isLoading)) return <Busy />;
   if (kind === "table" || kind === "view")
     return <TableDetail name={name} isView={kind === "view"} onChanged={onChanged} />;
   if (kind === "collection") return <CollectionDetail name={name} onChanged={onChanged} />;
   if (kind === "vectors") return <VectorsDetail name={name} />;
-  const thing = things?.find((one) => one.kind === kind && one.id === name);
   if (kind === "files" && thing !== undefined) return <FilesDetail id={name} />;
-  if (things === undefined) return <Busy />;
   return (
     <Empty icon="data" title="There is no such thing">
       It may have another name, or be gone.

@@ -32,8 +32,8 @@ export function FilesDetail({ id }: { readonly id: string }) {
   const folder = useGet<Folder>(path);
   const files = useGet<{ documents: readonly FileEntry[] }>(`${path}/documents`);
   useEvery(REFRESH_MS, () => {
-    folder.again();
-    files.again();
+    folder.renew();
+    files.renew();
   });
   const { data } = folder;
   if (data === undefined) return <Waiting error={folder.error} />;

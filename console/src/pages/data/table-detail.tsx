@@ -9,15 +9,14 @@ import { Busy, Button, ReloadButton } from "../../ui/button.js";
 import { DataGrid, type GridRow } from "../../ui/data-grid.js";
 import { Form } from "../../ui/form.js";
 import { Failure } from "../../ui/notice.js";
+import { attempt } from "../../ui/toast.js";
 import { quotedName } from "../query/sidebar.js";
 import { InsertDialog, RowDialog } from "./change-dialogs.js";
 import { Definition } from "./definition.js";
-import { loadTable, named, type TableFacts } from "./table-facts.js";
-import { Thing } from "./thing.js";
+import { loadTable, loadView, named, type TableFacts } from "./table-facts.js";
+import { Thing, useTab } from "./thing.js";
 
 const Statistics = lazy(async () => (await import("./statistics.js")).Statistics);
-
-type Shown = "rows" | "definition" | "statistics";
 
 const TABS = [
   { id: "rows" as const, label: "Rows" },
@@ -32,8 +31,14 @@ interface TableDetailProps {
 }
 
 export function TableDetail({ name, isView, onChanged }: TableDetailProps) {
-  const [shown, setShown] = useState<Shown>("rows");
-  const { data: facts, error, again } = useLoad((signal) => loadTable(name, signal), [name]);
+  const [shown, setShown] = useTab(TABS);
+  const { data: facts, error, again } = useLoad((signal) => (isView ? loadView : loadTable)(name, signal), [name]);
+  const [refreshed, setRefreshed] = useState(0);
+  const refresh = async (): Promise<void> => {
+    const work = () => client().query(`REFRESH MATERIALIZED VIEW ${named(name)}`);
+    if (await attempt(work, `${name} is up to date.`)) setRefreshed((count) => count + 1);
+  };
+  const relation = !isView ? "TABLE" : facts?.isMaterialized === true ? "MATERIALIZED VIEW" : "VIEW";
   return (
     <Thing
       name={name}
@@ -41,20 +46,27 @@ export function TableDetail({ name, isView, onChanged }: TableDetailProps) {
       shown={shown}
       onShow={setShown}
       action={
-        <Button
-          icon="query"
-          onClick={() => goTo(["query"], { sql: `SELECT *\nFROM ${named(name)}\nLIMIT 1000`, title: name })}
-        >
-          Query
-        </Button>
+        <>
+          {facts?.isMaterialized === true && (
+            <Button icon="refresh" label="Run its query again and keep the rows" onClick={() => void refresh()}>
+              Refresh
+            </Button>
+          )}
+          <Button
+            icon="query"
+            onClick={() => goTo(["query"], { sql: `SELECT *\nFROM ${named(name)}\nLIMIT 1000`, title: name })}
+          >
+            Query
+          </Button>
+        </>
       }
-      drop={() => client().query(`DROP ${isView ? "VIEW" : "TABLE"} ${named(name)}`)}
-      loss="Its rows and indexes go with it."
+      drop={() => client().query(`DROP ${relation} ${named(name)}`)}
+      loss={isView ? "What it shows stays in its tables." : "Its rows and indexes go with it."}
       onDropped={onChanged}
     >
       <Failure error={error} />
       {facts === undefined && error === null && <Busy />}
-      {facts !== undefined && shown === "rows" && <Rows name={name} facts={facts} isView={isView} />}
+      {facts !== undefined && shown === "rows" && <Rows key={refreshed} name={name} facts={facts} isView={isView} />}
       {facts !== undefined && shown === "definition" && (
         <Definition
           facts={facts}

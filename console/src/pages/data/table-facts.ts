@@ -30,9 +30,29 @@ export interface TableIndex {
 
 export interface TableFacts {
   readonly name: string;
+  /** Of a view whose rows are kept. */
+  readonly isMaterialized?: boolean;
   readonly columns: readonly TableColumn[];
   readonly indexes: readonly TableIndex[];
   readonly constraints: readonly { readonly name: string; readonly type: string; readonly definition: string }[];
+}
+
+/** A view's columns and how it is dropped: the server describes tables alone. */
+const VIEW = `SELECT c.relkind::text AS kind, a.attname::text AS name, format_type(a.atttypid, a.atttypmod) AS data_type
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+WHERE c.oid = $1::regclass
+ORDER BY a.attnum`;
+
+export async function loadView(name: string, signal: AbortSignal): Promise<TableFacts> {
+  const rows = await client().query<{ kind: string; name: string; data_type: string }>(VIEW, [named(name)], { signal });
+  const isPlain = { nullable: true, default_value: null, is_primary_key: false, is_unique: false };
+  return {
+    name,
+    isMaterialized: rows[0]?.kind === "m",
+    columns: [...rows].map((row) => ({ name: row.name, data_type: row.data_type, ...isPlain })),
+    indexes: [],
+    constraints: [],
+  };
 }
 
 export function loadTable(name: string, signal: AbortSignal): Promise<TableFacts> {

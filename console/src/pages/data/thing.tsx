@@ -1,7 +1,8 @@
 /** What the pages of a table, a view and a collection have in common: the head, its tabs, and how it is dropped. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { goTo } from "../../lib/router.js";
+import { goTo, place, replacePlace } from "../../lib/router.js";
+import { useStore } from "../../lib/store.js";
 import { Button } from "../../ui/button.js";
 import { Confirm } from "../../ui/dialog.js";
 import { type Tab, Tabs } from "../../ui/tabs.js";
@@ -19,6 +20,14 @@ interface ThingProps<T extends string> {
   readonly loss: string;
   readonly onDropped: () => void;
   readonly children: ComponentChildren;
+}
+
+/** The tab that is shown, which the address names. */
+export function useTab<T extends string>(tabs: readonly Tab<T>[]): readonly [T, (tab: T) => void] {
+  const { path } = useStore(place);
+  const [page = "", kind = "", name = "", named] = path;
+  const shown = tabs.find(({ id }) => id === named) ?? tabs[0]!;
+  return [shown.id, (tab) => replacePlace([page, kind, name, tab])];
 }
 
 export function Thing<T extends string>(props: ThingProps<T>) {

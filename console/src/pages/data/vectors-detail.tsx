@@ -1,5 +1,4 @@
 /** A collection of vectors: its facts, its first entries, and a map of it. */
-import { useState } from "preact/hooks";
 import { countText } from "../../lib/format.js";
 import { lazy } from "../../lib/lazy.js";
 import { useGet, useLoad } from "../../lib/load.js";
@@ -11,6 +10,7 @@ import { Failure, Waiting } from "../../ui/notice.js";
 import { Facts } from "../../ui/panel.js";
 import { Tabs } from "../../ui/tabs.js";
 import { quotedName } from "../query/sidebar.js";
+import { useTab } from "./thing.js";
 
 const CollectionMap = lazy(async () => (await import("../search/collection-map.js")).CollectionMap);
 
@@ -33,7 +33,7 @@ interface VectorFacts {
 const SHOWN = 500;
 
 export function VectorsDetail({ name }: { readonly name: string }) {
-  const [shown, setShown] = useState<"rows" | "map">("rows");
+  const [shown, setShown] = useTab(TABS);
   const path = `/v1/vectors/collections/${encodeURIComponent(name)}`;
   const { data, error } = useGet<VectorFacts>(path);
   const rows = useLoad(

@@ -11,6 +11,7 @@ import { GraphCanvas } from "../../ui/graph-canvas.js";
 import { captionOf, GraphModel, type GraphNode } from "../../ui/graph-model.js";
 import { Legend, NodePanel } from "../../ui/node-panel.js";
 import { Empty, Waiting } from "../../ui/notice.js";
+import { Page } from "../../ui/panel.js";
 import { attempt } from "../../ui/toast.js";
 import { GraphReader } from "./graph-reader.js";
 import { factsOf, StyleSelects, useMeasures } from "./use-measures.js";
@@ -29,12 +30,17 @@ const LIMITS: readonly (readonly [string, string])[] = [
 
 export function GraphPage({ query }: PageProps) {
   const { data, error } = useGet<{ graphs: readonly GraphFacts[] }>("/v1/graph/graphs");
-  if (data === undefined) return <Waiting error={error} />;
-  if (data.graphs.every(({ node_count: count }) => count === 0)) {
+  if (data === undefined || data.graphs.every(({ node_count: count }) => count === 0)) {
     return (
-      <Empty icon="graph" title="There are no nodes yet">
-        Make some in a query of Cypher, such as <code>CREATE (:Person {"{name: 'Ada'}"})</code>.
-      </Empty>
+      <Page title="Graph">
+        {data === undefined ? (
+          <Waiting error={error} />
+        ) : (
+          <Empty icon="graph" title="There are no nodes yet">
+            Make some in a query of Cypher, such as <code>CREATE (:Person {"{name: 'Ada'}"})</code>.
+          </Empty>
+        )}
+      </Page>
     );
   }
   const names = data.graphs.map(({ name }) => name);

@@ -50,8 +50,8 @@ export function ModelsPage({ path }: PageProps) {
   const models = useGet<readonly ModelRow[]>("/v1/automl/models");
   const jobs = useGet<{ jobs: readonly Job[] }>("/v1/automl/jobs");
   useEvery(EVERY_MS, () => {
-    jobs.again();
-    models.again();
+    jobs.renew();
+    models.renew();
   });
   if (path[0] !== undefined) return <ModelDetail key={path[0]} id={path[0]} />;
   const running = (jobs.data?.jobs ?? []).filter(({ status }) => status !== "completed").slice(0, 20);

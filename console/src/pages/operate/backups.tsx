@@ -1,6 +1,7 @@
 /** Backups of the tenant, with their progress. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { TesseraError } from "../../../../clients/typescript/src/index.js";
+import { isPassing } from "../../lib/errors.js";
 import { bytesText, countText, timeText } from "../../lib/format.js";
 import { useEvery, useGet, useLoad } from "../../lib/load.js";
 import { client } from "../../lib/session.js";
@@ -37,7 +38,7 @@ interface RestoreState {
 const EVERY_MS = 2_000;
 const TONES = { running: "accent", verifying: "accent", completed: "good", failed: "bad" } as const;
 
-/** The tenant whose restore this browser has begun last. */
+/** The tenant whose restore this browser has begun or seen last. */
 const restored = keptStore<string | null>("restored", null);
 
 interface Chosen {
@@ -47,7 +48,7 @@ interface Chosen {
 
 export function Backups({ tenant }: { readonly tenant: string }) {
   const [chosen, setChosen] = useState<Chosen | null>(null);
-  const { data, error, again } = useGet<{ backups: readonly BackupRow[] }>("/v1/backups");
+  const { data, error, again, renew } = useGet<{ backups: readonly BackupRow[] }>("/v1/backups");
   const restorePath = `/admin/tenants/${encodeURIComponent(tenant)}/restore`;
   const isRestored = useStore(restored) === tenant;
   const restore = useLoad(
@@ -55,9 +56,14 @@ export function Backups({ tenant }: { readonly tenant: string }) {
     [restorePath, isRestored],
   );
   useEvery(EVERY_MS, () => {
-    again();
-    if (isRestored) restore.again();
+    renew();
+    if (isRestored) restore.renew();
   });
+  // A tenant does not answer while it is restored, whoever has begun that.
+  const isAway = isPassing(error);
+  useEffect(() => {
+    if (isAway) restored.set(tenant);
+  }, [isAway, tenant]);
   const call = (method: "POST" | "DELETE", path: string, done: string, body?: object): void => {
     void attempt(() => client().request(method, path, body === undefined ? {} : { body }), done).then(again);
   };

@@ -36,8 +36,8 @@ type ClusterState =
 const EVERY_MS = 3_000;
 
 export function Cluster() {
-  const { data, error, again } = useGet<ClusterState>("/admin/cluster");
-  useEvery(EVERY_MS, again);
+  const { data, error, renew } = useGet<ClusterState>("/admin/cluster");
+  useEvery(EVERY_MS, renew);
   if (data === undefined) return <Waiting error={error} />;
   if (!data.enabled) {
     return (

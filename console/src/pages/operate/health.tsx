@@ -126,8 +126,8 @@ interface Placed {
 }
 
 function Placement() {
-  const { data, error, again } = useGet<Placed>("/admin/placement");
-  useEvery(EVERY_MS * 2, again);
+  const { data, error, renew } = useGet<Placed>("/admin/placement");
+  useEvery(EVERY_MS * 2, renew);
   if (data === undefined) return <Waiting error={error} />;
   return (
     <>

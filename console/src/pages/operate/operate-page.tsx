@@ -2,6 +2,7 @@
 import { goTo } from "../../lib/router.js";
 import { isOperator, session, type User } from "../../lib/session.js";
 import { useStore } from "../../lib/store.js";
+import { OPERATE_TABS, tabsFor } from "../../shell/page-tabs.js";
 import type { PageProps } from "../../shell/pages.js";
 import { Page } from "../../ui/panel.js";
 import { Tabs } from "../../ui/tabs.js";
@@ -16,36 +17,13 @@ import { Settings } from "./settings.js";
 import { Tenants } from "./tenants.js";
 import { Users } from "./users.js";
 
-type Shown =
-  | "health"
-  | "sessions"
-  | "users"
-  | "keys"
-  | "tenants"
-  | "backups"
-  | "audit"
-  | "cluster"
-  | "settings"
-  | "diagnostics";
-
-const TABS: readonly { readonly id: Shown; readonly label: string; readonly isForOperators?: boolean }[] = [
-  { id: "health", label: "Health" },
-  { id: "sessions", label: "Sessions" },
-  { id: "users", label: "Users" },
-  { id: "keys", label: "API keys" },
-  { id: "tenants", label: "Tenants", isForOperators: true },
-  { id: "backups", label: "Backups" },
-  { id: "audit", label: "Audit trail" },
-  { id: "cluster", label: "Cluster", isForOperators: true },
-  { id: "settings", label: "Settings", isForOperators: true },
-  { id: "diagnostics", label: "Diagnostics", isForOperators: true },
-];
+type Shown = (typeof OPERATE_TABS)[number]["id"];
 
 export function OperatePage({ path, query }: PageProps) {
   const current = useStore(session);
   if (current.state !== "in") return null;
   const { user } = current;
-  const tabs = TABS.filter(({ isForOperators }) => isForOperators !== true || isOperator(user));
+  const tabs = tabsFor<Shown>(OPERATE_TABS, user);
   const shown = tabs.find(({ id }) => id === path[0])?.id ?? "health";
   return (
     <Page title="Operate">

@@ -23,9 +23,9 @@ const SQL =
   "SELECT pid, usename, application_name, client_addr, state, query_start, query FROM pg_stat_activity ORDER BY query_start DESC NULLS LAST";
 
 export function Sessions() {
-  const { data, error, again } = useLoad((signal) => client().query<SessionRow>(SQL, [], { signal }), []);
+  const { data, error, again, renew } = useLoad((signal) => client().query<SessionRow>(SQL, [], { signal }), []);
   const [leaving, setLeaving] = useState<SessionRow | null>(null);
-  useEvery(EVERY_MS, again);
+  useEvery(EVERY_MS, renew);
   const call = (name: "pg_cancel_backend" | "pg_terminate_backend", pid: number, done: string): void => {
     void attempt(() => client().query(`SELECT ${name}($1)`, [pid]), done).then(again);
   };

@@ -109,6 +109,11 @@ function SearchIn({ places, first, query }: SearchInProps) {
         </div>
       )}
       {asked !== null && asked.place === place && <Results {...asked} />}
+      {asked === null && place.kind === "collection" && (
+        <Empty icon="search" title={`Search ${place.name}`}>
+          Write words or a whole question. With a filter alone, every document that it lets through is shown.
+        </Empty>
+      )}
     </Page>
   );
 }
