@@ -94,7 +94,7 @@ export class Partition implements TenantHost {
     readonly config: Config,
     /** Asks the mailbox to flush the shard at the end of this turn. */
     readonly flushSoon: () => void,
-    private readonly shared: ActorShared = sharedByNobody(config),
+    readonly shared: ActorShared = sharedByNobody(config),
     /** Where indexes in memory are saved; null: nowhere. */
     indexDirectory: string | null = null,
     readonly gate = new OutputGate(),

@@ -135,8 +135,8 @@ export async function replaceFileDurably(path: string, text: string): Promise<vo
   await fileDisk.syncDirectory(dirname(path));
 }
 
-/** Puts the names in it on the device. */
-function syncDirectoryNow(path: string): void {
+/** Puts the names in it on the device. Waits for it. */
+export function syncDirectoryNow(path: string): void {
   const directory = fs.openSync(path, "r");
   try {
     fs.fsyncSync(directory);

@@ -14,10 +14,10 @@
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DbError } from "../protocol/errors.js";
 import { sealBytes, unsealBytes } from "../protocol/sealing.js";
-import { writeFileDurably } from "./disk.js";
+import { syncDirectoryNow, writeFileDurably } from "./disk.js";
 import type { ShardIdentity } from "./format.js";
 import { jobPrefix, SHARD_TENANT, tenantOfKey, watchPrefix } from "./keys.js";
 
@@ -218,7 +218,7 @@ export class TenantKeys {
   }
 }
 
-/** Written over first, for what the disk may keep. */
+/** Written over first, for what the disk may keep. On the device when it returns. */
 function wipe(path: string): void {
   const file = openSync(path, "r+");
   try {
@@ -228,6 +228,7 @@ function wipe(path: string): void {
     closeSync(file);
   }
   unlinkSync(path);
+  syncDirectoryNow(dirname(path));
 }
 
 const TENANTS_RECORDS = [jobPrefix(), watchPrefix()];

@@ -1,7 +1,7 @@
 /** Work in a branch that ends meanwhile: nothing is written there, and nobody is told that it was. */
 import t from "tap";
 import type { Partition } from "../../src/actor/partition.js";
-import { inBranch } from "../../src/features/branches/branch-life.js";
+import { endKeys, inBranch } from "../../src/features/branches/branch-life.js";
 import type { Branch } from "../../src/storage/branch-list.js";
 import { endsUndone, isEnding } from "../../src/storage/ending-branches.js";
 import { rowPrefix } from "../../src/storage/keys.js";
@@ -45,4 +45,25 @@ t.test("whatever comes of the work, the end of its branch is told", async (t) =>
   t.ok(isEnding(branch), "an earlier commit ends it");
   endsUndone([branch], 7);
   t.equal(await inBranch(partition, NUMBER, branch, async () => 2), 2, "the log did not take its end");
+});
+
+t.test("a key that cannot be destroyed yet is told of in the server's log", async (t) => {
+  const { tenant } = await open();
+  const { shard, shared } = tenant.partition as Partition;
+  const sealed = Object.create(shard, {
+    options: {
+      value: {
+        ...shard.options,
+        keys: {
+          destroy() {
+            throw new Error("no space left on device");
+          },
+        },
+      },
+    },
+  });
+  const told: unknown[] = [];
+  const warn = (...said: unknown[]): void => void told.push(said);
+  await endKeys({ shard: sealed, shared: { ...shared, indexes: { ...shared.indexes, warn } } }, NUMBER);
+  t.match(told, [[/not destroyed before the next start: Error: no space left/, { tenantNumber: NUMBER }]]);
 });

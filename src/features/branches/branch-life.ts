@@ -31,8 +31,17 @@ export function endBranch(partition: Partition, number: number): void {
   partition.tenant(root).commit(tx);
   branch.endedBy = partition.shard.committedSequence;
   partition.forget(number);
-  // If that fails, the shard has failed, and does it when it is opened again.
-  destroyKeys(partition.shard, number).catch(() => undefined);
+  void endKeys(partition, number);
+}
+
+/** Never rejects: a start of the server destroys the keys of branches that are not there. */
+export async function endKeys(partition: Pick<Partition, "shard" | "shared">, number: number): Promise<void> {
+  try {
+    await destroyKeys(partition.shard, number);
+  } catch (error) {
+    const message = `the data key of a branch that ended is not destroyed before the next start: ${String(error)}`;
+    partition.shared.indexes.warn(message, { tenantNumber: number, indexId: 0 });
+  }
 }
 
 /** Throws conflict where `endBranch` does. */
