@@ -3,14 +3,18 @@
  * is taken and shown again. With PostgreSQL's own defaults.
  */
 export const IGNORED_SETTINGS: Readonly<Record<string, string>> = {
+  // A commit is on disk before it is answered, whatever is asked for.
   array_nulls: "on",
   backslash_quote: "safe_encoding",
+  commit_delay: "0",
+  commit_siblings: "5",
   compute_query_id: "auto",
   constraint_exclusion: "partition",
   cpu_index_tuple_cost: "0.005",
   cpu_operator_cost: "0.0025",
   cpu_tuple_cost: "0.01",
   cursor_tuple_fraction: "0.1",
+  deadlock_timeout: "1s",
   debug_print_plan: "off",
   default_statistics_target: "100",
   default_toast_compression: "pglz",
@@ -80,9 +84,12 @@ export const IGNORED_SETTINGS: Readonly<Record<string, string>> = {
   recursive_worktable_factor: "10",
   seq_page_cost: "1",
   stats_fetch_consistency: "cache",
-  // A commit is on disk before it is answered, whatever is asked for.
   synchronous_commit: "on",
+  tcp_keepalives_count: "0",
+  tcp_keepalives_idle: "0",
+  tcp_keepalives_interval: "0",
   temp_buffers: "8MB",
+  timezone_abbreviations: "Default",
   track_activities: "on",
   track_counts: "on",
   track_functions: "none",
@@ -90,6 +97,7 @@ export const IGNORED_SETTINGS: Readonly<Record<string, string>> = {
   vacuum_cost_delay: "0",
   vacuum_freeze_min_age: "50000000",
   vacuum_freeze_table_age: "150000000",
+  wal_compression: "off",
   work_mem: "4MB",
   xmlbinary: "base64",
 };

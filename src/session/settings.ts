@@ -3,6 +3,8 @@
  * each takes effect, accepts only the value that is in force anyway, or is listed as ignored. Names with a dot are the
  * client's own (`app.user_id`) and hold any text. A transaction's changes are undone when it rolls back.
  */
+
+import { meant } from "../catalog/did-you-mean.js";
 import { sqlError } from "../protocol/errors.js";
 import { IDENTIFIER_BYTES_MAX } from "../protocol/limits.js";
 import type { BoundSet } from "../sql/bind/bound-statement.js";
@@ -62,7 +64,14 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   role: { initial: "none", parse: (value) => value },
   search_path: { initial: "public", parse: (value) => searchPathText(parseSearchPath(value)) },
   session_authorization: { initial: "", parse: (value) => value },
+  // Foreign keys always hold here.
+  session_replication_role: { initial: "origin", parse: onlyValue("origin") },
   // Facts that clients ask for.
+  fsync: { initial: "on", parse: readOnly },
+  in_hot_standby: { initial: "off", parse: readOnly },
+  lc_collate: { initial: "C", parse: readOnly },
+  lc_ctype: { initial: "C", parse: readOnly },
+  wal_level: { initial: "replica", parse: readOnly },
   block_size: { initial: "8192", parse: readOnly },
   data_checksums: { initial: "on", parse: readOnly },
   integer_datetimes: { initial: "on", parse: readOnly },
@@ -330,7 +339,8 @@ function find(name: string): Setting {
 
 function unrecognized(name: string): Error {
   return sqlError("42704", `unrecognized configuration parameter "${name}"`, {
-    hint: `Known: ${Object.keys(SETTINGS).join(", ")}.`,
+    hint: "SHOW ALL lists the settings.",
+    ...meant(name, Object.keys({ ...SETTINGS, ...IGNORED_SETTINGS })),
   });
 }
 
