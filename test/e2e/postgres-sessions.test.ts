@@ -384,3 +384,23 @@ t.test("COPY of CSV with rules: which rows are stored, which fields are NULL, wh
     t.match(fieldsOf((await client.ask("COPY ruled TO STDOUT (FORMAT csv, FORCE_NULL (s))"))[0]!), { C: "0A000" });
   }),
 );
+
+t.test("a wrong COPY is refused before the client is told to send rows", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE refused (a int, b text)");
+    const cases = [
+      ["(c) FROM STDIN", "42703"],
+      ["(a, b, a) FROM STDIN", "42701"],
+      ["FROM STDIN (FORMAT csv, FORMAT csv)", "42601"],
+      ["FROM STDIN WHERE c = 1", "42703"],
+      ["FROM STDIN WHERE a = max(a)", "42803"],
+      ["(c) FROM STDIN (FORMAT csv, HEADER)", "42703"],
+    ] as const;
+    for (const [rest, code] of cases) {
+      const answers = await client.ask(`COPY refused ${rest}`);
+      t.equal(lettersOf(answers), "EZ", rest);
+      t.match(errorIn(answers), { C: code }, rest);
+    }
+    t.same(await rows(client, "SELECT count(*) FROM refused"), [["0"]], "the session goes on");
+  }),
+);

@@ -24,7 +24,13 @@ const written = fc.constantFrom(
 );
 const value = fc.oneof(
   { weight: 4, arbitrary: scalar.map((param) => ({ param })) },
-  { weight: 1, arbitrary: fc.array(fc.constantFrom(1, 2, "a"), { maxLength: 2 }).map((param) => ({ param })) },
+  // Lists of properties are of one type.
+  {
+    weight: 1,
+    arbitrary: fc
+      .oneof(fc.array(fc.constantFrom(1, 2), { maxLength: 2 }), fc.array(fc.constantFrom("a", "b"), { maxLength: 2 }))
+      .map((param) => ({ param })),
+  },
   { weight: 2, arbitrary: written.map((text) => ({ text })) },
 );
 type Written = { readonly param?: unknown; readonly text?: string };

@@ -182,6 +182,8 @@ class ImportRun {
     const row = records === null ? this.jsonRows(reader as LineReader) : this.csvRows(records);
     // What is read goes on in a turn of the tenant's, since the body was waited for.
     await this.request.yieldTurn();
+    // A session's COPY names its columns: what is wrong with it is told before rows come.
+    if (this.options.within !== undefined) this.target = this.targetOf(this.options.columns);
     for await (const piece of pieces) {
       if (this.beginning === "") this.beginning = Buffer.from(piece.subarray(0, BEGINNING_BYTES)).toString("latin1");
       reader.push(piece);
@@ -246,7 +248,12 @@ class ImportRun {
     const { records, within, csv, copy } = this.options;
     const { header, nullText } = csv!;
     let force: ReturnType<typeof forcingOf>;
-    let [isHeader, hasEnded] = [header, false];
+    let [isHeader, hasEnded, hasBegun] = [header, false, false];
+    const begin = (names: readonly string[] | null): void => {
+      hasBegun = true;
+      this.target ??= this.targetOf(names);
+      force = copy && forcingOf(copy, this.names, nullText);
+    };
     return () => {
       // psql also sends the line that ends the rows in a script.
       hasEnded ||= records === undefined && within !== undefined && reader.count === 1 && reader.text(0) === "\\.";
@@ -256,18 +263,14 @@ class ImportRun {
       if (isHeader) {
         isHeader = false;
         const names = this.options.columns ?? Array.from({ length: reader.count }, (_, i) => reader.text(i).trim());
-        this.target = this.targetOf(names);
+        begin(names);
         if (copy?.matchesHeader === true) checkHeader(reader, this.names);
-        force = copy && forcingOf(copy, this.names, nullText);
         return;
       }
-      if (this.target === null) {
-        this.target = this.targetOf(this.options.columns);
-        force = copy && forcingOf(copy, this.names, nullText);
-      }
+      if (!hasBegun) begin(this.options.columns);
       if (isBlank && this.names.length > 1 && records === undefined) return;
       force?.(reader);
-      this.target.csv(reader);
+      this.target!.csv(reader);
     };
   }
 

@@ -2,7 +2,8 @@
  * COPY … FROM STDIN: the import of rows that come as messages. It runs beside the messages that bring them, each of
  * which waits until the import has read what it brought. One per COPY; owned by the session.
  */
-import type { ColumnDef } from "../../catalog/table.js";
+import { missingColumn } from "../../catalog/did-you-mean.js";
+import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
 import { refusedToReader } from "../../session/reader.js";
@@ -105,9 +106,8 @@ export async function copyInFor(wire: WireHost, copy: CopyStatement, isSimple: b
   const all = columnsOf(table.columns, null).map((column) => column.name);
   const columns = copy.columns ?? (all.length === 0 ? null : all);
   const count = columns?.length ?? 0;
-  // Before the client sends: what it would send next is no row.
+  requireColumns(table, columns ?? []);
   forcingOf(copy, columns ?? [], copy.nullText);
-  writeResponse(wire, copy.format === "binary" ? 1 : 0, count);
   const isBinary = copy.format === "binary";
   const records = isBinary
     ? new CopyBinaryReader(columnsOf(table.columns, columns).map(({ type }) => type))
@@ -133,8 +133,20 @@ export async function copyInFor(wire: WireHost, copy: CopyStatement, isSimple: b
     });
     return counts.rows;
   });
+  // Before the client is told to send: what it would send next is no row.
   await copying.begun();
+  writeResponse(wire, isBinary ? 1 : 0, count);
   return copying;
+}
+
+/** Throws 42703 and 42701. */
+function requireColumns(table: TableDef, names: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (!table.columns.some((column) => column.name === name)) throw missingColumn(name, table, null);
+    if (seen.has(name)) throw sqlError("42701", `column "${name}" specified more than once`);
+    seen.add(name);
+  }
 }
 
 /** The error with the place of the data that it is about, in PostgreSQL's words: "COPY t, line 2, column id: …". */

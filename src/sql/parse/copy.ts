@@ -56,7 +56,11 @@ export function parseCopy(text: string): CopyStatement | null {
       hint: "Use psql's \\copy, or COPY … FROM STDIN.",
     });
   }
-  const options = new Map((raw.options ?? []).map(({ DefElem }) => [DefElem.defname, optionValue(DefElem.arg)]));
+  const options = new Map<string, OptionValue>();
+  for (const { DefElem } of raw.options ?? []) {
+    if (options.has(DefElem.defname)) throw sqlError("42601", "conflicting or redundant options");
+    options.set(DefElem.defname, optionValue(DefElem.arg));
+  }
   const format = formatOf(options);
   return {
     direction,
