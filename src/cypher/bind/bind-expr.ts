@@ -236,9 +236,11 @@ function bindCase({ subject, branches, otherwise }: CaseExpr, context: ExprConte
   return Object.freeze({ kind: "case", type: VARIANT, branches: bound, otherwise: rest });
 }
 
-/** `CASE x WHEN null` is never true: nothing equals null. */
+/** `CASE x WHEN null` asks whether x is null, as in Neo4j: LDBC's queries for it need that. */
 function caseCondition(subject: ExprNode | null, when: ExprNode, context: ExprContext): Expr {
-  return subject === null ? bindPredicate(when, context) : compare("=", subject, when, context);
+  if (subject === null) return bindPredicate(when, context);
+  if (when.kind !== "null") return compare("=", subject, when, context);
+  return bindPredicate({ kind: "null-test", operand: subject, negated: false, position: when.position }, context);
 }
 
 function bindMapProjection({ variable, items }: MapProjection, context: ExprContext): Expr {
