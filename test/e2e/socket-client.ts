@@ -54,7 +54,11 @@ export class SocketClient {
         }
         const client = new SocketClient(socket);
         socket.on("data", (more: Buffer) => client.received(more));
-        socket.on("close", () => client.ended(1006, ""));
+        let why = "no close frame came";
+        socket.on("error", (error) => {
+          why = error.message;
+        });
+        socket.on("close", () => client.ended(1006, why));
         if (head.length > end + 4) client.received(head.subarray(end + 4));
         resolve(client);
       };

@@ -151,7 +151,7 @@ t.test("properties and labels are changed, and rows show it", async (t) => {
         "\u001fB\u001f",
         [
           ["y", 2],
-          ["z", [1, "a"]],
+          ["z", ["b", "a"]],
         ],
       ],
     ],
