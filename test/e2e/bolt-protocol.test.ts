@@ -341,3 +341,68 @@ t.test("many rows are sent as the client takes them", async (t) => {
   t.match(after, /tessera_bolt_requests_total\{kind="run",outcome="answered"\} \d+/);
   client.close();
 });
+
+t.test("transactions are listed, and ended from outside", async (t) => {
+  await server.tenant("watched");
+  const mate = { username: "watched-mate", password: "password of mate", roles: ["user"] };
+  await server.expect(201, "POST", "/admin/tenants/watched/users", mate);
+  const boss = { username: "watched-boss", password: "password of boss", roles: ["admin"] };
+  await server.expect(201, "POST", "/admin/tenants/watched/users", boss);
+  const openAs = async (user: string, password: string): Promise<BoltClient> => {
+    const client = await BoltClient.connect(boltPort(server));
+    await client.start([5, 8], { user, password });
+    return client;
+  };
+  const [own, mates, bosses] = [
+    await openAs("watched-user", "password of watched"),
+    await openAs(mate.username, mate.password),
+    await openAs(boss.username, boss.password),
+  ];
+  await own.rows("CREATE (:First)");
+  t.equal((await own.ask(begin({ tx_metadata: { job: "nightly" } }))).kind, "success");
+  t.same(await own.rows("CREATE (:Unseen) RETURN 1"), [[1]]);
+  const listed = "SHOW TRANSACTIONS YIELD username, database, status, metaData, currentQuery ORDER BY username";
+  t.same(await bosses.rows(listed), [
+    ["watched-boss", "default", "Running", {}, listed],
+    ["watched-user", "default", "Running", { job: "nightly" }, ""],
+  ]);
+  t.same(await mates.rows("SHOW TRANSACTIONS YIELD username RETURN username"), [["watched-mate"]], "another's is not");
+  t.same(
+    await mates.ask(run("SHOW TRANSACTIONS")).then(({ data }) => data.fields),
+    [
+      ...["database", "transactionId", "currentQueryId", "connectionId", "clientAddress", "username"],
+      ...["currentQuery", "startTime", "status", "elapsedTime"],
+    ],
+    "Neo4j's columns",
+  );
+  await mates.ask(reset);
+  const ids = "SHOW TRANSACTIONS YIELD transactionId AS id, username AS u WHERE u = 'watched-user' RETURN id";
+  const [[id]] = (await bosses.rows(ids)) as [[string]];
+  t.same(await mates.rows("TERMINATE TRANSACTION $id", { id }), [[id, null, "Transaction not found."]]);
+  t.same(await own.rows("RETURN 2"), [[2]], "so it goes on");
+  t.same(await bosses.rows(`SHOW TRANSACTIONS '${id}' YIELD username`), [["watched-user"]]);
+  t.same(await bosses.rows(`TERMINATE TRANSACTIONS '${id}', 'default-transaction-0-0'`), [
+    [id, "watched-user", "Transaction terminated."],
+    ["default-transaction-0-0", null, "Transaction not found."],
+  ]);
+  t.same(await bosses.rows(ids), []);
+  const ended = await own.ask(run("RETURN 3"));
+  t.equal(codeOf(ended), "Neo.ClientError.Transaction.TransactionTerminated");
+  t.match(ended.data.message, /^The transaction has been terminated\. /);
+  await own.ask(reset);
+  t.same(await own.rows("MATCH (u:Unseen) RETURN count(u)"), [[0]], "nothing of it stays");
+
+  own.send(run(ENDLESS), pull());
+  t.equal((await own.receive())!.kind, "success");
+  const ending = (await bosses.rows(
+    "SHOW TRANSACTIONS YIELD transactionId AS id, currentQuery AS q WHERE q = $q RETURN id",
+    { q: ENDLESS },
+  )) as [[string]];
+  t.match(await bosses.rows("TERMINATE TRANSACTIONS $ids", { ids: ending[0] }), [[/./, "watched-user", /terminated/]]);
+  t.equal(codeOf((await own.receive())!), "Neo.ClientError.Transaction.TransactionTerminated", "what runs ends, too");
+  await own.ask(reset);
+  t.same(await own.rows("RETURN 4"), [[4]], "the session goes on");
+  for (const client of [own, mates, bosses]) client.close();
+  const match = { cypher: "SHOW TRANSACTIONS YIELD username" };
+  t.same((await server.expect(200, "POST", "/v1/graph/match", match)).body.data.rows, [], "another tenant's are not");
+});

@@ -31,7 +31,7 @@ export class Parser extends ShowParser {
     const mode = this.acceptKeyword("EXPLAIN") ? "explain" : this.acceptKeyword("PROFILE") ? "profile" : "run";
     const graph = this.used(true);
     if (graph !== null) this.begin = this.at;
-    const body = this.schemaCommand() ?? this.showCommand() ?? this.query(false);
+    const body = this.schemaCommand() ?? this.showCommand() ?? this.terminateCommand() ?? this.query(false);
     this.accept(";");
     if (this.kind !== "end") throw this.expected("the end of the statement");
     this.checkPatternsPlaced();

@@ -61,7 +61,7 @@ function hintOfShow(listed: string): string {
   if (SHOWN_BY_SQL.has(listed)) return `SHOW ${listed} is SQL. Send it to POST /v1/query/execute.`;
   return (
     SHOWN_ELSEWHERE[listed] ??
-    "In Cypher, SHOW lists INDEXES, CONSTRAINTS, PROCEDURES, FUNCTIONS and SETTINGS. POST /v1/query/execute takes SQL, which lists TABLES, DATABASES and MODELS."
+    "In Cypher, SHOW lists INDEXES, CONSTRAINTS, PROCEDURES, FUNCTIONS, SETTINGS and TRANSACTIONS. POST /v1/query/execute takes SQL, which lists TABLES, DATABASES and MODELS."
   );
 }
 

@@ -1,6 +1,6 @@
 /**
- * SHOW INDEXES, CONSTRAINTS, PROCEDURES, FUNCTIONS, DATABASES, SETTINGS and CURRENT USER, as queries that call the
- * procedure with the same rows. Extended by parser.ts.
+ * SHOW INDEXES, CONSTRAINTS, PROCEDURES, FUNCTIONS, DATABASES, SETTINGS, TRANSACTIONS and CURRENT USER, and TERMINATE
+ * TRANSACTIONS, as queries that call the procedure with the same rows. Extended by parser.ts.
  *
  *   SHOW VECTOR INDEXES YIELD name WHERE name = $n       CALL db.indexes('VECTOR') YIELD name WHERE name = $n
  *   SHOW CONSTRAINTS YIELD * ORDER BY name RETURN name   CALL db.constraints() YIELD * WITH * ORDER BY name RETURN name
@@ -10,6 +10,7 @@ import { ComposedParser } from "./composed-parser.js";
 import { EVERYTHING } from "./composed-queries.js";
 
 const SETTINGS = "dbms.settings";
+const TRANSACTIONS = "dbms.listTransactions";
 
 const LISTS: Readonly<Record<string, string>> = {
   INDEX: "db.indexes",
@@ -25,6 +26,8 @@ const LISTS: Readonly<Record<string, string>> = {
   USER: "dbms.currentUser",
   SETTING: SETTINGS,
   SETTINGS,
+  TRANSACTION: TRANSACTIONS,
+  TRANSACTIONS,
 };
 
 /** Words before INDEXES and CONSTRAINTS, and the part of the type that they choose; null: all. */
@@ -57,6 +60,7 @@ const TYPES: Readonly<Record<string, Readonly<Record<string, string | null>>>> =
   "dbms.procedures": { ALL: null },
   "dbms.functions": { ALL: null, "BUILT IN": null },
   "dbms.settings": {},
+  "dbms.listTransactions": {},
   "dbms.databases": { ALL: null },
   "dbms.defaultDatabase": { DEFAULT: null, HOME: null },
   "dbms.currentUser": { CURRENT: null },
@@ -78,6 +82,18 @@ function inOrder(yields: CallClause["yields"]): Partial<ProjectionClause> {
 }
 
 export abstract class ShowParser extends ComposedParser {
+  /** `TERMINATE TRANSACTIONS 'id', …`; null: it is not there. */
+  protected terminateCommand(): Query | null {
+    const position = this.position();
+    const isOne = this.wordAt(this.at + 1) === "TRANSACTION";
+    if (this.wordAt(this.at) !== "TERMINATE" || (!isOne && this.wordAt(this.at + 1) !== "TRANSACTIONS")) return null;
+    this.at += 2;
+    const ids = this.namedOnes();
+    if (ids === null) throw this.expected("the ids of transactions, as SHOW TRANSACTIONS gives them");
+    const clauses = this.shown({ kind: "call", procedure: "dbms.killTransactions", args: [ids], position });
+    return this.sequence({ kind: "query", parts: [{ clauses, position }], all: false, position }, false);
+  }
+
   /** null: this is no SHOW, or one of what only SQL lists. */
   protected showCommand(): Query | null {
     if (this.wordAt(this.at) !== "SHOW") return null;
@@ -90,7 +106,7 @@ export abstract class ShowParser extends ComposedParser {
     if (listed === 0 && NEED_A_WORD.has(procedure)) return null;
     this.at += listed + 2;
     if (procedure === "dbms.procedures" || procedure === "dbms.functions") this.executable();
-    const named = procedure === SETTINGS ? this.namedSettings() : null;
+    const named = procedure === SETTINGS || procedure === TRANSACTIONS ? this.namedOnes() : null;
     const args: Expr[] = type === null ? [] : [{ kind: "string", value: type, position }];
     if (named !== null) args.push(named);
     const clauses = this.shown({ kind: "call", procedure, args, position });
@@ -98,7 +114,7 @@ export abstract class ShowParser extends ComposedParser {
   }
 
   /** `'name', 'other'`, or a list of names; null: all. */
-  private namedSettings(): Expr | null {
+  private namedOnes(): Expr | null {
     if (this.kind !== "string" && this.kind !== "parameter" && this.kind !== "[") return null;
     const first = this.expression();
     if (first.kind !== "string") return first;

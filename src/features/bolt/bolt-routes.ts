@@ -43,7 +43,7 @@ export const boltHandlers = {
     const { number } = read(body);
     const bolt = sessions.find(request, number);
     if (bolt === null) return { bytes: NOTHING };
-    sessions.remove(number);
+    sessions.remove(request, number);
     await bolt.close(request);
     return { bytes: NOTHING };
   },

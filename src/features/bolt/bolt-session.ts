@@ -17,6 +17,7 @@ import { sessionOptions } from "../../session/session-options.js";
 import { WireClient } from "../postgres/wire-client.js";
 import { bookmarkOf, checkBookmarks, type Position } from "./bookmarks.js";
 import { graphNamed } from "./database-names.js";
+import { LiveBoltSession, type OpenTransaction } from "./live-bolt-session.js";
 import type { RowSink } from "./results.js";
 import { databaseOf, type TransactionOptions, transactionOptions } from "./run-options.js";
 import { Statements } from "./statements.js";
@@ -56,6 +57,9 @@ const FIELD_COUNTS: Readonly<Record<number, number>> = {
   [ASK.logoff]: 0,
 };
 
+/** What goes on with an open transaction. */
+const CONTINUES: ReadonlySet<number> = new Set([ASK.run, ASK.pull, ASK.discard, ASK.commit]);
+
 export class BoltSession implements RowSink {
   readonly session: Session;
   readonly client = new WireClient();
@@ -76,7 +80,10 @@ export class BoltSession implements RowSink {
   private transactionEndsMs = Number.POSITIVE_INFINITY;
   /** Rows of a statement by itself were not pulled in time: told to the client at its next message. */
   private isExpired = false;
-  private restsSinceMs = Date.now();
+  restsSinceMs = Date.now();
+  readonly live: LiveBoltSession;
+  private transactions = 0;
+  open: OpenTransaction | null = null;
   private readonly restMsMax: number;
   /** Why it was ended from outside: told to the client at its next message. */
   ended: DbError | null = null;
@@ -85,6 +92,7 @@ export class BoltSession implements RowSink {
 
   constructor(
     request: Request,
+    number: number,
     readonly options: OpenOptions,
   ) {
     this.session = new Session(request.tenant, {
@@ -97,6 +105,7 @@ export class BoltSession implements RowSink {
     this.username = request.head.username;
     this.tenantName = request.head.tenantId;
     this.restMsMax = request.partition.config.transactions.maxSeconds * 1000;
+    this.live = new LiveBoltSession(this, number, request.head);
     this.statements = new Statements(this);
     this.client.atYield = async () => {
       const waitsMs = Date.now() - this.client.begunMs;
@@ -177,6 +186,7 @@ export class BoltSession implements RowSink {
   private handle(tag: number, fields: Fields): Step {
     if (this.ended !== null && tag !== ASK.goodbye) throw this.ended;
     if (this.isExpired && tag !== ASK.reset && tag !== ASK.goodbye) throw notPulled();
+    if (this.open?.isTerminated === true && CONTINUES.has(tag)) throw terminatedByUser();
     switch (tag) {
       case ASK.run:
         return this.run(fields);
@@ -218,6 +228,7 @@ export class BoltSession implements RowSink {
     const options = this.isOpen ? null : this.begins(extra);
     this.client.begin(this.timeoutMs());
     const graph = options === null ? this.graph : this.graphOf(options.database);
+    if (options !== null) this.opens(graph, options);
     const notifications = options?.notifications ?? this.notifications;
     const began = { text, parameters, graph, database: this.databaseName(graph, options?.database), notifications };
     this.succeed(await this.statements.run(began, options));
@@ -232,6 +243,7 @@ export class BoltSession implements RowSink {
     if (!isInteger(qid)) throw malformed('"qid" has to be an integer');
     this.client.begin(this.timeoutMs());
     const facts = await this.statements.pull(qid, n === -1 ? Number.MAX_SAFE_INTEGER : n, sink);
+    if (!this.isOpen && !this.statements.hasOpen) this.open = null;
     this.succeed(facts);
   }
 
@@ -250,6 +262,7 @@ export class BoltSession implements RowSink {
     this.notifications = options.notifications;
     this.session.begin({ readOnly: options.reads });
     this.isOpen = true;
+    this.opens(this.graph, options);
     this.succeed({ db: this.databaseName(this.graph) });
   }
 
@@ -259,6 +272,14 @@ export class BoltSession implements RowSink {
     const { timeoutMs } = options;
     this.transactionEndsMs = timeoutMs === 0 ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
     return options;
+  }
+
+  private opens(graph: string, { metadata }: TransactionOptions): void {
+    this.open = { count: ++this.transactions, graph, metadata, startedMs: Date.now(), isTerminated: false };
+  }
+
+  get hasResults(): boolean {
+    return this.statements.hasOpen;
   }
 
   private async commit(): Promise<void> {
@@ -281,6 +302,7 @@ export class BoltSession implements RowSink {
     this.statements.closeAll();
     if (this.session.inTransaction) this.session.rollback();
     this.isOpen = false;
+    this.open = null;
     this.isExpired = false;
     this.transactionEndsMs = Number.POSITIVE_INFINITY;
   }
@@ -358,7 +380,9 @@ export class BoltSession implements RowSink {
     this.writer.abandon();
     writeFailure(this.writer, error, this.options.version);
     this.statements.closeAll();
+    if (this.open?.isTerminated === true) this.session.abandon(BY_USER);
     if (!this.isOpen && this.session.inTransaction) this.session.rollback();
+    if (!this.isOpen) this.open = null;
     this.isFailed = true;
     if (isViolation || this.ended !== null) this.note = CLOSES;
   }
@@ -372,6 +396,15 @@ export class BoltSession implements RowSink {
     this.client.cancel(terminated("The transaction has been terminated, because the client has reset the connection."));
   }
 
+  /** TERMINATE TRANSACTIONS: what runs ends at its next checkpoint, and what rests at once. */
+  terminate(): void {
+    this.open!.isTerminated = true;
+    this.client.cancel(terminatedByUser());
+    if (this.client.isAtWork) return;
+    this.statements.closeAll();
+    this.session.abandon(BY_USER);
+  }
+
   /**
    * Ends a transaction whose time is over. Where the client was silent for too long, rows that it did not pull go, too.
    */
@@ -382,6 +415,7 @@ export class BoltSession implements RowSink {
     const isForgotten = (inTransaction || this.statements.hasOpen) && nowMs - this.restsSinceMs >= this.restMsMax;
     if (!isLate && !isForgotten) return;
     this.isExpired = !this.isOpen;
+    this.open = null;
     this.statements.closeAll();
     this.session.abandon("its time is over");
   }
@@ -389,6 +423,7 @@ export class BoltSession implements RowSink {
   end(error: DbError): void {
     this.ended ??= error;
     this.client.cancel(error);
+    this.open = null;
     this.statements.closeAll();
     this.session.abandon(error.message);
   }
@@ -425,4 +460,11 @@ function notPulled(): DbError {
 
 function terminated(message: string): DbError {
   return boltError("cancelled", "Neo.TransientError.Transaction.Terminated", message);
+}
+
+const BY_USER = "Explicitly terminated by the user";
+
+function terminatedByUser(): DbError {
+  const message = `The transaction has been terminated. Retry your operation in a new transaction, and you should see a successful result. ${BY_USER}.`;
+  return boltError("transaction_aborted", "Neo.ClientError.Transaction.TransactionTerminated", message);
 }

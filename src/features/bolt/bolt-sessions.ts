@@ -19,10 +19,11 @@ export class BoltSessions implements PartitionPart {
   open(request: Request, number: number, options: OpenOptions): void {
     const { userId, keyId, tenantId } = request.head;
     // Its end was lost: nobody asks for it any more.
-    this.entries
-      .get(number)
-      ?.bolt.end(new DbError("partition_unavailable", "The session was replaced. Connect again."));
-    const bolt = new BoltSession(request, options);
+    const lost = this.find(request, number);
+    lost?.end(new DbError("partition_unavailable", "The session was replaced. Connect again."));
+    if (lost !== null) request.tenant.liveSessions.delete(lost.live);
+    const bolt = new BoltSession(request, number, options);
+    request.tenant.liveSessions.add(bolt.live);
     this.entries.set(number, { bolt, tenant: request.tenant.number, owner: { userId, keyId, tenantId } });
   }
 
@@ -41,7 +42,9 @@ export class BoltSessions implements PartitionPart {
     return entry?.tenant === request.tenant.number ? entry.bolt : null;
   }
 
-  remove(number: number): void {
+  remove(request: Request, number: number): void {
+    const entry = this.entries.get(number);
+    if (entry !== undefined) request.tenant.liveSessions.delete(entry.bolt.live);
     this.entries.delete(number);
   }
 

@@ -3,6 +3,7 @@ import { boltError } from "../../protocol/bolt/failure-message.js";
 import { type NotificationFilter, notificationFilter } from "../../protocol/bolt/notification-filter.js";
 import type { PackMap } from "../../protocol/bolt/pack-reader.js";
 import type { DbError } from "../../protocol/errors.js";
+import type { VariantMap } from "../../values/variant.js";
 
 export interface TransactionOptions {
   /** "": the default one. */
@@ -11,6 +12,8 @@ export interface TransactionOptions {
   /** Milliseconds; 0: as long as statements may take. */
   readonly timeoutMs: number;
   readonly bookmarks: unknown;
+  /** What the client says about the transaction: SHOW TRANSACTIONS tells it. */
+  readonly metadata: VariantMap;
   readonly notifications: NotificationFilter;
 }
 
@@ -21,7 +24,7 @@ export function transactionOptions(
   notifications: NotificationFilter,
 ): TransactionOptions {
   if (given === undefined || given === null) {
-    return { database: "", reads: false, timeoutMs: 0, bookmarks: null, notifications };
+    return { database: "", reads: false, timeoutMs: 0, bookmarks: null, metadata: new Map(), notifications };
   }
   if (!(given instanceof Map)) throw invalid("The options of a transaction have to be a map.");
   const said: PackMap = given;
@@ -40,8 +43,15 @@ export function transactionOptions(
     reads: mode === "r",
     timeoutMs: timeout,
     bookmarks: said.get("bookmarks"),
+    metadata: metadataOf(said.get("tx_metadata")),
     notifications: notificationFilter(said, notifications),
   };
+}
+
+function metadataOf(given: unknown): VariantMap {
+  if (given === undefined || given === null) return new Map();
+  if (given instanceof Map) return given as VariantMap;
+  throw invalid('"tx_metadata" has to be a map.');
 }
 
 export function databaseOf(name: unknown): string {

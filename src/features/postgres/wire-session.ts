@@ -13,7 +13,6 @@ import { type Answer, STREAMED } from "../../session/answer.js";
 import { expectedError } from "../../session/overrun.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
-import type { LiveSession } from "../../sql/bind/system/system-view.js";
 import type { CopyStatement } from "../../sql/parse/copy.js";
 import type { SessionCommand } from "../../sql/parse/session-command.js";
 import type { LockOwner } from "./advisory-locks.js";
@@ -21,6 +20,7 @@ import { Channels } from "./channels.js";
 import { asSent } from "./client-error.js";
 import { type CopyIn, copyInFor } from "./copy-in.js";
 import { copyOut } from "./copy-out.js";
+import { LiveWireSession } from "./live-wire-session.js";
 import { type Listener, type Notification, noteNotification, type Told } from "./notifications.js";
 import { bindMessage, executeMessage, Portals, parseMessage } from "./portals.js";
 import { SeenCommits } from "./seen-commits.js";
@@ -40,7 +40,7 @@ const LISTENS = "listens";
 /** A channel to the gateway by which messages reach the client at any time. */
 export type Push = (bytes: Uint8Array) => void;
 
-export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
+export class WireSession implements WireHost, Listener, LockOwner {
   readonly session: Session;
   readonly client = new WireClient();
   readonly writer = new MessageWriter();
@@ -62,9 +62,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   private notified: Notification[] = [];
   /** Null: the gateway has not asked for it yet. */
   private pushes: Push | null = null;
-  readonly startedMicros = Date.now() * 1000;
-  readonly user: string;
-  readonly address: string;
+  readonly live: LiveWireSession;
   /** When the last messages were answered; milliseconds since the epoch. */
   idleSinceMs = Date.now();
   /** Why it was ended from outside: told to the client at its next message. */
@@ -83,39 +81,12 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
     });
     for (const [name, value] of startUp.settings) this.session.protocol.setAtStart(name, value);
     this.reported = new ReportedSettings(this.session.settings, startUp);
-    this.user = request.head.username;
-    this.address = request.head.remoteAddress;
+    this.live = new LiveWireSession(this, request.head);
     this.runs = new StatementRuns(this);
     this.seen = new SeenCommits(this.session, { tenant: request.tenant, partition: request.partition });
     this.portals = new Portals(this);
     const notify = (sent: Notification) => noteNotification(this.notified, sent);
     this.client.actions = sessionActions(this, shared, notify, (undo) => this.client.undoes(undo));
-  }
-
-  get application(): string {
-    return this.session.settings.show("application_name");
-  }
-
-  get state(): LiveSession["state"] {
-    if (this.client.isAtWork) return "active";
-    if (!this.session.inTransaction) return "idle";
-    return this.session.status === "failed" ? "idle in transaction (aborted)" : "idle in transaction";
-  }
-
-  get transactionMicros(): number | null {
-    return this.session.inTransaction || this.client.isAtWork ? this.session.startedMicros : null;
-  }
-
-  get changedMicros(): number {
-    return this.client.isAtWork ? (this.statementMicros ?? this.startedMicros) : this.idleSinceMs * 1000;
-  }
-
-  get statement(): string {
-    return this.client.statement;
-  }
-
-  get statementMicros(): number | null {
-    return this.client.begunMs === 0 ? null : this.client.begunMs * 1000;
   }
 
   /** The answer to the start: ParameterStatus messages and ReadyForQuery. */

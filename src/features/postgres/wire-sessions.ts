@@ -38,7 +38,7 @@ export class WireSessions implements PartitionPart {
     const { head } = request;
     const wire = new WireSession(request, number, startUp, this.sharedFor(request));
     const { userId, keyId, tenantId } = head;
-    request.tenant.liveSessions.add(wire);
+    request.tenant.liveSessions.add(wire.live);
     this.entries.set(number, { wire, tenant, owner: { userId, keyId, tenantId } });
     return wire;
   }
@@ -121,7 +121,7 @@ export class WireSessions implements PartitionPart {
 
   remove(request: Request, number: number): void {
     const entry = this.entries.get(number);
-    if (entry !== undefined) request.tenant.liveSessions.delete(entry.wire);
+    if (entry !== undefined) request.tenant.liveSessions.delete(entry.wire.live);
     this.entries.delete(number);
   }
 

@@ -23,7 +23,14 @@ import {
   schemaOid,
 } from "./relation-facts.js";
 import { type ListedRole, listedRoles, usesRoles } from "./role-facts.js";
-import { type DefinedView, definedRelation, liveRelation, type SystemRow, type SystemView } from "./system-view.js";
+import {
+  type DefinedView,
+  definedRelation,
+  type LiveSession,
+  liveRelation,
+  type SystemRow,
+  type SystemView,
+} from "./system-view.js";
 
 const none = () => [];
 const UTF8 = 6;
@@ -248,13 +255,17 @@ function maySee(user: string, { catalog, rights }: Pick<SystemView, "catalog" | 
   return role?.login === true && rights.hasRole(role.id);
 }
 
-/** Sessions of PostgreSQL's protocol; requests of HTTP are over before anybody could look. */
+/** Sessions of PostgreSQL's protocol, which its functions take by their numbers. */
+const ofPostgres = (sessions: Iterable<LiveSession>): readonly LiveSession[] =>
+  [...sessions].filter(({ protocol }) => protocol === "postgresql");
+
+/** Requests of HTTP are over before anybody could look. */
 const pgStatActivity = liveRelation("pg_catalog", "pg_stat_activity", (view) => {
   const { liveSessions, database, locks } = view;
   const waits = new Map(
     [...locks].filter(({ waitsSinceMicros }) => waitsSinceMicros !== null).map((lock) => [lock.pid, lock]),
   );
-  return [...liveSessions].map((session) => ({
+  return ofPostgres(liveSessions).map((session) => ({
     datid: DATABASE_OID,
     datname: database,
     pid: session.number,
@@ -276,7 +287,7 @@ const pgStatActivity = liveRelation("pg_catalog", "pg_stat_activity", (view) => 
 
 /** Of what nobody counts there is nothing to tell. */
 const pgStatDatabase = liveRelation("pg_catalog", "pg_stat_database", ({ liveSessions, database }) => [
-  { datid: DATABASE_OID, datname: database, numbackends: [...liveSessions].length },
+  { datid: DATABASE_OID, datname: database, numbackends: ofPostgres(liveSessions).length },
 ]);
 
 const pgCursors = liveRelation("pg_catalog", "pg_cursors", ({ cursors }) =>

@@ -12,6 +12,7 @@ import { Capability, need } from "../../../query/expr/capability.js";
 import type { EvalContext } from "../../../query/expr/expr.js";
 import { recordRows, type TableFunction, type TableRows } from "../../../query/expr/table-function.js";
 import { recordOf, type SqlType, type Value } from "../../../values/values.js";
+import type { VariantMap } from "../../../values/variant.js";
 import { type Shape, type SystemSchema, systemShapes, usualValue } from "./shapes.js";
 
 /** A session that lasts longer than a request. */
@@ -29,6 +30,23 @@ export interface LiveSession {
   readonly state: "active" | "idle" | "idle in transaction" | "idle in transaction (aborted)";
   /** The statement that runs, or ran last. */
   readonly statement: string;
+  readonly protocol: "postgresql" | "bolt";
+  readonly owner: { readonly userId: string; readonly keyId: string };
+  /** Null: it is in none. */
+  readonly transaction: LiveTransaction | null;
+}
+
+/** What a session is in the middle of. */
+export interface LiveTransaction {
+  /** No other one of the tenant has it. */
+  readonly id: string;
+  /** The graph that it is about, or the tenant. */
+  readonly database: string;
+  /** What the client has said about it. */
+  readonly metadata: VariantMap;
+  readonly status: "Running" | "Blocked" | "Terminated";
+  /** Ends it from outside. Its client is told at its next message. */
+  terminate(): void;
 }
 
 /** A lock that a session holds, or waits for. */
