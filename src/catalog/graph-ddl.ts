@@ -246,14 +246,24 @@ function takenBy(
   graph: GraphTables,
   command: Subject,
   same: string | null,
-  what: string,
+  what: "index" | "constraint",
 ): string | null {
   const { name, ifNotExists } = command;
   const isTaken = name !== null && isNameTaken(editor, graph.nodes, name);
   if (!isTaken && same === null) return null;
-  const message = isTaken ? `relation "${name}" already exists` : `an equivalent ${what} already exists: "${same}"`;
-  if (!ifNotExists) throw sqlError("42P07", message);
+  const [message, detail] = alreadyThere(name, same, what);
+  if (!ifNotExists) throw sqlError("42P07", message, { detail });
   return `${message}, skipping`;
+}
+
+/** As Neo4j's message begins, and what its code ends with: clients look for both. */
+function alreadyThere(name: string | null, same: string | null, what: "index" | "constraint"): [string, string] {
+  if (same !== null && (name === null || name === same)) {
+    return [`An equivalent ${what} already exists: "${same}"`, "EquivalentSchemaRuleAlreadyExists"];
+  }
+  const [one, kind] = what === "index" ? ["an index", "Index"] : ["a constraint", "Constraint"];
+  if (same !== null) return [`There already exists ${one} of the same: "${same}"`, `${kind}AlreadyExists`];
+  return [`There already exists an index or a constraint called "${name}"`, `${kind}WithNameAlreadyExists`];
 }
 
 /** Constraints without an index share the names of indexes. */

@@ -70,7 +70,9 @@ t.test("indexes and constraints are found by name and by what they are of", asyn
     requires: "not-null",
     ifNotExists: false,
   });
-  t.throws(() => apply(shard, catalog, { ...index, name: "must", label: "X" }), { message: /"must" already exists/ });
+  t.throws(() => apply(shard, catalog, { ...index, name: "must", label: "X" }), {
+    message: /^There already exists an index or a constraint called "must"$/,
+  });
   const drop = { kind: "drop graph index", graph: "g", label: null, properties: [], ifExists: false } as const;
   apply(shard, catalog, { ...drop, what: "constraint", name: "must" });
   apply(shard, catalog, { ...drop, what: "index", name: null, label: "Person", properties: ["name"] });

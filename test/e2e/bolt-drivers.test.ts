@@ -280,6 +280,22 @@ t.test("errors have the codes that programs look for", async (t) => {
     await code("CREATE CONSTRAINT one FOR (n:One) REQUIRE n.k IS UNIQUE"),
     "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
   );
+  const schema = "Neo.ClientError.Schema.";
+  t.equal(await code("CREATE CONSTRAINT two FOR (n:One) REQUIRE n.k IS UNIQUE"), `${schema}ConstraintAlreadyExists`);
+  t.equal(await code("CREATE INDEX one FOR (n:One) ON (n.j)"), `${schema}IndexWithNameAlreadyExists`);
+  await driver.executeQuery("CREATE INDEX first FOR (n:One) ON (n.i)");
+  t.equal(await code("CREATE INDEX second FOR (n:One) ON (n.i)"), `${schema}IndexAlreadyExists`);
+  const fulltext = (analyzer: string): Promise<string> =>
+    driver
+      .executeQuery(
+        `CREATE FULLTEXT INDEX IF NOT EXISTS FOR (n:One) ON EACH [n.t] OPTIONS {indexConfig: {\`fulltext.analyzer\`: '${analyzer}'}}`,
+      )
+      .then(
+        () => "none",
+        (error: Error) => error.message,
+      );
+  t.match(await fulltext("cjk"), /no analyzer "cjk".* english, .*standard-no-stop-words/s, "the message lists ours");
+  t.equal(await fulltext("standard-no-stop-words"), "none");
 });
 
 t.test("neo4j:// finds the server by its own address, and big integers are bigint where asked", async (t) => {

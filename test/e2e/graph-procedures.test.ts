@@ -38,7 +38,10 @@ t.test("constraints and indexes", async (t) => {
   t.same(await rows("SHOW RELATIONSHIP PROPERTY EXISTENCE CONSTRAINTS YIELD name"), [["has_since"]]);
   t.same(await rows("SHOW NODE KEY CONSTRAINTS"), []);
   const other = await server.call("POST", "/v1/graph/match", { cypher: "SHOW ROLES" });
-  t.match([other.status, other.body.error.details.hint], [400, /SHOW lists INDEXES, CONSTRAINTS, PROCEDURES/]);
+  t.match(
+    [other.status, other.body.error.details.hint],
+    [400, /INDEXES, CONSTRAINTS, PROCEDURES, FUNCTIONS, SETTINGS and TRANSACTIONS/],
+  );
   t.same(await rows("SHOW CONSTRAINTS YIELD name AS n ORDER BY n SKIP 0 LIMIT 1 WHERE n <> 'x' RETURN n"), [
     ["has_since"],
   ]);
@@ -120,11 +123,9 @@ t.test("the schema, as it is in the rows", async (t) => {
 t.test("the server itself", async (t) => {
   t.same(await rows("CALL db.ping()"), [[true]]);
   t.match(await rows("CALL db.info() YIELD name RETURN name"), [["default"]]);
-  t.match(await rows("CALL dbms.components()"), [
-    ["Neo4j Kernel", [/^5\./], "community"],
-    ["Cypher", [/^\d+$/], ""],
-    ["Tessera", [/^\d+\./], ""],
-  ]);
+  const components = await rows("CALL dbms.components()");
+  t.match(components, [["Neo4j Kernel", [/^5\./], "community"]]);
+  t.equal(components.length, 1, "clients read the only row");
   const listed = (await rows("CALL dbms.procedures() YIELD name, signature, description")) as string[][];
   t.match(
     listed.find(([name]) => name === "db.labels"),

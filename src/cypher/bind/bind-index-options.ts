@@ -58,6 +58,20 @@ export function vectorOptions(
   return { dimensions, metric, m, efConstruction: efConstruction ?? Math.max(64, 2 * m), storage };
 }
 
+/** Neo4j's names of analyzers that do what a configuration of ours does. */
+const ANALYZERS: ReadonlyMap<string, string> = new Map([["standard-no-stop-words", "simple"]]);
+
+/** A configuration of ours, or the analyzer of Neo4j that means it. Throws 22023. */
+function analyzer(option: Option): string {
+  const name = text(option).toLowerCase();
+  const language = ANALYZERS.get(name) ?? name;
+  if (TEXT_SEARCH_CONFIGS.includes(language)) return language;
+  throw sqlError("22023", `there is no analyzer "${name}"`, {
+    position: option.value.position + 1,
+    hint: `There are: ${TEXT_SEARCH_CONFIGS.join(", ")}, and Neo4j's ${[...ANALYZERS.keys()].join(", ")}.`,
+  });
+}
+
 /** `analyzer` (or `language`): a text search configuration, "english" unless told otherwise. */
 export function fulltextOptions(options: Expr | null): TextIndexDef {
   let language = "english";
@@ -65,8 +79,7 @@ export function fulltextOptions(options: Expr | null): TextIndexDef {
     // An index is always consistent here.
     if (option.name === "eventually_consistent" && option.value.kind === "boolean") continue;
     if (option.name !== "analyzer" && option.name !== "language") throw unknown(option);
-    language = text(option);
-    if (!(TEXT_SEARCH_CONFIGS as readonly string[]).includes(language)) refused(option);
+    language = analyzer(option);
   }
   return { language };
 }

@@ -76,6 +76,21 @@ const CALLING_USER: ScalarFunction = Object.freeze({
   apply: ({ user }: { readonly user: string }) => user,
 });
 
+/** Under the name of SHOW CURRENT USER, and the one that older tools of Neo4j call. */
+const currentUser = (name: string, fields: readonly ProcedureField[]): Procedure => ({
+  name,
+  description: "The user who asks.",
+  inputs: [],
+  outputs: fields,
+  rows: (_args, statement) => {
+    const cells: Readonly<Record<string, Expr>> = {
+      ...{ user: call(CALLING_USER, []), username: call(CALLING_USER, []), roles: NONE, flags: NONE },
+      ...{ passwordChangeRequired: variant(false), suspended: variant(false), home: textConst(DEFAULT_GRAPH) },
+    };
+    return tableOf(fields, [fields.map((field) => cells[field.name]!)], statement);
+  },
+});
+
 export const DATABASE_PROCEDURES: readonly Procedure[] = [
   {
     name: "dbms.databases",
@@ -91,14 +106,6 @@ export const DATABASE_PROCEDURES: readonly Procedure[] = [
     outputs: DATABASE_FIELDS,
     rows: (_args, statement) => tableOf(DATABASE_FIELDS, [databaseRow(DEFAULT_GRAPH)], statement),
   },
-  {
-    name: "dbms.currentUser",
-    description: "The user who asks.",
-    inputs: [],
-    outputs: USER_FIELDS,
-    rows: (_args, statement) => {
-      const row = [call(CALLING_USER, []), NONE, variant(false), variant(false), textConst(DEFAULT_GRAPH)];
-      return tableOf(USER_FIELDS, [row], statement);
-    },
-  },
+  currentUser("dbms.currentUser", USER_FIELDS),
+  currentUser("dbms.showCurrentUser", [text("username"), texts("roles"), texts("flags")]),
 ];

@@ -1,7 +1,6 @@
 /**
  * Procedures about the server and about procedures themselves, with the columns of Neo4j that there is something for.
  */
-import { VERSION } from "../../protocol/version.js";
 import { cypherFunctionList, LIST_OF } from "../../query/expr/cypher/registry.js";
 import type { Expr } from "../../query/expr/expr.js";
 import type { Plan } from "../../query/plan/plan.js";
@@ -25,7 +24,6 @@ function rowsOf(
  * Clients compare it with versions of Neo4j to learn what they may send. Bolt tells the same (src/bolt/connection.ts).
  */
 const NEO4J_VERSION = "5.26.0";
-const CYPHER_VERSION = "5";
 
 const COMPONENTS = [text("name"), { name: "versions", type: listOf(STRING) }, text("edition")];
 const INFO = [text("id"), text("name")];
@@ -54,22 +52,12 @@ export function serverProcedures(all: () => readonly Procedure[]): readonly Proc
     },
     {
       name: "dbms.components",
-      description: "The version of Neo4j whose clients may connect, that of Cypher, and the server itself.",
+      description: "The version of Neo4j whose clients may connect.",
       inputs: [],
       outputs: COMPONENTS,
       rows: (_args, statement) => {
-        const row = (name: string, version: string, edition: string): readonly Expr[] => [
-          textConst(name),
-          call(LIST_OF, [textConst(version)]),
-          textConst(edition),
-        ];
-        // Clients read the first one.
-        const rows = [
-          row("Neo4j Kernel", NEO4J_VERSION, "community"),
-          row("Cypher", CYPHER_VERSION, ""),
-          row("Tessera", VERSION, ""),
-        ];
-        return rowsOf(COMPONENTS, rows, statement);
+        const row = [textConst("Neo4j Kernel"), call(LIST_OF, [textConst(NEO4J_VERSION)]), textConst("community")];
+        return rowsOf(COMPONENTS, [row], statement);
       },
     },
     {

@@ -69,6 +69,8 @@ const OF_CODE: Partial<Record<ErrorCode, string>> = {
 export function neo4jCodeOf({ code, details }: DbError): string {
   if (typeof details?.bolt === "string") return details.bolt;
   if (details?.detail === "ProcedureNotFound") return `${CLIENT}Procedure.ProcedureNotFound`;
+  if (typeof details?.detail === "string" && /AlreadyExists$/.test(details.detail))
+    return `${CLIENT}Schema.${details.detail}`;
   const ofCypher = OF_CYPHER[String(details?.type)];
   if (ofCypher !== undefined) return ofCypher;
   const known = OF_SQLSTATE[details?.sqlstate ?? ""] ?? OF_CODE[code];

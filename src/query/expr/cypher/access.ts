@@ -90,9 +90,17 @@ export function matches(text: Variant, pattern: Variant): boolean | null {
 /** Flags of Java that may stand at the beginning and that JavaScript has as well. */
 const LEADING_FLAGS = /^\(\?([imsu]+)\)/;
 
+/** Java takes a backslash before any sign that is no letter; JavaScript before those alone that mean something. */
+const ESCAPED = /\\(.)/gsu;
+const ESCAPABLE = /[\^$\\.*+?()[\]{}|/-]|\w/u;
+
+function unescapedInJava(escaped: string, sign: string): string {
+  return ESCAPABLE.test(sign) ? escaped : sign;
+}
+
 function compilePattern(pattern: string): RegExp {
   const flags = LEADING_FLAGS.exec(pattern);
-  const source = flags === null ? pattern : pattern.slice(flags[0].length);
+  const source = (flags === null ? pattern : pattern.slice(flags[0].length)).replace(ESCAPED, unescapedInJava);
   const wanted = new Set(flags?.[1]);
   wanted.add("u");
   try {
