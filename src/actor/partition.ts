@@ -104,7 +104,7 @@ export class Partition implements TenantHost {
       ...indexes,
       directory: indexDirectory,
       store: shard,
-      keyOf: (tenant) => shard.options.keys?.of(tenant) ?? null,
+      keys: shard.options.keys ?? null,
       durable: () => this.durable(),
     });
     this.openedSequence = shard.appliedSequence;

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Turns } from "../protocol/turns.js";
 import { SPACE, storageIdOf, tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
-import type { DataKey } from "../storage/tenant-keys.js";
+import type { TenantKeys } from "../storage/tenant-keys.js";
 import { DerivedIndex, type IndexPlace, type IndexStore } from "./derived-index.js";
 import { foldWhileSaved, type HeldIndex, hasMore, isBehind, isOfKind, sleeps } from "./held-index.js";
 import type { IndexBody, IndexKind, IndexThreadsElsewhere } from "./index-body.js";
@@ -37,8 +37,8 @@ export interface DerivedIndexesOptions {
   /** Where files are; null: they are not kept. */
   readonly directory: string | null;
   readonly memory: IndexMemory;
-  /** Encrypts the tenant's files; null, or absent: nothing does. */
-  readonly keyOf?: (tenantNumber: number) => DataKey | null;
+  /** Encrypt the tenants' files; null, or absent: nothing does. */
+  readonly keys?: Pick<TenantKeys, "known" | "of"> | null;
   /** Turns of the tenant's own for work in the background. */
   readonly turnsOf: (tenantNumber: number) => Turns;
   /** Resolves when all that was committed so far is on disk. */
@@ -68,7 +68,7 @@ export class DerivedIndexes {
   private isClosing = false;
 
   constructor(private readonly options: DerivedIndexesOptions) {
-    this.folder = new IndexFolder(options.directory, options.keyOf ?? (() => null));
+    this.folder = new IndexFolder(options.directory, options.keys ?? null);
   }
 
   /**
@@ -360,7 +360,7 @@ export class DerivedIndexes {
     const turns = this.turnsOf(held);
     await turns.yieldTurn();
     if (index.state === "opening") {
-      const saved = this.folder.placeOf(index.place);
+      const saved = this.folder.placeToRead(index.place);
       const damaged = (reason: string) => this.options.warn(`${saved?.path}: ${reason}; it is made anew`, index.place);
       await index.open(saved, turns, damaged);
       index.unsaved = index.rowsRead;
@@ -448,8 +448,8 @@ export class DerivedIndexes {
 
   private async save(held: HeldIndex, turns: Turns): Promise<void> {
     const { index } = held;
-    const saved = this.folder.placeOf(index.place);
-    if (saved === null || index.unsaved === 0) return;
+    const saved = index.unsaved === 0 ? null : this.folder.placeToWrite(index.place);
+    if (saved === null) return;
     const { unsaved } = index;
     const content = await index.content(turns);
     held.wake();

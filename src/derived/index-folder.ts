@@ -1,7 +1,7 @@
 /** The files of a partition's indexes in memory, by tenant and index. Owned by derived-indexes.ts. */
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { DataKey } from "../storage/tenant-keys.js";
+import type { TenantKeys } from "../storage/tenant-keys.js";
 import type { SavedIndex } from "./index-file.js";
 
 /** Which index, in a partition. */
@@ -17,14 +17,21 @@ export class IndexFolder {
   /** Null: no files are kept. */
   constructor(
     private readonly directory: string | null,
-    /** Encrypts the tenant's files; null: nothing does. */
-    private readonly keyOf: (tenantNumber: number) => DataKey | null,
+    /** Encrypt the tenants' files; null: nothing does. */
+    private readonly keys: Pick<TenantKeys, "known" | "of"> | null,
   ) {}
 
-  /** Null: no files are kept. */
-  placeOf(name: IndexName): SavedIndex | null {
+  /** Null: no files are kept, or the tenant has no key with which one could have been written. */
+  placeToRead(name: IndexName): SavedIndex | null {
     const path = this.pathOf(name);
-    return path === null ? null : { path, key: this.keyOf(name.tenantNumber) };
+    const key = this.keys?.known(name.tenantNumber) ?? null;
+    return path === null || (this.keys !== null && key === null) ? null : { path, key };
+  }
+
+  /** Null: no files are kept. The tenant's key is made if there is none. */
+  placeToWrite(name: IndexName): SavedIndex | null {
+    const path = this.pathOf(name);
+    return path === null ? null : { path, key: this.keys?.of(name.tenantNumber) ?? null };
   }
 
   private pathOf({ tenantNumber, indexId }: IndexName): string | null {

@@ -2,6 +2,7 @@
 
 import t from "tap";
 import { rowPrefix } from "../../src/storage/keys.js";
+import { DataKey } from "../../src/storage/tenant-keys.js";
 import { applyBacklog } from "../storage/apply-backlog.js";
 import { CountedReads } from "../storage/counted-reads.js";
 import { directory } from "../storage/shards.js";
@@ -105,5 +106,34 @@ t.test("a saved index that a large commit has left behind compares its rows, and
     indexes.endWork();
   }
   t.ok(reads.most > 0 && reads.most <= 256, `${reads.most} operations are read in a turn`);
+  await store.close();
+});
+
+t.test("a key is made for an index that is saved, and for none that is only looked for", async (t) => {
+  const store = await shardWithRows(300);
+  let key: DataKey | null = null;
+  let made = 0;
+  const known = () => key;
+  const of = () => {
+    if (key === null) made++;
+    key ??= new DataKey(TENANT, made, new Uint8Array(32).fill(made));
+    return key;
+  };
+  const files = directory(t);
+  const rowsRead = async () => {
+    const warn = (message: string) => t.fail(message);
+    const indexes = alone({ store, directory: files, keys: { known, of }, warn });
+    indexes.find(PLACE, KIND);
+    await indexes.idle();
+    const before = made;
+    const { rowsRead } = indexes.find(PLACE, KIND)!;
+    await indexes.close();
+    return { rowsRead, before };
+  };
+  t.strictSame(await rowsRead(), { rowsRead: 300, before: 0 });
+  t.equal(made, 1, "its end saves it");
+  t.strictSame(await rowsRead(), { rowsRead: 0, before: 1 }, "the file is read");
+  key = null;
+  t.strictSame(await rowsRead(), { rowsRead: 300, before: 1 }, "without the key there is nothing to read");
   await store.close();
 });

@@ -1,11 +1,20 @@
 /** Work in a branch that ends meanwhile: nothing is written there, and nobody is told that it was. */
 import t from "tap";
-import type { Partition } from "../../src/actor/partition.js";
-import { endKeys, inBranch } from "../../src/features/branches/branch-life.js";
+import { Partition } from "../../src/actor/partition.js";
+import { loadConfig } from "../../src/config/load-config.js";
+import { endBranch, endKeys, inBranch } from "../../src/features/branches/branch-life.js";
+import { loadJobs, putJob } from "../../src/features/jobs/job-records.js";
+import { JOBS } from "../../src/features/jobs/jobs.js";
 import type { Branch } from "../../src/storage/branch-list.js";
 import { endsUndone, isEnding } from "../../src/storage/ending-branches.js";
+import { branchKey } from "../../src/storage/history-keys.js";
 import { rowPrefix } from "../../src/storage/keys.js";
+import { LayeredEngine } from "../../src/storage/layered-engine.js";
+import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
+import { MemoryEngine } from "../../src/storage/memory-engine.js";
+import { Shard } from "../../src/storage/shard.js";
 import { open } from "../conformance/sql-adapter.js";
+import { applyBacklog } from "../storage/apply-backlog.js";
 
 const NUMBER = 2 ** 30;
 
@@ -66,4 +75,25 @@ t.test("a key that cannot be destroyed yet is told of in the server's log", asyn
   const warn = (...said: unknown[]): void => void told.push(said);
   await endKeys({ shard: sealed, shared: { ...shared, indexes: { ...shared.indexes, warn } } }, NUMBER);
   t.match(told, [[/not destroyed before the next start: Error: no space left/, { tenantNumber: NUMBER }]]);
+});
+
+t.test("all of a branch's jobs end with it, however many there are", async (t) => {
+  const layers = new LayeredEngine(new MemoryEngine());
+  const shard = await Shard.open({ engine: layers, layers, log: new MemoryCommitLog() });
+  const partition = new Partition(0, shard, loadConfig({ env: {} }), () => undefined);
+  partition.part(JOBS).queue.begin([], () => undefined);
+  const owner = { userId: "1", username: "ann", tenantId: "acme", roles: ["admin"], readOnly: false };
+  const record = { origin: 7, root: 7, name: "b", createdAt: "then", createdBy: "ann", expiresAtMs: null, start: null };
+  const tx = shard.begin();
+  tx.put(branchKey(NUMBER), Buffer.from(JSON.stringify(record)));
+  for (let job = 0; job < 1_001; job++) putJob(tx, { tenant: NUMBER, kind: "automl", id: `${job}`, owner });
+  putJob(tx, { tenant: 7, kind: "automl", id: "own", owner });
+  tx.commit();
+  shard.flush();
+  await applyBacklog(shard);
+  t.equal(loadJobs(shard, NUMBER).length, 1_001);
+  endBranch(partition, NUMBER);
+  t.strictSame(loadJobs(shard, NUMBER), []);
+  t.equal(loadJobs(shard, 7).length, 1, "the tenant's own stay");
+  await shard.close();
 });

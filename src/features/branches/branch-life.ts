@@ -5,8 +5,9 @@ import type { Branch } from "../../storage/branch-list.js";
 import { destroyKeys } from "../../storage/destroy-keys.js";
 import { branchEnded, isEnding } from "../../storage/ending-branches.js";
 import { branchKey, historyRecordKey } from "../../storage/history-keys.js";
-import { CLEARED, jobsOfTenantPrefix, prefixRange, retiredKey, tenantPrefix } from "../../storage/keys.js";
+import { CLEARED, retiredKey, tenantPrefix } from "../../storage/keys.js";
 import { FEED } from "../feed/feed.js";
+import { replaceJobs } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
 
 /** Ends of one sweep: each is a commit. */
@@ -22,9 +23,7 @@ export function endBranch(partition: Partition, number: number): void {
   const { name, root } = branch;
   silence(partition, number, `the branch "${name}" was deleted`);
   const tx = partition.shard.begin({ isolation: "read committed" });
-  const jobs = tx.scan({ ...prefixRange(jobsOfTenantPrefix(number)), only: "keys" });
-  for (const key of jobs.next(1000).keys) tx.delete(key);
-  jobs.close();
+  replaceJobs(tx, number, []);
   tx.put(retiredKey(root, tenantPrefix(number)), CLEARED);
   tx.delete(historyRecordKey(number));
   tx.delete(branchKey(number));
