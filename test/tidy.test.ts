@@ -163,7 +163,7 @@ t.test("a name is exported once in a folder", async (t) => {
 // The tool that checks the rules between rooms does not read TSX.
 t.test("the console imports itself, the client and its libraries", async (t) => {
   const ALLOWED = [/^clients\/typescript\/src\/index\.js$/, /^console\/src\//];
-  const PACKAGES = /^(?:preact(?:\/hooks)?|@codemirror\/[\w-]+|@lezer\/highlight|d3-force)$/;
+  const PACKAGES = /^(?:preact(?:\/hooks)?|@codemirror\/[\w-]+|@lezer\/highlight|d3-force|hyparquet)$/;
   const IMPORT = /(?:\bfrom |\bimport\(|^import )"([^"]+)"/g;
   const wrong = sources
     .filter(({ path }) => path.startsWith("console/src/"))

@@ -8,6 +8,7 @@ import { ADMIN_PASSWORD, TestServer } from "../e2e/server.js";
 import { branchSteps } from "./branch-steps.js";
 import { type Opened, openConsole, openPage, runText, signIn, withoutBrowser } from "./browser.js";
 import { definitionSteps } from "./definition-steps.js";
+import { linkSteps } from "./link-steps.js";
 import { outageSteps } from "./outage-steps.js";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -452,6 +453,7 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
 
   const tools = { step, page, watch, server, violations, strangers, fits, corpus: CORPUS };
   await definitionSteps(tools);
+  await linkSteps(tools);
   await branchSteps(tools);
   await outageSteps(tools);
 

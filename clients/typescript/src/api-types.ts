@@ -365,17 +365,17 @@ readonly page_size?: string | number | boolean | undefined; }; }; readonly answe
 readonly created_at: string; })[] };
 /** One table: columns, indexes, constraints. */
 "GET /v1/schema/tables/{table}": { readonly sent: { readonly params: { 
-/** A table, or schema.table. */
+/** A table, or schema.table; with a dot in a name: "schema"."ta.ble". */
 readonly table: string | number | boolean; }; }; readonly answer: { readonly name: string; readonly columns: readonly ({ readonly name: string; readonly data_type: string; readonly nullable: boolean; readonly default_value: string | null; readonly is_primary_key: boolean; readonly is_unique: boolean; readonly ordinal_position: number; })[]; readonly indexes: readonly ({ readonly name: string; readonly type: string; readonly columns: readonly (string)[]; readonly is_unique: boolean; readonly is_primary: boolean; 
 /** For a search index (hnsw, text), which is in memory. absent: the first search builds it. opening: its file or the table's rows are being read. linking: some vectors are not linked yet and are compared one by one. Searches find the same in all states. */
 readonly progress?: { readonly state: "absent" | "opening" | "linking" | "ready"; readonly rows_read: number; readonly items: number; readonly items_waiting: number; readonly size_bytes: number; } | undefined; })[]; readonly constraints: readonly ({ readonly name: string; readonly type: string; readonly definition: string; })[]; } };
 /** One table's columns. */
 "GET /v1/schema/tables/{table}/columns": { readonly sent: { readonly params: { 
-/** A table, or schema.table. */
+/** A table, or schema.table; with a dot in a name: "schema"."ta.ble". */
 readonly table: string | number | boolean; }; }; readonly answer: readonly ({ readonly name: string; readonly data_type: string; readonly nullable: boolean; readonly default_value: string | null; readonly is_primary_key: boolean; readonly is_unique: boolean; readonly ordinal_position: number; })[] };
 /** One table's indexes. */
 "GET /v1/schema/tables/{table}/indexes": { readonly sent: { readonly params: { 
-/** A table, or schema.table. */
+/** A table, or schema.table; with a dot in a name: "schema"."ta.ble". */
 readonly table: string | number | boolean; }; }; readonly answer: readonly ({ readonly name: string; readonly type: string; readonly columns: readonly (string)[]; readonly is_unique: boolean; readonly is_primary: boolean; 
 /** For a search index (hnsw, text), which is in memory. absent: the first search builds it. opening: its file or the table's rows are being read. linking: some vectors are not linked yet and are compared one by one. Searches find the same in all states. */
 readonly progress?: { readonly state: "absent" | "opening" | "linking" | "ready"; readonly rows_read: number; readonly items: number; readonly items_waiting: number; readonly size_bytes: number; } | undefined; })[] };

@@ -12,6 +12,11 @@ export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
+/** The user has no right to it. */
+export function isDenied(error: unknown): boolean {
+  return error instanceof TesseraError && error.status === 403;
+}
+
 /** The server, or the tenant, does not answer at present: it starts, is restored or is moved. */
 export function isPassing(error: unknown): boolean {
   return (

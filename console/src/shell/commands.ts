@@ -1,5 +1,6 @@
 /** What the palette offers. */
 import { type CatalogObject, catalog } from "../lib/catalog.js";
+import { idOfRelation } from "../lib/relation-names.js";
 import { goTo } from "../lib/router.js";
 import { signOut, type User } from "../lib/session.js";
 import { nextTheme } from "../lib/theme.js";
@@ -26,7 +27,7 @@ export function commandsFor(user: User, showHelp: () => void): readonly Command[
   );
   // The Data page knows which of them are collections.
   const things = (catalog.get().objects ?? []).filter(isForUsers).map(({ kind, schema, name }): Command => {
-    const shown = schema === "public" ? name : `${schema}.${name}`;
+    const shown = idOfRelation({ schema, name });
     const icon: IconName = kind === "view" ? "view" : "table";
     return {
       ...{ id: `table-${shown}`, title: shown, group: kind === "view" ? "View" : "Table", icon },

@@ -133,6 +133,8 @@ function Shortcuts({ user, onClose }: { readonly user: User; readonly onClose: (
     ["Run all statements", [MOD, "Shift", "Enter"]],
     ["Stop the running statement", [MOD, "."]],
     ["New query", ["Alt", "T"]],
+    ["In a graph or a map: move, larger and smaller", ["↑", "↓", "←", "→", "+", "-"]],
+    ["In a graph: choose the node in the middle, expand it", ["Enter"]],
     ["Move in a result; Enter shows a value", ["↑", "↓", "←", "→"]],
     ["Sort a result by the cell's column", ["s"]],
     ["Copy a cell", [MOD, "C"]],

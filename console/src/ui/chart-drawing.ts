@@ -178,7 +178,7 @@ function drawLine(
   let isDown = false;
   values.forEach((value, index) => {
     if (!Number.isFinite(value)) {
-      isDown = false;
+      isDown &&= data.joinsGaps === true;
       return;
     }
     if (isDown) context.lineTo(x(placeOf(data, index)), y(value));
@@ -233,16 +233,21 @@ export function nearestPoint(
   if (data.x.length === 0 || size.width === 0) return null;
   const { x, y } = scalesOf(size, data);
   const index = "index" in wanted ? wanted.index : indexAt(data, wanted, { x, y });
-  const first = data.series[0]?.values[index] ?? Number.NaN;
+  const first = firstAt(data, index);
   return {
     index,
     left: x(placeOf(data, index)),
     top: Number.isFinite(first) ? y(first) : topOf(data),
     title: xText(data, data.kind === "bar" ? index : placeOf(data, index)),
-    lines: data.series.map(
-      ({ name, values }) => `${name}: ${Number.isFinite(values[index]!) ? format(values[index]!) : "–"}`,
-    ),
+    lines: data.series
+      .filter(({ values }) => data.joinsGaps !== true || Number.isFinite(values[index]!))
+      .map(({ name, values }) => `${name}: ${Number.isFinite(values[index]!) ? format(values[index]!) : "–"}`),
   };
+}
+
+/** Of the first series that has a value there. */
+function firstAt({ series }: ChartData, index: number): number {
+  return series.find(({ values }) => Number.isFinite(values[index]!))?.values[index] ?? Number.NaN;
 }
 
 function indexAt(
@@ -253,7 +258,7 @@ function indexAt(
   let [best, nearest] = [0, Number.POSITIVE_INFINITY];
   data.x.forEach((_, index) => {
     const across = x(placeOf(data, index)) - left;
-    const down = data.kind === "scatter" ? y(data.series[0]?.values[index] ?? Number.NaN) - top : 0;
+    const down = data.kind === "scatter" ? y(firstAt(data, index)) - top : 0;
     const distance = across * across + down * down;
     if (distance < nearest) [best, nearest] = [index, distance];
   });

@@ -22,6 +22,8 @@ export interface ChartData {
   /** Of names, by place. */
   readonly names?: readonly string[];
   readonly series: readonly Series[];
+  /** A line goes on over places that its series does not have. */
+  readonly joinsGaps?: boolean;
 }
 
 interface ChartProps {

@@ -102,7 +102,7 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
         ref={canvas}
         role="img"
         tabIndex={0}
-        aria-label={`A graph of ${model.nodes.length} nodes and ${model.edges.length} relationships. The list beside it names them.`}
+        aria-label={`A graph of ${model.nodes.length} nodes and ${model.edges.length} relationships. Enter chooses the one in the middle, and again expands it. The list beside it names them.`}
         onWheel={(event) => {
           event.preventDefault();
           zoom(Math.exp(-event.deltaY / 400), { left: event.offsetX, top: event.offsetY });
@@ -134,7 +134,11 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
         onDblClick={() => {
           if (hovered !== null) onExpand?.(hovered);
         }}
-        onKeyDown={(event) => moveByKey(event, pan, zoom)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter") moveByKey(event, pan, zoom);
+          else if (selected !== null) onExpand?.(selected);
+          else onSelect(nodeInTheMiddle(model, view.current));
+        }}
       />
       <CanvasTools
         onZoom={zoom}
@@ -168,6 +172,16 @@ function SaveMenu({ canvas, model, colours }: SaveMenuProps) {
     { label: "SVG, all of it", run: () => save("svg") },
   ];
   return <Menu icon="download" label="Save as a picture" kind="plain" isUp entries={entries} />;
+}
+
+function nodeInTheMiddle({ nodes }: GraphModel, { x, y, scale, width, height }: GraphView): GraphNode | null {
+  const [across, down] = [(width / 2 - x) / scale, (height / 2 - y) / scale];
+  let [nearest, least]: [GraphNode | null, number] = [null, Number.POSITIVE_INFINITY];
+  for (const node of nodes) {
+    const distance = Math.hypot(node.x! - across, node.y! - down);
+    if (distance < least) [nearest, least] = [node, distance];
+  }
+  return nearest;
 }
 
 /** The view in which everything is seen. */

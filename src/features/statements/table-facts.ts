@@ -6,6 +6,7 @@ import type { CatalogView } from "../../catalog/catalog-view.js";
 import { meant } from "../../catalog/did-you-mean.js";
 import { foreignKeyText } from "../../catalog/foreign-key-text.js";
 import { isListed } from "../../catalog/graph.js";
+import { parseRelationName } from "../../catalog/relation-names.js";
 import { permissionDenied } from "../../catalog/rights.js";
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";
@@ -110,17 +111,26 @@ function noTable(name: string, catalog: CatalogView): DbError {
 
 function found(request: Request, named: string): { readonly table: TableDef; readonly catalog: CatalogView } {
   const { tenant } = request;
-  const [schema, name] = named.includes(".") ? named.split(".", 2) : [null, named];
   const tx = tenant.partition.shard.begin({ readOnly: true });
   try {
     const catalog = tenant.catalog.view(tx);
-    const table = catalog.table(schema!, name!);
+    const table = catalog.table(null, named) ?? qualifiedTable(catalog, named);
     if (table === null) throw noTable(named, catalog);
     if (rightsOfCaller(request.head)(catalog).hidesMemories(table.id)) throw permissionDenied("table", table.name);
     return { table, catalog };
   } finally {
     tx.rollback();
   }
+}
+
+/** A schema and a name, as they are or in quotes; a dot in quotes belongs to a name. */
+function qualifiedTable(catalog: CatalogView, named: string): TableDef | null {
+  if (named.startsWith('"')) {
+    const { schema, name } = parseRelationName(named);
+    return catalog.table(schema, name);
+  }
+  const dot = named.indexOf(".");
+  return dot < 0 ? null : catalog.table(named.slice(0, dot), named.slice(dot + 1));
 }
 
 function columnsOf(table: TableDef): ColumnInfo[] {

@@ -88,7 +88,9 @@ const IndexInfo = Type.Object({
   ),
 });
 
-const tableName = Type.Object({ table: Type.String({ description: "A table, or schema.table." }) });
+const tableName = Type.Object({
+  table: Type.String({ description: 'A table, or schema.table; with a dot in a name: "schema"."ta.ble".' }),
+});
 
 const flag = (description: string) => Type.Optional(Type.Enum(["true", "false"], { description }));
 

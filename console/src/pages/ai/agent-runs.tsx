@@ -1,4 +1,5 @@
 /** What agents have done: each run, and of one the steps with their tools, arguments, results and times. */
+import { isDenied } from "../../lib/errors.js";
 import { durationText, plural, timeText } from "../../lib/format.js";
 import { useLoad } from "../../lib/load.js";
 import { linkTo } from "../../lib/router.js";
@@ -39,11 +40,13 @@ interface RunRow {
 
 type Trace = RunRow & { readonly persona: string; readonly steps: readonly Step[] };
 
+export const RUNS_TABLE = "_agent_runs";
+
 const COLUMNS = `id, task, status, model, answer, error, (input_tokens + output_tokens)::float8 AS tokens,
   (SELECT coalesce(sum(jsonb_array_length(s->'calls')), 0)::float8 FROM jsonb_array_elements(steps) s) AS calls,
   extract(epoch FROM finished_at - started_at)::float8 * 1000 AS ms, started_at`;
-const LISTED = `SELECT ${COLUMNS} FROM _agent_runs ORDER BY id DESC LIMIT 200`;
-const OPENED = `SELECT ${COLUMNS}, persona, steps FROM _agent_runs WHERE id = $1`;
+const LISTED = `SELECT ${COLUMNS} FROM ${RUNS_TABLE} ORDER BY id DESC LIMIT 200`;
+const OPENED = `SELECT ${COLUMNS}, persona, steps FROM ${RUNS_TABLE} WHERE id = $1`;
 
 interface AgentRunsProps {
   readonly open: string | null;
@@ -53,6 +56,7 @@ interface AgentRunsProps {
 
 export function AgentRuns({ open, version }: AgentRunsProps) {
   const { data, error, again } = useLoad((signal) => client().query<RunRow>(LISTED, [], { signal }), [version]);
+  if (isDenied(error)) return <p class="muted">Traces of agents are shown to those who may read {RUNS_TABLE}.</p>;
   return (
     <>
       {open !== null && <OpenTrace key={open} id={open} />}

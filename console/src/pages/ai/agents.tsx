@@ -11,7 +11,7 @@ import { ActionDialog } from "../../ui/dialog.js";
 import { TextArea } from "../../ui/field.js";
 import { ListPanel } from "../../ui/list-table.js";
 import { quotedName } from "../query/sidebar.js";
-import { AgentRuns } from "./agent-runs.js";
+import { AgentRuns, RUNS_TABLE } from "./agent-runs.js";
 
 interface Agent {
   readonly name: string;
@@ -20,8 +20,6 @@ interface Agent {
   readonly tools: unknown;
   readonly instructions: string | null;
 }
-
-const RUNS_TABLE = "_agent_runs";
 
 /** `run`: the one whose trace is open. */
 export function Agents({ run }: { readonly run: string | null }) {

@@ -158,6 +158,11 @@ function Detail({ kind, name, things, isLoading, onChanged }: DetailProps) {
   useEffect(() => {
     if (isElsewhere) location.replace(linkOf(thing));
   }, [isElsewhere]);
+  // It may have been made since the list was loaded. Asked once: it may also not be there at all.
+  const isNew = things !== undefined && thing === undefined;
+  useEffect(() => {
+    if (isNew) onChanged();
+  }, [isNew]);
   if (isElsewhere || (things === undefined && isLoading)) return <Busy />;
   if (kind === "table" || kind === "view")
     return <TableDetail name={name} isView={kind === "view"} onChanged={onChanged} />;

@@ -1,5 +1,6 @@
 /** Statements that make and change definitions, from what forms hold. Pure. */
-import { quotedName } from "../query/sidebar.js";
+import { relationOfId } from "../../lib/relation-names.js";
+import { quotedName, tableName } from "../query/sidebar.js";
 import { named } from "./table-facts.js";
 
 export interface ColumnDraft {
@@ -78,8 +79,7 @@ export function indexStatement(table: string, { kind, columns, language, metric,
 
 /** An index is in the schema of its table. */
 export function indexDropStatement(table: string, index: string): string {
-  const dot = table.indexOf(".");
-  return `DROP INDEX ${named(dot < 0 ? index : `${table.slice(0, dot)}.${index}`)}`;
+  return `DROP INDEX ${tableName({ schema: relationOfId(table).schema, name: index })}`;
 }
 
 export type PolicyCommand = "ALL" | "SELECT" | "INSERT" | "UPDATE" | "DELETE";

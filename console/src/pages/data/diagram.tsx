@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { plural } from "../../lib/format.js";
 import { useLoad } from "../../lib/load.js";
+import { idOfRelation } from "../../lib/relation-names.js";
 import { linkTo } from "../../lib/router.js";
 import { client } from "../../lib/session.js";
 import { Button } from "../../ui/button.js";
@@ -53,7 +54,7 @@ async function loadSchema(signal: AbortSignal): Promise<Schema> {
 }
 
 function idOf(schema: string, table: string): string {
-  return schema === "public" ? table : `${schema}.${table}`;
+  return idOfRelation({ schema, name: table });
 }
 
 function schemaOf(columns: readonly ColumnRow[], keys: readonly KeyRow[]): Schema {

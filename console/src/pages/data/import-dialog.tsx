@@ -70,6 +70,8 @@ export function ImportDialog({ file: dropped, onClose, onDone }: ImportDialogPro
   useEffect(() => {
     if (file === null) return;
     setTable(tableNameOf(file.name));
+    setPreview(null);
+    setError(null);
     previewOf(file).then(setPreview, setError);
   }, [file]);
   const run = async (): Promise<void> => {
@@ -123,7 +125,9 @@ export function ImportDialog({ file: dropped, onClose, onDone }: ImportDialogPro
           </div>
           {preview !== null && (
             <div class="import-preview">
-              <h3>The first rows, with guessed types</h3>
+              <h3>
+                {preview.rows.length === 0 ? "The columns, with their types" : "The first rows, with guessed types"}
+              </h3>
               <div class="import-grid">
                 <DataGrid label="The first rows" columns={preview.columns} rows={preview.rows} />
               </div>

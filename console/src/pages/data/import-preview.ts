@@ -34,10 +34,12 @@ export function tableNameOf(name: string): string {
 const BYTES_READ = 64 * 1024;
 const ROWS_SHOWN = 30;
 
-/** Null for files whose beginning tells nothing: Parquet has its description at the end. */
+/** Null for files that cannot be imported. */
 export async function previewOf(file: File): Promise<Preview | null> {
   const format = formatOf(file.name);
-  if (format === null || format.path === "parquet") return null;
+  if (format === null) return null;
+  // Its reader is larger than this page.
+  if (format.path === "parquet") return (await import("./parquet-preview.js")).parquetPreview(file, ROWS_SHOWN);
   const text = await file.slice(0, BYTES_READ).text();
   const isWhole = file.size <= BYTES_READ;
   if (format.path === "ndjson") return ofLines(isWhole ? text : text.slice(0, text.lastIndexOf("\n")));

@@ -1,4 +1,5 @@
 /** A table as the server describes it, and statements that change its rows. */
+import { relationOfId } from "../../lib/relation-names.js";
 import { client } from "../../lib/session.js";
 import { quotedName, tableName } from "../query/sidebar.js";
 
@@ -61,9 +62,7 @@ export function loadTable(name: string, signal: AbortSignal): Promise<TableFacts
 
 /** As the list names it: with its schema unless that is public. */
 export function named(name: string): string {
-  const dot = name.indexOf(".");
-  if (dot < 0) return quotedName(name);
-  return tableName({ schema: name.slice(0, dot), name: name.slice(dot + 1) });
+  return tableName(relationOfId(name));
 }
 
 /** A statement with the values of its parameters. */

@@ -1,6 +1,7 @@
 /** What a tenant keeps, by kind. */
 import { bytesText, plural, shortCount } from "../../lib/format.js";
 import { type Loaded, useLoad } from "../../lib/load.js";
+import { idOfRelation } from "../../lib/relation-names.js";
 import { linkTo } from "../../lib/router.js";
 import { client } from "../../lib/session.js";
 
@@ -106,7 +107,7 @@ function ofRelation(
   points: ReadonlySet<string>,
 ): DataThing | null {
   if (schema === "public" && points.has(name)) return null;
-  const shown = schema === "public" ? name : `${schema}.${name}`;
+  const shown = idOfRelation({ schema, name });
   const isView = relation === "v" || relation === "m";
   const kind = isView ? "view" : schema === "public" && documents.has(name) ? "collection" : "table";
   const counted = rows === null || isView ? "" : plural(rows, kind === "table" ? "row" : "document");

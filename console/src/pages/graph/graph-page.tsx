@@ -45,23 +45,25 @@ export function GraphPage({ query }: PageProps) {
   }
   const names = data.graphs.map(({ name }) => name);
   const name = names.includes(query.graph ?? "") ? query.graph! : names[0]!;
-  return <GraphWalk key={name} name={name} names={names} label={query.label ?? ""} />;
+  return <GraphWalk key={name} name={name} names={names} query={query} />;
 }
 
 interface GraphWalkProps {
   readonly name: string;
   readonly names: readonly string[];
-  readonly label: string;
+  readonly query: PageProps["query"];
 }
 
-function GraphWalk({ name, names, label: first }: GraphWalkProps) {
+const LIMIT = "1000";
+
+function GraphWalk({ name, names, query }: GraphWalkProps) {
   const reader = useRef(new GraphReader(name)).current;
   const labels = useLoad((signal) => reader.labels(signal), [name]);
   const [model, setModel] = useState(() => new GraphModel());
   const [version, setVersion] = useState(0);
-  const [label, setLabel] = useState(first);
-  const [limit, setLimit] = useState("1000");
-  const [filter, setFilter] = useState("");
+  const [label, setLabel] = useState(query.label ?? "");
+  const [limit, setLimit] = useState(LIMITS.some(([each]) => each === query.most) ? query.most! : LIMIT);
+  const [filter, setFilter] = useState(query.where ?? "");
   const [selected, setSelected] = useState<GraphNode | null>(null);
   const [start, setStart] = useState<GraphNode | null>(null);
   const [marked, setMarked] = useState<ReadonlySet<number>>(new Set());
@@ -80,15 +82,28 @@ function GraphWalk({ name, names, label: first }: GraphWalkProps) {
     setBusy(false);
     return found;
   };
-  const begin = (): void => {
+  // What is shown, and not what has been typed since.
+  const shown = useRef<Readonly<Record<string, string | undefined>>>({});
+  const select = (node: GraphNode | null): void => {
+    setSelected(node);
+    replacePlace(["graph"], { ...shown.current, node: node === null ? undefined : String(node.id) });
+  };
+  /** With the node of that id chosen, which may not be among the first ones. */
+  const begin = async (id?: number): Promise<void> => {
     const made = new GraphModel();
     setModel(made);
-    setSelected(null);
     setMarked(new Set());
-    replacePlace(["graph"], { graph: name, label: label === "" ? undefined : label });
-    void grow(reader.beginning(label, filter, Number(limit)), made);
+    shown.current = addressOf(name, label, filter.trim(), limit);
+    select(null);
+    await grow(reader.beginning(label, filter, Number(limit)), made);
+    if (id === undefined) return;
+    if (made.node(id) === undefined) await grow(reader.neighbours(id), made);
+    select(made.node(id) ?? null);
   };
-  useEffect(begin, []);
+  useEffect(() => {
+    const id = Number(query.node ?? Number.NaN);
+    void begin(Number.isInteger(id) ? id : undefined);
+  }, []);
   const findWay = async (to: GraphNode): Promise<void> => {
     const found = await grow(reader.way(start!.id, to.id));
     const path = found[0] as { readonly nodes: readonly { readonly id: number }[] } | undefined;
@@ -98,7 +113,7 @@ function GraphWalk({ name, names, label: first }: GraphWalkProps) {
   return (
     <div class="graph-page">
       <h1 class="unseen">Graph</h1>
-      <Form class="graph-bar" onSubmit={() => begin()}>
+      <Form class="graph-bar" onSubmit={() => void begin()}>
         {names.length > 1 && (
           <Select
             label="Graph"
@@ -129,47 +144,89 @@ function GraphWalk({ name, names, label: first }: GraphWalkProps) {
         </Button>
         <StyleSelects style={style} />
         {(isBusy || style.isBusy) && <span class="muted">Loading …</span>}
-        {start !== null && <Badge tone="accent">From {captionOf(start)}: choose the other end</Badge>}
-        {marked.size > 0 && (
-          <>
-            <Badge tone="accent">{plural(marked.size, "node")} on the way</Badge>
-            <Button kind="quiet" onClick={() => setMarked(new Set())}>
-              Clear
-            </Button>
-          </>
-        )}
+        <Marks start={start} marked={marked} onClear={() => setMarked(new Set())} />
       </Form>
       <div class="graph-view">
         <GraphCanvas
           model={model}
           version={version}
           selected={selected}
-          onSelect={setSelected}
+          onSelect={select}
           onExpand={(node) => void grow(reader.neighbours(node.id))}
           marked={marked}
           styled={style.found}
         />
         <Legend model={model} groups={style.groups} />
-        <NodePanel model={model} node={selected} onSelect={setSelected} facts={factsOf(selected, style)}>
+        <NodePanel model={model} node={selected} onSelect={select} facts={factsOf(selected, style)}>
           {selected !== null && (
-            <>
-              <Button icon="plus" disabled={isBusy} onClick={() => void grow(reader.neighbours(selected.id))}>
-                Expand
-              </Button>
-              {start === null || start === selected ? (
-                <Button onClick={() => setStart(selected)}>Way from here</Button>
-              ) : (
-                <Button kind="primary" disabled={isBusy} onClick={() => void findWay(selected)}>
-                  Way to here
-                </Button>
-              )}
-              <Button kind="quiet" onClick={() => setSelected(null)}>
-                All nodes
-              </Button>
-            </>
+            <NodeActions
+              {...{ node: selected, start, isBusy, onStart: setStart }}
+              onExpand={() => void grow(reader.neighbours(selected.id))}
+              onWay={() => void findWay(selected)}
+              onClose={() => select(null)}
+            />
           )}
         </NodePanel>
       </div>
     </div>
+  );
+}
+
+/** What is as usual is not said. */
+function addressOf(graph: string, label: string, where: string, most: string) {
+  const told = (value: string, usual: string) => (value === usual ? undefined : value);
+  return { graph, label: told(label, ""), where: told(where, ""), most: told(most, LIMIT) };
+}
+
+interface MarksProps {
+  readonly start: GraphNode | null;
+  readonly marked: ReadonlySet<number>;
+  readonly onClear: () => void;
+}
+
+/** Where a way begins, and how many nodes the one that was found has. */
+function Marks({ start, marked, onClear }: MarksProps) {
+  return (
+    <>
+      {start !== null && <Badge tone="accent">From {captionOf(start)}: choose the other end</Badge>}
+      {marked.size > 0 && (
+        <>
+          <Badge tone="accent">{plural(marked.size, "node")} on the way</Badge>
+          <Button kind="quiet" onClick={onClear}>
+            Clear
+          </Button>
+        </>
+      )}
+    </>
+  );
+}
+
+interface NodeActionsProps {
+  readonly node: GraphNode;
+  readonly start: GraphNode | null;
+  readonly isBusy: boolean;
+  readonly onStart: (node: GraphNode) => void;
+  readonly onExpand: () => void;
+  readonly onWay: () => void;
+  readonly onClose: () => void;
+}
+
+function NodeActions({ node, start, isBusy, onStart, onExpand, onWay, onClose }: NodeActionsProps) {
+  return (
+    <>
+      <Button icon="plus" disabled={isBusy} onClick={onExpand}>
+        Expand
+      </Button>
+      {start === null || start === node ? (
+        <Button onClick={() => onStart(node)}>Way from here</Button>
+      ) : (
+        <Button kind="primary" disabled={isBusy} onClick={onWay}>
+          Way to here
+        </Button>
+      )}
+      <Button kind="quiet" onClick={onClose}>
+        All nodes
+      </Button>
+    </>
   );
 }

@@ -5,6 +5,7 @@ import { cellText, isNumeric, numberOf, plural } from "../../lib/format.js";
 import { Chart, type ChartData, type ChartKind } from "../../ui/chart.js";
 import { Select } from "../../ui/field.js";
 import { Empty } from "../../ui/notice.js";
+import { SERIES_MAX, splitRows } from "./chart-split.js";
 import type { List } from "./run.js";
 import { histogramOf } from "./summarize.js";
 
@@ -30,16 +31,17 @@ const KINDS: readonly (readonly [Kind, string])[] = [
 
 export function ChartView({ columns, rows, count }: ChartViewProps) {
   const numeric = columns.flatMap((column, i) => (isChartable(column, i, rows) ? [i] : []));
-  const [chosen, setChosen] = useState<{ kind?: Kind; x?: number; y?: number }>({});
+  const [chosen, setChosen] = useState<{ kind?: Kind; x?: number; y?: number; by?: number }>({});
   const first = choiceFor(columns, rows, count, numeric);
   const x = Math.min(chosen.x ?? first.x, columns.length - 1);
   const y = numeric.includes(chosen.y ?? -1) ? chosen.y! : (numeric.findLast((i) => i !== x) ?? numeric[0]);
   const kind = chosen.kind ?? first.kind;
-  const data = useMemo(
-    () => (y === undefined ? null : dataOf({ kind, x, y, columns, rows, count })),
-    [kind, x, y, columns, rows, count],
+  const by = kind === "histogram" || (chosen.by ?? columns.length) >= columns.length ? null : chosen.by!;
+  const drawn = useMemo(
+    () => (y === undefined ? null : dataOf({ kind, x, y, by, columns, rows, count })),
+    [kind, x, y, by, columns, rows, count],
   );
-  if (data === null) {
+  if (drawn === null) {
     return (
       <Empty icon="chart" title="No column has numbers">
         A chart needs at least one.
@@ -66,9 +68,22 @@ export function ChartView({ columns, rows, count }: ChartViewProps) {
           options={named.filter(([i]) => numeric.includes(Number(i)))}
           onChange={(now) => setChosen({ ...chosen, y: Number(now) })}
         />
+        {kind !== "histogram" && (
+          <Select
+            label="Split by"
+            value={by === null ? "" : String(by)}
+            options={[["", "Nothing"], ...named.filter(([i]) => Number(i) !== x && Number(i) !== y)]}
+            onChange={(now) => setChosen({ ...chosen, by: now === "" ? columns.length : Number(now) })}
+          />
+        )}
+        {drawn.distinct > SERIES_MAX && (
+          <p class="muted">
+            The {SERIES_MAX} most frequent of {plural(drawn.distinct, "value")}.
+          </p>
+        )}
         {kind !== "histogram" && count > shown && <p class="muted">The first {plural(shown, "row")}.</p>}
       </div>
-      <Chart label={`${columns[y!]!.name} by ${columns[x]!.name}`} data={data} />
+      <Chart label={`${columns[y!]!.name} by ${columns[x]!.name}`} data={drawn.chart} />
     </div>
   );
 }
@@ -101,36 +116,43 @@ interface Chosen extends ChartViewProps {
   readonly kind: Kind;
   readonly x: number;
   readonly y: number;
+  /** The column that splits the values into several series. */
+  readonly by: number | null;
 }
 
-function dataOf({ kind, x, y, columns, rows, count }: Chosen): ChartData {
+interface Drawn {
+  readonly chart: ChartData;
+  /** Values of the column that splits. */
+  readonly distinct: number;
+}
+
+function dataOf({ kind, x, y, by, columns, rows, count }: Chosen): Drawn {
   const name = columns[y]!.name;
   if (kind === "histogram") {
-    const numbers = rows.slice(0, count).map((row) => numberOf(row[y]));
-    const finite = numbers.filter((value) => Number.isFinite(value));
-    const [least, most] = finite.reduce(
-      ([a, b], value) => [Math.min(a, value), Math.max(b, value)],
-      [Infinity, -Infinity],
-    );
-    const bars = finite.length === 0 ? [] : histogramOf(finite, least!, most!, HISTOGRAM_BARS);
-    const places = bars.map((_, i) => i);
-    const values = bars.map((bar) => bar.count);
-    return {
-      kind: "bar",
-      x: places,
-      xKind: "name",
-      names: bars.map(({ label }) => label),
-      series: [{ name: "rows", values }],
-    };
+    return { chart: histogramChart(rows.slice(0, count).map((row) => numberOf(row[y]))), distinct: 0 };
   }
   const taken = rows.slice(0, Math.min(count, kind === "bar" ? BARS_MAX : POINTS_MAX));
-  const series = [{ name, values: taken.map((row) => numberOf(row[y])) }];
-  const across = taken.map((row) => row[x]);
+  const split = by === null ? null : splitRows({ rows: taken, x, y, by, isEachRow: kind === "scatter" });
+  const series = split?.series ?? [{ name, values: taken.map((row) => numberOf(row[y])) }];
+  const across = split?.across ?? taken.map((row) => row[x]);
+  const drawn = { kind, series, joinsGaps: split !== null };
+  const distinct = split?.distinct ?? 0;
   if (TIME.test(columns[x]!.data_type)) {
-    return { kind, x: across.map((value) => Date.parse(String(value))), xKind: "time", series };
+    return { chart: { ...drawn, x: across.map((value) => Date.parse(String(value))), xKind: "time" }, distinct };
   }
   const numbers = across.map(numberOf);
   if (kind !== "bar" && numbers.every((value) => Number.isFinite(value)))
-    return { kind, x: numbers, xKind: "number", series };
-  return { kind, x: taken.map((_, i) => i), xKind: "name", names: across.map(cellText), series };
+    return { chart: { ...drawn, x: numbers, xKind: "number" }, distinct };
+  return { chart: { ...drawn, x: across.map((_, i) => i), xKind: "name", names: across.map(cellText) }, distinct };
+}
+
+function histogramChart(numbers: readonly number[]): ChartData {
+  const finite = numbers.filter((value) => Number.isFinite(value));
+  const [least, most] = finite.reduce(
+    ([a, b], value) => [Math.min(a, value), Math.max(b, value)],
+    [Infinity, -Infinity],
+  );
+  const bars = finite.length === 0 ? [] : histogramOf(finite, least, most, HISTOGRAM_BARS);
+  const series = [{ name: "rows", values: bars.map((bar) => bar.count) }];
+  return { kind: "bar", x: bars.map((_, i) => i), xKind: "name", names: bars.map(({ label }) => label), series };
 }

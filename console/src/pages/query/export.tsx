@@ -43,7 +43,7 @@ async function parquetOf({ statement, parameters }: Run): Promise<Blob> {
   if (Object.keys(parameters).length > 0) {
     throw new Error("An export as Parquet takes no parameters: write their values into the statement.");
   }
-  const query = { query: statement.text, format: "parquet" };
+  const query = { sql: statement.text, format: "parquet" };
   return (await client().fetch("GET", "/v1/data/export", { query })).blob();
 }
 

@@ -56,8 +56,10 @@ export function QueryPage({ path, query }: PageProps) {
 function nameTab(): void {
   const { current } = kept().tabs.get();
   const { path, query } = place.get();
-  const isNamed = path[1] === current && Object.keys(query).length === 0;
-  if (!isNamed) replacePlace(["query", current]);
+  const isStatement = query.sql !== undefined || query.cypher !== undefined;
+  // Another tab begins with its table.
+  const view = isStatement ? query.view : undefined;
+  if (isStatement || path[1] !== current) replacePlace(["query", current], { view });
 }
 
 /** The place of a character that the server counts from 1, in UTF-16. */

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { countText, durationText, plural } from "../../lib/format.js";
 import { lazy } from "../../lib/lazy.js";
+import { place, replacePlace } from "../../lib/router.js";
 import { keptStore, useStore } from "../../lib/store.js";
 import { Badge, Button } from "../../ui/button.js";
 import { DataGrid } from "../../ui/data-grid.js";
@@ -25,7 +26,9 @@ const Summaries = lazy(async () => (await import("./summaries.js")).Summaries);
 const summariesShown = keptStore("query.summaries", false);
 
 export function Result({ work, run }: { readonly work: TabWork; readonly run: Run | null }) {
-  const [view, setView] = useState<ResultView>("table");
+  const { path, query } = useStore(place);
+  const view = query.view ?? "table";
+  const setView = (id: ResultView): void => replacePlace(path, { ...query, view: id === "table" ? undefined : id });
   const hasSummaries = useStore(summariesShown);
   if (run === null) {
     return (
@@ -46,7 +49,7 @@ export function Result({ work, run }: { readonly work: TabWork; readonly run: Ru
     ...(hasVectors ? [{ id: "map" as const, label: "Map" }] : []),
     { id: "json" as const, label: "JSON" },
   ];
-  const shown = (view === "graph" && !hasGraph) || (view === "map" && !hasVectors) ? "table" : view;
+  const shown = views.find(({ id }) => id === view)?.id ?? "table";
   return (
     <div class="result">
       <div class="result-head">

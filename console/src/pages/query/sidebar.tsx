@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { type CatalogObject, catalog } from "../../lib/catalog.js";
 import { clockText, durationText, plural } from "../../lib/format.js";
+import { idOfRelation } from "../../lib/relation-names.js";
 import { useStore } from "../../lib/store.js";
 import { Busy, Button } from "../../ui/button.js";
 import { FilterInput } from "../../ui/field.js";
@@ -103,7 +104,7 @@ export function tableName({ schema, name }: { readonly schema: string; readonly 
 
 function ObjectEntry({ object }: { readonly object: CatalogObject }) {
   const [isOpen, setOpen] = useState(false);
-  const shown = object.schema === "public" ? object.name : `${object.schema}.${object.name}`;
+  const shown = idOfRelation(object);
   return (
     <>
       <div class="side-row">

@@ -1,7 +1,7 @@
 /** Maps of collections, of vectors and of documents; what a search has found stands out. */
 import { useMemo } from "preact/hooks";
-import { catalog } from "../../lib/catalog.js";
-import { useGet } from "../../lib/load.js";
+import { catalog, loadCatalog } from "../../lib/catalog.js";
+import { useGet, useLoad } from "../../lib/load.js";
 import { goTo } from "../../lib/router.js";
 import { client } from "../../lib/session.js";
 import { useStore } from "../../lib/store.js";
@@ -69,6 +69,9 @@ function openRows(name: string, rows: readonly MapRow[]): void {
 export function DocumentsMap({ name, found }: CollectionMapProps) {
   const { objects } = useStore(catalog);
   const columns = objects?.find((one) => one.schema === "public" && one.name === name)?.columns;
+  // The collection may have been made since the catalog was loaded.
+  const isUnknown = objects !== null && columns === undefined;
+  const { isLoading } = useLoad(async () => (isUnknown ? loadCatalog() : undefined), [name, isUnknown]);
   const source = useMemo(() => {
     const vector = columns?.find(({ type }) => type.startsWith("vector"));
     if (columns === undefined || vector === undefined) return null;
@@ -80,7 +83,7 @@ export function DocumentsMap({ name, found }: CollectionMapProps) {
   const idPlace = source === null ? 0 : source.idPlace;
   const isMarked = useMarked(found, idPlace);
   const near = useMemo(() => (source === null ? null : nearIn(name, source.vector, source.idPlace)), [name, source]);
-  if (objects === null) return <Busy />;
+  if (objects === null || (isUnknown && isLoading)) return <Busy />;
   if (source === null) return <Empty icon="vector" title="No field of these documents is embedded" />;
   return <VectorMap source={source} {...(near && { near })} {...(isMarked && { isMarked })} />;
 }

@@ -76,6 +76,7 @@ function SearchIn({ places, first, query }: SearchInProps) {
       [place.kind]: place.name,
       q: text === "" ? undefined : text,
       filter: filter === "" ? undefined : filter,
+      view: query.view,
     });
   };
   const names = places.map(({ kind, name }): [string, string] => [
@@ -108,7 +109,7 @@ function SearchIn({ places, first, query }: SearchInProps) {
           <CollectionMap key={place.name} name={place.name} />
         </div>
       )}
-      {asked !== null && asked.place === place && <Results {...asked} />}
+      {asked !== null && asked.place === place && <Results {...asked} query={query} />}
       {asked === null && place.kind === "collection" && (
         <Empty icon="search" title={`Search ${place.name}`}>
           Write words or a whole question. With a filter alone, every document that it lets through is shown.
@@ -123,7 +124,14 @@ function isAsked({ kind }: Place, text: string | undefined): boolean {
   return text !== undefined && (kind === "collection" || text !== "");
 }
 
-function Results({ place, text, filter }: { readonly place: Place; readonly text: string; readonly filter: string }) {
+interface ResultsProps {
+  readonly place: Place;
+  readonly text: string;
+  readonly filter: string;
+  readonly query: PageProps["query"];
+}
+
+function Results({ place, text, filter, query }: ResultsProps) {
   const { data, error, isLoading } = useLoad<Answer>(
     async (signal) => {
       const condition = filter.trim() === "" ? undefined : (JSON.parse(filter) as Record<string, unknown>);
@@ -133,7 +141,9 @@ function Results({ place, text, filter }: { readonly place: Place; readonly text
     },
     [place, text, filter],
   );
-  const [view, setView] = useState<"hits" | "map">("hits");
+  const view = query.view === "map" ? "map" : "hits";
+  const setView = (id: "hits" | "map"): void =>
+    replacePlace(["search"], { ...query, view: id === "hits" ? undefined : id });
   const PlaceMap = place.kind === "vectors" ? CollectionMap : DocumentsMap;
   const found = useMemo(() => new Set(data?.hits.map(({ id }) => id)), [data]);
   if (error !== null) return <Failure error={error} />;
