@@ -151,6 +151,37 @@ t.test("grouping sets and ordered sets", (t) =>
   ]),
 );
 
+const SHUFFLED = "(select (i::bigint * 7919 % 50021)::int as v from generate_series(0, 50020) i) s";
+
+t.test("ordered sets of more numbers than are sorted at once, and of special ones", (t) =>
+  checkStatements(t, [
+    [
+      `select percentile_cont(array[0, 0.25, 0.9375, 1]) within group (order by v), percentile_disc(array[0.1, 0.5]) within group (order by v desc), percentile_disc(0.5) within group (order by v) filter (where v >= 40000), mode() within group (order by v / 10) from ${SHUFFLED}`,
+      ["{0,12505,46893.75,50020}|{45018,25010}|45010|0"],
+    ],
+    [
+      `select percentile_disc(array[0, 0.5, 0.9, 1]) within group (order by x), percentile_disc(array[0, 0.1, 1]) within group (order by x desc) from (select case when v < 20 then 'NaN' when v < 40 then '-Infinity' when v < 60 then null else v::float8 - 25000.5 end as x from ${SHUFFLED}) f`,
+      ["{-Infinity,39.5,20039.5,NaN}|{NaN,20039.5,-Infinity}"],
+    ],
+    [
+      `select v % 2 as half, percentile_disc(0.5) within group (order by v) from ${SHUFFLED} group by 1 order by 1`,
+      ["0|25010", "1|25009"],
+    ],
+    [
+      "select percentile_disc(0) within group (order by x), percentile_disc(1) within group (order by x desc) from (values ('-0'::float8), (0)) z(x)",
+      ["-0|0"],
+    ],
+    [
+      "select percentile_disc(array[0, 0.5, 1]) within group (order by x), mode() within group (order by x desc) from (values (9223372036854775807), (-9223372036854775807), (3), (9223372036854775806), (3)) b(x)",
+      ["{-9223372036854775807,3,9223372036854775807}|3"],
+    ],
+    [
+      "select percentile_cont(0.5) within group (order by null::float8), mode() within group (order by 1.50)",
+      ["∅|1.50"],
+    ],
+  ]),
+);
+
 t.test("aggregates and windows over a small table", (t) =>
   checkStatements(t, [
     ["create table t (a int, b int, c text)"],

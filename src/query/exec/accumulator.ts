@@ -11,6 +11,7 @@ import type { HashKey } from "../expr/compare.js";
 import type { Predicate, SlotOf } from "../expr/compile.js";
 import { compileExpr } from "../expr/compile.js";
 import type { AggregateFunction, Batch, Evaluate } from "../expr/expr.js";
+import { exprEquals, isVolatile } from "../expr/walk.js";
 import type { AggregateCall, SortKey } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
@@ -19,7 +20,7 @@ import { emptyColumns } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
 import type { Chunk } from "./segments/chunk.js";
 import { compileAll, compileCondition, EMPTY_ROW, type EvaluateAll } from "./slots.js";
-import { comparisonCost, type RowOrderOf, rowOrderOf, sortRows } from "./sort-rows.js";
+import { comparisonCost, type RowOrderOf, rowOrderOf, sortNumbers, sortRows } from "./sort-rows.js";
 import type { SentState } from "./threads/read-threads.js";
 import { bytesOf, sumOfBytes } from "./value-bytes.js";
 
@@ -111,6 +112,7 @@ const keepsInput = (fn: AggregateFunction) => fn.keepsInput ?? KEEPS_INPUT.has(f
 export function compileAccumulator(call: AggregateCall, slotOf: SlotOf): AccumulatorProgram {
   const { open } = call.fn;
   if (open !== undefined) return (context) => compileAccumulator({ ...call, fn: open(context) }, slotOf)(context);
+  if (isSortedByItself(call)) return compileSorted(call, slotOf);
   if (call.distinct || call.orderBy.length > 0 || call.direct !== undefined) return compileCollected(call, slotOf);
   const { fn } = call;
   if (call.filter !== null || call.args.length > 1) {
@@ -353,5 +355,115 @@ class Collected implements Accumulator {
     const { state } = group;
     if (direct === null) return this.made === null ? fn.result(state) : this.made.of(number, state);
     return fn.result(state, group.direct ?? direct.map((arg) => arg(EMPTY_ROW, 0, this.context)));
+  }
+}
+
+/** Percentiles and the like: one argument, which is also all that the rows are ordered by. */
+function isSortedByItself({ fn, args, orderBy, distinct }: AggregateCall): boolean {
+  const [arg] = args;
+  if (!fn.strict || fn.resultInTurns !== undefined || distinct || args.length !== 1 || orderBy.length !== 1)
+    return false;
+  return exprEquals(arg!, orderBy[0]!.expr) && !isVolatile(arg!);
+}
+
+/** Types whose values are numbers in their usual order. A bigint holds what a number cannot. */
+const NUMBER_TYPES = new Set(["int2", "int4", "int8", "float4", "float8"]);
+
+/** A number in a list that grows, in the two arrays that it is sorted in, and in the list of the state. */
+const SORTED_NUMBER_BYTES = 40;
+
+interface SortedProgram {
+  readonly fn: AggregateFunction;
+  readonly arg: Evaluate;
+  /** Of ordered-set aggregates. */
+  readonly direct: readonly Evaluate[] | null;
+  readonly filter: Predicate | null;
+  readonly isNumber: boolean;
+  readonly descending: boolean;
+  readonly orderOf: RowOrderOf;
+}
+
+function compileSorted(call: AggregateCall, slotOf: SlotOf): AccumulatorProgram {
+  const [arg] = call.args;
+  const program: SortedProgram = {
+    fn: call.fn,
+    arg: compileExpr(arg!, slotOf),
+    direct: call.direct?.map((expr) => compileExpr(expr, slotOf)) ?? null,
+    filter: compileCondition(call.filter, slotOf),
+    isNumber: NUMBER_TYPES.has(arg!.type.name),
+    descending: call.orderBy[0]!.descending,
+    orderOf: rowOrderOf(call.orderBy),
+  };
+  return (context) => new SortedValues(program, context);
+}
+
+interface SortedGroup {
+  values: Value[];
+  direct: readonly Value[] | null;
+  /** Numbers of which equal ones are the same: not −0, which keeps its place among zeros, and no bigint. */
+  areNumbers: boolean;
+  /** After all rows. */
+  state: unknown;
+}
+
+class SortedValues implements Accumulator {
+  private readonly groups: SortedGroup[] = [];
+
+  constructor(
+    private readonly program: SortedProgram,
+    private readonly context: ExecContext,
+  ) {}
+
+  addGroup(): void {
+    this.groups.push({ values: [], direct: null, areNumbers: this.program.isNumber, state: undefined });
+  }
+
+  add(batch: Batch, groupOf: ArrayLike<number>): number {
+    const { context } = this;
+    const { filter, arg, direct } = this.program;
+    let bytes = 0;
+    for (let row = 0; row < batch.length; row++) {
+      const group = this.groups[groupOf[row]!]!;
+      if (direct !== null) group.direct ??= direct.map((expr) => expr(batch, row, context));
+      if (filter !== null && !filter(batch, row, context)) continue;
+      const value = arg(batch, row, context);
+      if (value === null) continue;
+      if (group.areNumbers && (typeof value !== "number" || Object.is(value, -0))) group.areNumbers = false;
+      bytes += typeof value === "number" ? SORTED_NUMBER_BYTES : SET_ENTRY_BYTES + bytesOf(value);
+      group.values.push(value);
+    }
+    return bytes;
+  }
+
+  prepareResult(number: number): void | Promise<void> {
+    const group = this.groups[number]!;
+    const { values } = group;
+    group.values = [];
+    if (group.areNumbers) {
+      const last = this.program.descending ? values.length - 1 : null;
+      const sorted = sortNumbers(this.context, values as number[]);
+      return after(sorted, (numbers) =>
+        this.step(group, numbers.length, last === null ? (i) => numbers[i]! : (i) => numbers[last - i]!),
+      );
+    }
+    const cost = comparisonCost([values], values.length);
+    const order = sortRows(this.context, values.length, this.program.orderOf([values]), cost);
+    return after(order, (rows) => this.step(group, rows.length, (i) => values[rows[i]!]!));
+  }
+
+  private step(group: SortedGroup, count: number, valueAt: (i: number) => Value): void | Promise<void> {
+    const { fn } = this.program;
+    group.state = fn.init();
+    const step = (i: number): void => {
+      group.state = fn.step(group.state, valueAt(i));
+    };
+    return inTurns(this.context, count, step, () => undefined);
+  }
+
+  result(number: number): Value {
+    const { fn, direct } = this.program;
+    const group = this.groups[number]!;
+    if (direct === null) return fn.result(group.state);
+    return fn.result(group.state, group.direct ?? direct.map((arg) => arg(EMPTY_ROW, 0, this.context)));
   }
 }
