@@ -22,7 +22,8 @@ export class Watch {
     readonly server: TestServer,
   ) {
     page.on("console", (message) => {
-      if (message.type() === "error" || message.type() === "warning") this.faults.push(message.text());
+      if (message.type() === "error" || message.type() === "warning")
+        this.faults.push(`${message.text()} ${message.location().url}`);
     });
     page.on("pageerror", (error) => this.faults.push(String(error)));
     page.on("dialog", (dialog) => {

@@ -238,7 +238,8 @@ t.test("a key with a budget", async (t) => {
   const batch = {
     statements: [{ sql: "UPDATE many SET i = i WHERE i = 2" }, { sql: "SELECT i, repeat('x', 99) FROM many" }],
   };
-  const batched = await server.call("POST", "/v1/query/batch", batch, { token: bytes });
+  const batched = await server.call("POST", "/v1/query/execute/batch", batch, { token: bytes });
+  t.not(batched.status, 404, "the door is there");
   t.notMatch(JSON.stringify(batched.body), /x{99}/);
   for (const path of ["/v1/subscribe?table=many", "/v1/subscribe?sql=SELECT%201", "/v1/listen?channel=x"]) {
     t.equal((await server.call("GET", path, undefined, { token: bytes })).status, 403, path);
