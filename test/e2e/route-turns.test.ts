@@ -137,6 +137,7 @@ t.test("large documents", { skip: only !== undefined && only !== "large document
 
 /** By the type in a procedure's signature. */
 const LARGE_INPUTS: Readonly<Record<string, () => unknown>> = {
+  "LIST<STRING>": () => Array.from({ length: 10_000 }, (_, i) => `text ${i}`),
   STRING: () => "text ".repeat(CHARACTERS / 5),
   INTEGER: () => 2_000_000_000,
   BOOLEAN: () => true,
