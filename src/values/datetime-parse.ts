@@ -253,14 +253,14 @@ class Reading {
 
   /** Fields of a date with a separator, in the order of the text. */
   separated(first: string, middle: string, last: string): void {
-    if (this.hasDate || this.month !== null || this.day !== null || this.year !== null) this.fail();
+    if (this.hasAny) this.fail();
     if (!/\d/.test(middle)) this.setMonth(monthOf(middle.toLowerCase()));
     for (const field of [first, middle, last]) if (/\d/.test(field)) this.number(field);
   }
 
   /** The day of a year; or, where a time is due, HHMMSS with three digits of a fraction. */
   yearAndDay(year: string, day: string): void {
-    if (this.timeNext || this.hasWholeDate || this.kind.startsWith("time ") || this.kind === "time") {
+    if (this.isTimeDue || this.isTimeOfDay) {
       this.clockDigits(year, day);
       return;
     }
@@ -289,11 +289,9 @@ class Reading {
 
   /** YYYYMMDD, YYMMDD, HHMMSS, HHMM, or one field of a date. */
   digits(digits: string, fraction: string): void {
-    const isTime = this.timeNext || this.kind.startsWith("time ") || this.kind === "time" || fraction !== "";
-    const { length } = digits;
-    if (this.timeNext || this.hasWholeDate) this.clockDigits(digits, fraction);
-    else if (length >= 6 && !this.hasAny) {
-      if (isTime) this.clockDigits(digits, fraction);
+    if (this.isTimeDue) this.clockDigits(digits, fraction);
+    else if (digits.length >= 6 && !this.hasAny) {
+      if (this.isTimeOfDay || fraction !== "") this.clockDigits(digits, fraction);
       else this.setDate(digits.slice(0, -4), Number(digits.slice(-4, -2)), digits.slice(-2));
     } else if (fraction !== "") this.fail();
     else this.number(digits);
@@ -325,6 +323,15 @@ class Reading {
       this.year = null;
       this.setYear(digits);
     } else this.day = Number(digits);
+  }
+
+  private get isTimeOfDay(): boolean {
+    return this.kind === "time" || this.kind === "time with time zone";
+  }
+
+  /** What comes now can be no part of a date. */
+  private get isTimeDue(): boolean {
+    return this.timeNext || this.hasWholeDate;
   }
 
   private get hasAny(): boolean {

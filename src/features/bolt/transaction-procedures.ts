@@ -94,10 +94,8 @@ function listing(count: number): TableFunction {
     returns: rowOf(COLUMNS.map(([field]) => field)),
     strict: false,
     open: (context, [given = null]) => {
-      const wanted = given === null ? null : idsIn(given);
-      const listed = need(context, TRANSACTIONS)().filter(
-        ({ transaction }) => wanted === null || wanted.includes(transaction.id),
-      );
+      const wanted = given === null ? null : new Set(idsIn(given));
+      const listed = need(context, TRANSACTIONS)().filter(({ transaction }) => wanted?.has(transaction.id) ?? true);
       return recordRows(listed.map((running) => COLUMNS.map(([, cell]) => cell(running) as Value)));
     },
   };
@@ -113,9 +111,9 @@ const TERMINATE: TableFunction = {
   returns: rowOf(ENDED),
   strict: false,
   open: (context, [given = null]) => {
-    const all = need(context, TRANSACTIONS)();
+    const byId = new Map(need(context, TRANSACTIONS)().map((running) => [running.transaction.id, running]));
     const rows = idsIn(given).map((id) => {
-      const found = all.find(({ transaction }) => transaction.id === id);
+      const found = byId.get(id);
       if (found === undefined) return [id, null, "Transaction not found."];
       if (found.transaction.status === "Terminated") {
         return [id, found.session.user, "Unable to terminate terminating transactions."];

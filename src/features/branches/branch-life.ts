@@ -7,7 +7,6 @@ import { branchEnded, isEnding } from "../../storage/ending-branches.js";
 import { branchKey, historyRecordKey } from "../../storage/history-keys.js";
 import { CLEARED, retiredKey, tenantPrefix } from "../../storage/keys.js";
 import { FEED } from "../feed/feed.js";
-import { replaceJobs } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
 
 /** Ends of one sweep: each is a commit. */
@@ -23,7 +22,6 @@ export function endBranch(partition: Partition, number: number): void {
   const { name, root } = branch;
   silence(partition, number, `the branch "${name}" was deleted`);
   const tx = partition.shard.begin({ isolation: "read committed" });
-  replaceJobs(tx, number, []);
   tx.put(retiredKey(root, tenantPrefix(number)), CLEARED);
   tx.delete(historyRecordKey(number));
   tx.delete(branchKey(number));

@@ -103,14 +103,13 @@ export async function copyInFor(wire: WireHost, copy: CopyStatement, isSimple: b
   if (table === null)
     throw sqlError("42P01", `relation "${schema === null ? "" : `${schema}.`}${name}" does not exist`);
   // A header's names do not matter, unless it must match.
-  const all = columnsOf(table.columns, null).map((column) => column.name);
+  const all = columnsOf(table, null).map((column) => column.name);
   const columns = copy.columns ?? (all.length === 0 ? null : all);
   const count = columns?.length ?? 0;
-  requireColumns(table, columns ?? []);
   forcingOf(copy, columns ?? [], copy.nullText);
   const isBinary = copy.format === "binary";
   const records = isBinary
-    ? new CopyBinaryReader(columnsOf(table.columns, columns).map(({ type }) => type))
+    ? new CopyBinaryReader(columnsOf(table, columns).map(({ type }) => type))
     : copy.format === "text"
       ? copyTextReader(copy)
       : null;
@@ -139,16 +138,6 @@ export async function copyInFor(wire: WireHost, copy: CopyStatement, isSimple: b
   return copying;
 }
 
-/** Throws 42703 and 42701. */
-function requireColumns(table: TableDef, names: readonly string[]): void {
-  const seen = new Set<string>();
-  for (const name of names) {
-    if (!table.columns.some((column) => column.name === name)) throw missingColumn(name, table, null);
-    if (seen.has(name)) throw sqlError("42701", `column "${name}" specified more than once`);
-    seen.add(name);
-  }
-}
-
 /** The error with the place of the data that it is about, in PostgreSQL's words: "COPY t, line 2, column id: …". */
 function withContext(error: unknown, table: string): unknown {
   if (!(error instanceof DbError) || error.details?.line === undefined) return error;
@@ -161,11 +150,12 @@ function withContext(error: unknown, table: string): unknown {
   });
 }
 
-function columnsOf(all: readonly ColumnDef[], names: readonly string[] | null): readonly ColumnDef[] {
+function columnsOf(table: TableDef, names: readonly string[] | null): readonly ColumnDef[] {
+  const all = table.columns;
   if (names === null) return all.filter((column) => !column.generatedSql);
   return names.map((name) => {
     const column = all.find((each) => each.name === name);
-    if (column === undefined) throw sqlError("42703", `column "${name}" does not exist`, { column: name });
+    if (column === undefined) throw missingColumn(name, table, null);
     return column;
   });
 }
