@@ -28,6 +28,7 @@ export interface AskedOfFolder extends FolderQuestion {
 export const FOLDERS = {
   first: ["written.json", "questions.json"],
   second: ["second-written.json", "second-questions.json"],
+  third: ["third-written.json", "third-questions.json"],
 } as const;
 
 export async function askFolder(which: keyof typeof FOLDERS): Promise<AskedOfFolder[]> {

@@ -109,13 +109,14 @@ ${table("| confidence | answers | wrong |", "|---|--:|--:|", calibration)}
 interface AskedFolders {
   readonly first: readonly AskedOfFolder[];
   readonly second: readonly AskedOfFolder[];
+  readonly third: readonly AskedOfFolder[];
 }
 
 async function askFolders(): Promise<AskedFolders> {
-  return { first: await askFolder("first"), second: await askFolder("second") };
+  return { first: await askFolder("first"), second: await askFolder("second"), third: await askFolder("third") };
 }
 
-function folderPage({ first, second }: AskedFolders): string {
+function folderPage({ first, second, third }: AskedFolders): string {
   const line = (name: string, asked: readonly AskedOfFolder[], isHeldBack: boolean) => {
     const some = asked.filter((one) => one.isHeldBack === isHeldBack);
     const count = (isAnswerable: boolean, outcome: string) =>
@@ -128,8 +129,9 @@ function folderPage({ first, second }: AskedFolders): string {
   return `Over a folder of 200 documents (\`test/quality/folder\`: 35 written by hand, the others from lists, many of which
 differ from others in a field or two), as a chat answers: ${first.length} questions, 15 of which the documents do not
 answer. The second folder has 20 other documents in place of the 35, and ${second.length} questions, 20 of which they do
-not answer. Right is the sentence that says it with its file as the citation. The questions were written before the
-rules were changed; of those that nobody looked at, the counts alone were seen (of the first folder two refusals, too).
+not answer. The third has 20 others with tables and lists, and ${third.length} questions, 13 of which they do not
+answer. Right is the sentence that says it with its file as the citation. The questions were written before the rules
+were changed; of those that nobody looked at, the counts alone were seen (of the first folder two refusals, too).
 \`node dist/bench/quality/run-quality.js answers\` renews this part.
 
 ${table(
@@ -140,6 +142,8 @@ ${table(
     line("first folder, never looked at", first, true),
     line("second folder, looked at while the rules were made", second, false),
     line("second folder, never looked at", second, true),
+    line("third folder, looked at while the rules were made", third, false),
+    line("third folder, never looked at", third, true),
   ],
 )}
 `;

@@ -2,6 +2,7 @@
  * What kind of thing a question asks for, and whether a sentence has one that the question does not have itself: a
  * length, a time, an age, a number, a name. Used by `best-sentence.ts`; stateless.
  */
+import { englishStem } from "../values/stemmer.js";
 
 const NUMBER_WORD =
   "(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|" +
@@ -59,7 +60,7 @@ const WEIGHT =
 /** The last: whether a sentence without one can be an answer all the same. */
 const KINDS: readonly (readonly [asks: RegExp, has: (text: string, question: string) => boolean, can: boolean])[] = [
   [
-    /\bhow much (?:does|do|did|is|was|are|will)\b.*\bcosts?\b|\bhow expensive\b|\bwhat (?:does|do|did|will)\b.*\bcosts?\b/i,
+    /\bhow much (?:does|do|did|is|was|are|will)\b.*\bcosts?\b|\bhow expensive\b|\bwhat (?:does|do|did|will|must)\b.*\b(?:costs?|pays?)\b(?! for\W*$)/i,
     (text) => MONEY.test(text),
     false,
   ],
@@ -85,6 +86,13 @@ export function hasKind(sentence: string, question: string): "yes" | "no" | "nev
   const [, has, can] = kind;
   return has(withoutEcho(sentence, question), question) ? "yes" : can ? "no" : "never";
 }
+
+/** "Students: 45 euros" says what they pay, by the stems of such words; of other questions it says nothing. */
+export function pricesSaid(sentence: string, question: string): readonly string[] {
+  return /\bwhat\b|\bhow (?:much|expensive)\b/i.test(question) && MONEY.test(sentence) ? PRICES : [];
+}
+
+const PRICES = "pay cost price fee fine fare charge".split(" ").map((word) => englishStem(word));
 
 /** The number of "LX-110" answers no question about the LX-110. */
 function withoutEcho(sentence: string, question: string): string {

@@ -5,7 +5,7 @@
  */
 import type { Turns } from "../protocol/turns.js";
 import { englishStem } from "../values/stemmer.js";
-import { hasKind, saysWho } from "./answer-kinds.js";
+import { hasKind, pricesSaid, saysWho } from "./answer-kinds.js";
 import { cosine, type EmbedTexts } from "./likeness.js";
 import {
   countedOf,
@@ -175,27 +175,31 @@ interface Split {
   readonly place: number;
 }
 
-/** The sentences of all passages; the words of each passage, and those of what it is about. */
+/** The sentences of all passages; the words of each passage, those of what it is about, and those of its tables. */
 async function splitPassages(passages: readonly Passage[], turns: Turns) {
   const split: Split[] = [];
   const around: Set<string>[] = [];
   const topics: Set<string>[] = [];
+  const tables: Set<string>[] = [];
   for (const [place, { text, about, title }] of passages.entries()) {
     const all = stemsOf(about);
     const topic = stemsOf(about);
+    const table = new Set<string>();
     topics.push(topic);
+    tables.push(table);
     for (const sentence of await sentencesOf(text, turns)) {
       if (isSame(sentence.text, title)) continue;
       const stems = stemsOf(sentence.text);
       const isFirst = split.at(-1)?.place !== place && text.length <= SHORT_PASSAGE;
       if (isFirst) for (const stem of stems) topic.add(stem);
       for (const stem of stems) all.add(stem);
+      if (isRow(sentence.text)) for (const stem of stems) table.add(stem);
       split.push({ sentence, stems, place });
       if (turns.shouldYield()) await turns.yieldTurn();
     }
     around.push(all);
   }
-  return { split, around, topics };
+  return { split, around, topics, tables };
 }
 
 async function candidatesOf(question: string, passages: readonly Passage[], turns: Turns): Promise<Candidate[]> {
@@ -207,7 +211,7 @@ async function candidatesOf(question: string, passages: readonly Passage[], turn
   const counted = [...countedOf(question)];
   const labels = labelsOf(question);
   const lines = labels.length === 0 ? [] : passages.map(({ text, about }) => stemLine(`${about}\n${text}`));
-  const { split, around, topics } = await splitPassages(passages, turns);
+  const { split, around, topics, tables } = await splitPassages(passages, turns);
   // Words of few sentences tell more (inverse document frequency).
   const frequency = new Map<string, number>();
   for (const { stems } of split) for (const stem of stems) frequency.set(stem, (frequency.get(stem) ?? 0) + 1);
@@ -225,6 +229,8 @@ async function candidatesOf(question: string, passages: readonly Passage[], turn
     [...asked].reduce((sum, stem) => sum + creditOf(stem, own, place) * weight(stem), 0) / total;
   const candidates: Candidate[] = [];
   let lead: ReadonlySet<string> = new Set();
+  /** The names of a table's columns, while its rows follow. */
+  let columns: ReadonlySet<string> = new Set();
   let asks = "";
   split.forEach(({ sentence, stems, place }, i) => {
     const before = split[i - 1];
@@ -232,17 +238,22 @@ async function candidatesOf(question: string, passages: readonly Passage[], turn
       lead = new Set();
       asks = "";
     } else if (GOES_ON.test(sentence.text)) lead = new Set([...lead, ...before.stems]);
-    if (isSame(sentence.text, passages[place]!.heading) || isLead(sentence.text, stems, asked)) {
+    if (before?.place !== place || !isRow(sentence.text)) columns = new Set();
+    if (isHead(split, i)) columns = stems;
+    if (isHead(split, i) || RULE.test(sentence.text)) return;
+    const repeats = !YES_OR_NO.test(question) && [...stems].every((stem) => asked.has(stem));
+    if (repeats || isSame(sentence.text, passages[place]!.heading) || isLead(sentence.text)) {
       lead = new Set([...lead, ...stems]);
       if (sentence.text.endsWith("?")) asks = `${sentence.text} `;
       return;
     }
-    const said = new Set([...stems, ...lead]);
+    const said = new Set([...stems, ...lead, ...columns, ...pricesSaid(sentence.text, question)]);
     const own = share(said);
     // Of another town than the one that is asked for nothing is an answer.
     const isOther =
       [...names].some((name) => !around[place]!.has(name)) ||
       labels.some((label) => !lines[place]!.includes(` ${label} `)) ||
+      (columns.size > 0 && isOfOtherRow(names, said, tables[place]!)) ||
       isOfAnother(sentence.text, question, names, said);
     const all = Math.max(own, share(around[place]!));
     const missing = new Map<string, number>();
@@ -287,10 +298,24 @@ const plain = (text: string) =>
     .toLowerCase();
 const isSame = (text: string, name: string) => name !== "" && plain(text) === plain(name);
 
-/**
- * A heading, a question, a sentence that ends in a colon, or one that only repeats the question: the next sentence is
- * the answer.
- */
-function isLead(text: string, stems: ReadonlySet<string>, asked: ReadonlySet<string>): boolean {
-  return /[?:]\W*$|^#+\s/.test(text) || [...stems].every((stem) => asked.has(stem));
+/** A heading, a question, or a sentence that ends in a colon: the next sentence is the answer. */
+function isLead(text: string): boolean {
+  return /[?:]\W*$|^#+\s/.test(text);
+}
+
+/** What repeats the question answers these. */
+const YES_OR_NO = /^\W*(?:is|are|was|were|do|does|did|can|may|must|has|have|had|will|should)\b/i;
+
+/** Of a Markdown table: a row, and the line below its head. */
+const isRow = (text: string) => /^\|.*\|$/.test(text);
+const RULE = /^\|(?:\s*:?-+:?\s*\|)+$/;
+
+function isHead(split: readonly Split[], i: number): boolean {
+  const next = split[i + 1];
+  return isRow(split[i]!.sentence.text) && next?.place === split[i]!.place && RULE.test(next.sentence.text);
+}
+
+/** Monday's row tells nothing of Thursday. */
+function isOfOtherRow(names: ReadonlySet<string>, said: ReadonlySet<string>, table: ReadonlySet<string>): boolean {
+  return [...names].some((name) => !said.has(name) && table.has(name));
 }

@@ -42,6 +42,17 @@ t.test("the sentence that has what is asked, of the passage that is asked about"
   );
 });
 
+t.test("rows of a table, prices in a list, and what only repeats a question that is answered by yes", async (t) => {
+  const menu = "| Day | Soup | Dessert |\n|---|---|---|\n| Monday | Pea | Pears |\n| Thursday | Leek | Cake |";
+  t.equal(await ask("Which soup is there on Thursday?", menu), "| Thursday | Leek | Cake |");
+  t.equal(await ask("Which soup is there on Friday?", menu), null);
+  const fees = "Fees of the choir\n\nMembership: 90 euros a year.\nStudents: 45 euros a year.";
+  t.equal(await ask("What do students pay for the choir?", fees), "Students: 45 euros a year.");
+  t.equal(await ask("What do students pay for the choir?", "Students of the choir wear blue."), null);
+  const allergens = "The risotto is free of gluten. Ask the cook when in doubt.";
+  t.equal(await ask("Is the risotto gluten-free?", allergens), "The risotto is free of gluten.");
+});
+
 t.test("what the passages do not say", async (t) => {
   t.equal(await ask("When was the depot in Lund renovated?", DEPOT), null);
   t.equal(await ask("How many parking places does the depot in Oslo have?", DEPOT, OTHER), null);
