@@ -90,11 +90,12 @@ function questionsPage(asked: readonly AskedQuestion[]): string {
   });
   return `## Questions as SQL
 
-By rules, without a provider: ${asked.length} questions over twenty-one schemas (\`test/quality/questions\`) in four sets, each
+By rules, without a provider: ${asked.length} questions over twenty-three schemas (\`test/quality/questions\`) in five sets, each
 written before the rules were changed. The second has other naming habits: words of other languages, prefixes, links
 that no foreign key declares. The third has abbreviations, many tables, names that several columns share, misspelt
 words, and questions that the tables do not answer or that mean several things: those are rightly refused. The fourth
-has new domains, keys that end in fk, views, codes and mixed plurals. The interval
+has new domains, keys that end in fk, views, codes and mixed plurals. The fifth asks for joins, groups, superlatives,
+comparisons, dates and what there is not, over two more schemas. The interval
 is that of right answers and right refusals together. Of the answers that nobody looked at, the counts alone were seen
 while the rules were made. \`node dist/bench/quality/run-quality.js questions\` renews this part.
 

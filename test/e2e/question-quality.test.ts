@@ -42,6 +42,32 @@ t.test("groups by an aggregate, existence, columns beside each other", async (t)
     t.match(body.data?.sql, sql, question);
     t.equal(body.data?.rows.length, rows, question);
   }
+  await run("CREATE TABLE keeper (id int PRIMARY KEY, name text)");
+  await run("CREATE TABLE cage (id int PRIMARY KEY, label text, head_keeper_id int REFERENCES keeper)");
+  await run(
+    "CREATE TABLE ticket (id int PRIMARY KEY, keeper_id int REFERENCES keeper, channel text, sold_at timestamp)",
+  );
+  await run("INSERT INTO keeper VALUES (1, 'Ada'), (2, 'Bea'), (3, 'Cyd')");
+  await run("INSERT INTO cage VALUES (1, 'C1', 1), (2, 'C2', NULL), (3, 'C3', 1)");
+  await run("INSERT INTO ticket VALUES (1, 1, 'web', '2024-01-01'), (2, 1, 'web', NULL), (3, 2, 'desk', '2024-01-02')");
+  const deeds: readonly (readonly [question: string, names: readonly unknown[]])[] = [
+    ["cages without a head keeper", ["C2"]],
+    ["keepers who are not a head keeper", ["Bea", "Cyd"]],
+    ["keepers who bought no ticket", ["Cyd"]],
+    ["keepers who bought tickets on the web", ["Ada"]],
+    ["average weight per species, lowest first", ["cat", "dog"]],
+    ["how many tickets were sold per channel", ["desk", "web"]],
+    ["animals that arrived in the last year", []],
+  ];
+  for (const [question, names] of deeds) {
+    const { status, body } = await ask(question);
+    t.equal(status, 200, `${question} ${JSON.stringify(body.error)}`);
+    const found = body.data?.rows.map((row: unknown[]) => row.find((value) => typeof value === "string"));
+    t.same(/first$/.test(question) ? found : found?.sort(), names, question);
+  }
+  t.match((await ask("animals that arrived in the last year")).body.data.sql, /current_date - interval '1 years'/);
+  // Not understood, rather than half of it.
+  t.equal((await ask("keepers who are not the head keeper of C1")).status, 422);
   // 2025 has no rows, so 2026 has nothing that it could be compared with.
   await run(
     "INSERT INTO animal VALUES (5, 1, 'Rob', 'dog', 9, 9, '2023-05-01'), (6, 1, 'Ann', 'dog', 7, 8, '2026-05-01')",

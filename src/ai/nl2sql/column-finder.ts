@@ -4,11 +4,12 @@
  */
 import { nameWords, wordsOfName } from "./bare-names.js";
 import { type Condition, hasYears } from "./conditions.js";
+import { type RoleMention, roleAt } from "./link-roles.js";
 import { type ColumnMention, type NameMentions, wordScore } from "./name-mentions.js";
 import { isVerb } from "./phrases.js";
 import { type Question, stemOf } from "./question.js";
 import { likelyTimes, RivalColumns } from "./rival-columns.js";
-import { type ColumnRef, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
+import { type ColumnRef, type LinkFacts, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 import { type Measure, UNIT_NAMES } from "./vocabulary.js";
 
 export type Kinds = (ref: ColumnRef) => boolean;
@@ -87,6 +88,16 @@ export class ColumnFinder {
   isOneOf(table: TableFacts): boolean {
     const path = pathBetween(this.schema, this.base!, table, this.named);
     return path?.every(({ toMany }) => !toMany) === true;
+  }
+
+  /** What a key's name calls those that it refers to, where that is said. */
+  roleAt(at: number): RoleMention | null {
+    return roleAt(this.question, at, this.schema);
+  }
+
+  /** Whether no other key goes from one of its tables to the other. */
+  isOnlyLink(link: LinkFacts): boolean {
+    return !this.schema.links.some((other) => other !== link && other.from === link.from && other.to === link.to);
   }
 
   nearness(table: TableFacts, near: TableFacts | null): number {

@@ -332,6 +332,7 @@ export class ConditionReader {
         while (question.says(next, "have|has|had|a|an|any|been|be|ever|yet")) next++;
         const named = namedAt(this.names, next);
         const isTable = named?.kind === "table" && named.mention.table !== this.columns.base;
+        if (this.withoutRole(at, next)) continue;
         // "Did not buy tea": that value is denied, not all that was bought.
         if (
           isTable &&
@@ -361,11 +362,14 @@ export class ConditionReader {
     const { question } = this;
     let next = from;
     while (question.says(next, "a|an|any|the|known|registered")) next++;
+    if (this.withoutRole(at, next)) return;
     const named = namedAt(this.names, next);
     if (named === null) return;
     if (named.kind === "table") {
       if (named.mention.table === this.columns.base) return;
-      question.use(at, named.mention.to);
+      // "Who bought no ticket": what is done says no more than the thing.
+      const isDone = isVerb(question.lower(at - 1)) && question.says(at - 2, "who|that|which|have|has|had");
+      question.use(isDone && namedAt(this.names, at - 1) === null ? at - 1 : at, named.mention.to);
       this.absences.set(at, named.mention.table);
       this.related.push({ table: named.mention.table, exists: false });
       return;
@@ -382,6 +386,24 @@ export class ConditionReader {
         (column) => `NOT ${column}`,
       );
     else this.filters.push({ ref, sql: (column) => `${column} IS NULL` });
+  }
+
+  /** "Classes without a homeroom teacher", "teachers who are not a homeroom teacher", where no more is said of it. */
+  private withoutRole(at: number, from: number): boolean {
+    const role = this.columns.roleAt(from);
+    const { base } = this.columns;
+    if (role === null || !this.endsAt(role.to)) return false;
+    const { from: table, to, columns } = role.link;
+    const column = table.columns.find(({ name }) => name === columns[0])!;
+    if (table === base) this.filters.push({ ref: { table, column }, sql: (name) => `${name} IS NULL` });
+    else if (to === base && this.columns.isOnlyLink(role.link)) this.related.push({ table, exists: false });
+    else return false;
+    this.question.use(at, role.to);
+    return true;
+  }
+
+  private endsAt(at: number): boolean {
+    return at === this.question.tokens.length || this.question.says(at, "and|who|that|which|but");
   }
 
   private present(from: number): void {
@@ -401,8 +423,7 @@ export class ConditionReader {
 
   /** "with an email", where no more is said of it. */
   private known(mention: ColumnMention): void {
-    const ends = mention.to === this.question.tokens.length || this.question.says(mention.to, "and|who|that|which|but");
-    if (!ends || this.question.isUsed(mention.from)) return;
+    if (!this.endsAt(mention.to) || this.question.isUsed(mention.from)) return;
     const ref = this.columns.resolve(mention, (each) => each.table === this.columns.base && !isBoolean(each));
     if (ref === null) return;
     this.question.use(mention.from, mention.to);

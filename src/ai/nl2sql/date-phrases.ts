@@ -200,8 +200,9 @@ function relativePhrase(question: Question, at: number): DatePhrase | null {
     if (unit === undefined) return null;
     // "The last month of 2024".
     if (count === null && question.says(at + 2, "of|in")) return null;
-    // "The past year" ends today, "last year" has ended.
-    if (count === null && word !== "past") return calendarUnit(word, unit);
+    // "The past year" and "in the last year" end today, "last year" has ended.
+    const isUntilNow = word === "past" || (unit !== "quarter" && question.says(at - 2, "in|within|during|over", "the"));
+    if (count === null && !(isUntilNow && /^(?:past|last)$/.test(word))) return calendarUnit(word, unit);
     const span = `interval '${Math.round(count ?? 1)} ${unit === "quarter" ? "months" : `${unit}s`}'`;
     const times = unit === "quarter" ? `${span} * 3` : span;
     return /^(next|coming)$/.test(word)

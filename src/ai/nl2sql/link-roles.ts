@@ -64,6 +64,29 @@ function narrowed(question: Question, links: readonly LinkFacts[]): readonly Lin
   return ofRole.length > 0 ? ofRole : links;
 }
 
+export interface RoleMention {
+  readonly link: LinkFacts;
+  /** The token behind it. */
+  readonly to: number;
+}
+
+const KEY_ENDING = /^(?:id|key|nr|no|code|fk)$/;
+/** A word of the name, in singular or plural. */
+const NAMED = 0.95;
+
+/** "Homeroom teacher", which is what `homeroom_teacher_id` refers to: a name of several words that begins there. */
+export function roleAt(question: Question, at: number, { links }: SchemaFacts): RoleMention | null {
+  for (const link of links) {
+    const words = link.columns.flatMap(wordsOfName).filter((word) => !KEY_ENDING.test(word));
+    const isSaid = (word: string, i: number) => {
+      const token = question.at(at + i);
+      return token !== null && !token.isQuoted && !question.isUsed(at + i) && wordScore(token, word) >= NAMED;
+    };
+    if (link.columns.length === 1 && words.length > 1 && words.every(isSaid)) return { link, to: at + words.length };
+  }
+  return null;
+}
+
 /** What the names of its columns have and those of the others have not. */
 function roleWords(link: LinkFacts, links: readonly LinkFacts[]): readonly string[] {
   const others = links.filter((other) => other !== link).flatMap(({ columns }) => columns.flatMap(wordsOfName));

@@ -35,7 +35,7 @@ export type GroupPhrase = Named | { readonly kind: "time"; readonly unit: TimeUn
 
 /** A verb form that says what is done with things, and by whom. */
 export const isVerb = (word: string) =>
-  /(ed|made|bought|sold|paid|spent|written|taught|taken|driven|given|built|held|sent|born|ing)$/.test(word);
+  /(ed|made|bought|sold|paid|spent|written|taught|taken|shown|driven|given|built|held|sent|born|ing)$/.test(word);
 const isDoneBy = (word: string) => isVerb(word) && !word.endsWith("ing");
 
 /** All groups that the question asks for; uses their words. */
@@ -164,6 +164,8 @@ export interface OrderPhrase {
   readonly at: number;
   readonly named: Named | null;
   readonly descending: boolean;
+  /** "Longest first". */
+  readonly measure?: Measure;
 }
 
 /** "sorted by X descending", "in alphabetical order". */
@@ -188,7 +190,16 @@ export function orderPhrase(question: Question, names: NameMentions): OrderPhras
     if (question.says(at + 1, "order")) question.use(at + 1);
     return { at, named, descending: direction(question, named.mention.to) };
   }
-  return null;
+  return greatestFirst(question);
+}
+
+/** "Longest first" at the end: not "the first", of which there is one. */
+function greatestFirst(question: Question): OrderPhrase | null {
+  const at = question.tokens.length - 2;
+  const measure = at > 0 && question.says(at + 1, "first") ? adjectiveOf(question.lower(at), "est") : null;
+  if (measure === null || question.isUsed(at) || question.says(at - 1, "the")) return null;
+  question.use(at, at + 2);
+  return { at, named: null, descending: measure.descending, measure };
 }
 
 /** The verb: "order by name", "order customers by name"; not "order total by country". */

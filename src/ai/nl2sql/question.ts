@@ -2,8 +2,17 @@
 import { englishStem } from "../../values/stemmer.js";
 import { NUMBER_WORDS, STOP_WORDS } from "./vocabulary.js";
 
+/** Forms of verbs that their stem does not show. */
+const IRREGULAR_VERBS: Readonly<Record<string, string>> = {
+  shown: "show",
+  taught: "teach",
+  driven: "drive",
+  flown: "fly",
+};
+
 export function stemOf(word: string): string {
-  return englishStem(word.toLowerCase());
+  const lower = word.toLowerCase();
+  return englishStem(IRREGULAR_VERBS[lower] ?? lower);
 }
 
 export interface Token {

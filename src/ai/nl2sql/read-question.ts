@@ -32,7 +32,7 @@ import { type ColumnRef, namingColumns, type SchemaFacts } from "./schema-facts.
 import { ShareReader } from "./share-reader.js";
 import { SURE, SuperlativeReader } from "./superlative-reader.js";
 import { isColumnMeant, type ValueMention } from "./value-mentions.js";
-import { AGGREGATES, RATES } from "./vocabulary.js";
+import { AGGREGATES, type Measure, RATES } from "./vocabulary.js";
 
 /** Below this a word hardly names a column. */
 const PROJECTED = 0.5;
@@ -218,8 +218,9 @@ export class QuestionReader {
       if (ref === null && this.undoneOfMany(mention)) continue;
       if (ref === null || !(isTime(ref) || (isNumber(ref) && fit < 0.95))) continue;
       const isAbsent = isNegated(question, mention.from, 2);
-      // "Trips ended" may ask for the time.
-      if (fit >= 0.95 && !isAbsent) continue;
+      // "Trips ended" may ask for the time, "how many trips were ended" does not.
+      const isDone = question.says(mention.from - 1, "was|were|been") && question.says(0, "how", "many");
+      if (fit >= 0.95 && !isAbsent && !isDone) continue;
       if (isAbsent || (isTime(ref) && ref.column.nullable)) {
         this.conditions.filters.push({ ref, sql: (column) => `${column} IS ${isAbsent ? "" : "NOT "}NULL` });
       }
@@ -335,12 +336,29 @@ export class QuestionReader {
 
   private ordered(phrase: OrderPhrase | null): void {
     if (phrase === null) return;
-    const { named, descending } = phrase;
+    const { named, descending, measure } = phrase;
+    if (measure !== undefined) {
+      this.inOrderOf(measure, phrase.at);
+      return;
+    }
     const [naming] = namingColumns(this.columns.base!);
     const own = { table: this.columns.base!, column: naming! };
     const ref = named === null || named.kind === "table" ? own : this.columns.resolve(named.mention, anyKind);
     if (ref !== null) this.order = { ref, descending };
     else this.unplace(named!.mention);
+  }
+
+  /** "Longest first": of groups by what is measured of them, of rows by such a column of their own. */
+  private inOrderOf({ descending, words, time }: Measure, at: number): void {
+    const [only, other] = this.aggregates;
+    const measured = only !== undefined && "ref" in only && only.ref !== null ? only.ref : null;
+    const own = words.length === 0 ? null : this.columns.columnByWords(words, isNumber);
+    if (this.aggregates.length > 0) {
+      const isMeant = words.length === 0 ? time === undefined : own !== null && own.column === measured?.column;
+      if (other === undefined && isMeant) this.order = { ref: null, descending };
+      else this.columns.unuse(at);
+    } else if (own?.table === this.columns.base && time === undefined) this.order = { ref: own, descending };
+    else this.columns.unuse(at);
   }
 
   /** Those that are asked for; none: all of the rows. */

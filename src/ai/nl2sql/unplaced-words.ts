@@ -18,6 +18,8 @@ const NEGATION = /^(?:not|never|no|neither|without)$|n['’]t$/;
 const WHOLE = /^(?:total|overall)$/;
 /** Behind a unit it says no more: "minutes played", "hours worked". */
 const SPENT = /^(?:played|worked|spent|used|logged|recorded|driven|flown|travelled|watched|billed)$/;
+/** What makes a ticket a member's. */
+const DEALING = /^(?:bought|purchased|ordered|booked|reserved)$/;
 /** A word of the same family (teaches, teacher), or better. */
 const SAME_FAMILY = 0.7;
 /** Below this a word hardly names a column. */
@@ -56,6 +58,7 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
       const isOfAmounts = isVerb(question.lower(at + 1)) || question.says(at + 1, "per|by");
       if (!(isOfAmounts ? /\bsum\(/ : /\b(?:count|sum)\(/).test(sql)) words.push(token.text);
     } else if (UNITS.has(question.lower(at - 1)) && SPENT.test(token.lower)) return;
+    else if (isDealing(question, at, schema, tables)) return;
     else if (question.says(at - 2, "do|does", "we|you|they", "sell|stock|carry|keep|own")) return;
     else if ((!token.isStop || isVerbOf(token, schema)) && !isSaid(token, question, schema, tables, sql))
       words.push(token.text);
@@ -82,6 +85,19 @@ export function droppedNames(
     return !named.some((name) => isIn(sql, name));
   });
   return lost.map(({ from, to }) => question.slice(from, to));
+}
+
+/** "Members who bought tickets" have some, where nothing else is bought. */
+function isDealing(question: Question, at: number, schema: SchemaFacts, tables: readonly TableFacts[]): boolean {
+  const token = question.at(at)!;
+  if (!DEALING.test(token.lower) || !question.says(at - 1, "who|that|which|have|has|had")) return false;
+  const fits = (named: TableFacts | TableFacts["columns"][number], word: Token, least: number) =>
+    nameWords(schema, named).bare.some((part) => wordScore(word, part) >= least);
+  const isNamed = schema.tables.some((table) =>
+    [table, ...table.columns].some((named) => fits(named, token, SAME_MEANING)),
+  );
+  const thing = question.at(question.says(at + 1, "a|an|any|some|the") ? at + 2 : at + 1);
+  return !isNamed && thing !== null && tables.some((table) => fits(table, thing, SURE));
 }
 
 /** "Offered" says little, but where there are offers. */

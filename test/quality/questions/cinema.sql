@@ -1,0 +1,10 @@
+CREATE TABLE films (film_id int PRIMARY KEY, title text, director text, genre text, runtime_min int, age_limit int, release_date date);
+CREATE TABLE halls (hall_id int PRIMARY KEY, hall_name text, seat_count int, has_3d boolean);
+CREATE TABLE showings (showing_id int PRIMARY KEY, film_id int REFERENCES films, hall_id int REFERENCES halls, starts_at timestamp, base_price numeric, cancelled boolean);
+CREATE TABLE members (member_id int PRIMARY KEY, full_name text, city text, joined_on date, tier text);
+CREATE TABLE tickets (ticket_id int PRIMARY KEY, showing_id int REFERENCES showings, member_id int REFERENCES members, price_paid numeric, sold_at timestamp, channel text);
+INSERT INTO films SELECT i, (ARRAY['Harbour Lights','The Long Ford','Paper Moon Road','Winter Orchard','Glass Divers','Seven Kilns','Northern Wire','Salt and Cedar','The Last Ferry','Quiet Engines','Amber Room','Copper Sky'])[i], (ARRAY['Ilse Brandt','Tomas Reyes','Yuki Mori','Dana Cole'])[1 + i * 3 % 4], (ARRAY['drama','comedy','thriller','documentary'])[1 + (i + i / 5) % 4], 78 + i * 23 % 75, (ARRAY[0,6,12,16])[1 + i % 4], current_date - i * 110 FROM generate_series(1, 12) i;
+INSERT INTO halls VALUES (1,'Blue Hall',220,true),(2,'Red Hall',140,false),(3,'Studio',60,false),(4,'Attic',35,true),(5,'Garden',90,false);
+INSERT INTO showings SELECT i, 1 + (i * 7 + i / 6) % 10, 1 + (i * 3 + i / 7) % 4, now()::timestamp - i * interval '53 hours', 7 + i * 13 % 9, i % 9 = 4 FROM generate_series(1, 60) i;
+INSERT INTO members SELECT i, (ARRAY['Alma Voss','Ben Okoro','Clara Diaz','David Lund','Elin Berg','Farid Aziz','Greta Holm','Hugo Marin','Ida Novak','Jan Peeters','Kira Sato','Leo Fontaine','Mina Rao','Nils Aker'])[i], (ARRAY['Utrecht','Ghent','Lille'])[1 + i * 2 % 3], current_date - i * 83, (ARRAY['basic','silver','gold'])[1 + (i + i / 4) % 3] FROM generate_series(1, 14) i;
+INSERT INTO tickets SELECT i, 1 + (i * 11 + i / 9) % 56, CASE WHEN i % 7 <> 0 THEN 1 + (i * 5 + i / 8) % 12 END, 6 + i * 17 % 11, now()::timestamp - i * interval '19 hours', (ARRAY['web','counter','app'])[1 + (i * 2 + i / 5) % 3] FROM generate_series(1, 170) i
