@@ -47,11 +47,11 @@ export function fitBoosting(sample: Sample, parameters: BoostingParameters): Fit
   let bestRound = 0;
   const sampler = new Sampler(train, binned.length, parameters, random);
   for (let round = 0; round < parameters.rounds; round++) {
-    const probabilities = outputs > 1 ? softmaxOf(scores, train) : null;
     const { grown, others, features } = sampler.next();
+    const probabilities = outputs > 1 ? softmaxOf(scores, grown) : null;
     for (let k = 0; k < outputs; k++) {
       sample.checkStop();
-      derive(gradients, hessians, { scores: scores[k]!, probabilities, k, target, classes, train });
+      derive(gradients, hessians, { scores: scores[k]!, probabilities, k, target, classes, rows: grown });
       const tree = grower.grow(grown, features, parameters.learningRate);
       addTree(tree, scores[k]!, grown);
       walkTree(tree, scores[k]!, sample.inputs.columns, others);
@@ -118,16 +118,16 @@ interface Derivation {
   readonly k: number;
   readonly target: Float64Array;
   readonly classes: number;
-  readonly train: Int32Array;
+  readonly rows: Int32Array;
 }
 
 function derive(gradients: Float64Array, hessians: Float64Array, from: Derivation): void {
-  const { scores, probabilities, k, target, classes, train } = from;
+  const { scores, probabilities, k, target, classes, rows } = from;
   if (classes === 0) {
-    for (const row of train) gradients[row] = scores[row]! - target[row]!;
+    for (const row of rows) gradients[row] = scores[row]! - target[row]!;
     return;
   }
-  for (const row of train) {
+  for (const row of rows) {
     const probability = probabilities === null ? sigmoid(scores[row]!) : probabilities[k]![row]!;
     const wanted = probabilities === null ? target[row]! : target[row] === k ? 1 : 0;
     gradients[row] = probability - wanted;

@@ -251,9 +251,14 @@ export class TreeGrower {
       gradients[i] = statistics.gradients[row]!;
       hessians[i] = statistics.hessians[row]!;
     }
-    for (const feature of features) {
-      const place = histogram.subarray(this.offsets[feature]!, this.offsets[feature + 1]!);
-      sumGradients(place, this.columns[feature]!.bins, rows, start, end, gradients, hessians);
+    const { offsets, columns } = this;
+    const whole = features.length - (features.length % TOGETHER);
+    for (let i = 0; i < whole; i += TOGETHER) {
+      sumGradientsOfFour(histogram, offsets, columns, features, i, rows, start, end, gradients, hessians);
+    }
+    for (let i = whole; i < features.length; i++) {
+      const { bins } = columns[features[i]!]!;
+      sumGradients(histogram, offsets[features[i]!]!, bins, rows, start, end, gradients, hessians);
     }
   }
 
@@ -276,9 +281,50 @@ export class TreeGrower {
   }
 }
 
-/** The loop in which training spends its time. */
+/** Features that are summed up in one pass over the rows. */
+const TOGETHER = 4;
+
+/** The loop in which training spends its time: a row's number and derivatives are read once for four features. */
+function sumGradientsOfFour(
+  histogram: Float64Array,
+  offsets: Int32Array,
+  columns: readonly BinnedColumn[],
+  features: Int32Array,
+  from: number,
+  rows: Int32Array,
+  start: number,
+  end: number,
+  gradients: Float64Array,
+  hessians: Float64Array,
+): void {
+  const a = features[from]!;
+  const b = features[from + 1]!;
+  const c = features[from + 2]!;
+  const d = features[from + 3]!;
+  const [atA, atB, atC, atD] = [offsets[a]!, offsets[b]!, offsets[c]!, offsets[d]!];
+  const [binsA, binsB, binsC, binsD] = [columns[a]!.bins, columns[b]!.bins, columns[c]!.bins, columns[d]!.bins];
+  for (let i = start; i < end; i++) {
+    const row = rows[i]!;
+    const gradient = gradients[i]!;
+    const hessian = hessians[i]!;
+    const placeA = atA + (binsA[row]! << 1);
+    const placeB = atB + (binsB[row]! << 1);
+    const placeC = atC + (binsC[row]! << 1);
+    const placeD = atD + (binsD[row]! << 1);
+    histogram[placeA]! += gradient;
+    histogram[placeA + 1]! += hessian;
+    histogram[placeB]! += gradient;
+    histogram[placeB + 1]! += hessian;
+    histogram[placeC]! += gradient;
+    histogram[placeC + 1]! += hessian;
+    histogram[placeD]! += gradient;
+    histogram[placeD + 1]! += hessian;
+  }
+}
+
 function sumGradients(
   histogram: Float64Array,
+  offset: number,
   bins: Uint8Array,
   rows: Int32Array,
   start: number,
@@ -287,7 +333,7 @@ function sumGradients(
   hessians: Float64Array,
 ): void {
   for (let i = start; i < end; i++) {
-    const place = bins[rows[i]!]! << 1;
+    const place = offset + (bins[rows[i]!]! << 1);
     histogram[place]! += gradients[i]!;
     histogram[place + 1]! += hessians[i]!;
   }
