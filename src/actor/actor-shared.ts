@@ -35,6 +35,8 @@ export interface ActorShared {
   readonly stopped: StoppedStatements | null;
   /** From which tenants' own secrets are derived; null: there is no installation around the partition. */
   readonly secret: Uint8Array | null;
+  /** To the server's log. */
+  warn(message: string, fields: object): void;
 }
 
 /** Of the actor's thread. */
@@ -70,6 +72,7 @@ export function actorShared(
     tasks: output.tasks ?? null,
     slowStatements: new SlowStatements({ slowMs, values: slowValues, log: warn }),
     secret,
+    warn,
   };
 }
 
@@ -87,6 +90,7 @@ export function sharedByNobody(config: Config, given: Partial<ActorShared> = {})
     claims: given.claims ?? new ClaimVerifier(claimVerifierOptions(config, models)),
     providers: given.providers ?? new TenantProviders(config, models),
     tasks: given.tasks ?? null,
+    warn: given.warn ?? (() => undefined),
     indexes: given.indexes ?? {
       memory: { bytes: 0, bytesMax: config.storage.indexMemoryBytes },
       turnsOf: () => turns,

@@ -57,7 +57,7 @@ export async function openPartition(
     onDurable: events.durable,
     onFlushFailed: (first, _last, error) => events.undone(first, error),
     onFailed: events.failed,
-    warn: (message) => shared?.indexes.warn(message, { tenantNumber: 0, indexId: 0 }),
+    warn: (message) => shared?.warn(message, { partition: number }),
     ...(events.readOnly !== undefined && tenures === null && { onReadOnly: events.readOnly }),
     ...(tenures !== null && { applyWhen: "durable" as const, follows: tenures === "copy" }),
     ...(tenures !== null && tenures !== "copy" && { replicate: (local) => tenures.replicate(number, local) }),

@@ -147,7 +147,7 @@ export class Partition implements TenantHost {
       isHere: (tenant) => this.tenants.has(tenant),
       layoutOf: (tenant, storageId) => this.layoutOf(tenant, storageId),
       mayGrow: () => shard.refusal === null && shard.failed === null,
-      warn: (message) => shared.indexes.warn(message, { tenantNumber: 0, indexId: 0 }),
+      warn: (message) => shared.warn(message, { partition: this.number }),
     });
     await this.columns.open();
   }

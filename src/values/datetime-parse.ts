@@ -15,6 +15,7 @@ import {
   isLeapYear,
   MINUTE_MICROS,
   roundMicros,
+  roundTimestamp,
   SECOND_MICROS,
   splitTimestamp,
 } from "./datetime.js";
@@ -58,7 +59,12 @@ const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))
 /** Days since 1970-01-01, ±Infinity. Throws 22007, 22008. */
 export function parseDate(text: string, clock: Clock): number {
   const iso = ISO.exec(text);
-  if (iso !== null) return civilDays(Number(iso[1]), Number(iso[2]), Number(iso[3]), text);
+  if (iso !== null) {
+    // The time counts for nothing, but must be one.
+    isoMicros(iso, text);
+    if (iso[8] !== undefined) isoOffset(iso);
+    return civilDays(Number(iso[1]), Number(iso[2]), Number(iso[3]), text);
+  }
   const fields = parseFields(text, "date", clock);
   if (fields.instant !== null) return splitTimestamp(localReading(fields.instant, clock)).days;
   if (fields.days === null) throw syntax("date", text);
@@ -100,12 +106,12 @@ function requireDatedZone({ zone, days }: Fields, kind: Kind, text: string): voi
 /** Microseconds of the wall clock; a zone in the text is not looked at. */
 export function parseTimestamp(text: string, clock: Clock, digits: number | null = null): number {
   const iso = ISO.exec(text);
-  if (iso !== null) return roundMicros(isoMicros(iso, text), digits);
+  if (iso !== null) return roundTimestamp(isoMicros(iso, text), digits);
   const fields = parseFields(text, "timestamp", clock);
   if (fields.instant !== null) {
-    return roundMicros(localReading(fields.instant, clock), digits);
+    return roundTimestamp(localReading(fields.instant, clock), digits);
   }
-  return roundMicros(wallClock(fields, "timestamp", text), digits);
+  return roundTimestamp(wallClock(fields, "timestamp", text), digits);
 }
 
 /** Microseconds since the epoch; a text without a zone is taken in the clock's. */
@@ -115,16 +121,16 @@ export function parseTimestampTz(text: string, clock: Clock, digits: number | nu
   if (iso !== null) {
     const local = isoMicros(iso, text);
     const offset = iso[8] === undefined ? null : isoOffset(iso);
-    if (offset !== null || text.endsWith("Z")) return roundMicros(local - (offset ?? 0) * SECOND_MICROS, digits);
-    return roundMicros(local - offsetOfLocal(clock.timeZone, local) * SECOND_MICROS, digits);
+    if (offset !== null || text.endsWith("Z")) return roundTimestamp(local - (offset ?? 0) * SECOND_MICROS, digits);
+    return roundTimestamp(local - offsetOfLocal(clock.timeZone, local) * SECOND_MICROS, digits);
   }
   const fields = parseFields(text, kind, clock);
-  if (fields.instant !== null) return roundMicros(fields.instant, digits);
+  if (fields.instant !== null) return roundTimestamp(fields.instant, digits);
   const local = wallClock(fields, kind, text);
   if (!Number.isFinite(local)) return local;
   const zone = fields.zone ?? clock.timeZone;
   const offset = typeof zone === "number" ? zone : offsetOfLocal(zone, local);
-  return roundMicros(local - offset * SECOND_MICROS, digits);
+  return roundTimestamp(local - offset * SECOND_MICROS, digits);
 }
 
 const localNow = (instant: number, clock: Clock) => instant + offsetAt(clock.timeZone, instant) * SECOND_MICROS;
@@ -198,7 +204,7 @@ function monthOf(word: string): number | null {
 }
 
 const TOKEN =
-  /(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?(?![:\d])|(\d+)([-/.])(\d+|[a-z]+)\6(\d+)|([a-z]+)-(\d+)-(\d+)|(\d{4,})[-.](\d{3})(?!\d)|(j\d+(?:\.\d+)?)(?![a-su-z])|([+-]\d{1,2}(?::?\d{2})?(?::?\d{2})?)|([a-z][a-z_]*(?:\/[a-z_+-]+\d*)*(?:[+-]\d{1,2}(?::\d{2})?)?)|(\d+)(?:\.(\d+))?|[\s,]+/iy;
+  /(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?(?![:\d])|(\d+)([-/.])(\d+|[a-z]+)\6(\d+)|([a-z]+)([-/.])(\d+)\10(\d+)|(\d{4,})[-.](\d{3})(?!\d)|(j\d+(?:\.\d+)?)(?![a-su-z])|([+-]\d{1,2}(?::?\d{2})?(?::?\d{2})?)|((?:[ap]m|bc|ad|t)(?=\+)|[a-z][a-z_]*(?:\/[a-z_+-]+\d*)*(?:[+-]\d{1,2}(?::\d{2})?)?)|(\d+)(?:\.(\d+))?|[\s,]+/iy;
 
 /** State of one reading: the parts that were met so far. */
 class Reading {
@@ -453,10 +459,10 @@ function parseFields(text: string, kind: Kind, clock: Clock): Fields {
 
 function readToken(reading: Reading, match: RegExpExecArray, start: number): void {
   const [, hours, minutes, seconds, fraction, first, , middle, last] = match;
-  const [month, day, lastYear, year, dayOfYear, julian, offset, word, digits, digitsFraction] = match.slice(9);
+  const [month, , second, third, year, dayOfYear, julian, offset, word, digits, digitsFraction] = match.slice(9);
   if (hours !== undefined) reading.setTime(hours, minutes as string, seconds ?? "0", fraction ?? "");
   else if (first !== undefined) reading.separated(first, middle as string, last as string);
-  else if (month !== undefined) reading.separated(day as string, month, lastYear as string);
+  else if (month !== undefined) reading.separated(second as string, month, third as string);
   else if (year !== undefined) reading.yearAndDay(year, dayOfYear as string);
   else if (julian !== undefined) reading.julian(julian.slice(1));
   else if (offset !== undefined) {

@@ -122,6 +122,15 @@ export function roundMicros(micros: number, digits: number | null): number {
   return micros >= 0 ? Math.floor(micros / unit + 0.5) * unit : -Math.floor(-micros / unit + 0.5) * unit;
 }
 
+/** Where PostgreSQL counts timestamps from: 2000-01-01. */
+const ROUNDING_MICROS = 10_957 * DAY_MICROS;
+
+/** A timestamp so rounded, half away from the year 2000. */
+export function roundTimestamp(micros: number, digits: number | null): number {
+  if (digits === null || digits >= 6) return micros;
+  return roundMicros(micros - ROUNDING_MICROS, digits) + ROUNDING_MICROS;
+}
+
 const pad2 = (n: number) => (n < 10 ? `0${n}` : String(n));
 const pad4 = (n: number) => (n < 1000 ? String(n).padStart(4, "0") : String(n));
 

@@ -392,6 +392,28 @@ t.test("transactions are listed, and ended from outside", async (t) => {
   await own.ask(reset);
   t.same(await own.rows("MATCH (u:Unseen) RETURN count(u)"), [[0]], "nothing of it stays");
 
+  // Its statement waits for a client that does not read: what the transaction has locked is free all the same.
+  await own.ask(begin());
+  await own.rows("MERGE (n:Held {id: 1}) SET n.by = 'own'");
+  const many = "UNWIND range(1, 30000) AS x RETURN x, $long AS long";
+  t.equal((await own.ask(run(many, { long: "x".repeat(1000) }))).kind, "success");
+  const [[held]] = (await bosses.rows(ids)) as [[string]];
+  const query = "SHOW TRANSACTIONS $id YIELD currentQueryId AS q, currentQueryStartTime AS t RETURN q, t";
+  const shown = await bosses.rows(query, { id: held });
+  own.send(pull());
+  await own.receive();
+  own.socket.pause();
+  t.same(await bosses.rows(query, { id: held }), shown, "PULL begins no other query");
+  t.same(await bosses.rows("TERMINATE TRANSACTIONS $id", { id: held }), [
+    [held, "watched-user", "Transaction terminated."],
+  ]);
+  t.same(await bosses.rows("MERGE (n:Held {id: 1}) SET n.by = 'boss' RETURN n.by"), [["boss"]]);
+  own.socket.resume();
+  const left = await own.until(1);
+  t.equal(codeOf(left.at(-1)!), "Neo.ClientError.Transaction.TransactionTerminated");
+  await own.ask(reset);
+  t.same(await own.rows("MATCH (n:Held) RETURN n.by"), [["boss"]]);
+
   own.send(run(ENDLESS), pull());
   t.equal((await own.receive())!.kind, "success");
   const ending = (await bosses.rows(

@@ -5,6 +5,7 @@ import { loadConfig } from "../../src/config/load-config.js";
 import { endBranch, endKeys, inBranch } from "../../src/features/branches/branch-life.js";
 import { loadJobs, putJob } from "../../src/features/jobs/job-records.js";
 import { JOBS } from "../../src/features/jobs/jobs.js";
+import { DbError } from "../../src/protocol/errors.js";
 import type { Branch } from "../../src/storage/branch-list.js";
 import { endsUndone, isEnding } from "../../src/storage/ending-branches.js";
 import { branchKey } from "../../src/storage/history-keys.js";
@@ -73,8 +74,8 @@ t.test("a key that cannot be destroyed yet is told of in the server's log", asyn
   });
   const told: unknown[] = [];
   const warn = (...said: unknown[]): void => void told.push(said);
-  await endKeys({ shard: sealed, shared: { ...shared, indexes: { ...shared.indexes, warn } } }, NUMBER);
-  t.match(told, [[/not destroyed before the next start: Error: no space left/, { tenantNumber: NUMBER }]]);
+  await endKeys({ shard: sealed, shared: { ...shared, warn } }, NUMBER);
+  t.match(told, [[/not destroyed before the next start: Error: no space left/, { tenant: NUMBER }]]);
 });
 
 t.test("all of a branch's jobs end with it, however many there are", async (t) => {
@@ -92,6 +93,15 @@ t.test("all of a branch's jobs end with it, however many there are", async (t) =
   shard.flush();
   await applyBacklog(shard);
   t.equal(loadJobs(shard, NUMBER).length, 1_001);
+  const root = partition.tenant(7);
+  const { commit } = root;
+  root.commit = (failing) => {
+    failing.rollback();
+    throw new DbError("disk_full", "no space left on device");
+  };
+  t.throws(() => endBranch(partition, NUMBER), { message: /no space/ });
+  t.equal(loadJobs(shard, NUMBER).length, 1_001, "a branch that cannot end yet keeps them");
+  root.commit = commit;
   endBranch(partition, NUMBER);
   t.strictSame(loadJobs(shard, NUMBER), []);
   t.equal(loadJobs(shard, 7).length, 1, "the tenant's own stay");

@@ -48,6 +48,46 @@ t.test("days and civil dates agree with Date over its whole range", async (t) =>
   );
 });
 
+t.test("a zone right behind AM, PM or BC, months first, and how fractions are cut", async (t) => {
+  const stamps: [string, string][] = [
+    ["2020-01-01 03:00:00PM+02", "2020-01-01 13:00:00+00"],
+    ["2020-01-01 03:00:00 pm+02:30", "2020-01-01 12:30:00+00"],
+    ["2020-01-01 12:00 am+1", "2019-12-31 23:00:00+00"],
+    ["Aug/01/2095 BC", "2095-08-01 00:00:00+00 BC"],
+    ["Aug/2095/01", "2095-08-01 00:00:00+00"],
+    ["Aug.01.2095", "2095-08-01 00:00:00+00"],
+  ];
+  for (const [text, expected] of stamps)
+    t.equal(timestampTzToText(parseTimestampTz(text, clock), "UTC"), expected, text);
+  t.equal(
+    sqlstate(() => parseTimestampTz("2020-01-01 03:00:00 am+16", clock)),
+    "22009",
+  );
+  // What is no time is none, although only the date is wanted.
+  for (const text of ["2020-01-01 25:00", "2020-01-01T20:61", "2020-01-01 24:00:01"]) {
+    t.equal(
+      sqlstate(() => parseDate(text, clock)),
+      "22008",
+      text,
+    );
+  }
+  t.equal(
+    sqlstate(() => parseDate("2020-01-01T10:00:00+99", clock)),
+    "22009",
+  );
+  // Half away from 2000, where PostgreSQL counts from.
+  const cut: [string, string][] = [
+    ["1999-12-31 23:59:58.5", "1999-12-31 23:59:58"],
+    ["1970-01-01 00:00:00.5", "1970-01-01 00:00:00"],
+    ["1969-12-31 23:59:58.5", "1969-12-31 23:59:58"],
+    ["2000-01-01 00:00:00.5", "2000-01-01 00:00:01"],
+  ];
+  for (const [text, expected] of cut) {
+    t.equal(timestampToText(parseTimestamp(text, clock, 0)), expected, text);
+    t.equal(timestampTzToText(parseTimestampTz(text, clock, 0), "UTC"), `${expected}+00`, text);
+  }
+});
+
 t.test("ISO weeks at the turn of a year", async (t) => {
   t.same(isoWeek(daysFromCivil(2024, 12, 31)), { year: 2025, week: 1 });
   t.same(isoWeek(daysFromCivil(2021, 1, 3)), { year: 2020, week: 53 });

@@ -14,6 +14,7 @@ import { type Answer, STREAMED } from "../../session/answer.js";
 import { expectedError } from "../../session/overrun.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
+import type { Transaction } from "../../storage/store.js";
 import { WireClient } from "../postgres/wire-client.js";
 import { bookmarkOf, checkBookmarks, type Position } from "./bookmarks.js";
 import { graphNamed } from "./database-names.js";
@@ -229,6 +230,7 @@ export class BoltSession implements RowSink {
     this.client.begin(this.timeoutMs());
     const graph = options === null ? this.graph : this.graphOf(options.database);
     if (options !== null) this.opens(graph, options);
+    if (this.open !== null) Object.assign(this.open, { queries: this.open.queries + 1, queryMs: Date.now() });
     const notifications = options?.notifications ?? this.notifications;
     const began = { text, parameters, graph, database: this.databaseName(graph, options?.database), notifications };
     this.succeed(await this.statements.run(began, options));
@@ -275,7 +277,8 @@ export class BoltSession implements RowSink {
   }
 
   private opens(graph: string, { metadata }: TransactionOptions): void {
-    this.open = { count: ++this.transactions, graph, metadata, startedMs: Date.now(), isTerminated: false };
+    const count = ++this.transactions;
+    this.open = { count, graph, metadata, startedMs: Date.now(), queries: 0, queryMs: null, isTerminated: false };
   }
 
   get hasResults(): boolean {
@@ -290,12 +293,25 @@ export class BoltSession implements RowSink {
     this.statements.closeAll();
     try {
       await session.prepareCommit(client);
+      if (this.open?.isTerminated === true) throw terminatedByUser();
       session.commit((tx) => client.request.commitPart(tx));
+      this.committed();
       await client.request.linked();
     } finally {
       this.endTransaction();
     }
     this.succeed({ bookmark: this.bookmark });
+  }
+
+  /** Of a statement by itself. Whoever ended it from outside was told that nothing of it stays. */
+  commitPart(tx: Transaction): void {
+    if (this.open?.isTerminated === true) throw terminatedByUser();
+    this.client.request.commitPart(tx);
+  }
+
+  /** Nobody can end it any more. */
+  committed(): void {
+    this.open = null;
   }
 
   private endTransaction(): void {
@@ -374,13 +390,13 @@ export class BoltSession implements RowSink {
   // Errors
 
   private failed(thrown: unknown): void {
-    const error = this.client.told(expectedError(thrown));
+    const isTerminated = this.open?.isTerminated === true;
+    const error = this.client.told(isTerminated ? terminatedByUser() : expectedError(thrown));
     const isViolation = error.details?.bolt === VIOLATION;
     // Rows that were given stay; half a one does not.
     this.writer.abandon();
     writeFailure(this.writer, error, this.options.version);
     this.statements.closeAll();
-    if (this.open?.isTerminated === true) this.session.abandon(BY_USER);
     if (!this.isOpen && this.session.inTransaction) this.session.rollback();
     if (!this.isOpen) this.open = null;
     this.isFailed = true;
@@ -396,11 +412,10 @@ export class BoltSession implements RowSink {
     this.client.cancel(terminated("The transaction has been terminated, because the client has reset the connection."));
   }
 
-  /** TERMINATE TRANSACTIONS: what runs ends at its next checkpoint, and what rests at once. */
+  /** TERMINATE TRANSACTIONS: its locks are free at once; a statement that runs ends at its next checkpoint. */
   terminate(): void {
     this.open!.isTerminated = true;
     this.client.cancel(terminatedByUser());
-    if (this.client.isAtWork) return;
     this.statements.closeAll();
     this.session.abandon(BY_USER);
   }

@@ -1,4 +1,4 @@
-/** The sessions of Bolt in one partition, by the number that the gateway gave their connections. */
+/** The sessions of Bolt in one partition, by the tenant and the number that the gateway gave their connections. */
 import { type PartitionOfPart, type PartitionPart, PartitionPartKind } from "../../actor/partition-part.js";
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
@@ -12,7 +12,8 @@ interface Entry {
 }
 
 export class BoltSessions implements PartitionPart {
-  private readonly entries = new Map<number, Entry>();
+  /** Gateways of several nodes may give the same number. */
+  private readonly entries = new Map<string, Entry>();
 
   constructor(private readonly partition: PartitionOfPart) {}
 
@@ -24,7 +25,11 @@ export class BoltSessions implements PartitionPart {
     if (lost !== null) request.tenant.liveSessions.delete(lost.live);
     const bolt = new BoltSession(request, number, options);
     request.tenant.liveSessions.add(bolt.live);
-    this.entries.set(number, { bolt, tenant: request.tenant.number, owner: { userId, keyId, tenantId } });
+    this.entries.set(keyOf(request, number), {
+      bolt,
+      tenant: request.tenant.number,
+      owner: { userId, keyId, tenantId },
+    });
   }
 
   /** Throws why there is none. */
@@ -38,23 +43,22 @@ export class BoltSessions implements PartitionPart {
   }
 
   find(request: Request, number: number): BoltSession | null {
-    const entry = this.entries.get(number);
-    return entry?.tenant === request.tenant.number ? entry.bolt : null;
+    return this.entries.get(keyOf(request, number))?.bolt ?? null;
   }
 
   remove(request: Request, number: number): void {
-    const entry = this.entries.get(number);
-    if (entry !== undefined) request.tenant.liveSessions.delete(entry.bolt.live);
-    this.entries.delete(number);
+    const bolt = this.find(request, number);
+    if (bolt !== null) request.tenant.liveSessions.delete(bolt.live);
+    this.entries.delete(keyOf(request, number));
   }
 
   /** Ends transactions whose time is over, and forgets sessions of tenants that are elsewhere now. */
   sweep(nowMs: number): void {
-    for (const [number, { bolt, tenant }] of this.entries) {
+    for (const [key, { bolt, tenant }] of this.entries) {
       if (bolt.client.isAtWork) continue;
       if (this.partition.places.get(tenant)?.kind === "gone") {
         bolt.end(new DbError("partition_unavailable", "The tenant was moved. Connect again."));
-        this.entries.delete(number);
+        this.entries.delete(key);
       } else bolt.sweep(nowMs);
     }
   }
@@ -63,5 +67,7 @@ export class BoltSessions implements PartitionPart {
     for (const { bolt, owner } of this.entries.values()) if (isAbout(change, owner)) bolt.end(error);
   }
 }
+
+const keyOf = ({ tenant }: Request, number: number): string => `${tenant.number} ${number}`;
 
 export const BOLT_SESSIONS = new PartitionPartKind((partition) => new BoltSessions(partition));

@@ -11,6 +11,9 @@ export interface OpenTransaction {
   readonly graph: string;
   readonly metadata: VariantMap;
   readonly startedMs: number;
+  /** How many statements were sent in it, and when the last one came. */
+  queries: number;
+  queryMs: number | null;
   /** It was ended from outside. */
   isTerminated: boolean;
 }
@@ -63,7 +66,9 @@ export class LiveBoltSession implements LiveSession {
   }
 
   get statementMicros(): number | null {
-    const { begunMs } = this.bolt.client;
+    const { client, open } = this.bolt;
+    // Rows are pulled after it has begun.
+    const begunMs = open?.queryMs ?? client.begunMs;
     return begunMs === 0 ? null : begunMs * 1000;
   }
 
@@ -71,11 +76,12 @@ export class LiveBoltSession implements LiveSession {
     const { bolt } = this;
     const { open } = bolt;
     if (open === null || (open.isTerminated && !bolt.client.isAtWork)) return null;
-    const { graph, metadata } = open;
+    const { graph, metadata, queries } = open;
     return {
       id: `${graph}-transaction-${this.number}-${open.count}`,
       database: graph,
       metadata,
+      query: queries,
       status: open.isTerminated ? "Terminated" : bolt.client.waitsFor === null ? "Running" : "Blocked",
       terminate: () => bolt.terminate(),
     };

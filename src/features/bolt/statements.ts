@@ -18,6 +18,7 @@ import type { GraphStats } from "../../session/sql-result.js";
 import type { StatementPlan } from "../../session/statement-plan.js";
 import type { StatementRun } from "../../session/statement-run.js";
 import type { BoundStatement } from "../../sql/bind/bound-statement.js";
+import type { Transaction } from "../../storage/store.js";
 import type { Value } from "../../values/values.js";
 import type { WireClient } from "../postgres/wire-client.js";
 import { MissingNames } from "./missing-names.js";
@@ -42,6 +43,9 @@ export interface StatementHost {
   readonly options: { readonly version: BoltVersion };
   /** Of what is committed by now. */
   readonly bookmark: string;
+  /** Of a statement by itself. */
+  commitPart(tx: Transaction): void;
+  committed(): void;
 }
 
 export interface SentStatement {
@@ -179,8 +183,9 @@ export class Statements {
           explained = json;
         },
       },
-      (tx) => client.request.commitPart(tx),
+      (tx) => this.host.commitPart(tx),
     );
+    if (isAlone) this.host.committed();
     await client.request.linked();
     if (outcome.command !== undefined) rows.discard();
     let keptBytes = rows.keptBytes;

@@ -66,7 +66,7 @@ function ofQuery(session: LiveSession, of: (micros: number | null) => Variant): 
 }
 
 function queryId({ session, transaction }: Running): string {
-  return session.state === "active" ? `query-${transaction.id}-${session.statementMicros}` : "";
+  return session.state === "active" ? `query-${transaction.id}-${transaction.query}` : "";
 }
 
 function time(micros: number | null): Variant {

@@ -7,6 +7,7 @@ import { branchEnded, isEnding } from "../../storage/ending-branches.js";
 import { branchKey, historyRecordKey } from "../../storage/history-keys.js";
 import { CLEARED, retiredKey, tenantPrefix } from "../../storage/keys.js";
 import { FEED } from "../feed/feed.js";
+import { replaceJobs } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
 
 /** Ends of one sweep: each is a commit. */
@@ -20,13 +21,15 @@ export function endBranch(partition: Partition, number: number): void {
   const layers = partition.shard.layers!;
   const branch = layers.branchOf(number)!;
   const { name, root } = branch;
-  silence(partition, number, `the branch "${name}" was deleted`);
   const tx = partition.shard.begin({ isolation: "read committed" });
   tx.put(retiredKey(root, tenantPrefix(number)), CLEARED);
   tx.delete(historyRecordKey(number));
   tx.delete(branchKey(number));
+  replaceJobs(tx, number, []);
   partition.tenant(root).commit(tx);
   branch.endedBy = partition.shard.committedSequence;
+  // Where the commit fails, the branch goes on, and so does what is at work there.
+  silence(partition, number, `the branch "${name}" was deleted`);
   partition.forget(number);
   void endKeys(partition, number);
 }
@@ -37,7 +40,7 @@ export async function endKeys(partition: Pick<Partition, "shard" | "shared">, nu
     await destroyKeys(partition.shard, number);
   } catch (error) {
     const message = `the data key of a branch that ended is not destroyed before the next start: ${String(error)}`;
-    partition.shared.indexes.warn(message, { tenantNumber: number, indexId: 0 });
+    partition.shared.warn(message, { tenant: number });
   }
 }
 
@@ -89,7 +92,7 @@ function silence(partition: Partition, number: number, reason: string): void {
   partition.part(FEED).subscriptions.tenantLeft(number, sentence);
   partition.part(FEED).changes.left(number);
   partition.part(JOBS).progress.tenantLeft(number, sentence);
-  partition.part(JOBS).queue.left(number);
+  partition.part(JOBS).queue.drop(number);
 }
 
 /** Some of those whose time is over; one that others were forked from waits for them. */

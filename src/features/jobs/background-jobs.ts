@@ -200,15 +200,20 @@ export class BackgroundJobs {
 
   /** The tenant is elsewhere for good; its jobs were stopped before. */
   left(tenant: number): void {
+    this.drop(tenant);
+    const tx = this.host.shard.begin({ isolation: "read committed" });
+    replaceJobs(tx, tenant, []);
+    tx.commit();
+    this.host.flushSoon();
+  }
+
+  /** The records of the tenant's jobs are gone: what runs ends. */
+  drop(tenant: number): void {
     for (const entry of [...(this.tenants.get(tenant)?.values() ?? [])]) {
       entry.controller.abort(new DbError("cancelled"));
       this.forget(entry);
     }
     this.paused.delete(tenant);
-    const tx = this.host.shard.begin({ isolation: "read committed" });
-    replaceJobs(tx, tenant, []);
-    tx.commit();
-    this.host.flushSoon();
   }
 
   /** Commits were undone: what is stored counts. */

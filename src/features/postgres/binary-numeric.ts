@@ -8,6 +8,8 @@ import { decimalDigits, type Numeric } from "../../values/numeric.js";
 
 const SIGN = { positive: 0, negative: 0x4000, nan: 0xc000, infinity: 0xd000, minusInfinity: 0xf000 } as const;
 const BASE = 10_000;
+/** Its two highest bits are none of the scale's. */
+const SCALE_MAX = 0x3fff;
 /** Decimal digits of one of its digits. */
 const DIGIT = 4;
 /** Up to this scale, numbers are taken apart without bigints. */
@@ -83,7 +85,7 @@ export function numericText(fields: MessageFields): string | null {
   if (sign === SIGN.nan) return "NaN";
   if (sign === SIGN.infinity) return "Infinity";
   if (sign === SIGN.minusInfinity) return "-Infinity";
-  if (count < 0 || scale < 0 || (sign !== SIGN.positive && sign !== SIGN.negative)) return null;
+  if (count < 0 || scale < 0 || scale > SCALE_MAX || (sign !== SIGN.positive && sign !== SIGN.negative)) return null;
   let text = "";
   for (let i = 0; i < count; i++) {
     const digit = fields.uint16();

@@ -1,5 +1,6 @@
 /** Ranges and multiranges in PostgreSQL's binary format (range_send, multirange_send of PostgreSQL 15). */
-import type { MessageFields } from "../../protocol/postgres/message-reader.js";
+import { sqlError } from "../../protocol/errors.js";
+import { MessageFields } from "../../protocol/postgres/message-reader.js";
 import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import {
   type Bound,
@@ -68,9 +69,12 @@ export function readRangeValue(type: SqlType, fields: MessageFields, read: ReadV
   const name = multirangeKeyOf(type)!;
   const ranges: Range[] = [];
   const each = rangeOfMultirange(name);
-  for (let left = fields.int32(); left > 0; left--) {
-    fields.int32();
-    ranges.push(readRange(each, fields, read));
+  const count = fields.int32();
+  if (count < 0) throw sqlError("22P03", `incorrect binary data format for type ${type.name}`);
+  for (let left = count; left > 0; left--) {
+    const own = new MessageFields(fields.view(fields.int32()));
+    ranges.push(readRange(each, own, read));
+    own.end();
   }
   return multirangeText(name, mergedRanges(ranges));
 }

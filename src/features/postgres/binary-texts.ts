@@ -73,7 +73,7 @@ function writeVersioned(writer: MessageWriter, text: Value): void {
 
 function readVersioned(fields: MessageFields, type: TextType): string {
   if (fields.byte() !== TEXT_VERSION) throw wrong(type);
-  return fields.rest().toString("utf8");
+  return fields.text(fields.left);
 }
 
 function wrong(type: TextType): Error {
@@ -198,9 +198,9 @@ function readHstore(fields: MessageFields): string {
   if (count < 0 || count > fields.left) throw wrong("hstore");
   const pairs = new Map<string, string | null>();
   for (let i = 0; i < count; i++) {
-    const key = fields.view(fields.int32()).toString("utf8");
+    const key = fields.text(fields.int32());
     const length = fields.int32();
-    const value = length < 0 ? null : fields.view(length).toString("utf8");
+    const value = length < 0 ? null : fields.text(length);
     // The first of equal keys counts, as in the text.
     if (!pairs.has(key)) pairs.set(key, value);
   }

@@ -3,27 +3,35 @@
  * (src/backend/utils/adt of PostgreSQL 15) and those of pgvector. Types that have no form here are refused with 0A000.
  */
 import { sqlError } from "../../protocol/errors.js";
-import { MessageFields } from "../../protocol/postgres/message-reader.js";
+import { IDENTIFIER_BYTES_MAX } from "../../protocol/limits.js";
+import { MessageFields, textIn } from "../../protocol/postgres/message-reader.js";
 import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import { displayName, pgOidOf } from "../../query/expr/types.js";
+import { checkedDate, checkedTimestamp, DAY_MICROS } from "../../values/datetime.js";
 import { networkOf, networkValue } from "../../values/network.js";
 import type { Numeric } from "../../values/numeric.js";
 import { isRangeType } from "../../values/range.js";
-import { fromText, toText } from "../../values/text-format.js";
-import { checkArraySize } from "../../values/text-format-array.js";
+import { charOfByte, fromText, toText } from "../../values/text-format.js";
+import { checkArraySize, sqlArray } from "../../values/text-format-array.js";
 import type { Interval, SqlArray, SqlType, TimeTz, Value } from "../../values/values.js";
 import { checkedVector } from "../../values/vector-text.js";
+import { GEOMETRIC_WRITERS, geometricText } from "./binary-geometry.js";
 import { numericText, writeNumeric } from "./binary-numeric.js";
 import { rangeWriter, readRangeValue } from "./binary-ranges.js";
 import { TEXT_TYPE_WRITERS, textFromBinary } from "./binary-texts.js";
-import { readHalves, readSparse, writeHalves, writeSparse } from "./binary-vectors.js";
+import { checkUnused, readHalves, readSparse, writeHalves, writeSparse } from "./binary-vectors.js";
 import type { TextSettings, ValueWriter } from "./text-values.js";
 
 /** Days and microseconds from 1970 to 2000, where PostgreSQL counts from. */
 const EPOCH_DAYS = 10_957;
 const EPOCH_MICROS = EPOCH_DAYS * 86_400_000_000;
-const INFINITE_DAYS = 0x7fffffff;
+const INT4_MAX = 0x7fffffff;
+const INFINITE_DAYS = INT4_MAX;
 const INFINITE_MICROS = 0x7fffffffffffffffn;
+/** The beginning of 4714-11-24 BC, from 2000 on. */
+const TIMESTAMP_MIN = -211_813_488_000_000_000n;
+/** No zone is as far from UTC. */
+const OFFSET_SECONDS = 16 * 3600;
 
 /** The writer of a type's values; throws 0A000 for a type without a binary form. */
 export function binaryWriter(type: SqlType): ValueWriter {
@@ -85,6 +93,7 @@ function pgMicros(micros: number): number | bigint {
 
 const PLAIN_WRITERS: Partial<Record<SqlType["name"], ValueWriter>> = {
   ...TEXT_TYPE_WRITERS,
+  ...GEOMETRIC_WRITERS,
   bool: (writer, value) => writer.byte(value === true ? 1 : 0),
   int2: (writer, value) => writer.int16(value as number),
   int4: (writer, value) => writer.int32(value as number),
@@ -130,35 +139,10 @@ const PLAIN_WRITERS: Partial<Record<SqlType["name"], ValueWriter>> = {
   },
   halfvec: (writer, value) => writeHalves(writer, value as Float32Array),
   sparsevec: (writer, value) => writeSparse(writer, value as string),
-  point: (writer, value) => writeNumbers(writer, value as string),
-  lseg: (writer, value) => writeNumbers(writer, value as string),
-  box: (writer, value) => writeNumbers(writer, value as string),
-  line: (writer, value) => writeNumbers(writer, value as string),
-  circle: (writer, value) => writeNumbers(writer, value as string),
-  path: (writer, value) => {
-    const numbers = numbersIn(value as string);
-    writer.byte((value as string).startsWith("[") ? 0 : 1);
-    writer.int32(numbers.length / 2);
-    for (const number of numbers) writer.float64(number);
-  },
-  polygon: (writer, value) => {
-    const numbers = numbersIn(value as string);
-    writer.int32(numbers.length / 2);
-    for (const number of numbers) writer.float64(number);
-  },
 };
 
 /** jsonb's text. */
 const JSONB_TEXT = Object.freeze({ name: "jsonb", modifier: null, element: null }) as SqlType;
-
-/** Of a geometric value's text. */
-function numbersIn(text: string): number[] {
-  return (text.match(/[-+]?(?:Infinity|NaN|\d[\d.]*(?:e[-+]?\d+)?)/gi) ?? []).map(Number);
-}
-
-function writeNumbers(writer: MessageWriter, text: string): void {
-  for (const number of numbersIn(text)) writer.float64(number);
-}
 
 function writeArray(writer: MessageWriter, array: SqlArray, oid: number, writeElement: ValueWriter): void {
   const { elements, dimensions, lowerBounds } = array;
@@ -241,12 +225,14 @@ function readValue(type: SqlType, fields: MessageFields): Value {
       return new Uint8Array(fields.rest());
     case "uuid":
       return uuidText(fields.view(16));
+    case "char":
+      return charOfByte(fields.byte());
     case "date":
-      return ofPgDays(fields.int32());
+      return checkedDate(ofPgDays(fields.int32()));
     case "time":
-      return Number(fields.int64());
+      return readTime(fields);
     case "timetz":
-      return { micros: Number(fields.int64()), offset: -fields.int32() };
+      return { micros: readTime(fields), offset: readOffset(fields) };
     case "timestamp":
     case "timestamptz":
       return ofPgMicros(fields.int64());
@@ -277,31 +263,24 @@ function textOf(type: SqlType, fields: MessageFields): string {
       return readNumeric(type, fields);
     case "jsonb":
       if (fields.byte() !== 1) throw wrongBytes(type);
-      return fields.rest().toString("utf8");
+      return fields.text(fields.left);
     case "bit":
     case "varbit":
-      return readBits(fields);
+      return readBits(type, fields);
     case "inet":
     case "cidr":
       return readNetwork(type, fields);
     case "macaddr":
+      return fields.view(6).toString("hex");
     case "macaddr8":
-      return fields.rest().toString("hex");
-    case "point":
-    case "lseg":
-    case "box":
-    case "line":
-    case "circle":
-    case "path":
-    case "polygon":
-      return readGeometric(type, fields);
-    case "char":
-      return fields.rest().toString("latin1");
+      return fields.view(fields.left === 6 ? 6 : 8).toString("hex");
+    case "name":
+      return readName(fields);
     case "xid":
       return String(fields.uint32());
     default:
       // Otherwise text, names, enums, json.
-      return textFromBinary(type, fields) ?? fields.rest().toString("utf8");
+      return geometricText(type, fields) ?? textFromBinary(type, fields) ?? fields.text(fields.left);
   }
 }
 
@@ -324,7 +303,29 @@ function ofPgDays(days: number): number {
 function ofPgMicros(micros: bigint): number {
   if (micros === INFINITE_MICROS) return Number.POSITIVE_INFINITY;
   if (micros === -INFINITE_MICROS - 1n) return Number.NEGATIVE_INFINITY;
-  return Number(micros + BigInt(EPOCH_MICROS));
+  if (micros < TIMESTAMP_MIN) throw sqlError("22008", "timestamp out of range");
+  return checkedTimestamp(Number(micros + BigInt(EPOCH_MICROS)));
+}
+
+function readTime(fields: MessageFields): number {
+  const micros = fields.int64();
+  if (micros < 0n || micros > BigInt(DAY_MICROS)) throw sqlError("22008", "time out of range");
+  return Number(micros);
+}
+
+/** Seconds to the east, of which the bytes have the opposite. */
+function readOffset(fields: MessageFields): number {
+  const offset = 0 - fields.int32();
+  if (Math.abs(offset) >= OFFSET_SECONDS) throw sqlError("22009", "time zone displacement out of range");
+  return offset;
+}
+
+/** A longer one is cut where it comes as text only. */
+function readName(fields: MessageFields): string {
+  if (fields.left > IDENTIFIER_BYTES_MAX) {
+    throw sqlError("42622", `identifier too long: it must have ${IDENTIFIER_BYTES_MAX} bytes at most`);
+  }
+  return fields.text(fields.left);
 }
 
 /** The text of a numeric. Throws 22P03. */
@@ -334,10 +335,11 @@ export function readNumeric(type: SqlType, fields: MessageFields): string {
   return text;
 }
 
-function readBits(fields: MessageFields): string {
+function readBits(type: SqlType, fields: MessageFields): string {
   const length = fields.int32();
+  if (length < 0) throw wrongBytes(type);
   let bits = "";
-  for (const byte of fields.rest()) bits += byte.toString(2).padStart(8, "0");
+  for (const byte of fields.view(Math.ceil(length / 8))) bits += byte.toString(2).padStart(8, "0");
   return bits.slice(0, length);
 }
 
@@ -346,38 +348,17 @@ function readNetwork(type: SqlType, fields: MessageFields): string {
   const bits = fields.byte();
   fields.byte();
   const bytes = fields.view(fields.byte());
-  if (bytes.length !== (family === FAMILY_4 ? 4 : 16)) throw wrongBytes(type);
+  if (bytes.length !== (family === FAMILY_4 ? 4 : 16) || bits > bytes.length * 8) throw wrongBytes(type);
   return networkValue({ bytes, bits });
-}
-
-function readGeometric(type: SqlType, fields: MessageFields): string {
-  if (type.name === "path") {
-    const [open, close] = fields.byte() === 0 ? "[]" : "()";
-    return `${open}${readPoints(fields)}${close}`;
-  }
-  if (type.name === "polygon") return `(${readPoints(fields)})`;
-  const numbers: number[] = [];
-  while (fields.left > 0) numbers.push(fields.float64());
-  const [a, b, c, d] = numbers;
-  if (type.name === "point") return `(${a},${b})`;
-  if (type.name === "line") return `{${a},${b},${c}}`;
-  if (type.name === "circle") return `<(${a},${b}),${c}>`;
-  return type.name === "lseg" ? `[(${a},${b}),(${c},${d})]` : `(${a},${b}),(${c},${d})`;
-}
-
-function readPoints(fields: MessageFields): string {
-  const points: string[] = [];
-  for (let left = fields.int32(); left > 0; left--) points.push(`(${fields.float64()},${fields.float64()})`);
-  return points.join(",");
 }
 
 function readArray(type: SqlType, fields: MessageFields): SqlArray {
   const element = type.element!;
   const count = fields.int32();
-  fields.int32();
+  const hasNulls = fields.int32();
   const oid = fields.uint32();
-  if (count < 0 || count > 6) throw wrongBytes(type);
-  if (oid !== 0 && oid !== pgOidOf(element) && !isText(element)) throw wrongBytes(type);
+  if (count < 0 || count > 6 || (hasNulls !== 0 && hasNulls !== 1)) throw wrongBytes(type);
+  if (!mayBeOf(element, oid)) throw wrongBytes(type);
   const dimensions: number[] = [];
   const lowerBounds: number[] = [];
   for (let i = 0; i < count; i++) {
@@ -385,8 +366,12 @@ function readArray(type: SqlType, fields: MessageFields): SqlArray {
     lowerBounds.push(fields.int32());
   }
   const size = count === 0 ? 0 : dimensions.reduce((product, length) => product * length, 1);
-  if (size < 0 || size > fields.left / 4) throw wrongBytes(type);
+  if (dimensions.some((length) => length < 0) || size > fields.left / 4) throw wrongBytes(type);
   checkArraySize(size);
+  if (size === 0) return sqlArray([]);
+  for (const [i, lower] of lowerBounds.entries()) {
+    if (lower + dimensions[i]! > INT4_MAX) throw sqlError("54000", `array lower bound is too large: ${lower}`);
+  }
   const elements: Value[] = [];
   for (let i = 0; i < size; i++) elements.push(readSized(element, fields));
   return { elements, dimensions, lowerBounds };
@@ -396,9 +381,14 @@ function isText({ name }: SqlType): boolean {
   return name === "text" || name === "varchar" || name === "bpchar" || name === "name" || name === "enum";
 }
 
+/** Whether values that a client says to be of the type with that number have the bytes of these. */
+function mayBeOf(type: SqlType, oid: number): boolean {
+  return oid === 0 || oid === pgOidOf(type) || isText(type);
+}
+
 function readSized(type: SqlType, fields: MessageFields): Value {
   const length = fields.int32();
-  return length < 0 ? null : fromBinary(type, fields.view(length));
+  return length === -1 ? null : fromBinary(type, fields.view(length));
 }
 
 function readRecord(type: SqlType, fields: MessageFields): readonly Value[] {
@@ -406,14 +396,14 @@ function readRecord(type: SqlType, fields: MessageFields): readonly Value[] {
   if (members === undefined) throw noBinaryForm(type);
   if (fields.int32() !== members.length) throw wrongBytes(type);
   return members.map((member) => {
-    fields.uint32();
+    if (!mayBeOf(member.type, fields.uint32())) throw wrongBytes(type);
     return readSized(member.type, fields);
   });
 }
 
 function readVector(type: SqlType, fields: MessageFields): Value {
   const length = fields.uint16();
-  fields.uint16();
+  checkUnused(fields.uint16());
   const members = Uint8Array.from(fields.view(length * 4)).buffer;
   // The bytes are turned round in place.
   Buffer.from(members).swap32();
@@ -422,7 +412,5 @@ function readVector(type: SqlType, fields: MessageFields): Value {
 
 /** The value of a parameter in text format. */
 export function parameterFromText(type: SqlType, bytes: Buffer, { timeZone, style }: TextSettings): Value {
-  const text = bytes.toString("utf8");
-  if (text.includes("\0")) throw sqlError("22021", 'invalid byte sequence for encoding "UTF8": 0x00');
-  return fromText(type, text, { timeZone, nowMicros: Date.now() * 1000, ...style });
+  return fromText(type, textIn(bytes), { timeZone, nowMicros: Date.now() * 1000, ...style });
 }

@@ -16,7 +16,7 @@ export function writeHalves(writer: MessageWriter, vector: Float32Array): void {
 
 export function readHalves(type: SqlType, fields: MessageFields): Value {
   const length = fields.uint16();
-  fields.uint16();
+  checkUnused(fields.uint16());
   const members = Uint8Array.from(fields.view(length * 2)).buffer;
   // The bytes are turned round in place.
   Buffer.from(members).swap16();
@@ -39,7 +39,7 @@ export function writeSparse(writer: MessageWriter, text: string): void {
 export function readSparse(type: SqlType, fields: MessageFields): Value {
   const dimensions = fields.int32();
   const count = fields.int32();
-  fields.int32();
+  checkUnused(fields.int32());
   if (count < 0 || count > SPARSE_MEMBERS_MAX) {
     throw sqlError("54000", `sparsevec cannot have more than ${SPARSE_MEMBERS_MAX} non-zero elements`);
   }
@@ -53,4 +53,9 @@ export function readSparse(type: SqlType, fields: MessageFields): Value {
       ),
     ),
   );
+}
+
+/** What later versions may use. */
+export function checkUnused(bits: number): void {
+  if (bits !== 0) throw sqlError("22P03", `expected unused to be 0, not ${bits}`);
 }

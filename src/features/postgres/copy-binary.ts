@@ -2,9 +2,10 @@
  * Reads rows of COPY's binary format from bytes as they arrive. Numbers and vectors are given as values, texts as the
  * bytes that came, and all other fields as texts, which are read as those of COPY's text format are. One per COPY.
  */
-import { isUtf8 } from "node:buffer";
+import type { ColumnDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import { MessageFields } from "../../protocol/postgres/message-reader.js";
+import { checkText, MessageFields } from "../../protocol/postgres/message-reader.js";
+import { atField } from "../../query/exec/bulk-insert.js";
 import { FIELD_ESCAPED, FIELD_PLAIN, FIELD_QUOTED, FIELD_VALUE, type RecordReader } from "../../values/csv-reader.js";
 import { PieceBuffer } from "../../values/piece-buffer.js";
 import { toText } from "../../values/text-format.js";
@@ -19,7 +20,13 @@ const ROW_BYTES_MAX = 64 * 1024 * 1024;
 /** What NULL is in the reader's rows: a plain field without bytes. */
 export const BINARY_NULL_TEXT = "";
 
-const wrong = (what: string): Error => sqlError("22P04", `invalid COPY binary data: ${what}`);
+/** Of the header: bits that a reader must know are from here on. One said that rows had OIDs. */
+const CRITICAL_FLAGS = 0xffff0000;
+
+const wrong = (what: string, details = {}): Error => sqlError("22P04", `invalid COPY binary data: ${what}`, details);
+
+/** What a reader must know of a column. */
+export type BinaryColumn = Pick<ColumnDef, "name" | "type">;
 
 export class CopyBinaryReader implements RecordReader {
   readonly pieces = new PieceBuffer();
@@ -34,8 +41,8 @@ export class CopyBinaryReader implements RecordReader {
   /** What is not null is of these. */
   private readonly kindsOf: readonly number[];
 
-  constructor(private readonly types: readonly SqlType[]) {
-    this.kindsOf = types.map(({ name }) =>
+  constructor(private readonly columns: readonly BinaryColumn[]) {
+    this.kindsOf = columns.map(({ type: { name } }) =>
       TEXTS.has(name) ? FIELD_QUOTED : VALUES.has(name) ? FIELD_VALUE : FIELD_ESCAPED,
     );
   }
@@ -45,7 +52,7 @@ export class CopyBinaryReader implements RecordReader {
   }
 
   get count(): number {
-    return this.types.length;
+    return this.columns.length;
   }
 
   get unreadLine(): number {
@@ -64,8 +71,9 @@ export class CopyBinaryReader implements RecordReader {
   next(isEnd: boolean): boolean {
     const { pieces } = this;
     if (!this.hasEnded && (this.hasHead || this.head()) && this.row(pieces.position)) return true;
-    if (this.hasEnded) pieces.position = this.bytes.length;
-    else if (isEnd && pieces.left > 0) throw wrong("unexpected end of data");
+    if (this.hasEnded && pieces.left > 0) throw wrong("there is more after the end", { line: this.unreadLine });
+    if (isEnd && !this.hasHead) throw wrong("the signature is not recognized");
+    if (isEnd && pieces.left > 0) throw wrong("unexpected end of data", { line: this.unreadLine });
     return false;
   }
 
@@ -74,7 +82,10 @@ export class CopyBinaryReader implements RecordReader {
     const { pieces, bytes } = this;
     if (bytes.length < HEAD_BYTES) return false;
     if (!bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE)) throw wrong("the signature is not recognized");
-    const end = HEAD_BYTES + bytes.readUInt32BE(SIGNATURE.length + 4);
+    if ((bytes.readInt32BE(SIGNATURE.length) & CRITICAL_FLAGS) !== 0) throw wrong("the header has unknown flags");
+    const extension = bytes.readInt32BE(SIGNATURE.length + 4);
+    if (extension < 0) throw wrong("the header has no length");
+    const end = HEAD_BYTES + extension;
     if (bytes.length < end) return false;
     pieces.position = end;
     this.hasHead = true;
@@ -85,13 +96,18 @@ export class CopyBinaryReader implements RecordReader {
     const { bytes, count, starts, ends, kinds, kindsOf } = this;
     if (bytes.length < from + 2) return false;
     const found = bytes.readInt16BE(from);
-    this.hasEnded = found === -1;
-    if (this.hasEnded) return false;
-    if (found !== count) throw wrong(`row field count is ${found}, expected ${count}`);
+    if (found === -1) {
+      this.hasEnded = true;
+      this.pieces.position = from + 2;
+      return false;
+    }
+    const line = this.unreadLine;
+    if (found !== count) throw wrong(`row field count is ${found}, expected ${count}`, { line });
     let at = from + 2;
     for (let i = 0; i < count; i++) {
       if (bytes.length < at + 4) return false;
       const length = bytes.readInt32BE(at);
+      if (length < -1) throw wrong("invalid field size", { line, column: this.columns[i]!.name });
       at += 4;
       starts[i] = at;
       if (length > 0) at += length;
@@ -101,42 +117,47 @@ export class CopyBinaryReader implements RecordReader {
     }
     this.pieces.position = at;
     this.line++;
-    for (let i = 0; i < count; i++) if (kinds[i] === FIELD_QUOTED) this.checkText(i);
+    for (let i = 0; i < count; i++) if (kinds[i] === FIELD_QUOTED) this.read(i, (_type, text) => checkText(text));
     return true;
   }
 
-  private checkText(index: number): void {
-    const text = this.bytes.subarray(this.starts[index]!, this.ends[index]!);
-    const hasZero = text.includes(0);
-    if (!hasZero && isUtf8(text)) return;
-    const what = `invalid byte sequence for encoding "UTF8"${hasZero ? ": 0x00" : ""} at line ${this.line}`;
-    throw sqlError("22021", what, { line: this.line });
+  private bytesOf(index: number): Buffer {
+    return this.bytes.subarray(this.starts[index]!, this.ends[index]!);
   }
 
-  /** Throws 22P03. */
+  /** Throws 22P03 and others. */
   value(index: number): Value {
-    return fromBinary(this.types[index]!, this.bytes.subarray(this.starts[index]!, this.ends[index]!));
+    return this.read(index, fromBinary);
   }
 
   field(index: number): Uint8Array {
     return Buffer.from(this.text(index));
   }
 
-  /** Throws 22P03. */
+  /** Throws 22P03 and others. */
   text(index: number): string {
-    const [start, end] = [this.starts[index]!, this.ends[index]!];
-    if (this.kinds[index] === FIELD_QUOTED || this.kinds[index] === FIELD_PLAIN) {
-      return this.bytes.toString("utf8", start, end);
+    const isText = this.kinds[index] === FIELD_QUOTED || this.kinds[index] === FIELD_PLAIN;
+    return isText ? this.bytesOf(index).toString("utf8") : this.read(index, textOf);
+  }
+
+  private read<T>(index: number, reading: (type: SqlType, bytes: Buffer) => T): T {
+    const { name, type } = this.columns[index]!;
+    try {
+      return reading(type, this.bytesOf(index));
+    } catch (error) {
+      throw atField(error, this.line, name, null);
     }
-    const type = this.types[index]!;
-    if (type.name !== "numeric") return toText(type, this.value(index));
-    const fields = new MessageFields(this.bytes.subarray(start, end));
-    const text = readNumeric(type, fields);
-    return fields.left === 0 ? text : toText(type, this.value(index));
   }
 }
 
-const TEXTS: ReadonlySet<string> = new Set(["text", "varchar", "bpchar", "name", "enum", "json"]);
+function textOf(type: SqlType, bytes: Buffer): string {
+  if (type.name !== "numeric") return toText(type, fromBinary(type, bytes));
+  const fields = new MessageFields(bytes);
+  const text = readNumeric(type, fields);
+  return fields.left === 0 ? text : toText(type, fromBinary(type, bytes));
+}
+
+const TEXTS: ReadonlySet<string> = new Set(["text", "varchar", "bpchar", "enum", "json"]);
 /** Types whose values in binary are those of a column, whatever its modifier, or are refused. */
 const VALUES: ReadonlySet<string> = new Set([
   ...["int2", "int4", "int8", "float4", "float8", "bool", "uuid", "bytea", "vector", "halfvec"],

@@ -109,7 +109,7 @@ export async function copyInFor(wire: WireHost, copy: CopyStatement, isSimple: b
   forcingOf(copy, columns ?? [], copy.nullText);
   const isBinary = copy.format === "binary";
   const records = isBinary
-    ? new CopyBinaryReader(columnsOf(table, columns).map(({ type }) => type))
+    ? new CopyBinaryReader(columnsOf(table, columns))
     : copy.format === "text"
       ? copyTextReader(copy)
       : null;

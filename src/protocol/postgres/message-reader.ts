@@ -1,7 +1,8 @@
 /** Reads messages of PostgreSQL's protocol 3.0. Errors have SQLSTATE 08P01, a violation of the protocol. */
+import { isUtf8 } from "node:buffer";
 import { sqlError } from "../errors.js";
 
-/** The fields of one message. Throws 08P01 where it ends too early. */
+/** The fields of one message. Throws 08P01 where it ends too early, 22021 for a text that is none. */
 export class MessageFields {
   private at = 0;
 
@@ -47,9 +48,14 @@ export class MessageFields {
   cstring(): string {
     const end = this.bytes.indexOf(0, this.at);
     if (end < 0) throw violation("a text has no zero byte at its end");
-    const text = this.bytes.toString("utf8", this.at, end);
+    const text = textIn(this.bytes.subarray(this.at, end));
     this.at = end + 1;
     return text;
+  }
+
+  /** A text of so many bytes. */
+  text(length: number): string {
+    return textIn(this.view(length));
   }
 
   /** A view of so many bytes. */
@@ -73,6 +79,19 @@ export class MessageFields {
     this.at += length;
     return from;
   }
+}
+
+/** The bytes as text. Throws 22021. */
+export function textIn(bytes: Buffer): string {
+  checkText(bytes);
+  return bytes.toString("utf8");
+}
+
+/** Throws 22021 unless the bytes are UTF-8 without zero bytes. */
+export function checkText(bytes: Buffer): void {
+  const hasZero = bytes.includes(0);
+  if (!hasZero && isUtf8(bytes)) return;
+  throw sqlError("22021", `invalid byte sequence for encoding "UTF8"${hasZero ? ": 0x00" : ""}`);
 }
 
 /** Names and values up to an empty name, as a start-up message has them. */

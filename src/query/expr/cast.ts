@@ -6,7 +6,14 @@
 import { sqlError } from "../../protocol/errors.js";
 import { fitBits } from "../../values/bit-string.js";
 import { CypherVector } from "../../values/cypher-vector.js";
-import { checkedTimestamp, DAY_MICROS, roundMicros, SECOND_MICROS, splitTimestamp } from "../../values/datetime.js";
+import {
+  checkedTimestamp,
+  DAY_MICROS,
+  roundMicros,
+  roundTimestamp,
+  SECOND_MICROS,
+  splitTimestamp,
+} from "../../values/datetime.js";
 import type { Clock } from "../../values/datetime-parse.js";
 import { asHalves } from "../../values/half-vector.js";
 import { limitInterval, makeInterval } from "../../values/interval.js";
@@ -206,7 +213,7 @@ function modifierOf(to: SqlType, assignment: boolean): Convert | null {
     case "time":
     case "timestamp":
     case "timestamptz":
-      return (value) => roundMicros(value as number, modifier);
+      return (value) => (to.name === "time" ? roundMicros : roundTimestamp)(value as number, modifier);
     case "timetz":
       return (value) => ({ ...(value as TimeTz), micros: roundMicros((value as TimeTz).micros, modifier) });
     case "interval":

@@ -120,6 +120,27 @@ t.test("numerics of all sizes and signs come back", async (t) => {
   }
 });
 
+const PAIR = V.recordOf([
+  { name: "a", type: V.INT4 },
+  { name: "b", type: V.TEXT },
+]);
+
+/** Bytes in which 61 is an "a" of a text. */
+const TEXTUAL: readonly (readonly [SqlType, string])[] = [
+  [V.TEXT, "61"],
+  [V.NAME, "61"],
+  [V.typeOf("json"), "226122"],
+  [V.JSONB, "01226122"],
+  [V.JSONPATH, "01242e22" + "61" + "22"],
+  [V.arrayOf(V.TEXT), "0000000100000000000000190000000100000001" + "0000000161"],
+  [V.HSTORE, "00000001" + "0000000161" + "0000000162"],
+  [V.HSTORE, "00000001" + "0000000162" + "0000000161"],
+  [V.LTREE, "0161"],
+  [V.TSVECTOR, "000000016162000000"],
+  [V.TSQUERY, "00000001010000616200"],
+  [PAIR, "0000000200000017000000040000000100000019" + "0000000161"],
+];
+
 t.test("bytes that are none of the type are refused", async (t) => {
   const wrong: readonly (readonly [SqlType, string])[] = [
     [V.INT4, "0000"],
@@ -147,6 +168,43 @@ t.test("bytes that are none of the type are refused", async (t) => {
     [V.JSONPATH, "0224"],
     [V.typeOf("tid"), "0000"],
     [V.INT2VECTOR, "0000000100000000000000170000000100000000" + "0000000400000001"],
+    // A text that is no UTF-8, and one with a zero byte.
+    ...TEXTUAL.flatMap(([type, hex]) => [
+      [type, hex.replace("61", "ff")] as const,
+      [type, hex.replace("61", "00")] as const,
+    ]),
+    [V.CHAR, "6162"],
+    [V.CHAR, ""],
+    [V.NAME, "61".repeat(64)],
+    [V.NUMERIC, "00010000000040000001"],
+    [V.TIME, "ffffffffffffffff"],
+    [V.TIME, "000000141dd76001"],
+    [V.TIMETZ, "ffffffffffffffff00000000"],
+    [V.TIMETZ, "00000000000000000000e100"],
+    [V.DATE, "80000001"],
+    [V.TIMESTAMP, "fd0f7cc1411f9fff"],
+    [V.TIMESTAMPTZ, "7fffffffffffffaa"],
+    [V.VARBIT, "00000009a0"],
+    [V.VARBIT, "00000002ff01"],
+    [V.VARBIT, "fffffffda0"],
+    [V.INET, "0221000401020304"],
+    [V.MACADDR, "0102030405060708"],
+    [V.typeOf("macaddr8"), "01020304050607"],
+    [V.typeOf("point"), "3ff0000000000000"],
+    [V.typeOf("point"), "3ff00000000000003ff00000000000003ff0000000000000"],
+    [V.typeOf("circle"), "3ff00000000000003ff0000000000000"],
+    [V.typeOf("path"), "0100000000"],
+    [V.typeOf("polygon"), "7fffffff"],
+    [V.arrayOf(V.INT4), "00000001000000020000001700000001000000010000000400000005"],
+    [V.arrayOf(V.INT4), "0000000100000001000000170000000100000001fffffffe"],
+    [V.arrayOf(V.INT4), "000000010000000000000017000000017fffffff0000000400000005"],
+    [V.arrayOf(V.INT4), "000000020000000000000017ffffffff00000001ffffffff000000010000000400000005"],
+    [V.typeOf("int4multirange"), "ffffffff"],
+    [V.typeOf("int4multirange"), "00000001000000100200000004000000010000000400000005"],
+    [PAIR, "00000002000000190000000400000001000000190000000178"],
+    [PAIR, "0000000200000017fffffffe000000190000000178"],
+    [V.VECTOR, "000100013f800000"],
+    [V.HALFVEC, "000100013c00"],
   ];
   for (const [type, hex] of wrong) {
     let sqlstate = "";
@@ -155,6 +213,6 @@ t.test("bytes that are none of the type are refused", async (t) => {
     } catch (error) {
       sqlstate = String((error as DbError).details?.sqlstate);
     }
-    t.match(sqlstate, /^(?:22P03|08P01|22P02|42601)$/, `${type.name} ${hex}`);
+    t.match(sqlstate, /^(?:22P03|08P01|22P02|42601|22021|22008|22009|42622|54000)$/, `${type.name} ${hex}`);
   }
 });

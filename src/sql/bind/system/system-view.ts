@@ -44,6 +44,8 @@ export interface LiveTransaction {
   readonly database: string;
   /** What the client has said about it. */
   readonly metadata: VariantMap;
+  /** Tells the statement that runs from others of the transaction. */
+  readonly query: number;
   readonly status: "Running" | "Blocked" | "Terminated";
   /** Ends it from outside. Its client is told at its next message. */
   terminate(): void;

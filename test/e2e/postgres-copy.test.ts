@@ -1,0 +1,129 @@
+/** COPY on PostgreSQL's protocol: rows in and out, in every format, and what becomes of a COPY that fails. */
+import t from "tap";
+import { TestServer } from "./server.js";
+import {
+  bind,
+  describe,
+  execute,
+  fieldsOf,
+  lettersOf,
+  message,
+  parse,
+  query,
+  type Received,
+  sync,
+  valuesOf,
+  WITH_POSTGRES,
+  WireClient,
+} from "./wire-client.js";
+
+let server: TestServer;
+t.before(async () => {
+  server = await TestServer.start({ ...WITH_POSTGRES, TESSERA_ACTORS: "1" });
+});
+t.teardown(() => server?.stop());
+
+const errorIn = (messages: readonly Received[]) => fieldsOf(messages.find(({ type }) => type === "E")!);
+
+async function withClient(work: (client: WireClient) => Promise<void>): Promise<void> {
+  const client = await WireClient.open(server);
+  try {
+    await work(client);
+  } finally {
+    client.close();
+  }
+}
+
+t.test("COPY takes rows, refuses wrong ones, and gives rows out", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE copied (i int PRIMARY KEY, s text)");
+    client.send(query("COPY copied FROM STDIN"));
+    t.equal(lettersOf(await client.until("G")), "G");
+    client.send(message("d", Buffer.from("1\ta\\tb\n2\t\\")), message("d", Buffer.from("N\n")), message("c"));
+    t.equal(lettersOf(await client.until("Z")), "CZ");
+    const rows = await client.ask("COPY copied TO STDOUT");
+    t.equal(lettersOf(rows), "HddcCZ");
+    t.equal(rows[1]!.body.toString(), "1\ta\\tb\n");
+    t.equal(rows[2]!.body.toString(), "2\t\\N\n");
+    client.send(query("COPY copied FROM STDIN"), message("d", Buffer.from("3\tc\n1\tagain\n")), message("c"));
+    t.match(lettersOf(await client.until("Z")), /^GEZ$/);
+    client.send(query("COPY copied FROM STDIN"), message("d", Buffer.from("4\td\n")), message("f", "no more"));
+    const failed = await client.until("Z");
+    t.match(fieldsOf(failed[1]!), { C: "57014", M: /no more/ });
+    t.same(valuesOf((await client.ask("SELECT count(*) FROM copied"))[1]!), ["2"], "nothing of the failed ones stays");
+    const csv = await client.ask(
+      "COPY (SELECT s, i FROM copied ORDER BY i) TO STDOUT WITH (FORMAT csv, HEADER, NULL '-')",
+    );
+    t.equal(
+      Buffer.concat(csv.filter(({ type }) => type === "d").map(({ body }) => body)).toString(),
+      "s,i\na\tb,1\n-,2\n",
+    );
+    t.match(fieldsOf((await client.ask("COPY copied TO '/tmp/x'"))[0]!), { C: "42501" });
+  }),
+);
+
+t.test("COPY by the extended protocol: a Sync before the rows means nothing", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE extended (i int, s text)");
+    client.send(parse("", "COPY extended FROM STDIN"), bind("", ""), describe("P", ""), execute(""), sync);
+    t.equal(lettersOf(await client.until("G")), "12nG");
+    client.send(message("d", Buffer.from("1\ta\n")), message("c"), sync);
+    t.equal(lettersOf(await client.until("Z")), "CZ");
+    client.send(query("COPY extended FROM STDIN"), message("d", Buffer.from("2\tb\nx\tc\n")), message("c"));
+    t.match(errorIn(await client.until("Z")), { C: "22P02", W: 'COPY extended, line 2, column i: "x"' });
+    const binary = await client.ask("COPY extended TO STDOUT (FORMAT binary)");
+    t.equal(lettersOf(binary), "HddcCZ");
+    t.match(binary[1]!.body.toString("latin1"), /^PGCOPY\n[\s\S]{23}/, "the signature comes with the first row");
+  }),
+);
+
+t.test("rows of COPY's binary format are stored as they were, by any way", (t) =>
+  withClient(async (client) => {
+    const columns = `i int, l bigint, d float8, r real, b boolean, s varchar(9), n numeric(9, 2), u uuid, y bytea,
+      v vector(3), h halfvec(2), at timestamptz, j jsonb, a int[]`;
+    const names = "i, l, d, r, b, s, n, u, y, v, h, at, j, a";
+    await client.ask(`CREATE TABLE sent (${columns})`);
+    await client.ask(`CREATE TABLE taken (${columns})`);
+    // Rows of a table with a generated column go through statements.
+    await client.ask(`CREATE TABLE computed (${columns}, twice int GENERATED ALWAYS AS (i * 2) STORED)`);
+    await client.ask(`INSERT INTO sent VALUES (1, 9007199254740993, -0.5, 'NaN', true, E'\\\\.\t', 12.5,
+      '0197f1f1-0000-7000-8000-000000000001', '\\x00ff', '[1,-2.5,0.1]', '[0.5,65504]', '2026-01-31 12:00:00.5+00',
+      '{"k": [1, "x"]}', '{1,NULL}'), (2, NULL, NULL, NULL, NULL, '', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)`);
+    const answer = await client.ask("COPY sent TO STDOUT (FORMAT binary)");
+    const bytes = Buffer.concat(answer.filter(({ type }) => type === "d").map(({ body }) => body));
+    const rows = async (table: string) =>
+      (await client.ask(`SELECT ${names} FROM ${table} ORDER BY i`)).filter(({ type }) => type === "D").map(valuesOf);
+    const wanted = await rows("sent");
+    t.equal(wanted.length, 2);
+    for (const table of ["taken", "computed"]) {
+      client.send(query(`COPY ${table} (${names}) FROM STDIN (FORMAT binary)`), message("d", bytes), message("c"));
+      t.match(lettersOf(await client.until("Z")), /^GCZ$/, table);
+      t.same(await rows(table), wanted, table);
+    }
+    await client.ask("CREATE TABLE narrow (v vector(2))");
+    const vectors = await client.ask("COPY (SELECT v FROM sent) TO STDOUT (FORMAT binary)");
+    const wide = Buffer.concat(vectors.filter(({ type }) => type === "d").map(({ body }) => body));
+    client.send(query("COPY narrow FROM STDIN (FORMAT binary)"), message("d", wide), message("c"));
+    const place = { W: "COPY narrow, line 1, column v" };
+    t.match(errorIn(await client.until("Z")), { ...place, C: "22000", M: /expected 2 dimensions, not 3/ });
+    // A length that is none is not taken for NULL.
+    wide.writeInt32BE(-2, 21);
+    client.send(query("COPY narrow FROM STDIN (FORMAT binary)"), message("d", wide), message("c"));
+    t.match(errorIn(await client.until("Z")), { ...place, C: "22P04", M: /invalid field size/ });
+    t.same(valuesOf((await client.ask("SELECT count(*) FROM narrow"))[1]!), ["0"]);
+  }),
+);
+
+t.test("a text that looks like the end of COPY's rows is a row like others", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE dots (s text)");
+    client.send(query("COPY dots FROM STDIN"), message("d", Buffer.from("a\n\\\\.\nb\n\\.\n")), message("c"));
+    await client.until("Z");
+    const binary = await client.ask("COPY dots TO STDOUT (FORMAT binary)");
+    const bytes = Buffer.concat(binary.filter(({ type }) => type === "d").map(({ body }) => body));
+    client.send(query("COPY dots FROM STDIN (FORMAT binary)"), message("d", bytes), message("c"));
+    await client.until("Z");
+    const found = await client.ask("SELECT string_agg(s, ' ' ORDER BY s) FROM dots");
+    t.same(valuesOf(found[1]!), ["\\. \\. a a b b"]);
+  }),
+);
