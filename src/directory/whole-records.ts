@@ -11,6 +11,7 @@ import {
   addApiKey,
   addOidcProvider,
   addUser,
+  getDeletion,
   getInstallation,
   getTenant,
   getUserByName,
@@ -36,6 +37,7 @@ import type {
   TenantRecord,
   UserRecord,
 } from "./records.js";
+import { stillEnding } from "./tenant-deletion.js";
 
 export interface WholeRecords {
   readonly createdAt: number;
@@ -69,7 +71,7 @@ const EVERYTHING = { limit: Number.POSITIVE_INFINITY };
 export function readWhole(context: DirectoryContext): WholeRecords {
   return read(context, (tx) => ({
     createdAt: getInstallation(tx)!.createdAt,
-    tenants: listTenants(tx, EVERYTHING).records,
+    tenants: listTenants(tx, EVERYTHING).records.filter(({ ending }) => !ending),
     users: listAllUsers(tx),
     apiKeys: listAllApiKeys(tx),
     schedules: listSchedules(tx),
@@ -85,11 +87,17 @@ export function planRestore(context: DirectoryContext, records: WholeRecords, pl
   return write(context, (tx) => {
     const installation = getInstallation(tx)!;
     const known = listTenants(tx, EVERYTHING).records;
+    for (const { id, ending } of known) if (ending && (plan.tenants ?? [id]).includes(id)) throw stillEnding(id);
     const planned =
       plan.tenants === null
         ? planAll(context, records, known)
         : planNamed(context, records, plan, new Map(known.map((tenant) => [tenant.id, tenant])), installation);
     if (plan.tenants !== null) refuseTakenNames(records, planned, (name) => getUserByName(tx, name) !== undefined);
+    // Its number would be used again while what it had is being removed.
+    for (const { number } of planned) {
+      const deletion = getDeletion(tx, number);
+      if (deletion?.finishedAt === null) throw stillEnding(deletion.tenantId);
+    }
     const highest = Math.max(...planned.map(({ number }) => number));
     putInstallation(tx, {
       ...installation,
