@@ -20,7 +20,7 @@ export type Place =
   /** It is in partition `to`. Until `clean` there may be something of it to remove here. */
   | { readonly kind: "gone"; readonly to: number; readonly clean: boolean }
   /** It was deleted. Until `clean` there may be something of it to remove here. */
-  | { readonly kind: "deleted"; readonly move: string; readonly clean: boolean };
+  | { readonly kind: "deleted"; readonly move: string; readonly tenantId: string; readonly clean: boolean };
 
 export class TenantPlaces {
   private readonly places = new Map<number, Place>();

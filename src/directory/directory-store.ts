@@ -101,10 +101,6 @@ export function putDeletion(tx: Transaction, deletion: DeletionRecord): void {
   putRecord(tx, DELETION, String(deletion.tenant), deletion);
 }
 
-export function getDeletion(tx: Transaction, tenant: number): DeletionRecord | undefined {
-  return getRecord(tx, DELETION, String(tenant));
-}
-
 export function removeDeletion(tx: Transaction, tenant: number): void {
   tx.delete(directoryKey(DELETION, String(tenant)));
 }

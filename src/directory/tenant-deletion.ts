@@ -7,10 +7,12 @@
 import { randomUUID } from "node:crypto";
 import { DbError } from "../protocol/errors.js";
 import { SYSTEM_TENANT } from "../protocol/identity.js";
+import type { Transaction } from "../storage/store.js";
 import { type DirectoryContext, write } from "./directory-context.js";
 import {
   getInstallation,
   getTenant,
+  listDeletions,
   listOidcProviders,
   listSchedules,
   putDeletion,
@@ -29,10 +31,17 @@ import { existingTenant } from "./users.js";
 /** Users of one commit. */
 const USERS_AT_ONCE = 32;
 
-/** For who would make a tenant of that id. */
-export function stillEnding(id: string): DbError {
-  const hint = `GET /admin/tenants/${id}/deletion tells when that is done.`;
-  return new DbError("conflict", `Tenant "${id}" is still being deleted.`, { hint, retry_after_seconds: 1 });
+/** For who would make a tenant of that id, or number. Throws conflict until nothing is left of the one that was. */
+export function requireDeleted(
+  tx: Transaction,
+  { id, number }: { readonly id: string; readonly number?: number },
+): void {
+  const isIt = ({ tenantId, tenant }: DeletionRecord) => tenantId === id || tenant === number;
+  const deletion = listDeletions(tx).find((each) => each.finishedAt === null && isIt(each));
+  if (deletion === undefined) return;
+  const { tenantId } = deletion;
+  const hint = `GET /admin/tenants/${tenantId}/deletion tells when that is done.`;
+  throw new DbError("conflict", `Tenant "${tenantId}" is still being deleted.`, { hint, retry_after_seconds: 1 });
 }
 
 /** Throws tenant_not_found, conflict (the system tenant). */
@@ -62,7 +71,7 @@ export function removeSomeAccounts(context: DirectoryContext, tenantId: string):
   });
 }
 
-/** Another tenant may have the id from now on. Its number is never used again. */
+/** Its number is never used again. */
 export function forgetTenant(context: DirectoryContext, deletion: DeletionRecord): DeletionRecord {
   const { tenantId, tenant: number } = deletion;
   return write(context, (tx, announce) => {

@@ -21,7 +21,7 @@ import {
 import { checkPasswordBytes, generatePassword } from "./password.js";
 import { leastLoaded } from "./placement.js";
 import type { TenantRecord } from "./records.js";
-import { stillEnding } from "./tenant-deletion.js";
+import { requireDeleted } from "./tenant-deletion.js";
 import { existingTenant } from "./users.js";
 import { tenantView } from "./views.js";
 
@@ -87,9 +87,8 @@ export function createTenant(
   checkName(name);
   if (rateLimit !== undefined) checkRateLimit(rateLimit);
   return write(context, (tx) => {
-    const known = getTenant(tx, id);
-    if (known?.ending) throw stillEnding(id);
-    if (known !== undefined) throw new DbError("conflict", `Tenant "${id}" already exists.`);
+    requireDeleted(tx, { id });
+    if (getTenant(tx, id) !== undefined) throw new DbError("conflict", `Tenant "${id}" already exists.`);
     const installation = getInstallation(tx)!;
     const tenantsPerPartition = Array.from(
       { length: Math.max(context.partitions, installation.tenantsPerPartition.length) },

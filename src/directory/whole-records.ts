@@ -11,7 +11,6 @@ import {
   addApiKey,
   addOidcProvider,
   addUser,
-  getDeletion,
   getInstallation,
   getTenant,
   getUserByName,
@@ -37,7 +36,7 @@ import type {
   TenantRecord,
   UserRecord,
 } from "./records.js";
-import { stillEnding } from "./tenant-deletion.js";
+import { requireDeleted } from "./tenant-deletion.js";
 
 export interface WholeRecords {
   readonly createdAt: number;
@@ -87,17 +86,12 @@ export function planRestore(context: DirectoryContext, records: WholeRecords, pl
   return write(context, (tx) => {
     const installation = getInstallation(tx)!;
     const known = listTenants(tx, EVERYTHING).records;
-    for (const { id, ending } of known) if (ending && (plan.tenants ?? [id]).includes(id)) throw stillEnding(id);
     const planned =
       plan.tenants === null
         ? planAll(context, records, known)
         : planNamed(context, records, plan, new Map(known.map((tenant) => [tenant.id, tenant])), installation);
     if (plan.tenants !== null) refuseTakenNames(records, planned, (name) => getUserByName(tx, name) !== undefined);
-    // Its number would be used again while what it had is being removed.
-    for (const { number } of planned) {
-      const deletion = getDeletion(tx, number);
-      if (deletion?.finishedAt === null) throw stillEnding(deletion.tenantId);
-    }
+    for (const { tenantId, number } of planned) requireDeleted(tx, { id: tenantId, number });
     const highest = Math.max(...planned.map(({ number }) => number));
     putInstallation(tx, {
       ...installation,

@@ -99,7 +99,7 @@ export type PlacementMessage =
    */
   | { readonly do: "settle"; readonly tenant: number; readonly at: number; readonly move: string | null }
   /** The tenant was deleted; `move` names the deletion. Said again until the partition has reported `deleted`. */
-  | (OfMove & { readonly do: "delete" });
+  | (OfMove & { readonly do: "delete"; readonly tenantId: string });
 
 /** A tenant of which a partition does not know whether it has it. */
 export interface UnsettledTenant {

@@ -2,7 +2,7 @@
  * A tenant is deleted: whoever was at work in it is turned away, nothing of it is left in the engine and in files, not
  * even after kill -9 in the middle, and another tenant of the same name begins with nothing.
  */
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
@@ -10,6 +10,8 @@ import { FIRST_BRANCH } from "../../src/storage/ending-branches.js";
 import { entriesOf } from "../../src/storage/history-cursors.js";
 import { SHARD_TENANT, SPACE, tenantOfKey } from "../../src/storage/keys.js";
 import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
+import { sized } from "../lengths.js";
+import { SeededRandom } from "../simulation/seeded-random.js";
 import { type Reply, TestServer } from "./server.js";
 import { SocketClient } from "./socket-client.js";
 
@@ -17,6 +19,8 @@ t.setTimeout(300_000);
 
 /** From which on a table's columns are kept in files. */
 const LONG = 40_000;
+const ROUNDS = Number(process.env.ROUNDS ?? sized(1, 40));
+const SEED = Number(process.env.SEED ?? 1);
 const PASSWORD = "a password that is long";
 
 /** What the directory knows of it goes at once; what its partition has, soon. */
@@ -24,6 +28,14 @@ async function removed(server: TestServer, tenant: string): Promise<Reply["body"
   for (;;) {
     const { data } = (await server.expect(200, "GET", `/admin/tenants/${tenant}/deletion`)).body;
     if (data.state === "done") return data;
+    await sleep(20);
+  }
+}
+
+async function backedUp(server: TestServer, id: string): Promise<Reply["body"]> {
+  for (;;) {
+    const { data } = (await server.expect(200, "GET", `/admin/backups/${id}`)).body;
+    if (data.status !== "running") return data;
     await sleep(20);
   }
 }
@@ -88,6 +100,9 @@ async function filled(server: TestServer, tenant: string): Promise<string> {
     await server.rows(search, [], each);
   }
   await server.expect(201, "POST", "/v1/backup-schedules", { cron: "0 3 1 1 *" }, as);
+  const backup = (await server.expect(202, "POST", "/v1/backups", {}, as)).body.data.id;
+  while ((await server.call("GET", `/v1/backups/${backup}`, undefined, as)).body.data.status === "running")
+    await sleep(20);
   const issuer = { issuer: "https://login.example.com", audience: [tenant], roles_claim: "g", roles: { s: "user" } };
   await server.expect(200, "PUT", `/admin/tenants/${tenant}/oidc/corp`, issuer);
   return token;
@@ -104,6 +119,11 @@ async function isEmpty(t: Test, server: TestServer, tenant: string): Promise<voi
   t.match(await get("/v1/history"), { kept: false });
   t.same((await get("/v1/collections")).items, []);
   t.same((await get("/v1/api-keys")).keys, []);
+  t.same((await get("/v1/backups")).backups, []);
+  const earlier = (await get("/admin/audit")).entries.filter(
+    ({ action }: { action: string }) => action !== "auth.login",
+  );
+  t.same(earlier, [], "what was done in the tenant that was");
   t.same((await get("/v1/backup-schedules")).schedules, []);
   t.same((await get(`/admin/tenants/${tenant}/oidc`)).providers, []);
   t.same((await get(`/admin/tenants/${tenant}/users`)).total, 1);
@@ -124,8 +144,8 @@ t.test("a tenant that is deleted", async (t) => {
   // Indexes in memory are saved when the server ends.
   await server.terminate();
   await server.boot();
-  const kinds = new Set(files(server, "2-").map((name) => name.split("-")[0]));
-  t.same(kinds, new Set(["columns/2", "indexes/2"]), "it has files of both kinds");
+  const found = new Set(files(server, "2-").map((name) => name.split("-")[0]));
+  t.same(found, new Set(["columns/2", "indexes/2"]), "it has files of both kinds");
   t.ok(files(server, "1073").length > 0, "and its branch has some");
   const key = (await server.expect(201, "POST", "/v1/api-keys", { name: "k" }, as)).body.data.raw_key;
   const { id } = (await server.expect(201, "POST", "/v1/transactions", {}, as)).body.data;
@@ -146,6 +166,10 @@ t.test("a tenant that is deleted", async (t) => {
   await refused("nobody?confirm=nobody", 404, "tenant_not_found");
   t.equal((await server.call("DELETE", "/admin/tenants/leaves?confirm=leaves", undefined, as)).status, 403);
   t.same(await server.rows("SELECT count(*) FROM long", [], as), [[2000]], "nothing has happened so far");
+
+  const whole = (await server.expect(202, "POST", "/admin/backups", {})).body.data.id;
+  await refused("leaves?confirm=leaves", 409, "conflict");
+  await backedUp(server, whole);
 
   t.match((await remove(server, "leaves")).body.data, { tenant: "leaves", started_at: String });
   await refused("leaves?confirm=leaves", 404, "tenant_not_found");
@@ -172,5 +196,58 @@ t.test("a tenant that is deleted", async (t) => {
   t.same(await leftovers(server, 2), []);
   await server.boot();
   await isEmpty(t, server, "leaves");
+  const next = (await server.expect(202, "POST", "/admin/backups", { incremental: true })).body.data.id;
+  await backedUp(server, next);
+  const kindsOf = (tenant: string): string[] => {
+    const folder = join(server.directory, "backups", "_installation", "tenants", tenant);
+    return readdirSync(folder).map((id) => JSON.parse(readFileSync(join(folder, id, "manifest.json"), "utf8")).kind);
+  };
+  t.same(kindsOf("leaves"), ["full", "full"], "no backup of one tenant continues another tenant's");
+  t.same(kindsOf("stays").sort(), ["full", "incremental"]);
   t.same(await server.rows("SELECT count(*) FROM long", [], other), [[100]], "another tenant has what it had");
+});
+
+t.test("kill -9 at any moment of it", async (t) => {
+  const random = new SeededRandom(SEED);
+  const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+  t.teardown(() => server.stop());
+  const counts = { none: 0, begun: 0, answered: 0, done: 0 };
+  for (let round = 1; round <= ROUNDS; round++) {
+    const tenant = `killed${round}`;
+    const as = { token: await server.tenant(tenant, ["super_admin"]) };
+    await server.expect(200, "PUT", "/v1/history", { window_seconds: 3600 }, as);
+    await server.rows("CREATE TABLE item (id int PRIMARY KEY, v int)", [], as);
+    await server.rows("CREATE INDEX item_v ON item (v)", [], as);
+    await server.rows("INSERT INTO item SELECT i, 0 FROM generate_series(1, 3000) i", [], as);
+    for (const from of [null, "a"]) {
+      const name = from === null ? "a" : "b";
+      await server.expect(201, "POST", "/v1/branches", { name, from }, as);
+      const inBranch = { ...as, headers: { "x-tessera-branch": name } };
+      await server.rows("UPDATE item SET v = v + 1 WHERE id <= 500", [], inBranch);
+    }
+    for (let isThere = true; isThere; ) {
+      const asked = server.call("DELETE", `/admin/tenants/${tenant}?confirm=${tenant}`).then(
+        ({ status }) => status === 202 || status === 404,
+        () => false,
+      );
+      if (random.chance(0.3)) await sleep(random.next() * 30);
+      else {
+        await asked;
+        await sleep(random.next() * 200);
+      }
+      await server.kill();
+      const isAnswered = await asked;
+      await server.boot();
+      const { status, body } = await server.call("GET", `/admin/tenants/${tenant}/deletion`);
+      isThere = (await server.call("GET", `/admin/tenants/${tenant}`)).status === 200;
+      t.ok(!(isAnswered && isThere), `round ${round}: what was acknowledged is so`);
+      t.equal(status === 404, isThere, `round ${round}: it is there, or being deleted`);
+      counts[isThere ? "none" : !isAnswered ? "begun" : body.data.state === "done" ? "done" : "answered"]++;
+      t.equal((await server.sql("SELECT count(*) FROM item", [], as)).status, isThere ? 200 : 401);
+    }
+    await removed(server, tenant);
+  }
+  t.comment(JSON.stringify(counts));
+  await server.terminate();
+  t.same(await leftovers(server, ...Array.from({ length: ROUNDS }, (_, i) => 2 + i)), []);
 });

@@ -183,7 +183,7 @@ export class DirectoryServices {
     return {
       // Of other nodes' partitions nothing is known here, and with loads of some those would seem to be down.
       ...directoryHandlers(directory, async () => (isCluster ? [] : loadsOf(await metrics()))),
-      ...auditHandlers(this.audit),
+      ...auditHandlers(this.audit, directory),
       ...restoreHandlers(this.restoreContext()),
       ...scheduleHandlers(installation.schedules),
       ...wholeBackupHandlers(installation.backups, installation.restores),

@@ -10,6 +10,7 @@
 import type { HeldRequest } from "../../actor/actor-features.js";
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler } from "../../actor/scheduler.js";
+import type { Place } from "../../actor/tenant-places.js";
 
 import { decodeEntries } from "../../backup/entries-buffer.js";
 import { DbError } from "../../protocol/errors.js";
@@ -31,12 +32,17 @@ const HELD_MS_MAX = 5_000;
 const ASK_MS = 5_000;
 
 type MessageOf<K extends PlacementMessage["do"]> = Extract<PlacementMessage, { do: K }>;
+type Deleted = Extract<Place, { kind: "deleted" }>;
 type Unaddressed<T> = T extends unknown ? Omit<T, "tenant" | "move"> : never;
 
 export interface PlacementHost extends ExportHost {
   readonly scheduler: Pick<Scheduler, "yieldTurn">;
   readonly partitions: ReadonlyMap<number, Partition>;
   restoreAnswers(answers: TenantMemory["answers"]): void;
+  /** The tenant's content is being replaced. */
+  isRestoring(tenant: number): boolean;
+  /** A deleted tenant's own backups go. */
+  forgetBackups(tenantId: string): Promise<void>;
   say(message: FromActor, transfer?: readonly ArrayBuffer[]): void;
   log(level: "error" | "warn" | "info", message: string, fields: object): void;
   /** Milliseconds; absent: those of the process. */
@@ -85,7 +91,7 @@ export class Placement {
     this.reportUnsettled(partition);
     for (const [tenant, place] of partition.places.entries()) {
       if (place.kind === "gone" && !place.clean) this.remove(partition, tenant, null);
-      if (place.kind === "deleted" && !place.clean) this.shred(partition, tenant, place.move);
+      if (place.kind === "deleted" && !place.clean) this.shred(partition, tenant, place);
     }
   }
 
@@ -346,7 +352,9 @@ export class Placement {
   }
 
   /** Nothing of the tenant is to be found here any more, whatever it took part in. */
-  private delete(partition: Partition, { tenant, move }: MessageOf<"delete">): void {
+  private delete(partition: Partition, { tenant, move, tenantId }: MessageOf<"delete">): void {
+    // One of an earlier start of the directory goes on.
+    if (this.host.isRestoring(tenant)) return;
     const place = partition.places.get(tenant);
     if (place?.kind === "deleted" && place.clean) this.report(tenant, move, deletedFrom(partition));
     if (place?.kind === "deleted" && (place.clean || this.passageOf(partition, tenant).removal !== null)) return;
@@ -355,22 +363,24 @@ export class Placement {
     partition.exports.delete(tenant);
     passage.sending = null;
     passage.receiving = null;
-    partition.places.set(tenant, { kind: "deleted", move, clean: false });
+    const deleted = { kind: "deleted", move, tenantId, clean: false } as const;
+    partition.places.set(tenant, deleted);
     this.refuseHeld(passage.held, tenantDeleted());
-    this.shred(partition, tenant, move);
+    this.shred(partition, tenant, deleted);
   }
 
   /** In the background, as `remove`. What went wrong is done again when the directory's actor says it again. */
-  private shred(partition: Partition, tenant: number, move: string): void {
+  private shred(partition: Partition, tenant: number, deleted: Deleted): void {
     const passage = this.passageOf(partition, tenant);
     const before = passage.removal;
     const isStopped = () => this.closing || partition.places.get(tenant)?.kind !== "deleted";
     const work = async () => {
       await before;
       if (!(await shredTenant(partition, tenant, this.host, isStopped)) || isStopped()) return;
-      partition.places.set(tenant, { kind: "deleted", move, clean: true });
+      await this.host.forgetBackups(deleted.tenantId);
+      partition.places.set(tenant, { ...deleted, clean: true });
       await partition.durable();
-      this.report(tenant, move, deletedFrom(partition));
+      this.report(tenant, deleted.move, deletedFrom(partition));
     };
     this.removing(partition, tenant, work(), "a deleted tenant's data could not be removed yet");
   }

@@ -153,9 +153,9 @@ export class TenantDeletions {
       // The next sweep says it, or the next directory.
       return;
     }
-    const { tenant, id, left } = deletion.record;
+    const { tenant, tenantId, id, left } = deletion.record;
     for (const partition of left) {
-      this.options.say({ kind: "placement", partition, message: { do: "delete", tenant, move: id } });
+      this.options.say({ kind: "placement", partition, message: { do: "delete", tenant, tenantId, move: id } });
     }
   }
 
