@@ -130,7 +130,7 @@ const features = {
     "vectors",
   ],
   agent: ["branches", "jobs", "statements", "tools"],
-  placement: ["feed", "jobs"],
+  placement: ["branches", "feed", "jobs"],
   backup: ["branches", "feed", "jobs", "placement"],
   bolt: ["postgres"],
   chat: ["generation", "models", "statements", "tools"],

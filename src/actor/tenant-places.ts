@@ -18,7 +18,9 @@ export type Place =
   /** Its content is being replaced by a backup's, or that was cut short: it has to be restored again. */
   | { readonly kind: "restoring"; readonly restore: string; readonly backup?: string }
   /** It is in partition `to`. Until `clean` there may be something of it to remove here. */
-  | { readonly kind: "gone"; readonly to: number; readonly clean: boolean };
+  | { readonly kind: "gone"; readonly to: number; readonly clean: boolean }
+  /** It was deleted. Until `clean` there may be something of it to remove here. */
+  | { readonly kind: "deleted"; readonly move: string; readonly tenantId: string; readonly clean: boolean };
 
 export class TenantPlaces {
   private readonly places = new Map<number, Place>();
@@ -48,7 +50,13 @@ export class TenantPlaces {
    */
   isServed(tenant: number): boolean {
     const kind = this.places.get(tenant)?.kind;
-    return kind !== "incoming" && kind !== "gone" && kind !== "restoring";
+    return kind === undefined || kind === "held" || kind === "leaving";
+  }
+
+  /** It is elsewhere for good, or was deleted. */
+  hasLeft(tenant: number): boolean {
+    const kind = this.places.get(tenant)?.kind;
+    return kind === "gone" || kind === "deleted";
   }
 
   /** A record of the place follows in the next log write, unless it is "held". */

@@ -178,6 +178,30 @@ export class BackupFolder {
     await removeFolder(this.pathOf(tenant, id), MANIFEST);
   }
 
+  /** All of the tenant's, whole or not. */
+  async removeAll(tenant: string): Promise<void> {
+    for (const id of this.ids(tenant)) await this.discard(tenant, id);
+    await rm(join(this.root, tenant), { recursive: true, force: true });
+  }
+
+  /** From now on they are another tenant's of that id: whole, and continued by no commit log. */
+  disown(tenant: string): void {
+    for (const id of this.ids(tenant)) {
+      const manifest = this.readable(tenant, id);
+      if (manifest !== null && manifest.imported !== true) this.save({ ...manifest, imported: true });
+    }
+  }
+
+  /** Null: there is none that can be read. */
+  private readable(tenant: string, id: string): Manifest | null {
+    try {
+      return this.find(tenant, id);
+    } catch (error) {
+      if (error instanceof DbError) return null;
+      throw error;
+    }
+  }
+
   private find(tenant: string, id: string): Manifest | null {
     try {
       const manifest = JSON.parse(readFileSync(join(this.pathOf(tenant, id), MANIFEST), "utf8")) as Manifest;

@@ -29,7 +29,7 @@ const PAGE = "?limit=1000";
 const at = encodeURIComponent;
 
 export function addAccountCommands(program: Command): void {
-  addTenantCommands(program.command("tenants").description("list, make and change tenants"));
+  addTenantCommands(program.command("tenants").description("list, make, change and delete tenants"));
   addUserCommands(program.command("users").description("list, make and change a tenant's users"));
   addApiKeyCommands(program.command("api-keys").description("list, make and delete the tenant's API keys"));
 }
@@ -48,6 +48,15 @@ function addTenantCommands(tenants: Command): void {
       return told(await (await connect(options)).call("POST", "/admin/tenants", body));
     },
   ).option("--name <name>", "as people call it");
+  addClientCommand<ClientOptions & { confirm?: string }>(
+    tenants,
+    "delete <id>",
+    "delete a tenant with all that it has",
+    async (options, [id]) => {
+      const confirmed = options.confirm === undefined ? "" : `?confirm=${at(options.confirm)}`;
+      return told(await (await connect(options)).call("DELETE", `/admin/tenants/${at(id!)}${confirmed}`));
+    },
+  ).option("--confirm <id>", "the tenant's id once more: nothing brings its data back");
   for (const [command, isActive] of [
     ["disable", false],
     ["enable", true],

@@ -10,7 +10,7 @@ import { SPACE, storageIdOf, tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import type { TenantKeys } from "../storage/tenant-keys.js";
 import { DerivedIndex, type IndexPlace, type IndexStore } from "./derived-index.js";
-import { foldWhileSaved, type HeldIndex, hasMore, isBehind, isOfKind, sleeps } from "./held-index.js";
+import { foldWhileSaved, type HeldIndex, hasMore, isBehind, isOfKind, sleeps, usedLongestAgo } from "./held-index.js";
 import type { IndexBody, IndexKind, IndexThreadsElsewhere } from "./index-body.js";
 import { writeIndexFile } from "./index-file.js";
 import { IndexFolder, type IndexName } from "./index-folder.js";
@@ -187,6 +187,12 @@ export class DerivedIndexes {
       .catch(failed)
       .finally(() => this.saving.delete(removing));
     this.saving.add(removing);
+  }
+
+  /** Of a tenant that is deleted, whose indexes were dropped. */
+  async removeFiles(tenantNumber: number): Promise<void> {
+    await Promise.all(this.saving);
+    await this.folder.removeOthers(tenantNumber, new Set());
   }
 
   /** The tenant's index is no more, or another definition has its place. */
@@ -476,19 +482,11 @@ export class DerivedIndexes {
     memory.bytes += bytes - held.bytes;
     held.bytes = bytes;
     while (memory.bytes > memory.bytesMax) {
-      const oldest = bytes > memory.bytesMax ? held : this.usedLongestAgo();
+      const oldest = bytes > memory.bytesMax ? held : usedLongestAgo(this.all());
       if (oldest === null) return;
       this.throwOut(oldest, "thrown out: the indexes in memory exceed their bound (storage.index_memory_bytes)");
       if (oldest === held) return;
     }
-  }
-
-  private usedLongestAgo(): HeldIndex | null {
-    let oldest: HeldIndex | null = null;
-    for (const indexes of this.tenants.values()) {
-      for (const held of indexes.values()) if (oldest === null || held.lastUse < oldest.lastUse) oldest = held;
-    }
-    return oldest;
   }
 }
 

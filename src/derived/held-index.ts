@@ -72,3 +72,10 @@ export function isBehind({ index }: HeldIndex): boolean {
   if (index.state !== "ready" || index.body.longWork === undefined) return false;
   return index.canFold && index.entries.size > BEHIND_ENTRIES;
 }
+
+export function usedLongestAgo(all: readonly HeldIndex[]): HeldIndex | null {
+  return all.reduce<HeldIndex | null>(
+    (oldest, held) => (oldest && oldest.lastUse <= held.lastUse ? oldest : held),
+    null,
+  );
+}

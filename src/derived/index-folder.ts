@@ -1,6 +1,6 @@
 /** The files of a partition's indexes in memory, by tenant and index. Owned by derived-indexes.ts. */
 import { readdir, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { TenantKeys } from "../storage/tenant-keys.js";
 import type { SavedIndex } from "./index-file.js";
 
@@ -48,6 +48,12 @@ export class IndexFolder {
     return done;
   }
 
+  /** Files of the tenant that are being written are there, or not, as they came out. */
+  private async written(tenantNumber: number): Promise<void> {
+    const isOwn = (path: string) => basename(path).startsWith(`${tenantNumber}-`);
+    await Promise.allSettled([...this.files].flatMap(([path, done]) => (isOwn(path) ? done : [])));
+  }
+
   async remove(name: IndexName): Promise<void> {
     const path = this.pathOf(name);
     if (path !== null) await this.inOrder(path, () => rm(path, { force: true }));
@@ -55,6 +61,7 @@ export class IndexFolder {
 
   /** Removes the tenant's files but those of these indexes. */
   async removeOthers(tenantNumber: number, indexIds: { has(id: number): boolean }): Promise<void> {
+    await this.written(tenantNumber);
     for (const file of await this.names()) {
       const name = nameOf(file);
       if (name?.tenantNumber === tenantNumber && !indexIds.has(name.indexId)) await this.remove(name);

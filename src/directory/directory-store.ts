@@ -10,6 +10,7 @@ import { directoryKey, directoryPrefix, prefixRange } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
 import {
   type ApiKeyRecord,
+  type DeletionRecord,
   decodeRecord,
   encodeRecord,
   type InstallationRecord,
@@ -25,6 +26,7 @@ const INSTALLATION = "installation";
 const TENANT = "tenant";
 const TENANT_NUMBER = "tenant-number";
 const MOVE = "move";
+const DELETION = "deletion";
 const SCHEDULE = "backup-schedule";
 const OIDC_PROVIDER = "oidc-provider";
 /** By issuer and audience, each hashed. */
@@ -72,6 +74,11 @@ export function putTenant(tx: Transaction, tenant: TenantRecord): void {
   putReference(tx, TENANT_NUMBER, String(tenant.number), tenant.id);
 }
 
+export function removeTenant(tx: Transaction, { id, number }: TenantRecord): void {
+  tx.delete(directoryKey(TENANT, id));
+  tx.delete(directoryKey(TENANT_NUMBER, String(number)));
+}
+
 /** In order of id. */
 export function listTenants(tx: Transaction, page: Page): Selected<TenantRecord> {
   const { values, total } = selectPage(tx, prefixRange(directoryPrefix(TENANT)), page);
@@ -88,6 +95,18 @@ export function removeMove(tx: Transaction, tenant: number): void {
 
 export function listMoves(tx: Transaction): MoveRecord[] {
   return listAll<MoveRecord>(tx, MOVE);
+}
+
+export function putDeletion(tx: Transaction, deletion: DeletionRecord): void {
+  putRecord(tx, DELETION, String(deletion.tenant), deletion);
+}
+
+export function removeDeletion(tx: Transaction, tenant: number): void {
+  tx.delete(directoryKey(DELETION, String(tenant)));
+}
+
+export function listDeletions(tx: Transaction): DeletionRecord[] {
+  return listAll<DeletionRecord>(tx, DELETION);
 }
 
 /** In no particular order. */
@@ -215,6 +234,14 @@ export function removeUser(tx: Transaction, user: UserRecord): void {
 /** In order of username. */
 export function listUsers(tx: Transaction, tenantId: string, page: Page): Selected<UserRecord> {
   return selectReferred(tx, TENANT_USER, tenantId, page, USER, false);
+}
+
+/** Up to `max` of the tenant's. */
+export function someUsers(tx: Transaction, tenantId: string, max: number): UserRecord[] {
+  const cursor = tx.scan(prefixRange(directoryKey(TENANT_USER, `${tenantId}/`)));
+  const ids = cursor.next(max).values.map((value) => Buffer.from(value).toString());
+  cursor.close();
+  return ids.map((id) => getUser(tx, id)!);
 }
 
 export function getApiKey(tx: Transaction, id: string): ApiKeyRecord | undefined {

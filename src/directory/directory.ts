@@ -19,10 +19,13 @@ import { type DirectoryContext, read, write } from "./directory-context.js";
 import {
   getSchedule,
   getUser,
+  listDeletions,
   listMoves,
   listSchedules,
+  putDeletion,
   putMove,
   putSchedule,
+  removeDeletion,
   removeMove,
   removeSchedule,
 } from "./directory-store.js";
@@ -35,11 +38,12 @@ import { NewUserPace } from "./new-user-pace.js";
 import * as oidc from "./oidc-providers.js";
 import { passwordCost, passwordHasher } from "./password.js";
 import * as placement from "./placement.js";
-import type { MoveRecord, ScheduleRecord } from "./records.js";
+import type { DeletionRecord, MoveRecord, ScheduleRecord } from "./records.js";
 import { scramVerifiers } from "./scram.js";
 import * as scramSignIn from "./scram-sign-in.js";
 import * as signIn from "./sign-in.js";
 import { signInTokens } from "./sign-in-tokens.js";
+import * as deletion from "./tenant-deletion.js";
 import * as tenants from "./tenants.js";
 import * as users from "./users.js";
 import { userView } from "./views.js";
@@ -196,6 +200,33 @@ export class Directory {
   /** Renames, disables or enables a tenant, or sets its rate limit. */
   updateTenant(id: string, update: accounts.UpdateTenantRequest): accounts.TenantView {
     return tenants.updateTenant(this.context, id, update);
+  }
+
+  /** Nobody finds the tenant any more; `left`: partitions that may have something of it. See tenant-deletion.ts. */
+  beginDeletion(id: string, left: readonly number[]): DeletionRecord {
+    return deletion.beginDeletion(this.context, id, left);
+  }
+
+  /** Removes some of its accounts; false: none is left. */
+  removeSomeAccounts(tenantId: string): boolean {
+    return deletion.removeSomeAccounts(this.context, tenantId);
+  }
+
+  forgetTenant(record: DeletionRecord): DeletionRecord {
+    return deletion.forgetTenant(this.context, record);
+  }
+
+  saveDeletion(record: DeletionRecord): void {
+    write(this.context, (tx) => putDeletion(tx, record));
+  }
+
+  forgetDeletion(tenant: number): void {
+    write(this.context, (tx) => removeDeletion(tx, tenant));
+  }
+
+  /** In no particular order. */
+  listDeletions(): DeletionRecord[] {
+    return read(this.context, listDeletions);
   }
 
   // Placement

@@ -107,7 +107,7 @@ function stored(context: DirectoryContext, tx: Transaction, who: FederatedUser):
   const id = idOf(who);
   const { tenantId, email, roles } = who;
   const tenant = getTenant(tx, tenantId);
-  if (tenant === undefined) {
+  if (tenant === undefined || tenant.ending) {
     throw new DbError("claim_unknown", `The token is of the tenant "${tenantId}", which does not exist.`);
   }
   const known = getUser(tx, id);

@@ -25,6 +25,8 @@ export interface TenantRecord {
   readonly partition: number;
   readonly name: string;
   readonly disabled: boolean;
+  /** It is being deleted: nobody finds it by its id, and its accounts are being removed. */
+  readonly ending?: true;
   readonly rateLimit?: RateLimit;
   /** Milliseconds since 1970, as every time in these records. */
   readonly createdAt: number;
@@ -47,6 +49,21 @@ export interface MoveRecord {
   /** How long requests waited. */
   readonly heldMs: number | null;
   readonly error: string | null;
+}
+
+/** The deletion of a tenant, kept for a while after it. */
+export interface DeletionRecord {
+  readonly id: string;
+  readonly tenantId: string;
+  /** The tenant's number. */
+  readonly tenant: number;
+  /** Nobody is left who knows the tenant's users, keys, providers and schedules. */
+  readonly accountsGone: boolean;
+  /** Partitions that may have something of the tenant. */
+  readonly left: readonly number[];
+  readonly startedAt: number;
+  /** Null: it has not ended. */
+  readonly finishedAt: number | null;
 }
 
 /** Backups that are made by themselves (features/backup/schedules.ts). Times in milliseconds since 1970. */

@@ -21,6 +21,7 @@ import {
 import { checkPasswordBytes, generatePassword } from "./password.js";
 import { leastLoaded } from "./placement.js";
 import type { TenantRecord } from "./records.js";
+import { requireDeleted } from "./tenant-deletion.js";
 import { existingTenant } from "./users.js";
 import { tenantView } from "./views.js";
 
@@ -86,6 +87,7 @@ export function createTenant(
   checkName(name);
   if (rateLimit !== undefined) checkRateLimit(rateLimit);
   return write(context, (tx) => {
+    requireDeleted(tx, { id });
     if (getTenant(tx, id) !== undefined) throw new DbError("conflict", `Tenant "${id}" already exists.`);
     const installation = getInstallation(tx)!;
     const tenantsPerPartition = Array.from(

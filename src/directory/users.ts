@@ -130,7 +130,7 @@ export function deleteUser(context: DirectoryContext, tenantId: string, idOrName
 
 export function existingTenant(tx: Transaction, id: string): TenantRecord {
   const tenant = getTenant(tx, id);
-  if (tenant === undefined) throw new DbError("tenant_not_found", `Tenant "${id}" does not exist.`);
+  if (tenant === undefined || tenant.ending) throw new DbError("tenant_not_found", `Tenant "${id}" does not exist.`);
   return tenant;
 }
 

@@ -36,6 +36,7 @@ import type {
   TenantRecord,
   UserRecord,
 } from "./records.js";
+import { requireDeleted } from "./tenant-deletion.js";
 
 export interface WholeRecords {
   readonly createdAt: number;
@@ -69,7 +70,7 @@ const EVERYTHING = { limit: Number.POSITIVE_INFINITY };
 export function readWhole(context: DirectoryContext): WholeRecords {
   return read(context, (tx) => ({
     createdAt: getInstallation(tx)!.createdAt,
-    tenants: listTenants(tx, EVERYTHING).records,
+    tenants: listTenants(tx, EVERYTHING).records.filter(({ ending }) => !ending),
     users: listAllUsers(tx),
     apiKeys: listAllApiKeys(tx),
     schedules: listSchedules(tx),
@@ -90,6 +91,7 @@ export function planRestore(context: DirectoryContext, records: WholeRecords, pl
         ? planAll(context, records, known)
         : planNamed(context, records, plan, new Map(known.map((tenant) => [tenant.id, tenant])), installation);
     if (plan.tenants !== null) refuseTakenNames(records, planned, (name) => getUserByName(tx, name) !== undefined);
+    for (const { tenantId, number } of planned) requireDeleted(tx, { id: tenantId, number });
     const highest = Math.max(...planned.map(({ number }) => number));
     putInstallation(tx, {
       ...installation,

@@ -74,6 +74,8 @@ class FeaturesOfActor implements ActorFeatures {
       ...{ scheduler, partitions, running, say, log },
       takeAnswers: (tenant) => host.takeAnswers(tenant),
       restoreAnswers: (answers) => host.restoreAnswers(answers),
+      isRestoring: (tenant) => this.restores.isRunning(tenant),
+      forgetBackups: (tenantId) => this.backups.forget(tenantId),
     });
     const root = settings.config.backup.directory || join(settings.dataDirectory, "backups");
     this.backupFolder = new BackupFolder(root);

@@ -97,7 +97,9 @@ export type PlacementMessage =
    * The directory has decided: the tenant is in this partition, or in `at`. Ends the move of that name, and any one
    * where it is null. Between two nodes it may arrive late, when another move has begun.
    */
-  | { readonly do: "settle"; readonly tenant: number; readonly at: number; readonly move: string | null };
+  | { readonly do: "settle"; readonly tenant: number; readonly at: number; readonly move: string | null }
+  /** The tenant was deleted; `move` names the deletion. Said again until the partition has reported `deleted`. */
+  | (OfMove & { readonly do: "delete"; readonly tenantId: string });
 
 /** A tenant of which a partition does not know whether it has it. */
 export interface UnsettledTenant {
@@ -179,6 +181,8 @@ export type MoveReport = OfMove &
     | { readonly did: "failed"; readonly message: string }
     /** The source has nothing left of it. */
     | { readonly did: "removed"; readonly heldMs: number }
+    /** The tenant was deleted, and this partition has nothing left of it. */
+    | { readonly did: "deleted"; readonly partition: number }
   );
 
 /** What placing a new tenant goes by. */
@@ -187,6 +191,14 @@ export interface PartitionLoad {
   /** Share of its actor's thread that was used lately, 0 to 1. */
   readonly actorLoad: number;
   readonly storedBytes: number;
+}
+
+/** The deletion of a tenant as clients see it. */
+export interface DeletionView {
+  readonly tenant: string;
+  readonly state: "removing" | "done";
+  readonly started_at: string;
+  readonly finished_at: string | null;
 }
 
 /** A move as clients see it. */

@@ -132,3 +132,21 @@ t.test("the end of a branch destroys its key", async (t) => {
   for (let i = 0; i < 200 && ofBranches(".key").length > 0; i++) await server.rows("SELECT 1");
   t.same([ofBranches(".key").length, ofBranches(".destroyed").length], [0, 1]);
 });
+
+t.test("the deletion of a tenant destroys its key, and what it encrypted counts for nothing", async (t) => {
+  const as = { token: await server.tenant("shredded") };
+  await server.rows("CREATE TABLE note (id int PRIMARY KEY, a text)", [], as);
+  await server.rows("INSERT INTO note SELECT i, 'a' FROM generate_series(1, 100) AS i", [], as);
+  const names = (): string[] =>
+    readdirSync(join(server.directory, "partition-0", "keys")).filter((name) => /^2-/.test(name));
+  t.match(names(), [/\.key$/]);
+  await server.expect(202, "DELETE", "/admin/tenants/shredded?confirm=shredded");
+  const isDone = async () => (await server.call("GET", "/admin/tenants/shredded/deletion")).body.data.state === "done";
+  while (!(await isDone())) await server.rows("SELECT 1");
+  t.match(names(), [/\.destroyed$/]);
+  await server.kill();
+  await server.boot();
+  t.ok(await isDone());
+  await looks(t);
+  t.match(names(), [/\.destroyed$/], "and no other was made");
+});

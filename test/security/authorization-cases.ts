@@ -260,6 +260,12 @@ const administration: Record<string, Case> = {
     send: (w) => ({ path: tenantPath(w), body: { name: w.tenant } }),
     others: "403 but for system",
   },
+  "admin.tenants.delete": {
+    send: (w) => ({ path: `${tenantPath(w)}?confirm=not-${w.tenant}` }),
+    statuses: [400],
+    others: "403 but for system",
+  },
+  "admin.tenants.deletion": { ...get((w) => `${tenantPath(w)}/deletion`, "403 but for system"), statuses: [404] },
   "admin.tenants.move": {
     send: (w) => ({ path: `${tenantPath(w)}/move`, body: { partition: 99 } }),
     statuses: [400],

@@ -120,4 +120,7 @@ t.test("connections end with the user, the key and the tenant", async (t) => {
   await server.tenant("gamma");
   const gamma: Login = { user: "gamma-user", password: passwordOf("gamma"), tenant: "gamma" };
   await endsAfter(t, gamma, () => patch("/admin/tenants/gamma", { is_active: false }));
+  await server.tenant("delta");
+  const delta: Login = { user: "delta-user", password: passwordOf("delta"), tenant: "delta" };
+  await endsAfter(t, delta, () => server.expect(202, "DELETE", "/admin/tenants/delta?confirm=delta"));
 });

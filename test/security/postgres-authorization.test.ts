@@ -213,6 +213,12 @@ t.test("connections end with the user, the key and the tenant", async (t) => {
   await endsAfter(t, key, () => server.expect(204, "DELETE", `/v1/api-keys/${key.id}`, undefined, { token }));
   const other = await newKey(owner, "ReadOnly");
   await endsAfter(t, other, () => patch("/admin/tenants/alpha/users/of-keys", { is_active: false }));
+  await server.tenant("omega");
+  const omega: Login = { user: "omega-user", password: passwordOf("omega"), tenant: "omega" };
+  const leaving = await session(omega);
+  await server.expect(202, "DELETE", "/admin/tenants/omega?confirm=omega");
+  t.equal(fieldsOf((await leaving.until("E")).at(-1)!).C, "57P01");
+  t.match(await connect(omega), /^28/);
   await server.tenant("gamma");
   const gamma: Login = { user: "gamma-user", password: passwordOf("gamma"), tenant: "gamma" };
   const resting = await session(gamma);

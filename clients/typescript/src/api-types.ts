@@ -1821,6 +1821,16 @@ readonly per_second: number; readonly burst: number; } | null | undefined; }; };
 readonly per_second: number; readonly burst: number; } | null; 
 /** RFC 3339, UTC. */
 readonly created_at: string; } };
+/** Delete a tenant with all that it has. Its users, API keys and sessions end at once, and its data are removed in the background. Nothing brings them back but a backup. */
+"DELETE /admin/tenants/{tenant}": { readonly sent: { readonly params: { readonly tenant: string | number | boolean; }; readonly query: { 
+/** The tenant's id once more. */
+readonly confirm: string | number | boolean; }; }; readonly answer: { readonly tenant: string; readonly state: "removing" | "done"; 
+/** RFC 3339, UTC. */
+readonly started_at: string; readonly finished_at: string | null; } };
+/** The newest deletion of a tenant of that id: whether all its data are removed. */
+"GET /admin/tenants/{tenant}/deletion": { readonly sent: { readonly params: { readonly tenant: string | number | boolean; }; }; readonly answer: { readonly tenant: string; readonly state: "removing" | "done"; 
+/** RFC 3339, UTC. */
+readonly started_at: string; readonly finished_at: string | null; } };
 /** Move a tenant to another partition, or to a partition of an actor, while it stays available. Its requests wait some milliseconds at the end. Transactions that stay open longer than the given time are stopped and can be retried. */
 "POST /admin/tenants/{tenant}/move": { readonly sent: { readonly params: { readonly tenant: string | number | boolean; }; readonly body: { readonly partition?: number | undefined; readonly actor?: number | undefined; 
 /** How long to wait for open transactions. Default: 5. */

@@ -158,6 +158,7 @@ export class Backups {
     try {
       await this.discardUnfinished(store, tenantId);
       const chosen = await this.baseOf(partition, wish);
+      if (making.cancelled) throw new DbError("cancelled", "The backup was cancelled.");
       const kind = chosen.base === null ? "full" : "incremental";
       Object.assign(view, { kind, base: chosen.base?.id ?? null, note: chosen.note });
       making.made = this.write(partition, wish, making, chosen);
@@ -296,6 +297,23 @@ export class Backups {
     );
     if (isMade) await this.host.folders.tenant.remove(tenantId, id);
     else if (this.latest.get(name) === latest) this.latest.delete(name);
+  }
+
+  /**
+   * The tenant was deleted: its own backups go. Those of the installation stay, and no backup of another tenant of that
+   * id continues them.
+   */
+  async forget(tenantId: string): Promise<void> {
+    for (const store of ["tenant", "whole"] as const) {
+      const name = nameOf(store, tenantId);
+      const latest = this.latest.get(name);
+      if (latest === undefined) continue;
+      latest.cancelled = true;
+      await latest.made.catch(() => undefined);
+      this.latest.delete(name);
+    }
+    await this.host.folders.tenant.removeAll(tenantId);
+    this.host.folders.whole.disown(tenantId);
   }
 
   /**

@@ -77,9 +77,7 @@ export class RestoreOrders {
   }
 
   private begin({ tenantId, number }: RestorePlace, backup: string, heard: Entry["heard"]): Entry {
-    if (this.newest.get(number)?.view.finished_at === null) {
-      throw new DbError("conflict", `Tenant "${tenantId}" is already being restored.`);
-    }
+    this.requireAtRest(tenantId, number);
     const view: RestoreView = {
       ...{ tenant: tenantId, backup, state: "checking", entries: 0, verified: null },
       ...{ started_at: new Date().toISOString(), finished_at: null, error: null },
@@ -89,6 +87,18 @@ export class RestoreOrders {
     this.newest.set(number, entry);
     if (this.newest.size > REMEMBERED_MAX) this.newest.delete(this.newest.keys().next().value!);
     return entry;
+  }
+
+  /** Throws conflict while the tenant is being restored. */
+  requireAtRest(tenantId: string, tenant: number): void {
+    const newest = this.newest.get(tenant);
+    if (newest === undefined || newest.view.finished_at !== null) return;
+    throw new DbError("conflict", `Tenant "${tenantId}" is already being restored.`);
+  }
+
+  /** The tenant is deleted. */
+  forget(tenant: number): void {
+    this.newest.delete(tenant);
   }
 
   /** Throws not_found. */

@@ -14,7 +14,7 @@ import { branchKey } from "../../storage/history-keys.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
 import type { Operation } from "../../storage/operation.js";
 import type { Transaction } from "../../storage/store.js";
-import { endBranch, isThere } from "../branches/branch-life.js";
+import { endBranch, endBranches } from "../branches/branch-life.js";
 import { takeNumber } from "../branches/make-branch.js";
 import { writeEntries } from "../placement/write-entries.js";
 
@@ -39,20 +39,8 @@ export class RestoredBranches {
   ) {}
 
   /** Ends those that a restore has left which did not end. `all`: whichever there are. */
-  async removeLeft(all: boolean): Promise<void> {
-    const { layers } = this.partition.shard;
-    for (;;) {
-      // One from which others were forked ends after them.
-      const left = (layers?.branchesUnder(this.tenant) ?? []).filter(([, { isRestoring }]) => all || isRestoring);
-      const ends = left.filter(([number]) => layers!.branchesOf(number).length === 0);
-      if (ends.length === 0) return;
-      for (const [number, branch] of ends) {
-        // Its time may be over meanwhile.
-        if (isThere(this.partition, number, branch)) endBranch(this.partition, number);
-        await this.turn();
-      }
-      await engineHasAll(this.partition.shard, this.turn);
-    }
+  removeLeft(all: boolean): Promise<void> {
+    return endBranches(this.partition, this.tenant, ({ isRestoring }) => all || isRestoring === true, this.turn);
   }
 
   async take(step: BranchStep, operations: readonly Operation[]): Promise<void> {

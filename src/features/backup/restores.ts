@@ -10,7 +10,6 @@
  * (restore-orders.ts).
  */
 
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler } from "../../actor/scheduler.js";
 import type { Manifest } from "../../backup/backup-folder.js";
@@ -21,22 +20,17 @@ import { isOfBranch, keyOfTenant } from "../../storage/backup-entries.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
 import { FORMAT_VERSION } from "../../storage/format.js";
 import { prefixRange, tenantPrefix } from "../../storage/keys.js";
-import { FEED } from "../feed/feed.js";
 import { JOBS } from "../jobs/jobs.js";
 import { removeTenant } from "../placement/remove-tenant.js";
+import { type Silencer, silenceTenant } from "../placement/silence-tenant.js";
 import { writeEntries } from "../placement/write-entries.js";
 import type { BackupFolders } from "./backups.js";
 import { RestoredBranches } from "./restored-branches.js";
 import { tenantDigest } from "./tenant-digest.js";
 
-/** How long requests of the tenant may take to end. */
-const ENDING_MS = 10_000;
-const POLL_MS = 2;
-
-export interface RestoresHost {
+export interface RestoresHost extends Silencer {
   readonly scheduler: Pick<Scheduler, "yieldTurn">;
   readonly folders: BackupFolders;
-  running(partition: Partition, tenant: number): readonly { end(error: DbError): void }[];
   report(report: RestoreReport): void;
   failed(message: string, fields: object): void;
 }
@@ -129,6 +123,10 @@ export class Restores {
     for (const running of this.running.values()) if (running.partition === partition) running.undone ??= error;
   }
 
+  isRunning(tenant: number): boolean {
+    return this.running.has(tenant);
+  }
+
   isAt(partition: Partition): boolean {
     return [...this.running.values()].some((running) => running.partition === partition);
   }
@@ -166,8 +164,11 @@ export class Restores {
     }
     if (!order.isChecked) await verifyBackups(chain, source, turn);
     const place = partition.places.get(tenant);
-    if (place !== undefined && place.kind !== "restoring") {
-      throw new DbError("conflict", "The tenant is being moved. Restore it after the move.");
+    // Another tenant had the number in an installation that was emptied since, and a backup of then is restored.
+    const isOver = place?.kind === "deleted" && place.clean && order.isNew === true;
+    if (place !== undefined && place.kind !== "restoring" && !isOver) {
+      const message = place.kind === "deleted" ? "was deleted" : "is being moved. Restore it after the move";
+      throw new DbError("conflict", `The tenant ${message}.`);
     }
     if (!order.replaces && place === undefined && !isEmpty(partition, tenant)) {
       throw new DbError("conflict", 'The tenant already has content. Send "replace": true to remove it first.', {
@@ -227,23 +228,10 @@ export class Restores {
   private async silence(partition: Partition, { tenant, restore, backup }: RestoreOrder): Promise<void> {
     await partition.part(JOBS).queue.pause(tenant);
     partition.places.set(tenant, { kind: "restoring", restore, backup });
-    const error = new DbError("partition_unavailable", "The request was ended: the tenant is being restored.");
-    const end = performance.now() + ENDING_MS;
-    for (;;) {
-      const running = this.host.running(partition, tenant);
-      if (running.length === 0) break;
-      for (const request of running) request.end(error);
-      if (performance.now() > end)
-        throw new DbError("conflict", "The tenant's requests did not end in time; try again.");
-      await sleep(POLL_MS);
-    }
-    partition.transactionsOf(partition.tenant(tenant)).endAll("the tenant was restored from a backup");
-    partition.part(FEED).subscriptions.tenantLeft(tenant);
-    partition.part(FEED).changes.left(tenant);
-    partition.part(JOBS).progress.tenantLeft(tenant);
-    partition.sequences.release(tenant);
-    partition.forget(tenant);
-    await partition.durable();
+    await silenceTenant(partition, tenant, this.host, {
+      request: new DbError("partition_unavailable", "The request was ended: the tenant is being restored."),
+      transaction: "the tenant was restored from a backup",
+    });
   }
 
   /** Null: the backup has no digest, or the content is of another moment. Throws backup_damaged when it is another. */

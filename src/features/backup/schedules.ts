@@ -136,6 +136,14 @@ export class Schedules {
     await running?.ended;
   }
 
+  /** The tenant is deleted, and the records of its schedules with it. */
+  forget(tenantId: string): void {
+    for (const { id } of this.list((one) => one.tenantId === tenantId)) {
+      this.all.delete(id);
+      this.running.get(id)?.controller.abort();
+    }
+  }
+
   /** Called every now and then. */
   sweep(): void {
     if (this.closing || this.all.size === 0 || this.nextRun === null) return;

@@ -56,7 +56,7 @@ export class BoltSessions implements PartitionPart {
   sweep(nowMs: number): void {
     for (const [key, { bolt, tenant }] of this.entries) {
       if (bolt.client.isAtWork) continue;
-      if (this.partition.places.get(tenant)?.kind === "gone") {
+      if (this.partition.places.hasLeft(tenant)) {
         bolt.end(new DbError("partition_unavailable", "The tenant was moved. Connect again."));
         this.entries.delete(key);
       } else bolt.sweep(nowMs);

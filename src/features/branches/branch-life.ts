@@ -4,6 +4,7 @@ import { DbError } from "../../protocol/errors.js";
 import type { Branch } from "../../storage/branch-list.js";
 import { destroyKeys } from "../../storage/destroy-keys.js";
 import { branchEnded, isEnding } from "../../storage/ending-branches.js";
+import { engineHasAll } from "../../storage/engine-has-all.js";
 import { branchKey, historyRecordKey } from "../../storage/history-keys.js";
 import { CLEARED, retiredKey, tenantPrefix } from "../../storage/keys.js";
 import { FEED } from "../feed/feed.js";
@@ -14,9 +15,9 @@ import { JOBS } from "../jobs/jobs.js";
 const ENDS_AT_ONCE = 4;
 /**
  * Commits the end; what was the branch's own goes in one step. Throws conflict while others are forked from it, or a
- * backup reads it.
+ * backup reads it. Resolves, and never rejects, when its data key is destroyed, too.
  */
-export function endBranch(partition: Partition, number: number): void {
+export function endBranch(partition: Partition, number: number): Promise<void> {
   requireEndable(partition, number);
   const layers = partition.shard.layers!;
   const branch = layers.branchOf(number)!;
@@ -30,8 +31,33 @@ export function endBranch(partition: Partition, number: number): void {
   branch.endedBy = partition.shard.committedSequence;
   // Where the commit fails, the branch goes on, and so does what is at work there.
   silence(partition, number, `the branch "${name}" was deleted`);
+  partition.derived.keepOnly(number, new Map());
   partition.forget(number);
-  void endKeys(partition, number);
+  return endKeys(partition, number);
+}
+
+/** Ends those under a tenant that are wanted, leaves first. Throws conflict where `endBranch` does. */
+export async function endBranches(
+  partition: Partition,
+  root: number,
+  isWanted: (branch: Branch) => boolean,
+  turn: () => Promise<void>,
+): Promise<void> {
+  const { layers } = partition.shard;
+  const ended: Promise<void>[] = [];
+  for (;;) {
+    const left = (layers?.branchesUnder(root) ?? []).filter(([, branch]) => isWanted(branch));
+    // One from which others were forked ends after them.
+    const ends = left.filter(([number]) => layers!.branchesOf(number).length === 0);
+    if (ends.length === 0) break;
+    for (const [number, branch] of ends) {
+      // Its time may be over meanwhile.
+      if (isThere(partition, number, branch)) ended.push(endBranch(partition, number));
+      await turn();
+    }
+    await engineHasAll(partition.shard, turn);
+  }
+  await Promise.all(ended);
 }
 
 /** Never rejects: a start of the server destroys the keys of branches that are not there. */

@@ -2,11 +2,12 @@
 
 import type { Handlers } from "../../actor/handler.js";
 import type { AuditEntry, AuditTrail } from "../../directory/audit-trail.js";
+import type { Directory } from "../../directory/directory.js";
 import { DbError } from "../../protocol/errors.js";
 import { SYSTEM_TENANT } from "../../protocol/identity.js";
 import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
 
-export function auditHandlers(trail: AuditTrail) {
+export function auditHandlers(trail: AuditTrail, directory: Pick<Directory, "getTenant">) {
   return {
     "admin.audit.list": ({ head }, { query }) => {
       const { before, limit, tenant, username, action, outcome } = query;
@@ -15,6 +16,9 @@ export function auditHandlers(trail: AuditTrail) {
         throw new DbError("forbidden", `You do not have permission for the tenant "${tenant}".`);
       }
       const of = isSystem ? tenant : head.tenantId;
+      const asked = timeOf(query.since, "since", "sinceMs");
+      // Earlier ones are of a tenant of the same id, which was deleted.
+      const begin = isSystem ? 0 : Date.parse(directory.getTenant(head.tenantId).created_at);
       const { entries, next } = trail.list({
         limit: limit === undefined ? LIST_PAGE_DEFAULT : Number(limit),
         ...(before === undefined ? {} : { before: Number(before) }),
@@ -22,7 +26,7 @@ export function auditHandlers(trail: AuditTrail) {
         ...(username === undefined ? {} : { username }),
         ...(action === undefined ? {} : { action }),
         ...(outcome === undefined ? {} : { outcome }),
-        ...timeOf(query.since, "since", "sinceMs"),
+        sinceMs: Math.max(asked.sinceMs ?? 0, begin),
         ...timeOf(query.until, "until", "untilMs"),
       });
       return { plain: { entries: entries.map(viewOf), next_before: next } };

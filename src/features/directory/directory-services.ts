@@ -36,6 +36,7 @@ import { isEmpty } from "../backup/restores.js";
 import { scheduleHandlers, wholeBackupHandlers } from "../backup/schedule-routes.js";
 import { type RestoreContext, startRestore } from "../backup/start-restore.js";
 import { placementHandlers } from "../placement/placement-routes.js";
+import { TenantDeletions } from "../placement/tenant-deletions.js";
 import { TenantMoves } from "../placement/tenant-moves.js";
 import { directoryHandlers } from "./account-routes.js";
 import { auditHandlers } from "./audit-routes.js";
@@ -71,6 +72,7 @@ export class DirectoryServices {
   private readonly signIns: OidcSignIns;
   private readonly logouts: BackchannelLogouts;
   private readonly moves: TenantMoves;
+  private readonly deletions: TenantDeletions;
   private readonly restoreOrders: RestoreOrders;
   private readonly backupOrders: BackupOrders;
   /** There once it is open. */
@@ -119,6 +121,26 @@ export class DirectoryServices {
     });
     this.restoreOrders = new RestoreOrders(say);
     this.backupOrders = new BackupOrders(say);
+    const work: Work = { usedMs: 0, account: partition.account };
+    this.deletions = new TenantDeletions({
+      ...{ directory: this.directory, now: Date.now, say, durable: () => this.durable() },
+      turn: () => host.scheduler.yieldTurn(DIRECTORY_TENANT, work),
+      requireAtRest: (tenantId, number) => this.requireAtRest(tenantId, number),
+      forget: (tenantId, number) => {
+        this.installation.schedules.forget(tenantId);
+        this.restoreOrders.forget(number);
+        return this.moves.forget(number);
+      },
+    });
+  }
+
+  /** Throws conflict while something is under way that needs the tenant. */
+  private requireAtRest(tenantId: string, number: number): void {
+    this.moves.requireAtRest(tenantId, number);
+    this.restoreOrders.requireAtRest(tenantId, number);
+    const { backups, restores } = this.installation;
+    if (!backups.isRunning && !restores.isRunning) return;
+    throw new DbError("conflict", "The installation is being backed up or restored. Delete the tenant after that.");
   }
 
   /** `bootstrap` comes next. */
@@ -152,21 +174,22 @@ export class DirectoryServices {
   }
 
   handlers(): AllHandlers<DirectoryEndpointName> {
-    const { directory, moves, installation } = this;
+    const { directory, moves, deletions, installation } = this;
     const { settings } = this.host;
+    const { partitionCount: partitions } = settings;
     const actors = settings.config.actors.count;
     const metrics = () => this.askActors();
     const isCluster = settings.cluster !== undefined;
     return {
       // Of other nodes' partitions nothing is known here, and with loads of some those would seem to be down.
       ...directoryHandlers(directory, async () => (isCluster ? [] : loadsOf(await metrics()))),
-      ...auditHandlers(this.audit),
+      ...auditHandlers(this.audit, directory),
       ...restoreHandlers(this.restoreContext()),
       ...scheduleHandlers(installation.schedules),
       ...wholeBackupHandlers(installation.backups, installation.restores),
       ...operatorHandlers((level) => this.host.say({ kind: "log-level", level })),
       ...oidcHandlers(directory, this.signIns, this.logouts),
-      ...placementHandlers({ directory, moves, actors, partitions: settings.partitionCount, metrics, isCluster }),
+      ...placementHandlers({ directory, moves, deletions, actors, partitions, metrics, isCluster }),
     };
   }
 
@@ -214,10 +237,12 @@ export class DirectoryServices {
         this.backupOrders.heard(message.report);
         break;
       case "move-report":
-        this.moves.heard(message.report);
+        if (message.report.did === "deleted") this.deletions.heard(message.report);
+        else this.moves.heard(message.report);
         break;
       case "unsettled":
         this.moves.unsettled(message.partition, message.tenants);
+        this.deletions.unsettled(message.partition, message.tenants);
         break;
       case "actor-ended":
         this.actorEnded(message.actor);
@@ -309,6 +334,7 @@ export class DirectoryServices {
   /** The disk refused the partition's commits from `first` on. */
   undone(first: number): void {
     void this.installation.schedules.reload();
+    this.deletions.reload();
     // Changes of accounts may have been announced that never came to be.
     this.host.say({ kind: "identity-changed", change: { kind: "all", version: first - 1 } });
   }
@@ -319,6 +345,7 @@ export class DirectoryServices {
 
   sweep(): void {
     this.moves.sweep();
+    this.deletions.sweep();
     this.installation.schedules.sweep();
   }
 

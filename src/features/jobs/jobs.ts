@@ -18,7 +18,7 @@ export class Jobs implements PartitionPart {
       flushSoon: () => partition.flushSoon(),
       durable: () => partition.durable(),
       isServed: (tenant) => partition.places.get(tenant) === undefined,
-      hasLeft: (tenant) => partition.places.get(tenant)?.kind === "gone",
+      hasLeft: (tenant) => partition.places.hasLeft(tenant),
     });
     this.progress = new ProgressHub(partition.config.changes.subscriptionsPerTenantMax);
   }

@@ -1,4 +1,7 @@
-/** Where tenants are, and moving them: answered in the directory's actor, for the system tenant's administrators. */
+/**
+ * Where tenants are, moving and deleting them: answered in the directory's actor, for the system tenant's
+ * administrators.
+ */
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Directory } from "../../directory/directory.js";
@@ -6,11 +9,13 @@ import { leastLoaded } from "../../directory/placement.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { ActorMetrics } from "../../protocol/messages.js";
+import type { TenantDeletions } from "./tenant-deletions.js";
 import type { TenantMoves } from "./tenant-moves.js";
 
 export interface PlacementContext {
   readonly directory: Directory;
   readonly moves: TenantMoves;
+  readonly deletions: TenantDeletions;
   readonly actors: number;
   readonly partitions: number;
   readonly isCluster: boolean;
@@ -21,8 +26,14 @@ export interface PlacementContext {
 const TRANSACTIONS_SECONDS_DEFAULT = 5;
 
 export function placementHandlers(context: PlacementContext) {
-  const { directory, moves } = context;
+  const { directory, moves, deletions } = context;
   return {
+    "admin.tenants.delete": async (_request, { params, query }) => {
+      return { plain: await deletions.start(params.tenant!, query.confirm) };
+    },
+    "admin.tenants.deletion": (_request, { params }) => {
+      return { plain: deletions.get(params.tenant!) };
+    },
     "admin.tenants.move": (_request, { params, body }) => {
       const { transaction_seconds = TRANSACTIONS_SECONDS_DEFAULT } = body;
       return { plain: moves.start(params.tenant!, targetOf(context, body), transaction_seconds * 1000) };

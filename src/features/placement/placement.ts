@@ -10,6 +10,7 @@
 import type { HeldRequest } from "../../actor/actor-features.js";
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler } from "../../actor/scheduler.js";
+import type { Place } from "../../actor/tenant-places.js";
 
 import { decodeEntries } from "../../backup/entries-buffer.js";
 import { DbError } from "../../protocol/errors.js";
@@ -21,6 +22,7 @@ import { FEED } from "../feed/feed.js";
 import { replaceJobs } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
 import { removeTenant } from "./remove-tenant.js";
+import { shredTenant, tenantDeleted } from "./shred-tenant.js";
 import { type ExportHost, TenantExport } from "./tenant-export.js";
 import { writeEntries } from "./write-entries.js";
 
@@ -30,12 +32,17 @@ const HELD_MS_MAX = 5_000;
 const ASK_MS = 5_000;
 
 type MessageOf<K extends PlacementMessage["do"]> = Extract<PlacementMessage, { do: K }>;
+type Deleted = Extract<Place, { kind: "deleted" }>;
 type Unaddressed<T> = T extends unknown ? Omit<T, "tenant" | "move"> : never;
 
 export interface PlacementHost extends ExportHost {
   readonly scheduler: Pick<Scheduler, "yieldTurn">;
   readonly partitions: ReadonlyMap<number, Partition>;
   restoreAnswers(answers: TenantMemory["answers"]): void;
+  /** The tenant's content is being replaced. */
+  isRestoring(tenant: number): boolean;
+  /** A deleted tenant's own backups go. */
+  forgetBackups(tenantId: string): Promise<void>;
   say(message: FromActor, transfer?: readonly ArrayBuffer[]): void;
   log(level: "error" | "warn" | "info", message: string, fields: object): void;
   /** Milliseconds; absent: those of the process. */
@@ -84,6 +91,7 @@ export class Placement {
     this.reportUnsettled(partition);
     for (const [tenant, place] of partition.places.entries()) {
       if (place.kind === "gone" && !place.clean) this.remove(partition, tenant, null);
+      if (place.kind === "deleted" && !place.clean) this.shred(partition, tenant, place);
     }
   }
 
@@ -109,6 +117,9 @@ export class Placement {
       case "settle":
         this.settle(partition, message);
         break;
+      case "delete":
+        this.delete(partition, message);
+        break;
     }
   }
 
@@ -129,6 +140,10 @@ export class Placement {
     const place = partition.places.get(tenant)!;
     if (place.kind === "gone") {
       request.redirect(place.to);
+      return;
+    }
+    if (place.kind === "deleted") {
+      request.refuse(tenantDeleted());
       return;
     }
     const passage = this.passageOf(partition, tenant);
@@ -212,6 +227,7 @@ export class Placement {
     try {
       await passage.removal;
       if (passage.receiving?.move !== move) return;
+      if (partition.places.get(tenant)?.kind === "deleted") throw new Error("the tenant was deleted");
       // What is left of a tenant has a record of where it went. Without one it is at home, and the order is an old one.
       if (partition.places.get(tenant) === undefined && hasEntries(partition.shard, tenant)) {
         throw new Error("the tenant is in its partition");
@@ -303,6 +319,7 @@ export class Placement {
     // It was decided of another move, and comes late.
     if (move !== null && own !== null && own !== move) return;
     const place = partition.places.get(tenant);
+    if (place?.kind === "deleted") return;
     // So does this one: the tenant has left by another move since, and comes back by none but one that begins here.
     if (move !== null && at === partition.number && place?.kind === "gone") return;
     this.heardMs.delete(`${partition.number}/${tenant}`);
@@ -334,6 +351,40 @@ export class Placement {
     this.forgetPassage(partition, tenant);
   }
 
+  /** Nothing of the tenant is to be found here any more, whatever it took part in. */
+  private delete(partition: Partition, { tenant, move, tenantId }: MessageOf<"delete">): void {
+    // One of an earlier start of the directory goes on.
+    if (this.host.isRestoring(tenant)) return;
+    const place = partition.places.get(tenant);
+    if (place?.kind === "deleted" && place.clean) this.report(tenant, move, deletedFrom(partition));
+    if (place?.kind === "deleted" && (place.clean || this.passageOf(partition, tenant).removal !== null)) return;
+    const passage = this.passageOf(partition, tenant);
+    passage.sending?.stop();
+    partition.exports.delete(tenant);
+    passage.sending = null;
+    passage.receiving = null;
+    const deleted = { kind: "deleted", move, tenantId, clean: false } as const;
+    partition.places.set(tenant, deleted);
+    this.refuseHeld(passage.held, tenantDeleted());
+    this.shred(partition, tenant, deleted);
+  }
+
+  /** In the background, as `remove`. What went wrong is done again when the directory's actor says it again. */
+  private shred(partition: Partition, tenant: number, deleted: Deleted): void {
+    const passage = this.passageOf(partition, tenant);
+    const before = passage.removal;
+    const isStopped = () => this.closing || partition.places.get(tenant)?.kind !== "deleted";
+    const work = async () => {
+      await before;
+      if (!(await shredTenant(partition, tenant, this.host, isStopped)) || isStopped()) return;
+      await this.host.forgetBackups(deleted.tenantId);
+      partition.places.set(tenant, { ...deleted, clean: true });
+      await partition.durable();
+      this.report(tenant, deleted.move, deletedFrom(partition));
+    };
+    this.removing(partition, tenant, work(), "a deleted tenant's data could not be removed yet");
+  }
+
   private restore(partition: Partition, number: number, memory: TenantMemory): void {
     const tenant = partition.tenant(number);
     tenant.prepared.restore(memory.prepared);
@@ -344,7 +395,6 @@ export class Placement {
 
   /** In the background; another start of the actor goes on where this one ends. */
   private remove(partition: Partition, tenant: number, sent: TenantExport | null): void {
-    const passage = this.passageOf(partition, tenant);
     const heldMs = Math.round(performance.now() - (sent?.heldSince ?? performance.now()));
     const isStopped = () => this.closing || partition.places.get(tenant)?.kind !== "gone";
     const work = async () => {
@@ -355,15 +405,20 @@ export class Placement {
       partition.places.set(tenant, { ...place, clean: true });
       if (sent !== null) this.report(tenant, sent.move, { did: "removed", heldMs });
     };
-    passage.removal = work()
+    this.removing(partition, tenant, work(), "a tenant that left cannot be removed");
+  }
+
+  private removing(partition: Partition, tenant: number, work: Promise<void>, failure: string): void {
+    const passage = this.passageOf(partition, tenant);
+    const removal = work
       .catch((error: unknown) => {
-        if (!this.closing)
-          this.host.log("error", "a tenant that left cannot be removed", { tenant, error: String(error) });
+        if (!this.closing) this.host.log("error", failure, { tenant, error: String(error) });
       })
       .finally(() => {
-        passage.removal = null;
+        if (passage.removal === removal) passage.removal = null;
         this.forgetPassage(partition, tenant);
       });
+    passage.removal = removal;
   }
 
   private reportUnsettled(partition: Partition): void {
@@ -374,7 +429,7 @@ export class Placement {
   private undecidedIn(partition: Partition): UnsettledTenant[] {
     const tenants = new Set(partition.exports.keys());
     for (const [tenant, { kind }] of partition.places.entries()) {
-      if (kind !== "gone" && kind !== "restoring") tenants.add(tenant);
+      if (kind !== "restoring" && !partition.places.hasLeft(tenant)) tenants.add(tenant);
     }
     return [...tenants].map((tenant) => {
       const passage = this.passages.get(`${partition.number}/${tenant}`);
@@ -432,4 +487,8 @@ export class Placement {
     if (passage === undefined || passage.held.length > 0) return;
     if (passage.sending === null && passage.receiving === null && passage.removal === null) this.passages.delete(name);
   }
+}
+
+function deletedFrom({ number }: Partition): Unaddressed<MoveReport> {
+  return { did: "deleted", partition: number };
 }

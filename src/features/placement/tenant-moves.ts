@@ -109,6 +109,21 @@ export class TenantMoves {
     }
   }
 
+  /** Throws conflict while the tenant is being moved. */
+  requireAtRest(tenantId: string, tenant: number): void {
+    if (this.liveOf(tenant) === null) return;
+    throw new DbError("conflict", `Tenant "${tenantId}" is being moved. Wait until that has ended, or cancel it.`, {
+      hint: `GET /admin/tenants/${tenantId}/move tells how far it is.`,
+    });
+  }
+
+  /** The tenant is deleted. Answers the partitions of its newest move: something of it may be left there. */
+  forget(tenant: number): readonly number[] {
+    const move = this.moves.get(tenant);
+    this.moves.delete(tenant);
+    return move === undefined ? [] : [move.from, move.to];
+  }
+
   get isMoving(): boolean {
     return [...this.moves.values()].some(({ finishedAt }) => finishedAt === null);
   }

@@ -129,7 +129,7 @@ export class WireSessions implements PartitionPart {
   sweep(nowMs: number): void {
     for (const [number, { wire, tenant }] of this.entries) {
       if (wire.client.isAtWork) continue;
-      if (this.partition.places.get(tenant)?.kind === "gone") {
+      if (this.partition.places.hasLeft(tenant)) {
         wire.end(sqlError("57P01", "terminating connection: the tenant was moved"));
         this.entries.delete(number);
         continue;

@@ -33,6 +33,13 @@ const Move = Type.Object({
   error: Nullable(Type.String()),
 });
 
+const Deletion = Type.Object({
+  tenant: Type.String(),
+  state: Type.Enum(["removing", "done"]),
+  started_at: Timestamp,
+  finished_at: Nullable(Timestamp),
+});
+
 const Placement = Type.Object({
   actors: Type.Array(
     Type.Object({
@@ -201,6 +208,33 @@ export const adminEndpoints = [
       body: { name: "Acme", rate_limit: { per_second: 100, burst: 200 } },
     },
     response: Tenant,
+  },
+  {
+    name: "admin.tenants.delete",
+    door: "none",
+    method: "DELETE",
+    path: "/admin/tenants/{tenant}",
+    summary:
+      "Delete a tenant with all that it has. Its users, API keys and sessions end at once, and its data are removed in the background. Nothing brings them back but a backup.",
+    tag: "admin",
+    access: "system",
+    home: "directory",
+    params: tenantParam,
+    query: Strict({ confirm: Type.String({ description: "The tenant's id once more." }) }),
+    response: Deletion,
+    status: 202,
+  },
+  {
+    name: "admin.tenants.deletion",
+    door: "none",
+    method: "GET",
+    path: "/admin/tenants/{tenant}/deletion",
+    summary: "The newest deletion of a tenant of that id: whether all its data are removed.",
+    tag: "admin",
+    access: "system",
+    home: "directory",
+    params: tenantParam,
+    response: Deletion,
   },
   {
     name: "admin.tenants.move",

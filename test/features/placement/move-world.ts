@@ -54,6 +54,8 @@ class Actor {
       partitions: new Map([[number, partition]]),
       running: (_partition, tenant) => [...this.running].filter((one) => one.tenant === tenant),
       takeAnswers: () => [],
+      isRestoring: () => false,
+      forgetBackups: () => Promise.resolve(),
       restoreAnswers: () => undefined,
       say: (message) => {
         if (this.alive) world.say(number, message);

@@ -62,6 +62,8 @@ export class ActorMoves {
       partitions: this.partitions,
       running: ({ number }, tenant) => [...host.running(number)].filter((one) => one.tenant === tenant),
       takeAnswers: () => [],
+      isRestoring: () => false,
+      forgetBackups: () => Promise.resolve(),
       restoreAnswers: () => undefined,
       say: (message) => host.say(message),
       log: (level, message, fields) => {

@@ -28,7 +28,7 @@ import { Lendings } from "./lendings.js";
 import { LentSegments } from "./lent-segments.js";
 import { catchUp, type FoundTable, openFiles } from "./open-stored.js";
 import { Pasts } from "./past-segments.js";
-import { nameOf, namesIn, StoredTable } from "./stored-table.js";
+import { nameOf, namesIn, removeFolders, StoredTable } from "./stored-table.js";
 import {
   type BuildOptions,
   type LoadedRows,
@@ -283,6 +283,12 @@ export class ColumnStore implements TableBuildsHost {
 
   forgetTenant(tenantNumber: number): void {
     this.counts.forgetTenant(tenantNumber);
+  }
+
+  /** Of a tenant that is deleted, whose segments were dropped. */
+  async removeFiles(tenantNumber: number): Promise<void> {
+    await Promise.all([this.work, ...this.removing.values()]);
+    await removeFolders(this.options.directory, tenantNumber);
   }
 
   /** Files of all tables together. */

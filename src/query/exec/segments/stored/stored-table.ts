@@ -122,3 +122,10 @@ export function namesIn(folder: string): readonly string[] {
     throw error;
   }
 }
+
+/** Of all of a tenant's tables. */
+export async function removeFolders(directory: string, tenantNumber: number): Promise<void> {
+  for (const name of namesIn(directory)) {
+    if (name.startsWith(`${tenantNumber}-`)) await rm(join(directory, name), { recursive: true, force: true });
+  }
+}
