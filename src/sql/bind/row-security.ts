@@ -34,15 +34,37 @@ export function policyFilter(
   rights: Rights,
   binding: Binding,
 ): Plan {
-  const predicates = commands.flatMap((command) => {
+  const own = rights.isPoliced(table.id) ? commands : [];
+  const predicates = own.flatMap((command) => {
     const { permissive, restrictive } = conditionsOf(table, columns, command, "using", rights, binding);
     return [permissive, ...restrictive.map(({ predicate }) => predicate)];
   });
-  const predicate = logic("and", predicates);
+  const predicate = logic("and", [...predicates, ...seenEnds(table, columns, rights, binding)]);
   const input = policed(plan, predicate);
   const rows: Plan = Object.freeze({ kind: "filter", input, predicate, trusted: true, columns: plan.columns });
   return barrier(rows);
 }
+
+/** A relationship is seen together with both of its ends. Policies of nodes themselves see all relationships. */
+function seenEnds(table: TableDef, columns: readonly OutputColumn[], rights: Rights, binding: Binding): Expr[] {
+  const nodes = rights.nodesOf(table.id);
+  if (nodes === null || !rights.isPoliced(nodes.id) || binding.policed.has(nodes.id)) return [];
+  let condition = ends.get(table);
+  if (condition === undefined) {
+    condition = {
+      sql: "CREATE POLICY ends ON edges USING (src IN (SELECT id FROM nodes) AND dst IN (SELECT id FROM nodes))",
+      searchPath: [table.schema],
+      relations: [table, nodes].map((relation) => ({
+        ...{ kind: "table" as const, id: relation.id, schema: relation.schema, name: relation.name },
+        columns: relation.columns.map(({ id, name }) => ({ id, name, used: true })),
+      })),
+    };
+    ends.set(table, condition);
+  }
+  return [bindCondition(condition, "using", table, columns, binding)];
+}
+
+const ends = new WeakMap<TableDef, PolicyCondition>();
 
 /** The condition under which a row is seen, over these columns. */
 export function visibleRow(table: TableDef, columns: readonly OutputColumn[], rights: Rights, binding: Binding): Expr {
