@@ -6,7 +6,7 @@
 import t, { type Test } from "tap";
 import { SYSTEM_FUNCTIONS } from "../../src/sql/bind/system/system-functions.js";
 import { systemRelationNames } from "../../src/sql/bind/system/system-relations.js";
-import { BoltClient, boltPort, pull, reset, run as runMessage, type Struct, WITH_BOLT } from "../e2e/bolt-client.js";
+import { BoltClient, boltPort, pull, run as runMessage, type Struct, WITH_BOLT } from "../e2e/bolt-client.js";
 import { TestServer } from "../e2e/server.js";
 import {
   bind,
@@ -139,11 +139,15 @@ async function bolt({ user }: LeakTenant): Promise<BoltClient> {
   return client;
 }
 
-/** With the summaries, which have counters, plans and notifications. */
-async function told(client: BoltClient, text: string): Promise<string> {
+/**
+ * With the summary, which has counters, a plan and notifications. In a session of its own: one looks again for a name
+ * that was missing only after a while, and may not warn of it meanwhile.
+ */
+async function told(tenant: LeakTenant, text: string): Promise<string> {
+  const client = await bolt(tenant);
   client.send(runMessage(text), pull());
   const all = await client.until(2);
-  if (all.some(({ kind }) => kind === "failure")) await client.ask(reset);
+  client.close();
   return alike(JSON.stringify(all, (key, value) => (isTime(key, value) ? "a time" : value), 1));
 }
 
@@ -153,15 +157,16 @@ const isTime = (key: string, value: unknown): boolean =>
   /^(?:t_first|t_last|time|bookmark)$/i.test(key) || (value as Partial<Struct> | null)?.tag === DURATION;
 
 t.test("every kind of clause, and every procedure", { timeout: 180_000 }, async (t) => {
-  const clients = await Promise.all(tenants.map(bolt));
-  const rows = (await clients[0]!.rows("SHOW PROCEDURES YIELD signature")) as unknown[][];
+  const [hiding, plain] = tenants;
+  const client = await bolt(plain);
+  const rows = (await client.rows("SHOW PROCEDURES YIELD signature")) as unknown[][];
+  client.close();
   t.ok(rows.length > 30, "procedures are listed");
-  const differ: Difference[] = [];
   const calls = rows.flatMap(([signature]) => callsOf(signature as string));
-  for (const text of [...Object.values(BY_CLAUSE).flat(), ...calls]) {
-    const [there, without] = [await told(clients[0]!, text), await told(clients[1]!, text)];
-    if (there !== without) differ.push({ asked: text, there, without });
+  const differ: Difference[] = [];
+  for (const asked of [...Object.values(BY_CLAUSE).flat(), ...calls]) {
+    const [there, without] = [await told(hiding, asked), await told(plain, asked)];
+    if (there !== without) differ.push({ asked, there, without });
   }
   t.same(differ, []);
-  for (const client of clients) client.close();
 });

@@ -237,6 +237,24 @@ t.test("policies decide about rows", (t) =>
   ]),
 );
 
+t.test("beside a policy of true nobody asks what other policies read", (t) =>
+  checkStatements(t, [
+    ["create table d (id int primary key)"],
+    ["insert into d values (1), (2)"],
+    ["create table closed (id int)"],
+    ["create role ann"],
+    ["revoke all on closed from member"],
+    ["create policy few on d using (exists (select from closed c where c.id = d.id))"],
+    ["alter table d enable row level security"],
+    ["set session authorization ann"],
+    ["select id from d", "42501 permission denied for table closed"],
+    ["reset session authorization"],
+    ["create policy whole on d using (true)"],
+    ["set session authorization ann"],
+    ["select count(*) from d", ["2"]],
+  ]),
+);
+
 t.test("what a query itself computes sees no hidden row", (t) =>
   checkStatements(t, [
     ["create role ann; create table d (id int primary key, owner text, note text); create table e (id int, x int)"],
