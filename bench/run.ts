@@ -1,7 +1,8 @@
 /**
  * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness,
  * steps, cost, vector, embed, chat, nli, hybrid, graph, ldbc, graph-writes, stream, subscribers, automl,
- * client, growth, pgbench, branches, cluster by name. See bench/README.md for the settings and for how it is measured.
+ * client, growth, pgbench, branches, policy, cluster by name. See bench/README.md for the settings and for how it is
+ * measured.
  */
 import { loadavg } from "node:os";
 import { automl } from "./automl.js";
@@ -24,6 +25,7 @@ import { loadGenerator } from "./load/generators.js";
 import { measure, type Options, type WorkloadResult } from "./measure.js";
 import { nli } from "./nli.js";
 import { pgbench } from "./pgbench.js";
+import { policy } from "./policy.js";
 import { describeMachine } from "./report/machine.js";
 import { markdown } from "./report/markdown.js";
 import { type RunResult, writeResults } from "./report/results.js";
@@ -60,6 +62,7 @@ const others: Readonly<Record<string, (rounds: number, seconds: number) => Promi
   growth,
   pgbench,
   branches,
+  policy,
   cluster,
 };
 

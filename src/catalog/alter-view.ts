@@ -9,6 +9,10 @@ export function alterView(editor: CatalogEditor, { schema, name, change }: Alter
   const view = editor.view.view(schema, name);
   if (view === null) throw sqlError("42P01", `relation "${name}" does not exist`);
   editor.putView(Object.freeze(changed(editor, view, change)));
+  const access = editor.view.accessTo(view.id);
+  if (change.kind !== "invoker" || change.invoker || !access?.invoker) return;
+  const { invoker: _, ...lending } = access;
+  editor.putAccess(lending);
 }
 
 function changed(editor: CatalogEditor, view: ViewDef, change: AlterViewCommand["change"]): ViewDef {
@@ -27,6 +31,8 @@ function changed(editor: CatalogEditor, view: ViewDef, change: AlterViewCommand[
       );
     case "check option":
       return { ...view, checkOption: change.checkOption };
+    case "invoker":
+      return { ...view, invoker: change.invoker };
   }
 }
 

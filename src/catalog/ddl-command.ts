@@ -382,7 +382,8 @@ export interface AlterViewCommand {
     | { readonly kind: "move"; readonly toSchema: string; readonly toName: string }
     | { readonly kind: "rename column"; readonly column: string; readonly newName: string }
     | { readonly kind: "default"; readonly column: string; readonly sql: string | null }
-    | { readonly kind: "check option"; readonly checkOption: "local" | "cascaded" | null };
+    | { readonly kind: "check option"; readonly checkOption: "local" | "cascaded" | null }
+    | { readonly kind: "invoker"; readonly invoker: boolean };
 }
 
 export interface DropViewsCommand {

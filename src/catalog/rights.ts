@@ -5,6 +5,7 @@
 import { DbError, sqlError } from "../protocol/errors.js";
 import { holderOf, type Lead, leadAllows, leadOf } from "../protocol/lead.js";
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
+import { graphDefOf } from "./graph.js";
 import { isOfMemories, keptTables, tablesOfMemories } from "./kept-tables.js";
 import { type LedTables, ledTables } from "./led-tables.js";
 import {
@@ -16,6 +17,7 @@ import {
   PUBLIC_SCHEMA_ID,
   type RoleDef,
 } from "./role.js";
+import type { TableDef } from "./table.js";
 
 /** Who a statement runs as. */
 export interface Acting {
@@ -161,8 +163,21 @@ export class Rights {
     );
   }
 
-  /** Whether policies decide which rows of the table it sees and changes. */
+  /** Whether policies decide which rows of the table it sees and changes; of edges, those of the nodes, too. */
   isRestricted(tableId: number): boolean {
+    if (this.isPoliced(tableId)) return true;
+    const nodes = this.nodesOf(tableId);
+    return nodes !== null && this.isPoliced(nodes.id);
+  }
+
+  /** The nodes that the table's rows connect; null: it holds no graph's edges. */
+  nodesOf(tableId: number): TableDef | null {
+    const table = this.catalog.tableById(tableId);
+    return table !== null && graphDefOf(table)?.of === "edges" ? this.catalog.table(table.schema, "nodes") : null;
+  }
+
+  /** Whether the table's own policies decide. */
+  isPoliced(tableId: number): boolean {
     const access = this.catalog.accessTo(tableId);
     if (!access?.rowSecurity?.enabled || (this.acting.isFeature === true && this.kept.has(tableId))) return false;
     const { role } = this.acting;
@@ -170,7 +185,7 @@ export class Rights {
     return access.rowSecurity.forced || !this.has.has(access.owner);
   }
 
-  /** Of a table that it is restricted to: the policies that are about it and the command. */
+  /** Of a table whose policies decide: the policies that are about it and the command. */
   policies(tableId: number, command: PolicyCommand): readonly PolicyDef[] {
     const { policies = [] } = this.catalog.accessTo(tableId)!;
     return policies.filter(

@@ -44,6 +44,8 @@ export interface ViewDef {
   readonly columns: readonly ViewColumn[];
   readonly query: ViewQuery;
   readonly checkOption: "local" | "cascaded" | null;
+  /** What ALTER VIEW said about security_invoker; absent: as the CREATE statement says. */
+  readonly invoker?: boolean;
   /** Which columns can be changed through the view, for the system's relations; absent: rows cannot be. */
   readonly updatable?: readonly boolean[];
   /** As in TableDef. */

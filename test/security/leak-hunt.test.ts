@@ -9,11 +9,9 @@ import type { Endpoint } from "../../src/protocol/endpoint.js";
 import { ENDPOINTS, MESSAGES, WIRE } from "../../src/protocol/endpoints.js";
 import { TestServer } from "../e2e/server.js";
 import { derivedRequest, type Objects } from "./derived-request.js";
+import { DOCS, fill, MEMORIES, PASSWORD, SECRET, UNREAD, VECTORS } from "./leak-tenants.js";
 
-const SECRET = "xyzzyhidden";
-const OWNER = "reader";
 const KEPT = ["_chat_sessions", "_chat_messages"];
-const PASSWORD = "a password of the reader";
 
 interface Ask {
   readonly method?: string;
@@ -28,10 +26,6 @@ const sql = (text: string): Ask => post("/v1/query/execute", { sql: text });
 const tool = (name: string, args: object): Ask =>
   post("/v1/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
 
-const DOCS = "/v1/collections/notes/documents";
-const VECTORS = "/v1/vectors/collections/points";
-const MEMORIES = "/v1/ai/memory/team";
-const UNREAD = "/v1/ai/memory/unread";
 const search = (body: object): Ask => post("/v1/collections/notes/search", body);
 
 /** Doors that other tests of this folder ask, or that only end what another has begun. */
@@ -53,9 +47,10 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "socket.transaction.commit": "transactions.execute",
   "socket.transaction.rollback": "transactions.execute",
   "socket.subscribe": "changes.subscribe",
-  "postgres.messages": "query.execute",
-  "bolt.messages": "graph.match",
 };
+
+/** leak-wires.test.ts goes through them. */
+const WIRES = ["postgres.messages", "bolt.messages"];
 
 const CASES: Readonly<Record<string, readonly Ask[]>> = {
   "query.execute": [
@@ -239,7 +234,9 @@ const CASES: Readonly<Record<string, readonly Ask[]>> = {
   ],
 };
 
-const FILTERS = [...ENDPOINTS, ...MESSAGES, ...WIRE].filter(({ door }) => door === "statements" || door === "parts");
+const FILTERS = [...ENDPOINTS, ...MESSAGES, ...WIRE].filter(
+  ({ name, door }) => (door === "statements" || door === "parts") && !WIRES.includes(name),
+);
 
 /** What both tenants have, and what only one has. */
 const OBJECTS: readonly Objects[] = [
@@ -262,73 +259,6 @@ const ASKED_TOOLS = new Set(
   CASES["mcp.call"]!.map(({ body }) => (body as { params: { name?: string } }).params.name ?? ""),
 );
 
-/** The tenant's definitions; `hides`: with rows that its reader may not see. */
-async function fill(server: TestServer, id: string, hides: boolean): Promise<string> {
-  await server.expect(201, "POST", "/admin/tenants", { id });
-  for (const [username, roles] of [
-    [`${id}-boss`, ["admin"]],
-    [`${id}-${OWNER}`, ["user"]],
-  ] as const) {
-    await server.expect(201, "POST", `/admin/tenants/${id}/users`, { username, password: PASSWORD, roles });
-  }
-  const token = await server.login(`${id}-boss`, PASSWORD);
-  const must = (method: string, path: string, body: unknown, status = 200) =>
-    server.expect(status, method, path, body, { token });
-  const run = (text: string) => must("POST", "/v1/query/execute", { sql: text });
-  const own = `${id}-${OWNER}`;
-  const fields = [
-    { name: "title", type: "string" },
-    { name: "owner", type: "string" },
-    { name: "place", type: "vector", dimensions: 2 },
-  ];
-  for (const name of ["notes", "closed"]) await must("POST", "/v1/collections", { name, schema: { fields } }, 201);
-  await must("POST", "/v1/vectors/collections", { name: "points", dimensions: 2, metric: "euclidean" }, 201);
-  await run("CREATE TABLE board (id int PRIMARY KEY, owner text, note text, v vector(2))");
-  await run("CREATE INDEX ON board USING text (note)");
-  await run("CREATE INDEX ON board USING hnsw (v) WITH (metric = 'euclidean')");
-  const seen = ["common word", "another common thing with a longer text of many words", "rare word", "nothing"];
-  const all = seen.map((title, i) => ({ id: `seen${i}`, title, owner: own, place: [i, 1] }));
-  // Nearer, better matches, and words that would change how rare each is.
-  const hidden = Array.from({ length: hides ? 30 : 0 }, (_, i) => ({
-    ...{ id: `hidden${i}`, title: `common word common word ${SECRET} rare`, owner: "other", place: [0.01 * i, 0] },
-  }));
-  const documents = [...all, ...hidden];
-  await must("POST", `${DOCS}/bulk`, { documents }, 201);
-  await must("POST", "/v1/collections/closed/documents", { id: "one", title: `common ${hides ? SECRET : ""}` }, 201);
-  const vectors = documents.map(({ id: key, owner, place }) => ({ id: key, vector: place, metadata: { owner } }));
-  await must("POST", `${VECTORS}/vectors/batch`, { vectors }, 201);
-  for (const [i, { title, owner, place }] of documents.entries()) {
-    await run(`INSERT INTO board VALUES (${i + 1}, '${owner}', '${title}', '[${place}]')`);
-  }
-  for (const { id: key, title, owner } of documents) {
-    await must("PUT", `${MEMORIES}/${key}`, { content: title, metadata: { owner } });
-  }
-  await must("PUT", `${UNREAD}/one`, { content: `common ${hides ? SECRET : ""}` });
-  await run("REVOKE ALL ON closed, _memory_unread FROM member");
-  for (const table of ["notes", "board", "points", "_memory_team"]) {
-    const owner = table === "points" || table === "_memory_team" ? "metadata ->> 'owner'" : "owner";
-    await run(`CREATE POLICY own ON ${table} USING (${owner} = current_user)`);
-    await run(`ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`);
-  }
-  const graph = (cypher: string) => must("POST", "/v1/graph/match", { cypher });
-  await graph("CREATE FULLTEXT INDEX titles FOR (n:Note) ON EACH [n.title]");
-  await graph(`UNWIND range(1, 4) AS i CREATE (:Note {title: 'note ' + toString(i), owner: '${own}'})`);
-  await graph("MATCH (a:Note), (b:Note) WHERE a.title < b.title AND a.title <> 'note 1' CREATE (a)-[:NEXT]->(b)");
-  if (hides) {
-    await graph(`CREATE (:Note:Secretive {title: 'note note ${SECRET}', owner: 'other', unseen: true})`);
-    await graph("MATCH (n:Note), (s:Secretive) WHERE n <> s CREATE (n)-[:SECRETLY]->(s), (s)-[:NEXT]->(n)");
-  }
-  await run(`CREATE POLICY own ON "graph:default".nodes USING (properties ->> 'owner' = current_user)`);
-  await run(`ALTER TABLE "graph:default".nodes ENABLE ROW LEVEL SECURITY`);
-  await must("POST", "/v1/ai/sessions", { title: hides ? SECRET : "nothing" }, 201);
-  if (hides) {
-    const message = `'m', 'user', 'common word ${SECRET}', now(), NULL, NULL, NULL, NULL`;
-    await run(`INSERT INTO _chat_messages SELECT id, 1, ${message} FROM _chat_sessions`);
-  }
-  await run("ANALYZE board, _chat_sessions, _chat_messages");
-  return server.login(own, PASSWORD);
-}
-
 /** Also in a tool's answer, whose JSON is a text in JSON. */
 const TIMES =
   /\\?"(?:took_ms|(?:total_)?execution_time_ms|created_at|valid_from|valid_until|request_id|timestamp|meta)\\?":(?:\\?"[^"]*"|[\d.]+|\{[^}]*\}),?/g;
@@ -350,7 +280,8 @@ t.test("each door that filters has a case, and each tool that does", (t) => {
 t.test("what is hidden changes no answer", { timeout: 180_000 }, async (t) => {
   const server = await TestServer.start({ TESSERA_ACTORS: "1" });
   t.teardown(() => server.stop());
-  const tokens = [await fill(server, "alpha", true), await fill(server, "omega", false)];
+  const [alpha, omega] = [await fill(server, "alpha", true), await fill(server, "omega", false)];
+  const tokens = [alpha.token, omega.token];
   const answer = async ({ method = "POST", path, body, type }: Ask, i: number) => {
     const headers: Record<string, string> = type === undefined ? {} : { "content-type": type };
     const signal = AbortSignal.timeout(20_000);

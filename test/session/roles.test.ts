@@ -237,6 +237,24 @@ t.test("policies decide about rows", (t) =>
   ]),
 );
 
+t.test("beside a policy of true nobody asks what other policies read", (t) =>
+  checkStatements(t, [
+    ["create table d (id int primary key)"],
+    ["insert into d values (1), (2)"],
+    ["create table closed (id int)"],
+    ["create role ann"],
+    ["revoke all on closed from member"],
+    ["create policy few on d using (exists (select from closed c where c.id = d.id))"],
+    ["alter table d enable row level security"],
+    ["set session authorization ann"],
+    ["select id from d", "42501 permission denied for table closed"],
+    ["reset session authorization"],
+    ["create policy whole on d using (true)"],
+    ["set session authorization ann"],
+    ["select count(*) from d", ["2"]],
+  ]),
+);
+
 t.test("what a query itself computes sees no hidden row", (t) =>
   checkStatements(t, [
     ["create role ann; create table d (id int primary key, owner text, note text); create table e (id int, x int)"],
@@ -288,10 +306,19 @@ t.test("views and functions lend the rights of their owners, and nobody's lend n
     ["select f()", "42501 permission denied for table d"],
     ["select g()", ["secret"]],
     ["reset session authorization"],
-    ["alter view v set (security_invoker = true)"],
+    ["create view w with (security_invoker) as select note from d"],
+    ["alter view w owner to admin"],
+    [
+      "create view x with (security_invoker = perhaps) as select 1",
+      '22023 invalid value for boolean option "security_invoker": perhaps',
+    ],
+    ["create view x with (security_invoker = off) as select note from d"],
+    ["alter view v set (security_barrier = true, security_invoker = true)"],
     ["revoke execute on function g() from member"],
     ["set session authorization ann"],
     ["select * from v", "42501 permission denied for table d"],
+    ["select * from w", "42501 permission denied for table d"],
+    ["select * from x", ["secret"]],
     ["select g()", "42501 permission denied for function g"],
     ["create view mine as select note from d", "42501 permission denied for table d"],
     ["create table own (id int)"],

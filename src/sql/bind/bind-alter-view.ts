@@ -4,6 +4,7 @@ import type { ViewDef } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { AlterTableCommand, AlterTableStatement, RenameStatement } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
+import { switched } from "../parse/from-pg-columns.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import { findView } from "./bind-view.js";
@@ -22,8 +23,8 @@ export function bindAlterView(node: AlterTableStatement, binding: Binding): Boun
   const view = viewOf(node.name, node.object === "view", node.ifExists, binding);
   if (view === null) return null;
   if (view === "absent") return absent(node.name);
-  const changes = node.commands.map((command) => changeOf(command, view, binding));
-  const steps = changes.flatMap((change) => (change === null ? [] : [() => ddl(view, change)]));
+  const changes = node.commands.flatMap((command) => changesOf(command, view, binding));
+  const steps = changes.map((change) => () => ddl(view, change));
   const ignored = node.commands.flatMap((command) => (command.kind === "ignored" ? [command.what] : []));
   const notices = ignored.map((what) => `${what} has no effect here and was ignored`);
   return { kind: "ddl steps", tag: "ALTER VIEW", steps, notices };
@@ -60,16 +61,16 @@ function viewOf(name: NameNode, isNeeded: boolean, ifExists: boolean, binding: B
   throw sqlError("42P01", `relation "${name.path.join(".")}" does not exist`, at);
 }
 
-function changeOf(command: AlterTableCommand, view: ViewDef, binding: Binding): ViewChange | null {
+function changesOf(command: AlterTableCommand, view: ViewDef, binding: Binding): ViewChange[] {
   switch (command.kind) {
     case "set default":
-      return { kind: "default", column: command.name, sql: defaultSql(command, view, binding) };
+      return [{ kind: "default", column: command.name, sql: defaultSql(command, view, binding) }];
     case "drop default":
-      return { kind: "default", column: command.name, sql: null };
+      return [{ kind: "default", column: command.name, sql: null }];
     case "view options":
-      return checkOption(command, view, binding);
+      return [...checkOption(command, view, binding), ...invoker(command)];
     case "ignored":
-      return null;
+      return [];
     default:
       throw sqlError(
         "42809",
@@ -98,10 +99,10 @@ function checkOption(
   { options, reset }: Extract<AlterTableCommand, { kind: "view options" }>,
   view: ViewDef,
   binding: Binding,
-): ViewChange | null {
+): ViewChange[] {
   const option = options.find(({ name }) => name === "check_option");
-  if (option === undefined) return null;
-  if (reset) return { kind: "check option", checkOption: null };
+  if (option === undefined) return [];
+  if (reset) return [{ kind: "check option", checkOption: null }];
   const value = String(option.value).toLowerCase();
   if (value !== "local" && value !== "cascaded") {
     throw sqlError("22023", `invalid value for enum option "check_option": ${option.value}`, {
@@ -111,5 +112,10 @@ function checkOption(
   if (updatableColumns(view, binding) === null) {
     throw sqlError("0A000", "WITH CHECK OPTION is supported only on automatically updatable views");
   }
-  return { kind: "check option", checkOption: value };
+  return [{ kind: "check option", checkOption: value }];
+}
+
+function invoker({ options, reset }: Extract<AlterTableCommand, { kind: "view options" }>): ViewChange[] {
+  const option = options.find(({ name }) => name === "security_invoker");
+  return option === undefined ? [] : [{ kind: "invoker", invoker: !reset && switched(option) }];
 }

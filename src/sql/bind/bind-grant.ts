@@ -212,7 +212,7 @@ export function bindDefaultPrivileges(node: DefaultPrivilegesStatement, env: Bin
   return { kind: "access", tag: "ALTER DEFAULT PRIVILEGES", notices: [], roles: changed };
 }
 
-/** ALTER TABLE … OWNER TO, ROW LEVEL SECURITY, and security_invoker of a view. */
+/** ALTER TABLE … OWNER TO and ROW LEVEL SECURITY. */
 export function bindAlterAccess(node: AlterAccessStatement, binding: Binding): DdlCommand {
   const { env } = binding;
   const tag = `ALTER ${node.what.toUpperCase()}`;
@@ -234,11 +234,6 @@ export function bindAlterAccess(node: AlterAccessStatement, binding: Binding): D
       continue;
     }
     requireOwner(subject, env);
-    if (change.kind === "invoker") {
-      const { invoker: _, ...rest } = access;
-      access = change.value ? { ...rest, invoker: true } : rest;
-      continue;
-    }
     if (subject.what !== "table") throw sqlError("42809", `"${subject.name}" is not a table`);
     const { enabled = false, forced = false } = access.rowSecurity ?? {};
     const { kind: _, ...given } = change;

@@ -6,6 +6,7 @@ import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import type { ViewDef, ViewQuery, ViewRelation } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
+import type { CreateTableAsStatement, CreateViewStatement } from "../parse/ast-definitions.js";
 import type { NameNode, QueryNode } from "../parse/ast-query.js";
 import { parseSql } from "../parse/parse.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
@@ -34,12 +35,25 @@ export function bindView(view: ViewDef, binding: Binding): Source {
 }
 
 /** Definitions are immutable, so their trees are kept with them. */
-const parsed = new WeakMap<ViewQuery, QueryNode>();
+const parsed = new WeakMap<ViewQuery, CreateViewStatement | CreateTableAsStatement>();
 
 /** The query of a view or materialized view, in the scope of its own names. */
-export function bindViewQuery(of: { readonly id: number }, query: ViewQuery, binding: Binding): Source {
-  const env = viewEnvironment(query, ownersRights(of.id, binding.env));
+export function bindViewQuery(of: Viewed, query: ViewQuery, binding: Binding): Source {
+  const env = viewEnvironment(query, queryRights(of, query, binding.env));
   return binding.within(env, () => binding.query(parsedQuery(query), null, PLAIN_QUERY));
+}
+
+/** A view, or the table of a materialized view. */
+type Viewed = Pick<ViewDef, "id" | "invoker">;
+
+/** The rights that the query runs with: its owner's, unless the view is security_invoker. */
+export function queryRights(of: Viewed, query: ViewQuery, env: BindEnvironment): BindEnvironment {
+  return isInvoker(of, query) ? env : ownersRights(of.id, env);
+}
+
+export function isInvoker({ invoker }: Viewed, query: ViewQuery): boolean {
+  const statement = parsedStatement(query);
+  return invoker ?? (statement.kind === "create view" && statement.invoker);
 }
 
 /** What names mean inside the query. */
@@ -49,13 +63,17 @@ export function viewEnvironment(query: ViewQuery, env: BindEnvironment): BindEnv
 
 /** The query's tree. */
 export function parsedQuery(query: ViewQuery): QueryNode {
+  return parsedStatement(query).query;
+}
+
+function parsedStatement(query: ViewQuery): CreateViewStatement | CreateTableAsStatement {
   let node = parsed.get(query);
   if (node === undefined) {
     const statement = parseSql(query.sql)[0]!.node;
     if (statement.kind !== "create view" && statement.kind !== "create table as") {
       throw new Error("the definition of a view is not a CREATE statement");
     }
-    node = statement.query;
+    node = statement;
     parsed.set(query, node);
   }
   return node;

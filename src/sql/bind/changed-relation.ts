@@ -24,12 +24,12 @@ import { contextOf } from "./bind-context.js";
 import { bindBoolean } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
 import { bindTargets } from "./bind-select.js";
-import { bindViewQuery, findView, parsedQuery, viewEnvironment } from "./bind-view.js";
+import { bindViewQuery, findView, parsedQuery, queryRights, viewEnvironment } from "./bind-view.js";
 import type { Binding } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { resolveUnknown } from "./coerce.js";
 import { hasInsteadOf, tableOfView } from "./instead-of.js";
-import { checkedRights, ownersRights } from "./relation-rights.js";
+import { checkedRights } from "./relation-rights.js";
 import { itemOf } from "./row-item.js";
 import { Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
 import { checkChangeable, targetColumn } from "./stored-row.js";
@@ -228,7 +228,7 @@ function levelOf(
   const { body } = query;
   if (why !== null || body.kind !== "select") return refused(view, why ?? NO_SINGLE_RELATION);
   const [from] = body.from;
-  const env = viewEnvironment(view.query, ownersRights(view.id, binding.env));
+  const env = viewEnvironment(view.query, queryRights(view, view.query, binding.env));
   let instead: ViewDef | null = null;
   const below = binding.within(env, () => {
     if (body.from.length !== 1 || from!.kind !== "table") return null;

@@ -21,7 +21,7 @@ import { existingChecks, policyChecks, visibleRow } from "./row-security.js";
 /** Null: no policy decides what the statement's role sees of the graph. */
 export function graphGuard(graph: GraphTables, env: BindEnvironment, newColumnId: () => ColumnId): GraphGuard | null {
   const rights = checkedRights(env);
-  if (rights === null || ![graph.nodes, graph.edges].some(({ id }) => rights.isRestricted(id))) return null;
+  if (rights === null || ![graph.nodes, graph.edges].some(({ id }) => rights.isPoliced(id))) return null;
   const nodes = new TablePolicies(graph.nodes, rights, env, newColumnId);
   const edges = new TablePolicies(graph.edges, rights, env, newColumnId);
   return {
@@ -36,7 +36,7 @@ const ONE_ROW: Plan = Object.freeze({ kind: "values", rows: [[]], columns: [] })
 
 class TablePolicies {
   private readonly binding: Binding;
-  private readonly isRestricted: boolean;
+  private readonly isPoliced: boolean;
 
   constructor(
     private readonly table: TableDef,
@@ -46,12 +46,12 @@ class TablePolicies {
   ) {
     // Columns that subqueries of policies make are none of the statement's own numbers.
     this.binding = new Binding(env, bindQuery, bindData, newColumnId);
-    this.isRestricted = rights.isRestricted(table.id);
+    this.isPoliced = rights.isPoliced(table.id);
   }
 
   /** `known`: the first of the table's columns. */
   visible(known: readonly OutputColumn[]): Expr | null {
-    if (!this.isRestricted) return null;
+    if (!this.isPoliced) return null;
     const columns = this.allColumns(known);
     const condition = visibleRow(this.table, columns, this.rights, this.binding);
     this.check([condition], columns.slice(known.length));
@@ -59,7 +59,7 @@ class TablePolicies {
   }
 
   written(): EntityPolicies | null {
-    if (!this.isRestricted) return null;
+    if (!this.isPoliced) return null;
     const { table, rights, binding } = this;
     const count = table.collection?.kind === "graph" && table.collection.of === "nodes" ? NODE : EDGE;
     const columns = this.allColumns([]);

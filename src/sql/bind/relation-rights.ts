@@ -41,7 +41,7 @@ export function requireView(view: ViewDef, binding: Binding): void {
   rights.require(view.id, view.name, "r", "view");
 }
 
-/** The rights that a view's query runs with: its owner's, unless it has none or says otherwise. */
+/** The owner's rights, which a view's query runs with; what nobody owns lends none. */
 export function ownersRights(relationId: number, env: BindEnvironment): BindEnvironment {
   const rights = checkedRights(env);
   if (rights === null) return env;

@@ -14,6 +14,7 @@ import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { childrenOf, withChildren } from "../../query/plan/walk.js";
 import { BOOL } from "../../values/values.js";
 import type { PolicyStatement } from "../parse/ast-access.js";
+import type { ExprNode } from "../parse/ast-query.js";
 import { parseSql } from "../parse/parse.js";
 import { logic } from "./bind-comparison.js";
 import { contextOf } from "./bind-context.js";
@@ -34,15 +35,37 @@ export function policyFilter(
   rights: Rights,
   binding: Binding,
 ): Plan {
-  const predicates = commands.flatMap((command) => {
+  const own = rights.isPoliced(table.id) ? commands : [];
+  const predicates = own.flatMap((command) => {
     const { permissive, restrictive } = conditionsOf(table, columns, command, "using", rights, binding);
     return [permissive, ...restrictive.map(({ predicate }) => predicate)];
   });
-  const predicate = logic("and", predicates);
+  const predicate = logic("and", [...predicates, ...seenEnds(table, columns, rights, binding)]);
   const input = policed(plan, predicate);
   const rows: Plan = Object.freeze({ kind: "filter", input, predicate, trusted: true, columns: plan.columns });
   return barrier(rows);
 }
+
+/** A relationship is seen together with both of its ends. Policies of nodes themselves see all relationships. */
+function seenEnds(table: TableDef, columns: readonly OutputColumn[], rights: Rights, binding: Binding): Expr[] {
+  const nodes = rights.nodesOf(table.id);
+  if (nodes === null || !rights.isPoliced(nodes.id) || binding.policed.has(nodes.id)) return [];
+  let condition = ends.get(table);
+  if (condition === undefined) {
+    condition = {
+      sql: "CREATE POLICY ends ON edges USING (src IN (SELECT id FROM nodes) AND dst IN (SELECT id FROM nodes))",
+      searchPath: [table.schema],
+      relations: [table, nodes].map((relation) => ({
+        ...{ kind: "table" as const, id: relation.id, schema: relation.schema, name: relation.name },
+        columns: relation.columns.map(({ id, name }) => ({ id, name, used: true })),
+      })),
+    };
+    ends.set(table, condition);
+  }
+  return [bindCondition(condition, "using", table, columns, binding)];
+}
+
+const ends = new WeakMap<TableDef, PolicyCondition>();
 
 /** The condition under which a row is seen, over these columns. */
 export function visibleRow(table: TableDef, columns: readonly OutputColumn[], rights: Rights, binding: Binding): Expr {
@@ -127,10 +150,12 @@ function conditionsOf(
       bindCondition(condition.is, condition.part, table, columns, binding);
     const permitting = policies.filter(({ permissive }) => permissive);
     if (permitting.length === 0) return { permissive: constant(BOOL, false), restrictive: [] };
+    // As in PostgreSQL, the other policies then need not be permitted to read what they read.
+    const all = permitting.some(({ condition }) => isAlways(condition));
     const restrictive = policies
       .filter((policy) => !policy.permissive)
       .map((policy): BoundCheck => ({ name: table.name, predicate: bound(policy), policy: policy.name }));
-    return { permissive: logic("or", permitting.map(bound)), restrictive };
+    return { permissive: all ? constant(BOOL, true) : logic("or", permitting.map(bound)), restrictive };
   } finally {
     binding.policed.delete(table.id);
   }
@@ -146,6 +171,21 @@ function conditionOf(policy: PolicyDef, part: Part): { readonly is: PolicyCondit
 /** Definitions are immutable, so their trees are kept with them. */
 const parsed = new WeakMap<PolicyCondition, PolicyStatement>();
 
+function parsedCondition(condition: PolicyCondition, part: Part): ExprNode {
+  let node = parsed.get(condition);
+  if (node === undefined) {
+    node = parseSql(condition.sql)[0]!.node as PolicyStatement;
+    parsed.set(condition, node);
+  }
+  return node[part]!;
+}
+
+/** Whether it is the word true. */
+function isAlways({ is, part }: ReturnType<typeof conditionOf>[number]): boolean {
+  const expr = parsedCondition(is, part);
+  return expr.kind === "boolean" && expr.value;
+}
+
 function bindCondition(
   condition: PolicyCondition,
   part: Part,
@@ -153,12 +193,7 @@ function bindCondition(
   columns: readonly OutputColumn[],
   binding: Binding,
 ): Expr {
-  let node = parsed.get(condition);
-  if (node === undefined) {
-    node = parseSql(condition.sql)[0]!.node as PolicyStatement;
-    parsed.set(condition, node);
-  }
-  const expr = node[part]!;
+  const expr = parsedCondition(condition, part);
   const then = condition.relations.find(({ kind, id }) => kind === "table" && id === table.id)!;
   const names = new Map(then.columns.map(({ id, name }) => [id, name]));
   const scope = new Scope(null);

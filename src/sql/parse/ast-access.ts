@@ -91,8 +91,7 @@ export interface DefaultPrivilegesStatement {
 /** What ALTER TABLE and its kin say about who may do what with a relation. */
 export type RelationAccessChange =
   | { readonly kind: "owner"; readonly role: RoleNode }
-  | { readonly kind: "row security"; readonly enabled?: boolean; readonly forced?: boolean }
-  | { readonly kind: "invoker"; readonly value: boolean };
+  | { readonly kind: "row security"; readonly enabled?: boolean; readonly forced?: boolean };
 
 export interface AlterAccessStatement {
   readonly kind: "alter access";

@@ -165,6 +165,8 @@ export interface CreateViewStatement {
   readonly columns: readonly string[];
   readonly query: QueryNode;
   readonly checkOption: "local" | "cascaded" | null;
+  /** WITH (security_invoker): it runs with the rights of who reads it. */
+  readonly invoker: boolean;
   /** The whole statement, which the view keeps; empty inside CREATE SCHEMA. */
   readonly text: string;
   readonly position: number;

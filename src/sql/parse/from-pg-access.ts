@@ -151,13 +151,9 @@ const ROW_SECURITY: Readonly<Record<string, { readonly enabled?: boolean; readon
 /** null: the statement is about other things. */
 function relationAccess(node: AlterTableStmt, c: Conversion, position: number): AlterAccessStatement | null {
   const found = (node.cmds ?? []).map((item): RelationAccessChange | null => {
-    const { subtype = "", newowner, def } = only(item, "AlterTableCmd");
+    const { subtype = "", newowner } = only(item, "AlterTableCmd");
     if (subtype === "AT_ChangeOwner") return { kind: "owner", role: roleNode(newowner) };
-    if (ROW_SECURITY[subtype] !== undefined) return { kind: "row security", ...ROW_SECURITY[subtype] };
-    if (subtype !== "AT_SetRelOptions" && subtype !== "AT_ResetRelOptions") return null;
-    const options = def === undefined ? [] : elements(only(def, "List").items);
-    if (options.length !== 1 || options[0]!.defname !== "security_invoker") return null;
-    return { kind: "invoker", value: subtype === "AT_SetRelOptions" && isOn(options[0]!) };
+    return ROW_SECURITY[subtype] === undefined ? null : { kind: "row security", ...ROW_SECURITY[subtype] };
   });
   const changes = found.filter((change) => change !== null);
   if (changes.length === 0) return null;

@@ -3,6 +3,7 @@
  * from-pg-alter.ts.
  */
 import type { ColumnDef, Constraint, DefElem, IndexElem, Node } from "@pgsql/types";
+import { sqlError } from "../../protocol/errors.js";
 import type { ColumnDefNode, ConstraintNode, ForeignKeyAction, IndexElement, OptionNode } from "./ast-definitions.js";
 import { type Conversion, notSupported, only, pathOf, strings } from "./conversion.js";
 import { convertType } from "./from-pg-expr.js";
@@ -142,6 +143,14 @@ export function convertOptions(nodes: readonly Node[] | undefined, c: Conversion
 export function convertOption(element: Pick<DefElem, "defname" | "arg" | "location">, c: Conversion): OptionNode {
   const name = element.defname ?? "";
   return { name, value: optionValue(element.arg), position: c.position(element.location) };
+}
+
+/** Of an option that is on or off; one without a value is on. Throws 22023. */
+export function switched({ name, value }: OptionNode): boolean {
+  const text = String(value).toLowerCase();
+  if (/^(?:true|on|yes|1)$/.test(text)) return true;
+  if (/^(?:false|off|no|0)$/.test(text)) return false;
+  throw sqlError("22023", `invalid value for boolean option "${name}": ${value}`);
 }
 
 function optionValue(node: Node | undefined): string | number | boolean {

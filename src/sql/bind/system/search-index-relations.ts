@@ -33,6 +33,9 @@ function ofIndex({ database }: SystemView, table: TableDef, index: { readonly id
   };
 }
 
+/** Who may not see all rows is not told how many there are. */
+const countsRows = ({ rights }: SystemView, { id }: TableDef): boolean => rights.mayAll(id, ["r"]);
+
 const progress = systemRelation(
   "pg_catalog",
   "pg_stat_progress_create_index",
@@ -59,8 +62,7 @@ const progress = systemRelation(
       yield {
         ...ofIndex(view, table, index),
         phase: `building index: ${phase}`,
-        tuples_total: Math.max(rowsExpected, rows),
-        tuples_done: rows,
+        ...(countsRows(view, table) && { tuples_total: Math.max(rowsExpected, rows), tuples_done: rows }),
       };
     }
     for (const { table, index } of searchIndexes(view)) {
@@ -70,8 +72,10 @@ const progress = systemRelation(
       yield {
         ...ofIndex(view, table, index),
         phase: isLinking ? "building index: loading tuples in graph" : "building index: scanning table",
-        tuples_total: isLinking ? life.items : null,
-        tuples_done: isLinking ? life.items - life.waiting : life.rowsRead,
+        ...(countsRows(view, table) && {
+          tuples_total: isLinking ? life.items : null,
+          tuples_done: isLinking ? life.items - life.waiting : life.rowsRead,
+        }),
       };
     }
   },
@@ -105,11 +109,13 @@ const all = systemRelation(
         method: index.method,
         state,
         progress: state === "ready" ? 1 : state === "linking" ? (items - waiting) / Math.max(1, items) : 0,
-        rows_read: rowsRead,
-        items,
-        items_waiting: waiting,
-        size_bytes: bytes,
-        candidates,
+        ...(countsRows(view, table) && {
+          rows_read: rowsRead,
+          items,
+          items_waiting: waiting,
+          size_bytes: bytes,
+          candidates,
+        }),
       };
     }
   },
