@@ -224,10 +224,10 @@ t.test("what is written while the columns are made counts", async (t) => {
   await loaded.close();
 });
 
-t.test("long scans wait for columns that are being made, short ones do not", async (t) => {
+t.test("long scans and ANALYZE wait for columns that are being made, short scans do not", async (t) => {
   const loaded = await Loaded.open(t, { ...STORED, awaitedRowsMin: 1000 });
-  const start = (sql: string) => {
-    const state = { isDone: false, answer: loaded.side.run(1, sql, true) };
+  const start = (session: number, sql: string) => {
+    const state = { isDone: false, answer: loaded.side.run(session, sql, true) };
     void state.answer.then(() => {
       state.isDone = true;
     });
@@ -244,12 +244,16 @@ t.test("long scans wait for columns that are being made, short ones do not", asy
       });
     await loaded.insert(from, to);
     await loaded.apply();
-    const long = start(SUMS);
-    const short = start(`SELECT a FROM g WHERE b = 1 AND a >= ${from} LIMIT 1`);
+    const long = start(1, SUMS);
+    const analyzed = start(3, "ANALYZE g");
+    const short = start(2, `SELECT a FROM g WHERE b = 1 AND a >= ${from} LIMIT 1`);
     t.equal(await short.answer, `[${from}]`);
     await new Promise((resolve) => setTimeout(resolve, 60));
     t.notOk(long.isDone, "it waits");
+    t.notOk(analyzed.isDone, "ANALYZE reads columns, too");
     release();
+    t.match(await analyzed.answer, /ANALYZE/);
+    loaded.side.flush();
     await loaded.built();
     t.equal(await long.answer, sums(range(1, to)));
   }
