@@ -261,6 +261,32 @@ t.test("long scans and ANALYZE wait for columns that are being made, short scans
   await loaded.close();
 });
 
+t.test("of segments that a statement changes through and through, nothing is noted", async (t) => {
+  const loaded = await Loaded.open(t);
+  await loaded.insert(1, 20_000);
+  await loaded.apply();
+  await loaded.built();
+  const { table } = loaded;
+  t.equal(table!.segments.length, 20);
+  await loaded.side.run(0, "DELETE FROM g WHERE a BETWEEN 3001 AND 9000");
+  await loaded.apply();
+  t.equal(table!.segments.length, 14, "those are given up that have lost their rows");
+  t.equal(table!.entries.size, 0);
+  t.equal(table!.writesInGaps, 0, "nothing is to be made of them");
+  const left = [...range(1, 3000), ...range(9001, 20_000)];
+  t.equal(await loaded.side.run(1, SUMS), sums(left));
+  await loaded.side.run(0, "UPDATE g SET b = 2 WHERE a > 12000 OR a = 77");
+  await loaded.apply();
+  t.equal(table!.segments.length, 6);
+  t.equal(table!.entries.size, 1, "of few changes each is");
+  const now = left.map(([a, b]) => [a, a > 12_000 || a === 77 ? 2 : b] as const);
+  t.equal(await loaded.side.run(1, SUMS), sums(now));
+  await loaded.close();
+  await loaded.open();
+  t.equal(await loaded.side.run(1, SUMS), sums(now), "after a start");
+  await loaded.close();
+});
+
 t.test("without the files the rows are in a gap, and become columns later", async (t) => {
   const loaded = await Loaded.open(t);
   loaded.onBuild = () => {
