@@ -224,10 +224,10 @@ t.test("what is written while the columns are made counts", async (t) => {
   await loaded.close();
 });
 
-t.test("long scans wait for columns that are being made, short ones do not", async (t) => {
+t.test("long scans and ANALYZE wait for columns that are being made, short scans do not", async (t) => {
   const loaded = await Loaded.open(t, { ...STORED, awaitedRowsMin: 1000 });
-  const start = (sql: string) => {
-    const state = { isDone: false, answer: loaded.side.run(1, sql, true) };
+  const start = (session: number, sql: string) => {
+    const state = { isDone: false, answer: loaded.side.run(session, sql, true) };
     void state.answer.then(() => {
       state.isDone = true;
     });
@@ -244,16 +244,46 @@ t.test("long scans wait for columns that are being made, short ones do not", asy
       });
     await loaded.insert(from, to);
     await loaded.apply();
-    const long = start(SUMS);
-    const short = start(`SELECT a FROM g WHERE b = 1 AND a >= ${from} LIMIT 1`);
+    const long = start(1, SUMS);
+    const analyzed = start(3, "ANALYZE g");
+    const short = start(2, `SELECT a FROM g WHERE b = 1 AND a >= ${from} LIMIT 1`);
     t.equal(await short.answer, `[${from}]`);
     await new Promise((resolve) => setTimeout(resolve, 60));
     t.notOk(long.isDone, "it waits");
+    t.notOk(analyzed.isDone, "ANALYZE reads columns, too");
     release();
+    t.match(await analyzed.answer, /ANALYZE/);
+    loaded.side.flush();
     await loaded.built();
     t.equal(await long.answer, sums(range(1, to)));
   }
   t.same(loaded.sources, ["load", "load"]);
+  await loaded.close();
+});
+
+t.test("of segments that a statement changes through and through, nothing is noted", async (t) => {
+  const loaded = await Loaded.open(t);
+  await loaded.insert(1, 20_000);
+  await loaded.apply();
+  await loaded.built();
+  const { table } = loaded;
+  t.equal(table!.segments.length, 20);
+  await loaded.side.run(0, "DELETE FROM g WHERE a BETWEEN 3001 AND 9000");
+  await loaded.apply();
+  t.equal(table!.segments.length, 14, "those are given up that have lost their rows");
+  t.equal(table!.entries.size, 0);
+  t.equal(table!.writesInGaps, 0, "nothing is to be made of them");
+  const left = [...range(1, 3000), ...range(9001, 20_000)];
+  t.equal(await loaded.side.run(1, SUMS), sums(left));
+  await loaded.side.run(0, "UPDATE g SET b = 2 WHERE a > 12000 OR a = 77");
+  await loaded.apply();
+  t.equal(table!.segments.length, 6);
+  t.equal(table!.entries.size, 1, "of few changes each is");
+  const now = left.map(([a, b]) => [a, a > 12_000 || a === 77 ? 2 : b] as const);
+  t.equal(await loaded.side.run(1, SUMS), sums(now));
+  await loaded.close();
+  await loaded.open();
+  t.equal(await loaded.side.run(1, SUMS), sums(now), "after a start");
   await loaded.close();
 });
 

@@ -8,18 +8,17 @@
 import type { ColumnStatistics, Mark, TableStatistics } from "../../catalog/statistics.js";
 import type { TableDef } from "../../catalog/table.js";
 import { giveWay } from "../../protocol/turns.js";
-import { type SampleWork, TableSample } from "./sample-table.js";
+import { HISTOGRAM_GROUPS, type SampleWork, TableSample } from "./sample-table.js";
 import type { Counted, SampledColumn } from "./sampled-column.js";
 import { sortRows } from "./sort-rows.js";
 import type { TableWork } from "./table-data.js";
 
 const COMMON_MAX = 50;
-const HISTOGRAM_BOUNDS = 65;
 /**
- * Different texts, about, that make a histogram: they are compared one by one, and some hundred for each bound are
+ * Different texts, about, that make a histogram: they are compared one by one, and 64 for each group are
  * enough.
  */
-const SORTED_TEXTS = 8192;
+const SORTED_TEXTS = 64 * HISTOGRAM_GROUPS;
 
 export async function analyzeTable(work: SampleWork, table: TableDef): Promise<TableStatistics> {
   const sample = new TableSample(work, table);
@@ -130,7 +129,7 @@ async function histogramOf(
   for (let i = 0; i < length; i++) {
     last = places[sorted === null ? i : sorted[i]!]!;
     seen += counts[last]!;
-    const wanted = (bounds.length * total) / (HISTOGRAM_BOUNDS - 1);
+    const wanted = (bounds.length * total) / HISTOGRAM_GROUPS;
     if (bounds.length === 0 || seen >= wanted) bounds.push(values[last]!);
   }
   if (bounds.at(-1) !== values[last]) bounds.push(values[last]!);

@@ -81,7 +81,7 @@ class IndexScanOperator implements Operator {
   private stretch: Operator | null = null;
   private handsOutChunks = false;
   private size: number;
-  /** Rows of the current range that have come. */
+  /** Rows of the current range that have come from records. */
   private rangeRows = 0;
   /** Rows of ranges that came from records. */
   private rowsRead = 0;
@@ -205,20 +205,18 @@ class IndexScanOperator implements Operator {
   private readSegments(table: TableSegments, ranges: KeyRanges): void {
     this.context.tx.requireOpen();
     const range = ranges.at(this.position);
-    this.held ??= openSegmentRange(table, this.program.source, range, this.context);
     if (this.held === null) {
-      // From here on records are read.
-      this.segments = null;
-      return;
+      const held = openSegmentRange(table, this.program.source, range, this.context);
+      if (held === null) {
+        // From here on records are read.
+        this.segments = null;
+        return;
+      }
+      if (this.beginStretch(table, range)) return;
+      this.held = held;
     }
-    if (this.rangeRows === 0 && this.beginStretch(table, range)) {
-      this.held = null;
-      return;
-    }
-    this.rangeRows += this.size;
     if (this.held.read(this.rows, this.size)) return;
     this.held = null;
-    this.rangeRows = 0;
     this.position++;
   }
 

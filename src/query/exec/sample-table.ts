@@ -17,6 +17,7 @@ import type { Value } from "../../values/values.js";
 import { inTurns } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { SampledColumn } from "./sampled-column.js";
+import { filesOpen, segmentsMade } from "./segments/await-segments.js";
 import type { Segment } from "./segments/segment.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import { DamagedColumns } from "./segments/stored/column-file.js";
@@ -27,8 +28,10 @@ import { decoderOf, joinKey, layoutOf, type TableLayout } from "./table-layout.j
 /** Where sampling may find column segments; null: nowhere. */
 export type SampleWork = TableWork & { readonly segments: SegmentCache | null };
 
-/** As PostgreSQL's: 300 times its default statistics target (analyze.c, std_typanalyze). */
-export const SAMPLE_ROWS = 30_000;
+/** Groups of rows in a histogram. */
+export const HISTOGRAM_GROUPS = 64;
+/** 300 for each of these groups, as PostgreSQL has it (analyze.c, std_typanalyze). */
+export const SAMPLE_ROWS = 300 * HISTOGRAM_GROUPS;
 /** More segments than so many are not looked at: to draw a row costs the pages of its segment. */
 const SEGMENTS_MAX = 64;
 /** Entries between two looks at the clock. */
@@ -106,20 +109,35 @@ export class TableSample {
   }
 
   /** Draws the rows, once. */
-  draw(): void | Promise<void> {
-    const { work, layout } = this;
-    const table = work.segments?.find(work.tenantNumber, layout, []) ?? null;
-    const isUsable = table !== null && table.segments.length > 0;
-    if (!isUsable) return this.drawFromRecords();
-    return this.drawFromSegments(table).catch((error: unknown) => {
+  async draw(): Promise<void> {
+    const table = this.work.segments === null ? null : await this.segmentsIn(this.work.segments);
+    if (table === null || table.segments.length === 0) return this.drawFromRecords();
+    try {
+      await this.drawFromSegments(table);
+    } catch (error) {
       if (!(error instanceof DamagedColumns)) throw error;
       this.rows = 0;
       this.length = 0;
       this.share = 1;
       this.starts.length = 0;
       for (const column of this.columns) column.clear();
-      return this.drawFromRecords();
-    });
+      await this.drawFromRecords();
+    }
+  }
+
+  /** Once those that are being opened, or made of many rows, are there. */
+  private async segmentsIn(cache: SegmentCache): Promise<TableSegments | null> {
+    const { work, layout } = this;
+    for (;;) {
+      const opening = cache.openingOf(work.tenantNumber, layout);
+      if (opening === null) break;
+      await filesOpen(opening, work);
+    }
+    const making = cache.find(work.tenantNumber, layout, [])?.making ?? [];
+    for (const { awaited } of [...making]) {
+      if (awaited !== undefined && awaited.rows >= cache.sizes.awaitedRowsMin) await segmentsMade(awaited, work);
+    }
+    return cache.find(work.tenantNumber, layout, []);
   }
 
   private put(place: number, record: Uint8Array): void {
@@ -181,8 +199,8 @@ export class TableSample {
     // Of the gaps' rows the same share takes part.
     const newer = added.count + Math.round(inGaps.count * this.share);
     const numbers = await this.rowNumbers(Math.min(SAMPLE_ROWS, stored + newer), stored + newer);
-    const inSegments = numbers.subarray(0, lowerBound(numbers, stored));
-    const beyondAdded = lowerBound(numbers, stored + added.count);
+    const inSegments = numbers.subarray(0, placeOf(numbers, stored));
+    const beyondAdded = placeOf(numbers, stored + added.count);
     await this.putSpread(added, beyondAdded - inSegments.length);
     await this.putSpread(inGaps, numbers.length - beyondAdded);
     const all = drawn.map(({ segment }) => segment);
@@ -309,20 +327,15 @@ export class TableSample {
   }
 }
 
-/** The place of the first number that is not below `limit`. */
-function lowerBound(numbers: Float64Array, limit: number): number {
-  const place = numbers.findIndex((number) => number >= limit);
-  return place === -1 ? numbers.length : place;
-}
-
 /** Row numbers of the table, ascending, as those of its segments. */
 function* bySegment(segments: readonly Segment[], numbers: Float64Array) {
   let first = 0;
   let from = 0;
   for (const segment of segments) {
-    let to = from;
-    while (to < numbers.length && numbers[to]! < first + segment.rows) to++;
-    if (to > from) yield { segment, rows: Int32Array.from(numbers.subarray(from, to), (number) => number - first) };
+    const to = placeOf(numbers, first + segment.rows);
+    const rows = new Int32Array(to - from);
+    for (let i = from; i < to; i++) rows[i - from] = numbers[i]! - first;
+    if (to > from) yield { segment, rows };
     first += segment.rows;
     from = to;
   }
@@ -353,7 +366,7 @@ function oneOfEach(segments: readonly Segment[], groups: number, random: () => n
 const rangeOf = ({ from, to }: KeyTextSpan) => ({ gte: Buffer.from(from, "latin1"), lt: Buffer.from(to, "latin1") });
 
 /** The place of the first of the ascending numbers that is not below `number`. */
-function placeOf(numbers: readonly number[], number: number): number {
+function placeOf(numbers: ArrayLike<number>, number: number): number {
   let low = 0;
   let high = numbers.length;
   while (low < high) {

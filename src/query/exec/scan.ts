@@ -11,6 +11,7 @@ import type { ScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import type { Open, Operator, Pulled, SegmentBound } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
+import { filesOpen, segmentsMade } from "./segments/await-segments.js";
 import { CHUNK_ROWS, valuesOfBatch } from "./segments/chunk.js";
 import { SegmentBuilder } from "./segments/segment-builder.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
@@ -30,10 +31,6 @@ export const FIRST_BATCH_ROWS = 64;
  * less than that, twice as long. So rows that cost much (a filter of a thousand conditions) leave the loop its turns.
  */
 const BATCH_MS_MAX = 1;
-/** While it waits for segments, a scan looks this often whether it is to end. */
-const WAITING_LOOK_MS = 20;
-/** How long it waits for segments that are being made. */
-const AWAITED_MS_MAX = 30_000;
 const BATCH_MS_MIN = 0.4;
 const BATCH_ROWS_MIN = 8;
 
@@ -160,23 +157,12 @@ class ScanOperator implements Operator {
   private opening(): Promise<void> | null {
     const { context, program } = this;
     const opening = this.cache?.openingOf(context.tenantNumber, program.segments!.records!.layout) ?? null;
-    if (opening === null) return null;
-    return Promise.race([opening.catch(() => undefined), soon()]).then(() => context.checkpoint());
+    return opening === null ? null : filesOpen(opening, context);
   }
 
   /** Afterwards the scan goes on behind `lastKey`, whatever is there. */
-  private async wait({ done }: AwaitedSegments): Promise<void> {
-    const { context } = this;
-    let isDone = false;
-    const noted = done.then(() => {
-      isDone = true;
-    });
-    const until = performance.now() + AWAITED_MS_MAX;
-    while (!isDone && performance.now() < until) {
-      await Promise.race([noted, soon()]);
-      context.checkpoint();
-    }
-    await context.yieldTurn();
+  private async wait(awaited: AwaitedSegments): Promise<void> {
+    await segmentsMade(awaited, this.context);
     this.lastBegan = 0;
     this.awaited = null;
     this.hasWaited = true;
@@ -409,8 +395,4 @@ class ScanOperator implements Operator {
 /** The first key that may come after it. */
 function behind(key: Uint8Array): Uint8Array {
   return Buffer.concat([key, Buffer.of(0)]);
-}
-
-function soon(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, WAITING_LOOK_MS));
 }

@@ -16,7 +16,7 @@ import { isSegmentable } from "./column.js";
 import type { Segment } from "./segment.js";
 import { isStorable } from "./stored/column-page.js";
 import { PageCache } from "./stored/page-cache.js";
-import { TableSegments } from "./table-segments.js";
+import { removesOnly, TableSegments } from "./table-segments.js";
 
 /** Scans of a table that did not fit into the memory before it is tried again. */
 const SCANS_BEFORE_RETRY = 64;
@@ -354,10 +354,31 @@ export class SegmentCache {
     const { prefix } = part.run;
     if (this.uses.size === 0 || prefix[4] !== SPACE.rows) return;
     const table = this.tableOf(tenantOfKey(prefix), storageIdOf(prefix));
-    if (table === null || table.appliedLoad(part)) return;
+    if (table === null) return;
+    this.giveUpAhead(table, part);
+    if (table.appliedLoad(part)) return;
     const touched = new Set<Segment>();
     this.tableBytes += table.appliedEach(part, (segment) => touched.add(segment));
     for (const segment of touched) if (!table.dropped) this.limitChanges(table, segment);
+  }
+
+  /** Gives up segments of which the load changes too many rows anyway: none of them is noted first. */
+  private giveUpAhead(table: TableSegments, part: LoadPart): void {
+    if (!table.isStored || table.making.size > 0) return;
+    const { run } = part;
+    const placeOf = (text: string) => run.lowerBound(Buffer.from(text, "latin1"));
+    const last = keyText(part.lastKey);
+    const { segments } = table;
+    for (let number = Math.max(0, table.numberBefore(keyText(part.firstKey))); number < segments.length; number++) {
+      const segment = segments[number]!;
+      if (segment.from > last) return;
+      const changes = placeOf(segment.to) - placeOf(segment.from);
+      if (changes > this.changesMaxOf(segment)) this.giveUp(table, segment, removesOnly(part) ? changes : 0);
+    }
+  }
+
+  private changesMaxOf({ rows }: Segment): number {
+    return CHANGES_SHARE_MAX * rows + this.sizes.changesMax;
   }
 
   /** A write of one of the table's rows that the engine has taken. */
@@ -371,7 +392,7 @@ export class SegmentCache {
   private limitChanges(table: TableSegments, changed: Segment | null): void {
     if (table.isStored) {
       if (table.making.size > 0) return;
-      if (changed !== null && changed.changes > CHANGES_SHARE_MAX * changed.rows + this.sizes.changesMax) {
+      if (changed !== null && changed.changes > this.changesMaxOf(changed)) {
         this.giveUp(table, changed);
       } else if (table.entryBytes > NEWER_BYTES_SHARE * this.bytesMax) this.giveUpMostChanged(table);
       return;
@@ -392,17 +413,12 @@ export class SegmentCache {
     return table.lookups > this.sizes.lookupsBefore && table.bytesOf(columnIds) < this.bytesMax * LOOKUPS_SHARE;
   }
 
-  /** The segment's rows are only in records from now on, and need no newer entries. */
-  giveUp(table: TableSegments, segment: Segment): void {
+  /** The segment's rows, of which so many are gone, are only in records from now on, and need no newer entries. */
+  private giveUp(table: TableSegments, segment: Segment, gone = 0): void {
     if (table.dropped || !table.segments.includes(segment)) return;
     table.segments = table.segments.filter((other) => other !== segment);
-    table.writesInGaps += segment.rows;
-    const gone: [string, Operation][] = [];
-    table.entries.forRange(segment.from, segment.to, false, (text, operation) => {
-      gone.push([text, operation]);
-      return undefined;
-    });
-    for (const [text, operation] of gone) this.tableBytes -= table.forget(text, operation);
+    table.writesInGaps += Math.max(0, segment.rows - gone);
+    this.tableBytes -= table.forgetRange(segment);
   }
 
   private giveUpMostChanged(table: TableSegments): void {

@@ -23,7 +23,7 @@ import type { Segment, SegmentKeys } from "./segment.js";
 import { SEGMENT_SIZES, type SegmentSizes } from "./segment-cache.js";
 import type { Conjunct, SegmentScanProgram } from "./segment-scan-program.js";
 import { DamagedColumns } from "./stored/column-file.js";
-import { TableSegments } from "./table-segments.js";
+import { segmentsUpTo, TableSegments } from "./table-segments.js";
 import { bothTests, entriesKernel, type NumberTest, numberKernel } from "./vector-filter.js";
 
 /** What the filter does in one segment. */
@@ -115,7 +115,7 @@ export class SegmentScan {
     const gte = range.gte ?? prefix;
     const lt = range.lt ?? prefixEnd(prefix);
     this.end = range.lt === null ? table.end : keyText(range.lt);
-    this.segments = range.lt === null ? table.segments : table.segments.filter(({ to }) => to <= this.end);
+    this.segments = range.lt === null ? table.segments : segmentsUpTo(table.segments, this.end);
     this.sizes = context.segments?.sizes ?? SEGMENT_SIZES;
     this.corrections = context.tx.corrections({ gte, lt }, table);
     this.decoder = program.records === null ? null : new RowDecoder(program.records.rows, context);

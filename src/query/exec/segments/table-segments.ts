@@ -216,7 +216,7 @@ export class TableSegments implements NewerEntries {
     }
     const segment = this.segments[this.numberBefore(last)];
     if (segment !== undefined && segment.to > first) return false;
-    this.writesInGaps += part.length;
+    this.writesInGaps += removesOnly(part) ? 0 : part.length;
     return true;
   }
 
@@ -232,6 +232,18 @@ export class TableSegments implements NewerEntries {
     if (this.entries.get(text) !== operation) return 0;
     this.entries.delete(text);
     const bytes = entryBytesOf(operation.key, operation.value);
+    this.bytes -= bytes;
+    this.entryBytes -= bytes;
+    return bytes;
+  }
+
+  /** Takes all entries of the range out. Answers by how much the memory shrank. */
+  forgetRange({ from, to }: KeyTextSpan): number {
+    let bytes = 0;
+    this.entries.forRange(from, to, false, (_, { key, value }) => {
+      bytes += entryBytesOf(key, value);
+    });
+    this.entries.deleteRange(from, to, false);
     this.bytes -= bytes;
     this.entryBytes -= bytes;
     return bytes;
@@ -263,6 +275,11 @@ export class TableSegments implements NewerEntries {
   }
 }
 
+/** Gaps that have lost rows are not worth a build. */
+export function removesOnly({ run }: LoadPart): boolean {
+  return run.deletions === run.size;
+}
+
 /** The one of the segments, which are in order, whose range has the key; null for none. */
 export function segmentIn(segments: readonly Segment[], text: string): Segment | null {
   const segment = segments[numberBefore(segments, text)];
@@ -278,6 +295,13 @@ function numberBefore(segments: readonly Segment[], text: string): number {
     else high = middle;
   }
   return low - 1;
+}
+
+/** Those of the segments, which are in order, that end at the key or before it. */
+export function segmentsUpTo(segments: readonly Segment[], text: string): readonly Segment[] {
+  const number = numberBefore(segments, text);
+  const last = segments[number];
+  return last === undefined ? [] : segments.slice(0, last.to <= text ? number + 1 : number);
 }
 
 /** Parts of a range that none of the segments has, in order. */
