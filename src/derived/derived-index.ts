@@ -18,7 +18,7 @@ import { createOrderedMap, keyText, type OrderedMap } from "../storage/ordered-m
 import { REPLAY_BYTES_MAX, ReplayedRows } from "../storage/replayed-rows.js";
 import { type NewerEntries, readSome } from "../storage/store.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
-import { type IndexContent, type IndexFile, readIndexFile, type SavedIndex, writtenKeys } from "./index-file.js";
+import { copiedKeys, type IndexContent, type IndexFile, readIndexFile, type SavedIndex } from "./index-file.js";
 import { SlotKeys } from "./slot-keys.js";
 import { SlotMarks } from "./slot-marks.js";
 
@@ -45,8 +45,6 @@ export interface IndexPlace {
 export type IndexState = "opening" | "ready" | "dropped";
 
 const STEP_ENTRIES = 256;
-/** Keys that are copied between two looks at the clock: a tenth of a millisecond. */
-const STEP_KEYS = 1024;
 /** Of a newer entry in its map, roughly. */
 const ENTRY_BYTES = 200;
 /** Filters whose marks are kept. */
@@ -197,6 +195,25 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   /**
+   * The same, into the body: false where that would take long or has to wait. Searches wait for what lies among the
+   * entries instead.
+   */
+  appliedAtOnce({ key, value }: Operation): boolean {
+    const { body, entries, state } = this;
+    if (state !== "ready" || body.longWork === undefined || entries.size > 0) return false;
+    if (this.isFrozen || body.isBusy === true) return false;
+    try {
+      // Such a body takes no steps.
+      for (const _ of this.set(this.suffixOf(key), value));
+    } catch {
+      // It may be full. Whoever works on it finds out, and throws it out.
+      return false;
+    }
+    this.folded++;
+    return true;
+  }
+
+  /**
    * Puts newer entries into the body until there are none, as many are in it as `until` says, or `isOver` says to stop.
    * True in the first two cases.
    */
@@ -207,6 +224,11 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
       if (isOver()) break;
     }
     return this.entries.size === 0 || this.folded >= until;
+  }
+
+  /** Resolves when the engine has all of the large commit that it is taking; null: there is none. */
+  whileTaken(): Promise<void> | null {
+    return this.store.hasBacklog ? this.store.largeCommitDone() : null;
   }
 
   /** What `folded` is when as many entries were put into the body as there are now. */
@@ -256,40 +278,13 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
         parts = body.saveNow();
         this.isBeingSaved = true;
       } else parts = await collected(body.save(), turns);
-      return { definition, sequence, ...(await this.copyKeys(turns)), body: parts };
+      return { definition, sequence, ...(await copiedKeys(this.keys, this.rest, turns)), body: parts };
     } catch (error) {
       this.contentDone();
       throw error;
     } finally {
       this.isFrozen = false;
     }
-  }
-
-  /** While newer entries wait. */
-  private async copyKeys(turns: Turns): Promise<Pick<IndexContent, "keys" | "rest">> {
-    const { slotCount, characters } = this.keys;
-    const keys: Uint8Array[] = [];
-    for (let from = 0; from < slotCount; from += STEP_KEYS) {
-      keys.push(writtenKeys([...this.keys.names(from, Math.min(slotCount, from + STEP_KEYS))]));
-      if (turns.shouldYield()) await turns.yieldTurn();
-    }
-    const rest: Uint8Array[] = [];
-    let restCharacters = 0;
-    let some: string[] = [];
-    for (const suffix of this.rest) {
-      some.push(suffix);
-      restCharacters += suffix.length;
-      if (some.length < STEP_KEYS) continue;
-      rest.push(writtenKeys(some));
-      some = [];
-      if (turns.shouldYield()) await turns.yieldTurn();
-    }
-    rest.push(writtenKeys(some));
-    if (turns.shouldYield()) await turns.yieldTurn();
-    return {
-      keys: { pieces: keys, count: slotCount, characters },
-      rest: { pieces: rest, count: this.rest.size, characters: restCharacters },
-    };
   }
 
   /** The content was written, or is not needed. */

@@ -21,6 +21,8 @@ import { ALONE } from "./turns.js";
 /** Changes before an index is saved while the server runs: so many, and so large a part of it. */
 const UNSAVED_MIN = 10_000;
 const UNSAVED_SHARE = 0.2;
+/** Changes that go into bodies while the engine tells of them: those of a step of a large commit, in a millisecond. */
+const AT_ONCE_MAX = 256;
 /** Close waits so long for other threads, which are told to end. */
 const CLOSE_MAX_MS = 10_000;
 
@@ -138,12 +140,13 @@ export class DerivedIndexes {
   /** What the engine has just taken. */
   applied(operations: readonly Operation[]): void {
     if (this.tables.size === 0 && this.expected.size === 0) return;
+    let left = AT_ONCE_MAX;
     for (const operation of operations) {
       if (operation.key[4] !== SPACE.rows) continue;
       const name = tableName(tenantOfKey(operation.key), storageIdOf(operation.key));
       this.arrived(name);
       for (const held of this.tables.get(name) ?? []) {
-        held.index.applied(operation);
+        if (left-- <= 0 || !held.index.appliedAtOnce(operation)) held.index.applied(operation);
         if (held.working === null) this.startWork(held);
         else held.wake();
       }

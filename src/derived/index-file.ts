@@ -278,6 +278,37 @@ export interface IndexContent {
   readonly body: Iterable<Uint8Array>;
 }
 
+/** The keys as they are now, copied in steps while newer entries wait. */
+export async function copiedKeys(
+  keys: SlotKeys,
+  rest: ReadonlySet<string>,
+  turns: Turns,
+): Promise<Pick<IndexContent, "keys" | "rest">> {
+  const { slotCount, characters } = keys;
+  const pieces: Uint8Array[] = [];
+  for (let from = 0; from < slotCount; from += STEP_KEYS) {
+    pieces.push(writtenKeys([...keys.names(from, Math.min(slotCount, from + STEP_KEYS))]));
+    await giveWay(turns);
+  }
+  const restPieces: Uint8Array[] = [];
+  let restCharacters = 0;
+  let some: string[] = [];
+  for (const suffix of rest) {
+    some.push(suffix);
+    restCharacters += suffix.length;
+    if (some.length < STEP_KEYS) continue;
+    restPieces.push(writtenKeys(some));
+    some = [];
+    await giveWay(turns);
+  }
+  restPieces.push(writtenKeys(some));
+  await giveWay(turns);
+  return {
+    keys: { pieces, count: slotCount, characters },
+    rest: { pieces: restPieces, count: rest.size, characters: restCharacters },
+  };
+}
+
 /** Replaces the file. `durable` resolves when the commit that the content stands at can no longer be lost. */
 export async function writeIndexFile(
   { path, key = null }: SavedIndex,

@@ -287,6 +287,24 @@ t.test("what a file's body holds without a key goes when it is loaded", async (t
   await store.close();
 });
 
+t.test("what the engine takes goes into the body at once, so much of it as a turn has time for", async (t) => {
+  const store = await shardWithRows(3);
+  const indexes = alone({ store });
+  indexes.find(PLACE, KIND);
+  await indexes.idle();
+  const index = indexes.find(PLACE, KIND)!;
+  const rows = Array.from({ length: 300 }, (_, i) => wordRow(`row${String(i).padStart(6, "0")}`));
+  const gone = { key: Buffer.concat([PREFIX, Buffer.from("k1")]), value: null };
+  indexes.applied([gone, ...rows]);
+  t.same([index.entries.size, index.count, index.folded], [45, 3 - 1 + 255, 256]);
+  indexes.applied([{ key: rows[0]!.key, value: null }]);
+  t.equal(index.entries.size, 46, "what comes after others waits, too");
+  await indexes.idle();
+  t.same([index.entries.size, index.count], [0, 3 - 1 + 299]);
+  await indexes.close();
+  await store.close();
+});
+
 /** May be changed while it is saved. */
 class CopiedWords extends Words {
   isHeld = false;
