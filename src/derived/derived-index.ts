@@ -248,6 +248,11 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     this.entryBytes -= sizeOf(operation);
   }
 
+  /** Its table has no rows: it is ready, and grows with them. */
+  beginEmpty(): void {
+    this.state = "ready";
+  }
+
   /** Makes it ready. Rejects when `turns` does; then it is of no use. */
   async open(saved: SavedIndex | null, turns: Turns, damaged: (reason: string) => void): Promise<void> {
     // What is left of a large commit arrives by `applied`; the part before must be among what is read here.

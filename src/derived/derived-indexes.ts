@@ -3,14 +3,13 @@
  * memory, and the files that make starts fast. While an index is not ready, readers use the records, so nobody waits
  * for one. Owned by the partition, which reports everything that the engine takes (`applied`).
  */
-
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Turns } from "../protocol/turns.js";
 import { SPACE, storageIdOf, tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import type { TenantKeys } from "../storage/tenant-keys.js";
 import { DerivedIndex, type IndexPlace, type IndexStore } from "./derived-index.js";
-import { foldWhileSaved, type HeldIndex, hasMore, isBehind, isOfKind, sleeps } from "./held-index.js";
+import { foldWhileSaved, type HeldIndex, hasMore, isBehind, isOfKind, sleeps, usedLongestAgo } from "./held-index.js";
 import type { IndexBody, IndexKind, IndexThreadsElsewhere } from "./index-body.js";
 import { writeIndexFile } from "./index-file.js";
 import { IndexFolder, type IndexName } from "./index-folder.js";
@@ -62,6 +61,8 @@ export class DerivedIndexes {
   private readonly tables = new Map<string, HeldIndex[]>();
   /** Tables without rows whose indexes are made with the first, by "tenant/table". */
   private readonly expected = new Map<string, () => void>();
+  /** The indexes that are made now are of a table of which the engine has not had a row. */
+  private isFirstRow = false;
   private readonly saving = new Set<Promise<void>>();
   private readonly folder: IndexFolder;
   private readonly putOff = new PutOff();
@@ -156,8 +157,14 @@ export class DerivedIndexes {
   /** A row of the table. */
   private arrived(name: string): void {
     const make = this.expected.get(name);
+    if (make === undefined) return;
     this.expected.delete(name);
-    make?.();
+    this.isFirstRow = true;
+    try {
+      make();
+    } finally {
+      this.isFirstRow = false;
+    }
   }
 
   /** Whether an index follows the table whose rows' keys begin so, or is made with its first row. */
@@ -317,6 +324,7 @@ export class DerivedIndexes {
     indexes.set(indexId, held);
     const name = tableName(tenantNumber, storageId);
     this.tables.set(name, [...(this.tables.get(name) ?? []), held]);
+    if (this.isFirstRow) index.beginEmpty();
     this.startWork(held);
     return held;
   }
@@ -367,8 +375,8 @@ export class DerivedIndexes {
       const damaged = (reason: string) => this.options.warn(`${saved?.path}: ${reason}; it is made anew`, index.place);
       await index.open(saved, turns, damaged);
       index.unsaved = index.rowsRead;
-      held.open();
     }
+    held.open();
     for (;;) {
       while (index.body.isBusy !== true && !index.fold(turns.shouldYield)) await turns.yieldTurn();
       this.measure(held);
@@ -479,19 +487,11 @@ export class DerivedIndexes {
     memory.bytes += bytes - held.bytes;
     held.bytes = bytes;
     while (memory.bytes > memory.bytesMax) {
-      const oldest = bytes > memory.bytesMax ? held : this.usedLongestAgo();
+      const oldest = bytes > memory.bytesMax ? held : usedLongestAgo(this.all());
       if (oldest === null) return;
       this.throwOut(oldest, "thrown out: the indexes in memory exceed their bound (storage.index_memory_bytes)");
       if (oldest === held) return;
     }
-  }
-
-  private usedLongestAgo(): HeldIndex | null {
-    let oldest: HeldIndex | null = null;
-    for (const indexes of this.tenants.values()) {
-      for (const held of indexes.values()) if (oldest === null || held.lastUse < oldest.lastUse) oldest = held;
-    }
-    return oldest;
   }
 }
 

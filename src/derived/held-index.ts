@@ -72,3 +72,9 @@ export function isBehind({ index }: HeldIndex): boolean {
   if (index.state !== "ready" || index.body.longWork === undefined) return false;
   return index.canFold && index.entries.size > BEHIND_ENTRIES;
 }
+
+export function usedLongestAgo(all: readonly HeldIndex[]): HeldIndex | null {
+  let oldest: HeldIndex | null = null;
+  for (const held of all) if (oldest === null || held.lastUse < oldest.lastUse) oldest = held;
+  return oldest;
+}

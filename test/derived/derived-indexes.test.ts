@@ -305,6 +305,18 @@ t.test("what the engine takes goes into the body at once, so much of it as a tur
   await store.close();
 });
 
+t.test("an index that is made with its table's first row is ready at once", async (t) => {
+  const store = await shardWithRows(0);
+  const indexes = alone({ store });
+  indexes.expect(TENANT, 3, () => void indexes.find(PLACE, KIND));
+  indexes.applied([wordRow("a"), wordRow("b")]);
+  t.equal(indexes.find(PLACE, KIND)?.count, 2);
+  await indexes.idle();
+  t.equal(indexes.find(PLACE, KIND)?.rowsRead, 0);
+  await indexes.close();
+  await store.close();
+});
+
 /** May be changed while it is saved. */
 class CopiedWords extends Words {
   isHeld = false;
