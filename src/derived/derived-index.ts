@@ -18,9 +18,9 @@ import { createOrderedMap, keyText, type OrderedMap } from "../storage/ordered-m
 import { REPLAY_BYTES_MAX, ReplayedRows } from "../storage/replayed-rows.js";
 import { type NewerEntries, readSome } from "../storage/store.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
-import { type IndexContent, type IndexFile, readIndexFile, type SavedIndex } from "./index-file.js";
+import { copiedKeys, type IndexContent, type IndexFile, readIndexFile, type SavedIndex } from "./index-file.js";
+import { SlotKeys } from "./slot-keys.js";
 import { SlotMarks } from "./slot-marks.js";
-import { SlotNames } from "./slot-names.js";
 
 /** What an index needs of its shard. */
 export interface IndexStore {
@@ -45,14 +45,12 @@ export interface IndexPlace {
 export type IndexState = "opening" | "ready" | "dropped";
 
 const STEP_ENTRIES = 256;
-/** Keys that are copied between two looks at the clock: a tenth of a millisecond. */
-const STEP_KEYS = 32_768;
 /** Of a newer entry in its map, roughly. */
 const ENTRY_BYTES = 200;
 /** Filters whose marks are kept. */
 const MARKS_MAX = 64;
-/** Of a row's key in map and list, roughly, beside its characters. */
-const SLOT_BYTES = 80;
+/** Of the key of a row that is not in the body, roughly. */
+const REST_BYTES = 80;
 
 export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBody<Item>> implements NewerEntries {
   state: IndexState = "opening";
@@ -73,9 +71,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   /** It may change meanwhile. */
   private isBeingSaved = false;
   /** By key after the prefix, latin-1. */
-  private readonly slots = new SlotNames();
-  private keys: (string | null)[] = [];
-  private keyCharacters = 0;
+  private keys = new SlotKeys();
   /** Rows that are not in the body, by key after the prefix. */
   private readonly rest = new Set<string>();
   /** Which slots' rows pass a filter, as far as that was looked at; by filter, those used last at the end. */
@@ -93,7 +89,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   get count(): number {
-    return this.kind.slotOf === undefined ? this.slots.size : this.body.count;
+    return this.kind.slotOf === undefined ? this.keys.size : this.body.count;
   }
 
   /** Newer entries can be put into the body. */
@@ -107,7 +103,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   get bytes(): number {
-    return this.body.bytes + this.entryBytes + this.keyCharacters + (this.slots.size + this.rest.size) * SLOT_BYTES;
+    return this.body.bytes + this.entryBytes + this.keys.bytes + this.rest.size * REST_BYTES;
   }
 
   slotOf(key: Uint8Array): number | undefined {
@@ -115,19 +111,19 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   private slotNamed(suffix: string): number | undefined {
-    if (this.kind.slotOf === undefined) return this.slots.get(suffix);
+    if (this.kind.slotOf === undefined) return this.keys.slotOf(suffix);
     const slot = this.kind.slotOf(suffix);
     return this.body.has!(slot) ? slot : undefined;
   }
 
   /** The key of the row in a slot that is in use. */
   keyOf(slot: number): Uint8Array {
-    return this.keyOfSuffix(this.keys[slot]!);
+    return this.keys.keyAt(slot, this.place.rowPrefix);
   }
 
   /** Of that key what comes after the prefix of the table's rows, latin-1. */
   suffixAt(slot: number): string {
-    return this.keys[slot]!;
+    return this.keys.at(slot)!;
   }
 
   private keyOfSuffix(suffix: string): Uint8Array {
@@ -149,11 +145,11 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
 
   /** Slots are smaller than this. */
   get slotCount(): number {
-    return this.keys.length;
+    return this.keys.slotCount;
   }
 
   isUsed(slot: number): boolean {
-    return this.keys[slot] !== null;
+    return this.keys.isUsed(slot);
   }
 
   /** What the engine holds under the key of a slot that is in use. Only a newer entry may say that it is gone. */
@@ -199,6 +195,25 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   /**
+   * The same, into the body: false where that would take long or has to wait. Searches wait for what lies among the
+   * entries instead.
+   */
+  appliedAtOnce({ key, value }: Operation): boolean {
+    const { body, entries, state } = this;
+    if (state !== "ready" || body.longWork === undefined || entries.size > 0) return false;
+    if (this.isFrozen || body.isBusy === true) return false;
+    try {
+      // Such a body takes no steps.
+      for (const _ of this.set(this.suffixOf(key), value));
+    } catch {
+      // It may be full. Whoever works on it finds out, and throws it out.
+      return false;
+    }
+    this.folded++;
+    return true;
+  }
+
+  /**
    * Puts newer entries into the body until there are none, as many are in it as `until` says, or `isOver` says to stop.
    * True in the first two cases.
    */
@@ -209,6 +224,11 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
       if (isOver()) break;
     }
     return this.entries.size === 0 || this.folded >= until;
+  }
+
+  /** Resolves when the engine has all of the large commit that it is taking; null: there is none. */
+  whileTaken(): Promise<void> | null {
+    return this.store.hasBacklog ? this.store.largeCommitDone() : null;
   }
 
   /** What `folded` is when as many entries were put into the body as there are now. */
@@ -226,6 +246,11 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     if (entries.get(text) !== operation) return;
     entries.delete(text);
     this.entryBytes -= sizeOf(operation);
+  }
+
+  /** Its table has no rows: it is ready, and grows with them. */
+  beginEmpty(): void {
+    this.state = "ready";
   }
 
   /** Makes it ready. Rejects when `turns` does; then it is of no use. */
@@ -258,36 +283,13 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
         parts = body.saveNow();
         this.isBeingSaved = true;
       } else parts = await collected(body.save(), turns);
-      return { definition, sequence, ...(await this.copyKeys(turns)), body: parts };
+      return { definition, sequence, ...(await copiedKeys(this.keys, this.rest, turns)), body: parts };
     } catch (error) {
       this.contentDone();
       throw error;
     } finally {
       this.isFrozen = false;
     }
-  }
-
-  /** While newer entries wait. */
-  private async copyKeys(turns: Turns): Promise<Pick<IndexContent, "keys" | "rest">> {
-    const keys: (string | null)[][] = [];
-    for (let from = 0; from < this.keys.length; from += STEP_KEYS) {
-      keys.push(this.keys.slice(from, from + STEP_KEYS));
-      if (turns.shouldYield()) await turns.yieldTurn();
-    }
-    const rest: string[][] = [];
-    let characters = 0;
-    for (const suffix of this.rest) {
-      if (rest.length === 0 || rest.at(-1)!.length === STEP_KEYS) {
-        rest.push([]);
-        if (turns.shouldYield()) await turns.yieldTurn();
-      }
-      rest.at(-1)!.push(suffix);
-      characters += suffix.length;
-    }
-    return {
-      keys: { pieces: keys, count: this.keys.length, characters: this.keyCharacters },
-      rest: { pieces: rest, count: this.rest.size, characters },
-    };
   }
 
   /** The content was written, or is not needed. */
@@ -318,11 +320,11 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
 
   private readonly itemsAt = (slots: readonly number[]): readonly (Item | undefined)[] => {
     const keys: Uint8Array[] = [];
-    for (const slot of slots) if (this.keys[slot] != null) keys.push(this.keyOf(slot));
+    for (const slot of slots) if (this.isUsed(slot)) keys.push(this.keyOf(slot));
     const records = this.store.engine.getMany(keys);
     let next = 0;
     return slots.map((slot) => {
-      const record = this.keys[slot] == null ? undefined : records[next++];
+      const record = this.isUsed(slot) ? records[next++] : undefined;
       return record === undefined ? undefined : (this.kind.itemOf(record) ?? undefined);
     });
   };
@@ -335,12 +337,8 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     this.body = file.body;
     this.keys = file.keys;
     for (const suffix of file.rest) this.rest.add(suffix);
-    for (let slot = 0; slot < this.keys.length; slot++) {
-      const key = this.keys[slot]!;
-      if (key !== null) {
-        this.slots.set(key, slot);
-        this.keyCharacters += key.length;
-      } else if (this.body.has?.(slot) === true) this.body.remove(slot);
+    for (let slot = 0; slot < this.slotCount; slot++) {
+      if (!this.isUsed(slot) && this.body.has?.(slot) === true) this.body.remove(slot);
       if (slot % STEP_ENTRIES === 0 && turns.shouldYield()) await turns.yieldTurn();
     }
   }
@@ -393,12 +391,12 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
       this.rest.clear();
       return this.readRecords(turns);
     }
-    const unseen = new Uint8Array(this.keys.length).fill(1);
+    const unseen = new Uint8Array(this.slotCount).fill(1);
     this.rest.clear();
     await this.eachRecord(turns, (suffix, record) => this.compare(suffix, record, unseen));
     for (const [slot, isUnseen] of unseen.entries()) {
       if (isUnseen === 1 || slot % STEP_ENTRIES === 0) await giveWay(turns);
-      const suffix = this.keys[slot] ?? null;
+      const suffix = this.keys.at(slot);
       if (isUnseen === 0 || suffix === null) continue;
       for (const _ of this.setItem(suffix, null)) if (turns.shouldYield()) await turns.yieldTurn();
     }
@@ -407,9 +405,9 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   private *compare(suffix: string, record: Uint8Array, unseen: Uint8Array): Generator<undefined, void> {
     const item = this.kind.itemOf(record);
     if (item === null) this.rest.add(suffix);
-    const slot = this.slots.get(suffix);
+    const slot = this.keys.slotOf(suffix);
     if (slot === undefined || item === null || !(yield* this.holds(slot, item))) yield* this.setItem(suffix, item);
-    const now = this.slots.get(suffix);
+    const now = this.keys.slotOf(suffix);
     if (now !== undefined) unseen[now] = 0;
   }
 
@@ -457,17 +455,12 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     if (before !== undefined) {
       yield* this.removed(before);
       this.forgetMarks(before);
-      this.slots.delete(suffix);
-      this.keys[before] = null;
-      this.keyCharacters -= suffix.length;
+      this.keys.delete(before, suffix);
     }
     if (item !== null) {
       const slot = yield* this.added(item);
-      while (this.keys.length <= slot) this.keys.push(null);
-      this.keys[slot] = suffix;
-      this.slots.set(suffix, slot);
+      this.keys.set(slot, suffix);
       this.forgetMarks(slot);
-      this.keyCharacters += suffix.length;
     }
   }
 

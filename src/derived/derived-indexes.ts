@@ -3,7 +3,6 @@
  * memory, and the files that make starts fast. While an index is not ready, readers use the records, so nobody waits
  * for one. Owned by the partition, which reports everything that the engine takes (`applied`).
  */
-
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Turns } from "../protocol/turns.js";
 import { SPACE, storageIdOf, tenantOfKey } from "../storage/keys.js";
@@ -21,6 +20,8 @@ import { ALONE } from "./turns.js";
 /** Changes before an index is saved while the server runs: so many, and so large a part of it. */
 const UNSAVED_MIN = 10_000;
 const UNSAVED_SHARE = 0.2;
+/** Changes that go into bodies while the engine tells of them: those of a step of a large commit, in a millisecond. */
+const AT_ONCE_MAX = 256;
 /** Close waits so long for other threads, which are told to end. */
 const CLOSE_MAX_MS = 10_000;
 
@@ -60,6 +61,8 @@ export class DerivedIndexes {
   private readonly tables = new Map<string, HeldIndex[]>();
   /** Tables without rows whose indexes are made with the first, by "tenant/table". */
   private readonly expected = new Map<string, () => void>();
+  /** The indexes that are made now are of a table of which the engine has not had a row. */
+  private isFirstRow = false;
   private readonly saving = new Set<Promise<void>>();
   private readonly folder: IndexFolder;
   private readonly putOff = new PutOff();
@@ -138,12 +141,13 @@ export class DerivedIndexes {
   /** What the engine has just taken. */
   applied(operations: readonly Operation[]): void {
     if (this.tables.size === 0 && this.expected.size === 0) return;
+    let left = AT_ONCE_MAX;
     for (const operation of operations) {
       if (operation.key[4] !== SPACE.rows) continue;
       const name = tableName(tenantOfKey(operation.key), storageIdOf(operation.key));
       this.arrived(name);
       for (const held of this.tables.get(name) ?? []) {
-        held.index.applied(operation);
+        if (left-- <= 0 || !held.index.appliedAtOnce(operation)) held.index.applied(operation);
         if (held.working === null) this.startWork(held);
         else held.wake();
       }
@@ -153,8 +157,14 @@ export class DerivedIndexes {
   /** A row of the table. */
   private arrived(name: string): void {
     const make = this.expected.get(name);
+    if (make === undefined) return;
     this.expected.delete(name);
-    make?.();
+    this.isFirstRow = true;
+    try {
+      make();
+    } finally {
+      this.isFirstRow = false;
+    }
   }
 
   /** Whether an index follows the table whose rows' keys begin so, or is made with its first row. */
@@ -320,6 +330,7 @@ export class DerivedIndexes {
     indexes.set(indexId, held);
     const name = tableName(tenantNumber, storageId);
     this.tables.set(name, [...(this.tables.get(name) ?? []), held]);
+    if (this.isFirstRow) index.beginEmpty();
     this.startWork(held);
     return held;
   }
@@ -370,8 +381,8 @@ export class DerivedIndexes {
       const damaged = (reason: string) => this.options.warn(`${saved?.path}: ${reason}; it is made anew`, index.place);
       await index.open(saved, turns, damaged);
       index.unsaved = index.rowsRead;
-      held.open();
     }
+    held.open();
     for (;;) {
       while (index.body.isBusy !== true && !index.fold(turns.shouldYield)) await turns.yieldTurn();
       this.measure(held);

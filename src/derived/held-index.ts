@@ -74,8 +74,7 @@ export function isBehind({ index }: HeldIndex): boolean {
 }
 
 export function usedLongestAgo(all: readonly HeldIndex[]): HeldIndex | null {
-  return all.reduce<HeldIndex | null>(
-    (oldest, held) => (oldest && oldest.lastUse <= held.lastUse ? oldest : held),
-    null,
-  );
+  let oldest: HeldIndex | null = null;
+  for (const held of all) if (oldest === null || held.lastUse < oldest.lastUse) oldest = held;
+  return oldest;
 }

@@ -15,6 +15,7 @@ import type { DataKey } from "../storage/tenant-keys.js";
 import { replaceChecked } from "./checked-file.js";
 import { type IndexBody, type IndexKind, type ItemsAt, LOADED_AHEAD } from "./index-body.js";
 import { contentOf, type FileContent } from "./sealed-file.js";
+import { SlotKeys } from "./slot-keys.js";
 
 const MAGIC = "TESSIDX2";
 /** Bytes of a read, keys between two looks at the clock, and bytes of a write. */
@@ -30,8 +31,8 @@ const HEAD_BYTES_MAX = 64 * 1024;
 export interface IndexFile<Body> {
   /** The commit that the body stands at. */
   readonly sequence: number;
-  /** By slot: the row's key after the table's prefix, latin-1; null where the slot is free. */
-  readonly keys: (string | null)[];
+  /** By slot: the row's key after the table's prefix, latin-1. */
+  readonly keys: SlotKeys;
   /** For rows that are not in the body. */
   readonly rest: readonly string[];
   readonly body: Body;
@@ -105,8 +106,14 @@ async function readFrom<Item, Body extends IndexBody<Item>>(
   if (start.toString("latin1", 0, 8) !== MAGIC) throw new Error("it is not an index file of this version");
   const head = JSON.parse((await input.read(start.readUInt32LE(8))).toString()) as Head;
   if (head.definition !== definition) return null;
-  const keys = await stepped(readKeys(await input.read(head.keyBytes, turns), head.slots), turns);
-  const rest = (await stepped(readKeys(await input.read(head.restBytes, turns), head.rest), turns)) as string[];
+  const keys = new SlotKeys(head.slots);
+  const ofSlots = readKeys(await input.read(head.keyBytes, turns), head.slots, (key, slot) => keys.set(slot, key));
+  await stepped(ofSlots, turns);
+  const rest: string[] = [];
+  await stepped(
+    readKeys(await input.read(head.restBytes, turns), head.rest, (key) => rest.push(key)),
+    turns,
+  );
   const body =
     kind.loadPieces === undefined
       ? await stepped(kind.load(await input.read(input.left, turns), itemsAt), turns)
@@ -223,18 +230,15 @@ async function sequenceOf(path: string, key: DataKey | null): Promise<number> {
   }
 }
 
-/** A key is its length plus one (0: a free slot), u16, then its bytes. Some keys at a time. */
-function* writeKeys(keys: readonly (string | null)[]): Generator<Buffer> {
-  for (let from = 0; from < keys.length; from += STEP_KEYS) {
-    const some = keys.slice(from, from + STEP_KEYS);
-    const bytes = Buffer.allocUnsafe(bytesOfKeys(some));
-    let at = 0;
-    for (const key of some) {
-      at = bytes.writeUInt16LE(key === null ? 0 : key.length + 1, at);
-      if (key !== null) at += bytes.write(key, at, "latin1");
-    }
-    yield bytes;
+/** A key is its length plus one (0: a free slot), u16, then its bytes. */
+export function writtenKeys(keys: readonly (string | null)[]): Uint8Array {
+  const bytes = Buffer.allocUnsafeSlow(bytesOfKeys(keys));
+  let at = 0;
+  for (const key of keys) {
+    at = bytes.writeUInt16LE(key === null ? 0 : key.length + 1, at);
+    if (key !== null) at += bytes.write(key, at, "latin1");
   }
+  return bytes;
 }
 
 function bytesOfKeys(keys: readonly (string | null)[]): number {
@@ -243,22 +247,24 @@ function bytesOfKeys(keys: readonly (string | null)[]): number {
   return size;
 }
 
-function* readKeys(bytes: Buffer, slots: number): Generator<undefined, (string | null)[]> {
-  const keys: (string | null)[] = [];
+function* readKeys(
+  bytes: Buffer,
+  slots: number,
+  found: (key: string, slot: number) => void,
+): Generator<undefined, void> {
   let at = 0;
-  while (keys.length < slots) {
+  for (let slot = 0; slot < slots; slot++) {
     const length = bytes.readUInt16LE(at) - 1;
     at += 2;
-    keys.push(length < 0 ? null : bytes.toString("latin1", at, at + length));
+    if (length >= 0) found(bytes.toString("latin1", at, at + length), slot);
     at += Math.max(0, length);
-    if (keys.length % STEP_KEYS === 0) yield;
+    if (slot % STEP_KEYS === 0) yield;
   }
-  return keys;
 }
 
-/** Keys as they are written: in pieces, as they are copied. */
+/** Keys as they are written, in pieces (`writtenKeys`). */
 export interface KeyPieces {
-  readonly pieces: readonly (readonly (string | null)[])[];
+  readonly pieces: readonly Uint8Array[];
   /** Free slots count, too. */
   readonly count: number;
   readonly characters: number;
@@ -270,6 +276,37 @@ export interface IndexContent {
   readonly keys: KeyPieces;
   readonly rest: KeyPieces;
   readonly body: Iterable<Uint8Array>;
+}
+
+/** The keys as they are now, copied in steps while newer entries wait. */
+export async function copiedKeys(
+  keys: SlotKeys,
+  rest: ReadonlySet<string>,
+  turns: Turns,
+): Promise<Pick<IndexContent, "keys" | "rest">> {
+  const { slotCount, characters } = keys;
+  const pieces: Uint8Array[] = [];
+  for (let from = 0; from < slotCount; from += STEP_KEYS) {
+    pieces.push(writtenKeys([...keys.names(from, Math.min(slotCount, from + STEP_KEYS))]));
+    await giveWay(turns);
+  }
+  const restPieces: Uint8Array[] = [];
+  let restCharacters = 0;
+  let some: string[] = [];
+  for (const suffix of rest) {
+    some.push(suffix);
+    restCharacters += suffix.length;
+    if (some.length < STEP_KEYS) continue;
+    restPieces.push(writtenKeys(some));
+    some = [];
+    await giveWay(turns);
+  }
+  restPieces.push(writtenKeys(some));
+  await giveWay(turns);
+  return {
+    keys: { pieces, count: slotCount, characters },
+    rest: { pieces: restPieces, count: rest.size, characters: restCharacters },
+  };
 }
 
 /** Replaces the file. `durable` resolves when the commit that the content stands at can no longer be lost. */
@@ -295,7 +332,8 @@ function* partsOf({ definition, sequence, keys, rest, body }: IndexContent): Gen
   start.writeUInt32LE(headBytes.length, 8);
   yield start;
   yield headBytes;
-  for (const piece of [...keys.pieces, ...rest.pieces]) yield* writeKeys(piece);
+  yield* keys.pieces;
+  yield* rest.pieces;
   yield* body;
 }
 

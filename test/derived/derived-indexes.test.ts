@@ -6,6 +6,7 @@ import t, { type Test } from "tap";
 import type { DerivedIndex } from "../../src/derived/derived-index.js";
 import { DerivedIndexes, type DerivedIndexesOptions, type IndexMemory } from "../../src/derived/derived-indexes.js";
 import type { IndexKind } from "../../src/derived/index-body.js";
+import { writtenKeys } from "../../src/derived/index-file.js";
 import type { Turns } from "../../src/protocol/turns.js";
 import { FoldedForSearch } from "../../src/query/exec/vector-corrections.js";
 import type { CommitLog } from "../../src/storage/commit-log.js";
@@ -286,6 +287,36 @@ t.test("what a file's body holds without a key goes when it is loaded", async (t
   await store.close();
 });
 
+t.test("what the engine takes goes into the body at once, so much of it as a turn has time for", async (t) => {
+  const store = await shardWithRows(3);
+  const indexes = alone({ store });
+  indexes.find(PLACE, KIND);
+  await indexes.idle();
+  const index = indexes.find(PLACE, KIND)!;
+  const rows = Array.from({ length: 300 }, (_, i) => wordRow(`row${String(i).padStart(6, "0")}`));
+  const gone = { key: Buffer.concat([PREFIX, Buffer.from("k1")]), value: null };
+  indexes.applied([gone, ...rows]);
+  t.same([index.entries.size, index.count, index.folded], [45, 3 - 1 + 255, 256]);
+  indexes.applied([{ key: rows[0]!.key, value: null }]);
+  t.equal(index.entries.size, 46, "what comes after others waits, too");
+  await indexes.idle();
+  t.same([index.entries.size, index.count], [0, 3 - 1 + 299]);
+  await indexes.close();
+  await store.close();
+});
+
+t.test("an index that is made with its table's first row is ready at once", async (t) => {
+  const store = await shardWithRows(0);
+  const indexes = alone({ store });
+  indexes.expect(TENANT, 3, () => void indexes.find(PLACE, KIND));
+  indexes.applied([wordRow("a"), wordRow("b")]);
+  t.equal(indexes.find(PLACE, KIND)?.count, 2);
+  await indexes.idle();
+  t.equal(indexes.find(PLACE, KIND)?.rowsRead, 0);
+  await indexes.close();
+  await store.close();
+});
+
 /** May be changed while it is saved. */
 class CopiedWords extends Words {
   isHeld = false;
@@ -329,8 +360,9 @@ t.test("keys and body of a save are of one moment, though the keys are copied in
   index.fold(() => false);
   const content = (await index.content({ shouldYield: () => true, yieldTurn }))!;
   t.ok(steps >= 2, `${steps} steps`);
-  t.same(content.keys, { pieces: [["k0", "k1", "k2", "k3", "k4"]], count: 5, characters: 10 });
-  t.same(content.rest, { pieces: [["empty"]], count: 1, characters: 5 });
+  const keys = writtenKeys(["k0", "k1", "k2", "k3", "k4"]);
+  t.same(content.keys, { pieces: [keys], count: 5, characters: 10 });
+  t.same(content.rest, { pieces: [writtenKeys(["empty"])], count: 1, characters: 5 });
   t.equal(Buffer.concat([...content.body]).toString(), '["x","x","x","x","x"]');
   t.ok(
     index.fold(() => false),

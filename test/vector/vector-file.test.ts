@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { readIndexFile, writeIndexFile } from "../../src/derived/index-file.js";
+import { readIndexFile, writeIndexFile, writtenKeys } from "../../src/derived/index-file.js";
 import type { Turns } from "../../src/protocol/turns.js";
 import { VectorBody } from "../../src/vector/vector-body.js";
 import { vectorKind } from "../../src/vector/vector-kind.js";
@@ -30,8 +30,9 @@ function grown(): VectorBody {
 
 async function saved(path: string, saving: VectorBody): Promise<void> {
   const keys = vectors.map((_, i) => (i % 50 === 3 ? null : `key ${i}`));
-  const all = { pieces: [keys.slice(0, 9), keys.slice(9)], count: keys.length, characters: keys.join("").length };
-  const rest = { pieces: [["r"]], count: 1, characters: 1 };
+  const pieces = [keys.slice(0, 9), keys.slice(9)].map(writtenKeys);
+  const all = { pieces, count: keys.length, characters: keys.join("").length };
+  const rest = { pieces: [writtenKeys(["r"])], count: 1, characters: 1 };
   const content = { definition: NAME, sequence: 9, keys: all, rest, body: saving.saveNow() };
   await writeIndexFile({ path }, content, () => Promise.resolve());
   saving.saved();
@@ -60,7 +61,7 @@ t.test("what is read is what was saved", async (t) => {
   t.same(told, []);
   t.ok(yields > readFileSync(path).length / 2 ** 20, `${yields} turns`);
   t.equal(file!.sequence, 9);
-  t.same([file!.keys[2], file!.keys[3], file!.keys.length, file!.rest], ["key 2", null, COUNT, ["r"]]);
+  t.same([file!.keys.at(2), file!.keys.at(3), file!.keys.slotCount, file!.rest], ["key 2", null, COUNT, ["r"]]);
   t.equal(file!.body.count, COUNT);
   for (const query of vectors.slice(0, 50)) {
     const [a, b] = [body.search(query, 10, 40, null), file!.body.search(query, 10, 40, null)];

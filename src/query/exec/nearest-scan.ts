@@ -23,7 +23,14 @@ import { limitValue } from "./limit.js";
 import { compileNearestRows, type FoundRows, type NearestRows, withVector } from "./nearest-rows.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileScan } from "./scan.js";
-import { findSearchIndex, plainKindOf, vectorDimensions, vectorKindFor, whileOpening } from "./search-index-kind.js";
+import {
+  findSearchIndex,
+  plainKindOf,
+  vectorDimensions,
+  vectorKindFor,
+  whileOpening,
+  whileTaken,
+} from "./search-index-kind.js";
 import { compileSlotFilter, SlotFilter, type SlotFilterProgram } from "./slot-filter.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
@@ -107,6 +114,8 @@ class NearestScanOperator implements Operator {
   /** There were some once. */
   private isBeside = false;
   private folded: FoldedForSearch | null = null;
+  /** For a large commit. */
+  private hasWaited = false;
   private kind: IndexKind<Float32Array, VectorBody> | null = null;
 
   constructor(
@@ -190,8 +199,18 @@ class NearestScanOperator implements Operator {
     const found = index.state === "ready" ? this.search(index, query, count) : null;
     if (found === "later") return this.goOn(index, query, count);
     this.endLong();
+    const taken = found === null && !this.hasWaited ? whileTaken(this.context, index) : null;
+    if (taken !== null) return this.afterwards(taken);
     this.found = found;
     return found === null ? this.readTable() : this.openRows().next(found);
+  }
+
+  /** A transaction sees one large commit at most that the engine has not. */
+  private async afterwards(taken: Promise<void>): Promise<Batch | null> {
+    this.hasWaited = true;
+    await taken;
+    this.folded = null;
+    return this.begin(this.index());
   }
 
   /** What the search is still to measure or to ask, and then the search again. */

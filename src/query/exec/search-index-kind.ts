@@ -113,6 +113,15 @@ export function whileOpening(context: ExecContext, index: SearchIndexDef): Promi
   return opening && unlessCancelled(opening, context.signal());
 }
 
+/**
+ * Waits for the engine to take a large commit, whose rows the index has not yet: to read all of the table instead takes
+ * longer. Null: there is none.
+ */
+export function whileTaken(context: ExecContext, index: Pick<DerivedIndex, "whileTaken">): Promise<void> | null {
+  const taken = index.whileTaken();
+  return taken && unlessCancelled(taken, context.signal());
+}
+
 async function unlessCancelled(opening: Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   let cancel = (): void => undefined;
