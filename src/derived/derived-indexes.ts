@@ -9,7 +9,18 @@ import { SPACE, storageIdOf, tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import type { TenantKeys } from "../storage/tenant-keys.js";
 import { DerivedIndex, type IndexPlace, type IndexStore } from "./derived-index.js";
-import { foldWhileSaved, type HeldIndex, hasMore, isBehind, isOfKind, sleeps, usedLongestAgo } from "./held-index.js";
+import {
+  foldWhileSaved,
+  type HeldIndex,
+  hasMore,
+  isBehind,
+  isOfKind,
+  isWorthSaving,
+  sleeps,
+  tableName,
+  turnsWith,
+  usedLongestAgo,
+} from "./held-index.js";
 import type { IndexBody, IndexKind, IndexThreadsElsewhere } from "./index-body.js";
 import { writeIndexFile } from "./index-file.js";
 import { IndexFolder, type IndexName } from "./index-folder.js";
@@ -17,9 +28,6 @@ import type { IndexMetrics, IndexProgress } from "./index-progress.js";
 import { PutOff } from "./put-off.js";
 import { ALONE } from "./turns.js";
 
-/** Changes before an index is saved while the server runs: so many, and so large a part of it. */
-const UNSAVED_MIN = 10_000;
-const UNSAVED_SHARE = 0.2;
 /** Changes that go into bodies while the engine tells of them: those of a step of a large commit, in a millisecond. */
 const AT_ONCE_MAX = 256;
 /** Close waits so long for other threads, which are told to end. */
@@ -157,8 +165,7 @@ export class DerivedIndexes {
   /** A row of the table. */
   private arrived(name: string): void {
     const make = this.expected.get(name);
-    if (make === undefined) return;
-    this.expected.delete(name);
+    if (make === undefined || !this.expected.delete(name)) return;
     this.isFirstRow = true;
     try {
       make();
@@ -398,8 +405,7 @@ export class DerivedIndexes {
       } else break;
       await turns.yieldTurn();
     }
-    if (index.unsaved >= UNSAVED_MIN && index.unsaved >= UNSAVED_SHARE * index.count)
-      await foldWhileSaved(held, this.save(held, turns), turns);
+    if (isWorthSaving(held)) await foldWhileSaved(held, this.save(held, turns), turns);
   }
 
   private isForElsewhere({ index, staysHere }: HeldIndex): boolean {
@@ -452,15 +458,7 @@ export class DerivedIndexes {
     const check = () => {
       if (index.state === "dropped" || this.isClosing) throw new Error("the index is not needed any more");
     };
-    return {
-      shouldYield: () => turns.shouldYield(),
-      yieldTurn: async () => {
-        this.measure(held);
-        check();
-        await turns.yieldTurn();
-        check();
-      },
-    };
+    return turnsWith(turns, () => this.measure(held), check);
   }
 
   private async save(held: HeldIndex, turns: Turns): Promise<void> {
@@ -499,8 +497,4 @@ export class DerivedIndexes {
       if (oldest === held) return;
     }
   }
-}
-
-function tableName(tenantNumber: number, storageId: number): string {
-  return `${tenantNumber}/${storageId}`;
 }

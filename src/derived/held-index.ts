@@ -78,3 +78,26 @@ export function usedLongestAgo(all: readonly HeldIndex[]): HeldIndex | null {
   for (const held of all) if (oldest === null || held.lastUse < oldest.lastUse) oldest = held;
   return oldest;
 }
+
+/** Turns before which something is done, and around which is looked whether there is still something to do. */
+export function turnsWith(turns: Turns, before: () => void, check: () => void): Turns {
+  return {
+    shouldYield: () => turns.shouldYield(),
+    yieldTurn: async () => {
+      before();
+      check();
+      await turns.yieldTurn();
+      check();
+    },
+  };
+}
+
+export const tableName = (tenantNumber: number, storageId: number): string => `${tenantNumber}/${storageId}`;
+
+/** Changes before an index is saved while the server runs: so many, and so large a part of it. */
+const UNSAVED_MIN = 10_000;
+const UNSAVED_SHARE = 0.2;
+
+export function isWorthSaving({ index: { unsaved, count } }: HeldIndex): boolean {
+  return unsaved >= UNSAVED_MIN && unsaved >= UNSAVED_SHARE * count;
+}

@@ -1,7 +1,7 @@
 /**
  * Plans of one tenant by statement text. A plan is reused while the catalog version that it was bound under is
- * current, and the parameters whose types the statement leaves open have the same types. Bounded; the least recently
- * used plan goes first.
+ * current, the parameters whose types the statement leaves open have the same types, and those that it is made with the
+ * same values. Bounded; the least recently used plan goes first.
  */
 
 import { PLAN_CACHE_CHARACTERS_MAX, PLAN_CACHE_ENTRIES_MAX } from "../protocol/limits.js";
@@ -27,7 +27,7 @@ export class PlanCache {
   /** `params` null: their types are a part of `sql`, the key. */
   find(sql: string, catalogVersion: number | string, params: ParameterValues | null): StatementPlan | null {
     const plan = this.last !== null && this.last.sql === sql ? this.last.plan : this.look(sql);
-    const isFit = plan?.catalogVersion === catalogVersion && (params === null || sameOpenTypes(plan, params));
+    const isFit = plan?.catalogVersion === catalogVersion && fits(plan, params);
     if (plan === undefined || !isFit) return null;
     this.hits++;
     // Moving on every hit would cost more than the plan saves; every 64th use keeps hot plans young enough.
@@ -64,6 +64,15 @@ export class PlanCache {
   private remove(sql: string): void {
     if (this.plans.delete(sql)) this.characters -= sql.length;
   }
+}
+
+function fits(plan: StatementPlan, params: ParameterValues | null): boolean {
+  if (params === null) return plan.fixedParameters === undefined;
+  if (!sameOpenTypes(plan, params)) return false;
+  for (const [name, value] of plan.fixedParameters ?? []) {
+    if ((params as Readonly<Record<string, unknown>>)[name] !== value) return false;
+  }
+  return true;
 }
 
 /** Whether values of the types that the plan was bound for are given for parameters whose types it leaves open. */

@@ -9,8 +9,8 @@ import type { StatisticsSource } from "../catalog/statistics.js";
 import type { TableDef } from "../catalog/table.js";
 import { bindCypher } from "../cypher/bind/bind-cypher.js";
 import { PROCEDURES } from "../cypher/bind/bind-procedure.js";
-import type { GivenParameters } from "../cypher/bind/bind-schema-command.js";
 import type { BoundCypherQuery } from "../cypher/bind/bound-cypher.js";
+import type { GivenParameters } from "../cypher/bind/given-parameters.js";
 import { parseCypher } from "../cypher/parse/parse.js";
 import type { Statement as CypherStatement } from "../cypher/parse/statement-ast.js";
 import { DbError, sqlError } from "../protocol/errors.js";
@@ -47,6 +47,8 @@ export interface StatementPlan {
   readonly parameterNames: readonly string[] | null;
   /** Of those, the ones that are null where they did not come; absent: none. */
   readonly optionalParameters?: ReadonlySet<string>;
+  /** Those whose values it was made with, by name; absent: none. */
+  readonly fixedParameters?: ReadonlyMap<string, unknown>;
   /** Of Cypher: the graph that it is about. */
   readonly graph: GraphTables | null;
   /** Of a query; null for everything else. */
@@ -199,8 +201,8 @@ function planCypher(
   const bound = bindCypher(statement, sql, { graph, guard: guardOf(graph, names), graphNames, given });
   if (bound.kind === "ddl") return planBound(bound, names, statistics, NO_PARAMETERS);
   requireGraph(graph, names.rights, bound.plan);
-  const { parameterNames, optionalParameters } = bound;
-  const parameters = { guesses: [], parameterNames, optionalParameters, graph, waits };
+  const { parameterNames, optionalParameters, fixedParameters } = bound;
+  const parameters = { guesses: [], parameterNames, optionalParameters, fixedParameters, graph, waits };
   const query = queryOfCypher(bound);
   if (statement.mode === "run") {
     return { ...planBound(query, names, statistics, parameters), inTransactions: bound.inTransactions };
@@ -266,6 +268,7 @@ interface Parameters {
   readonly guesses: readonly (SqlType | null)[];
   readonly parameterNames: StatementPlan["parameterNames"];
   readonly optionalParameters?: ReadonlySet<string>;
+  readonly fixedParameters?: ReadonlyMap<string, unknown>;
   readonly graph: StatementPlan["graph"];
   readonly waits: boolean;
 }
@@ -286,11 +289,12 @@ function planBound(
   bound: BoundStatement,
   names: Names,
   statistics: StatisticsSource,
-  { guesses, parameterNames, optionalParameters, graph, waits }: Parameters,
+  { guesses, parameterNames, optionalParameters, fixedParameters, graph, waits }: Parameters,
 ): StatementPlan {
   const { version: catalogVersion } = names.catalog;
   const optional = optionalParameters === undefined || optionalParameters.size === 0 ? {} : { optionalParameters };
-  const common = { bound, catalogVersion, parameterNames, ...optional, graph, uses: 0, overruns: 0 };
+  const fixed = fixedParameters === undefined || fixedParameters.size === 0 ? {} : { fixedParameters };
+  const common = { bound, catalogVersion, parameterNames, ...optional, ...fixed, graph, uses: 0, overruns: 0 };
   const query = queryOf(bound);
   const open = (indexes: readonly number[]) => indexes.map((index) => ({ index, type: guesses[index] ?? null }));
   if (query === null) {

@@ -50,7 +50,7 @@ function answer(db: GraphDatabase, text: string): string {
 
 t.test("answers", async (t) => {
   let db = await GraphDatabase.open(t);
-  const fresh = await Promise.all(Array.from({ length: 13 }, () => GraphDatabase.open(t)));
+  const fresh = await Promise.all(Array.from({ length: 14 }, () => GraphDatabase.open(t)));
   runGolden(t, "../cypher/queries.txt", (text) => {
     if (text !== "clear") return answer(db, text);
     db = fresh.pop()!;

@@ -204,3 +204,34 @@ t.test("patterns that begin at a relationship's property", async (t) => {
     t.same(await rows(question), before[i], question);
   }
 });
+
+t.test("names of indexes as parameters, and options of a search", async (t) => {
+  await cypher(
+    "CREATE VECTOR INDEX $name FOR (n:Text) ON n.v OPTIONS {indexConfig: {`vector.dimensions`: toInteger($d)}}",
+    {
+      name: "text_v",
+      d: 2.0,
+    },
+  );
+  await cypher("CALL db.index.vector.createNodeIndex($name, $label, $property, $d, 'euclidean')", {
+    ...{ name: "other_v", label: "Other", property: "v", d: 2 },
+  });
+  await cypher("CREATE FULLTEXT INDEX $name FOR (n:Text) ON EACH [n.t]", { name: "text_t" });
+  await cypher(
+    "CREATE (:Text {v: [1.0, 0.0], t: 'red red fox'}), (:Text {v: [0.0, 1.0], t: 'a red hen and more'}), (:Other {v: [3.0, 3.0], t: 'other'})",
+  );
+  const near = "CALL db.index.vector.queryNodes($index, $k, $v) YIELD node RETURN node.t";
+  // The same text: a plan is made for each index.
+  t.same(await rows(near, { index: "text_v", k: 1, v: [0, 1] }), [["a red hen and more"]]);
+  t.same(await rows(near, { index: "other_v", k: 1, v: [0, 1] }), [["other"]]);
+  t.same(await rows(near, { index: "text_v", k: 1, v: [1, 0] }), [["red red fox"]]);
+  t.same(await refused(near, { index: "none", k: 1, v: [0, 1] }), [400, "42704", undefined]);
+  t.same(await refused(near, { index: 7, k: 1, v: [0, 1] }), [400, "22023", undefined]);
+  t.same(await refused(near, { k: 1, v: [0, 1] }), [400, "ParameterMissing", "MissingParameter"]);
+  const words = "CALL db.index.fulltext.queryNodes('text_t', 'red', $options) YIELD node RETURN node.t";
+  t.same(await rows(words, { options: {} }), [["red red fox"], ["a red hen and more"]]);
+  t.same(await rows(words, { options: { limit: 1 } }), [["red red fox"]]);
+  t.same(await rows(words, { options: { skip: 1, limit: 5 } }), [["a red hen and more"]]);
+  t.same(await refused(words, { options: { limits: 1 } }), [400, "ArgumentError", "InvalidArgumentValue"]);
+  t.same(await refused(words, { options: { limit: -1 } }), [400, "ArgumentError", "NegativeIntegerArgument"]);
+});

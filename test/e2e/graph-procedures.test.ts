@@ -75,6 +75,59 @@ t.test("without parentheses, inputs are the parameters of their names", async (t
   t.match([wrong.status, wrong.body.error.message], [400, /the type is a string/]);
 });
 
+t.test("what libraries ask of APOC about a graph", async (t) => {
+  const data = (fields: string, where: string) =>
+    rows(`CALL apoc.meta.data() YIELD ${fields}, type, elementType WHERE ${where} RETURN ${fields}`);
+  t.same(await data("label, property, unique, index, count", "elementType = 'node' AND type <> 'RELATIONSHIP'"), [
+    ["Person", "born", false, true, 1],
+    ["Person", "name", true, true, 2],
+    ["Poet", "name", false, false, 1],
+  ]);
+  t.same(await data("label, property, other", "elementType = 'node' AND type = 'RELATIONSHIP'"), [
+    ["Person", "KNOWS", ["Person", "Poet"]],
+    ["Person", "LIKES", ["Thing"]],
+  ]);
+  t.same(await data("label, property, existence", "elementType = 'relationship' AND type <> 'RELATIONSHIP'"), [
+    ["KNOWS", "since", true],
+  ]);
+  const [[schema]] = await rows("CALL apoc.meta.schema() YIELD value RETURN value");
+  t.match(schema.Person, {
+    type: "node",
+    count: 2,
+    labels: ["Poet"],
+    properties: { name: { type: "STRING", unique: true } },
+  });
+  t.match(schema.Person.relationships.KNOWS, { direction: "out", labels: ["Person", "Poet"] });
+  t.match(schema.Poet.relationships, { KNOWS: { direction: "in", labels: ["Person"] } });
+  t.match(schema.KNOWS, {
+    type: "relationship",
+    count: 1,
+    properties: { since: { type: "INTEGER", existence: true } },
+  });
+  t.same(
+    await rows(
+      "CALL apoc.meta.stats() YIELD labelCount, nodeCount, relCount, relTypes RETURN labelCount, nodeCount, relCount, relTypes['(:Person)-[:KNOWS]->()']",
+    ),
+    [[3, 3, 2, 1]],
+  );
+  const fields = "label, properties, type, size, valuesSelectivity";
+  t.same(await rows(`CALL apoc.schema.nodes() YIELD ${fields} WHERE properties = ['name'] RETURN ${fields}`), [
+    ["Person", ["name"], "UNIQUENESS", 2, 1],
+  ]);
+  const sample = `CALL apoc.meta.graphSample() YIELD nodes, relationships
+    RETURN [n IN nodes | [n.name, n.count]], [r IN relationships WHERE apoc.any.property(r, 'type') = 'LIKES' | r.count]`;
+  t.same(await rows(sample), [
+    [
+      [
+        ["Person", 2],
+        ["Poet", 1],
+        ["Thing", 1],
+      ],
+      [1],
+    ],
+  ]);
+});
+
 t.test("SHOW CONSTRAINTS of tables", async (t) => {
   await rows("CREATE TABLE parent (id int PRIMARY KEY)");
   await rows("CREATE TABLE child (id int PRIMARY KEY, of int CONSTRAINT up REFERENCES parent, CHECK (id > 0))");
@@ -141,11 +194,19 @@ t.test("the server itself", async (t) => {
   const functions = (await rows("SHOW FUNCTIONS YIELD name RETURN collect(name)"))[0][0];
   t.ok(functions.includes("toUpper") && functions.includes("count"), "functions and aggregates");
   t.same(await rows("CALL dbms.functions() YIELD name RETURN count(*)"), [[functions.length]]);
+  t.same(
+    await rows("SHOW FUNCTIONS YIELD name, description WHERE description = '' RETURN name"),
+    [],
+    "all are described",
+  );
+  t.same(await rows("SHOW FUNCTIONS YIELD name, category, description, isBuiltIn WHERE name = 'toUpper' RETURN *"), [
+    ["String", "A string in upper case.", true, "toUpper"],
+  ]);
   t.same((await send("CALL db.awaitIndexes(300)")).status, 200);
 });
 
 t.test("one that there is not", async (t) => {
-  for (const text of ["CALL db.lables()", "CALL apoc.meta.data()", "CALL db.nothing(1) YIELD a RETURN a"]) {
+  for (const text of ["CALL db.lables()", "CALL apoc.nothing()", "CALL db.nothing(1) YIELD a RETURN a"]) {
     const { status, body } = await send(text);
     t.equal(status, 400, text);
     t.match(body.error.message, /there is no procedure/, text);

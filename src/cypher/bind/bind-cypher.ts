@@ -12,7 +12,7 @@
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { Plan } from "../../query/plan/plan.js";
 import type { Query } from "../parse/ast.js";
-import type { Statement } from "../parse/statement-ast.js";
+import type { SchemaCommand, Statement } from "../parse/statement-ast.js";
 import { bindExpr } from "./bind-expr.js";
 import { bindMatch } from "./bind-match.js";
 import { PROCEDURES } from "./bind-procedure.js";
@@ -21,6 +21,7 @@ import { bindSchemaCommand } from "./bind-schema-command.js";
 import { type Binders, Binding, type CypherContext } from "./binding.js";
 import type { BoundCypher, BoundCypherQuery } from "./bound-cypher.js";
 import { checkStatement } from "./check.js";
+import { indexCommandOf } from "./index-call.js";
 import { NO_VARIABLES } from "./variables.js";
 
 const BINDERS: Binders = { expr: bindExpr, query: bindQuery, match: bindMatch };
@@ -32,9 +33,10 @@ const BINDERS: Binders = { expr: bindExpr, query: bindQuery, match: bindMatch };
 export function bindCypher(statement: Statement, text: string, context: CypherContext): BoundCypher {
   try {
     const { body } = statement;
+    const making = body.kind === "query" ? indexCommandOf(body, context.given) : null;
+    if (making !== null) return commandBound(making, context);
     checkStatement(statement, text, PROCEDURES);
-    if (body.kind !== "query")
-      return { kind: "ddl", command: bindSchemaCommand(body, context.graph.name, context.given) };
+    if (body.kind !== "query") return commandBound(body, context);
     return bindWhole(body, new Binding(text, statement.parameters, context, BINDERS));
   } catch (error) {
     if (error instanceof RangeError && !(error instanceof DbError)) throw sqlError("54001", "statement too complex");
@@ -42,15 +44,19 @@ export function bindCypher(statement: Statement, text: string, context: CypherCo
   }
 }
 
+function commandBound(command: SchemaCommand, { graph, given }: CypherContext): BoundCypher {
+  return { kind: "ddl", command: bindSchemaCommand(command, graph.name, given) };
+}
+
 function bindWhole(query: Query, binding: Binding): BoundCypherQuery {
   const result = bindQuery(query, NO_VARIABLES, binding);
-  const { tables, parameterNames, optionalParameters } = binding;
+  const { tables, parameterNames, optionalParameters, fixedParameters, inTransactions } = binding;
   const plan: Plan =
     tables.length === 0
       ? result.plan
       : Object.freeze({ kind: "with", sequential: true, tables, input: result.plan, columns: result.plan.columns });
   const readOnly = tables.length === 0;
   const { columns, returns: returnsRows } = result;
-  const { inTransactions } = binding;
-  return { kind: "query", plan, columns, parameterNames, optionalParameters, readOnly, inTransactions, returnsRows };
+  const parameters = { parameterNames, optionalParameters, fixedParameters };
+  return { kind: "query", plan, columns, ...parameters, readOnly, inTransactions, returnsRows };
 }

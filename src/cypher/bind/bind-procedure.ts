@@ -3,6 +3,7 @@ import type { Expr } from "../../query/expr/expr.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
 import type { CallClause } from "../parse/ast.js";
+import { APOC_PROCEDURES } from "./apoc-procedures.js";
 import { bindCondition } from "./bind-condition.js";
 import { bindArgument } from "./bind-expr.js";
 import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
@@ -29,6 +30,7 @@ const byName = new Map(
     ...SCHEMA_PROCEDURES,
     ...DATABASE_PROCEDURES,
     ...SETTING_PROCEDURES,
+    ...APOC_PROCEDURES,
     ...serverProcedures(allProcedures),
   ].map((procedure) => [procedure.name.toLowerCase(), procedure]),
 );

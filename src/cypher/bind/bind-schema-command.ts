@@ -1,12 +1,9 @@
 /** CREATE and DROP of INDEX and CONSTRAINT: from the tree to what catalog/graph-ddl.ts applies. */
 import type { GraphCommand } from "../../catalog/graph-command.js";
 import { sqlError } from "../../protocol/errors.js";
-import { cypherError } from "../../values/cypher-error.js";
 import type { SchemaCommand, SchemaName, SchemaSubject } from "../parse/statement-ast.js";
 import { fulltextOptions, vectorOptions } from "./bind-index-options.js";
-
-/** By name: those that came with the statement. */
-export type GivenParameters = Readonly<Record<string, unknown>>;
+import { type GivenParameters, givenValue, withValues } from "./given-parameters.js";
 
 /** Throws 22023 for options that the index has not, and for a parameter that is no name. */
 export function bindSchemaCommand(command: SchemaCommand, graph: string, given: GivenParameters = {}): GraphCommand {
@@ -29,8 +26,8 @@ export function bindSchemaCommand(command: SchemaCommand, graph: string, given: 
         ifNotExists,
         properties,
         ...subjectOf(subject),
-        ...(method === "vector" && { vector: vectorOptions(options, position) }),
-        ...(method === "fulltext" && { text: fulltextOptions(options) }),
+        ...(method === "vector" && { vector: vectorOptions(options && withValues(options, given), position) }),
+        ...(method === "fulltext" && { text: fulltextOptions(options && withValues(options, given)) }),
       };
     }
     case "create-constraint": {
@@ -55,16 +52,8 @@ export function bindSchemaCommand(command: SchemaCommand, graph: string, given: 
 
 function nameOf(name: SchemaName | null, given: GivenParameters): string | null {
   if (name === null || typeof name === "string") return name;
-  const value = Object.hasOwn(given, name.name) ? given[name.name] : undefined;
+  const value = givenValue(name.name, given);
   if (typeof value === "string" && value !== "") return value;
-  if (value === undefined) {
-    throw cypherError(
-      "ParameterMissing",
-      "MissingParameter",
-      `The parameter $${name.name} has no value.`,
-      "compile time",
-    );
-  }
   const what = `parameter "${name.name}" names an index or a constraint: it must be a string that is not empty`;
   throw sqlError("22023", what, { position: name.position + 1 });
 }

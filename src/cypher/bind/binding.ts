@@ -13,7 +13,7 @@ import { type SqlType, VARIANT } from "../../values/values.js";
 import type { CountAll, Expr as ExprNode, FunctionCall, MatchClause, Query } from "../parse/ast.js";
 import { parseCypher } from "../parse/parse.js";
 import { type SemanticErrorDetail, type SyntaxErrorDetail, syntaxError } from "../parse/syntax-error.js";
-import type { GivenParameters } from "./bind-schema-command.js";
+import { type GivenParameters, givenValue } from "./given-parameters.js";
 import { NO_VARIABLES, type Variables } from "./variables.js";
 
 /** What a statement is bound against. */
@@ -23,7 +23,7 @@ export interface CypherContext {
   readonly guard?: GraphGuard | null;
   /** Of all graphs of the tenant; absent: there is only that one. */
   readonly graphNames?: () => readonly string[];
-  /** By name, for commands about indexes and constraints, whose plans nobody keeps; absent: there are none. */
+  /** By name: those that came with the statement; absent: there are none. */
   readonly given?: GivenParameters;
   /** Of a query inside a statement of SQL: what keeps the two apart, and what parameters are. */
   readonly inside?: {
@@ -97,6 +97,8 @@ export class Binding {
   deletes = false;
   /** Of a CALL IN TRANSACTIONS; null: there is none. */
   inTransactions: InTransactions | null = null;
+  /** Parameters whose values the plan is made with: it is of no use for others. */
+  readonly fixedParameters = new Map<string, unknown>();
   private nextId = 1;
   private partsRead = 0;
   /** By name: its place in `parameterNames`. */
@@ -157,6 +159,15 @@ export class Binding {
       if (optional) this.optionalParameters.add(name);
     }
     return Object.freeze({ kind: "param", type: VARIANT, index });
+  }
+
+  valueAtOnce(expr: Expr): unknown {
+    if (expr.kind === "const") return expr.value;
+    if (expr.kind !== "param" || this.context.inside !== undefined) return undefined;
+    const name = this.parameterNames[expr.index]!;
+    const value = givenValue(name, this.context.given);
+    this.fixedParameters.set(name, value);
+    return value;
   }
 
   error(position: number, detail: SyntaxErrorDetail | SemanticErrorDetail, message: string): DbError {

@@ -13,6 +13,8 @@ export interface BoundCypherQuery {
   readonly parameterNames: readonly string[];
   /** Those that are null where they did not come. */
   readonly optionalParameters: ReadonlySet<string>;
+  /** Those whose values the plan is made with, by name: other values need another plan. */
+  readonly fixedParameters: ReadonlyMap<string, unknown>;
   /** Writes nothing. */
   readonly readOnly: boolean;
   /** It has a CALL IN TRANSACTIONS; null: it has none. */

@@ -15,7 +15,7 @@ import { behindPolicy } from "../../query/plan/graph-guard.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { cypherError } from "../../values/cypher-error.js";
 import { BOOL, FLOAT8, INT8, TEXT, VARIANT, VECTOR } from "../../values/values.js";
-import { doubleOf, floatValue, isIntegerValue, type Variant, type VariantMap } from "../../values/variant.js";
+import { doubleOf, Float, floatValue, isIntegerValue, type Variant, type VariantMap } from "../../values/variant.js";
 import { itemsOfVector } from "../../values/vector-list.js";
 import { METRIC_ENTRIES, VECTOR_METRICS, type VectorMetric } from "../../values/vector-metric.js";
 import { wholeEdgePolicy } from "./guarded-rows.js";
@@ -58,21 +58,22 @@ function fulltextSearch(name: string, of: Part): Procedure {
   return {
     name,
     description: `Finds ${WHAT[of]} by words, by a fulltext index.`,
-    inputs: [text("indexName"), text("queryString")].map(required),
+    inputs: [...[text("indexName"), text("queryString")].map(required), { name: "options", type: MAP, optional: true }],
     outputs: [found(of), { name: "score", type: FLOAT }],
-    rows: ([index, query], statement) => matching(of, index!, query!, statement),
+    rows: ([index, query, options], statement) => matching(of, index!, query!, options, statement),
   };
 }
 
 /** Throws 22023 for a name that is computed, 42704 for one that no such index has. */
-function indexNamed(of: Part, name: Expr, method: "vector" | "fulltext", { graph }: ProcedureStatement) {
-  if (name.kind !== "const" || typeof name.value !== "string") {
-    throw sqlError("22023", "the name of the index must be written in the statement");
+function indexNamed(of: Part, expr: Expr, method: "vector" | "fulltext", statement: ProcedureStatement) {
+  const name = statement.valueAtOnce(expr);
+  if (typeof name !== "string") {
+    throw sqlError("22023", "the name of the index must be a string in the statement, or a parameter that is one");
   }
-  const table = graph[of];
-  const known = graphDefOf(table)?.indexes?.find((other) => other.name === name.value && other.method === method);
+  const table = statement.graph[of];
+  const known = graphDefOf(table)?.indexes?.find((other) => other.name === name && other.method === method);
   const index = table.searchIndexes?.find(({ id }) => id === known?.indexId);
-  if (index === undefined) throw sqlError("42704", `there is no ${method} index "${name.value}" on ${of} of the graph`);
+  if (index === undefined) throw sqlError("42704", `there is no ${method} index "${name}" on ${of} of the graph`);
   return { table, index };
 }
 
@@ -119,7 +120,7 @@ function nearest(of: Part, name: Expr, count: Expr, query: Expr, statement: Proc
   return answer(best, of, entity, call(SCORES[metric], [distance]), statement);
 }
 
-function matching(of: Part, name: Expr, query: Expr, statement: ProcedureStatement): Plan {
+function matching(of: Part, name: Expr, query: Expr, options: Expr | undefined, statement: ProcedureStatement): Plan {
   const { table, index } = indexNamed(of, name, "fulltext", statement);
   const { source, columns, policy, entity } = columnsOf(table, [], statement);
   const score = statement.newColumn("score", FLOAT8);
@@ -138,7 +139,15 @@ function matching(of: Part, name: Expr, query: Expr, statement: ProcedureStateme
     counts: null,
     columns: [...columns, score],
   });
-  return answer(search, of, entity, call(AS_IT_IS, [columnExpr(score)]), statement);
+  const some = options === undefined ? search : someOf(search, options);
+  return answer(some, of, entity, call(AS_IT_IS, [columnExpr(score)]), statement);
+}
+
+/** The search gives the best first. */
+function someOf(search: Plan, options: Expr): Plan {
+  const limit = call(LIMIT_OF, [options]);
+  const offset = call(SKIP_OF, [options]);
+  return Object.freeze({ kind: "limit", input: search, limit, offset, columns: search.columns });
 }
 
 function answer(input: Plan, of: Part, entity: Expr, score: Expr, statement: ProcedureStatement): Plan {
@@ -175,7 +184,11 @@ const VECTOR_OF = plain("vector_of", VARIANT, VECTOR, (query: Variant) => {
   throw cypherError("TypeError", "InvalidArgumentType", "a vector index is asked with a vector or a list of numbers");
 });
 
-const COUNT_OF = plain("count_of", VARIANT, INT8, (count: Variant) => {
+/** Programs in languages that have one kind of number send 3 as 3.0. */
+const asInteger = (count: Variant): Variant => (count instanceof Float ? count.value : count);
+
+const COUNT_OF = plain("count_of", VARIANT, INT8, (value: Variant) => {
+  const count = asInteger(value);
   if (isIntegerValue(count) && count >= 1) return count;
   throw cypherError("ArgumentError", "NegativeIntegerArgument", "so many neighbours must be a positive integer");
 });
@@ -184,6 +197,31 @@ const TEXT_OF = plain("text_of", VARIANT, TEXT, (query: Variant) => {
   if (typeof query === "string") return query;
   throw cypherError("TypeError", "InvalidArgumentType", "a fulltext index is asked with a string");
 });
+
+const SEARCH_OPTIONS: readonly string[] = ["limit", "skip"];
+
+/** A number of the options of a search; null: they do not name it. */
+function searchOption(name: string): ScalarFunction {
+  return plain(`search_${name}`, VARIANT, INT8, (options: Variant) => {
+    if (!(options instanceof Map)) {
+      throw cypherError("TypeError", "InvalidArgumentType", "the options of a search are a map such as {limit: 10}");
+    }
+    const unknown = [...options.keys()].find((key) => !SEARCH_OPTIONS.includes(key));
+    if (unknown !== undefined) {
+      throw cypherError(
+        "ArgumentError",
+        "InvalidArgumentValue",
+        `a search has the options limit and skip, not ${unknown}`,
+      );
+    }
+    const count = asInteger(options.get(name) ?? null);
+    if (count === null || (isIntegerValue(count) && count >= 0)) return count;
+    throw cypherError("ArgumentError", "NegativeIntegerArgument", `${name} must be an integer of 0 or more`);
+  });
+}
+
+const LIMIT_OF = searchOption("limit");
+const SKIP_OF = searchOption("skip");
 
 const onDemand = (field: ProcedureField): ProcedureField => ({ ...field, onDemand: true });
 

@@ -18,6 +18,11 @@ export interface ProcedureStatement {
   graphNames(): readonly string[];
   /** The rows of a query of Cypher that only reads, without parameters and without variables of the statement. */
   query(text: string): Plan;
+  /**
+   * A constant, or the value of a parameter, which the plan is of no use without from now on. Undefined: only a run
+   * tells. Throws ParameterMissing.
+   */
+  valueAtOnce(expr: Expr): unknown;
   newColumn(name: string, type: SqlType, nullable?: boolean): OutputColumn;
 }
 

@@ -135,11 +135,11 @@ const SCHEMA_RELATIONSHIPS: ScalarFunction = Object.freeze({
   returns: VARIANT,
   volatility: "immutable",
   strict: true,
-  apply: (labels: readonly string[], ends: readonly (readonly [string, string, string])[]) => {
+  apply: (labels: readonly string[], ends: readonly (readonly [string, string, string, VariantMap?])[]) => {
     const ids = new Map(labels.map((label, index) => [label, -1 - index]));
     return ends.map(
-      ([from, type, to], index) =>
-        new GraphRelationship(-1 - index, type, ids.get(from)!, ids.get(to)!, new Map([["name", type]])),
+      ([from, type, to, facts = new Map([["name", type]])], index) =>
+        new GraphRelationship(-1 - index, type, ids.get(from)!, ids.get(to)!, facts),
     );
   },
 });
@@ -161,11 +161,17 @@ function factsByLabel(graph: GraphTables): VariantMap {
   return new Map([...facts].map(([label, lists]) => [label, new Map(Object.entries(lists)) as VariantMap]));
 }
 
-function visualization(statement: ProcedureStatement): Plan {
-  const input = statement.query(LABELS_AND_ENDS);
-  const [labels, ends] = input.columns.map(columnExpr);
+export const SCHEMA_GRAPH_FIELDS: readonly ProcedureField[] = [
+  { name: "nodes", type: listOf(NODE) },
+  { name: "relationships", type: listOf(RELATIONSHIP) },
+];
+
+/** `text` gives labels, [from, type, to, properties?], and perhaps properties by label in the place of `facts`. */
+export function schemaGraph(text: string, statement: ProcedureStatement, facts?: VariantMap): Plan {
+  const input = statement.query(text);
+  const [labels, ends, known] = input.columns.map(columnExpr);
   const exprs = [
-    call(SCHEMA_NODES, [labels!, variant(factsByLabel(statement.graph))]),
+    call(SCHEMA_NODES, [labels!, known ?? variant(facts ?? new Map())]),
     call(SCHEMA_RELATIONSHIPS, [labels!, ends!]),
   ];
   const columns = ["nodes", "relationships"].map((name) => statement.newColumn(name, VARIANT));
@@ -184,11 +190,8 @@ export const SCHEMA_PROCEDURES: readonly Procedure[] = [
     name: "db.schema.visualization",
     description: "One row: a node for each label, and a relationship for each pair of labels and type that occurs.",
     inputs: [],
-    outputs: [
-      { name: "nodes", type: listOf(NODE) },
-      { name: "relationships", type: listOf(RELATIONSHIP) },
-    ],
-    rows: (_args, statement) => visualization(statement),
+    outputs: SCHEMA_GRAPH_FIELDS,
+    rows: (_args, statement) => schemaGraph(LABELS_AND_ENDS, statement, factsByLabel(statement.graph)),
   },
   {
     name: "db.schema.nodeTypeProperties",

@@ -5,6 +5,7 @@ import { cypherFunctionList, LIST_OF } from "../../query/expr/cypher/registry.js
 import type { Expr } from "../../query/expr/expr.js";
 import type { Plan } from "../../query/plan/plan.js";
 import { VARIANT } from "../../values/values.js";
+import { describedFunction } from "./function-descriptions.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import { type ProcedureField, signatureText } from "./procedure-catalog.js";
 import { BOOLEAN, listOf, STRING } from "./static-type.js";
@@ -28,7 +29,11 @@ const NEO4J_VERSION = "5.26.0";
 const COMPONENTS = [text("name"), { name: "versions", type: listOf(STRING) }, text("edition")];
 const INFO = [text("id"), text("name")];
 const PROCEDURE_FIELDS = [text("name"), text("signature"), text("description"), text("mode")];
-const FUNCTION_FIELDS = [text("name"), text("signature"), { name: "aggregating", type: BOOLEAN }];
+const FUNCTION_FIELDS = [
+  ...[text("name"), text("category"), text("description"), text("signature")],
+  { name: "aggregating", type: BOOLEAN },
+  { name: "isBuiltIn", type: BOOLEAN, onDemand: true },
+];
 
 /** `all`: asked when a statement is bound, because features register theirs. */
 export function serverProcedures(all: () => readonly Procedure[]): readonly Procedure[] {
@@ -80,8 +85,11 @@ export function serverProcedures(all: () => readonly Procedure[]): readonly Proc
       rows: (_args, statement) => {
         const rows = cypherFunctionList().map(({ name, aggregating, counts }) => [
           textConst(name),
+          textConst(describedFunction(name).category),
+          textConst(describedFunction(name).description),
           textConst(counts.map((count) => `${name}(${argumentNames(count)})`).join(", ")),
           variant(aggregating),
+          variant(!name.startsWith("apoc.")),
         ]);
         return rowsOf(FUNCTION_FIELDS, rows, statement);
       },

@@ -6,12 +6,10 @@ import type {
   CallTransactions,
   Clause,
   Expr,
-  IndexAccess,
   MatchClause,
   ProjectionClause,
   ProjectionItem,
   Query,
-  SetClause,
   SingleQuery,
   SortItem,
   SubqueryCallClause,
@@ -23,7 +21,9 @@ import type {
 import { EVERYTHING } from "./composed-queries.js";
 import { POSTFIX } from "./expressions.js";
 import { importedByWith } from "./imported-by-with.js";
+import { hintOfShow } from "./show-hints.js";
 import { WritingParser } from "./writing-clauses.js";
+import { writingClauses } from "./writing-procedures.js";
 import { wrongInMatch } from "./written-patterns.js";
 
 const CLAUSE_WORDS =
@@ -33,37 +33,12 @@ const SQL_WORDS: ReadonlySet<string> = new Set(
   "SELECT INSERT UPDATE ALTER DROP VALUES EXPLAIN TRUNCATE DESCRIBE GRANT".split(" "),
 );
 
-const SETS_VECTOR = /^db\.create\.set(?:Node|Relationship)VectorProperty$/i;
-
 /** What may come behind a query, beside the end. */
 const FOLLOWING: ReadonlySet<string> = new Set(["UNION", "WHEN", "ELSE"]);
 
 /** Clauses that read; after one that writes they need a WITH between. */
 const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call", "subquery-call"]);
 const WRITING: ReadonlySet<Clause["kind"]> = new Set(["create", "merge", "set", "remove", "delete", "foreach"]);
-
-/** What SHOW lists in SQL alone. */
-const SHOWN_BY_SQL: ReadonlySet<string> = new Set(
-  "TABLES DATABASES SCHEMAS MODELS COLUMNS AGENTS BACKUPS EXPERIMENTS".split(" "),
-);
-/** What of a graph SHOW does not list, and where it is. */
-const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
-  GRAPHS: "GET /v1/graph/graphs lists the graphs.",
-  LABELS: "CALL db.labels() lists the labels.",
-  NODES: "MATCH (n) RETURN n LIMIT 10 shows nodes. CALL db.labels() lists their labels.",
-  RELATIONSHIPS: "CALL db.relationshipTypes() lists the types of relationships.",
-  RELATIONSHIP: "CALL db.relationshipTypes() lists the types of relationships.",
-  PROPERTY: "CALL db.propertyKeys() lists the names of properties.",
-  PROPERTIES: "CALL db.propertyKeys() lists the names of properties.",
-};
-
-function hintOfShow(listed: string): string {
-  if (SHOWN_BY_SQL.has(listed)) return `SHOW ${listed} is SQL. Send it to POST /v1/query/execute.`;
-  return (
-    SHOWN_ELSEWHERE[listed] ??
-    "In Cypher, SHOW lists INDEXES, CONSTRAINTS, PROCEDURES, FUNCTIONS, SETTINGS and TRANSACTIONS. POST /v1/query/execute takes SQL, which lists TABLES, DATABASES and MODELS."
-  );
-}
 
 export abstract class QueryParser extends WritingParser {
   /** The token with which the statement begins, behind a prefix. */
@@ -154,17 +129,19 @@ export abstract class QueryParser extends WritingParser {
     const position = this.position();
     this.used(false);
     const clauses: Clause[] = [];
+    let wasCall = false;
     for (;;) {
       const clause = this.clause();
       if (clause === null) break;
       this.checkPatternsPlaced();
       const last = clauses.at(-1);
       if (last !== undefined && WRITING.has(last.kind) && READING.has(clause.kind)) {
-        const names = `${last.kind.toUpperCase()} and ${clause.kind.toUpperCase()}`;
-        throw this.error(clause.position, "InvalidClauseComposition", `WITH is required between ${names}`);
+        if (!wasCall) throw this.withoutWith(last, clause);
+        clauses.push({ ...EVERYTHING, kind: "with", position: clause.position });
       }
-      clauses.push(clause);
-      if (clause.kind === "return") break;
+      wasCall = clause.kind === "call";
+      clauses.push(...(clause.kind === "call" ? writingClauses(clause, this.refuseCall) : [clause]));
+      if (clauses.at(-1)!.kind === "return") break;
     }
     const last = clauses.at(-1);
     if (last?.kind !== "return" && this.acceptKeyword("FINISH")) return { clauses, finish: true, position };
@@ -189,6 +166,15 @@ export abstract class QueryParser extends WritingParser {
     const near = nearestName(word, CLAUSE_WORDS);
     return near === null || near === word.toUpperCase() ? null : `Did you mean ${near}?`;
   }
+
+  private withoutWith(last: Clause, { kind, position }: Clause): Error {
+    const names = `${last.kind.toUpperCase()} and ${kind.toUpperCase()}`;
+    return this.error(position, "InvalidClauseComposition", `WITH is required between ${names}`);
+  }
+
+  private readonly refuseCall = (position: number, message: string): never => {
+    throw this.error(position, "UnexpectedSyntax", message);
+  };
 
   /** null: none begins here. */
   private clause(): Clause | null {
@@ -310,15 +296,11 @@ export abstract class QueryParser extends WritingParser {
     return { kind: "unwind", list, variable: this.variable(), position };
   }
 
-  private callClause(optional: boolean, position: number): SubqueryCallClause | CallClause | SetClause {
+  private callClause(optional: boolean, position: number): SubqueryCallClause | CallClause {
     const next = this.kinds[this.at + 1];
-    if (next === "{" || next === "(") return this.subqueryCall(optional, position);
-    const call = this.procedureCall(optional, position);
-    const [target, index, value] = call.args ?? [];
-    if (!SETS_VECTOR.test(call.procedure) || value === undefined || call.yields !== null) return call;
-    // What the procedure does is what SET does.
-    const property: IndexAccess = { kind: "index", target: target!, index: index!, position };
-    return { kind: "set", items: [{ kind: "set-property", target: property, value, position }], position };
+    return next === "{" || next === "("
+      ? this.subqueryCall(optional, position)
+      : this.procedureCall(optional, position);
   }
 
   private subqueryCall(optional: boolean, position: number): SubqueryCallClause {

@@ -60,6 +60,8 @@ export const GRAPH_FUNCTIONS: readonly ScalarFunction[] = [
   cypherFn("labels", 1, labels),
   cypherFn("keys", 1, (value) => [...propertiesOf("keys()", value).keys()]),
   cypherFn("properties", 1, (value) => propertiesOf("properties()", value)),
+  cypherFn("apoc.any.properties", 1, (value) => propertiesOf("apoc.any.properties()", value)),
+  cypherFn("apoc.any.property", 2, (value, key) => propertiesOf("apoc.any.property()", value).get(key) ?? null),
   end("startNode", "src"),
   end("endNode", "dst"),
   cypherFn("nodes", 1, (path) => pathOf("nodes()", path).nodes),
