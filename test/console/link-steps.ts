@@ -56,6 +56,12 @@ export async function linkSteps({ step, page, server, violations }: Tools): Prom
     const dialog = page.getByRole("dialog");
     await dialog.getByText("guessed types").waitFor();
     await dialog.getByLabel("If a key exists already").selectOption("ignore");
+    // What stands there for a moment only is seen, too.
+    await page.evaluate(`(() => {
+      globalThis.told = new Set();
+      const look = () => told.add(document.querySelector("dialog [role=status]")?.textContent);
+      new MutationObserver(look).observe(document.querySelector("dialog"), { childList: true, subtree: true, characterData: true });
+    })()`);
     const ended = page.waitForEvent("requestfailed");
     await dialog.getByRole("button", { name: "Import", exact: true }).click();
     await dialog
@@ -63,6 +69,7 @@ export async function linkSteps({ step, page, server, violations }: Tools): Prom
       .getByText(/^[1-9][\d,]* rows$/)
       .waitFor();
     t.ok(Number(await dialog.getByRole("progressbar", { name: "Imported" }).getAttribute("value")) > 0);
+    t.ok(await page.evaluate("told.has('998 KB of 998 KB sent')"), "how much of the file is on its way");
     await dialog.getByRole("button", { name: "Cancel" }).click();
     t.match((await ended).url(), "/v1/data/import/csv");
     await page.getByText("The import is stopped.").waitFor();

@@ -5,7 +5,7 @@ import { loadCatalog } from "../../lib/catalog.js";
 import { isAbort } from "../../lib/errors.js";
 import { bytesText, countText, plural } from "../../lib/format.js";
 import { goTo } from "../../lib/router.js";
-import { client } from "../../lib/session.js";
+import { uploadingClient } from "../../lib/session.js";
 import { DataGrid } from "../../ui/data-grid.js";
 import { ActionDialog } from "../../ui/dialog.js";
 import { Select, Switch, TextField } from "../../ui/field.js";
@@ -20,6 +20,8 @@ interface ImportDialogProps {
 }
 
 interface Progress {
+  /** Bytes that are on their way, before the server says how far it is. */
+  readonly sent?: number;
   readonly rows?: number;
   readonly bytes?: number;
   readonly error?: { readonly code: string; readonly message: string };
@@ -48,8 +50,9 @@ async function importFile(
   told: (progress: Progress) => void,
   signal: AbortSignal,
 ): Promise<Progress> {
+  const sender = uploadingClient((sent) => told({ sent }));
   const { path, type } = formatOf(file.name)!;
-  const response = await client().fetch("POST", `/v1/data/import/${path}`, {
+  const response = await sender.fetch("POST", `/v1/data/import/${path}`, {
     ...{ query, content: file, contentType: type, accept: "application/x-ndjson", signal },
   });
   let last: Progress = {};
@@ -147,8 +150,10 @@ export function ImportDialog({ file: dropped, onClose, onDone }: ImportDialogPro
       )}
       {progress !== null && (
         <div role="status" class="row">
-          <progress max={file?.size ?? 1} value={progress.bytes} aria-label="Imported" />
-          {progress.rows !== undefined && `${countText(progress.rows)} rows`}
+          <progress max={file?.size ?? 1} value={progress.bytes ?? progress.sent} aria-label="Imported" />
+          {progress.rows !== undefined
+            ? `${countText(progress.rows)} rows`
+            : progress.sent !== undefined && `${bytesText(progress.sent)} of ${bytesText(file!.size)} sent`}
         </div>
       )}
     </ActionDialog>
