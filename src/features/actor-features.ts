@@ -124,7 +124,7 @@ class FeaturesOfActor implements ActorFeatures {
     // An endpoint without a handler does not compile.
     const ofTenants: AllHandlers<TenantEndpointName> = {
       ...HANDLERS,
-      ...backupHandlers(this.backups, this.backupFolder),
+      ...backupHandlers(this.backups, this.backupFolder, this.restores),
     };
     return { ...ofTenants, ...this.directory?.handlers() };
   }

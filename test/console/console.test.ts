@@ -354,6 +354,11 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     })`;
     await page.evaluate(drawn);
     watch.forget(/readback/);
+    const lone = "UNWIND range(1, 7) AS i CREATE (:Lone {i: i})";
+    await server.expect(200, "POST", "/v1/graph/match", { cypher: lone, graph: "dots" });
+    await page.getByLabel("Condition over n").fill("n.i < 0 OR n.i = 7");
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.getByText("1,601 nodes, 800 relationships").waitFor();
     t.pass();
   });
 

@@ -46,6 +46,37 @@ export async function linkSteps({ step, page, server, violations }: Tools): Prom
     t.same(await server.rows("SELECT name, big FROM towns WHERE id = 1"), [["city 1", 1000000007000]]);
   });
 
+  await step("an import says how far it is, and one that is cancelled ends", async (t) => {
+    await openPage(page, "#/data");
+    await page.locator("a.side-entry", { hasText: "city" }).waitFor();
+    // With a rule for conflicts rows go one by one, so that there is time to look.
+    const lines = Array.from({ length: 60_000 }, (_, i) => `${i},name ${i}\n`);
+    await server.rows("CREATE TABLE slow (id integer PRIMARY KEY, name text)");
+    await drop("slow.csv", Buffer.from(`id,name\n${lines.join("")}`));
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("guessed types").waitFor();
+    await dialog.getByLabel("If a key exists already").selectOption("ignore");
+    // What stands there for a moment only is seen, too.
+    await page.evaluate(`(() => {
+      globalThis.told = new Set();
+      const look = () => told.add(document.querySelector("dialog [role=status]")?.textContent);
+      new MutationObserver(look).observe(document.querySelector("dialog"), { childList: true, subtree: true, characterData: true });
+    })()`);
+    const ended = page.waitForEvent("requestfailed");
+    await dialog.getByRole("button", { name: "Import", exact: true }).click();
+    await dialog
+      .getByRole("status")
+      .getByText(/^[1-9][\d,]* rows$/)
+      .waitFor();
+    t.ok(Number(await dialog.getByRole("progressbar", { name: "Imported" }).getAttribute("value")) > 0);
+    t.ok(await page.evaluate("told.has('998 KB of 998 KB sent')"), "how much of the file is on its way");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    t.match((await ended).url(), "/v1/data/import/csv");
+    await page.getByText("The import is stopped.").waitFor();
+    t.match(page.url(), /#\/data$/, "the page stays");
+    t.same(await server.rows("SELECT count(*) FROM slow"), [[0]]);
+  });
+
   await step("a chart is split by a column, and the address shows it again", async (t) => {
     await openPage(page, "#/query");
     await runText(page, "SELECT id, country, people FROM city ORDER BY id");

@@ -27,12 +27,19 @@ export async function outageSteps(tools: Tools): Promise<void> {
     await page.unroute("**/v1/branches?*");
     await page.getByRole("button", { name: "Branch", exact: true }).waitFor();
     await page.getByRole("button", { name: "Try again" }).waitFor({ state: "detached" });
-    await page.route("**/v1/backups", away);
+    // Somebody else begins a restore while the page is open.
+    await openPage(page, "#/operate/backups");
+    await page.locator(".badge", { hasText: "completed" }).waitFor();
     await page.route("**/admin/tenants/system/restore", (route) =>
       route.fulfill({ json: { data: RESTORED, meta: {} } }),
     );
-    await openPage(page, "#/operate/backups");
+    await page.route("**/v1/backups", (route) =>
+      route.fulfill({ json: { data: { backups: [], total: 0, restoring: true }, meta: {} } }),
+    );
     await page.getByRole("region", { name: "The newest restore" }).getByText("restoring").waitFor();
+    await page.unroute("**/v1/backups");
+    await page.route("**/v1/backups", away);
+    await page.getByRole("alert").getByText("The tenant is being restored.").waitFor();
     await page.unroute("**/v1/backups");
     await page.locator(".badge", { hasText: "completed" }).waitFor();
     await page.unroute("**/admin/tenants/system/restore");

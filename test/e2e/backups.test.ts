@@ -383,3 +383,20 @@ t.test("a backup that a crash cut short is told as failed, and goes when it is d
   t.same(await left(), []);
   t.notOk(existsSync(join(server.directory, "backups", "acme", second)));
 });
+
+t.test("the list of backups says that the tenant is being restored while the backup is still read", async (t) => {
+  const whole = await backUp();
+  const isRestoring = async (): Promise<boolean> =>
+    (await server.call("GET", "/v1/backups", undefined, as)).body.data?.restoring;
+  t.equal(await isRestoring(), false);
+  // A quick machine may have read it before the first question.
+  for (let seen = false; !seen; ) {
+    let isOver = false;
+    const work = restored("acme", { backup: whole.id, replace: true }).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) seen = (await isRestoring()) === true || seen;
+    t.match(await work, { state: "completed" });
+  }
+  t.equal(await isRestoring(), false);
+});

@@ -1948,7 +1948,9 @@ readonly page_size?: string | number | boolean | undefined; }; }; readonly answe
 /** RFC 3339, UTC. */
 readonly started_at: string; readonly finished_at: string | null; readonly holds_until: string | null; readonly digest: string | null; readonly schedule: string | null; readonly verified_at: string | null; 
 /** It was made for another tenant, or in another installation. */
-readonly imported: boolean; readonly note: string | null; readonly error: { readonly code: string; readonly message: string; } | null; })[]; readonly total: number; } };
+readonly imported: boolean; readonly note: string | null; readonly error: { readonly code: string; readonly message: string; } | null; })[]; readonly total: number; 
+/** The tenant is being restored. It soon does not answer until the end. */
+readonly restoring: boolean; } };
 /** One backup. */
 "GET /v1/backups/{id}": { readonly sent: { readonly params: { readonly id: string | number | boolean; }; }; readonly answer: { readonly id: string; readonly name: string | null; readonly status: "running" | "verifying" | "completed" | "failed"; readonly kind: "full" | "incremental"; readonly base: string | null; readonly encrypted: boolean; readonly entries: number; readonly bytes: number; 
 /** RFC 3339, UTC. */

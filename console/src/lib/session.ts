@@ -3,6 +3,7 @@ import { type Client, connect, signIn, TesseraError } from "../../../clients/typ
 import { isPassing } from "./errors.js";
 import { broughtSignIn, providerFailure } from "./provider-sign-in.js";
 import { createStore } from "./store.js";
+import { uploading } from "./upload.js";
 
 export interface User {
   readonly username: string;
@@ -70,6 +71,13 @@ function keepOthers(all: readonly OtherSignIn[], user: Pick<User, "username" | "
 /** The client of the signed-in user. Pages are only shown to them. */
 export function client(): Client {
   return signedIn().client;
+}
+
+/** The same, for one large body: tells how many bytes of it have been sent. */
+export function uploadingClient(sent: (bytes: number) => void): Client {
+  const { branch } = signedIn();
+  const { token } = JSON.parse(sessionStorage.getItem(KEY)!) as Credential;
+  return connected(token, branch, uploading(sent));
 }
 
 /** The same, always about the tenant itself: for what is about branches. */
@@ -197,9 +205,9 @@ async function open(credential: Credential): Promise<void> {
   session.set({ state: "in", user, client: shown, tenantClient: made, branch, isExpired: false });
 }
 
-function connected(token: string, branch?: string): Client {
-  const place = branch === undefined ? {} : { branch };
-  return connect({ url: URL_OF_SERVER, apiKey: token, attempts: 3, fetch: watchedFetch, ...place });
+function connected(token: string, branch: string | null = null, fetch = watchedFetch): Client {
+  const place = branch === null ? {} : { branch };
+  return connect({ url: URL_OF_SERVER, apiKey: token, attempts: 3, fetch, ...place });
 }
 
 const watchedFetch: typeof fetch = async (input, init) => {

@@ -12,21 +12,23 @@ import { STREAMED } from "../../session/answer.js";
 import { viewOf } from "./backup-view.js";
 import type { Backups } from "./backups.js";
 import { importBackup } from "./import-backup.js";
+import type { Restores } from "./restores.js";
 import { type RestoreContext, startRestore } from "./start-restore.js";
 
 /** RequestHead.media has the endpoint's own headers behind those. */
 const MEDIA_HEADERS = 3;
 
-export function backupHandlers(backups: Backups, folder: BackupFolder) {
+export function backupHandlers(backups: Backups, folder: BackupFolder, restores: Pick<Restores, "isRunning">) {
   return {
     "backups.create": async ({ partition, tenant, head }, { body }) => {
       const { incremental = false, passphrase = null, name = null } = body;
       return { plain: await backups.start(partition, head.tenantId, tenant.number, { incremental, passphrase, name }) };
     },
-    "backups.list": ({ head }, { query }) => {
+    "backups.list": ({ head, tenant }, { query }) => {
       const all = backups.list(head.tenantId);
       const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);
-      return { plain: { backups: all.slice(offset, offset + limit), total: all.length } };
+      const restoring = restores.isRunning(tenant.number);
+      return { plain: { backups: all.slice(offset, offset + limit), total: all.length, restoring } };
     },
     "backups.get": ({ head }, { params }) => ({ plain: backups.get(head.tenantId, params.id!) }),
     "backups.delete": async ({ head }, { params }) => {

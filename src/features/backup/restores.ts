@@ -80,6 +80,10 @@ export class Restores {
     return new DbError("partition_unavailable", message, { retry_after_seconds: 5 });
   }
 
+  isRunning(tenant: number): boolean {
+    return this.running.has(tenant);
+  }
+
   start(partition: Partition, order: RestoreOrder): void {
     const { tenant, restore } = order;
     const report = (

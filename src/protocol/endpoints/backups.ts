@@ -159,7 +159,11 @@ export const backupEndpoints = [
     home: "tenant",
     pages: { items: "backups", total: "total" },
     query: Strict(PageQuery),
-    response: Type.Object({ backups: Type.Array(Backup), total: Type.Integer() }),
+    response: Type.Object({
+      backups: Type.Array(Backup),
+      total: Type.Integer(),
+      restoring: Type.Boolean({ description: "The tenant is being restored. It soon does not answer until the end." }),
+    }),
   },
   {
     name: "backups.get",

@@ -1,10 +1,11 @@
 /** Imports a file into a table: what is in it, which types its columns get, and how far it is. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { linesOf } from "../../../../clients/typescript/src/index.js";
 import { loadCatalog } from "../../lib/catalog.js";
+import { isAbort } from "../../lib/errors.js";
 import { bytesText, countText, plural } from "../../lib/format.js";
 import { goTo } from "../../lib/router.js";
-import { client } from "../../lib/session.js";
+import { uploadingClient } from "../../lib/session.js";
 import { DataGrid } from "../../ui/data-grid.js";
 import { ActionDialog } from "../../ui/dialog.js";
 import { Select, Switch, TextField } from "../../ui/field.js";
@@ -19,6 +20,8 @@ interface ImportDialogProps {
 }
 
 interface Progress {
+  /** Bytes that are on their way, before the server says how far it is. */
+  readonly sent?: number;
   readonly rows?: number;
   readonly bytes?: number;
   readonly error?: { readonly code: string; readonly message: string };
@@ -34,10 +37,10 @@ const CONFLICTS: readonly (readonly [OnConflict, string])[] = [
   ["update", "Replace the stored row"],
 ];
 
-/** The result stands in an envelope, what comes before it does not. */
+/** A line of the answer: how far the import is, in the end its result, or an error. */
 function progressIn(line: string): Progress {
-  const said = JSON.parse(line) as Progress & { readonly data?: Progress };
-  return said.data ?? said;
+  const said = JSON.parse(line) as { readonly progress?: Progress; readonly data?: Progress } & Progress;
+  return said.progress ?? said.data ?? said;
 }
 
 /** The last thing that the server says. Its errors are thrown. */
@@ -45,10 +48,12 @@ async function importFile(
   file: File,
   query: Record<string, string>,
   told: (progress: Progress) => void,
+  signal: AbortSignal,
 ): Promise<Progress> {
+  const sender = uploadingClient((sent) => told({ sent }));
   const { path, type } = formatOf(file.name)!;
-  const response = await client().fetch("POST", `/v1/data/import/${path}`, {
-    ...{ query, content: file, contentType: type, accept: "application/x-ndjson" },
+  const response = await sender.fetch("POST", `/v1/data/import/${path}`, {
+    ...{ query, content: file, contentType: type, accept: "application/x-ndjson", signal },
   });
   let last: Progress = {};
   for await (const lines of linesOf(response)) {
@@ -67,6 +72,9 @@ export function ImportDialog({ file: dropped, onClose, onDone }: ImportDialogPro
   const [preview, setPreview] = useState<Preview | null>(null);
   const [progress, setProgress] = useState<Progress | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const stop = useRef<AbortController | null>(null);
+  // The server undoes an import that nobody waits for any more.
+  useEffect(() => () => stop.current?.abort(), []);
   useEffect(() => {
     if (file === null) return;
     setTable(tableNameOf(file.name));
@@ -77,15 +85,20 @@ export function ImportDialog({ file: dropped, onClose, onDone }: ImportDialogPro
   const run = async (): Promise<void> => {
     setError(null);
     setProgress({});
+    stop.current = new AbortController();
     try {
       const query = { table, create: String(canCreate), on_conflict: onConflict };
-      const { rows = 0 } = await importFile(file!, query, setProgress);
+      const { rows = 0 } = await importFile(file!, query, setProgress, stop.current.signal);
       tell(`${plural(rows, "row")} imported into ${table}.`);
       void loadCatalog();
       onDone();
       onClose();
       goTo(["data", "table", table]);
     } catch (failure) {
+      if (isAbort(failure)) {
+        tell("The import is stopped.");
+        return;
+      }
       setError(failure);
       setProgress(null);
     }
@@ -137,8 +150,10 @@ export function ImportDialog({ file: dropped, onClose, onDone }: ImportDialogPro
       )}
       {progress !== null && (
         <div role="status" class="row">
-          <progress max={file?.size ?? 1} value={progress.bytes} aria-label="Imported" />
-          {progress.rows !== undefined && `${countText(progress.rows)} rows`}
+          <progress max={file?.size ?? 1} value={progress.bytes ?? progress.sent} aria-label="Imported" />
+          {progress.rows !== undefined
+            ? `${countText(progress.rows)} rows`
+            : progress.sent !== undefined && `${bytesText(progress.sent)} of ${bytesText(file!.size)} sent`}
         </div>
       )}
     </ActionDialog>

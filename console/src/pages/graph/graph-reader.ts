@@ -41,7 +41,7 @@ export class GraphReader {
   /** Relationships of nodes with that label, and such nodes without any. */
   async beginning(label: string, condition: string, limit: number): Promise<readonly unknown[]> {
     const node = label === "" ? "n" : `n:${quotedLabel(label)}`;
-    const where = condition.trim() === "" ? "" : ` WHERE ${condition}`;
+    const where = condition.trim() === "" ? "" : ` WHERE (${condition})`;
     if (limit >= MANY) return this.many(node, where, limit);
     const [joined, nodes] = await Promise.all([
       this.match(`MATCH (${node})-[r]-(m)${where} RETURN n, r, m LIMIT $limit`, { limit }),
@@ -52,7 +52,14 @@ export class GraphReader {
 
   /** Each node comes once, and not with each of its relationships. */
   private async many(node: string, where: string, limit: number): Promise<readonly unknown[]> {
-    const edges = await this.match(`MATCH (${node})-[r]->()${where} RETURN r LIMIT $limit`, { limit });
+    // Of all nodes, each relationship has one that it leaves.
+    const isAll = node === "n" && where === "";
+    const edges = await this.match(
+      isAll
+        ? "MATCH ()-[r]->() RETURN r LIMIT $limit"
+        : `MATCH (${node})-[r]-()${where} RETURN DISTINCT r LIMIT $limit`,
+      { limit },
+    );
     const ids = new Set(
       (edges as readonly { readonly src: number; readonly dst: number }[]).flatMap(({ src, dst }) => [src, dst]),
     );
@@ -63,7 +70,16 @@ export class GraphReader {
     const nodes = await Promise.all(
       parts.map((some) => this.match("MATCH (n) WHERE id(n) IN $ids RETURN n", { ids: some })),
     );
-    return [...nodes.flat(), ...edges];
+    const lone = await this.lone(node, where, limit - edges.length);
+    return [...nodes.flat(), ...lone, ...edges];
+  }
+
+  /** Nodes without relationships. */
+  private async lone(node: string, where: string, limit: number): Promise<readonly unknown[]> {
+    if (limit <= 0) return [];
+    return this.match(`MATCH (${node})${where === "" ? " WHERE" : `${where} AND`} NOT (n)--() RETURN n LIMIT $limit`, {
+      limit,
+    });
   }
 
   neighbours(id: number): Promise<readonly unknown[]> {

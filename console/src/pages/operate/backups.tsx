@@ -38,6 +38,11 @@ interface RestoreState {
 const EVERY_MS = 2_000;
 const TONES = { running: "accent", verifying: "accent", completed: "good", failed: "bad" } as const;
 
+interface BackupList {
+  readonly backups: readonly BackupRow[];
+  readonly restoring: boolean;
+}
+
 /** The tenant whose restore this browser has begun or seen last. */
 const restored = keptStore<string | null>("restored", null);
 
@@ -48,7 +53,7 @@ interface Chosen {
 
 export function Backups({ tenant }: { readonly tenant: string }) {
   const [chosen, setChosen] = useState<Chosen | null>(null);
-  const { data, error, again, renew } = useGet<{ backups: readonly BackupRow[] }>("/v1/backups");
+  const { data, error, again, renew } = useGet<BackupList>("/v1/backups");
   const restorePath = `/admin/tenants/${encodeURIComponent(tenant)}/restore`;
   const isRestored = useStore(restored) === tenant;
   const restore = useLoad(
@@ -59,11 +64,11 @@ export function Backups({ tenant }: { readonly tenant: string }) {
     renew();
     if (isRestored) restore.renew();
   });
-  // A tenant does not answer while it is restored, whoever has begun that.
-  const isAway = isPassing(error);
+  // Whoever has begun the restore. The tenant says so while the backup is read, and then does not answer.
+  const isUnderWay = data?.restoring === true || isPassing(error);
   useEffect(() => {
-    if (isAway) restored.set(tenant);
-  }, [isAway, tenant]);
+    if (isUnderWay) restored.set(tenant);
+  }, [isUnderWay, tenant]);
   const call = (method: "POST" | "DELETE", path: string, done: string, body?: object): void => {
     void attempt(() => client().request(method, path, body === undefined ? {} : { body }), done).then(again);
   };
