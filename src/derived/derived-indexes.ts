@@ -9,7 +9,7 @@ import { SPACE, storageIdOf, tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import type { TenantKeys } from "../storage/tenant-keys.js";
 import { DerivedIndex, type IndexPlace, type IndexStore } from "./derived-index.js";
-import { foldWhileSaved, type HeldIndex, hasMore, isBehind, isOfKind, sleeps, usedLongestAgo } from "./held-index.js";
+import { foldWhileSaved, type HeldIndex, hasMore, heldFrom, isBehind, isOfKind, usedLongestAgo } from "./held-index.js";
 import type { IndexBody, IndexKind, IndexThreadsElsewhere } from "./index-body.js";
 import { writeIndexFile } from "./index-file.js";
 import { IndexFolder, type IndexName } from "./index-folder.js";
@@ -307,20 +307,7 @@ export class DerivedIndexes {
       this.wait(place, `it cannot be made now: ${String(error)}`);
       return null;
     }
-    let open = (): void => undefined;
-    const opened = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    const held: HeldIndex = {
-      ...{ index, opened, open },
-      bytes: 0,
-      lastUse: ++this.uses,
-      working: null,
-      away: null,
-      isBack: false,
-      staysHere: false,
-      wake: sleeps,
-    };
+    const held = heldFrom(index, ++this.uses);
     const { tenantNumber, storageId, indexId } = place;
     let indexes = this.tenants.get(tenantNumber);
     if (indexes === undefined) {
