@@ -13,10 +13,10 @@ import {
   foldWhileSaved,
   type HeldIndex,
   hasMore,
+  heldFrom,
   isBehind,
   isOfKind,
   isWorthSaving,
-  sleeps,
   tableName,
   turnsWith,
   usedLongestAgo,
@@ -314,20 +314,7 @@ export class DerivedIndexes {
       this.wait(place, `it cannot be made now: ${String(error)}`);
       return null;
     }
-    let open = (): void => undefined;
-    const opened = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    const held: HeldIndex = {
-      ...{ index, opened, open },
-      bytes: 0,
-      lastUse: ++this.uses,
-      working: null,
-      away: null,
-      isBack: false,
-      staysHere: false,
-      wake: sleeps,
-    };
+    const held = heldFrom(index, ++this.uses);
     const { tenantNumber, storageId, indexId } = place;
     let indexes = this.tenants.get(tenantNumber);
     if (indexes === undefined) {

@@ -52,13 +52,30 @@ export async function foldWhileSaved(held: HeldIndex, saving: Promise<void>, tur
   }
 }
 
-export function sleeps(): void {}
+function sleeps(): void {}
 
 export function isOfKind<Item, Body extends IndexBody<Item>>(
   index: DerivedIndex,
   kind: IndexKind<Item, Body>,
 ): index is DerivedIndex<Item, Body> {
   return index.kind.definition === kind.definition && kind.isBody(index.body);
+}
+
+/** An index that was just made, and that nobody works on. */
+export function heldFrom(index: DerivedIndex, lastUse: number): HeldIndex {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return {
+    ...{ index, opened, open, lastUse },
+    bytes: 0,
+    working: null,
+    away: null,
+    isBack: false,
+    staysHere: false,
+    wake: sleeps,
+  };
 }
 
 /** There is work for it although nobody does any. */

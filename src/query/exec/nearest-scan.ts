@@ -25,11 +25,11 @@ import type { Open, Operator, Pulled } from "./operator.js";
 import { compileScan } from "./scan.js";
 import {
   findSearchIndex,
+  LargeCommitWait,
   plainKindOf,
   vectorDimensions,
   vectorKindFor,
   whileOpening,
-  whileTaken,
 } from "./search-index-kind.js";
 import { compileSlotFilter, SlotFilter, type SlotFilterProgram } from "./slot-filter.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
@@ -114,8 +114,7 @@ class NearestScanOperator implements Operator {
   /** There were some once. */
   private isBeside = false;
   private folded: FoldedForSearch | null = null;
-  /** For a large commit. */
-  private hasWaited = false;
+  private readonly wait: LargeCommitWait;
   private kind: IndexKind<Float32Array, VectorBody> | null = null;
 
   constructor(
@@ -123,6 +122,7 @@ class NearestScanOperator implements Operator {
     private readonly context: ExecContext,
   ) {
     this.filter = program.filter && new SlotFilter(program.filter, context);
+    this.wait = new LargeCommitWait(context);
   }
 
   acceptChunks(): void {
@@ -140,11 +140,18 @@ class NearestScanOperator implements Operator {
 
   private begin(index: VectorIndex | null): Pulled {
     const query = index === null ? null : this.query();
-    const count = index === null ? 0 : this.wanted(index);
+    const count = index === null ? 0 : this.wanted();
     if (index === null || query === null || query.length !== this.program.dimensions || count === 0)
       return this.readTable();
+    if (count > COUNT_SHARE_MAX * index.count) return this.ofFew(index);
     const ready = this.ready(index, count);
     return ready === true ? this.finish(index, query, count) : ready.then(() => this.finish(index, query, count));
+  }
+
+  /** Reads the table, unless most of its rows are still to come into the index. */
+  private ofFew(index: VectorIndex): Pulled {
+    const isPart = vectorCorrections(index, this.program.layout, this.context) === null;
+    return isPart ? this.afterLargeCommit(index) : this.readTable();
   }
 
   private query(): Float32Array | null {
@@ -171,10 +178,10 @@ class NearestScanOperator implements Operator {
   }
 
   /** 0: too many for a search. */
-  private wanted(index: VectorIndex): number {
+  private wanted(): number {
     let count = 0;
     for (const each of this.program.counts) count += limitValue(each, this.context);
-    return count > COUNT_MAX || count > COUNT_SHARE_MAX * index.count ? 0 : count;
+    return count > COUNT_MAX ? 0 : count;
   }
 
   private readTable(): Pulled {
@@ -199,18 +206,17 @@ class NearestScanOperator implements Operator {
     const found = index.state === "ready" ? this.search(index, query, count) : null;
     if (found === "later") return this.goOn(index, query, count);
     this.endLong();
-    const taken = found === null && !this.hasWaited ? whileTaken(this.context, index) : null;
-    if (taken !== null) return this.afterwards(taken);
     this.found = found;
-    return found === null ? this.readTable() : this.openRows().next(found);
+    return found === null ? this.afterLargeCommit(index) : this.openRows().next(found);
   }
 
-  /** A transaction sees one large commit at most that the engine has not. */
-  private async afterwards(taken: Promise<void>): Promise<Batch | null> {
-    this.hasWaited = true;
-    await taken;
-    this.folded = null;
-    return this.begin(this.index());
+  /** Searches again, or reads the table where there is no such commit. */
+  private afterLargeCommit(index: VectorIndex): Pulled {
+    const again = () => {
+      this.folded = null;
+      return this.begin(this.index());
+    };
+    return this.wait.before(again, index) ?? this.readTable();
   }
 
   /** What the search is still to measure or to ask, and then the search again. */

@@ -114,12 +114,21 @@ export function whileOpening(context: ExecContext, index: SearchIndexDef): Promi
 }
 
 /**
- * Waits for the engine to take a large commit, whose rows the index has not yet: to read all of the table instead takes
- * longer. Null: there is none.
+ * A search's wait for the engine to take a large commit, whose rows the index has not yet: to read all of the table
+ * instead takes longer. It waits once: a transaction sees one such commit at most.
  */
-export function whileTaken(context: ExecContext, index: Pick<DerivedIndex, "whileTaken">): Promise<void> | null {
-  const taken = index.whileTaken();
-  return taken && unlessCancelled(taken, context.signal());
+export class LargeCommitWait {
+  private isOver = false;
+
+  constructor(private readonly context: ExecContext) {}
+
+  /** What `search` gives afterwards; null: there is nothing to wait for. */
+  before<T>(search: () => T, index: Pick<DerivedIndex, "whileTaken">): Promise<Awaited<T>> | null {
+    const taken = this.isOver ? null : index.whileTaken();
+    if (taken === null) return null;
+    this.isOver = true;
+    return unlessCancelled(taken, this.context.signal()).then(search) as Promise<Awaited<T>>;
+  }
 }
 
 async function unlessCancelled(opening: Promise<void>, signal: AbortSignal): Promise<void> {

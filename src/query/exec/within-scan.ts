@@ -16,7 +16,7 @@ import type { ExecContext } from "./context.js";
 import { compileNearestRows, type FoundRows, type NearestRows } from "./nearest-rows.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileScan } from "./scan.js";
-import { findSearchIndex, plainKindOf, vectorDimensions, whileOpening } from "./search-index-kind.js";
+import { findSearchIndex, LargeCommitWait, plainKindOf, vectorDimensions, whileOpening } from "./search-index-kind.js";
 import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
 import { FoldedForSearch, type VectorIndex, vectorCorrections } from "./vector-corrections.js";
@@ -59,11 +59,14 @@ class WithinScanOperator implements Operator {
   /** It measures in turns. */
   private long: LongSearch | null = null;
   private folded: FoldedForSearch | null = null;
+  private readonly wait: LargeCommitWait;
 
   constructor(
     private readonly program: WithinProgram,
     private readonly context: ExecContext,
-  ) {}
+  ) {
+    this.wait = new LargeCommitWait(context);
+  }
 
   next(): Pulled {
     const { program, context } = this;
@@ -117,8 +120,9 @@ class WithinScanOperator implements Operator {
     const found = index.state === "ready" ? this.search(index, query, radius) : null;
     if (found === "later") return this.goOn(index, query, radius);
     this.endLong();
+    if (found === "many") return this.read();
+    if (found === null) return this.wait.before(() => this.begin(this.index()), index) ?? this.read();
     this.found = found;
-    if (found === null) return this.read();
     this.rows = this.program.openRows(this.context);
     return this.rows.next(found);
   }
@@ -137,9 +141,10 @@ class WithinScanOperator implements Operator {
   }
 
   /**
-   * In one go: what it finds is of one state of the index. Null: too many rows. later: more is to be measured before.
+   * In one go: what it finds is of one state of the index. Null: the transaction sees too many other rows. many: too
+   * many are near. later: more is to be measured before.
    */
-  private search(index: VectorIndex, query: Float32Array, radius: number): FoundRows | null | "later" {
+  private search(index: VectorIndex, query: Float32Array, radius: number): FoundRows | null | "many" | "later" {
     const { program, context } = this;
     const corrections = vectorCorrections(index, program.layout, context);
     if (corrections === null) return null;
@@ -153,7 +158,7 @@ class WithinScanOperator implements Operator {
     const found = this.long.run(() => index.body.within(query, radius, FOUND_MAX));
     if (found === null) return "later";
     const { slots, distances } = found;
-    if (slots.length === FOUND_MAX) return null;
+    if (slots.length === FOUND_MAX) return "many";
     const suffixes: string[] = [];
     for (const slot of slots) if (!corrections.slots.has(slot)) suffixes.push(index.suffixAt(slot));
     return { suffixes, distances: [...distances], rest: [], corrected };
