@@ -24,6 +24,8 @@ export type Place =
 
 export class TenantPlaces {
   private readonly places = new Map<number, Place>();
+  /** Times that commits were undone. */
+  reloads = 0;
 
   constructor(
     private readonly shard: Shard,
@@ -82,6 +84,7 @@ export class TenantPlaces {
 
   /** Commits were undone: what is stored counts. */
   reload(): void {
+    this.reloads++;
     for (const [tenant, place] of this.places) if (place.kind !== "held") this.places.delete(tenant);
     this.load();
   }

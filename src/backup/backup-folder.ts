@@ -185,8 +185,9 @@ export class BackupFolder {
   }
 
   /** From now on they are another tenant's of that id: whole, and continued by no commit log. */
-  disown(tenant: string): void {
+  async disown(tenant: string, turn: () => Promise<void>): Promise<void> {
     for (const id of this.ids(tenant)) {
+      await turn();
       const manifest = this.readable(tenant, id);
       if (manifest !== null && manifest.imported !== true) this.save({ ...manifest, imported: true });
     }

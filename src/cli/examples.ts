@@ -21,6 +21,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "models delete": ["tessera models delete all-minilm-l6-v2"],
   "tenants list": ["tessera tenants list"],
   "tenants create": ["tessera tenants create acme --name 'Acme Ltd.'"],
+  "tenants delete": ["tessera tenants delete acme --confirm acme"],
   "tenants disable": ["tessera tenants disable acme"],
   "tenants enable": ["tessera tenants enable acme"],
   "users list": ["tessera users list --tenant acme"],

@@ -75,7 +75,7 @@ class FeaturesOfActor implements ActorFeatures {
       takeAnswers: (tenant) => host.takeAnswers(tenant),
       restoreAnswers: (answers) => host.restoreAnswers(answers),
       isRestoring: (tenant) => this.restores.isRunning(tenant),
-      forgetBackups: (tenantId) => this.backups.forget(tenantId),
+      forgetBackups: (tenantId, turn) => this.backups.forget(tenantId, turn),
     });
     const root = settings.config.backup.directory || join(settings.dataDirectory, "backups");
     this.backupFolder = new BackupFolder(root);

@@ -2,8 +2,11 @@
  * A tenant is deleted: whoever was at work in it is turned away, nothing of it is left in the engine and in files, not
  * even after kill -9 in the middle, and another tenant of the same name begins with nothing.
  */
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { FIRST_BRANCH } from "../../src/storage/ending-branches.js";
@@ -205,6 +208,36 @@ t.test("a tenant that is deleted", async (t) => {
   t.same(kindsOf("leaves"), ["full", "full"], "no backup of one tenant continues another tenant's");
   t.same(kindsOf("stays").sort(), ["full", "incremental"]);
   t.same(await server.rows("SELECT count(*) FROM long", [], other), [[100]], "another tenant has what it had");
+});
+
+t.test("a backup that is being uploaded while its tenant is deleted is no other tenant's", async (t) => {
+  const as = { token: await server.tenant("late", ["super_admin"]) };
+  await server.rows("CREATE TABLE secret (id int)", [], as);
+  const { id } = (await server.expect(202, "POST", "/v1/backups", {}, as)).body.data;
+  while ((await server.call("GET", `/v1/backups/${id}`, undefined, as)).body.data.status === "running") await sleep(20);
+  const archive = await fetch(`${server.url}/v1/backups/${id}/download`, {
+    headers: { authorization: `Bearer ${as.token}` },
+  });
+  const bytes = Buffer.from(await archive.arrayBuffer());
+  const backups = join(server.directory, "backups");
+  const upload = request(`${server.url}/admin/tenants/late/backups`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${server.token}`, "content-type": "application/octet-stream" },
+  });
+  const answered = once(upload, "response");
+  upload.write(bytes.subarray(0, bytes.length - 1));
+  while (!readdirSync(backups).includes("_incoming") || readdirSync(join(backups, "_incoming")).length === 0)
+    await sleep(5);
+  await remove(server, "late");
+  await removed(server, "late");
+  const next = { token: await server.tenant("late", ["super_admin"]) };
+  upload.end(bytes.subarray(bytes.length - 1));
+  const [response] = (await answered) as [IncomingMessage];
+  t.equal(response.statusCode, 404);
+  t.match(await text(response), /tenant_not_found/);
+  t.same((await server.expect(200, "GET", "/v1/backups", undefined, next)).body.data.backups, []);
+  t.notOk(readdirSync(backups).includes("late"), "nothing of it is on the disk");
+  t.same(readdirSync(join(backups, "_incoming")), []);
 });
 
 t.test("kill -9 at any moment of it", async (t) => {

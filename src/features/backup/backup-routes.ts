@@ -9,6 +9,7 @@ import { pageOf } from "../../bodies/paging.js";
 import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
 import { STREAMED } from "../../session/answer.js";
+import { tenantDeleted } from "../placement/shred-tenant.js";
 import { viewOf } from "./backup-view.js";
 import type { Backups } from "./backups.js";
 import { importBackup } from "./import-backup.js";
@@ -68,11 +69,14 @@ export function restoreHandlers(context: RestoreContext) {
     },
     "admin.tenants.backups.import": async (request, input) => {
       const tenantId = tenantOf(request, input);
-      directory.placeOf(tenantId);
+      const { number } = directory.placeOf(tenantId);
+      const requireTenant = (): void => {
+        if (directory.placeOf(tenantId).number !== number) throw tenantDeleted();
+      };
       const header = request.head.media[MEDIA_HEADERS] ?? "";
       const passphrase = header === "" ? null : decoded(header);
       const { yieldTurn } = request;
-      const options = { tenantId, passphrase, turn: yieldTurn };
+      const options = { tenantId, passphrase, turn: yieldTurn, requireTenant };
       return { plain: viewOf(await importBackup(folder, piecesOf(request.body!), options)) };
     },
   } satisfies Handlers;

@@ -303,7 +303,7 @@ export class Backups {
    * The tenant was deleted: its own backups go. Those of the installation stay, and no backup of another tenant of that
    * id continues them.
    */
-  async forget(tenantId: string): Promise<void> {
+  async forget(tenantId: string, turn: () => Promise<void>): Promise<void> {
     for (const store of ["tenant", "whole"] as const) {
       const name = nameOf(store, tenantId);
       const latest = this.latest.get(name);
@@ -313,7 +313,7 @@ export class Backups {
       this.latest.delete(name);
     }
     await this.host.folders.tenant.removeAll(tenantId);
-    this.host.folders.whole.disown(tenantId);
+    await this.host.folders.whole.disown(tenantId, turn);
   }
 
   /**

@@ -15,11 +15,16 @@ export interface ImportOptions {
   /** Null: what is encrypted is not looked into, its checksums are compared only. */
   readonly passphrase: string | null;
   readonly turn: () => Promise<void>;
+  /** Throws tenant_not_found when the tenant was deleted meanwhile. */
+  readonly requireTenant: () => void;
 }
 
-/** The newest of its backups. Throws backup_damaged, invalid_request for a wrong passphrase, conflict. */
+/**
+ * The newest of its backups. Throws backup_damaged, invalid_request for a wrong passphrase, conflict, and
+ * tenant_not_found.
+ */
 export async function importBackup(folder: BackupFolder, pieces: Pieces, options: ImportOptions): Promise<Manifest> {
-  const { tenantId, passphrase, turn } = options;
+  const { tenantId, passphrase, turn, requireTenant } = options;
   const unpacked = join(folder.incoming, randomUUID());
   try {
     const parts = await unpackArchive(pieces, unpacked);
@@ -29,7 +34,15 @@ export async function importBackup(folder: BackupFolder, pieces: Pieces, options
     if (wanted.length === 0) throw new DbError("conflict", `Tenant "${tenantId}" already has this backup.`);
     const verified = isReadable ? { verifiedAt: new Date().toISOString() } : {};
     for (const part of wanted) {
+      requireTenant();
       await placePart(unpacked, part, await folder.create(tenantId, part.id));
+      try {
+        requireTenant();
+      } catch (error) {
+        await folder.discard(tenantId, part.id);
+        throw error;
+      }
+      // In the same turn: a deletion that begins later finds it, and no other tenant of that id ever does.
       folder.save({ ...part, tenant: tenantId, ...verified });
     }
     return folder.get(tenantId, parts.at(-1)!.id);

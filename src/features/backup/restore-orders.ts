@@ -30,6 +30,8 @@ export interface RestorePlace {
 
 interface Entry {
   readonly restore: string;
+  /** The tenant whose backups are read. */
+  readonly from: string;
   view: RestoreView;
   readonly heard: (view: RestoreView) => void;
 }
@@ -50,7 +52,7 @@ export class RestoreOrders {
     order: Omit<RestoreOrder, "tenant" | "restore">,
     heard: (view: RestoreView) => void = () => undefined,
   ): RestoreView {
-    const { restore, view } = this.begin(place, order.backup, heard);
+    const { restore, view } = this.begin(place, order.from, order.backup, heard);
     this.say({ kind: "restore", partition: place.partition, order: { tenant: place.number, restore, ...order } });
     return view;
   }
@@ -63,7 +65,7 @@ export class RestoreOrders {
     find: () => Promise<string>,
   ): RestoreView {
     const { number: tenant, partition } = place;
-    const { restore, view } = this.begin(place, wanted ?? "", () => undefined);
+    const { restore, view } = this.begin(place, order.from, wanted ?? "", () => undefined);
     find().then(
       (backup) => {
         const entry = this.newest.get(tenant)!;
@@ -76,13 +78,13 @@ export class RestoreOrders {
     return view;
   }
 
-  private begin({ tenantId, number }: RestorePlace, backup: string, heard: Entry["heard"]): Entry {
+  private begin({ tenantId, number }: RestorePlace, from: string, backup: string, heard: Entry["heard"]): Entry {
     this.requireAtRest(tenantId, number);
     const view: RestoreView = {
       ...{ tenant: tenantId, backup, state: "checking", entries: 0, verified: null },
       ...{ started_at: new Date().toISOString(), finished_at: null, error: null },
     };
-    const entry = { restore: randomUUID(), view, heard };
+    const entry = { restore: randomUUID(), from, view, heard };
     this.newest.delete(number);
     this.newest.set(number, entry);
     if (this.newest.size > REMEMBERED_MAX) this.newest.delete(this.newest.keys().next().value!);
@@ -94,6 +96,16 @@ export class RestoreOrders {
     const newest = this.newest.get(tenant);
     if (newest === undefined || newest.view.finished_at !== null) return;
     throw new DbError("conflict", `Tenant "${tenantId}" is already being restored.`);
+  }
+
+  /** Throws conflict while a tenant is being restored from backups of this one. */
+  requireUnread(tenantId: string): void {
+    const reader = [...this.newest.values()].find(({ from, view }) => from === tenantId && view.finished_at === null);
+    if (reader === undefined) return;
+    const { tenant } = reader.view;
+    throw new DbError("conflict", `Tenant "${tenant}" is being restored from a backup of "${tenantId}".`, {
+      hint: `GET /admin/tenants/${tenant}/restore tells how far it is.`,
+    });
   }
 
   /** The tenant is deleted. */
@@ -123,7 +135,7 @@ export class RestoreOrders {
   private remember({ tenant, restore, state, entries, verified, error }: RestoreReport, backup: string): void {
     const finished_at = new Date().toISOString();
     const view = { tenant: "", backup, state, entries, verified, started_at: finished_at, finished_at, error };
-    this.newest.set(tenant, { restore, view, heard: () => undefined });
+    this.newest.set(tenant, { restore, from: "", view, heard: () => undefined });
   }
 
   /** An actor's thread ended; its partitions are those that `isOf` names. */

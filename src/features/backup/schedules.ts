@@ -68,9 +68,11 @@ export class Schedules {
     if (this.all.size > 0) await this.loadCron();
   }
 
-  /** `tenantId` null: of the whole installation. Throws invalid_request, rate_limited. */
+  /** `tenantId` null: of the whole installation. Throws invalid_request, conflict, tenant_not_found. */
   async create(tenantId: string | null, wish: ScheduleWish): Promise<ScheduleRecord> {
     const nextRun = await this.loadCron();
+    // It may have been deleted meanwhile.
+    if (tenantId !== null) this.host.directory.placeOf(tenantId);
     const { cron, timezone, fullEvery, keep, keepDays, passphrase, enabled } = wish;
     const now = this.host.now();
     const nextAt = nextRun(cron, timezone, now);

@@ -138,6 +138,7 @@ export class DirectoryServices {
   private requireAtRest(tenantId: string, number: number): void {
     this.moves.requireAtRest(tenantId, number);
     this.restoreOrders.requireAtRest(tenantId, number);
+    this.restoreOrders.requireUnread(tenantId);
     const { backups, restores } = this.installation;
     if (!backups.isRunning && !restores.isRunning) return;
     throw new DbError("conflict", "The installation is being backed up or restored. Delete the tenant after that.");

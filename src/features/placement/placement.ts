@@ -9,7 +9,6 @@
 
 import type { HeldRequest } from "../../actor/actor-features.js";
 import type { Partition } from "../../actor/partition.js";
-import type { Scheduler } from "../../actor/scheduler.js";
 import type { Place } from "../../actor/tenant-places.js";
 
 import { decodeEntries } from "../../backup/entries-buffer.js";
@@ -22,8 +21,8 @@ import { FEED } from "../feed/feed.js";
 import { replaceJobs } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
 import { removeTenant } from "./remove-tenant.js";
-import { shredTenant, tenantDeleted } from "./shred-tenant.js";
-import { type ExportHost, TenantExport } from "./tenant-export.js";
+import { type ShredHost, shredTenant, tenantDeleted } from "./shred-tenant.js";
+import { TenantExport } from "./tenant-export.js";
 import { writeEntries } from "./write-entries.js";
 
 /** How long requests wait for a decision before clients are asked to retry. */
@@ -35,14 +34,11 @@ type MessageOf<K extends PlacementMessage["do"]> = Extract<PlacementMessage, { d
 type Deleted = Extract<Place, { kind: "deleted" }>;
 type Unaddressed<T> = T extends unknown ? Omit<T, "tenant" | "move"> : never;
 
-export interface PlacementHost extends ExportHost {
-  readonly scheduler: Pick<Scheduler, "yieldTurn">;
+export interface PlacementHost extends ShredHost {
   readonly partitions: ReadonlyMap<number, Partition>;
   restoreAnswers(answers: TenantMemory["answers"]): void;
   /** The tenant's content is being replaced. */
   isRestoring(tenant: number): boolean;
-  /** A deleted tenant's own backups go. */
-  forgetBackups(tenantId: string): Promise<void>;
   say(message: FromActor, transfer?: readonly ArrayBuffer[]): void;
   log(level: "error" | "warn" | "info", message: string, fields: object): void;
   /** Milliseconds; absent: those of the process. */
@@ -373,11 +369,10 @@ export class Placement {
   private shred(partition: Partition, tenant: number, deleted: Deleted): void {
     const passage = this.passageOf(partition, tenant);
     const before = passage.removal;
-    const isStopped = () => this.closing || partition.places.get(tenant)?.kind !== "deleted";
+    const isStopped = this.removalStops(partition, tenant, "deleted");
     const work = async () => {
       await before;
-      if (!(await shredTenant(partition, tenant, this.host, isStopped)) || isStopped()) return;
-      await this.host.forgetBackups(deleted.tenantId);
+      if (!(await shredTenant(partition, { tenant, ...deleted }, this.host, isStopped)) || isStopped()) return;
       partition.places.set(tenant, { ...deleted, clean: true });
       await partition.durable();
       this.report(tenant, deleted.move, deletedFrom(partition));
@@ -396,16 +391,22 @@ export class Placement {
   /** In the background; another start of the actor goes on where this one ends. */
   private remove(partition: Partition, tenant: number, sent: TenantExport | null): void {
     const heldMs = Math.round(performance.now() - (sent?.heldSince ?? performance.now()));
-    const isStopped = () => this.closing || partition.places.get(tenant)?.kind !== "gone";
+    const isStopped = this.removalStops(partition, tenant, "gone");
     const work = async () => {
-      if (!(await removeTenant(partition, tenant, this.host.scheduler, isStopped))) return;
-      const place = partition.places.get(tenant);
-      if (place?.kind !== "gone") return;
+      if (!(await removeTenant(partition, tenant, this.host.scheduler, isStopped)) || isStopped()) return;
       await destroyKeys(partition.shard, tenant);
+      const place = partition.places.get(tenant);
+      if (isStopped() || place?.kind !== "gone") return;
       partition.places.set(tenant, { ...place, clean: true });
       if (sent !== null) this.report(tenant, sent.move, { did: "removed", heldMs });
     };
     this.removing(partition, tenant, work(), "a tenant that left cannot be removed");
+  }
+
+  /** Also where commits were undone: what was removed may be there again. */
+  private removalStops({ places }: Partition, tenant: number, kind: Place["kind"]): () => boolean {
+    const { reloads } = places;
+    return () => this.closing || places.reloads !== reloads || places.get(tenant)?.kind !== kind;
   }
 
   private removing(partition: Partition, tenant: number, work: Promise<void>, failure: string): void {

@@ -1,23 +1,22 @@
 /**
  * Removes what a partition has of a tenant that was deleted: what is at work for it ends, then go its branches, its
- * past, its entries, files that were made of them, and last its data key. Each step may be done again, so that a crash
- * at any moment costs nothing but time. Called by placement.ts.
+ * past, its entries, files that were made of them, its data key, and last its own backups. Each step may be done again,
+ * so that a crash at any moment costs nothing but time. Called by placement.ts.
  */
 import type { Partition } from "../../actor/partition.js";
-import type { Scheduler } from "../../actor/scheduler.js";
 import { DbError } from "../../protocol/errors.js";
-import type { TenantMemory } from "../../protocol/placement.js";
 import { destroyKeys } from "../../storage/destroy-keys.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
 import { deleteHistory, historyOf } from "../../storage/history-records.js";
 import { endBranches } from "../branches/branch-life.js";
 import { JOBS } from "../jobs/jobs.js";
 import { removeTenant } from "./remove-tenant.js";
-import { type Silencer, silenceTenant } from "./silence-tenant.js";
+import { silenceTenant } from "./silence-tenant.js";
+import type { ExportHost } from "./tenant-export.js";
 
-export interface ShredHost extends Silencer {
-  readonly scheduler: Pick<Scheduler, "yieldTurn">;
-  takeAnswers(tenant: number): TenantMemory["answers"];
+export interface ShredHost extends ExportHost {
+  /** The tenant's own backups go. */
+  forgetBackups(tenantId: string, turn: () => Promise<void>): Promise<void>;
 }
 
 export function tenantDeleted(): DbError {
@@ -27,7 +26,7 @@ export function tenantDeleted(): DbError {
 /** Answers whether nothing is left; false when it was stopped before. */
 export async function shredTenant(
   partition: Partition,
-  tenant: number,
+  { tenant, tenantId }: { readonly tenant: number; readonly tenantId: string },
   host: ShredHost,
   isStopped: () => boolean,
 ): Promise<boolean> {
@@ -45,12 +44,15 @@ export async function shredTenant(
   await silenceTenant(partition, tenant, host, reasons);
   host.takeAnswers(tenant);
   queue.left(tenant);
+  // A fork may be committed that the engine does not know yet.
+  await engineHasAll(partition.shard, turn);
   await endBranches(partition, tenant, () => true, turn);
   await forgetAllPast(partition, tenant, turn);
   if (!(await removeTenant(partition, tenant, host.scheduler, isStopped))) return false;
   partition.forget(tenant);
   await Promise.all([partition.derived.removeFiles(tenant), partition.columns?.removeFiles(tenant)]);
   await destroyKeys(partition.shard, tenant);
+  await host.forgetBackups(tenantId, turn);
   return true;
 }
 

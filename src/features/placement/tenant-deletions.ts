@@ -85,7 +85,7 @@ export class TenantDeletions {
     if (this.deletions.size > REMEMBERED_MAX) this.forgetOldest();
     await this.removeAccounts(deletion);
     void this.tell(deletion);
-    return viewOf(deletion.record);
+    return this.get(tenantId);
   }
 
   /** The newest of that id. Throws not_found. */
@@ -129,14 +129,22 @@ export class TenantDeletions {
     }
   }
 
+  /** Ends early where commits were undone: the next sweep goes on, if there is still something to go on with. */
   private async removeAccounts(deletion: Deletion): Promise<void> {
-    const { directory, turn, forget } = this.options;
+    const { directory, turn, durable, forget } = this.options;
     const { tenantId, tenant, accountsGone } = deletion.record;
     if (accountsGone) return;
+    const isCurrent = (): boolean => this.deletions.get(tenant) === deletion;
     deletion.isAtWork = true;
     try {
+      // Where the disk refuses that it was begun, the tenant keeps all that it has.
+      await durable();
+      if (!isCurrent()) return;
       const moved = forget(tenantId, tenant);
-      while (directory.removeSomeAccounts(tenantId)) await turn();
+      while (directory.removeSomeAccounts(tenantId)) {
+        await turn();
+        if (!isCurrent()) return;
+      }
       const left = [...new Set([...deletion.record.left, ...moved])];
       deletion.record = directory.forgetTenant({ ...deletion.record, left });
     } finally {
@@ -146,6 +154,7 @@ export class TenantDeletions {
 
   /** Not before what the directory has forgotten is on disk, and it is sure that this is still the directory. */
   private async tell(deletion: Deletion): Promise<void> {
+    if (!deletion.record.accountsGone) return;
     deletion.saidAt = this.options.now();
     try {
       await this.options.durable();
