@@ -89,6 +89,10 @@ export const CLIENTS: readonly Client[] = [
   node("objection"),
   node("slonik"),
   node("pg-copy-streams"),
+  node("prisma", { seconds: 120 }),
+  node("langchain"),
+  node("llamaindex"),
+  node("better-auth"),
   node("pgbouncer", { needs: ["pgbouncer", "psql"], debian: ["pgbouncer", "postgresql-client"] }),
   node("adminer", {
     needs: ["php", "/usr/share/adminer/adminer.php", "/usr/share/doc/php-pgsql", "chromium"],

@@ -28,6 +28,23 @@ async function connect(user = "admin", password = server.password): Promise<pg.C
 
 const codeOf = (error: unknown): string => (error as { code: string }).code;
 
+t.test("columns of RETURNING tell their column of the table, as those of SELECT do", async (t) => {
+  const client = await connect();
+  await client.query("CREATE TABLE told (a int, id serial PRIMARY KEY, gone text); ALTER TABLE told DROP COLUMN a");
+  const origins = async (sql: string) =>
+    (await client.query(sql)).fields.map(({ tableID, columnID }) => [tableID, columnID]);
+  const selected = await origins("SELECT id, gone, id + 1 FROM told");
+  t.match(selected, [[/[1-9]/], [/[1-9]/], [0, 0]]);
+  for (const sql of [
+    "INSERT INTO told (gone) VALUES ('x') RETURNING id, gone, id + 1",
+    "INSERT INTO told AS t VALUES (1, 'y') ON CONFLICT (id) DO UPDATE SET gone = 'y' RETURNING t.id, gone, id + 1",
+    "UPDATE told SET gone = 'z' RETURNING id, gone, id + 1",
+    "DELETE FROM told USING (VALUES (1)) AS other (n) WHERE id = n RETURNING id, gone, id + n",
+  ]) {
+    t.same(await origins(sql), selected, sql);
+  }
+});
+
 t.test("values come as they went", async (t) => {
   const client = await connect();
   const columns = [

@@ -102,7 +102,7 @@ function withCurrentRow(targets: readonly Target[], scope: Scope, binding: Bindi
 }
 
 /** Columns of tables that are in the result as they are. */
-function originsOf(targets: readonly Target[], { items }: Scope): NonNullable<Binding["origins"]> {
+export function originsOf(targets: readonly Target[], { items }: Scope): NonNullable<Binding["origins"]> {
   return targets.map(({ expr }) => {
     if (expr.kind !== "column") return null;
     for (const { table, columns } of items) {

@@ -16,7 +16,7 @@ import type { ExprNode, TargetNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
 import { contextOf } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
-import { bindTargets } from "./bind-select.js";
+import { bindTargets, originsOf } from "./bind-select.js";
 import { type Binding, mayBeNull } from "./binding.js";
 import { coerceAssignment, constant, resolveUnknown } from "./coerce.js";
 import { itemOf } from "./row-item.js";
@@ -158,7 +158,11 @@ export function bindReturning(
     expr: shown(resolveUnknown(target.expr, binding)),
   }));
   const exprs = targets.map((target) => target.expr);
-  const columns = targets.map(({ name, expr }) => binding.newColumn(name, expr.type, mayBeNull(expr, binding)));
+  const origins = originsOf(targets, scope);
+  const columns = targets.map(({ name, expr }, i) => {
+    const column = binding.newColumn(name, expr.type, mayBeNull(expr, binding));
+    return origins[i] === null ? column : { ...column, origin: origins[i]! };
+  });
   return { returning: { rowColumns, exprs }, columns };
 }
 
