@@ -283,7 +283,11 @@ export function query(random: Random): string {
 export function write(random: Random): string {
   const row = () => `(${random.below(40)}, ${random.below(20)}, ${COLUMNS.map((c) => value(random, c)).join()})`;
   const column = COLUMNS[random.below(COLUMNS.length)]!;
-  switch (random.below(6)) {
+  switch (random.below(8)) {
+    case 6:
+      return `UPDATE m SET ${column} = ${value(random, column)} WHERE a > ${random.below(20)} AND ${condition(random)}`;
+    case 7:
+      return `DELETE FROM m WHERE a > ${random.below(20)} AND b = ${random.below(20)} AND ${condition(random)}`;
     case 0:
       return `DELETE FROM m WHERE a = ${random.below(40)} AND b < ${random.below(20)}`;
     case 1:

@@ -13,9 +13,10 @@ import type { ExecContext } from "./context.js";
 import { type CoveredRows, compileCoveredRows } from "./covered-rows.js";
 import { suffixOf } from "./entry-value.js";
 import { compileKeyRanges, type KeyRanges, type KeyRangesProgram, keyRanges } from "./key-ranges.js";
+import { compileKeyedStretch } from "./keyed-scan.js";
 import { after, type Open, type Operator, type Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
-import { compileStretchScan, FIRST_BATCH_ROWS, type OpenStretch, type Stretch } from "./scan.js";
+import { compileStretchScan, FIRST_BATCH_ROWS, type Stretch } from "./scan.js";
 import { isSegmentable } from "./segments/column.js";
 import { SegmentBuilder } from "./segments/segment-builder.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
@@ -32,8 +33,8 @@ interface IndexScanProgram {
   readonly source: readonly number[];
   /** Segments can hold its rows. */
   readonly segmentable: boolean;
-  /** Reads such rows of a long range from segments; null when they are not segmentable. */
-  readonly openStretch: OpenStretch | null;
+  /** Reads a long range from segments; null when they cannot have what is read. Its scan is null where they lack it. */
+  readonly openStretch: ((context: ExecContext, stretch: Stretch) => Operator | null) | null;
   /** Its rows from the entries alone; null when they must be fetched. */
   readonly covered: CoveredRows | null;
 }
@@ -46,13 +47,11 @@ const LOOKUPS_COUNTED = 64;
 export function compileIndexScan(plan: IndexScanPlan): Open {
   const layout = layoutOf(plan.table);
   const keyLayout = keyLayoutOf(plan.table, plan.index);
-  const segmentable =
-    keyLayout === layout.primaryKey &&
-    !plan.reverse &&
-    plan.rowKey === null &&
-    plan.columns.every((column) => isSegmentable(column.type));
-  const { table, alias, source, columns, filter } = plan;
-  const rest: ScanPlan = { kind: "scan", table, alias, source, columns, filter, rowKey: null, reverse: false };
+  const { table, alias, source, columns, filter, rowKey } = plan;
+  const isInRowOrder = keyLayout === layout.primaryKey && !plan.reverse;
+  const segmentable = isInRowOrder && rowKey === null && columns.every((column) => isSegmentable(column.type));
+  const rest: ScanPlan = { kind: "scan", table, alias, source, columns, filter, rowKey, reverse: false };
+  const openKeyed = isInRowOrder && rowKey !== null ? compileKeyedStretch(rest) : null;
   const program: IndexScanProgram = {
     rows: compileRowDecoder(plan),
     ranges: compileKeyRanges(plan, keyLayout),
@@ -62,7 +61,7 @@ export function compileIndexScan(plan: IndexScanPlan): Open {
     source: plan.source,
     covered: compileCoveredRows(plan),
     segmentable,
-    openStretch: segmentable ? compileStretchScan(rest) : null,
+    openStretch: segmentable ? compileStretchScan(rest) : openKeyed,
   };
   return (context) => new IndexScanOperator(program, context);
 }
@@ -145,6 +144,7 @@ class IndexScanOperator implements Operator {
     const { context, program } = this;
     if (!hasWholeSegment(table, stretch)) return false;
     this.stretch = program.openStretch!(context, stretch);
+    if (this.stretch === null) return false;
     if (this.handsOutChunks) this.stretch.acceptChunks?.();
     this.cursor?.close();
     this.cursor = null;
@@ -156,7 +156,8 @@ class IndexScanOperator implements Operator {
     const { context, program } = this;
     const { layout, source } = program;
     const table = context.segments?.find(context.tenantNumber, layout, source) ?? null;
-    if (table === null || source.some((id) => table.holds(layout, id) !== "yes")) return;
+    if (table === null) return;
+    if (program.segmentable && source.some((id) => table.holds(layout, id) !== "yes")) return;
     this.beginStretch(table, { gte: Buffer.concat([after, Buffer.of(0)]), lt });
   }
 

@@ -15,7 +15,7 @@ import type { OutputColumn, ScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { type Open, type Operator, type Pulled, pull } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
-import { compileScan } from "./scan.js";
+import { compileScan, compileStretchScan, type OpenStretch, type Stretch } from "./scan.js";
 import { decoderOf, type KeyLayout, layoutOf, type TableLayout } from "./table-layout.js";
 
 interface KeyedScan {
@@ -31,37 +31,54 @@ interface KeyedScan {
 
 /** A scan beneath, the ids of the table's columns that it reads, and what is made of its rows. */
 interface Source extends KeyedScan {
-  readonly open: Open;
+  readonly open: OpenStretch;
   readonly ids: readonly number[];
 }
 
+/** What a plan's rows are read from. */
+interface Sources {
+  readonly whole: Source;
+  /** With the filter's columns only; null: there are none, or each row is to be asked about. */
+  readonly filtering: Source | null;
+}
+
 export function compileKeyedScan(plan: ScanPlan): Open {
+  const sources = compileSources(plan);
+  if (sources === null) return compileScan(plan);
+  const { whole } = sources;
+  return (context) =>
+    openHeld(sources, context, null) ??
+    // Segments of a table that is about to change would not be worth their making.
+    new KeyedScanOperator(whole, whole.open({ ...context, segments: null }, null), context);
+}
+
+/** The same for a long range of the primary key (index-scan.ts); the scan is null where segments lack columns. */
+export function compileKeyedStretch(
+  plan: ScanPlan,
+): ((context: ExecContext, stretch: Stretch) => Operator | null) | null {
+  const sources = compileSources(plan);
+  return sources === null ? null : (context, stretch) => openHeld(sources, context, stretch);
+}
+
+/** Null: keys are to be read. */
+function compileSources(plan: ScanPlan): Sources | null {
   const layout = layoutOf(plan.table);
   const { primaryKey } = layout;
   const { filter, rowKey } = plan;
-  if (primaryKey === null || rowKey === null || plan.reverse) return compileScan(plan);
+  if (primaryKey === null || rowKey === null || plan.reverse) return null;
   // A condition on ctid reads the key itself.
-  if (filter !== null && columnsOf(filter).has(rowKey)) return compileScan(plan);
+  if (filter !== null && columnsOf(filter).has(rowKey)) return null;
   const slots = plan.source.map((_, slot) => slot);
   const whole = sourceOf(plan, layout, primaryKey, slots);
-  const read = filter === null || isVolatile(filter) ? null : columnsOf(filter);
-  const filtering =
-    read === null
-      ? null
-      : sourceOf(
-          plan,
-          layout,
-          primaryKey,
-          slots.filter((slot) => read.has(plan.columns[slot]!.id)),
-        );
-  return (context) => {
-    if (isHeld(whole, context)) return new KeyedScanOperator(whole, whole.open(context), context);
-    if (filtering !== null && isHeld(filtering, context)) {
-      return new KeyedScanOperator(filtering, filtering.open(context), context);
-    }
-    // Segments of a table that is about to change would not be worth their making.
-    return new KeyedScanOperator(whole, whole.open({ ...context, segments: null }), context);
-  };
+  if (filter === null || isVolatile(filter)) return { whole, filtering: null };
+  const read = columnsOf(filter);
+  const filtered = slots.filter((slot) => read.has(plan.columns[slot]!.id));
+  return { whole, filtering: sourceOf(plan, layout, primaryKey, filtered) };
+}
+
+function openHeld({ whole, filtering }: Sources, context: ExecContext, stretch: Stretch | null): Operator | null {
+  const source = [whole, filtering].find((one) => one !== null && isHeld(one, context)) ?? null;
+  return source === null ? null : new KeyedScanOperator(source, source.open(context, stretch), context);
 }
 
 /** Reads the plan's columns in those slots, and the primary key's. */
@@ -77,7 +94,7 @@ function sourceOf(plan: ScanPlan, layout: TableLayout, primaryKey: KeyLayout, sl
   const { nearest: _, ...scan } = plan;
   const isWhole = slots.length === plan.source.length;
   return {
-    open: compileScan({ ...scan, columns, source: ids, rowKey: null }),
+    open: compileStretchScan({ ...scan, columns, source: ids, rowKey: null }),
     ids,
     layout,
     primaryKey,

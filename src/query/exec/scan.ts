@@ -59,8 +59,8 @@ export interface Stretch {
   readonly lt: Uint8Array;
 }
 
-/** Opens a scan of such keys only. */
-export type OpenStretch = (context: ExecContext, stretch: Stretch) => Operator;
+/** Opens a scan of such keys only; null: of the whole table. */
+export type OpenStretch = (context: ExecContext, stretch: Stretch | null) => Operator;
 
 export function compileStretchScan(plan: ScanPlan): OpenStretch {
   const program = compileScanProgram(plan);
