@@ -10,7 +10,7 @@ export function alterView(editor: CatalogEditor, { schema, name, change }: Alter
   if (view === null) throw sqlError("42P01", `relation "${name}" does not exist`);
   editor.putView(Object.freeze(changed(editor, view, change)));
   const access = editor.view.accessTo(view.id);
-  if (change.kind !== "invoker" || change.invoker || !access?.invoker) return;
+  if (change.kind !== "options" || change.options.invoker !== false || !access?.invoker) return;
   const { invoker: _, ...lending } = access;
   editor.putAccess(lending);
 }
@@ -29,10 +29,8 @@ function changed(editor: CatalogEditor, view: ViewDef, change: AlterViewCommand[
       return withColumn(view, change.column, ({ name, type }) =>
         change.sql === null ? { name, type } : { name, type, defaultSql: change.sql },
       );
-    case "check option":
-      return { ...view, checkOption: change.checkOption };
-    case "invoker":
-      return { ...view, invoker: change.invoker };
+    case "options":
+      return { ...view, ...change.options };
   }
 }
 

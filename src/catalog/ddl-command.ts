@@ -20,7 +20,7 @@ import type {
   VectorIndexDef,
 } from "./table.js";
 import type { NewTrigger, TriggerDef } from "./trigger.js";
-import type { ViewColumn, ViewQuery } from "./view.js";
+import type { ViewColumn, ViewDef, ViewQuery } from "./view.js";
 
 export type DdlCommand =
   | CreateTableCommand
@@ -382,8 +382,7 @@ export interface AlterViewCommand {
     | { readonly kind: "move"; readonly toSchema: string; readonly toName: string }
     | { readonly kind: "rename column"; readonly column: string; readonly newName: string }
     | { readonly kind: "default"; readonly column: string; readonly sql: string | null }
-    | { readonly kind: "check option"; readonly checkOption: "local" | "cascaded" | null }
-    | { readonly kind: "invoker"; readonly invoker: boolean };
+    | { readonly kind: "options"; readonly options: Partial<Pick<ViewDef, "checkOption" | "invoker" | "barrier">> };
 }
 
 export interface DropViewsCommand {

@@ -46,6 +46,8 @@ export interface ViewDef {
   readonly checkOption: "local" | "cascaded" | null;
   /** What ALTER VIEW said about security_invoker; absent: as the CREATE statement says. */
   readonly invoker?: boolean;
+  /** The same about security_barrier: conditions of who reads the view see only its rows. */
+  readonly barrier?: boolean;
   /** Which columns can be changed through the view, for the system's relations; absent: rows cannot be. */
   readonly updatable?: readonly boolean[];
   /** As in TableDef. */

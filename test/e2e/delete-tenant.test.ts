@@ -112,7 +112,7 @@ async function filled(server: TestServer, tenant: string): Promise<string> {
 }
 
 /** Whoever comes under the same name finds nothing of the tenant that was. */
-async function isEmpty(t: Test, server: TestServer, tenant: string): Promise<void> {
+async function isEmpty(t: Test, server: TestServer, tenant: string): Promise<string> {
   const token = await server.tenant(tenant, ["super_admin"]);
   const as = { token };
   const get = async (path: string) => (await server.expect(200, "GET", path, undefined, as)).body.data;
@@ -132,6 +132,7 @@ async function isEmpty(t: Test, server: TestServer, tenant: string): Promise<voi
   t.same((await get(`/admin/tenants/${tenant}/users`)).total, 1);
   await server.rows("CREATE TABLE long (id serial PRIMARY KEY)", [], as);
   t.same(await server.rows("INSERT INTO long DEFAULT VALUES RETURNING id", [], as), [[1]]);
+  return token;
 }
 
 const server = await TestServer.start({ TESSERA_ACTORS: "2" });
@@ -150,6 +151,9 @@ t.test("a tenant that is deleted", async (t) => {
   const found = new Set(files(server, "2-").map((name) => name.split("-")[0]));
   t.same(found, new Set(["columns/2", "indexes/2"]), "it has files of both kinds");
   t.ok(files(server, "1073").length > 0, "and its branch has some");
+  const secretOf = async (auth: object) =>
+    (await server.expect(200, "GET", "/v1/automl/webhook-secret", undefined, auth)).body.data.secret;
+  const secret = await secretOf(as);
   const key = (await server.expect(201, "POST", "/v1/api-keys", { name: "k" }, as)).body.data.raw_key;
   const { id } = (await server.expect(201, "POST", "/v1/transactions", {}, as)).body.data;
   await server.expect(200, "POST", `/v1/transactions/${id}/execute`, { sql: "DELETE FROM wide" }, as);
@@ -198,7 +202,8 @@ t.test("a tenant that is deleted", async (t) => {
   await server.terminate();
   t.same(await leftovers(server, 2), []);
   await server.boot();
-  await isEmpty(t, server, "leaves");
+  const later = await isEmpty(t, server, "leaves");
+  t.not(await secretOf({ token: later }), secret, "what signs its webhooks");
   const next = (await server.expect(202, "POST", "/admin/backups", { incremental: true })).body.data.id;
   await backedUp(server, next);
   const kindsOf = (tenant: string): string[] => {

@@ -313,6 +313,16 @@ t.test("views and functions lend the rights of their owners, and nobody's lend n
       '22023 invalid value for boolean option "security_invoker": perhaps',
     ],
     ["create view x with (security_invoker = off) as select note from d"],
+    ["create view y with (barrier) as select 1", '22023 unrecognized parameter "barrier"'],
+    [
+      "create view y with (check_option = often) as select 1",
+      '22023 invalid value for enum option "check_option": often',
+    ],
+    [
+      "create view y with (security_barrier, security_barrier) as select 1",
+      '22023 parameter "security_barrier" specified more than once',
+    ],
+    ["alter view v set (security = on)", '22023 unrecognized parameter "security"'],
     ["alter view v set (security_barrier = true, security_invoker = true)"],
     ["revoke execute on function g() from member"],
     ["set session authorization ann"],
@@ -445,5 +455,37 @@ t.test("where a sequence stands is told to those who may use it", (t) =>
     ["set role ann"],
     ["select pg_sequence_last_value('s')", ["1"]],
     ["select last_value from pg_sequences where sequencename = 's'", ["1"]],
+  ]),
+);
+
+t.test("conditions see no row that a view with security_barrier leaves out", (t) =>
+  checkStatements(t, [
+    ["create table d (id int primary key, note text)"],
+    ["insert into d values (1, 'seen'), (2, 'secret')"],
+    [
+      "create function tells(note text) returns bool language plpgsql cost 0.0001 as $$ begin if note = 'secret' then raise 'told %', note; end if; return true; end $$",
+    ],
+    ["create view v with (security_barrier) as select * from d where upper(repeat(note, 3)) like 'SEEN%'"],
+    ["create view above as select id, note from v where id > 0"],
+    ["create view open as select * from d where upper(repeat(note, 3)) like 'SEEN%'"],
+    ["select id from v where tells(note)", ["1"]],
+    ["select id from above where tells(note) and id < 3", ["1"]],
+    ["update v set id = id where tells(note)"],
+    ["delete from above where tells(note) and id = 2"],
+    ["merge into v using (select 2 as id) s on tells(v.note) and v.id = s.id when matched then delete"],
+    ["select id from v join (values (1), (2)) x (n) on x.n = v.id and tells(v.note)", ["1"]],
+    ["create view asked with (security_invoker = on) as select id from d with local check option"],
+    [
+      "select relname, reloptions from pg_class where relkind = 'v' and relnamespace = 'public'::regnamespace order by 1",
+      ["above|∅", "asked|{security_invoker=true,check_option=local}", "open|∅", "v|{security_barrier=true}"],
+    ],
+    ["alter view v reset (security_barrier, nosuch)"],
+    ["alter view open set (security_barrier, check_option = cascaded)"],
+    [
+      "select relname, reloptions from pg_class where relname in ('v', 'open') order by 1",
+      ["open|{security_barrier=true,check_option=cascaded}", "v|∅"],
+    ],
+    ["create or replace view open as select * from d"],
+    ["select reloptions from pg_class where relname = 'open'", ["∅"]],
   ]),
 );

@@ -71,7 +71,7 @@ export const automlHandlers = {
   "automl.predict": predict,
   "automl.evaluate": evaluate,
   "automl.webhook_secret": (request) => ({
-    plain: { secret: webhookSecret(request.partition, request.head.tenantId), header: "X-Tessera-Signature" },
+    plain: { secret: webhookSecret(request), header: "X-Tessera-Signature" },
   }),
   "socket.automl.follow": follow,
 } satisfies Handlers;

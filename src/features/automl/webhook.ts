@@ -7,7 +7,6 @@
  */
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Partition } from "../../actor/partition.js";
 import type { Request } from "../../actor/request.js";
 import { fetchBounded } from "../../net/fetch-bounded.js";
 import { isPrivateUrl } from "../../net/public-address.js";
@@ -43,6 +42,12 @@ interface Callback {
   readonly error?: string;
 }
 
+interface Due {
+  readonly callback: Callback;
+  readonly body: string;
+  readonly secret: string;
+}
+
 export const webhookJobs: JobKind = {
   name: WEBHOOK,
   bounds: () => ({ runningMax: WEBHOOKS_RUNNING_MAX, waitingMax: WEBHOOKS_WAITING_MAX }),
@@ -65,11 +70,12 @@ export function checkCallback(address: string, { automl }: Config, field = "call
   }
 }
 
-/** What signs the tenant's webhooks. */
-export function webhookSecret({ config, secret }: Partition, tenantId: string): string {
+/** What signs the tenant's webhooks. A later tenant of the same id has another number, so another secret. */
+export function webhookSecret({ partition, account }: Request): string {
+  const { config, secret } = partition;
   if (config.automl.webhook.secret !== "") return config.automl.webhook.secret;
   if (secret === null) throw new Error("the installation has no secret");
-  return createHmac("sha256", secret).update(`webhook\0${tenantId}`).digest("hex");
+  return createHmac("sha256", secret).update(`webhook\0${account}`).digest("hex");
 }
 
 export function signatureOf(secret: string, seconds: number, body: string): string {
@@ -83,14 +89,14 @@ async function deliver(job: Job): Promise<void> {
     const waitMs = (due.callback.nextAtMs ?? 0) - Date.now();
     if (waitMs > 0) await sleep(waitMs, undefined, { signal: job.signal }).catch(() => undefined);
     if (job.signal.aborted) return;
-    const after = await attempt(job, due.callback, due.body);
+    const after = await attempt(job, due);
     if (job.signal.aborted) return;
     await job.work((request) => keep(request, job, after));
   }
 }
 
 /** Null: there is nothing to deliver any more, and the job has been ended. */
-async function readDue(request: Request, job: Job) {
+async function readDue(request: Request, job: Job): Promise<Due | null> {
   const { id } = job.record;
   const training = hasJobs(request) ? await readJob(request, id) : null;
   const [row] =
@@ -100,18 +106,18 @@ async function readDue(request: Request, job: Job) {
   const callback = (row?.[0] ?? null) as Callback | null;
   const isDone = callback?.deliveredAt !== undefined || (callback?.attempts ?? 0) >= WEBHOOK_ATTEMPTS_MAX;
   if (training !== null && callback !== null && !isDone) {
-    return { callback, body: JSON.stringify({ event: `automl.${training.status}`, data: jobView(training) }) };
+    const body = JSON.stringify({ event: `automl.${training.status}`, data: jobView(training) });
+    return { callback, body, secret: webhookSecret(request) };
   }
   await forgetJob(request, job.record);
   return null;
 }
 
-async function attempt(job: Job, callback: Callback, body: string): Promise<Callback> {
+async function attempt(job: Job, { callback, body, secret }: Due): Promise<Callback> {
   const { partition, record, signal } = job;
   const { schemes, hostsAllowed, privateAllowed } = partition.config.automl.webhook;
   const attempts = (callback.attempts ?? 0) + 1;
   const seconds = Math.floor(Date.now() / 1000);
-  const secret = webhookSecret(partition, record.owner.tenantId);
   try {
     await fetchBounded(callback.url, {
       ...{ schemes, hostsAllowed, privateAllowed, body, signal, field: "callback_url", method: "POST" },

@@ -4,7 +4,6 @@ import type { ViewDef } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { AlterTableCommand, AlterTableStatement, RenameStatement } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
-import { switched } from "../parse/from-pg-columns.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import { findView } from "./bind-view.js";
@@ -15,8 +14,10 @@ import { coerceAssignment } from "./coerce.js";
 import { firstFound } from "./names.js";
 import { relationOf, Scope } from "./scope.js";
 import { refuseParameters, storedSql } from "./stored-expression.js";
+import { viewOptions, viewReset } from "./view-options.js";
 
 type ViewChange = AlterViewCommand["change"];
+type ViewOptionsCommand = Extract<AlterTableCommand, { kind: "view options" }>;
 
 /** Null: the statement is about a table. Throws 42P01 and 42809 for ALTER VIEW of anything but a view. */
 export function bindAlterView(node: AlterTableStatement, binding: Binding): BoundStatement | null {
@@ -68,7 +69,7 @@ function changesOf(command: AlterTableCommand, view: ViewDef, binding: Binding):
     case "drop default":
       return [{ kind: "default", column: command.name, sql: null }];
     case "view options":
-      return [...checkOption(command, view, binding), ...invoker(command)];
+      return [options(command, view, binding)];
     case "ignored":
       return [];
     default:
@@ -95,27 +96,11 @@ function defaultSql(
   return storedSql(expr);
 }
 
-function checkOption(
-  { options, reset }: Extract<AlterTableCommand, { kind: "view options" }>,
-  view: ViewDef,
-  binding: Binding,
-): ViewChange[] {
-  const option = options.find(({ name }) => name === "check_option");
-  if (option === undefined) return [];
-  if (reset) return [{ kind: "check option", checkOption: null }];
-  const value = String(option.value).toLowerCase();
-  if (value !== "local" && value !== "cascaded") {
-    throw sqlError("22023", `invalid value for enum option "check_option": ${option.value}`, {
-      detail: 'Valid values are "local" and "cascaded".',
-    });
-  }
-  if (updatableColumns(view, binding) === null) {
+/** Throws 22023, and 0A000 for a check of rows that cannot be changed through the view. */
+function options({ options, reset }: ViewOptionsCommand, view: ViewDef, binding: Binding): ViewChange {
+  const changed = reset ? viewReset(options) : viewOptions(options);
+  if (changed.checkOption && updatableColumns(view, binding) === null) {
     throw sqlError("0A000", "WITH CHECK OPTION is supported only on automatically updatable views");
   }
-  return [{ kind: "check option", checkOption: value }];
-}
-
-function invoker({ options, reset }: Extract<AlterTableCommand, { kind: "view options" }>): ViewChange[] {
-  const option = options.find(({ name }) => name === "security_invoker");
-  return option === undefined ? [] : [{ kind: "invoker", invoker: !reset && switched(option) }];
+  return { kind: "options", options: changed };
 }

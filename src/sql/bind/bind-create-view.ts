@@ -16,9 +16,11 @@ import { updatableColumns } from "./changed-relation.js";
 import { newName } from "./names.js";
 import { refuseDenied } from "./relation-rights.js";
 import { relationOf } from "./scope.js";
+import { viewOptions } from "./view-options.js";
 
 export function bindCreateView(node: CreateViewStatement, binding: Binding): BoundDdl {
-  const { position, checkOption } = node;
+  const { position } = node;
+  const { checkOption = node.checkOption } = viewOptions(node.options);
   const { schema, name } = newName(node.name, binding.env, node.persistence);
   const { query, columns, plan: stored } = bindStoredQuery(node, "VIEW", binding);
   const draft = { id: 0, schema, name, columns, query, checkOption, createdAt: 0 };

@@ -22,11 +22,11 @@ import { partitioningOf } from "./bind-partition-tree.js";
 import { rowsOf } from "./bind-scan.js";
 import { bindWith } from "./bind-with.js";
 import type { Binding, Source } from "./binding.js";
-import { type ChangedRelation, changedRelation, notUpdatable } from "./changed-relation.js";
+import { type ChangedRelation, changedRelation, notUpdatable, shownRows } from "./changed-relation.js";
 import { actionPolicies, matchedRows, refusePolicies, requireChanges, requireReads } from "./changed-rights.js";
 import { coerceAssignment, constant } from "./coerce.js";
 import { checkAliases, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
-import { filtered, project } from "./source.js";
+import { project } from "./source.js";
 import { addVersions, bindChecks, bindReturning, defaultOf, rowColumnsOf } from "./stored-row.js";
 import { noPlace, storedColumns } from "./system-columns.js";
 
@@ -41,7 +41,7 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
   const before = relation.over(name, rows.columns, () => rows.rowKey!);
   const target = {
     ...rows,
-    plan: before.conditions.reduce(filtered, matchedRows(relation, rows, binding)),
+    plan: shownRows(before, matchedRows(relation, rows, binding)),
     items: face === table ? rows.items : [before.item],
   };
   const outside = new Scope(scope);

@@ -16,7 +16,7 @@ import { rowsOf } from "./bind-scan.js";
 import { bindWhere } from "./bind-select.js";
 import { bindWith } from "./bind-with.js";
 import type { Binding } from "./binding.js";
-import { changedRelation } from "./changed-relation.js";
+import { changedRelation, shownRows } from "./changed-relation.js";
 import {
   foundRows,
   namesColumns,
@@ -125,7 +125,7 @@ export function bindChangedRows(
   const reads = [node.where, node.returning, node.assignments].some(namesColumns);
   if (reads) requireViewed(relation, oldColumns, binding);
   const found = foundRows(relation, rows, command, reads, binding);
-  const scan = before.conditions.reduce(filtered, found);
+  const scan = shownRows(before, found);
   const others = bindFrom(from, scope, binding);
   scope.items = [...(isTable ? rows.items : [before.item]), ...scope.items];
   checkAliases(scope.items);

@@ -8,11 +8,13 @@ import type { ViewDef, ViewQuery, ViewRelation } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { CreateTableAsStatement, CreateViewStatement } from "../parse/ast-definitions.js";
 import type { NameNode, QueryNode } from "../parse/ast-query.js";
+import { switched } from "../parse/from-pg-columns.js";
 import { parseSql } from "../parse/parse.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { ownersRights, requireView } from "./relation-rights.js";
 import { relationOf } from "./scope.js";
+import { barrier } from "./source.js";
 
 /** The view that a name means, unless a table comes first on the search path. */
 export function findView(name: NameNode, binding: Binding): ViewDef | null {
@@ -30,8 +32,9 @@ export function findView(name: NameNode, binding: Binding): ViewDef | null {
 export function bindView(view: ViewDef, binding: Binding): Source {
   requireView(view, binding);
   const source = bindViewQuery(view, view.query, binding);
+  const plan = isBarrier(view) ? barrier(source.plan) : source.plan;
   const columns = view.columns.map(({ name }, i) => ({ ...source.columns[i]!, name }));
-  return { plan: source.plan, columns };
+  return { plan, columns };
 }
 
 /** Definitions are immutable, so their trees are kept with them. */
@@ -52,8 +55,18 @@ export function queryRights(of: Viewed, query: ViewQuery, env: BindEnvironment):
 }
 
 export function isInvoker({ invoker }: Viewed, query: ViewQuery): boolean {
+  return invoker ?? isOn("security_invoker", query);
+}
+
+export function isBarrier({ barrier, query }: ViewDef): boolean {
+  return barrier ?? isOn("security_barrier", query);
+}
+
+/** What the CREATE statement says. */
+function isOn(name: string, query: ViewQuery): boolean {
   const statement = parsedStatement(query);
-  return invoker ?? (statement.kind === "create view" && statement.invoker);
+  const option = statement.kind === "create view" ? statement.options.find((other) => other.name === name) : undefined;
+  return option !== undefined && switched(option);
 }
 
 /** What names mean inside the query. */

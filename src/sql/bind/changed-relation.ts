@@ -24,7 +24,7 @@ import { contextOf } from "./bind-context.js";
 import { bindBoolean } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
 import { bindTargets } from "./bind-select.js";
-import { bindViewQuery, findView, parsedQuery, queryRights, viewEnvironment } from "./bind-view.js";
+import { bindViewQuery, findView, isBarrier, parsedQuery, queryRights, viewEnvironment } from "./bind-view.js";
 import type { Binding } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { resolveUnknown } from "./coerce.js";
@@ -32,16 +32,23 @@ import { hasInsteadOf, tableOfView } from "./instead-of.js";
 import { checkedRights } from "./relation-rights.js";
 import { itemOf } from "./row-item.js";
 import { Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
+import { barrier, filtered } from "./source.js";
 import { checkChangeable, targetColumn } from "./stored-row.js";
 import { systemColumns } from "./system-columns.js";
 
 export type ChangeCommand = "insert" | "update" | "delete" | "merge";
 
+export interface ViewCondition {
+  readonly predicate: Expr | null;
+  /** What is asked above sees only rows for which it holds. */
+  readonly barrier: boolean;
+}
+
 /** The relation's row over a row of the table. */
 export interface ChangedRow {
   readonly item: ScopeItem;
-  /** Of the views: what a row of the table must satisfy to be a row of the relation. */
-  readonly conditions: readonly Expr[];
+  /** Of the views, the lowest first: what a row of the table must satisfy to be a row of the relation. */
+  readonly conditions: readonly ViewCondition[];
   /** WITH CHECK OPTION. */
   readonly checks: readonly BoundCheck[];
 }
@@ -198,6 +205,14 @@ function baseColumns(
   return ids;
 }
 
+/** The rows of the table that are rows of the relation. */
+export function shownRows({ conditions }: ChangedRow, rows: Plan): Plan {
+  return conditions.reduce((plan, { predicate, barrier: closed }) => {
+    const shown = filtered(plan, predicate);
+    return closed ? barrier(shown) : shown;
+  }, rows);
+}
+
 /** Whether each column of the view can be assigned; null: rows cannot be changed through the view. */
 export function updatableColumns(view: ViewDef, binding: Binding): readonly boolean[] | null {
   let level: Level;
@@ -329,7 +344,7 @@ function rowOver(level: Level, row: TableRow, isChecked: boolean, binding: Bindi
         : inner.checks;
     return {
       columns: view.columns.map(({ name }, i) => ({ name, expr: resolveUnknown(targets[i]!.expr, binding) })),
-      conditions: condition === null ? inner.conditions : [...inner.conditions, condition],
+      conditions: [...inner.conditions, { predicate: condition, barrier: isBarrier(view) }],
       checks,
     };
   });

@@ -59,7 +59,7 @@ export function requireViewed(relation: ChangedRelation, row: readonly OutputCol
   const { table, views, rights, over } = relation;
   if (rights === null || views.length === 0) return;
   const { item, conditions } = over(table.name, row, () => ANY_COLUMN);
-  const read = [...item.columns.map(({ expr }) => expr), ...conditions];
+  const read = [...item.columns.map(({ expr }) => expr), ...conditions.map(({ predicate }) => predicate)];
   requireReadable(table, row, read, { ...binding.env, rights });
 }
 

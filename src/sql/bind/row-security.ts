@@ -24,6 +24,7 @@ import { viewEnvironment } from "./bind-view.js";
 import type { Binding } from "./binding.js";
 import { constant } from "./coerce.js";
 import { Scope } from "./scope.js";
+import { barrier } from "./source.js";
 
 type Part = "using" | "check";
 
@@ -80,12 +81,6 @@ function policed(plan: Plan, policy: Expr): Plan {
     plan,
     childrenOf(plan).map((child) => policed(child, policy)),
   );
-}
-
-/** Nothing that could tell of a row is computed for rows that the input does not give. */
-function barrier(input: Plan): Plan {
-  const { columns } = input;
-  return Object.freeze({ kind: "filter", input, predicate: constant(BOOL, true), barrier: true, columns });
 }
 
 /** Checks of a row that is stored. */

@@ -3,9 +3,9 @@
 import type { Expr } from "../../query/expr/expr.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan, SortKey } from "../../query/plan/plan.js";
-import { type SqlType, TEXT } from "../../values/values.js";
+import { BOOL, type SqlType, TEXT } from "../../values/values.js";
 import { type Binding, mayBeNull, type Source } from "./binding.js";
-import { isUnknown, resolveUnknown } from "./coerce.js";
+import { constant, isUnknown, resolveUnknown } from "./coerce.js";
 
 /** LIMIT and OFFSET, as int8; null: none. */
 export interface Limits {
@@ -31,6 +31,12 @@ export function sorted(input: Plan, keys: readonly SortKey[]): Plan {
 
 export function filtered(input: Plan, predicate: Expr | null): Plan {
   return predicate === null ? input : Object.freeze({ kind: "filter", input, predicate, columns: input.columns });
+}
+
+/** Nothing that could tell of a row is computed for rows that the input does not give. */
+export function barrier(input: Plan): Plan {
+  const { columns } = input;
+  return Object.freeze({ kind: "filter", input, predicate: constant(BOOL, true), barrier: true, columns });
 }
 
 /** One projection over a plan. `names[i]` is the name of the column that `exprs[i]` makes. */

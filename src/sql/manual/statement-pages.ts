@@ -231,7 +231,7 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
   "create view": {
     titles: ["CREATE VIEW"],
     syntax:
-      "CREATE [OR REPLACE] [TEMPORARY] VIEW name [(columns)] [WITH (security_invoker)] AS query [WITH [CASCADED | LOCAL] CHECK OPTION]",
+      "CREATE [OR REPLACE] [TEMPORARY] VIEW name [(columns)] [WITH (security_invoker, security_barrier)] AS query [WITH [CASCADED | LOCAL] CHECK OPTION]",
     description:
       "Creates a view: a named query that runs in every statement that reads the view. Rows can be changed through a view of one table without aggregates, DISTINCT, set operations, WITH or LIMIT; CHECK OPTION rejects rows that the view would not show.",
     example: "CREATE VIEW titles AS SELECT b.title, a.name FROM book b JOIN author a ON a.id = b.author_id",

@@ -164,9 +164,9 @@ export interface CreateViewStatement {
   readonly replace: boolean;
   readonly columns: readonly string[];
   readonly query: QueryNode;
+  /** WITH CHECK OPTION. */
   readonly checkOption: "local" | "cascaded" | null;
-  /** WITH (security_invoker): it runs with the rights of who reads it. */
-  readonly invoker: boolean;
+  readonly options: readonly OptionNode[];
   /** The whole statement, which the view keeps; empty inside CREATE SCHEMA. */
   readonly text: string;
   readonly position: number;

@@ -30,7 +30,7 @@ import type { NameNode } from "./ast-query.js";
 import { type Conversion, notSupported, objectName, only, pathOf, strings, tagOf } from "./conversion.js";
 import { IMMUTABLE_TABLE } from "./dialect.js";
 import { alterTable } from "./from-pg-alter.js";
-import { columnConstraints, columnDef, constraint, convertOptions, indexElement, switched } from "./from-pg-columns.js";
+import { columnConstraints, columnDef, constraint, convertOptions, indexElement } from "./from-pg-columns.js";
 import { convertType } from "./from-pg-expr.js";
 import { convertPartitionBy, convertPartitionOf } from "./from-pg-partition.js";
 import { relationName } from "./from-pg-query.js";
@@ -69,10 +69,6 @@ function smallDefinition(node: Node, c: Conversion, position: number): Statement
   switch (tag) {
     case "ViewStmt": {
       const view = only(node, tag);
-      const options = convertOptions(view.options, c);
-      const option = options.find(({ name }) => name === "check_option");
-      const invoker = options.find(({ name }) => name === "security_invoker");
-      const given = option === undefined ? null : (String(option.value).toLowerCase() as "local" | "cascaded");
       const check = view.withCheckOption;
       return {
         kind: "create view",
@@ -81,8 +77,8 @@ function smallDefinition(node: Node, c: Conversion, position: number): Statement
         replace: view.replace ?? false,
         columns: strings(view.aliases),
         query: c.subquery(view.query),
-        checkOption: check === "LOCAL_CHECK_OPTION" ? "local" : check === "CASCADED_CHECK_OPTION" ? "cascaded" : given,
-        invoker: invoker !== undefined && switched(invoker),
+        checkOption: check === "LOCAL_CHECK_OPTION" ? "local" : check === "CASCADED_CHECK_OPTION" ? "cascaded" : null,
+        options: convertOptions(view.options, c),
         text: "",
         position,
       };

@@ -1,9 +1,12 @@
 /** pg_class, pg_attribute and pg_index: every relation of the tenant and of the system, and its columns. */
 import type { ColumnDef, TableDef } from "../../../catalog/table.js";
 import { isRowType } from "../../../catalog/type.js";
+import type { ViewDef } from "../../../catalog/view.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { catalogVector } from "../../../values/catalog-types.js";
-import { BOOL, INT8, type SqlType } from "../../../values/values.js";
+import { sqlArray } from "../../../values/text-format-array.js";
+import { BOOL, INT8, type SqlType, type Value } from "../../../values/values.js";
+import { isBarrier, isInvoker } from "../bind-view.js";
 import { type TypeFacts, typeFacts, typeFactsByName } from "./builtin-facts.js";
 import { operatorClassOf } from "./builtin-operators.js";
 import { catalogIndex, kindOfTable } from "./catalog-index.js";
@@ -137,13 +140,24 @@ function* tableRows(table: TableDef, view: DefinedView): Iterable<SystemRow> {
   }
 }
 
+/** The options that are on; null: none. */
+function optionsOf(view: ViewDef): Value {
+  const options = [
+    ...(isBarrier(view) ? ["security_barrier=true"] : []),
+    ...(isInvoker(view, view.query) ? ["security_invoker=true"] : []),
+    ...(view.checkOption === null ? [] : [`check_option=${view.checkOption}`]),
+  ];
+  return options.length === 0 ? null : sqlArray(options);
+}
+
 function* otherRelations(view: DefinedView): Iterable<SystemRow> {
   const { catalog } = view;
   const placeOf = (schema: string) => ({
     relnamespace: schemaOid(schema, view),
     relpersistence: persistenceOf(schema),
   });
-  for (const { id, schema, name, columns, triggers = [] } of catalog.views()) {
+  for (const definition of catalog.views()) {
+    const { id, schema, name, columns, triggers = [] } = definition;
     yield {
       ...SHARED_RELATION,
       ...placeOf(schema),
@@ -154,6 +168,7 @@ function* otherRelations(view: DefinedView): Iterable<SystemRow> {
       relnatts: columns.length,
       relhasrules: true,
       relhastriggers: triggers.length > 0,
+      reloptions: optionsOf(definition),
       ...accessColumns(id, view),
     };
   }
