@@ -59,12 +59,23 @@ interface InFlight {
   readonly id: number;
 }
 
+/** A session of PostgreSQL's protocol or of Bolt that the origin's client has: the request that ends it. */
+interface OpenedSession {
+  readonly partition: number;
+  readonly end: Endpoint;
+  readonly frame: Pick<RequestFrame, "tenant" | "requestId" | "headText">;
+  /** Its number. */
+  readonly body: Buffer;
+}
+
 export class FrameRelay {
   /** By partition, then by the origin's id. */
   private readonly inFlight = new Map<number, Map<number, InFlight>>();
   /** What arrived for a partition while it was not known whose it is. */
   private readonly waiting = new Map<number, (() => void)[]>();
   private readonly writers = new Map<number, ReplyWriter>();
+  /** By partition, protocol, tenant and number. */
+  private readonly sessions = new Map<string, OpenedSession>();
   private isArmed = false;
   private isClosed = false;
 
@@ -83,10 +94,12 @@ export class FrameRelay {
     else if (isCarried(message.kind)) this.host.servedBy(partition)?.post(message);
   }
 
-  /** The origin is gone: nobody waits for the answers. */
+  /** The origin is gone: nobody waits for the answers, and its clients' sessions end. */
   close(): void {
     this.isClosed = true;
     for (const requests of this.inFlight.values()) for (const { link, id } of requests.values()) link.cancel(id);
+    for (const session of this.sessions.values()) this.endSession(session);
+    this.sessions.clear();
     this.inFlight.clear();
     this.waiting.clear();
   }
@@ -129,6 +142,7 @@ export class FrameRelay {
       this.sendBack(partition, frame);
       return;
     }
+    this.noteSession(partition, frame, endpoint);
     const requests = this.inFlight.get(partition) ?? new Map<number, InFlight>();
     this.inFlight.set(partition, requests);
     const pending = new RelayedReply(frame, endpoint, {
@@ -167,6 +181,30 @@ export class FrameRelay {
     this.origin.control(partition, { kind: "lost", id, ...(loss !== undefined && { loss }) });
   }
 
+  /** What of a session begins or ends. */
+  private noteSession(partition: number, frame: RequestFrame, { name, method }: Endpoint): void {
+    if (method !== "WIRE") return;
+    const [protocol, what] = name.split(".") as [string, string];
+    if (what !== "open" && what !== "close") return;
+    // A frame lies in the bytes of a whole turn.
+    const body = Buffer.from(frame.bodyBytes.subarray(0, SESSION_NUMBER_BYTES));
+    const key = `${partition} ${protocol} ${frame.tenant} ${body.readUInt32LE()}`;
+    this.sessions.delete(key);
+    if (what === "close") return;
+    const { tenant, requestId, headText } = frame;
+    const end = [...BY_CODE.values()].find((each) => each.name === `${protocol}.close`)!;
+    this.sessions.set(key, { partition, end, frame: { tenant, requestId, headText }, body });
+  }
+
+  private endSession({ partition, end, frame, body }: OpenedSession): void {
+    const link = this.host.servedBy(partition);
+    if (link === null) return;
+    const { tenant, requestId, headText } = frame;
+    const unheard = { reply: () => undefined, progress: () => undefined, lose: () => undefined };
+    const pending = new RelayedReply({ id: 0, requestId, isIdempotent: false }, end, unheard);
+    link.send(pending, end.code, 0, partition, tenant, Date.now() + END_MS, requestId, headText, body);
+  }
+
   private toRunning(partition: number, frame: RequestFrame): void {
     const request = this.inFlight.get(partition)?.get(frame.id);
     if (request === undefined) return;
@@ -200,6 +238,10 @@ export class FrameRelay {
 }
 
 const NOTHING = new Uint8Array(0);
+/** What the body of a session's request begins with (protocol/endpoints/postgres.ts). */
+const SESSION_NUMBER_BYTES = 4;
+/** Within that the end of a session is begun. */
+const END_MS = 86_400_000;
 
 interface Outcome {
   reply(frame: Omit<ReplyFrame, "id">): void;
@@ -218,7 +260,7 @@ class RelayedReply implements PendingReply {
   readonly live: LiveSubscriber;
 
   constructor(
-    { id, requestId, isIdempotent }: RequestFrame,
+    { id, requestId, isIdempotent }: Pick<RequestFrame, "id" | "requestId" | "isIdempotent">,
     endpoint: Endpoint,
     private readonly outcome: Outcome,
   ) {

@@ -1,6 +1,7 @@
 /**
  * What the servers of PostgreSQL's protocol and of Bolt have in common: their port, and numbers for their connections.
  */
+import { randomInt } from "node:crypto";
 import type { Server } from "node:net";
 
 interface Port {
@@ -29,15 +30,17 @@ function listenOnPort(server: Server, host: string, port: number): Promise<numbe
   });
 }
 
-/** Numbers of sessions: positive, of 31 bits, and none that an open connection has. */
+/**
+ * Numbers of sessions: positive, of 31 bits, and none that an open connection has. Drawn, because those of several
+ * nodes' clients meet in one tenant.
+ */
 export class SessionNumbers {
-  private last = 0;
-
   constructor(private readonly open: ReadonlyMap<number, unknown>) {}
 
   take(): number {
-    do this.last = (this.last % 0x7fffffff) + 1;
-    while (this.open.has(this.last));
-    return this.last;
+    for (;;) {
+      const number = randomInt(1, 0x80000000);
+      if (!this.open.has(number)) return number;
+    }
   }
 }

@@ -51,8 +51,11 @@ async function open(): Promise<{ client: WireClient; pid: string }> {
   return { client, pid: (await rows(client, "SELECT pg_backend_pid()"))[0]![0]! };
 }
 
+/** By number, as catalogs list them. */
+const inOrder = <T extends { pid: string }[]>(...opened: T): T => opened.sort((a, b) => Number(a.pid) - Number(b.pid));
+
 t.test("pg_locks has the rows that transactions hold, and who waits for whom", async (t) => {
-  const [a, b, c, watcher] = [await open(), await open(), await open(), await open()];
+  const [a, b, c, watcher] = inOrder(await open(), await open(), await open(), await open());
   await a.client.ask("CREATE TABLE held (id int PRIMARY KEY, n int); CREATE TABLE read (id int PRIMARY KEY)");
   await a.client.ask("INSERT INTO held VALUES (1, 0), (2, 0); INSERT INTO read VALUES (1)");
   const locks =
@@ -95,7 +98,7 @@ t.test("pg_locks has the rows that transactions hold, and who waits for whom", a
 });
 
 t.test("pg_locks has advisory locks with their keys", async (t) => {
-  const [a, b, watcher] = [await open(), await open(), await open()];
+  const [a, b, watcher] = inOrder(await open(), await open(), await open());
   await a.client.ask("SELECT pg_advisory_lock(-1), pg_advisory_lock_shared(7, -8)");
   await a.client.ask("BEGIN; SELECT pg_advisory_xact_lock(4294967298)");
   await b.client.ask("SELECT pg_advisory_lock_shared(7, -8)");
@@ -120,7 +123,7 @@ t.test("pg_locks has advisory locks with their keys", async (t) => {
 });
 
 t.test("pg_prepared_statements has the session's own, by SQL and by the protocol", async (t) => {
-  const [a, b] = [await open(), await open()];
+  const [a, b] = inOrder(await open(), await open());
   const listed =
     "SELECT name, statement, ARRAY(SELECT t::regtype::text FROM unnest(parameter_types) t), from_sql, prepare_time BETWEEN now() - interval '1 hour' AND now() + interval '1 minute' " +
     "FROM pg_prepared_statements ORDER BY name";
@@ -141,7 +144,7 @@ t.test("pg_prepared_statements has the session's own, by SQL and by the protocol
 });
 
 t.test("pg_cursors has cursors and named portals of the session", async (t) => {
-  const [a, b] = [await open(), await open()];
+  const [a, b] = inOrder(await open(), await open());
   const listed = "SELECT name, statement, is_holdable, is_binary, is_scrollable FROM pg_cursors ORDER BY name";
   await a.client.ask("BEGIN; DECLARE declared BINARY SCROLL CURSOR FOR SELECT 1");
   await a.client.ask("DECLARE kept CURSOR WITH HOLD FOR SELECT 2");

@@ -1,14 +1,15 @@
-/** The sessions of PostgreSQL's protocol in one partition, by the number that the gateway gave their connections. */
+/** The sessions of PostgreSQL's protocol in one partition, and what those of a tenant share. */
 import { type PartitionOfPart, type PartitionPart, PartitionPartKind } from "../../actor/partition-part.js";
 import { errorJson } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { type IdentityChange, isAbout } from "../../protocol/identity.js";
+import type { IdentityChange } from "../../protocol/identity.js";
 import { type Asker, mayUse } from "../../session/owner.js";
 import type { Tenant } from "../../session/tenant.js";
 import type { LiveLock } from "../../sql/bind/system/system-view.js";
 import type { LiveOutput } from "../feed/contract.js";
 import { AdvisoryLocks } from "./advisory-locks.js";
+import { KeptSessions } from "./kept-sessions.js";
 import { locksOf } from "./live-locks.js";
 import { Notifications } from "./notifications.js";
 import type { SharedBySessions } from "./session-actions.js";
@@ -18,14 +19,8 @@ import { WireSession } from "./wire-session.js";
 
 type Common = Pick<SharedBySessions, "notifications" | "advisory">;
 
-interface Entry {
-  readonly wire: WireSession;
-  readonly tenant: number;
-  readonly owner: { readonly userId: string; readonly keyId: string; readonly tenantId: string };
-}
-
 export class WireSessions implements PartitionPart {
-  private readonly entries = new Map<number, Entry>();
+  private readonly kept = new KeptSessions<WireSession>();
   /** What the sessions of a tenant share. */
   private readonly shared = new Map<number, Common>();
   /** Live replies by which sessions hear of others' notifications: how to end them, by request. */
@@ -34,13 +29,7 @@ export class WireSessions implements PartitionPart {
   constructor(private readonly partition: PartitionOfPart) {}
 
   open(request: Request, number: number, startUp: StartUp): WireSession {
-    const tenant = request.tenant.number;
-    const { head } = request;
-    const wire = new WireSession(request, number, startUp, this.sharedFor(request));
-    const { userId, keyId, tenantId } = head;
-    request.tenant.liveSessions.add(wire.live);
-    this.entries.set(number, { wire, tenant, owner: { userId, keyId, tenantId } });
-    return wire;
+    return this.kept.add(request, number, () => new WireSession(request, number, startUp, this.sharedFor(request)));
   }
 
   /** The request stays open: by it the session's client hears what others notify. */
@@ -67,7 +56,7 @@ export class WireSessions implements PartitionPart {
   }
 
   private locksOf(tenant: number): Iterable<LiveLock> {
-    const sessions = [...this.entries.values()].filter((entry) => entry.tenant === tenant).map(({ wire }) => wire);
+    const sessions = [...this.kept].filter((kept) => kept.tenant === tenant).map(({ session }) => session);
     return locksOf(sessions, this.partition.shard.locks, this.shared.get(tenant)!.advisory);
   }
 
@@ -87,11 +76,10 @@ export class WireSessions implements PartitionPart {
     const tenant = request.tenant.number;
     const { head, readOnly } = request;
     const asker: Asker = { head, readOnly };
-    const of = (session: number): WireSession | null => {
-      const entry = this.entries.get(session);
-      if (entry?.tenant !== tenant) return null;
-      if (!mayUse(asker, entry.owner)) throw anothers();
-      return entry.wire;
+    const of = (number: number): WireSession | null => {
+      const kept = this.kept.ofTenant(tenant, number);
+      if (kept !== null && !mayUse(asker, kept.owner)) throw anothers();
+      return kept?.session ?? null;
     };
     return {
       ...this.commonOf(request.tenant),
@@ -103,35 +91,27 @@ export class WireSessions implements PartitionPart {
 
   /** Throws why there is none. */
   get(request: Request, number: number): WireSession {
-    const entry = this.entries.get(number);
-    if (entry === undefined || entry.tenant !== request.tenant.number) {
-      throw new DbError(
-        "partition_unavailable",
-        "The session was lost when its partition moved or restarted. Connect again.",
-      );
-    }
-    if (entry.wire.ended !== null) throw entry.wire.ended;
-    return entry.wire;
+    const wire = this.kept.get(request, number);
+    if (wire.ended !== null) throw wire.ended;
+    return wire;
   }
 
   find(request: Request, number: number): WireSession | null {
-    const entry = this.entries.get(number);
-    return entry?.tenant === request.tenant.number ? entry.wire : null;
+    return this.kept.find(request, number);
   }
 
   remove(request: Request, number: number): void {
-    const entry = this.entries.get(number);
-    if (entry !== undefined) request.tenant.liveSessions.delete(entry.wire.live);
-    this.entries.delete(number);
+    this.kept.remove(request, number);
   }
 
   /** Ends what rests too long, and forgets sessions of tenants that are elsewhere now. */
   sweep(nowMs: number): void {
-    for (const [number, { wire, tenant }] of this.entries) {
+    for (const kept of this.kept) {
+      const wire = kept.session;
       if (wire.client.isAtWork) continue;
-      if (this.partition.places.hasLeft(tenant)) {
+      if (this.partition.places.hasLeft(kept.tenant)) {
         wire.end(sqlError("57P01", "terminating connection: the tenant was moved"));
-        this.entries.delete(number);
+        this.kept.forget(kept);
         continue;
       }
       if (wire.ended !== null) continue;
@@ -148,7 +128,7 @@ export class WireSessions implements PartitionPart {
   }
 
   identityEnded(change: IdentityChange, error: DbError): void {
-    for (const { wire, owner } of this.entries.values()) if (isAbout(change, owner)) wire.end(error);
+    this.kept.identityEnded(change, error);
   }
 }
 

@@ -12,7 +12,7 @@ import { EtcdMember } from "../../cluster/etcd.js";
 import { freePort } from "../../free-port.js";
 import { LinkProxy } from "./link-proxy.js";
 
-const PASSWORD = "correct-horse";
+export const PASSWORD = "correct-horse";
 const PARTITIONS = 4;
 const ETCD_MEMBERS = 3;
 const ACTOR_FAULTS = new URL("actor-faults.js", import.meta.url).pathname;
@@ -20,6 +20,9 @@ const ACTOR_FAULTS = new URL("actor-faults.js", import.meta.url).pathname;
 export interface NodeProcess {
   readonly name: string;
   readonly port: number;
+  /** Of PostgreSQL's protocol and of Bolt; 0: the node does not speak it. */
+  readonly postgresPort: number;
+  readonly boltPort: number;
   /** Of the link between nodes. */
   readonly listen: string;
   /** To etcd's members, and from the other nodes. */
@@ -45,19 +48,27 @@ export class ClusterProcesses {
   private constructor(
     private readonly etcd: readonly EtcdMember[],
     private readonly folder: string,
+    private readonly hasWires: boolean,
   ) {
     const { endpoints, name } = readClusterUrl(this.url);
     this.map = new ClusterMap(endpoints, name);
   }
 
-  /** `before`: statements that the first node runs while it is one machine by itself. */
+  /**
+   * `before`: statements that the first node runs while it is one machine by itself. `hasWires`: nodes speak
+   * PostgreSQL's protocol and Bolt.
+   */
   static async start(
     count: number,
-    { before = [], etcdMembers = ETCD_MEMBERS }: { before?: readonly string[]; etcdMembers?: number } = {},
+    {
+      before = [],
+      etcdMembers = ETCD_MEMBERS,
+      hasWires = false,
+    }: { before?: readonly string[]; etcdMembers?: number; hasWires?: boolean } = {},
   ): Promise<ClusterProcesses> {
     const folder = mkdtempSync(join(tmpdir(), "tessera-nodes-"));
     writeFileSync(join(folder, "key"), randomBytes(32).toString("hex"), { mode: 0o600 });
-    const cluster = new ClusterProcesses(await EtcdMember.startMany(etcdMembers), folder);
+    const cluster = new ClusterProcesses(await EtcdMember.startMany(etcdMembers), folder, hasWires);
     for (let number = 1; number <= count; number++) cluster.nodes.push(await cluster.newNode(`n${number}`));
     const [first] = cluster.nodes;
     if (before.length > 0) await cluster.runAlone(first!, before);
@@ -106,7 +117,9 @@ export class ClusterProcesses {
   private async newNode(name: string): Promise<NodeProcess> {
     const listen = `127.0.0.1:${await freePort()}`;
     const toEtcd = await Promise.all(this.etcd.map(({ endpoint }) => LinkProxy.start(endpoint)));
-    return { name, port: await freePort(), listen, toEtcd, fromNodes: await LinkProxy.start(listen), child: null };
+    const wirePort = async () => (this.hasWires ? freePort() : 0);
+    const ports = { port: await freePort(), postgresPort: await wirePort(), boltPort: await wirePort() };
+    return { name, ...ports, listen, toEtcd, fromNodes: await LinkProxy.start(listen), child: null };
   }
 
   get url(): string {
@@ -149,11 +162,12 @@ export class ClusterProcesses {
     await this.etcd[member]!.restart();
   }
 
-  private environment({ name, port }: NodeProcess): NodeJS.ProcessEnv {
+  private environment({ name, port, postgresPort, boltPort }: NodeProcess): NodeJS.ProcessEnv {
     return {
       ...process.env,
       ...{ TESSERA_SECRETS_KEY_FILE: join(this.folder, "key"), TESSERA_ADMIN_PASSWORD: PASSWORD, TESSERA_ACTORS: "1" },
-      ...{ TESSERA_DATA_DIR: join(this.folder, name), TESSERA_PORT: String(port), TESSERA_POSTGRES_PORT: "0" },
+      ...{ TESSERA_DATA_DIR: join(this.folder, name), TESSERA_PORT: String(port) },
+      ...{ TESSERA_POSTGRES_PORT: String(postgresPort), TESSERA_BOLT_PORT: String(boltPort) },
       ...{ TESSERA_RATE_LIMIT_PER_SECOND: "100000", SQL_MAX_ROW_COUNT: "1000000" },
       // As in test/e2e/server.ts.
       ...{ TESSERA_AUTH_PASSWORD_COST: "10", TESSERA_STORAGE_RESERVE_BYTES: "0" },

@@ -1,0 +1,98 @@
+/** Sessions of PostgreSQL's protocol and of Bolt whose clients are at several nodes, with real nodes. */
+import { setTimeout as sleep } from "node:timers/promises";
+import t from "tap";
+import { BoltClient, begin, message as boltMessage } from "../e2e/bolt-client.js";
+import { fieldsOf, valuesOf, WireClient } from "../e2e/wire-client.js";
+import { signIn } from "../e2e/wire-sign-in.js";
+import { ClusterProcesses, type NodeProcess, PASSWORD } from "../torture/cluster/cluster-processes.js";
+import { NO_ETCD } from "./etcd.js";
+
+async function openWire({ postgresPort }: NodeProcess, name: string): Promise<WireClient> {
+  const client = await WireClient.connect(postgresPort);
+  client.start({ user: "admin", application_name: name });
+  await signIn(client, PASSWORD);
+  await client.until("Z");
+  return client;
+}
+
+/** The first column; an error's message in its place. */
+async function column(client: WireClient, sql: string): Promise<(string | null)[] | string> {
+  const messages = await client.ask(sql);
+  const error = messages.find(({ type }) => type === "E");
+  if (error !== undefined) return fieldsOf(error).M!;
+  return messages.filter(({ type }) => type === "D").map((row) => valuesOf(row)[0]!);
+}
+
+async function openBolt({ boltPort }: NodeProcess): Promise<BoltClient> {
+  const client = await BoltClient.connect(boltPort);
+  await client.start([5, 8], { user: "admin", password: PASSWORD });
+  return client;
+}
+
+async function until(sees: () => Promise<boolean>): Promise<boolean> {
+  for (let tries = 0; tries < 300; tries++) {
+    if (await sees()) return true;
+    await sleep(100);
+  }
+  return false;
+}
+
+t.test("sessions of clients at several nodes are apart, and end with their node", { skip: NO_ETCD }, async (t) => {
+  const cluster = await ClusterProcesses.start(2, { etcdMembers: 1, hasWires: true });
+  t.teardown(() => cluster.close());
+  const [kept, killed] = cluster.nodes as [NodeProcess, NodeProcess];
+  t.ok(await until(async () => (await cluster.get(kept, "/admin/tenants").catch(() => null))?.status === 200));
+  const { data } = await cluster.get(kept, "/admin/tenants");
+  const [{ partition }] = (data as { tenants: [{ partition: number }] }).tenants;
+  await cluster.handOver(partition, kept.name);
+  t.ok(await until(async () => (await cluster.ownerOf(partition)) === kept.name));
+  const answers = (node: NodeProcess) => async () =>
+    (await cluster.execute(node, "SELECT 1", []).catch(() => null))?.status === 200;
+  t.ok((await until(answers(kept))) && (await until(answers(killed))));
+  await cluster.execute(kept, "CREATE TABLE held (id int PRIMARY KEY, n int)", []);
+  await cluster.execute(kept, "INSERT INTO held VALUES (1, 0), (2, 0)", []);
+
+  await t.test("of PostgreSQL's protocol", async (t) => {
+    const here = await openWire(kept, "here");
+    const there = await openWire(killed, "there");
+    t.same(await column(here, "BEGIN; UPDATE held SET n = 1 WHERE id = 1; SHOW application_name"), ["here"]);
+    t.same(await column(there, "SHOW application_name; SELECT n FROM held WHERE id = 1"), ["there", "0"]);
+    t.same(await column(there, "PREPARE mine AS SELECT 1; LISTEN news; SELECT pg_try_advisory_lock(1)"), ["t"]);
+    t.same(await column(here, "SELECT count(*) FROM pg_prepared_statements"), ["0"]);
+    t.same(await column(here, "SELECT pg_try_advisory_lock(1)"), ["f"]);
+    const pids = await column(here, "SELECT pid FROM pg_stat_activity ORDER BY application_name");
+    t.equal(new Set(pids).size, 2);
+    t.same(await column(here, "COMMIT; SELECT pg_backend_pid()"), [pids[0]]);
+    t.same(await column(there, "SELECT pg_backend_pid()"), [pids[1]]);
+    here.close();
+    t.same(await column(there, "SHOW application_name; SELECT n FROM held WHERE id = 1"), ["there", "1"]);
+    there.close();
+  });
+
+  await t.test("of Bolt", async (t) => {
+    const [here, there] = [await openBolt(kept), await openBolt(killed)];
+    t.same(await here.rows("CREATE (:Other)"), []);
+    t.equal((await here.ask(begin())).kind, "success");
+    t.same(await here.rows("CREATE (p:Page {n: 1}) RETURN p.n"), [[1]]);
+    t.same(await there.rows("MATCH (p:Page) RETURN count(p)"), [[0]]);
+    t.equal((await here.ask(boltMessage("commit"))).kind, "success");
+    here.close();
+    t.same(await there.rows("MATCH (p:Page) RETURN count(p)"), [[1]]);
+    there.close();
+  });
+
+  await t.test("of a node that is killed", async (t) => {
+    const [here, there, bolt] = [await openWire(kept, "here"), await openWire(killed, "there"), await openBolt(killed)];
+    t.same(await column(there, "BEGIN; UPDATE held SET n = 2 WHERE id = 2 RETURNING n"), ["2"]);
+    t.equal((await bolt.ask(begin())).kind, "success");
+    t.same(await bolt.rows("MATCH (p:Page) SET p.n = 2 RETURN p.n"), [[2]]);
+    await cluster.end(killed, "SIGKILL");
+    const others = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'there'";
+    t.ok(await until(async () => (await column(here, others))[0] === "0"));
+    t.same(await column(here, "SET lock_timeout = '10s'; UPDATE held SET n = n + 3 WHERE id = 2 RETURNING n"), ["3"]);
+    const own = await openBolt(kept);
+    t.same(await own.rows("MATCH (p:Page) SET p.n = p.n + 3 RETURN p.n"), [[4]]);
+    own.close();
+    here.close();
+  });
+});
