@@ -127,10 +127,6 @@ export class Restores {
     for (const running of this.running.values()) if (running.partition === partition) running.undone ??= error;
   }
 
-  isRunning(tenant: number): boolean {
-    return this.running.has(tenant);
-  }
-
   isAt(partition: Partition): boolean {
     return [...this.running.values()].some((running) => running.partition === partition);
   }
