@@ -29,17 +29,24 @@ const FACTS = `any(r IN rules WHERE label IN r[0] AND r[1] = [property] AND (r[2
 /** Rows of `apoc.meta.data` about the properties of the entities `e` of each `label`. */
 function dataOfProperties(match: string, elementType: string): string {
   return `${RULES} ${match} UNWIND keys(e) AS property
-    WITH indexes, rules, label, property, count(*) AS count, collect(DISTINCT ${TYPE}) AS types
+    WITH indexes, rules, label, property, ${TYPE} AS type, count(*) AS c
+    WITH indexes, rules, label, property, sum(c) AS count, collect(type) AS types
     WITH label, property, count, ${FACTS}, CASE WHEN size(types) = 1 THEN types[0] ELSE 'STRING' END AS type ORDER BY label, property
     RETURN label, property, count, unique, index, existence, type, type = 'LIST' AS array, null AS sample, 0 AS left, 0 AS right,
       [] AS other, [] AS otherLabels, '${elementType}' AS elementType`;
 }
 
-/** Rows of `apoc.meta.data` about what joins labels: of the label, and of the type. */
+/**
+ * Rows of `apoc.meta.data` about what joins labels: of the label, and of the type. Relationships are grouped by the
+ * labels of both ends before anything else: there are few such groups.
+ */
 function dataOfEnds(label: string, property: string, elementType: string): string {
-  return `MATCH (a)-[r]->(b) UNWIND labels(a) AS x UNWIND labels(b) AS y
-    WITH type(r) AS t, x, collect(DISTINCT y) AS others, count(DISTINCT r) AS count, count(DISTINCT a) AS sources, count(DISTINCT b) AS targets
-    WITH ${label} AS label, ${property} AS property, others, count, sources, targets ORDER BY label, property
+  return `WITH apoc.map.fromPairs(COLLECT { MATCH (n) UNWIND labels(n) AS l WITH l, count(*) AS c RETURN [l, c] }) AS nodes
+    MATCH (a)-[r]->(b) WITH nodes, type(r) AS t, labels(a) AS la, labels(b) AS lb, count(*) AS c
+    UNWIND la AS x UNWIND lb AS y WITH nodes, t, x, y, lb, c ORDER BY y
+    WITH nodes, t, x, collect(DISTINCT y) AS others, sum(CASE WHEN y = lb[0] THEN c ELSE 0 END) AS count
+    WITH ${label} AS label, ${property} AS property, others, count, nodes[x] AS sources,
+      reduce(sum = 0, y IN others | sum + nodes[y]) AS targets ORDER BY label, property
     RETURN label, property, count, false AS unique, false AS index, false AS existence, 'RELATIONSHIP' AS type, false AS array,
       null AS sample, count / sources AS left, count / targets AS right, others AS other, [] AS otherLabels, '${elementType}' AS elementType`;
 }
