@@ -4,17 +4,18 @@ import { TestServer } from "./server.js";
 import {
   bind,
   describe,
+  errorIn,
   execute,
   fieldsOf,
   lettersOf,
   message,
   parse,
   query,
-  type Received,
   sync,
   valuesOf,
   WITH_POSTGRES,
-  WireClient,
+  type WireClient,
+  withWire,
 } from "./wire-client.js";
 
 let server: TestServer;
@@ -23,16 +24,7 @@ t.before(async () => {
 });
 t.teardown(() => server?.stop());
 
-const errorIn = (messages: readonly Received[]) => fieldsOf(messages.find(({ type }) => type === "E")!);
-
-async function withClient(work: (client: WireClient) => Promise<void>): Promise<void> {
-  const client = await WireClient.open(server);
-  try {
-    await work(client);
-  } finally {
-    client.close();
-  }
-}
+const withClient = (work: (client: WireClient) => Promise<void>) => withWire(server, work);
 
 t.test("COPY takes rows, refuses wrong ones, and gives rows out", (t) =>
   withClient(async (client) => {

@@ -4,6 +4,7 @@ import { TestServer } from "./server.js";
 import {
   bind,
   describe,
+  errorIn,
   execute,
   fieldsOf,
   int16,
@@ -13,11 +14,11 @@ import {
   parse,
   postgresPort,
   query,
-  type Received,
   sync,
   valuesOf,
   WITH_POSTGRES,
   WireClient,
+  withWire,
 } from "./wire-client.js";
 import { signIn } from "./wire-sign-in.js";
 
@@ -31,16 +32,7 @@ t.before(async () => {
 });
 t.teardown(() => server?.stop());
 
-const errorIn = (messages: readonly Received[]) => fieldsOf(messages.find(({ type }) => type === "E")!);
-
-async function withClient(work: (client: WireClient) => Promise<void>): Promise<void> {
-  const client = await WireClient.open(server);
-  try {
-    await work(client);
-  } finally {
-    client.close();
-  }
-}
+const withClient = (work: (client: WireClient) => Promise<void>) => withWire(server, work);
 
 t.test("a start without encryption tells settings and the key for cancellation", async (t) => {
   const client = await WireClient.connect(postgresPort(server));

@@ -7,6 +7,7 @@ import { TestServer } from "./server.js";
 import {
   bind,
   describe,
+  errorIn,
   execute,
   fieldsOf,
   lettersOf,
@@ -18,6 +19,7 @@ import {
   valuesOf,
   WITH_POSTGRES,
   WireClient,
+  withWire,
 } from "./wire-client.js";
 
 let server: TestServer;
@@ -26,16 +28,7 @@ t.before(async () => {
 });
 t.teardown(() => server?.stop());
 
-const errorIn = (messages: readonly Received[]) => fieldsOf(messages.find(({ type }) => type === "E")!);
-
-async function withClient(work: (client: WireClient) => Promise<void>): Promise<void> {
-  const client = await WireClient.open(server);
-  try {
-    await work(client);
-  } finally {
-    client.close();
-  }
-}
+const withClient = (work: (client: WireClient) => Promise<void>) => withWire(server, work);
 
 const rowsOf = (messages: readonly Received[]): (string | null)[][] =>
   messages.filter(({ type }) => type === "D").map(valuesOf);

@@ -127,3 +127,16 @@ export class WireClient extends SocketReader {
 
 /** The letters of messages, in order. */
 export const lettersOf = (messages: readonly Received[]): string => messages.map(({ type }) => type).join("");
+
+/** The fields of the error that is among the messages. */
+export const errorIn = (messages: readonly Received[]) => fieldsOf(messages.find(({ type }) => type === "E")!);
+
+/** Works with a client that is closed at the end. */
+export async function withWire(server: TestServer, work: (client: WireClient) => Promise<void>): Promise<void> {
+  const client = await WireClient.open(server);
+  try {
+    await work(client);
+  } finally {
+    client.close();
+  }
+}
