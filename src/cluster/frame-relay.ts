@@ -54,6 +54,15 @@ export interface RelayHost {
 
 const BY_CODE = new Map<number, Endpoint>([...ENDPOINTS, ...MESSAGES, ...WIRE].map((each) => [each.code, each]));
 
+/** What ends a session, by the code of what opens it. */
+const CLOSES = new Map<number, Endpoint>(
+  WIRE.filter(({ name }) => name.endsWith(".open")).map(({ name, code }) => {
+    const protocol = name.slice(0, -".open".length);
+    return [code, WIRE.find((each) => each.name === `${protocol}.close`)!];
+  }),
+);
+const CLOSE_CODES: ReadonlySet<number> = new Set([...CLOSES.values()].map(({ code }) => code));
+
 interface InFlight {
   readonly link: ActorLink;
   readonly id: number;
@@ -74,7 +83,7 @@ export class FrameRelay {
   /** What arrived for a partition while it was not known whose it is. */
   private readonly waiting = new Map<number, (() => void)[]>();
   private readonly writers = new Map<number, ReplyWriter>();
-  /** By partition, protocol, tenant and number. */
+  /** By partition, what ends it, tenant and number. */
   private readonly sessions = new Map<string, OpenedSession>();
   private isArmed = false;
   private isClosed = false;
@@ -142,7 +151,7 @@ export class FrameRelay {
       this.sendBack(partition, frame);
       return;
     }
-    this.noteSession(partition, frame, endpoint);
+    this.noteSession(partition, frame);
     const requests = this.inFlight.get(partition) ?? new Map<number, InFlight>();
     this.inFlight.set(partition, requests);
     const pending = new RelayedReply(frame, endpoint, {
@@ -182,18 +191,16 @@ export class FrameRelay {
   }
 
   /** What of a session begins or ends. */
-  private noteSession(partition: number, frame: RequestFrame, { name, method }: Endpoint): void {
-    if (method !== "WIRE") return;
-    const [protocol, what] = name.split(".") as [string, string];
-    if (what !== "open" && what !== "close") return;
+  private noteSession(partition: number, frame: RequestFrame): void {
+    const close = CLOSES.get(frame.code);
+    if (close === undefined && !CLOSE_CODES.has(frame.code)) return;
     // A frame lies in the bytes of a whole turn.
     const body = Buffer.from(frame.bodyBytes.subarray(0, SESSION_NUMBER_BYTES));
-    const key = `${partition} ${protocol} ${frame.tenant} ${body.readUInt32LE()}`;
+    const key = `${partition} ${close?.code ?? frame.code} ${frame.tenant} ${body.readUInt32LE()}`;
     this.sessions.delete(key);
-    if (what === "close") return;
+    if (close === undefined) return;
     const { tenant, requestId, headText } = frame;
-    const end = [...BY_CODE.values()].find((each) => each.name === `${protocol}.close`)!;
-    this.sessions.set(key, { partition, end, frame: { tenant, requestId, headText }, body });
+    this.sessions.set(key, { partition, end: close, frame: { tenant, requestId, headText }, body });
   }
 
   private endSession({ partition, end, frame, body }: OpenedSession): void {
@@ -240,7 +247,7 @@ export class FrameRelay {
 const NOTHING = new Uint8Array(0);
 /** What the body of a session's request begins with (protocol/endpoints/postgres.ts). */
 const SESSION_NUMBER_BYTES = 4;
-/** Within that the end of a session is begun. */
+/** Until the deadline of a session's end, for which nobody waits. */
 const END_MS = 86_400_000;
 
 interface Outcome {

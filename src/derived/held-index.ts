@@ -96,7 +96,7 @@ export function usedLongestAgo(all: readonly HeldIndex[]): HeldIndex | null {
   return oldest;
 }
 
-/** Turns before which something is done, and around which is looked whether there is still something to do. */
+/** The same turns. Before each, `before` runs; `check`, which may throw, runs before and after it. */
 export function turnsWith(turns: Turns, before: () => void, check: () => void): Turns {
   return {
     shouldYield: () => turns.shouldYield(),

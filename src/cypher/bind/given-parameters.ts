@@ -14,8 +14,8 @@ export function givenValue(name: string, given: GivenParameters = {}): unknown {
 }
 
 /**
- * An expression as it is written, with values in the place of parameters and of `toInteger` of a number. What else is
- * no literal stays, for whoever reads it to refuse.
+ * An expression as it is written, with values in the place of parameters and of `toInteger` of a number. Whatever
+ * else it is stays, for the caller to refuse.
  */
 export function withValues(expr: Expr, given: GivenParameters): Expr {
   if (expr.kind === "map") {

@@ -19,7 +19,7 @@ export interface ProcedureStatement {
   /** The rows of a query of Cypher that only reads, without parameters and without variables of the statement. */
   query(text: string): Plan;
   /**
-   * A constant, or the value of a parameter, which the plan is of no use without from now on. Undefined: only a run
+   * The value of a constant, or of a parameter: then the plan fits only runs with that value. Undefined: only a run
    * tells. Throws ParameterMissing.
    */
   valueAtOnce(expr: Expr): unknown;
