@@ -9,12 +9,12 @@ import { findAdjacency } from "../../src/query/exec/adjacency-index.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import type { Plan } from "../../src/query/plan/plan.js";
 import type { Transaction } from "../../src/storage/store.js";
-import { BYTEA, INT8, type Value } from "../../src/values/values.js";
+import { INT8, type Value } from "../../src/values/values.js";
 import { sized } from "../lengths.js";
 import { directory } from "../storage/shards.js";
-import { columnOf, GRAPH, idOf, manyEdges, match, newNode, ONE_ROW, oneEdge } from "./graph-tables.js";
+import { columnOf, GRAPH, idOf, manyEdges, match, newNode, ONE_ROW, oneEdge, removal } from "./graph-tables.js";
 import { openIndexes } from "./open-indexes.js";
-import { big, filter, newColumn, op, project, scan, values } from "./plan-builder.js";
+import { big, project, values } from "./plan-builder.js";
 import { Database, insertPlan } from "./run-plans.js";
 
 class Random {
@@ -24,15 +24,6 @@ class Random {
     this.state = (Math.imul(this.state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((this.state / 2 ** 32) * bound);
   }
-}
-
-function removal(id: number): Plan {
-  const key = newColumn("key", BYTEA);
-  const rows = scan(GRAPH.edges, "e", key);
-  const [first] = rows.columns as [Plan["columns"][number]];
-  const input = filter(rows, op({ kind: "column", id: first.id, type: INT8, name: "id" }, "=", big(id)));
-  const oldColumns = rows.columns.slice(0, -1);
-  return { kind: "delete", table: GRAPH.edges, input, rowKey: key.id, oldColumns, returning: null, columns: [] };
 }
 
 const NODES = 600;

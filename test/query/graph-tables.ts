@@ -11,8 +11,8 @@ import type {
   VariableLength,
 } from "../../src/query/plan/graph-plans.js";
 import type { OutputColumn, Plan } from "../../src/query/plan/plan.js";
-import { INT8, type SqlType, TEXT, VARIANT } from "../../src/values/values.js";
-import { newColumn } from "./plan-builder.js";
+import { BYTEA, INT8, type SqlType, TEXT, VARIANT } from "../../src/values/values.js";
+import { big, filter, newColumn, op, scan } from "./plan-builder.js";
 
 /** Properties are texts here. */
 export const GRAPH: GraphTables = {
@@ -137,4 +137,14 @@ export const idOf = (node: Extract<PatternNode, { kind: "new" }>): Expr => colum
 
 export function columnOf({ id, type, name }: OutputColumn): Expr {
   return { kind: "column", id, type, name };
+}
+
+/** Deletes the relationship. */
+export function removal(id: number): Plan {
+  const key = newColumn("key", BYTEA);
+  const rows = scan(GRAPH.edges, "e", key);
+  const [first] = rows.columns as [Plan["columns"][number]];
+  const input = filter(rows, op({ kind: "column", id: first.id, type: INT8, name: "id" }, "=", big(id)));
+  const oldColumns = rows.columns.slice(0, -1);
+  return { kind: "delete", table: GRAPH.edges, input, rowKey: key.id, oldColumns, returning: null, columns: [] };
 }

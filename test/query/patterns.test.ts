@@ -7,12 +7,13 @@ import t, { type Test } from "tap";
 import { findAdjacency } from "../../src/query/exec/adjacency-index.js";
 import type { Expr } from "../../src/query/expr/expr.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
+import { explainText } from "../../src/query/plan/explain.js";
 import type { MatchPlan, PatternEdge, PatternNode } from "../../src/query/plan/graph-plans.js";
 import type { Plan } from "../../src/query/plan/plan.js";
 import { INT8, type Value } from "../../src/values/values.js";
 import { GraphRelationship } from "../../src/values/variant.js";
 import { tries } from "../lengths.js";
-import { columnOf, GRAPH, idOf, manyEdges, match, newNode, ONE_ROW, oneEdge } from "./graph-tables.js";
+import { columnOf, GRAPH, idOf, manyEdges, match, newNode, ONE_ROW, oneEdge, removal } from "./graph-tables.js";
 import { openIndexes } from "./open-indexes.js";
 import { aggregate, aggregateFunction, and, big, isNull, op, project, text, values } from "./plan-builder.js";
 import { Database } from "./run-plans.js";
@@ -130,6 +131,18 @@ function shown(plan: MatchPlan): Plan {
   return project(plan, exprs);
 }
 
+/** Ids of new nodes, then the properties of relationships. */
+function withProperties(plan: MatchPlan): Plan {
+  const exprs: Record<string, Expr> = {};
+  plan.nodes.forEach((node, i) => {
+    if (node.kind === "new") exprs[`n${i}`] = idOf(node);
+  });
+  plan.edges.forEach(({ shape }, i) => {
+    if (shape.kind === "one") exprs[`e${i}`] = columnOf(shape.columns.properties);
+  });
+  return project(plan, exprs);
+}
+
 const TYPES = ["T", "U"] as const;
 
 const someGraph = fc.integer({ min: 1, max: 5 }).chain((nodes) =>
@@ -189,6 +202,50 @@ t.test("patterns find what trying everything finds", async (t) => {
       );
     }),
     { numRuns: tries(20) },
+  );
+});
+
+t.test("relationships whose properties are read come from their table, as the transaction sees it", async (t) => {
+  const directions = fc.constantFrom<PatternEdge["direction"]>("out", "in", "either");
+  const types = fc.constantFrom([], ["T"], ["T", "U"]);
+  const labels = fc.option(fc.constantFrom("\u001fA\u001f", "\u001fB\u001f"));
+  await fc.assert(
+    fc.asyncProperty(
+      someGraph,
+      fc.array(fc.tuple(directions, types), { minLength: 1, maxLength: 2 }),
+      fc.tuple(labels, labels, labels),
+      fc.boolean(),
+      async ({ nodes, edges }, steps, labelled, sameEnd) => {
+        const database = await open(t, nodes, edges);
+        const last = edges.at(-1)?.id;
+        if (last !== undefined) {
+          database.commit();
+          database.result(removal(last));
+        }
+        const parts = Array.from({ length: steps.length + (sameEnd ? 0 : 1) }, (_, i) => newNode(`n${i}`));
+        const pattern = steps.map(([direction, types], i) =>
+          oneEdge(`e${i}`, { left: i, right: (i + 1) % parts.length, direction, types }),
+        );
+        const wanted = parts.map((node, i) => [node, labelled[i]] as const).filter(([, label]) => label !== null);
+        const predicate = wanted.map(([node, label]) => op(columnOf(node.columns.labels), "=", text(label!)));
+        const plan = match(parts, pattern, { predicate: predicate.length === 0 ? null : and(...predicate) });
+        const isWanted = (id: number, i: number) =>
+          labelled[i] === null || (labelled[i] === "\u001fA\u001f") === (id % 2 === 1);
+        const expected = tryAll(nodes, edges.slice(0, -1), plan, [])
+          .filter((one) => one.nodes.every(isWanted))
+          .map((one) => [...one.nodes, ...one.edges.map((id) => `e${id}`)]);
+        await gives(t, database, withProperties(plan), expected);
+      },
+    ),
+    { numRuns: tries(40) },
+  );
+  const plan = withProperties(
+    match([newNode("a"), newNode("b")], [oneEdge("e", { left: 0, right: 1, direction: "in" })]),
+  );
+  t.strictSame(
+    explainText(optimize(plan)).filter((line) => /Expand|nodes/.test(line)),
+    [],
+    "no node is looked at",
   );
 });
 

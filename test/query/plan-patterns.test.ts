@@ -1,10 +1,12 @@
 /** Plans of patterns, by the rule alone and by all rules, against test/golden/plan/plan-patterns.txt. */
 import t from "tap";
 import type { StatisticsSource, TableStatistics } from "../../src/catalog/statistics.js";
+import type { Expr } from "../../src/query/expr/expr.js";
 import { resolveAggregate } from "../../src/query/expr/resolve.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import { planPatterns } from "../../src/query/optimize/plan-patterns.js";
 import { explainText } from "../../src/query/plan/explain.js";
+import type { PatternEdge } from "../../src/query/plan/graph-plans.js";
 import type { Plan } from "../../src/query/plan/plan.js";
 import { INT8, TEXT } from "../../src/values/values.js";
 import { matchesGolden } from "./golden.js";
@@ -30,6 +32,11 @@ const EDGES: TableStatistics = {
   },
 };
 const statistics: StatisticsSource = { of: (table) => (table.name === GRAPH.nodes.name ? NODES : EDGES) };
+
+function propertiesOf({ shape }: PatternEdge): Expr {
+  if (shape.kind !== "one") throw new Error("unreachable");
+  return columnOf(shape.columns.properties);
+}
 
 const CASES: Readonly<Record<string, () => Plan>> = {
   "from the node that is found by its key": () => {
@@ -72,6 +79,21 @@ const CASES: Readonly<Record<string, () => Plan>> = {
     const bound = { kind: "bound", id: columnOf(input.columns[0]!) } as const;
     const plan = match([bound, b], [edge], { input, optional: true, predicate });
     return project(plan, { b: idOf(b) });
+  },
+  "properties of all relationships": () => {
+    const edge = oneEdge("e", { left: 0, right: 1, direction: "out", types: ["KNOWS"] });
+    return project(match([newNode("a"), newNode("b")], [edge]), { p: propertiesOf(edge) });
+  },
+  "properties of all relationships, and both ends": () => {
+    const [a, b] = [newNode("a"), newNode("b")];
+    const edge = oneEdge("e", { left: 0, right: 1, direction: "either" });
+    const predicate = op(columnOf(a.columns.labels), "=", text("x"));
+    return project(match([a, b], [edge], { predicate }), { b: columnOf(b.columns.properties), p: propertiesOf(edge) });
+  },
+  "properties of a few relationships": () => {
+    const [a, b] = [newNode("a"), newNode("b")];
+    const edge = oneEdge("e", { left: 0, right: 1, direction: "out" });
+    return project(match([a, b], [edge], { predicate: op(idOf(a), "=", big(7)) }), { p: propertiesOf(edge) });
   },
   "two parts without a relationship between them": () => {
     const nodes = ["a", "b", "c", "d"].map(newNode);

@@ -12,10 +12,10 @@ const truth = (name: string): ProcedureField => ({ name, type: BOOLEAN });
 const integer = (name: string): ProcedureField => ({ name, type: INTEGER });
 const map = (name: string): ProcedureField => ({ name, type: MAP });
 
-/** Of the property `property` of `e`, as APOC calls it. */
+/** What `valueType` says, as APOC calls it. */
 const TYPE = `coalesce({STRING: 'STRING', INTEGER: 'INTEGER', FLOAT: 'FLOAT', BOOLEAN: 'BOOLEAN', DATE: 'DATE',
   DURATION: 'DURATION', POINT: 'POINT', MAP: 'MAP', \`LOCAL TIME\`: 'LOCAL_TIME', \`ZONED TIME\`: 'TIME',
-  \`LOCAL DATETIME\`: 'LOCAL_DATE_TIME', \`ZONED DATETIME\`: 'DATE_TIME'}[replace(valueType(e[property]), ' NOT NULL', '')], 'LIST')`;
+  \`LOCAL DATETIME\`: 'LOCAL_DATE_TIME', \`ZONED DATETIME\`: 'DATE_TIME'}[replace(valueType, ' NOT NULL', '')], 'LIST')`;
 
 /** Lists of [labels or types, properties, kind] of the indexes and constraints. */
 const RULES = `WITH COLLECT { CALL db.indexes() YIELD labelsOrTypes, properties RETURN [labelsOrTypes, properties] } AS indexes,
@@ -26,10 +26,15 @@ const FACTS = `any(r IN rules WHERE label IN r[0] AND r[1] = [property] AND (r[2
   any(i IN indexes WHERE label IN i[0] AND property IN i[1]) AS index,
   any(r IN rules WHERE label IN r[0] AND property IN r[1] AND (r[2] CONTAINS 'EXISTENCE' OR r[2] CONTAINS 'KEY')) AS existence`;
 
-/** Rows of `apoc.meta.data` about the properties of the entities `e` of each `label`. */
+/**
+ * Rows of `apoc.meta.data` about the properties of the entities `e` of each `label`. They are counted by their types
+ * before anything else is said of them.
+ */
 function dataOfProperties(match: string, elementType: string): string {
-  return `${RULES} ${match} UNWIND keys(e) AS property
-    WITH indexes, rules, label, property, ${TYPE} AS type, count(*) AS c
+  return `${match} UNWIND keys(e) AS property
+    WITH label, property, valueType(e[property]) AS valueType, count(*) AS c
+    WITH label, property, ${TYPE} AS type, c
+    ${RULES}, label, property, type, c
     WITH indexes, rules, label, property, sum(c) AS count, collect(type) AS types
     WITH label, property, count, ${FACTS}, CASE WHEN size(types) = 1 THEN types[0] ELSE 'STRING' END AS type ORDER BY label, property
     RETURN label, property, count, unique, index, existence, type, type = 'LIST' AS array, null AS sample, 0 AS left, 0 AS right,

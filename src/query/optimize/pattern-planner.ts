@@ -3,16 +3,14 @@
  * first. A state machine over the plan so far; plan-patterns.ts calls it.
  */
 
-import { EDGE_COLUMN, NODE_COLUMN } from "../../catalog/graph.js";
+import { EDGE_COLUMN } from "../../catalog/graph.js";
 import { sqlError } from "../../protocol/errors.js";
-import { BOOL, INT8, type SqlType, TEXT } from "../../values/values.js";
+import { INT8, TEXT } from "../../values/values.js";
 import { similarityCondition } from "../expr/cypher/similarity.js";
-import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
-import { resolveOperator } from "../expr/resolve.js";
+import type { ColumnId, Expr } from "../expr/expr.js";
 import { andOf, columnsOf, conjuncts } from "../expr/walk.js";
 import { columnExpr } from "../plan/column-expr.js";
 import { behindPolicy } from "../plan/graph-guard.js";
-import { graphIndexExprs } from "../plan/graph-index-exprs.js";
 import type {
   EdgeColumns,
   MatchPlan,
@@ -27,6 +25,21 @@ import { type Cardinality, pathsOf } from "./cardinality.js";
 import { accessFor } from "./choose-access.js";
 import { factored } from "./factor-conditions.js";
 import { newColumnId } from "./new-column-id.js";
+import {
+  anyType,
+  bothWays,
+  call,
+  constant,
+  edgeColumns,
+  edgeScan,
+  equal,
+  isNotNull,
+  joined,
+  newColumn,
+  nodeColumns,
+  nodeScan,
+  scanBase,
+} from "./pattern-parts.js";
 import { filtered } from "./rule.js";
 
 /**
@@ -389,21 +402,10 @@ class PatternPlanner {
 
   /** `plan` has the relationship's record. */
   private bindEnds(pattern: PatternEdge, record: EdgeColumns, before: Plan, conditions: Expr[]): void {
-    let plan = before;
     const [src, dst] = [columnExpr(record.src), columnExpr(record.dst)];
+    let plan = before;
     let [leftEnd, rightEnd]: [Expr, Expr] = pattern.direction === "in" ? [dst, src] : [src, dst];
-    if (pattern.direction === "either") {
-      const turned = newColumn("turned", BOOL);
-      const ways: Plan = Object.freeze({
-        kind: "values",
-        rows: [[constant(BOOL, false)], [constant(BOOL, true)]],
-        columns: [turned],
-      });
-      plan = joined("inner", plan, ways, null);
-      const isTurned = columnExpr(turned);
-      conditions.push({ kind: "or", type: BOOL, args: [not(isTurned), call("<>", src, dst)] });
-      [leftEnd, rightEnd] = [choice(isTurned, dst, src), choice(isTurned, src, dst)];
-    }
+    if (pattern.direction === "either") [plan, leftEnd, rightEnd] = bothWays(before, src, dst);
     this.current = filtered(plan, conditions);
     this.bindEnd(pattern.left, leftEnd);
     this.bindEnd(pattern.right, rightEnd);
@@ -511,77 +513,4 @@ function columnsInFilters(shape: PatternEdge["shape"]): ReadonlySet<ColumnId> {
 function readInTurn(): Error {
   const message = "conditions on the relationships of two paths of one pattern read each other's path";
   return sqlError("0A000", message, { hint: "Write one of them as all(r IN … WHERE …) in the WHERE of the MATCH." });
-}
-
-function nodeColumns({ id, labels, properties }: NodeColumns): readonly OutputColumn[] {
-  return [id, labels, properties];
-}
-
-function edgeColumns({ id, type, src, dst, properties }: EdgeColumns): readonly OutputColumn[] {
-  return [id, type, src, dst, properties];
-}
-
-function scanBase(table: ScanPlan["table"], alias: string, columns: readonly OutputColumn[]) {
-  return { kind: "scan", table, alias, filter: null, reverse: false, rowKey: null, columns } as const;
-}
-
-function nodeScan(graph: MatchPlan["graph"], name: string, columns: readonly OutputColumn[]): ScanPlan {
-  const source: readonly number[] = [NODE_COLUMN.id, NODE_COLUMN.labels, NODE_COLUMN.properties];
-  const indexExprs = graphIndexExprs(graph.nodes, (id) => columns[source.indexOf(id)] ?? null);
-  return Object.freeze({ ...scanBase(graph.nodes, name, columns), source, ...(indexExprs && { indexExprs }) });
-}
-
-function edgeScan(graph: MatchPlan["graph"], name: string, columns: readonly OutputColumn[]): ScanPlan {
-  const { id, type, src, dst, properties } = EDGE_COLUMN;
-  const source: readonly number[] = [id, type, src, dst, properties];
-  const indexExprs = graphIndexExprs(graph.edges, (column) => columns[source.indexOf(column)] ?? null);
-  return Object.freeze({ ...scanBase(graph.edges, name, columns), source, ...(indexExprs && { indexExprs }) });
-}
-
-function joined(type: "inner" | "left", left: Plan, right: Plan, condition: Expr | null): Plan {
-  return Object.freeze({
-    kind: "join",
-    type,
-    left,
-    right,
-    condition,
-    lateral: false,
-    columns: joinColumns(type, left, right),
-  });
-}
-
-function newColumn(name: string, type: SqlType): OutputColumn {
-  return { id: newColumnId(), name, type, nullable: true };
-}
-
-function constant(type: SqlType, value: boolean | string): Expr {
-  return { kind: "const", type, value };
-}
-
-function call(symbol: string, a: Expr, b: Expr): Expr {
-  const fn: ScalarFunction = resolveOperator(symbol, a.type, b.type).fn;
-  return { kind: "call", type: BOOL, fn, args: [a, b] };
-}
-
-function equal(a: Expr, b: Expr): Expr {
-  return call("=", a, b);
-}
-
-function not(input: Expr): Expr {
-  return { kind: "not", type: BOOL, input };
-}
-
-function isNotNull(input: Expr): Expr {
-  return { kind: "isnull", type: BOOL, input, negated: true };
-}
-
-function choice(when: Expr, yes: Expr, no: Expr): Expr {
-  // biome-ignore lint/suspicious/noThenProperty: the node names its parts as SQL does
-  return { kind: "case", type: yes.type, branches: [{ when, then: yes }], otherwise: no };
-}
-
-function anyType(column: OutputColumn, types: readonly string[]): Expr {
-  const equals = resolveOperator("=", TEXT, TEXT).fn;
-  const items = types.map((type) => constant(TEXT, type));
-  return { kind: "in", type: BOOL, input: columnExpr(column), items, equals, negated: false };
 }
