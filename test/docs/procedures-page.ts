@@ -2,10 +2,14 @@
 import "../../src/features/features.js";
 import { allProcedures } from "../../src/cypher/bind/bind-procedure.js";
 import { signatureText } from "../../src/cypher/bind/procedure-catalog.js";
+import { WRITING_PROCEDURES } from "../../src/cypher/parse/writing-procedures.js";
 import { code, table } from "./markdown.js";
 
 export function proceduresPage(): string {
-  const rows = allProcedures().map((procedure) => [code(signatureText(procedure)), procedure.description]);
+  const rows = [
+    ...allProcedures().map((procedure) => [signatureText(procedure), procedure.description] as const),
+    ...WRITING_PROCEDURES.map(({ signature, description }) => [signature, `${description} It writes.`] as const),
+  ].map(([signature, description]) => [code(signature), description]);
   return [...INTRODUCTION, ...table(["procedure", "what it is for"], rows), ""].join("\n");
 }
 

@@ -185,6 +185,10 @@ t.test("the server itself", async (t) => {
     ["db.labels", "db.labels() :: (label :: STRING)", /labels/],
   );
   t.ok(listed.some(([name]) => name === "algo.pageRank"));
+  t.same(await rows("SHOW PROCEDURES YIELD name, mode WHERE name STARTS WITH 'apoc.merge.' RETURN name, mode"), [
+    ["apoc.merge.node", "WRITE"],
+    ["apoc.merge.relationship", "WRITE"],
+  ]);
   t.notOk(
     listed.some(([, , description]) => !description),
     "each says what it is for",

@@ -1,8 +1,10 @@
 /** CALL: the rows of a procedure, for each row of the surrounding query. */
+
 import type { Expr } from "../../query/expr/expr.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
 import type { CallClause } from "../parse/ast.js";
+import { WRITING_PROCEDURES } from "../parse/writing-procedures.js";
 import { APOC_PROCEDURES } from "./apoc-procedures.js";
 import { bindCondition } from "./bind-condition.js";
 import { bindArgument } from "./bind-expr.js";
@@ -38,7 +40,7 @@ const byName = new Map(
 /** Those of every graph, and those that have been registered. */
 export const PROCEDURES: ProcedureRegistry = {
   procedure: (name) => registeredProcedure(name) ?? byName.get(name.toLowerCase()) ?? null,
-  names: () => allProcedures().map(({ name }) => name),
+  names: () => [...allProcedures(), ...WRITING_PROCEDURES].map(({ name }) => name),
 };
 
 /** The statement's only clause: all that the procedure gives, unless YIELD names some of it. */

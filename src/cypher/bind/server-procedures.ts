@@ -5,6 +5,7 @@ import { cypherFunctionList, LIST_OF } from "../../query/expr/cypher/registry.js
 import type { Expr } from "../../query/expr/expr.js";
 import type { Plan } from "../../query/plan/plan.js";
 import { VARIANT } from "../../values/values.js";
+import { WRITING_PROCEDURES } from "../parse/writing-procedures.js";
 import { describedFunction } from "./function-descriptions.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import { type ProcedureField, signatureText } from "./procedure-catalog.js";
@@ -71,10 +72,15 @@ export function serverProcedures(all: () => readonly Procedure[]): readonly Proc
       inputs: [],
       outputs: PROCEDURE_FIELDS,
       rows: (_args, statement) => {
-        const rows = all().map((procedure) =>
-          [procedure.name, signatureText(procedure), procedure.description, "READ"].map(textConst),
+        const rows = [
+          ...all().map((procedure) => [procedure.name, signatureText(procedure), procedure.description, "READ"]),
+          ...WRITING_PROCEDURES.map(({ name, signature, description }) => [name, signature, description, "WRITE"]),
+        ];
+        return rowsOf(
+          PROCEDURE_FIELDS,
+          rows.sort(([a], [b]) => (a! < b! ? -1 : 1)).map((row) => row.map(textConst)),
+          statement,
         );
-        return rowsOf(PROCEDURE_FIELDS, rows, statement);
       },
     },
     {

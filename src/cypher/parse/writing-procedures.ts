@@ -20,6 +20,9 @@ import { EVERYTHING } from "./composed-queries.js";
 export type Refuse = (position: number, message: string) => never;
 
 interface WritingProcedure {
+  /** As `dbms.procedures` lists it. */
+  readonly signature: string;
+  readonly description: string;
   readonly args: readonly [min: number, max: number];
   /** The field that it gives; null: none. */
   readonly field: "node" | "rel" | null;
@@ -31,7 +34,8 @@ interface Call {
   readonly refuse: Refuse;
 }
 
-const setVector: WritingProcedure = {
+const setVector: Omit<WritingProcedure, "signature"> = {
+  description: "Sets a property of a node or relationship to a vector.",
   args: [3, 3],
   field: null,
   clauses: ([entity, key, value], _given, { position }) => {
@@ -40,85 +44,98 @@ const setVector: WritingProcedure = {
   },
 };
 
-const PROCEDURES: ReadonlyMap<string, WritingProcedure> = new Map<string, WritingProcedure>([
-  ["db.create.setnodevectorproperty", setVector],
-  ["db.create.setrelationshipvectorproperty", setVector],
-  [
-    "db.create.setvectorproperty",
-    {
-      ...setVector,
-      field: "node",
-      clauses: (args, given, call) => [
-        ...setVector.clauses(args, given, call),
-        calledSo(args[0]!, given, call.position),
-      ],
-    },
-  ],
-  [
-    "apoc.create.addlabels",
-    {
-      args: [2, 2],
-      field: "node",
-      clauses: ([nodes, labels], given, { position }) => [
-        { kind: "unwind", list: nodes!, variable: given, position },
-        setting(position, { kind: "labels", variable: given, labels: [], dynamic: [dynamic(labels!)], position }),
-      ],
-    },
-  ],
-  [
-    "apoc.create.node",
-    {
-      args: [2, 2],
-      field: "node",
-      clauses: ([labels, properties], given, { position }) => [
-        { kind: "create", patterns: [path(nodeOf(given, labels!, null), position)], position },
+const PROCEDURES: readonly WritingProcedure[] = [
+  {
+    ...setVector,
+    signature: "db.create.setNodeVectorProperty(node :: NODE, key :: STRING, vector :: LIST<NUMBER>) :: ()",
+  },
+  {
+    ...setVector,
+    signature:
+      "db.create.setRelationshipVectorProperty(relationship :: RELATIONSHIP, key :: STRING, vector :: LIST<NUMBER>) :: ()",
+  },
+  {
+    signature: "db.create.setVectorProperty(node :: NODE, key :: STRING, vector :: LIST<NUMBER>) :: (node :: NODE)",
+    ...setVector,
+    field: "node",
+    clauses: (args, given, call) => [...setVector.clauses(args, given, call), calledSo(args[0]!, given, call.position)],
+  },
+  {
+    signature: "apoc.create.addLabels(nodes :: LIST<NODE>, labels :: LIST<STRING>) :: (node :: NODE)",
+    description: "Adds labels to nodes.",
+    args: [2, 2],
+    field: "node",
+    clauses: ([nodes, labels], given, { position }) => [
+      { kind: "unwind", list: nodes!, variable: given, position },
+      setting(position, { kind: "labels", variable: given, labels: [], dynamic: [dynamic(labels!)], position }),
+    ],
+  },
+  {
+    signature: "apoc.create.node(labels :: LIST<STRING>, properties :: MAP) :: (node :: NODE)",
+    description: "Creates a node with labels that are computed.",
+    args: [2, 2],
+    field: "node",
+    clauses: ([labels, properties], given, { position }) => [
+      { kind: "create", patterns: [path(nodeOf(given, labels!, null), position)], position },
+      setting(position, { kind: "replace", variable: given, value: properties!, position }),
+    ],
+  },
+  {
+    signature:
+      "apoc.create.relationship(from :: NODE, type :: STRING, properties :: MAP, to :: NODE) :: (rel :: RELATIONSHIP)",
+    description: "Creates a relationship of a type that is computed.",
+    args: [4, 4],
+    field: "rel",
+    clauses: ([from, type, properties, to], given, call) => {
+      const { position } = call;
+      const pattern = joined(end(from!, call), relationshipOf(given, type!, null), end(to!, call), position);
+      return [
+        { kind: "create", patterns: [pattern], position },
         setting(position, { kind: "replace", variable: given, value: properties!, position }),
-      ],
+      ];
     },
-  ],
-  [
-    "apoc.create.relationship",
-    {
-      args: [4, 4],
-      field: "rel",
-      clauses: ([from, type, properties, to], given, call) => {
-        const { position } = call;
-        const pattern = joined(end(from!, call), relationshipOf(given, type!, null), end(to!, call), position);
-        return [
-          { kind: "create", patterns: [pattern], position },
-          setting(position, { kind: "replace", variable: given, value: properties!, position }),
-        ];
-      },
+  },
+  {
+    signature:
+      "apoc.merge.node(labels :: LIST<STRING>, identity :: MAP, onCreate :: MAP?, onMatch :: MAP?) :: (node :: NODE)",
+    description: "Finds or creates a node with labels that are computed.",
+    args: [2, 4],
+    field: "node",
+    clauses: ([labels, identity, onCreate, onMatch], given, call) => {
+      const pattern = path(nodeOf(given, labels!, identifying(identity!, call)), call.position);
+      return [merge(pattern, given, onCreate, onMatch, call.position)];
     },
-  ],
-  [
-    "apoc.merge.node",
-    {
-      args: [2, 4],
-      field: "node",
-      clauses: ([labels, identity, onCreate, onMatch], given, call) => {
-        const pattern = path(nodeOf(given, labels!, identifying(identity!, call)), call.position);
-        return [merge(pattern, given, onCreate, onMatch, call.position)];
-      },
+  },
+  {
+    signature:
+      "apoc.merge.relationship(from :: NODE, type :: STRING, identity :: MAP, onCreate :: MAP, to :: NODE, onMatch :: MAP?) :: (rel :: RELATIONSHIP)",
+    description: "Finds or creates a relationship of a type that is computed.",
+    args: [5, 6],
+    field: "rel",
+    clauses: ([from, type, identity, onCreate, to, onMatch], given, call) => {
+      const relationship = relationshipOf(given, type!, identifying(identity!, call));
+      const pattern = joined(end(from!, call), relationship, end(to!, call), call.position);
+      return [merge(pattern, given, onCreate, onMatch, call.position)];
     },
-  ],
-  [
-    "apoc.merge.relationship",
-    {
-      args: [5, 6],
-      field: "rel",
-      clauses: ([from, type, identity, onCreate, to, onMatch], given, call) => {
-        const relationship = relationshipOf(given, type!, identifying(identity!, call));
-        const pattern = joined(end(from!, call), relationship, end(to!, call), call.position);
-        return [merge(pattern, given, onCreate, onMatch, call.position)];
-      },
-    },
-  ],
-]);
+  },
+];
+
+const BY_NAME: ReadonlyMap<string, WritingProcedure> = new Map(
+  PROCEDURES.map((procedure) => [nameOf(procedure).toLowerCase(), procedure]),
+);
+
+/** For lists of procedures. */
+export const WRITING_PROCEDURES: readonly { name: string; signature: string; description: string }[] = PROCEDURES.map(
+  (procedure) => ({ ...procedure, name: nameOf(procedure) }),
+);
+
+function nameOf({ signature }: WritingProcedure): string {
+  return signature.slice(0, signature.indexOf("("));
+}
 
 /** The clauses that a call stands for; of other procedures the call itself. Throws for wrong arguments and fields. */
 export function writingClauses(call: CallClause, refuse: Refuse): readonly Clause[] {
-  const procedure = PROCEDURES.get(call.procedure.toLowerCase());
+  const procedure = BY_NAME.get(call.procedure.toLowerCase());
   if (procedure === undefined) return [call];
   const { position, standalone, where } = call;
   const args = call.args ?? refuse(position, `${call.procedure} needs its arguments in parentheses`);
