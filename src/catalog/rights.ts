@@ -98,7 +98,7 @@ export class Rights {
   }
 
   /** Of a table that a feature keeps for itself, and of a table, a view or a sequence that the lead leaves out. */
-  private isOutOfReach(objectId: number, privilege: Privilege): boolean {
+  protected isOutOfReach(objectId: number, privilege: Privilege): boolean {
     if (objectId === this.fixed && privilege !== "r") return true;
     if (this.catalog.hidesMemories === true && !this.isSuperuser && this.ofMemories.has(objectId)) return true;
     return this.isClosed(objectId) || (this.led !== null && !this.led.includes(objectId));
@@ -256,6 +256,16 @@ export class Rights {
   /** Throws 42501 unless it may do that with the whole relation. */
   require(objectId: number, name: string, privilege: Privilege, what = "table"): void {
     if (!this.may(objectId, privilege)) throw permissionDenied(what, name);
+  }
+}
+
+/**
+ * Of the maker of a view, whose query is kept and not run: it may name relations that it may not read, as in
+ * PostgreSQL. Who reads the view is asked then.
+ */
+export class ViewMakersRights extends Rights {
+  override may(objectId: number, privilege: Privilege): boolean {
+    return super.may(objectId, privilege) || (privilege === "r" && !this.isOutOfReach(objectId, privilege));
   }
 }
 

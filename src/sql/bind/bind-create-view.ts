@@ -1,6 +1,7 @@
 /** CREATE [OR REPLACE] VIEW and DROP [MATERIALIZED] VIEW; finds what a stored query depends on. */
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand, RelationName } from "../../catalog/ddl-command.js";
+import { ViewMakersRights } from "../../catalog/rights.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { PropertyGraphDef, ViewColumn, ViewDef, ViewQuery, ViewRelation } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -11,10 +12,10 @@ import { exprsOfPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/p
 import type { CreateViewStatement, DropStatement } from "../parse/ast-definitions.js";
 import type { QueryNode } from "../parse/ast-query.js";
 import { type Binding, PLAIN_QUERY } from "./binding.js";
-import type { BoundDdl } from "./bound-statement.js";
+import type { BindEnvironment, BoundDdl } from "./bound-statement.js";
 import { updatableColumns } from "./changed-relation.js";
 import { newName } from "./names.js";
-import { refuseDenied } from "./relation-rights.js";
+import { checkedRights, refuseDenied } from "./relation-rights.js";
 import { relationOf } from "./scope.js";
 import { viewOptions } from "./view-options.js";
 
@@ -22,7 +23,11 @@ export function bindCreateView(node: CreateViewStatement, binding: Binding): Bou
   const { position } = node;
   const { checkOption = node.checkOption } = viewOptions(node.options);
   const { schema, name } = newName(node.name, binding.env, node.persistence);
-  const { query, columns, plan: stored } = bindStoredQuery(node, "VIEW", binding);
+  const {
+    query,
+    columns,
+    plan: stored,
+  } = binding.within(makersEnvironment(binding.env), () => bindStoredQuery(node, "VIEW", binding));
   const draft = { id: 0, schema, name, columns, query, checkOption, createdAt: 0 };
   const updatable = updatableColumns(draft, binding);
   if (checkOption !== null && updatable === null) {
@@ -33,6 +38,11 @@ export function bindCreateView(node: CreateViewStatement, binding: Binding): Bou
   const { replace } = node;
   const command = { kind: "create view", schema, name, replace, columns, query, checkOption, updatable } as const;
   return { kind: "ddl", command, stored };
+}
+
+function makersEnvironment(env: BindEnvironment): BindEnvironment {
+  const rights = checkedRights(env);
+  return rights === null ? env : { ...env, rights: new ViewMakersRights(rights.catalog, rights.acting) };
 }
 
 interface StoredQueryNode {
