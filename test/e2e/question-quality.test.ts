@@ -95,6 +95,14 @@ t.test("groups by an aggregate, existence, columns beside each other", async (t)
         [2, "South", "Kit"],
       ],
     ],
+    [
+      "how many animals does each shelter have",
+      [
+        [1, "North", 2],
+        [2, "South", 2],
+        [3, "East", 0],
+      ],
+    ],
     ["average number of animals per shelter", [[4 / 3]]],
     [
       "shelters with at least two animals",

@@ -29,7 +29,7 @@ import { projectedColumns } from "./projected-columns.js";
 import type { Aggregate, AggregateFn, GroupKey, Order, QueryShape } from "./query-shape.js";
 import { type Question, stemOf } from "./question.js";
 import type { RivalColumns } from "./rival-columns.js";
-import { averageCount } from "./row-counts.js";
+import { eachCount } from "./row-counts.js";
 import { type ColumnRef, namingColumns, type SchemaFacts } from "./schema-facts.js";
 import { ShareReader } from "./share-reader.js";
 import { SURE, SuperlativeReader } from "./superlative-reader.js";
@@ -116,18 +116,18 @@ export class QuestionReader {
     const ranked = first === null || groups.length > 0 ? null : countedBy(question, this.names, first);
     if (ranked !== null) groups.push(ranked);
     const rows = new BaseFinder(question, this.schema, this.names, this.values, this.columns);
-    const average = averageCount(question, this.names, groups);
-    if (average !== null) groups.length = 0;
-    const counted = average === null ? rows.countedAt() : null;
+    const each = eachCount(question, this.names, groups);
+    if (each !== null) groups.length = 0;
+    const counted = each === null ? rows.countedAt() : null;
     if (groups.length === 0)
       this.grouped = measuredGroups(question, this.schema, this.names, this.columns, first, conditions);
-    this.columns.base = average?.base ?? this.grouped?.base ?? rows.find(counted, groups, first);
+    this.columns.base = each?.base ?? this.grouped?.base ?? rows.find(counted, groups, first);
     if (this.columns.base === null) return null;
-    if (average !== null) {
-      if (this.columns.isOneOf(average.counted)) return null;
-      this.conditions.having = { table: average.counted, comparison: ">=", count: 0 };
-      this.conditions.counted = average.counted;
-      this.columns.doubt();
+    if (each !== null) {
+      if (this.columns.isOneOf(each.counted)) return null;
+      this.conditions.having = { table: each.counted, comparison: ">=", count: 0 };
+      this.conditions.counted = each.counted;
+      if (each.isAverage) this.columns.doubt();
     }
     const fns = this.aggregateWords();
     const groupKeys = this.groupKeys(groups);
@@ -151,7 +151,7 @@ export class QuestionReader {
     this.verbs();
     if (measured === null) this.ofGroups(conditions);
     const read = this.shape(counted, groupKeys);
-    const shape = { ...read, change, ofGroups: average === null ? read.ofGroups : ("average" as const) };
+    const shape = { ...read, change, ofGroups: each?.isAverage === true ? ("average" as const) : read.ofGroups };
     if (measured === null) return { shape, readings: readingsOf(shape, fnsMeant), certainty: this.columns.certainty };
     return this.ofMeasured(measured, {
       ...shape,
@@ -414,6 +414,9 @@ export class QuestionReader {
     ) {
       if (this.ranking === null && this.conditions.having === null) aggregates.push({ fn: "count", distinct: null });
     }
+    // "Stories tagged politics" asks for no tags.
+    if (isOfMany && this.names.tables[0]?.table === this.columns.base)
+      for (const { from } of this.names.columns) if (isVerb(question.lower(from))) this.columns.unuse(from);
     this.absentThings(columns);
     const isNumeric = columns.some(isNumber) || aggregates.some((each) => "ref" in each && each.ref !== null);
     question.tokens.forEach((_, at) => {

@@ -91,21 +91,32 @@ function timesOf({ from, to }: Condition, question: Question, names: NameMention
   return names.tables.find((each) => each.to === from && each.score >= MEANING) ?? null;
 }
 
-/** "The average number of orders per customer": what is counted of each row of which table. */
-export function averageCount(
-  question: Question,
-  names: NameMentions,
-  groups: readonly GroupPhrase[],
-): { readonly base: TableFacts; readonly counted: TableFacts } | null {
+/** What is counted of each row of a table, also where there is none of it. */
+export interface EachCount {
+  readonly base: TableFacts;
+  readonly counted: TableFacts;
+  readonly isAverage: boolean;
+}
+
+/** "The average number of orders per customer", "how many orders does each customer have". */
+export function eachCount(question: Question, names: NameMentions, groups: readonly GroupPhrase[]): EachCount | null {
   const [group, other] = groups;
   if (group?.kind !== "table" || other !== undefined) return null;
+  const { from, to, table } = group.mention;
+  const first = namedAt(names, 2);
+  const isHave = question.says(0, "how", "many") && question.says(from - 2, "do|does", "each|every");
+  if (isHave && question.says(to, "have") && first?.kind === "table" && first.mention.to === from - 2) {
+    if (first.mention.table === table) return null;
+    question.use(0, to + 1);
+    return { base: table, counted: first.mention.table, isAverage: false };
+  }
   const at = question.tokens.findIndex(
     ({ lower }, i) => AGGREGATES[lower] === "avg" && question.says(i + 1, "number|count", "of"),
   );
   if (at < 0) return null;
   const next = question.says(at + 3, "the|their|all") ? at + 4 : at + 3;
   const named = namedAt(names, next);
-  if (named?.kind !== "table" || named.mention.table === group.mention.table) return null;
+  if (named?.kind !== "table" || named.mention.table === table) return null;
   question.use(at, named.mention.to);
-  return { base: group.mention.table, counted: named.mention.table };
+  return { base: table, counted: named.mention.table, isAverage: true };
 }

@@ -280,7 +280,7 @@ class Writer {
         ? shape.aggregates.map((each) => this.aggregate(each))
         : [{ by: counted, name: "count" }];
     const tail = [`GROUP BY ${columns.map(({ by }) => by).join(", ")}`];
-    if (shape.having !== null && shape.ofGroups !== "average")
+    if (shape.having !== null && !isAny(shape.having))
       tail.push(`HAVING ${counted} ${shape.having.comparison} ${shape.having.count}`);
     if (shape.havingValue !== null) {
       const { aggregate, comparison, number } = shape.havingValue;
@@ -300,9 +300,11 @@ class Writer {
 /** "By Kim and not by Osei": the first is no part of what is denied. */
 const isAfter = ({ at }: Filter, { denial }: Filter) => at === undefined || at > denial!;
 
+const isAny = ({ comparison, count }: NonNullable<QueryShape["having"]>) => comparison === ">=" && count === 0;
+
 /** "fewer than 3 orders": also those of no order. */
 function mayBeNone({ comparison, count }: NonNullable<QueryShape["having"]>): boolean {
-  return comparison === "<" || comparison === "<=" || (count === 0 && (comparison === "=" || comparison === ">="));
+  return comparison === "<" || comparison === "<=" || (count === 0 && /^>?=$/.test(comparison));
 }
 
 function countedOf(table: TableFacts): string {
