@@ -11,7 +11,8 @@ import { ROOT } from "../servers.js";
 /**
  * Of the first two 150 questions over six schemas each; the second has other naming habits, and links that are not
  * declared. The third has 90 over four: as people put them who do not know the tables, some of which have no answer.
- * The fourth has new domains, the fifth joins, groups, comparisons and denials over two more.
+ * The fourth has new domains, the fifth joins, groups, comparisons and denials over two more. The sixth has six domains
+ * and naming habits more, and no rule is ever changed by looking at any of its questions.
  */
 export const QUESTION_SETS = {
   first: ["hotel", "tracker", "fleet", "gym", "bank", "festival"],
@@ -19,6 +20,7 @@ export const QUESTION_SETS = {
   third: ["telco", "port", "insurance", "charity"],
   fourth: ["clinic", "freight", "meters", "arcade", "lawfirm"],
   fifth: ["cinema", "school"],
+  sixth: ["klinik", "parcels", "cdr", "grades", "sensors", "wiki"],
 } as const;
 /** In place of the gold SQL: the tables do not answer it, or it does not say which of two columns it means. */
 const REFUSE = "REFUSE";
@@ -49,7 +51,9 @@ export async function askQuestions(
   for (const [set, schema] of sets.flatMap((name) => QUESTION_SETS[name].map((one) => [name, one] as const))) {
     const token = await server.tenant(schema);
     for (const sql of statementsOf(`${schema}.sql`)) await server.rows(sql, [], { token });
-    for (const { question, gold, isHeldBack } of questionsOf(schema).filter((_, i) => i % every === 0)) {
+    for (const { question, gold, isHeldBack } of questionsOf(schema, set === "sixth").filter(
+      (_, i) => i % every === 0,
+    )) {
       const expected = gold === REFUSE ? null : await server.rows(gold, [], { token });
       const { status, body } = await server.call("POST", "/v1/nl2sql/query", { question }, { token });
       if (status === 500) throw new Error(question);
@@ -88,14 +92,14 @@ function statementsOf(file: string): string[] {
     .filter((sql) => sql !== "");
 }
 
-/** A question's hash says which half it is in. */
-function questionsOf(schema: string) {
+/** A question's hash says which half it is in, where not the whole set is held back. */
+function questionsOf(schema: string, isSetHeldBack: boolean) {
   const lines = readFileSync(join(FOLDER, `${schema}.txt`), "utf8")
     .trim()
     .split("\n");
   return Array.from({ length: lines.length / 2 }, (_, i) => {
     const question = lines[2 * i]!.replace(/^\? /, "");
-    const isHeldBack = createHash("sha256").update(question).digest()[0]! % 2 === 1;
+    const isHeldBack = isSetHeldBack || createHash("sha256").update(question).digest()[0]! % 2 === 1;
     return { question, gold: lines[2 * i + 1]!, isHeldBack };
   });
 }

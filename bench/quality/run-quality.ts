@@ -7,7 +7,7 @@ import { TestServer } from "../../test/e2e/server.js";
 import { ROOT } from "../servers.js";
 import { type MeasuredAnswers, measureAnswers } from "./answers.js";
 import { type MeasuredClaims, measureClaims, measureOtherKinds } from "./claims.js";
-import { type AskedOfFolder, askFolder } from "./folder.js";
+import { type AskedOfFolder, askFolder, type FOLDERS } from "./folder.js";
 import { measureMemories } from "./memory.js";
 import { memoryPage } from "./memory-page.js";
 import { measureMemoryPairs } from "./memory-pairs.js";
@@ -77,7 +77,7 @@ function questionsPage(asked: readonly AskedQuestion[]): string {
     const ofSet = asked.filter((one) => one.set === set);
     const half = (isHeldBack: boolean) => ofSet.filter((one) => one.isHeldBack === isHeldBack);
     return [
-      line(`${set} set, looked at while the rules were made`, half(false)),
+      ...(set === "sixth" ? [] : [line(`${set} set, looked at while the rules were made`, half(false))]),
       line(`${set} set, never looked at`, half(true)),
     ];
   });
@@ -90,13 +90,15 @@ function questionsPage(asked: readonly AskedQuestion[]): string {
   });
   return `## Questions as SQL
 
-By rules, without a provider: ${asked.length} questions over twenty-three schemas (\`test/quality/questions\`) in five sets, each
+By rules, without a provider: ${asked.length} questions over twenty-nine schemas (\`test/quality/questions\`) in six sets, each
 written before the rules were changed. The second has other naming habits: words of other languages, prefixes, links
 that no foreign key declares. The third has abbreviations, many tables, names that several columns share, misspelt
 words, and questions that the tables do not answer or that mean several things: those are rightly refused. The fourth
 has new domains, keys that end in fk, views, codes and mixed plurals. The fifth asks for joins, groups, superlatives,
-comparisons, dates and what there is not, over two more schemas. The interval
-is that of right answers and right refusals together. Of the answers that nobody looked at, the counts alone were seen
+comparisons, dates and what there is not, over two more schemas. The sixth has six more domains and naming habits, written
+by who changed the rules afterwards; its counts alone were seen. Before that change it had 56 right, 6 rightly refused,
+50 refused and 8 wrong, and of 47 answers above .9 three were wrong. The interval is that of right answers and right
+refusals together. Of the answers that nobody looked at, the counts alone were seen
 while the rules were made. \`node dist/bench/quality/run-quality.js questions\` renews this part.
 
 ${table("| questions | all | right | rightly refused | refused | wrong | right, 95 % |", "|---|--:|--:|--:|--:|--:|--:|", halves)}
@@ -107,17 +109,18 @@ ${table("| confidence | answers | wrong |", "|---|--:|--:|", calibration)}
 `;
 }
 
-interface AskedFolders {
-  readonly first: readonly AskedOfFolder[];
-  readonly second: readonly AskedOfFolder[];
-  readonly third: readonly AskedOfFolder[];
-}
+type AskedFolders = Readonly<Record<keyof typeof FOLDERS, readonly AskedOfFolder[]>>;
 
 async function askFolders(): Promise<AskedFolders> {
-  return { first: await askFolder("first"), second: await askFolder("second"), third: await askFolder("third") };
+  return {
+    first: await askFolder("first"),
+    second: await askFolder("second"),
+    third: await askFolder("third"),
+    fourth: await askFolder("fourth"),
+  };
 }
 
-function folderPage({ first, second, third }: AskedFolders): string {
+function folderPage({ first, second, third, fourth }: AskedFolders): string {
   const line = (name: string, asked: readonly AskedOfFolder[], isHeldBack: boolean) => {
     const some = asked.filter((one) => one.isHeldBack === isHeldBack);
     const count = (isAnswerable: boolean, outcome: string) =>
@@ -131,8 +134,10 @@ function folderPage({ first, second, third }: AskedFolders): string {
 differ from others in a field or two), as a chat answers: ${first.length} questions, 15 of which the documents do not
 answer. The second folder has 20 other documents in place of the 35, and ${second.length} questions, 20 of which they do
 not answer. The third has 20 others with tables and lists, and ${third.length} questions, 13 of which they do not
-answer. Right is the sentence that says it with its file as the citation. The questions were written before the rules
-were changed; of those that nobody looked at, the counts alone were seen (of the first folder two refusals, too).
+answer. The fourth has 20 letters, minutes, manuals and notes, and ${fourth.length} questions, 6 of which they do not
+answer; it is held back as a whole. Right is the sentence that says it with its file as the citation. The questions were
+written before the rules were changed; of those that nobody looked at, the counts alone were seen (of the first folder
+two refusals, too).
 \`node dist/bench/quality/run-quality.js answers\` renews this part.
 
 ${table(
@@ -145,6 +150,7 @@ ${table(
     line("second folder, never looked at", second, true),
     line("third folder, looked at while the rules were made", third, false),
     line("third folder, never looked at", third, true),
+    line("fourth folder, never looked at", fourth, true),
   ],
 )}
 `;

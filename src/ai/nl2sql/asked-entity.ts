@@ -13,13 +13,15 @@ const SURE = 0.9;
 
 /** Words for the rows that are asked for, where rows of another table that is named behind them are shown. */
 export function unshownWords(question: Question, names: NameMentions, shape: QueryShape): string[] {
-  const { base, columns, aggregates, groups, ranking, having } = shape;
+  const { base, columns, aggregates, groups, ranking, having, firstOfEach } = shape;
   if (aggregates.length > 0 || groups.length > 0 || ranking !== null || having !== null) return [];
   const isHead = (at: number) => question.tokens.slice(0, at).every(({ isStop }, i) => isStop || question.isUsed(i));
   const isColumn = ({ from, to }: { from: number; to: number }) =>
     names.columns.some((each) => each.from === from && each.to >= to && each.candidates[0]!.score >= SURE);
   const head = names.tables.find((mention) => mention.score >= NAMED && !isColumn(mention));
   if (head === undefined || !isHead(head.from) || head.table === base) return [];
+  const each = firstOfEach?.groups ?? [];
+  if (each.some((group) => (group.kind === "table" ? group.table : group.ref.table) === head.table)) return [];
   if (columns.some(({ table }) => table === head.table)) return [];
   const isBehind = names.tables.some(({ table, from }) => table === base && from > head.from);
   return isBehind ? [question.slice(head.from, head.to)] : [];

@@ -67,6 +67,8 @@ export class ColumnFinder {
       rivals.map(({ ref }) => ref),
     );
     this.certainty = Math.min(this.certainty, best.fit + 0.3);
+    // A synonym in another table: the rows may have what is meant by a name that nobody knows.
+    if (this.base !== null && best.ref.table !== this.base && best.fit <= MEANING) this.doubt();
     return best.ref;
   }
 
@@ -98,6 +100,23 @@ export class ColumnFinder {
   /** Whether no other key goes from one of its tables to the other. */
   isOnlyLink(link: LinkFacts): boolean {
     return !this.schema.links.some((other) => other !== link && other.from === link.from && other.to === link.to);
+  }
+
+  /** Tables whose rows refer to the rows that are asked for. */
+  manyOf(): readonly TableFacts[] {
+    return [...new Set(this.schema.links.filter(({ to }) => to === this.base).map(({ from }) => from))];
+  }
+
+  /** "Assignee" of `assignee_id`: the key of the rows that is called so. */
+  keyCalled(at: number): ColumnRef | null {
+    const stem = this.question.at(at)?.stem;
+    const isCalled = ({ from, columns }: LinkFacts) => {
+      const words = wordsOfName(columns[0]!);
+      return from === this.base && columns.length === 1 && words.length === 2 && stemOf(words[0]!) === stem;
+    };
+    const [link, other] = this.schema.links.filter(isCalled);
+    if (link === undefined || other !== undefined) return null;
+    return { table: this.base!, column: this.base!.columns.find(({ name }) => name === link.columns[0])! };
   }
 
   nearness(table: TableFacts, near: TableFacts | null): number {

@@ -5,22 +5,29 @@
 
 import { wordsOfName } from "./bare-names.js";
 import { anyKind, type ColumnFinder, isBoolean, isNumber, isTime, type Kinds } from "./column-finder.js";
-import { type Condition, hasYears, type Operator, operatorAt } from "./conditions.js";
+import { comparedColumns } from "./compared-columns.js";
+import { type Condition, hasYears } from "./conditions.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
 import { isNegated, isVerb, namedAt, negationBefore } from "./phrases.js";
 import { plainStates } from "./plain-states.js";
 import type { Filter, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
+import { countCondition } from "./row-counts.js";
 import { type ColumnFacts, type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
-import { escapedPattern, identifier, literal } from "./sql-names.js";
+import { escapedPattern, literal } from "./sql-names.js";
 import { unitFactor } from "./units.js";
 import type { ValueHit, ValueMention } from "./value-mentions.js";
+
+/** What people do with anything. */
+const GENERAL_DEED = /^(?:uses?|used|using|chose|chosen|picked|has|wants?|wanted|needs?|needed|bought|ordered|booked)$/;
 
 export class ConditionReader {
   readonly filters: Filter[] = [];
   readonly related: { table: TableFacts; exists: boolean }[] = [];
   having: QueryShape["having"] = null;
   isGrouped = false;
+  /** Rows of which the average number is asked for: times are theirs. */
+  counted: TableFacts | null = null;
   private readonly spans = new Set<ColumnFacts>();
   /** Where a negation says that there is no row of a table. */
   private readonly absences = new Map<number, TableFacts>();
@@ -34,14 +41,15 @@ export class ConditionReader {
 
   /** All but comparisons with numbers and dates. */
   read(): void {
-    this.filters.push(...plainStates(this.question, this.names, this.columns));
+    const { question } = this;
+    this.filters.push(...plainStates(question, this.names, this.columns));
     this.missing();
     this.valueFilters();
     this.keys();
     this.amounts();
     this.patterns();
     this.booleans();
-    this.comparedColumns();
+    this.filters.push(...comparedColumns(question, this.names, this.columns));
   }
 
   condition(condition: Condition): void {
@@ -64,7 +72,7 @@ export class ConditionReader {
       this.add(from, ref, (column) => `${column} ${comparison} ${average(column)}`);
       return;
     }
-    if (numbers?.length === 1 && this.countCondition(condition)) return;
+    if (numbers?.length === 1 && this.counts(condition)) return;
     if (measure?.time !== undefined && numbers !== null && !hasYears(condition)) {
       const ref = this.columns.ageColumn(measure);
       if (ref !== null) this.add(from, ref, ageCondition(ref, comparison, numbers[0]!));
@@ -73,7 +81,7 @@ export class ConditionReader {
     }
     const yearColumn = this.columns.yearColumn(condition);
     if (condition.range !== null && yearColumn === null && !this.columns.isNumeric(condition)) {
-      const many = this.columns.manyBefore(from);
+      const many = this.columns.manyBefore(from) ?? this.counted;
       const ref =
         many === null ? this.columns.timeColumn(from, to, measure?.time === "birth") : this.columns.timeOf(many);
       if (ref !== null) {
@@ -106,48 +114,6 @@ export class ConditionReader {
     this.spans.add(column);
   }
 
-  /** "Where the weight is more than the capacity": of two columns of a table. */
-  private comparedColumns(): void {
-    const { question } = this;
-    for (let at = 1; at < question.tokens.length; at++) {
-      const operator = operatorAt(question, at);
-      if (operator === null || operator.ofTime === "in" || question.isUsed(at)) continue;
-      let operand = at + operator.length;
-      while (question.says(operand, "the|its|their|they|it|was|were|is|are|be|being|been")) operand++;
-      const isComparable: Kinds = (ref) => isNumber(ref) || isTime(ref);
-      const mention = this.names.columns.find(
-        ({ from, candidates }) =>
-          from === operand && !question.isUsed(from) && candidates.some(({ ref }) => isComparable(ref)),
-      );
-      const before = mention && this.columns.nearestMention(at, at, isComparable);
-      if (mention === undefined) continue;
-      if (!before || before.to > at) {
-        this.comparedElsewhere(at, operator, mention);
-        continue;
-      }
-      const one = this.columns.resolve(before, isComparable);
-      const kinds: Kinds = (ref) =>
-        ref.table === one?.table && ref.column !== one?.column && isTime(ref) === isTime(one!);
-      const other = one === null ? null : this.columns.resolve(mention, (ref) => isComparable(ref) && kinds(ref));
-      if (one === null || other === null) continue;
-      question.use(before.from, before.to);
-      question.use(at, mention.to);
-      const operandSql = `${other.table.sqlName}.${identifier(other.column.name)}`;
-      this.filters.push({ ref: one, sql: (column) => `${column} ${operator.comparison} ${operandSql}` });
-    }
-  }
-
-  /** "Offers above the asking price": the only number of the rows, with one of what they belong to. */
-  private comparedElsewhere(at: number, { comparison, ofTime }: Operator, mention: ColumnMention): void {
-    const { base } = this.columns;
-    const own = base!.columns.map((column) => ({ table: base!, column })).filter(isNumber);
-    const other = this.columns.resolve(mention, (ref) => isNumber(ref) && ref.table !== base);
-    if (ofTime !== undefined || own.length !== 1 || other === null || !this.columns.isOneOf(other.table)) return;
-    this.question.use(at, mention.to);
-    const ownSql = `${base!.sqlName}.${identifier(own[0]!.column.name)}`;
-    this.filters.push({ ref: other, sql: (column) => `${ownSql} ${comparison} ${column}` });
-  }
-
   /** A condition that begins at that token; after "or" it is an alternative to the one before, on the same column. */
   private add(from: number, ref: ColumnRef, sql: Filter["sql"]): void {
     const before = this.filters.at(-1);
@@ -157,20 +123,11 @@ export class ConditionReader {
     } else this.filters.push({ ref, sql, at: from });
   }
 
-  /** "more than 3 orders": a number of rows; true when it is one. */
-  private countCondition({ numbers, to, comparison }: Condition): boolean {
-    const named = namedAt(this.names, this.question.says(to, "of|the|different") ? to + 1 : to);
-    if (named?.kind !== "table") return false;
-    const { mention } = named;
-    // "Which countries have more than 2 customers": rows are counted by a column of their own.
-    const byColumn = this.names.columns.some(
-      ({ from, candidates }) =>
-        from < to && !this.question.isUsed(from) && candidates.some(({ ref }) => ref.table === this.columns.base),
-    );
-    if (mention.table === this.columns.base && !byColumn && !this.isGrouped) return false;
-    this.question.use(mention.from, mention.to);
-    this.having = { table: mention.table, comparison, count: numbers![0]! };
-    return true;
+  /** "More than 3 orders": true when it is a number of rows. */
+  private counts(condition: Condition): boolean {
+    const having = countCondition(condition, this.question, this.names, this.values, this.columns, this.isGrouped);
+    if (having !== null) this.having = having;
+    return having !== null;
   }
 
   private valueFilters(): void {
@@ -326,7 +283,8 @@ export class ConditionReader {
         if (!ref) continue;
         question.use(at, at + 2);
         this.filters.push({ ref, sql: (column) => (isBoolean(ref) ? `NOT ${column}` : `${column} = 0`) });
-      } else if (question.says(at, "without|no|lack|lacking|missing|lacks")) this.absent(at, at + 1);
+      } else if (question.says(at, "nobody") || question.says(at, "no", "one")) this.byNobody(at);
+      else if (question.says(at, "without|no|lack|lacking|missing|lacks")) this.absent(at, at + 1);
       else if (question.says(at, "not|never") || /n['’]t$/.test(question.lower(at))) {
         let next = at + 1;
         while (question.says(next, "have|has|had|a|an|any|been|be|ever|yet")) next++;
@@ -358,12 +316,42 @@ export class ConditionReader {
     this.absent(at, next);
   }
 
+  /** "Plans nobody uses", "stories that nobody commented on", "alerts that nobody has confirmed". */
+  private byNobody(at: number): void {
+    const { question, columns } = this;
+    let verb = question.says(at, "no") ? at + 2 : at + 1;
+    while (question.says(verb, "has|have|had|ever|yet|is|was|did")) verb++;
+    const isDone: Kinds = (ref) => isBoolean(ref) || (isTime(ref) && ref.column.nullable);
+    const mention = columns.mentionAt(verb, isDone);
+    const ref = mention && columns.resolve(mention, (each) => isDone(each) && each.table === columns.base);
+    const thing = question.says(verb + 1, "a|an|any|one") ? verb + 2 : verb + 1;
+    const named = [namedAt(this.names, verb), namedAt(this.names, thing)].find((each) => each?.kind === "table");
+    const [only, other] = columns.manyOf();
+    // "Rooms nobody has booked", where "booked" is a state of stays.
+    if (question.isUsed(verb)) columns.unuse(verb);
+    if (ref) {
+      question.use(at, mention!.to);
+      this.filters.push({ ref, at, sql: (column) => (isBoolean(ref) ? `NOT ${column}` : `${column} IS NULL`) });
+    } else if (named?.kind === "table" && named.mention.table !== columns.base) {
+      question.use(at, named.mention.to);
+      this.related.push({ table: named.mention.table, exists: false });
+    } else if (only !== undefined && other === undefined && GENERAL_DEED.test(question.lower(verb))) {
+      question.use(at, verb + 1);
+      this.related.push({ table: only, exists: false });
+    }
+  }
+
   private absent(at: number, from: number): void {
     const { question } = this;
     let next = from;
     while (question.says(next, "a|an|any|the|known|registered")) next++;
     if (this.withoutRole(at, next)) return;
     const named = namedAt(this.names, next);
+    const key = named === null && this.endsAt(next + 1) ? this.columns.keyCalled(next) : null;
+    if (key !== null) {
+      question.use(at, next + 1);
+      this.filters.push({ ref: key, at, sql: (column) => `${column} IS NULL` });
+    }
     if (named === null) return;
     if (named.kind === "table") {
       if (named.mention.table === this.columns.base) return;

@@ -88,8 +88,9 @@ async function matchWords(text: string, facts: SchemaFacts, lookUp: LookUp): Pro
   return { sql, confidence };
 }
 
-function partsOf({ filters, groups, related, having, havingValue, ranking, order, aggregates }: QueryShape): number {
-  const single = [having, havingValue, ranking, order].filter((part) => part !== null).length;
+function partsOf({ filters, groups, related, aggregates, ...shape }: QueryShape): number {
+  const { having, havingValue, ranking, order, firstOfEach } = shape;
+  const single = [having, havingValue, ranking, order, firstOfEach].filter((part) => part !== null).length;
   return filters.length + groups.length + related.length + aggregates.length + single;
 }
 

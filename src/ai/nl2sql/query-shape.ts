@@ -41,6 +41,13 @@ export interface Order {
   readonly descending: boolean;
 }
 
+export interface FirstOfEach {
+  readonly groups: readonly GroupKey[];
+  readonly ref: ColumnRef;
+  readonly descending: boolean;
+  readonly count: number;
+}
+
 export interface QueryShape {
   /** Whose rows are listed, counted or aggregated. */
   readonly base: TableFacts;
@@ -66,8 +73,10 @@ export interface QueryShape {
   /** Groups of this unit are compared with the ones before. */
   readonly change: TimeUnit | null;
   readonly limit: number | null;
-  /** How many groups there are is asked for. */
-  readonly isCountOfGroups: boolean;
+  /** What is asked of all groups together: how many there are, or how many rows each has on average. */
+  readonly ofGroups: "count" | "average" | null;
+  /** Of the rows of each of these groups only the first. */
+  readonly firstOfEach: FirstOfEach | null;
   /** Tables that the question names: ways over them are preferred. */
   readonly named: ReadonlySet<TableFacts>;
 }

@@ -4,6 +4,7 @@
  * whose rows are meant; last, which column each word means, by how well it fits and how near its table is.
  */
 import { isDeepStrictEqual } from "node:util";
+import { joinAlternatives } from "./alternatives.js";
 import { wordsOfName } from "./bare-names.js";
 import { BaseFinder } from "./base-finder.js";
 import { anyKind, ColumnFinder, isNumber, isTime } from "./column-finder.js";
@@ -28,6 +29,7 @@ import { projectedColumns } from "./projected-columns.js";
 import type { Aggregate, AggregateFn, GroupKey, Order, QueryShape } from "./query-shape.js";
 import { type Question, stemOf } from "./question.js";
 import type { RivalColumns } from "./rival-columns.js";
+import { eachCount } from "./row-counts.js";
 import { type ColumnRef, namingColumns, type SchemaFacts } from "./schema-facts.js";
 import { ShareReader } from "./share-reader.js";
 import { SURE, SuperlativeReader } from "./superlative-reader.js";
@@ -64,6 +66,7 @@ export class QuestionReader {
   private ranking: QueryShape["ranking"] = null;
   private order: Order | null = null;
   private limit: number | null = null;
+  private firstOfEach: QueryShape["firstOfEach"] = null;
   private aggregates: Aggregate[] = [];
   private grouped: MeasuredGroups | null = null;
 
@@ -113,11 +116,19 @@ export class QuestionReader {
     const ranked = first === null || groups.length > 0 ? null : countedBy(question, this.names, first);
     if (ranked !== null) groups.push(ranked);
     const rows = new BaseFinder(question, this.schema, this.names, this.values, this.columns);
-    const counted = rows.countedAt();
+    const each = eachCount(question, this.names, groups);
+    if (each !== null) groups.length = 0;
+    const counted = each === null ? rows.countedAt() : null;
     if (groups.length === 0)
       this.grouped = measuredGroups(question, this.schema, this.names, this.columns, first, conditions);
-    this.columns.base = this.grouped?.base ?? rows.find(counted, groups, first);
+    this.columns.base = each?.base ?? this.grouped?.base ?? rows.find(counted, groups, first);
     if (this.columns.base === null) return null;
+    if (each !== null) {
+      if (this.columns.isOneOf(each.counted)) return null;
+      this.conditions.having = { table: each.counted, comparison: ">=", count: 0 };
+      this.conditions.counted = each.counted;
+      if (each.isAverage) this.columns.doubt();
+    }
     const fns = this.aggregateWords();
     const groupKeys = this.groupKeys(groups);
     this.conditions.isGrouped = groupKeys.length > 0;
@@ -136,30 +147,23 @@ export class QuestionReader {
     const fnsMeant = (first === null || asked !== null) && counted === null ? this.bareMeasure(groupKeys) : [];
     this.ordered(ordered);
     this.limited();
-    this.alternatives();
+    joinAlternatives(question, this.conditions, this.columns);
     this.verbs();
     if (measured === null) this.ofGroups(conditions);
-    const shape = { ...this.shape(counted, groupKeys), change };
+    const read = this.shape(counted, groupKeys);
+    const shape = { ...read, change, ofGroups: each?.isAverage === true ? ("average" as const) : read.ofGroups };
     if (measured === null) return { shape, readings: readingsOf(shape, fnsMeant), certainty: this.columns.certainty };
-    const by = (aggregate: Aggregate): QueryShape => ({
+    return this.ofMeasured(measured, {
       ...shape,
-      groups: [measured.group],
-      aggregates: [aggregate],
-      order: measured.order,
-      limit: measured.limit,
-      havingValue: measured.having,
-      isCountOfGroups: counted !== null && measured.having !== null,
+      ofGroups: counted !== null && measured.having !== null ? "count" : null,
     });
-    const { aggregate } = measured;
-    const all = [aggregate.fn, ...measured.others];
-    const readings =
-      measured.others.length === 0
-        ? []
-        : all.map((fn) => ({
-            meaning: `${fn} of ${aggregate.ref.column.name}`,
-            shape: by({ fn, ref: aggregate.ref }),
-          }));
-    return { shape: by(aggregate), readings, certainty: this.columns.certainty };
+  }
+
+  private ofMeasured(measured: MeasuredGroups, shape: QueryShape): ReadQuestion {
+    const { group, order, limit, having, aggregate, others } = measured;
+    const groups = { ...shape, groups: [group], aggregates: [aggregate], order, limit, havingValue: having };
+    const fns = others.length === 0 ? [] : [aggregate.fn, ...others];
+    return { shape: groups, readings: readingsOf(groups, fns), certainty: this.columns.certainty };
   }
 
   /** "The average amount per invoice" is that of all invoices. */
@@ -196,14 +200,6 @@ export class QuestionReader {
       if (!this.question.says(at, "limit") || count === null || this.question.isUsed(at + 1)) return;
       this.limit = count;
       this.question.use(at, at + 2);
-    });
-  }
-
-  /** "or" between conditions on several columns is not written: the conditions would all have to hold. */
-  private alternatives(): void {
-    if (this.conditions.filters.length < 2) return;
-    this.question.tokens.forEach(({ lower }, at) => {
-      if (lower === "or" && !this.question.isUsed(at)) this.columns.unuse(at);
     });
   }
 
@@ -272,13 +268,16 @@ export class QuestionReader {
     for (let at = from; at < to; at++) this.columns.unuse(at);
   }
 
-  private superlative(first: Superlative, groups: readonly GroupKey[]): void {
+  private superlative(first: Superlative, groups: GroupKey[]): void {
     const read = this.superlatives.read(first, groups);
     if (read === null) return;
     if (read.aggregate !== undefined) this.aggregates.push(read.aggregate);
     this.ranking = read.ranking ?? this.ranking;
     this.order = read.order ?? this.order;
     this.limit = read.limit ?? this.limit;
+    this.firstOfEach = read.firstOfEach ?? null;
+    // They are listed, not counted.
+    if (this.firstOfEach !== null) groups.length = 0;
   }
 
   private aggregateWords(): { fn: AggregateFn; at: number }[] {
@@ -312,13 +311,22 @@ export class QuestionReader {
     }
     if (counted === null) return;
     question.use(Math.max(0, counted - 2), counted);
-    const mention = this.names.columns.find(({ from }) => from === counted);
-    if (mention === undefined || question.isUsed(counted)) return;
+    const mention = this.names.columns.find(({ from }) => from === counted) ?? this.differentOf(counted);
+    if (mention === undefined || question.isUsed(mention.from)) return;
     const target = this.columns.resolve(mention, anyKind);
     if (target === null) return;
     question.use(mention.from, mention.to);
     if (isNumber(target)) this.aggregates.push({ fn: "sum", ref: target });
     else this.aggregates.push({ fn: "count", distinct: target });
+  }
+
+  /** "Distinct guest countries": those of guests. */
+  private differentOf(counted: number): ColumnMention | undefined {
+    if (!this.question.says(counted - 1, "distinct|different|unique")) return undefined;
+    const owner = this.names.tables.find(({ from }) => from === counted);
+    const mention = this.names.columns.find(({ from }) => from === owner?.to);
+    const own = mention?.candidates.filter(({ ref }) => ref.table === owner!.table);
+    return own === undefined || own.length === 0 ? undefined : { ...mention!, candidates: own };
   }
 
   /** The word itself may be a column's: "total per country". */
@@ -406,6 +414,9 @@ export class QuestionReader {
     ) {
       if (this.ranking === null && this.conditions.having === null) aggregates.push({ fn: "count", distinct: null });
     }
+    // "Stories tagged politics" asks for no tags.
+    if (isOfMany && this.names.tables[0]?.table === this.columns.base)
+      for (const { from } of this.names.columns) if (isVerb(question.lower(from))) this.columns.unuse(from);
     this.absentThings(columns);
     const isNumeric = columns.some(isNumber) || aggregates.some((each) => "ref" in each && each.ref !== null);
     question.tokens.forEach((_, at) => {
@@ -433,7 +444,8 @@ export class QuestionReader {
       ranking: this.ranking,
       order: this.order,
       change: null,
-      isCountOfGroups: isCount && keys.length === 0 && this.conditions.having !== null,
+      ofGroups: isCount && keys.length === 0 && this.conditions.having !== null ? "count" : null,
+      firstOfEach: this.firstOfEach,
       limit: this.limit,
       named: this.columns.named,
     };

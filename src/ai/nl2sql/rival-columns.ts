@@ -57,12 +57,16 @@ export function likelyTimes(times: readonly ColumnRef[]): readonly ColumnRef[] {
   return first.length > 0 ? first : times;
 }
 
-function refIn({ groups, filters, columns, order, aggregates }: QueryShape, column: ColumnFacts): ColumnRef | null {
+function refIn(
+  { groups, filters, columns, order, aggregates, firstOfEach }: QueryShape,
+  column: ColumnFacts,
+): ColumnRef | null {
   const refs = [
-    ...groups.flatMap((group) => (group.kind === "table" ? [] : [group.ref])),
+    ...[...groups, ...(firstOfEach?.groups ?? [])].flatMap((group) => (group.kind === "table" ? [] : [group.ref])),
     ...filters.map(({ ref }) => ref),
     ...columns,
     ...(order?.ref == null ? [] : [order.ref]),
+    ...(firstOfEach === null ? [] : [firstOfEach.ref]),
     ...aggregates.flatMap((each) => ("ref" in each && each.ref !== null ? [each.ref] : [])),
   ];
   return refs.find((ref) => ref.column === column) ?? null;
@@ -73,7 +77,7 @@ function withColumn(shape: QueryShape, column: ColumnFacts, to: ColumnRef): Quer
   const group = (key: GroupKey): GroupKey => (key.kind === "table" ? key : { ...key, ref: swapped(key.ref) });
   const aggregate = (each: Aggregate): Aggregate =>
     "ref" in each && each.ref !== null ? ({ ...each, ref: swapped(each.ref) } as Aggregate) : each;
-  const { order } = shape;
+  const { order, firstOfEach } = shape;
   return {
     ...shape,
     columns: shape.columns.map(swapped),
@@ -81,5 +85,9 @@ function withColumn(shape: QueryShape, column: ColumnFacts, to: ColumnRef): Quer
     filters: shape.filters.map((filter) => ({ ...filter, ref: swapped(filter.ref) })),
     aggregates: shape.aggregates.map(aggregate),
     order: order?.ref == null ? order : { ...order, ref: swapped(order.ref) },
+    firstOfEach:
+      firstOfEach === null
+        ? null
+        : { ...firstOfEach, ref: swapped(firstOfEach.ref), groups: firstOfEach.groups.map(group) },
   };
 }

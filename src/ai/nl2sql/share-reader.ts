@@ -1,6 +1,6 @@
 /** Shares that a question asks for: of groups, or of rows for which something holds. Used by read-question.ts. */
 import { type ColumnFinder, isNumber } from "./column-finder.js";
-import type { NameMentions } from "./name-mentions.js";
+import type { ColumnMention, NameMentions } from "./name-mentions.js";
 import { type Named, namedAt } from "./phrases.js";
 import type { Aggregate, Filter } from "./query-shape.js";
 import type { Question } from "./question.js";
@@ -21,6 +21,10 @@ export class ShareReader {
   read(isGrouped: boolean): Aggregate[] {
     const { question } = this;
     for (let at = 0; at < question.tokens.length; at++) {
+      const rate = this.rateAt(at);
+      if (rate !== null) return [rate];
+      const whole = isGrouped ? this.ofWhole(at) : null;
+      if (whole !== null) return [whole];
       if (!question.says(at, "share|shares|percentage|percent|proportion|fraction", "of") || question.isUsed(at))
         continue;
       const of = question.says(at, "percentage|percent") ? 100 : 1;
@@ -38,6 +42,35 @@ export class ShareReader {
       return [{ fn: "share", ref, of }];
     }
     return [];
+  }
+
+  /** "Pass rate per subject", "unpaid share of the invoices": of all rows those of which it is true. */
+  private rateAt(at: number): Aggregate | null {
+    const { question, filters } = this;
+    if (!question.says(at, "rate|ratio|share|percentage|proportion") || question.isUsed(at)) return null;
+    const holds = filters.filter((filter) => filter.isState && filter.at! < at && filter.at! >= at - 2);
+    const [only, other] = holds;
+    if (only === undefined || other !== undefined || only.ref.table !== this.columns.base || !question.isUsed(at - 1))
+      return null;
+    question.use(at, question.says(at + 1, "of") ? at + 2 : at + 1);
+    filters.splice(filters.indexOf(only), 1);
+    return { fn: "rate", holds, of: question.says(at, "percentage") ? 100 : 1 };
+  }
+
+  /** "Revenue per country as a share of the total". */
+  private ofWhole(at: number): Aggregate | null {
+    const { question, names } = this;
+    const part = question.says(at + 1, "a|the") ? at + 2 : at + 1;
+    if (!question.says(at, "as") || !question.says(part, "share|percentage|percent|proportion|fraction", "of"))
+      return null;
+    const whole = question.says(part + 2, "the") ? part + 3 : part + 2;
+    if (!question.says(whole, "total|whole|overall|sum|all")) return null;
+    const isMeasure = ({ from, candidates }: ColumnMention) =>
+      from < at && !question.isUsed(from) && candidates.some(({ ref }) => isNumber(ref));
+    const mention = names.columns.find(isMeasure);
+    const ref = mention === undefined ? null : this.columns.takeColumn(mention, isNumber);
+    question.use(at, whole + 1);
+    return { fn: "share", ref, of: question.says(part, "percentage|percent") ? 100 : 1 };
   }
 
   /** "The share of the stories that are premium", "of premium stories": what holds for such rows. */

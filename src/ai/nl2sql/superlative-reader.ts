@@ -1,10 +1,11 @@
 /** What a superlative of a question asks for ("the oldest three", "most orders"). Used by read-question.ts. */
 import { type ColumnFinder, isBoolean, isNumber, isTime, isYearNumber, type Kinds } from "./column-finder.js";
+import { isOfEach } from "./first-of-each.js";
 import type { NameMentions } from "./name-mentions.js";
 import { namedAt, type Superlative } from "./phrases.js";
 import type { Aggregate, GroupKey, Order, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
-import { type ColumnRef, namingColumns, pathBetween, type SchemaFacts } from "./schema-facts.js";
+import { type ColumnRef, namingColumns, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 
 /** Below this a word hardly names a table. */
 export const SURE = 0.9;
@@ -15,6 +16,7 @@ export interface SuperlativeRead {
   readonly order?: Order;
   readonly aggregate?: Aggregate;
   readonly limit?: number;
+  readonly firstOfEach?: QueryShape["firstOfEach"];
 }
 
 export class SuperlativeReader {
@@ -52,17 +54,24 @@ export class SuperlativeReader {
       const named = namedAt(this.names, namedAt(this.names, next)?.kind === "table" ? next : thing);
       if (named?.kind === "table") {
         question.use(named.mention.from, named.mention.to);
+        // "The hotel with the most rooms in each city": groups of groups are not written.
+        if (groups.length > 0) this.columns.unuse(first.at);
         return { ranking: { table: named.mention.table, descending: measure!.descending }, limit: count };
       }
     }
-    // "Largest order of each customer": rows of groups are not written, only their values.
-    const isThing =
-      namedAt(this.names, next)?.kind === "table" || this.names.tables.some(({ from }) => from === next + 1);
-    if (isThing && groups.length > 0 && first.count === null) {
+    const thing = this.thingAt(next);
+    const isRow = thing !== null && groups.length > 0 && (first.count === null || thing === this.columns.base);
+    const found = isRow && thing !== this.columns.base ? null : this.column(first, next);
+    if (isRow) {
+      // Of rows of another table than those that are read, nobody knows which are the first.
+      const isOfGroup = groups.some((group) => group.kind === "table" && group.table === found?.table);
+      if (found !== null && !isOfGroup && this.columns.isOneOf(found.table) && isOfEach(groups, this.columns)) {
+        const order = { ref: found, descending: this.isDescending(first, found) };
+        return { firstOfEach: { groups: [...groups], ...order, count } };
+      }
       for (let at = first.at; at < first.to; at++) this.columns.unuse(at);
       return null;
     }
-    const found = this.column(first, next);
     // "Who sold the most" asks for a sum.
     const isSum = first.isMost && found !== null && !this.columns.isOneOf(found.table);
     const ref = isSum ? null : found;
@@ -73,17 +82,36 @@ export class SuperlativeReader {
       for (let at = first.at; at < first.to; at++) this.columns.unuse(at);
       return null;
     }
-    const descending = measure?.descending ?? question.lower(first.at) !== "bottom";
     if (this.isExtreme(first, ref, groups)) {
-      return { aggregate: { fn: descending ? "max" : "min", ref } };
+      return { aggregate: { fn: this.isTop(first) ? "max" : "min", ref } };
     }
-    // Of ages the oldest is the highest.
-    const byAge = measure?.time !== undefined && ref.column.kind === "number" && !isYearNumber(ref);
     // Of many rows the one that is highest, or all of them together: "the most expensive district".
-    const thing = this.names.columns.find(({ from }) => from === next)?.candidates[0];
-    const isOfRows = thing?.ref.column.kind === "text" && !namingColumns(thing.ref.table).includes(thing.ref.column);
+    const named = this.names.columns.find(({ from }) => from === next)?.candidates[0];
+    const isOfRows = named?.ref.column.kind === "text" && !namingColumns(named.ref.table).includes(named.ref.column);
     if (!this.columns.isOneOf(ref.table) || isOfRows) this.columns.doubt();
-    return { order: { ref, descending: byAge ? !descending : descending }, limit: count };
+    return { order: { ref, descending: this.isDescending(first, ref) }, limit: count };
+  }
+
+  private isTop({ measure, at }: Superlative): boolean {
+    return measure?.descending ?? this.question.lower(at) !== "bottom";
+  }
+
+  /** Of ages the oldest is the highest. */
+  private isDescending(first: Superlative, ref: ColumnRef): boolean {
+    const byAge = first.measure?.time !== undefined && ref.column.kind === "number" && !isYearNumber(ref);
+    return byAge ? !this.isTop(first) : this.isTop(first);
+  }
+
+  /** The rows that a superlative stands before: "the longest open ticket". */
+  private thingAt(next: number): TableFacts | null {
+    for (let at = next; at <= next + 2; at++) {
+      const named = namedAt(this.names, at);
+      if (named?.kind === "table") return named.mention.table;
+      if (at === next || this.question.isUsed(at)) continue;
+      const mention = this.names.tables.find(({ from }) => from === at);
+      return mention?.table ?? null;
+    }
+    return null;
   }
 
   private column({ measure, at, to, isMost }: Superlative, next: number): ColumnRef | null {

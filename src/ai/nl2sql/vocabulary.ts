@@ -243,6 +243,8 @@ export const RATES: readonly string[] = (
 export const NUMBER_WORDS: Readonly<Record<string, number>> = {
   zero: 0,
   one: 1,
+  once: 1,
+  twice: 2,
   two: 2,
   three: 3,
   four: 4,

@@ -3,17 +3,10 @@
  * many of become EXISTS, so no row is listed or counted twice. Groups join both.
  */
 
+import { columnSql as columnOf, firstOfEachSql } from "./first-of-each.js";
 import { compareSql } from "./period-changes.js";
 import type { Aggregate, Filter, GroupKey, QueryShape } from "./query-shape.js";
-import {
-  type ColumnRef,
-  endOf,
-  namingColumns,
-  pathBetween,
-  type SchemaFacts,
-  type Step,
-  type TableFacts,
-} from "./schema-facts.js";
+import { endOf, namingColumns, pathBetween, type SchemaFacts, type Step, type TableFacts } from "./schema-facts.js";
 import { identifier } from "./sql-names.js";
 
 /** Throws nothing: what cannot be joined makes it answer null. */
@@ -70,6 +63,9 @@ class Writer {
     }
     for (const { table } of shape.columns) this.join(table);
     if (shape.order?.ref) this.join(shape.order.ref.table);
+    for (const group of shape.firstOfEach?.groups ?? [])
+      this.join(group.kind === "table" ? group.table : group.ref.table);
+    if (shape.firstOfEach !== null) this.join(shape.firstOfEach.ref.table);
     const left = shape.filters.filter((filter) => !this.ofMissing(filter));
     for (const filter of this.withoutDenied(left)) this.filter(filter);
     for (const { table, exists } of shape.related) this.relate(table, exists);
@@ -77,11 +73,16 @@ class Writer {
     const change = shape.change;
     const select: Select = change !== null ? this.periodSelect() : grouped ? this.groupedSelect() : this.plainSelect();
     const from = [shape.base.sqlName, ...[...this.joins].map((join) => this.joined(join))].join(" ");
-    const parts = [`SELECT ${select.list}`, `FROM ${from}`];
-    if (this.where.length > 0) parts.push(`WHERE ${this.where.join(" AND ")}`);
-    if (shape.isCountOfGroups) {
+    const rows = this.where.length > 0 ? [`FROM ${from}`, `WHERE ${this.where.join(" AND ")}`] : [`FROM ${from}`];
+    const parts = [`SELECT ${select.list}`, ...rows];
+    if (shape.firstOfEach !== null) {
+      const condition = firstOfEachSql(shape.firstOfEach, shape.base, rows.join(" "), keyColumns);
+      return [parts[0], `FROM ${from}`, `WHERE ${condition}`, ...select.tail].join(" ");
+    }
+    if (shape.ofGroups !== null) {
       const groups = select.tail.filter((part) => !part.startsWith("ORDER BY"));
-      return `SELECT count(*) AS count FROM (${[...parts, ...groups].join(" ")}) AS counted`;
+      const what = shape.ofGroups === "count" ? "count(*) AS count" : "avg(count) AS average";
+      return `SELECT ${what} FROM (${[...parts, ...groups].join(" ")}) AS counted`;
     }
     parts.push(...select.tail);
     if (change !== null) {
@@ -231,6 +232,12 @@ class Writer {
     if (aggregates.length > 0) return { list: aggregates.map(aggregateOf).map(listed).join(", "), tail: [] };
     const list = columns.length > 0 ? columns.map(columnOf).join(", ") : `${base.sqlName}.*`;
     const tail: string[] = [];
+    const { firstOfEach } = this.shape;
+    if (firstOfEach !== null) {
+      if (firstOfEach.ref.column.nullable) this.where.push(`${columnOf(firstOfEach.ref)} IS NOT NULL`);
+      const keys = firstOfEach.groups.flatMap(keyColumns);
+      return { list: [...keys.map((key) => key.list), list].join(", "), tail: [`ORDER BY ${keys[0]!.by}`] };
+    }
     if (order?.ref) {
       const by = columnOf(order.ref);
       // What is not there is neither the first nor the last.
@@ -273,7 +280,8 @@ class Writer {
         ? shape.aggregates.map((each) => this.aggregate(each))
         : [{ by: counted, name: "count" }];
     const tail = [`GROUP BY ${columns.map(({ by }) => by).join(", ")}`];
-    if (shape.having !== null) tail.push(`HAVING ${counted} ${shape.having.comparison} ${shape.having.count}`);
+    if (shape.having !== null && !isAny(shape.having))
+      tail.push(`HAVING ${counted} ${shape.having.comparison} ${shape.having.count}`);
     if (shape.havingValue !== null) {
       const { aggregate, comparison, number } = shape.havingValue;
       tail.push(`HAVING ${aggregateOf(aggregate).by} ${comparison} ${number}`);
@@ -292,13 +300,11 @@ class Writer {
 /** "By Kim and not by Osei": the first is no part of what is denied. */
 const isAfter = ({ at }: Filter, { denial }: Filter) => at === undefined || at > denial!;
 
+const isAny = ({ comparison, count }: NonNullable<QueryShape["having"]>) => comparison === ">=" && count === 0;
+
 /** "fewer than 3 orders": also those of no order. */
 function mayBeNone({ comparison, count }: NonNullable<QueryShape["having"]>): boolean {
-  return comparison === "<" || comparison === "<=" || (comparison === "=" && count === 0);
-}
-
-function columnOf({ table, column }: ColumnRef): string {
-  return `${table.sqlName}.${identifier(column.name)}`;
+  return comparison === "<" || comparison === "<=" || (count === 0 && /^>?=$/.test(comparison));
 }
 
 function countedOf(table: TableFacts): string {

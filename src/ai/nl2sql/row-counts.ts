@@ -1,0 +1,122 @@
+/**
+ * How many rows something has: "more than 3 orders", "at least two open tickets", "stayed three times", and "the
+ * average number of orders per customer". Used by read-question.ts and condition-reader.ts; no state.
+ */
+import { type ColumnFinder, isBoolean } from "./column-finder.js";
+import type { Condition } from "./conditions.js";
+import type { NameMentions, TableMention } from "./name-mentions.js";
+import { type GroupPhrase, namedAt } from "./phrases.js";
+import type { QueryShape } from "./query-shape.js";
+import type { Question } from "./question.js";
+import type { TableFacts } from "./schema-facts.js";
+import type { ValueMention } from "./value-mentions.js";
+import { AGGREGATES } from "./vocabulary.js";
+
+/** A synonym, or better. */
+const MEANING = 0.6;
+
+/** Null: the number is not one of rows. */
+export function countCondition(
+  condition: Condition,
+  question: Question,
+  names: NameMentions,
+  values: readonly ValueMention[],
+  columns: ColumnFinder,
+  isGrouped: boolean,
+): QueryShape["having"] {
+  const { numbers, from, to, comparison } = condition;
+  const count = numbers![0]!;
+  const of = (table: TableFacts) => ({ table, comparison, count });
+  const times = timesOf(condition, question, names);
+  if (times !== null) {
+    if (times.table === columns.base || columns.isOneOf(times.table)) return null;
+    question.use(times.from, times.to);
+    question.use(from, question.says(to, "times") ? to + 1 : to);
+    return of(times.table);
+  }
+  const first = question.says(to, "of|the|different") ? to + 1 : to;
+  const next = behindStates(first, question, values, columns);
+  const named = namedAt(names, first)?.kind === "table" ? namedAt(names, first) : namedAt(names, next);
+  if (named?.kind !== "table") return countedValues(values, first, columns, of);
+  const { mention } = named;
+  // "Which countries have more than 2 customers": rows are counted by a column of their own.
+  const byColumn = names.columns.some(
+    (each) =>
+      each.from < to && !question.isUsed(each.from) && each.candidates.some(({ ref }) => ref.table === columns.base),
+  );
+  const isOwn = mention.table === columns.base;
+  if (isOwn && ((!byColumn && !isGrouped) || next > first)) return null;
+  // What is said of them is said of those that are counted.
+  if (next > first && columns.isOneOf(mention.table)) return null;
+  question.use(mention.from, mention.to);
+  return of(mention.table);
+}
+
+/** "At least two premium stories": values and flags stand before what is counted. */
+function behindStates(
+  from: number,
+  question: Question,
+  values: readonly ValueMention[],
+  columns: ColumnFinder,
+): number {
+  let at = from;
+  while (at < from + 4) {
+    const value = values.find((each) => each.from === at);
+    const flag = columns.mentionAt(at, isBoolean);
+    if (value !== undefined) at = value.to;
+    else if (flag?.from === at) at = flag.to;
+    else if (question.at(at)?.isPrefix === true) at++;
+    else break;
+  }
+  return at;
+}
+
+/** "At least two suites": rows that have the value. */
+function countedValues(
+  values: readonly ValueMention[],
+  at: number,
+  columns: ColumnFinder,
+  of: (table: TableFacts) => QueryShape["having"],
+): QueryShape["having"] {
+  const value = values.find((each) => each.from === at);
+  const tables = new Set(value?.hits.map(({ ref }) => ref.table) ?? []);
+  const [table, other] = tables;
+  if (table === undefined || other !== undefined) return null;
+  return table === columns.base || columns.isOneOf(table) ? null : of(table);
+}
+
+/** "Stayed at least three times", "ordered more than once": what is done stands before. */
+function timesOf({ from, to }: Condition, question: Question, names: NameMentions): TableMention | null {
+  if (!question.says(to, "times") && !question.says(to - 1, "once|twice")) return null;
+  return names.tables.find((each) => each.to === from && each.score >= MEANING) ?? null;
+}
+
+/** What is counted of each row of a table, also where there is none of it. */
+export interface EachCount {
+  readonly base: TableFacts;
+  readonly counted: TableFacts;
+  readonly isAverage: boolean;
+}
+
+/** "The average number of orders per customer", "how many orders does each customer have". */
+export function eachCount(question: Question, names: NameMentions, groups: readonly GroupPhrase[]): EachCount | null {
+  const [group, other] = groups;
+  if (group?.kind !== "table" || other !== undefined) return null;
+  const { from, to, table } = group.mention;
+  const first = namedAt(names, 2);
+  const isHave = question.says(0, "how", "many") && question.says(from - 2, "do|does", "each|every");
+  if (isHave && question.says(to, "have") && first?.kind === "table" && first.mention.to === from - 2) {
+    if (first.mention.table === table) return null;
+    question.use(0, to + 1);
+    return { base: table, counted: first.mention.table, isAverage: false };
+  }
+  const at = question.tokens.findIndex(
+    ({ lower }, i) => AGGREGATES[lower] === "avg" && question.says(i + 1, "number|count", "of"),
+  );
+  if (at < 0) return null;
+  const next = question.says(at + 3, "the|their|all") ? at + 4 : at + 3;
+  const named = namedAt(names, next);
+  if (named?.kind !== "table" || named.mention.table === table) return null;
+  question.use(at, named.mention.to);
+  return { base: table, counted: named.mention.table, isAverage: true };
+}

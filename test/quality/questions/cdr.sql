@@ -1,0 +1,10 @@
+CREATE TABLE rate_plan (plan_cd text PRIMARY KEY, plan_desc text, base_fee numeric, incl_min int);
+CREATE TABLE acct (acct_id int PRIMARY KEY, acct_nm text, seg_cd text, st_cd text, actv_dt date, term_dt date, plan_cd text REFERENCES rate_plan);
+CREATE TABLE cell (cell_id int PRIMARY KEY, cell_nm text, region text, tech text, cap_erl int);
+CREATE TABLE cdr (cdr_id int PRIMARY KEY, acct_id int REFERENCES acct, cell_id int REFERENCES cell, call_ts timestamp, dur_s int, dest_ctry text, call_typ text, chg numeric, dropped boolean);
+CREATE TABLE tckt (tckt_id int PRIMARY KEY, acct_id int REFERENCES acct, open_dt date, close_dt date, topic text, csat int);
+INSERT INTO rate_plan VALUES ('S','Small',9,100),('M','Medium',19,400),('L','Large',29,1000),('X','Extra',49,3000);
+INSERT INTO acct SELECT i, (ARRAY['Ayda','Boris','Chloe','Dmitri','Elif','Franz','Gwen','Hassan','Ilona','Jorge','Katja','Lars','Milo','Nadia'])[i], (ARRAY['consumer','business'])[1 + (i + i / 4) % 2], (ARRAY['active','suspended','closed'])[1 + CASE WHEN i % 5 = 2 THEN 1 WHEN i % 7 = 3 THEN 2 ELSE 0 END], DATE '2021-02-01' + i * 91, CASE WHEN i % 7 = 3 THEN DATE '2025-03-01' + i END, (ARRAY['S','M','L'])[1 + i * 2 % 3] FROM generate_series(1, 14) i;
+INSERT INTO cell SELECT i, (ARRAY['Mast Hill','Old Mill','Station East','Lake Front','Tower Bay','Far Ridge'])[i], (ARRAY['north','south','east'])[1 + i % 3], (ARRAY['LTE','5G'])[1 + (i + i / 3) % 2], 40 + i * 23 % 61 FROM generate_series(1, 6) i;
+INSERT INTO cdr SELECT i, 1 + (i * 5 + i / 9) % 12, 1 + (i * 3 + i / 7) % 5, TIMESTAMP '2024-11-03 06:00' + i * interval '59 hours', 10 + i * 97 % 900, (ARRAY['AT','CH','FR','TR'])[1 + (i * 3 + i / 11) % 4], (ARRAY['voice','sms','data'])[1 + (i + i / 6) % 3], round((i * 37 % 480) / 100.0, 2), i % 9 = 2 FROM generate_series(1, 160) i;
+INSERT INTO tckt SELECT i, 1 + (i * 3 + i / 5) % 11, DATE '2025-01-06' + i * 9, CASE WHEN (i + i / 8) % 4 <> 1 THEN DATE '2025-01-06' + i * 9 + i * 7 % 13 END, (ARRAY['billing','coverage','roaming'])[1 + (i * 2 + i / 4) % 3], CASE WHEN i % 6 <> 0 THEN 1 + i * 3 % 5 END FROM generate_series(1, 40) i

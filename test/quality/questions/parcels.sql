@@ -1,0 +1,12 @@
+CREATE TABLE t_hub (hub_code text PRIMARY KEY, hub_city text, hub_country text, opened_year int, dock_count int);
+CREATE TABLE t_courier (courier_no int PRIMARY KEY, courier_name text, vehicle text, home_hub text REFERENCES t_hub, hired_on date);
+CREATE TABLE t_customer (cust_no int PRIMARY KEY, company text, segment text, country text);
+CREATE TABLE t_order (order_no int PRIMARY KEY, cust_no int REFERENCES t_customer, placed_at timestamp, order_value numeric, priority text);
+CREATE TABLE t_parcel (parcel_no int PRIMARY KEY, order_no int REFERENCES t_order, courier_no int REFERENCES t_courier, from_hub text REFERENCES t_hub, weight_kg numeric, volume_l numeric, due_on date, delivered_on date, damaged boolean);
+CREATE TABLE t_scan (scan_no int PRIMARY KEY, parcel_no int REFERENCES t_parcel, scanned_at timestamp, scan_kind text);
+INSERT INTO t_hub VALUES ('HAM','Hamburg','Germany',1998,14),('LYS','Lyon','France',2004,9),('TRN','Turin','Italy',2011,6),('GOT','Gothenburg','Sweden',2016,11),('POZ','Poznan','Poland',2022,8);
+INSERT INTO t_courier SELECT i, (ARRAY['Anders Ek','Bea Moretti','Cem Aksoy','Dora Weiss','Emil Roux','Fay Lind','Gino Costa','Hanna Berg','Igor Pawlak','Jill Stone'])[i], (ARRAY['van','bike','truck'])[1 + (i + i / 4) % 3], (ARRAY['HAM','LYS','TRN','GOT'])[1 + i * 3 % 4], current_date - i * 197 FROM generate_series(1, 10) i;
+INSERT INTO t_customer SELECT i, (ARRAY['Apex Tools','Blue Fern','Corner Books','Delta Foods','Evergreen','Fjord Gear','Glow Lamps','Harbor Tea'])[i], (ARRAY['retail','wholesale'])[1 + (i + i / 3) % 2], (ARRAY['France','Germany','Italy'])[1 + i * 2 % 3] FROM generate_series(1, 8) i;
+INSERT INTO t_order SELECT i, 1 + (i * 3 + i / 5) % 7, (current_date - i * 12)::timestamp + interval '9 hours', 40 + i * 193 % 1700, (ARRAY['standard','express','overnight'])[1 + (i * 2 + i / 4) % 3] FROM generate_series(1, 60) i;
+INSERT INTO t_parcel SELECT i, 1 + (i * 7 + i / 8) % 54, 1 + (i * 3 + i / 6) % 9, (ARRAY['HAM','LYS','TRN','GOT'])[1 + (i * 5 + i / 3) % 4], round((3 + i * 29 % 310) / 10.0, 1), 4 + i * 31 % 140, current_date - i * 7 + 4, CASE WHEN i % 8 <> 0 THEN current_date - i * 7 + 2 + i * 3 % 6 END, i % 10 = 3 FROM generate_series(1, 90) i;
+INSERT INTO t_scan SELECT i, 1 + (i * 11 + i / 9) % 80, (current_date - i * 3)::timestamp + i * interval '37 minutes', (ARRAY['pickup','sort','load','dropoff'])[1 + (i + i / 5) % 4] FROM generate_series(1, 200) i

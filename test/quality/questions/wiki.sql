@@ -1,0 +1,10 @@
+CREATE TABLE "wikiUser" ("userId" int PRIMARY KEY, "userName" text, "registeredAt" timestamp, "isAdmin" boolean, "isBlocked" boolean, "homeLang" text);
+CREATE TABLE "wikiCategory" ("categoryId" int PRIMARY KEY, "categoryName" text, "parentId" int REFERENCES "wikiCategory");
+CREATE TABLE "wikiPage" ("pageId" int PRIMARY KEY, "pageTitle" text, "categoryId" int REFERENCES "wikiCategory", "createdBy" int REFERENCES "wikiUser", "createdAt" timestamp, "viewCount" int, "isProtected" boolean);
+CREATE TABLE "pageRevision" ("revisionId" int PRIMARY KEY, "pageId" int REFERENCES "wikiPage", "userId" int REFERENCES "wikiUser", "editedAt" timestamp, "sizeBytes" int, "isMinor" boolean, "summary" text);
+CREATE TABLE "pageLink" ("linkId" int PRIMARY KEY, "pageId" int REFERENCES "wikiPage", "targetUrl" text, "isBroken" boolean);
+INSERT INTO "wikiUser" SELECT i, (ARRAY['adara','bluejay','corvid','dapple','ermine','finch','gannet','heron7','ibis','jackdaw','kestrel','lapwing'])[i], TIMESTAMP '2019-06-01 10:00' + i * interval '140 days', i % 5 = 2, i % 6 = 1, (ARRAY['en','nl','fi'])[1 + (i * 2 + i / 5) % 3] FROM generate_series(1, 12) i;
+INSERT INTO "wikiCategory" VALUES (1,'Nature',NULL),(2,'History',NULL),(3,'Birds',1),(4,'Rivers',1),(5,'Castles',2),(6,'Stubs',NULL);
+INSERT INTO "wikiPage" SELECT i, (ARRAY['Grey Heron','River Tarn','Castle Rook','Old Treaty','Marsh Harrier','River Ouse','Tower Keep','Bronze Coins','Song Thrush','River Wye','Moat','Salt Roads','Barn Owl','Delta','Ramparts','Guilds','Kingfisher','Estuary','Gatehouse','Census'])[i], 1 + (i * 2 + i / 4) % 5, 1 + (i * 5 + i / 6) % 9, TIMESTAMP '2023-01-15 08:00' + i * interval '46 days', 30 + i * 379 % 4200, i % 7 = 1 FROM generate_series(1, 20) i;
+INSERT INTO "pageRevision" SELECT i, 1 + (i * 7 + i / 9) % 18, 1 + (i * 5 + i / 11) % 10, TIMESTAMP '2023-03-01 09:30' + i * interval '181 hours', 400 + i * 613 % 9100, i % 4 = 3, CASE WHEN i % 5 <> 0 THEN 'edit ' || i END FROM generate_series(1, 140) i;
+INSERT INTO "pageLink" SELECT i, 1 + (i * 3 + i / 7) % 15, 'https://example.org/' || i, i % 6 = 4 FROM generate_series(1, 48) i
