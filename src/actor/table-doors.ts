@@ -20,7 +20,20 @@ export function requireDoor({ tenant, head }: Request, door: Door, what: string)
 }
 
 /**
- * The same of a branch, and of the past: roles and policies in them may be older than those of the tenant, which hold.
+ * Throws 403 where a branch, or another one on the way to the tenant, keeps something from the caller by roles or
+ * policies of its own. Others' memories are left out by who asks.
+ */
+export function requireWholeBranch({ partition, head }: Request, number: number, what: string): void {
+  const { layers } = partition.shard;
+  for (let at = number, branch = layers?.branchOf(at); branch != null; branch = layers?.branchOf(at)) {
+    requireWholeTenant(partition.tenant(at), askerOf(head), what, "refused");
+    at = branch.origin;
+  }
+}
+
+/**
+ * What `requireDoor` says, of a branch and of the past: roles and policies in them may be older than those of the
+ * tenant, which hold.
  * `owner`: the tenant itself, as it is. True: its past must hide memories.
  */
 export function requireWholeOwner(owner: Tenant, head: Request["head"]): boolean {

@@ -1,13 +1,18 @@
 /** Cursors of layered-engine.ts: a range as it was after a commit, and a branch's range over that of its origin. */
-import { ofTenant, readHiddenKey, readReplacedKey, replacedKey, replacedRange } from "./history-keys.js";
+import { LATEST, ofTenant, readHiddenKey, readReplacedKey, replacedKey, replacedRange } from "./history-keys.js";
 import { isOwnOnly } from "./keys.js";
 import { keyText } from "./ordered-map.js";
 import { type Cursor, type Entries, type KeyRange, readSome } from "./store.js";
 
 /** Entries that an overlay reads at a time. */
 const READ_ENTRIES = 256;
-/** Older entries of a key after which the rest of them is stepped over. */
-const SKIPPED_MAX = 64;
+/** Entries that a walk over replaced ones reads first, and after it has stepped over some: more each time. */
+const READ_FIRST = 4;
+/** Entries of a key that say nothing, after which the rest of them is stepped over: fewer after each such key. */
+const USELESS_MIN = 2;
+const USELESS_MAX = 8;
+/** To step over entries costs as much as to read so many. */
+const STEP_WORK = 8;
 /** Entries that a cursor drops before it says that it has nothing yet. */
 const DROPPED_MAX = 1024;
 /** What keys begin with. */
@@ -20,12 +25,15 @@ interface Correction {
 }
 
 /** What a cursor gives, an entry at a time; the cursor is closed when no more is asked for. */
-export function* entriesOf(cursor: Cursor): IterableIterator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
+export function* entriesOf(
+  cursor: Cursor,
+  first = READ_ENTRIES,
+): IterableIterator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
   try {
-    for (;;) {
-      const { keys, values } = cursor.next(READ_ENTRIES);
+    for (let size = first; ; size = Math.min(2 * size, READ_ENTRIES)) {
+      const { keys, values } = cursor.next(size);
       for (let i = 0; i < keys.length; i++) yield { key: keys[i]!, value: values[i]! };
-      if (keys.length < READ_ENTRIES) return;
+      if (keys.length < size) return;
     }
   } finally {
     cursor.close();
@@ -75,7 +83,8 @@ export function cursorAsOf(
 }
 
 /**
- * Of each key the oldest value that a later commit replaced. Keys that were written very often before are stepped over.
+ * Of each key the oldest value that a later commit replaced. Of keys that were written very often, before or after, the
+ * rest is stepped over.
  */
 function* firstReplacedAfter(
   open: (range: KeyRange) => Cursor,
@@ -85,32 +94,46 @@ function* firstReplacedAfter(
   const isReverse = range.reverse === true;
   let text: string | null = null;
   let found: Correction | null = null;
-  let looked = 0;
+  let [useless, uselessMax, work] = [0, USELESS_MAX, 0];
   for (let rest: KeyRange | null = replacedRange(range); rest !== null; ) {
     const entries: KeyRange = rest;
     rest = null;
-    let skipped = 0;
-    for (const entry of entriesOf(open(entries))) {
-      if (++looked % READ_ENTRIES === 0) yield null;
+    for (const entry of entriesOf(open(entries), READ_FIRST)) {
+      if (++work >= READ_ENTRIES) {
+        work = 0;
+        yield null;
+      }
       const { key, sequence: commit } = readReplacedKey(entry.key);
       const ownText = keyText(key);
       if (ownText !== text) {
         if (found !== null) yield found;
+        if (useless > 0) uselessMax = Math.min(2 * uselessMax, USELESS_MAX);
         text = ownText;
         found = null;
-        skipped = 0;
+        useless = 0;
       }
-      if (commit > sequence) {
-        // Backwards, the older commits come later.
-        if (found === null || isReverse) found = { key, value: readReplaced(entry.value) };
-      } else if (++skipped === SKIPPED_MAX) {
-        const past = replacedKey(key, isReverse ? 0 : sequence + 1);
-        rest = isReverse ? { ...entries, lt: past } : { ...entries, gte: past };
-        break;
-      }
+      // Backwards, the older commits come later.
+      const isFound = commit > sequence && (found === null || isReverse);
+      if (isFound) found = { key, value: readReplaced(entry.value) };
+      if ((isFound && !isReverse) || ++useless < uselessMax) continue;
+      useless = 0;
+      uselessMax = Math.max(USELESS_MIN, uselessMax >> 1);
+      work += STEP_WORK;
+      if (isReverse && isFound) found = oldestAfter(open, key, sequence) ?? found;
+      rest = isReverse
+        ? { ...entries, lt: replacedKey(key, 0) }
+        : { ...entries, gte: replacedKey(key, found === null ? sequence + 1 : LATEST) };
+      break;
     }
   }
   if (found !== null) yield found;
+}
+
+function oldestAfter(open: (range: KeyRange) => Cursor, key: Uint8Array, sequence: number): Correction | null {
+  const cursor = open({ gte: replacedKey(key, sequence + 1), lt: replacedKey(key, LATEST) });
+  const { values } = cursor.next(1);
+  cursor.close();
+  return values.length === 0 ? null : { key, value: readReplaced(values[0]!) };
 }
 
 /** `own` and `hidden` are the branch's; `origin` is the origin's range as of the fork. All go in the same direction. */

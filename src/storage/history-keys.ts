@@ -12,6 +12,8 @@ const HEAD_BYTES = 9;
 const TENANT_BYTES = 4;
 const SEQUENCE_BYTES = 6;
 const MICROS_BYTES = 8;
+/** No commit has so great a sequence. */
+export const LATEST = 2 ** 48 - 1;
 const ESCAPED = 0xff;
 const END = 0x01;
 const RECORD_NAMES = { branch: "branch/", history: "history/" } as const;

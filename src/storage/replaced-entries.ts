@@ -1,7 +1,7 @@
 /** What commits have replaced, by key and commit, as the engine keeps it. Owned by layered-engine.ts. */
 import type { Engine } from "./engine.js";
 import { readReplaced } from "./history-cursors.js";
-import { readReplacedKey, replacedKey, replacedRange } from "./history-keys.js";
+import { LATEST, readReplacedKey, replacedKey, replacedRange } from "./history-keys.js";
 import { prefixEnd } from "./keys.js";
 import { keyText } from "./ordered-map.js";
 import type { Entries, KeyRange } from "./store.js";
@@ -15,8 +15,6 @@ export interface WrittenKeys {
 
 /** Replaced entries that are read at least where those of several keys are looked for. */
 const KEYS_AT_ONCE = 64;
-/** No commit has a greater sequence. */
-const LATEST = 2 ** 48 - 1;
 
 /** An entry that a commit has replaced; null: there was none; undefined: no commit has. */
 type Replaced = Uint8Array | null | undefined;

@@ -290,6 +290,26 @@ t.test("roles and policies of now hold for the past and for branches", async (t)
   t.equal((await server.call("POST", "/v1/query/execute", { sql: "SELECT v FROM secret" }, past)).status, 403);
   t.equal((await server.call("GET", "/v1/branches/b/diff", undefined, { token: clerk })).status, 403);
   t.same(await rows(token, "SELECT v FROM secret", "b"), [["hidden"]], "administrators see all");
+  await rows(token, "GRANT ALL ON secret TO member");
+  for (const sql of [
+    "CREATE TABLE pay (id int PRIMARY KEY, v text)",
+    "INSERT INTO pay VALUES (1, 'hidden')",
+    "ALTER TABLE pay ENABLE ROW LEVEL SECURITY",
+  ])
+    await rows(token, sql, "b");
+  t.same(await rows(clerk, "SELECT v FROM pay", "b"), [], "a policy of the branch alone");
+  await fork(token, { name: "of-b", from: "b" });
+  await rows(token, "DROP TABLE secret", "of-b");
+  for (const accept of ["application/json", "application/x-ndjson"]) {
+    for (const name of ["b", "of-b"]) {
+      const request = { token: clerk, headers: { accept } };
+      const { status, body } = await server.call("GET", `/v1/branches/${name}/diff`, undefined, request);
+      t.equal(status, 403, `${name} ${accept}`);
+      t.notMatch(JSON.stringify(body), "hidden");
+    }
+  }
+  t.match(JSON.stringify((await server.call("GET", "/v1/branches/b/diff", undefined, { token })).body), "hidden");
+  await rows(token, "REVOKE ALL ON secret FROM member");
   await rows(token, "CREATE ROLE narrow");
   const sql = `SET ROLE narrow; SELECT v FROM secret AS OF SEQUENCE ${before}`;
   const narrow = await server.call("POST", "/v1/query/script", sql, {

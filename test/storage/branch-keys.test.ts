@@ -1,4 +1,4 @@
-/** Keys of branches: what is looked for at the end of a range, and what goes with a branch. */
+/** Keys of branches: what is looked for at the end of a range, what goes with a branch, what is read of the past. */
 import t from "tap";
 import { boundOf } from "../../src/storage/cursor-bound.js";
 import { branchKey } from "../../src/storage/history-keys.js";
@@ -7,7 +7,7 @@ import { LayeredEngine } from "../../src/storage/layered-engine.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard } from "../../src/storage/shard.js";
-import { readSome } from "../../src/storage/store.js";
+import { type Entries, readSome } from "../../src/storage/store.js";
 import { applyBacklog } from "./apply-backlog.js";
 
 const ORIGIN = 7;
@@ -42,6 +42,10 @@ class Run {
 
   fork(origin: number, tenant: number): void {
     this.commit([[branchKey(tenant), JSON.stringify({ origin, start: null })]]);
+  }
+
+  get sequence(): number {
+    return this.shard.committedSequence;
   }
 
   async flush(): Promise<void> {
@@ -113,4 +117,49 @@ t.test("the greatest key of a branch is found again without what its origin has 
   );
   t.same(boundOf(run.layers.cursor({ ...prefixRange(keyOf(100, "z")), reverse: true })), null);
   t.same(boundOf(run.layers.cursor({ ...prefixRange(keyOf(100, "z")), reverse: true })), null, "there was nothing");
+});
+
+t.test("of rows that were written very often since a fork, few entries are read", async (t) => {
+  const run = await Run.open();
+  let read = 0;
+  const open = run.memory.cursor.bind(run.memory);
+  run.memory.cursor = (range) => {
+    const cursor = open(range);
+    const next = (max: number): Entries => {
+      const entries = cursor.next(max);
+      read += entries.keys.length;
+      return entries;
+    };
+    return { next, close: () => cursor.close() };
+  };
+  const [rows, times] = [50, 200];
+  const name = (row: number) => String(row).padStart(3, "0");
+  const writeEach = async (step: number, value: string) => {
+    const written = Array.from({ length: rows }, (_, row) => row).filter((row) => row % step === 0);
+    run.commit(written.map((row) => [keyOf(ORIGIN, name(row)), `${value} of ${row}`] as const));
+    await run.flush();
+  };
+  await writeEach(1, "first");
+  run.fork(ORIGIN, 100);
+  await run.flush();
+  const start = run.sequence;
+  // Half of the rows have one replaced entry, half have hundreds.
+  for (let i = 0; i < times; i++) await writeEach(i === 0 ? 1 : 2, `${i}`);
+  const cases: [string, Pick<LayeredEngine, "cursor">, number, string, string][] = [
+    ["the branch", run.layers, 100, "first", "first"],
+    ["the past", run.layers.asOf(start), ORIGIN, "first", "first"],
+    ["the past, half way", run.layers.asOf(start + times / 2), ORIGIN, `${times / 2 - 1}`, "0"],
+    ["the past, at the end", run.layers.asOf(run.sequence), ORIGIN, `${times - 1}`, "0"],
+  ];
+  for (const [what, engine, tenant, often, once] of cases) {
+    for (const reverse of [false, true]) {
+      read = 0;
+      const cursor = engine.cursor({ ...prefixRange(keyOf(tenant, "")), reverse });
+      const found = cursor.next(2 * rows).values.map((value) => Buffer.from(value).toString());
+      cursor.close();
+      const expected = Array.from({ length: rows }, (_, row) => `${row % 2 === 0 ? often : once} of ${row}`);
+      t.same(found, reverse ? expected.reverse() : expected, `${what} ${reverse ? "backwards" : ""}`);
+      t.ok(read < 30 * rows, `${what} ${reverse ? "backwards" : ""}: ${read} entries`);
+    }
+  }
 });

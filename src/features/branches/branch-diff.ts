@@ -5,6 +5,7 @@
 
 import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Request } from "../../actor/request.js";
+import { requireWholeBranch } from "../../actor/table-doors.js";
 import { isKept } from "../../catalog/kept-tables.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
@@ -39,6 +40,7 @@ const PIECE_BYTES = 64 * 1024;
 
 export function diffOf(request: Request, number: number, wanted: DiffWanted = {}) {
   const { partition } = request;
+  requireWholeBranch(request, number, "the difference of a branch");
   const branch = partition.shard.layers!.branchOf(number);
   return inBranch(partition, number, branch, async (there) => {
     const rows: ShownChange[] = [];
@@ -52,6 +54,7 @@ export function diffOf(request: Request, number: number, wanted: DiffWanted = {}
 /** A line for each row, and a last one with the rest, or with the error. */
 export async function streamDiff(request: Request, number: number, wanted: DiffWanted): Promise<Answer<never>> {
   const { partition } = request;
+  requireWholeBranch(request, number, "the difference of a branch");
   const branch = partition.shard.layers!.branchOf(number);
   const sink = await request.openReply(NDJSON, []);
   sink.errorText = (errorJson) => `${errorJson}\n`;
