@@ -1,5 +1,5 @@
 /** The views of information_schema (chapter 37) that describe what a tenant has defined. */
-import { BUILT_IN_SCHEMAS, isTemporarySchema } from "../../../catalog/schema.js";
+import { isTemporarySchema } from "../../../catalog/schema.js";
 import type { ColumnDef } from "../../../catalog/table.js";
 import type { TriggerDef, TriggerEvent } from "../../../catalog/trigger.js";
 import { oidOfId } from "../../../query/expr/types.js";
@@ -12,7 +12,7 @@ import { systemShapes } from "./shapes.js";
 import { type DefinedView, definedRelation, liveRelation, type SystemView } from "./system-view.js";
 
 const schemata = definedRelation("information_schema", "schemata", ({ catalog, database, user }) =>
-  [...BUILT_IN_SCHEMAS, ...catalog.schemas().map((schema) => schema.name)].map((name) => ({
+  catalog.schemaNames().map((name) => ({
     catalog_name: database,
     schema_name: name,
     schema_owner: user,

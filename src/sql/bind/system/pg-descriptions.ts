@@ -5,7 +5,7 @@ import type { ViewRelation } from "../../../catalog/view.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { builtInDescriptions } from "./built-in-descriptions.js";
 import { catalogIndex } from "./catalog-index.js";
-import { attnum, constraintsOf, hashedOid, indexesOf, schemaOid } from "./relation-facts.js";
+import { attnum, constraintsOf, hashedOid, indexesOf, PUBLIC_OID, schemaOid } from "./relation-facts.js";
 import { systemShapes } from "./shapes.js";
 import { type DefinedView, definedRelation, type SystemRow } from "./system-view.js";
 
@@ -26,7 +26,8 @@ const kept = new WeakMap<CatalogView, readonly Description[]>();
 export function descriptions(catalog: CatalogView): readonly Description[] {
   const known = kept.get(catalog);
   if (known !== undefined) return known;
-  const made = [...BUILT_IN, ...describe(catalog)];
+  const builtIn = catalog.droppedPublic ? BUILT_IN.filter(({ objoid }) => objoid !== PUBLIC_OID) : BUILT_IN;
+  const made = [...builtIn, ...describe(catalog)];
   kept.set(catalog, made);
   return made;
 }

@@ -54,8 +54,8 @@ export function hashedOid(...parts: readonly (string | number)[]): number {
 
 export function schemaOid(name: string, { catalog }: Pick<SystemView, "catalog">): number {
   if (name === "pg_catalog") return PG_CATALOG_OID;
-  if (name === "public") return PUBLIC_OID;
   if (name === "information_schema") return INFORMATION_SCHEMA_OID;
+  if (name === "public" && !catalog.droppedPublic) return PUBLIC_OID;
   const schema = catalog.schemas().find((other) => other.name === name);
   return schema === undefined ? hashedOid("schema", name) : oidOfId(schema.id);
 }
