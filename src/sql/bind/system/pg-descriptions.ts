@@ -39,7 +39,7 @@ function* describe(catalog: CatalogView): Iterable<Description> {
     const { comments = {}, extendedStatistics = [] } = table;
     const oid = oidOfId(table.id);
     yield* of("pg_class", oid, comments.table);
-    for (const [i, { id }] of table.columns.entries()) yield* of("pg_class", oid, comments[`column ${id}`], i + 1);
+    for (const { id } of table.columns) yield* of("pg_class", oid, comments[`column ${id}`], attnum(table, id));
     for (const { id } of [...table.indexes, ...(table.searchIndexes ?? [])]) {
       yield* of("pg_class", oidOfId(id), comments[`index ${id}`]);
     }
@@ -115,11 +115,11 @@ function* dependencies(view: DefinedView, at: At): Iterable<readonly [SystemRow,
       for (const id of columnIds)
         yield [at("pg_class", index), at("pg_class", oid, Math.max(0, attnum(table, id))), "a"];
     }
-    for (const [i, { id, defaultSql, generatedSql, identity }] of table.columns.entries()) {
+    for (const { id, defaultSql, generatedSql, identity } of table.columns) {
       const hasDefault = generatedSql || (defaultSql !== null && identity === null);
       if (!hasDefault) continue;
       const own = at("pg_attrdef", hashedOid("default", table.id, id));
-      yield [own, at("pg_class", oid, i + 1), "a"];
+      yield [own, at("pg_class", oid, attnum(table, id)), "a"];
       for (const sequence of sequencesIn(defaultSql ?? "", catalog)) yield [own, at("pg_class", sequence), "n"];
     }
     for (const parent of table.parents ?? []) {

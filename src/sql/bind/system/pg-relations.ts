@@ -41,11 +41,11 @@ const pgNamespace = definedRelation("pg_catalog", "pg_namespace", (view) => {
 
 const pgAttrdef = definedRelation("pg_catalog", "pg_attrdef", function* ({ catalog }) {
   for (const table of catalog.tables()) {
-    for (const [i, { defaultSql, generatedSql, identity, id, type }] of table.columns.entries()) {
+    for (const { defaultSql, generatedSql, identity, id, type } of table.columns) {
       const own = identity === null && defaultSql !== null ? defaultText(defaultSql, type) : null;
       const adbin = generatedSql ?? own;
       if (adbin === null) continue;
-      yield { oid: hashedOid("default", table.id, id), adrelid: oidOfId(table.id), adnum: i + 1, adbin };
+      yield { oid: hashedOid("default", table.id, id), adrelid: oidOfId(table.id), adnum: attnum(table, id), adbin };
     }
   }
 });
