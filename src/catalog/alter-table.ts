@@ -70,6 +70,11 @@ export function alterOne(
     case "set audit":
       editor.replaceTable(withAudit(table, action.uses));
       return {};
+    case "set storage": {
+      const { storage: _, ...others } = table;
+      editor.replaceTable(Object.freeze(action.storage.length === 0 ? others : { ...others, storage: action.storage }));
+      return {};
+    }
     case "attach index":
       return attachIndex(editor, table, action);
     default:

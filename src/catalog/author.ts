@@ -3,8 +3,8 @@
  * around. Code of the engine itself has no author.
  */
 import { sqlError } from "../protocol/errors.js";
-import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
-import { isKept, isOfMemories } from "./kept-tables.js";
+import type { CatalogView } from "./catalog-view.js";
+import { isKept, isOfFeature, isOfMemories } from "./kept-tables.js";
 import { permissionDenied, type Rights } from "./rights.js";
 import { type AccessDef, type ObjectKind, PUBLIC_SCHEMA_ID, usualGrants } from "./role.js";
 import { isTemporarySchema } from "./schema.js";
@@ -17,9 +17,6 @@ export interface Author {
   readonly maker: number | null;
 }
 
-/** Tables of features, and their sequences: whose request first needs one makes it. */
-const OF_FEATURES = /^_(?:agents?|automl|chat|file|recipes?|responses)(?:_|$)/;
-
 interface Named {
   readonly id: number;
   readonly name: string;
@@ -29,6 +26,14 @@ interface Named {
 export function requireOwner(author: Author | null, what: string, { id, name }: Named): void {
   if (author === null || author.rights.mayAlter(id)) return;
   throw sqlError("42501", `must be owner of ${what} ${name}`);
+}
+
+/** As `requireOwner`, for the schema that every tenant has: where roles say who may do what, superusers own it. */
+export function requireOwnerOfPublic(author: Author | null): void {
+  requireOwner(author, "schema", { id: PUBLIC_SCHEMA_ID, name: "public" });
+  if (author?.rights.ofRoles && !author.rights.owns(PUBLIC_SCHEMA_ID)) {
+    throw sqlError("42501", "must be owner of schema public");
+  }
 }
 
 /** Throws 42501 for a relation that features would take for theirs. */
@@ -73,8 +78,8 @@ export function requireTypeOwner(author: Author | null, type: TypeDef, view: Cat
 /** Throws 42501 unless the author may make something in the schema. */
 export function requireCreate(author: Author | null, schema: string, view: CatalogView): void {
   if (author === null || isTemporarySchema(schema)) return;
-  const id = schema === DEFAULT_SCHEMA ? PUBLIC_SCHEMA_ID : view.schema(schema)?.id;
-  if (id !== undefined && !author.rights.may(id, "C")) throw permissionDenied("schema", schema);
+  const id = view.schemaId(schema);
+  if (id !== null && !author.rights.may(id, "C")) throw permissionDenied("schema", schema);
 }
 
 /** Who may do what with an object that is new; null: it is common property. */
@@ -87,7 +92,7 @@ export function accessOfNew(
 ): AccessDef | null {
   const maker = author?.maker ?? null;
   // What features keep for all callers belongs to none of them.
-  if (maker === null || (schema === DEFAULT_SCHEMA && kind !== "function" && OF_FEATURES.test(name))) return null;
+  if (maker === null || (schema !== null && kind !== "function" && isOfFeature({ schema, name }))) return null;
   // What somebody remembers is for nobody else, until its owner says so by name.
   if (kind === "table" && schema !== null && isOfMemories({ schema, name })) {
     return { objectId, kind, owner: maker, grants: usualGrants(kind, maker) };

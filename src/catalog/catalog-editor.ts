@@ -13,10 +13,12 @@ import {
   requireCreate,
   requireOpenName,
   requireOwner,
+  requireOwnerOfPublic,
   requireTableOwner,
   requireTypeOwner,
 } from "./author.js";
 import { CatalogSnapshot } from "./catalog-snapshot.js";
+import { DEFAULT_SCHEMA } from "./catalog-view.js";
 import { checkColumnCount } from "./column-count.js";
 import {
   encodeAccess,
@@ -33,7 +35,7 @@ import {
 } from "./definition-codec.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
-import type { AccessDef, ObjectKind, RoleDef } from "./role.js";
+import { type AccessDef, type ObjectKind, PUBLIC_SCHEMA_ID, type RoleDef } from "./role.js";
 import { rowOf, rowTypeOf, withStoredTypes } from "./row-type.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
@@ -82,6 +84,7 @@ export class CatalogEditor {
     this.tables = new Map(before.tables().map((table) => [table.id, table]));
     this.sequences = new Map(before.sequences().map((sequence) => [sequence.id, sequence]));
     this.schemas = new Map(before.schemas().map((schema) => [schema.id, schema]));
+    if (before.droppedPublic) this.schemas.set(PUBLIC_SCHEMA_ID, NO_PUBLIC);
     this.types = new Map(before.types().map((type) => [type.id, type]));
     this.views = new Map([...before.views(), ...before.propertyGraphs()].map((view) => [view.id, view]));
     this.functions = new Map(before.functions().map((fn) => [fn.id, fn]));
@@ -207,7 +210,26 @@ export class CatalogEditor {
     this.tx.delete(catalogKey(this.tenantNumber, `${SCHEMA_RECORD}${schema.id}`));
     this.schemas.delete(schema.id);
     this.dropAccess(schema.id);
+    this.dropDefaults(schema.name);
     this.refresh();
+  }
+
+  /** As `dropSchema`, of the built-in one: its record says that it is gone. */
+  dropPublicSchema(): void {
+    requireOwnerOfPublic(this.author);
+    this.tx.put(catalogKey(this.tenantNumber, `${SCHEMA_RECORD}${NO_PUBLIC.id}`), encodeSchema(NO_PUBLIC));
+    this.schemas.set(NO_PUBLIC.id, NO_PUBLIC);
+    this.dropAccess(NO_PUBLIC.id);
+    this.dropDefaults(NO_PUBLIC.name);
+    this.refresh();
+  }
+
+  /** What roles say of what will be made in the schema. */
+  private dropDefaults(schema: string): void {
+    for (const role of [...this.roles.values()]) {
+      const defaults = role.defaults?.filter((each) => each.schema !== schema);
+      if (defaults !== undefined && defaults.length < role.defaults!.length) this.putRole({ ...role, defaults });
+    }
   }
 
   createExtension(extension: ExtensionDef): void {
@@ -395,6 +417,13 @@ export class CatalogEditor {
     if (this.view.hasRelation(schema, name)) throw relationExists(name);
   }
 }
+
+const NO_PUBLIC: SchemaDef = Object.freeze({
+  id: PUBLIC_SCHEMA_ID,
+  name: DEFAULT_SCHEMA,
+  dropped: true,
+  createdAt: 0,
+});
 
 type Named = Pick<TableDef, "schema" | "name">;
 

@@ -5,7 +5,7 @@
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
-import { type AccessDef, BUILT_IN_ROLES, type RoleDef } from "./role.js";
+import { type AccessDef, BUILT_IN_ROLES, PUBLIC_SCHEMA_ID, type RoleDef } from "./role.js";
 import { BUILT_IN_SCHEMAS, type SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { IndexDef, SearchIndexDef, TableDef } from "./table.js";
@@ -51,6 +51,7 @@ export class CatalogSnapshot implements CatalogView {
   private readonly rolesById = new Map<number, RoleDef>();
   private readonly accessById = new Map<number, AccessDef>();
   readonly hasAccess: boolean;
+  readonly droppedPublic: boolean;
   hidesMemories = false;
   private sorted: readonly TableDef[] | null = null;
 
@@ -68,7 +69,12 @@ export class CatalogSnapshot implements CatalogView {
     }
     for (const sequence of sequences) this.sequencesByName.set(nameKey(sequence.schema, sequence.name), sequence);
     for (const extension of extensions) this.extensionsByName.set(extension.name, extension);
-    for (const schema of schemas) this.schemasByName.set(schema.name, schema);
+    let droppedPublic = false;
+    for (const schema of schemas) {
+      if (schema.dropped) droppedPublic = true;
+      else this.schemasByName.set(schema.name, schema);
+    }
+    this.droppedPublic = droppedPublic;
     for (const view of views) {
       const key = nameKey(view.schema, view.name);
       if (isPropertyGraph(view)) this.graphsByName.set(key, view);
@@ -159,7 +165,20 @@ export class CatalogSnapshot implements CatalogView {
   }
 
   hasSchema(name: string): boolean {
-    return this.schemasByName.has(name) || BUILT_IN_SCHEMAS.includes(name);
+    return this.schemasByName.has(name) || this.isBuiltIn(name);
+  }
+
+  private isBuiltIn(name: string): boolean {
+    return BUILT_IN_SCHEMAS.includes(name) && !(name === DEFAULT_SCHEMA && this.droppedPublic);
+  }
+
+  schemaNames(): readonly string[] {
+    return [...BUILT_IN_SCHEMAS.filter((name) => this.isBuiltIn(name)), ...this.schemasByName.keys()];
+  }
+
+  schemaId(name: string): number | null {
+    const made = this.schemasByName.get(name)?.id ?? null;
+    return made ?? (name === DEFAULT_SCHEMA && !this.droppedPublic ? PUBLIC_SCHEMA_ID : null);
   }
 
   schema(name: string): SchemaDef | null {

@@ -47,10 +47,16 @@ export interface CatalogView {
   sequences(): readonly SequenceDef[];
   /** Schemas that statements made. */
   schemas(): readonly SchemaDef[];
-  /** Whether a schema has that name: one of those, or one that every tenant has. */
+  /** Whether there is no built-in `public` any more. */
+  readonly droppedPublic: boolean;
+  /** Whether a schema has that name: one of those, or a built-in one. */
   hasSchema(name: string): boolean;
   /** One that a statement made. */
   schema(name: string): SchemaDef | null;
+  /** The names of all, the built-in ones first. */
+  schemaNames(): readonly string[];
+  /** What who may use the schema is known by: of one that a statement made, and of the built-in `public`. */
+  schemaId(name: string): number | null;
   /** Extensions that statements made. */
   extensions(): readonly ExtensionDef[];
   /** A type that a statement made. */

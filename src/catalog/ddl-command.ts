@@ -134,6 +134,8 @@ export interface CreateTableCommand {
   readonly partitionKey?: PartitionKeyDef;
   /** PARTITION OF; then `parents` has the one table. */
   readonly partition?: NewPartition;
+  /** As in TableDef. */
+  readonly storage?: readonly string[];
   readonly immutable: boolean;
   /** Its rows come with the command (CREATE TABLE AS). */
   readonly filled?: boolean;
@@ -285,6 +287,8 @@ export type AlterAction =
   | { readonly kind: "set default"; readonly name: string; readonly defaultSql: string | null }
   | { readonly kind: "set not null" | "drop not null"; readonly name: string }
   | { readonly kind: "drop expression"; readonly name: string; readonly ifExists: boolean }
+  /** As in TableDef from now on. */
+  | { readonly kind: "set storage"; readonly storage: readonly string[] }
   /** The uses that are audited from now on; empty: none. */
   | { readonly kind: "set audit"; readonly uses: readonly AuditedUse[] }
   | {

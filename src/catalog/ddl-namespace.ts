@@ -4,11 +4,13 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
+import { DEFAULT_SCHEMA } from "./catalog-view.js";
 import { createExtension, dropExtensions } from "./ddl-extension.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import { applyTypeCommand } from "./ddl-types.js";
 import { dropDependents } from "./dependent-views.js";
 import { dropTables } from "./drop-tables.js";
+import { outlivesSchema } from "./kept-tables.js";
 import type {
   AlterSequenceCommand,
   CreateSchemaCommand,
@@ -22,7 +24,7 @@ import type {
   SequenceOwner,
 } from "./namespace-command.js";
 import { quotedIdentifier } from "./relation-names.js";
-import { BUILT_IN_SCHEMAS, type SchemaDef } from "./schema.js";
+import type { SchemaDef } from "./schema.js";
 import { restartOf, type SequenceDef, type SequencePosition, sequenceShape } from "./sequence.js";
 import { dependentsOf, replaceSequenceName, withoutDefaults } from "./sequence-dependents.js";
 import type { ColumnDef, TableDef } from "./table.js";
@@ -86,11 +88,15 @@ function createSchema(editor: CatalogEditor, command: CreateSchemaCommand, nowMi
 function existingSchema(editor: CatalogEditor, name: string): SchemaDef {
   const schema = editor.view.schema(name);
   if (schema !== null) return schema;
-  if (BUILT_IN_SCHEMAS.includes(name)) {
+  if (editor.view.hasSchema(name)) {
     throw sqlError("2BP01", `cannot change schema ${name} because it is required by the database system`);
   }
   throw sqlError("3F000", `schema "${name}" does not exist`);
 }
+
+/** The one that every tenant has at first. */
+const isBuiltInPublic = ({ view }: CatalogEditor, name: string): boolean =>
+  name === DEFAULT_SCHEMA && !view.droppedPublic;
 
 function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutcome {
   const notices: string[] = [];
@@ -101,15 +107,20 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
       notices.push(`schema "${name}" does not exist, skipping`);
       continue;
     }
-    const schema = existingSchema(editor, name);
     const { view } = editor;
-    const tables = view.tables().filter((table) => table.schema === name);
-    const sequences = view.sequences().filter((sequence) => sequence.schema === name);
+    const schema = isBuiltInPublic(editor, name) ? null : existingSchema(editor, name);
+    const isInside = (each: { readonly schema: string; readonly name: string }) =>
+      each.schema === name && !outlivesSchema(each);
+    const tables = view.tables().filter(isInside);
+    const sequences = view.sequences().filter(isInside);
     const types = view.types().filter((type) => type.schema === name && !isRowType(type));
     const functions = view.functions().filter((fn) => fn.schema === name);
     const graphs = view.propertyGraphs().filter((graph) => graph.schema === name);
-    const views = view.views().filter((each) => each.schema === name);
+    const views = view.views().filter(isInside);
+    // Extensions are made in `public`, whatever the search path says.
+    const extensions = name === DEFAULT_SCHEMA ? view.extensions() : [];
     const inside = [
+      ...extensions.map((extension) => `extension ${extension.name}`),
       ...tables.map((table) => `${tableKind(table)} ${quotedIdentifier(name)}.${quotedIdentifier(table.name)}`),
       ...views.map((each) => `view ${quotedIdentifier(name)}.${quotedIdentifier(each.name)}`),
       ...sequences
@@ -147,9 +158,11 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
     );
     cleared.push(...dropped.cleared);
     for (const sequence of editor.view.sequences()) {
-      if (sequence.schema === name) dropSequence(editor, sequence, true);
+      if (isInside(sequence)) dropSequence(editor, sequence, true);
     }
-    editor.dropSchema(schema);
+    for (const extension of extensions) editor.dropExtension(extension);
+    if (schema === null) editor.dropPublicSchema();
+    else editor.dropSchema(schema);
     notices.push(...inside.map((object) => `drop cascades to ${object}`));
   }
   return { ...NOTHING, tag: "DROP SCHEMA", notices, cleared, clearedIndexes };

@@ -217,6 +217,7 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
     ...(command.ofType !== undefined && { ofType: command.ofType }),
     ...(command.partitionKey !== undefined && { partitionKey: command.partitionKey }),
     ...(command.partition !== undefined && { partitionBound: command.partition.bound }),
+    ...(command.storage !== undefined && { storage: command.storage }),
     ...(command.immutable && { immutable: true }),
     ...(command.materialized && { materialized: command.materialized }),
     ...(comments.length > 0 && { comments: Object.fromEntries(comments) }),

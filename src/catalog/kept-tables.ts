@@ -18,6 +18,13 @@ const NAMES: ReadonlySet<string> = new Set([
   "_responses",
 ]);
 
+/** Tables of features, and their sequences: whose request first needs one makes it. */
+const OF_FEATURES = /^_(?:agents?|automl|chat|file|recipes?|responses)(?:_|$)/;
+
+export function isOfFeature({ schema, name }: { readonly schema: string; readonly name: string }): boolean {
+  return schema === DEFAULT_SCHEMA && OF_FEATURES.test(name);
+}
+
 /** Whether a table of that name would be such a table, or be taken for one. */
 export function isKept({ schema, name }: { readonly schema: string; readonly name: string }): boolean {
   return schema === DEFAULT_SCHEMA && NAMES.has(name);
@@ -26,6 +33,11 @@ export function isKept({ schema, name }: { readonly schema: string; readonly nam
 /** A namespace of memories: its maker's, where the tenant has roles. What is said of all tables does not open it. */
 export function isOfMemories({ schema, name }: { readonly schema: string; readonly name: string }): boolean {
   return schema === DEFAULT_SCHEMA && name.startsWith("_memory_");
+}
+
+/** Whether it stays when everything in `public` goes: what users told a feature, and what it made of that. */
+export function outlivesSchema(relation: { readonly schema: string; readonly name: string }): boolean {
+  return isKept(relation) || isOfMemories(relation) || isOfFeature(relation);
 }
 
 const knownMemories = new WeakMap<Pick<CatalogView, "tables">, ReadonlySet<number>>();

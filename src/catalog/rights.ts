@@ -8,15 +8,7 @@ import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
 import { graphDefOf } from "./graph.js";
 import { isOfMemories, keptTables, tablesOfMemories } from "./kept-tables.js";
 import { type LedTables, ledTables } from "./led-tables.js";
-import {
-  type AccessDef,
-  MEMBER_ROLE,
-  type PolicyDef,
-  type Privilege,
-  PUBLIC_ID,
-  PUBLIC_SCHEMA_ID,
-  type RoleDef,
-} from "./role.js";
+import { type AccessDef, MEMBER_ROLE, type PolicyDef, type Privilege, PUBLIC_ID, type RoleDef } from "./role.js";
 import type { TableDef } from "./table.js";
 
 /** Who a statement runs as. */
@@ -197,8 +189,8 @@ export class Rights {
 
   /** Whether a query of its may name the relation: it may use the schema, and read a column at least. */
   mayName({ id, schema }: { readonly id: number; readonly schema: string }): boolean {
-    const schemaId = schema === DEFAULT_SCHEMA ? PUBLIC_SCHEMA_ID : this.catalog.schema(schema)?.id;
-    if (schemaId !== undefined && !this.may(schemaId, "U")) return false;
+    const schemaId = this.catalog.schemaId(schema);
+    if (schemaId !== null && !this.may(schemaId, "U")) return false;
     const columns = this.columns(id, "r");
     return columns === "all" || columns.size > 0;
   }

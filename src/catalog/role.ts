@@ -85,7 +85,7 @@ export interface AccessDef {
   readonly policies?: readonly PolicyDef[];
 }
 
-/** The schema `public` has no record, and so no id of its own. */
+/** The schema `public` that every tenant has at first. It has a record only once it was dropped. */
 export const PUBLIC_SCHEMA_ID = -10;
 
 /** The grantee PUBLIC. */

@@ -8,12 +8,14 @@ export interface SchemaDef {
   readonly comment?: string;
   /** Microseconds since the epoch. */
   readonly createdAt: number;
+  /** Of the record of the built-in schema `public`: the tenant does not have it any more. One made since is another. */
+  readonly dropped?: true;
 }
 
 /** Schemas whose relations and types are computed from the definitions. */
 export const SYSTEM_SCHEMAS: readonly string[] = ["pg_catalog", "information_schema"];
 
-/** Schemas that every tenant has, without a record. */
+/** Schemas that every tenant has at first, without a record. */
 export const BUILT_IN_SCHEMAS: readonly string[] = ["public", ...SYSTEM_SCHEMAS];
 
 /** How sessions name their own schema of temporary relations. */

@@ -321,6 +321,8 @@ export interface TableDef {
   readonly nextColumnId: number;
   /** Uses of its rows that the tenant's audit trail keeps (session/data-audit.ts); absent: none. */
   readonly audit?: readonly AuditedUse[];
+  /** Storage parameters as PostgreSQL has them, "fillfactor=70": without effect, for the catalog. Absent: none. */
+  readonly storage?: readonly string[];
   /** For a temporary table: what happens to it or its rows when a transaction commits; absent: nothing. */
   readonly onCommit?: "delete" | "drop";
   /** Microseconds since the epoch. */

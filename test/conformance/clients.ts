@@ -92,6 +92,7 @@ export const CLIENTS: readonly Client[] = [
   node("prisma", { seconds: 120 }),
   node("langchain"),
   node("llamaindex"),
+  node("authjs"),
   node("better-auth"),
   node("pgbouncer", { needs: ["pgbouncer", "psql"], debian: ["pgbouncer", "postgresql-client"] }),
   node("adminer", {

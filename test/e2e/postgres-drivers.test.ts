@@ -28,7 +28,7 @@ async function connect(user = "admin", password = server.password): Promise<pg.C
 
 const codeOf = (error: unknown): string => (error as { code: string }).code;
 
-t.test("columns of RETURNING tell their column of the table, as those of SELECT do", async (t) => {
+t.test("columns tell their column of the table: of RETURNING, subqueries, WITH and views, too", async (t) => {
   const client = await connect();
   await client.query("CREATE TABLE told (a int, id serial PRIMARY KEY, gone text); ALTER TABLE told DROP COLUMN a");
   const origins = async (sql: string) =>
@@ -42,6 +42,25 @@ t.test("columns of RETURNING tell their column of the table, as those of SELECT 
     "DELETE FROM told USING (VALUES (1)) AS other (n) WHERE id = n RETURNING id, gone, id + n",
   ]) {
     t.same(await origins(sql), selected, sql);
+  }
+  t.equal(selected[0]![1], 2, "numbers stay when a column before them is dropped");
+  await client.query("CREATE VIEW shown AS SELECT gone, id FROM told");
+  for (const sql of [
+    "SELECT id, gone, n FROM (SELECT gone, id, id + 1 AS n FROM told) s",
+    "SELECT * FROM (SELECT DISTINCT id, gone, upper(gone) FROM told ORDER BY 3 LIMIT 1) s",
+    "WITH w(a, b) AS (SELECT id, gone FROM told) SELECT x.a, y.b, y.b || 'x' FROM w x JOIN w y USING (b)",
+    "WITH w AS MATERIALIZED (UPDATE told SET gone = 'z' RETURNING gone, id) SELECT id, gone, 1 FROM w",
+  ]) {
+    t.same(await origins(sql), selected, sql);
+  }
+  const [[view], none] = [await origins("SELECT id, gone FROM (SELECT * FROM shown) s"), [[0, 0]]];
+  t.match([selected[0]![0] !== view![0], view![1]], [true, 2], "of a view's column the view's");
+  for (const sql of [
+    "SELECT * FROM (SELECT id FROM told UNION SELECT 1) s",
+    "WITH RECURSIVE w AS (SELECT id FROM told UNION ALL SELECT id FROM w WHERE id < 0) SELECT * FROM w",
+    "SELECT * FROM (SELECT max(id) FROM told) s",
+  ]) {
+    t.same(await origins(sql), none, `${sql}: no table's`);
   }
 });
 

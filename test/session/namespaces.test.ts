@@ -142,3 +142,64 @@ t.test("bit strings", async (t) => {
   await fails(t, database, "insert into t values (b'1010', b'1')", "23505");
   await fails(t, database, "select b'12'", "22P02");
 });
+
+t.test("the schema public can be dropped, and made anew", async (t) => {
+  const database = await session(t);
+  await database.exec(`create table t (id serial primary key, x text); insert into t (x) values ('one');
+    create view v as select * from t; create type e as enum ('a'); create function f() returns int return 1;
+    create extension pgcrypto; create schema other; create table other.r (id int references public.t)`);
+  await database.exec('create table "_agents" (name text); insert into "_agents" values ($$ann$$)');
+  await fails(t, database, "drop schema public", "2BP01");
+  await database.exec("begin; drop schema public cascade");
+  await fails(t, database, "select * from t", "42P01");
+  await database.exec("rollback");
+  t.same(await rows(database, "select x from v"), [["one"]], "as ROLLBACK leaves it");
+
+  await database.exec("drop schema public cascade");
+  for (const [sql, code] of [
+    ["create table t (x int)", "3F000"],
+    ["create view t as select 1", "3F000"],
+    ["create type e as enum ('a')", "3F000"],
+    ["create sequence t_id_seq", "3F000"],
+    ["create extension pgcrypto", "3F000"],
+    ["create table public.t (x int)", "3F000"],
+    ["grant usage on schema public to public", "3F000"],
+    ["drop schema public", "3F000"],
+    ["comment on schema public is 'x'", "3F000"],
+    ["select 'public'::regnamespace", "3F000"],
+    ["select * from public.t", "42P01"],
+    ["select f()", "42883"],
+  ] as const) {
+    await fails(t, database, sql, code);
+  }
+  const named = "select nspname from pg_namespace where nspname !~ '^pg_' order by 1";
+  t.same(await rows(database, named), [["information_schema"], ["other"]]);
+  t.same(await rows(database, "select current_schema(), current_schemas(true)"), [[null, "{pg_catalog}"]]);
+  t.same(await rows(database, 'select * from "_agents"'), [["ann"]], "what a feature keeps stays");
+  t.same(await rows(database, "select * from other.r"), [], "what another schema has stays, without its foreign key");
+
+  await database.exec("create schema public; create table t (id serial, x text); insert into t (x) values ('two')");
+  t.same(await rows(database, "select * from public.t"), [["1", "two"]]);
+  await fails(t, database, "create schema public", "42P06");
+  await database.exec("create extension pgcrypto; comment on schema public is 'ours'");
+  const told = "select nspname, oid = 2200, obj_description(oid) from pg_namespace where nspname = 'public'";
+  t.same(await rows(database, told), [["public", "false", "ours"]], "it is another schema");
+  await database.exec("drop schema public cascade; create schema public");
+  t.same(await rows(database, "select to_regclass('t')"), [[null]], "again");
+});
+
+t.test("with roles, superusers own the schema public, and who makes it anew owns that", async (t) => {
+  const database = await session(t);
+  await database.exec("create role ann; create role bob; create table mine (x int); grant all on schema public to ann");
+  await database.exec("alter default privileges in schema public grant select on tables to ann");
+  await database.exec("set role ann");
+  await fails(t, database, "drop schema public cascade", "42501");
+  await database.exec("reset role; drop schema public cascade");
+  await database.exec("set role bob; create schema public; create table t (x int)");
+  const may = "select has_schema_privilege('ann', 'public', 'create'), has_table_privilege('ann', 't', 'select')";
+  t.same(
+    await rows(database, may),
+    [["false", "false"]],
+    "what was granted on the old one, and on what would be in it, is gone",
+  );
+});

@@ -43,6 +43,7 @@ import { coerceAssignment, isUnknown, typeName } from "./coerce.js";
 import { firstFound } from "./names.js";
 import { relationOf, Scope } from "./scope.js";
 import { project } from "./source.js";
+import { checkStorageOfIndex, storageAfter } from "./storage-parameters.js";
 import { readsColumn, refuseParameters, renamesColumn } from "./stored-expression.js";
 
 type CommandOf<K extends AlterTableCommand["kind"]> = Extract<AlterTableCommand, { kind: K }>;
@@ -80,8 +81,8 @@ export function bindAlterTable(
   rebind: (env: BindEnvironment) => Binding,
 ): BoundStatement {
   const tag = "ALTER TABLE";
-  const ofView = bindAlterView(node, binding);
-  if (ofView !== null) return ofView;
+  const other = bindAlterView(node, binding) ?? bindIndexOptions(node, binding);
+  if (other !== null) return other;
   const relation = relationOf(node.name);
   if (node.ifExists && !tableExists(node.name, binding)) {
     return { kind: "ddl steps", tag, steps: [], notices: [`relation "${relation.name}" does not exist, skipping`] };
@@ -132,6 +133,17 @@ export function bindAlterTable(
     notices,
     ...(isConcurrent && { alone: "ALTER TABLE ... DETACH CONCURRENTLY" }),
   };
+}
+
+/** SET and RESET (…) of an index, which have no effect here. Null: something else. Throws 22023. */
+function bindIndexOptions({ name, commands }: AlterTableStatement, { env }: Binding): BoundStatement | null {
+  const given = commands.flatMap((command) => (command.kind === "options" ? [command] : []));
+  if (given.length < commands.length) return null;
+  const index = firstFound(relationOf(name), env, (schema, named) => env.catalog.index(schema, named));
+  if (index === null) return null;
+  for (const { options, reset } of given) if (!reset) checkStorageOfIndex(options);
+  const notices = ["SET (storage parameters) of an index has no effect here and was ignored"];
+  return { kind: "ddl steps", tag: "ALTER INDEX", steps: [], notices };
 }
 
 /** What an action that has no effect here names has to be there all the same. Throws 42703, 0A000. */
@@ -200,7 +212,6 @@ function stepsOf(command: AlterTableCommand): Step[] {
     case "detach partition":
       return [(table, binding) => alter(table, bindDetachPartition(command, table, binding))];
     case "ignored":
-    case "view options":
       return [];
     default:
       return [(table, binding) => alter(table, plainAction(command, table, binding))];
@@ -228,14 +239,7 @@ function columnOf(table: TableDef, name: string) {
 type Plain = Exclude<
   AlterTableCommand,
   {
-    kind:
-      | "add column"
-      | "alter type"
-      | "add constraint"
-      | "attach partition"
-      | "detach partition"
-      | "ignored"
-      | "view options";
+    kind: "add column" | "alter type" | "add constraint" | "attach partition" | "detach partition" | "ignored";
   }
 >;
 
@@ -248,6 +252,9 @@ function plainAction(command: Plain, table: TableDef, binding: Binding): AlterAc
     return { kind, parent: nameOf(lookUpTable(parent, binding)) };
   }
   if (command.kind === "set trigger") return command;
+  if (command.kind === "options") {
+    return { kind: "set storage", storage: storageAfter(command.options, command.reset, table) };
+  }
   if (command.kind === "set audit") {
     requireAuditor(binding);
     return { kind: "set audit", uses: auditedUses(command.uses ?? "", command.position) };
@@ -431,8 +438,8 @@ function defaultUnder(column: TableDef["columns"][number], type: SqlType, bindin
 }
 
 export function bindRename(node: RenameStatement, binding: Binding): BoundStatement {
-  const ofView = bindRenameView(node, binding);
-  if (ofView !== null) return ofView;
+  const other = bindRenameView(node, binding);
+  if (other !== null) return other;
   const { position, newName } = node;
   const object = node.object === "materialized view" ? "table" : node.object;
   const tag = object === "index" ? "ALTER INDEX" : "ALTER TABLE";

@@ -17,7 +17,7 @@ import { refuseParameters, storedSql } from "./stored-expression.js";
 import { viewOptions, viewReset } from "./view-options.js";
 
 type ViewChange = AlterViewCommand["change"];
-type ViewOptionsCommand = Extract<AlterTableCommand, { kind: "view options" }>;
+type ViewOptionsCommand = Extract<AlterTableCommand, { kind: "options" }>;
 
 /** Null: the statement is about a table. Throws 42P01 and 42809 for ALTER VIEW of anything but a view. */
 export function bindAlterView(node: AlterTableStatement, binding: Binding): BoundStatement | null {
@@ -68,7 +68,7 @@ function changesOf(command: AlterTableCommand, view: ViewDef, binding: Binding):
       return [{ kind: "default", column: command.name, sql: defaultSql(command, view, binding) }];
     case "drop default":
       return [{ kind: "default", column: command.name, sql: null }];
-    case "view options":
+    case "options":
       return [options(command, view, binding)];
     case "ignored":
       return [];

@@ -60,7 +60,7 @@ function notKept({ object, name, position }: CommentStatement, binding: Binding)
   const isBuiltIn =
     object === "database" ||
     (object === "extension" && hasExtension(first, binding)) ||
-    (object === "schema" && BUILT_IN_SCHEMAS.includes(first));
+    (object === "schema" && BUILT_IN_SCHEMAS.includes(first) && binding.env.catalog.schema(first) === null);
   if (object === "extension" && !isBuiltIn)
     throw sqlError("42704", `extension "${first}" does not exist`, { position });
   if (object === "schema" && !binding.env.catalog.hasSchema(first)) {

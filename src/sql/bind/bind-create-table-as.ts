@@ -17,6 +17,7 @@ import type { BindEnvironment, BoundDdl, BoundFill } from "./bound-statement.js"
 import { newName } from "./names.js";
 import { checkedRights, refuseDenied } from "./relation-rights.js";
 import { settleParameters } from "./settle-parameters.js";
+import { storageOfNew } from "./storage-parameters.js";
 
 export function bindCreateTableAs(node: CreateTableAsStatement, binding: Binding): BoundDdl {
   if (node.materializedView) {
@@ -54,6 +55,7 @@ function filled(
     throw sqlError("42P16", "ON COMMIT can only be used on temporary tables", { position });
   }
   const { schema, name } = newName(node.name, env, node.persistence);
+  const storage = storageOfNew(node.options);
   const skipped = ifNotExists && env.catalog.table(schema, name) !== null;
   return {
     kind: "ddl",
@@ -68,6 +70,7 @@ function filled(
       checks: [],
       foreignKeys: [],
       indexes: [],
+      ...(storage.length > 0 && { storage }),
       immutable: false,
       filled: true,
       ...(node.onCommit !== "preserve" && { onCommit: node.onCommit }),

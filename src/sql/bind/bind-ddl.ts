@@ -20,7 +20,6 @@ import type {
   CreateIndexStatement,
   CreateTableStatement,
   DropStatement,
-  OptionNode,
   TruncateStatement,
 } from "../parse/ast-definitions.js";
 import { PLAIN_INDEX, TEXT_INDEX } from "../parse/table-dialect.js";
@@ -45,6 +44,7 @@ import type { Binding } from "./binding.js";
 import { copyTable } from "./copy-table.js";
 import { firstFound, newName, schemaNamed } from "./names.js";
 import { relationOf } from "./scope.js";
+import { checkStorageOfIndex, storageOfNew } from "./storage-parameters.js";
 
 /** CREATE TABLE. LIKE copies the other table's definition as it is now. */
 export function bindCreateTable(node: CreateTableStatement, binding: Binding): DdlCommand {
@@ -56,7 +56,7 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
   if (node.partitionBy !== undefined && node.inherits !== undefined) {
     throw sqlError("42P17", "cannot create partitioned table as inheritance child", { position });
   }
-  checkStorageParameters(node.options);
+  const storage = storageOfNew(node.options, node.partitionBy !== undefined);
   checkColumnCount(node.columns.length);
   const { schema, name } = newName(node.name, binding.env, node.persistence);
   const copies = node.like.map((like) => ({ ...copyTable(like, binding), after: like.after }));
@@ -137,6 +137,7 @@ export function bindCreateTable(node: CreateTableStatement, binding: Binding): D
     indexes: [...copies.flatMap((copy) => copy.indexes), ...exclusions, ...declared.plain],
     ...(searchIndexes.length > 0 && { searchIndexes }),
     ...(statistics.length > 0 && { statistics }),
+    ...(storage.length > 0 && { storage }),
     immutable: node.immutable,
   };
 }
@@ -184,21 +185,6 @@ function draftKeys(
   return ids === undefined ? table : { ...table, primaryKey: ids };
 }
 
-/** Parameters of PostgreSQL's storage: they say nothing about ours and are passed over. */
-const STORAGE_PARAMETERS =
-  /^(?:fillfactor|parallel_workers|user_catalog_table|vacuum_index_cleanup|vacuum_truncate|log_autovacuum_min_duration|toast_tuple_target|(?:toast\.)?autovacuum_\w+|deduplicate_items|buffering|fastupdate|gin_pending_list_limit|pages_per_range|autosummarize)$/;
-
-/** Throws 22023 for a parameter that PostgreSQL does not have either. */
-function checkStorageParameters(options: readonly OptionNode[]): void {
-  for (const { name, value, position } of options) {
-    if (name === "oids") {
-      if (value === false || value === "false") continue;
-      throw sqlError("0A000", "tables declared WITH OIDS are not supported", { position });
-    }
-    if (!STORAGE_PARAMETERS.test(name)) throw sqlError("22023", `unrecognized parameter "${name}"`, { position });
-  }
-}
-
 export function bindCreateIndex(
   node: CreateIndexStatement,
   binding: Binding,
@@ -208,12 +194,12 @@ export function bindCreateIndex(
   if (search !== null) return search;
   const declared = bindDeclaredIndex(node, binding);
   if (declared !== null) {
-    checkStorageParameters(node.options);
+    checkStorageOfIndex(node.options);
     return declared;
   }
   const refuse = (what: string) => sqlError("0A000", `${what} is not supported yet`, { position });
   if (node.method !== "btree" && node.method !== "hash") throw refuse(`an index of the kind ${node.method}`);
-  checkStorageParameters(node.options);
+  checkStorageOfIndex(node.options);
   const table = lookUpTable(node.table, binding);
   if (node.concurrently && table.partitionKey !== undefined) {
     throw sqlError("0A000", `cannot create index on partitioned table "${table.name}" concurrently`, { position });

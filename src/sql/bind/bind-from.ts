@@ -171,6 +171,7 @@ function systemSource(rows: TableFunction, node: FromTable, binding: Binding): F
   const source = named({ plan, columns }, alias, node.position);
   const oid = systemRelationOid(rows);
   if (oid === null) return source;
+  for (const [i, { id }] of columns.entries()) binding.setOrigin(id, { table: oid, column: i + 1 });
   return { plan, items: source.items.map((item) => ({ ...item, tableOid: constant(OID, oid), hidden: HIDDEN })) };
 }
 

@@ -13,7 +13,6 @@ import {
   type ObjectKind,
   PRIVILEGE_LETTERS,
   type Privilege,
-  PUBLIC_SCHEMA_ID,
   type RoleDef,
   usualGrants,
 } from "../../catalog/role.js";
@@ -76,8 +75,8 @@ function grantable(name: NameNode, binding: Binding): Subject {
 
 /** Throws 3F000. */
 function schemaSubject(name: string, { catalog }: BindEnvironment): Subject {
-  const id = name === DEFAULT_SCHEMA ? PUBLIC_SCHEMA_ID : catalog.schema(name)?.id;
-  if (id === undefined) throw sqlError("3F000", `schema "${name}" does not exist`);
+  const id = catalog.schemaId(name);
+  if (id === null) throw sqlError("3F000", `schema "${name}" does not exist`);
   return { id, kind: "schema", what: "schema", name, columns: [] };
 }
 

@@ -30,6 +30,7 @@ import type { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
 import { bindSortKey, checkComparable, outputSortKey } from "./sort-key.js";
 import { filtered, type Limits, limited, ONE_ROW, project, sorted } from "./source.js";
+import { attnum } from "./system/relation-facts.js";
 import { WindowCollector } from "./window-collector.js";
 import { windowPlan } from "./window-plan.js";
 
@@ -41,6 +42,20 @@ export interface Target {
 }
 
 export function bindSelect(
+  query: QueryNode,
+  body: SelectBody,
+  scope: Scope,
+  binding: Binding,
+  options: QueryOptions,
+  limits: Limits | null,
+): Source {
+  const source = bindClauses(query, body, scope, binding, options, limits);
+  for (const [i, origin] of scope.origins.entries()) binding.setOrigin(source.columns[i]!.id, origin);
+  if (scope.isOutermost) binding.origins = scope.origins;
+  return source;
+}
+
+function bindClauses(
   query: QueryNode,
   body: SelectBody,
   scope: Scope,
@@ -61,7 +76,7 @@ export function bindSelect(
   const plain = body.groupBy.length === 0 && body.distinct === "all" && !scope.parent?.expressionsOnly;
   let targets = bindTargets(body.targets, plain ? { ...context, mayWait: true } : context);
   targets = settleUnknowns(targets, body.distinct !== "all" || query.orderBy.length > 0, binding, options);
-  if (scope.isOutermost) binding.origins = originsOf(targets, scope);
+  scope.origins = originsOf(targets, scope, binding);
   const groups = bindGroups(body, targets, { ...contextOf(binding, scope, "GROUP BY"), sets });
   const inHaving: ExprContext = { ...contextOf(binding, scope, "HAVING"), aggregates: true };
   const having = body.having === null ? null : bindBoolean(body.having, "HAVING", inHaving);
@@ -101,14 +116,19 @@ function withCurrentRow(targets: readonly Target[], scope: Scope, binding: Bindi
   return [...targets, ...cursorTables.exprs.map((expr) => ({ name: "current row", expr, position: 0 }))];
 }
 
-/** Columns of tables that are in the result as they are. */
-export function originsOf(targets: readonly Target[], { items }: Scope): NonNullable<Binding["origins"]> {
+/** Columns of tables that are in the result as they are, also through subqueries. */
+export function originsOf(
+  targets: readonly Target[],
+  { items }: Scope,
+  binding: Binding,
+): NonNullable<Binding["origins"]> {
   return targets.map(({ expr }) => {
     if (expr.kind !== "column") return null;
     for (const { table, columns } of items) {
-      if (table === null) continue;
       const index = columns.findIndex((column) => column.expr.kind === "column" && column.expr.id === expr.id);
-      if (index >= 0) return { table: oidOfId(table.id), column: index + 1 };
+      if (index < 0) continue;
+      if (table === null) return binding.originOf(expr.id);
+      return { table: oidOfId(table.id), column: attnum(table, table.columns[index]!.id) };
     }
     return null;
   });

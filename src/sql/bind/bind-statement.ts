@@ -137,7 +137,7 @@ function bindWith(node: StatementNode, binding: Binding): BoundStatement {
     case "create index":
       return { kind: "ddl", command: bindCreateIndex(node, binding) };
     case "create extension":
-      return { kind: "ddl", command: bindCreateExtension(node) };
+      return { kind: "ddl", command: bindCreateExtension(node, env) };
     case "create table as":
       return bindCreateTableAs(node, binding);
     case "create table as execute":

@@ -6,6 +6,7 @@ import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import type { ViewDef, ViewQuery, ViewRelation } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
+import { oidOfId } from "../../query/expr/types.js";
 import type { CreateTableAsStatement, CreateViewStatement } from "../parse/ast-definitions.js";
 import type { NameNode, QueryNode } from "../parse/ast-query.js";
 import { switched } from "../parse/from-pg-columns.js";
@@ -34,6 +35,7 @@ export function bindView(view: ViewDef, binding: Binding): Source {
   const source = bindViewQuery(view, view.query, binding);
   const plan = isBarrier(view) ? barrier(source.plan) : source.plan;
   const columns = view.columns.map(({ name }, i) => ({ ...source.columns[i]!, name }));
+  for (const [i, { id }] of columns.entries()) binding.setOrigin(id, { table: oidOfId(view.id), column: i + 1 });
   return { plan, columns };
 }
 

@@ -4,7 +4,7 @@
  * tables are in `bind-recursive.ts`.
  */
 import { sqlError } from "../../protocol/errors.js";
-import type { CommonScanPlan, Plan } from "../../query/plan/plan.js";
+import type { CommonScanPlan, OutputColumn, Plan } from "../../query/plan/plan.js";
 import { outerColumnsOf } from "../../query/plan/walk.js";
 import type { CommonTableNode, QueryNode, WithNode } from "../parse/ast-query.js";
 import { bindRecursive } from "./bind-recursive.js";
@@ -112,6 +112,12 @@ function renamed(table: CommonTableNode, source: Source): Source {
   return { plan: Object.freeze({ ...source.plan, columns }), columns };
 }
 
+function sameColumn({ id, name, type, nullable }: OutputColumn, binding: Binding): OutputColumn {
+  const column = binding.newColumn(name, type, nullable);
+  binding.setOrigin(column.id, binding.originOf(id));
+  return column;
+}
+
 /** The table's rows at one more place. `position` is that of the reference. */
 export function bindCommonTable(table: CommonTable, alias: string, position: number, binding: Binding): Source {
   const { node, source } = table;
@@ -134,9 +140,7 @@ export function bindCommonTable(table: CommonTable, alias: string, position: num
   }
   definition.references++;
   // The first reference has the definition's own columns, so that the definition can take its place.
-  const columns = first
-    ? source.columns
-    : source.columns.map((column) => binding.newColumn(column.name, column.type, column.nullable));
+  const columns = first ? source.columns : source.columns.map((column) => sameColumn(column, binding));
   return scan({ kind: "commonscan", table: definition.table, alias, columns });
 }
 

@@ -150,6 +150,18 @@ export class Binding {
   /** Of the statement's own SELECT: which of its columns are columns of tables; null: it has none of its own. */
   origins: readonly (OutputColumn["origin"] | null)[] | null = null;
 
+  private readonly columnOrigins = new Map<ColumnId, NonNullable<OutputColumn["origin"]>>();
+
+  /** The column of a subquery, a WITH or a view is that column of a table. */
+  setOrigin(id: ColumnId, origin: OutputColumn["origin"] | null): void {
+    if (origin) this.columnOrigins.set(id, origin);
+    else this.columnOrigins.delete(id);
+  }
+
+  originOf(id: ColumnId): OutputColumn["origin"] | null {
+    return this.columnOrigins.get(id) ?? null;
+  }
+
   /** Of DECLARE: the tables whose rows can be told by what the cursor's plan gives; null: another statement. */
   cursorTables: CursorTables | null = null;
 

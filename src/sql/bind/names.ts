@@ -3,6 +3,7 @@
  * session's own schema for temporary relations. Binders of every clause look names up here.
  */
 
+import { DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
 import { quotedIdentifier } from "../../catalog/relation-names.js";
 import { isTemporarySchema, SYSTEM_SCHEMAS, TEMPORARY_ALIAS } from "../../catalog/schema.js";
 import { sqlTypeOf, type TypeDef } from "../../catalog/type.js";
@@ -44,10 +45,15 @@ export function firstFound<T>(
   return null;
 }
 
+/** What features keep is in `public`, also where the tenant dropped that schema. */
+function hasSchema(schema: string, { catalog, rights }: BindEnvironment): boolean {
+  return catalog.hasSchema(schema) || (schema === DEFAULT_SCHEMA && rights?.acting.isFeature === true);
+}
+
 /** Throws 3F000 unless the schema exists. */
 export function existingSchema(qualifier: string, env: BindEnvironment, position: number): string {
   const schema = schemaNamed(qualifier, env);
-  if (isTemporarySchema(schema) || env.catalog.hasSchema(schema)) return schema;
+  if (isTemporarySchema(schema) || hasSchema(schema, env)) return schema;
   throw sqlError("3F000", `schema "${qualifier}" does not exist`, { position });
 }
 
@@ -79,7 +85,7 @@ function temporarySchemaOf(env: BindEnvironment, position: number): string {
 /** Where a new relation without a qualifier goes. Throws 3F000 when no schema of the path exists. */
 export function creationSchema(env: BindEnvironment, position: number): string {
   const found = env.searchPath.find(
-    (schema) => !isTemporarySchema(schema) && !SYSTEM_SCHEMAS.includes(schema) && env.catalog.hasSchema(schema),
+    (schema) => !isTemporarySchema(schema) && !SYSTEM_SCHEMAS.includes(schema) && hasSchema(schema, env),
   );
   if (found !== undefined) return found;
   throw sqlError("3F000", "no schema has been selected to create in", { position });

@@ -3,9 +3,8 @@
  * data-modifying statements call it wherever a name becomes a relation, so a plan holds no table that was not asked for
  * here. Without roles in the tenant it does nothing.
  */
-import { DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
 import { actingAsRole, permissionDenied, type Rights, rightsOf } from "../../catalog/rights.js";
-import { type Privilege, PUBLIC_SCHEMA_ID } from "../../catalog/role.js";
+import type { Privilege } from "../../catalog/role.js";
 import { isTemporarySchema } from "../../catalog/schema.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";
@@ -24,13 +23,8 @@ export function checkedRights({ rights }: BindEnvironment): Rights | null {
 /** Throws 42501. A view's own names were looked up when it was made. */
 export function requireSchema(schema: string, env: Pick<BindEnvironment, "catalog">, rights: Rights): void {
   if (isTemporarySchema(schema)) return;
-  const id = schemaId(schema, env);
+  const id = env.catalog.schemaId(schema);
   if (id !== null) rights.require(id, schema, "U", "schema");
-}
-
-/** null: a schema of the system's. */
-export function schemaId(schema: string, { catalog }: Pick<BindEnvironment, "catalog">): number | null {
-  return schema === DEFAULT_SCHEMA ? PUBLIC_SCHEMA_ID : (catalog.schema(schema)?.id ?? null);
 }
 
 /** Throws 42501 unless the view may be read. */

@@ -90,6 +90,9 @@ export class Scope {
   /** Its FROM has one item, which is no join. */
   isOfOneItem = false;
 
+  /** Which of its targets are columns of tables. */
+  origins: readonly (OutputColumn["origin"] | null)[] = [];
+
   /** In RETURNING of MERGE: what was done with the row. */
   mergeAction: Expr | null = null;
 

@@ -158,9 +158,10 @@ export function bindReturning(
     expr: shown(resolveUnknown(target.expr, binding)),
   }));
   const exprs = targets.map((target) => target.expr);
-  const origins = originsOf(targets, scope);
+  const origins = originsOf(targets, scope, binding);
   const columns = targets.map(({ name, expr }, i) => {
     const column = binding.newColumn(name, expr.type, mayBeNull(expr, binding));
+    binding.setOrigin(column.id, origins[i]);
     return origins[i] === null ? column : { ...column, origin: origins[i]! };
   });
   return { returning: { rowColumns, exprs }, columns };

@@ -117,6 +117,7 @@ export interface CreateTableAsStatement {
   readonly columns: readonly string[];
   readonly query: QueryNode;
   readonly onCommit: "preserve" | "delete" | "drop";
+  readonly options: readonly OptionNode[];
   readonly withData: boolean;
   /** The whole statement, which a materialized view keeps; empty inside CREATE SCHEMA. */
   readonly text: string;
@@ -309,8 +310,8 @@ export type AlterTableCommand =
       readonly name: string | null;
       readonly enabled: "origin" | "disabled" | "replica" | "always";
     }
-  /** SET or RESET (options) of a view. */
-  | { readonly kind: "view options"; readonly options: readonly OptionNode[]; readonly reset: boolean }
+  /** SET or RESET (options) of a view, a table or an index. */
+  | { readonly kind: "options"; readonly options: readonly OptionNode[]; readonly reset: boolean }
   /** SET (audit = '…') and RESET (audit); null: nothing is audited. */
   | { readonly kind: "set audit"; readonly uses: string | null; readonly position: number }
   /** Has no meaning here; `what` names it in the notice. */

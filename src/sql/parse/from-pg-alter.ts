@@ -25,7 +25,7 @@ export function alterTable(
     ifExists: node.missing_ok ?? false,
     commands: (node.cmds ?? []).map((command) => {
       const action = only(command, "AlterTableCmd");
-      return (isView ? viewOptions(action, c) : auditCommand(action, c)) ?? alterCommand(action, c, position);
+      return optionsCommand(action, isView, c) ?? alterCommand(action, c, position);
     }),
     position,
   };
@@ -47,11 +47,22 @@ function alterComposite(node: AlterTableStmt, c: Conversion, position: number): 
   return { kind: "alter composite", name: relationName(node.relation!, c), changes, cascade, position };
 }
 
-/** Null: another action. */
-function viewOptions(node: AlterTableCmd, c: Conversion): AlterTableCommand | null {
+/** SET (…) and RESET (…), of a table also `audit = 'read, write'`. Null: another action. */
+function optionsCommand(node: AlterTableCmd, isView: boolean, c: Conversion): AlterTableCommand | null {
   const reset = node.subtype === "AT_ResetRelOptions";
   if (!reset && node.subtype !== "AT_SetRelOptions") return null;
-  return { kind: "view options", options: convertOptions(only(node.def, "List").items, c), reset };
+  const { items } = only(node.def, "List");
+  const options = convertOptions(items, c);
+  const audit = isView ? undefined : options.find(({ name }) => name === "audit");
+  if (audit !== undefined) {
+    const { position } = audit;
+    if (options.length > 1) throw notSupported("SET (audit = …) together with other parameters", position);
+    return { kind: "set audit", uses: reset ? null : String(audit.value), position };
+  }
+  if (reset && items?.some((item) => only(item, "DefElem").arg !== undefined)) {
+    throw sqlError("42601", "RESET must not include values for parameters", { position: options[0]!.position });
+  }
+  return { kind: "options", options, reset };
 }
 
 function alterCommand(node: AlterTableCmd, c: Conversion, position: number): AlterTableCommand {
@@ -132,18 +143,6 @@ function alterIdentity(node: AlterTableCmd, name: string, ifExists: boolean, c: 
   }
 }
 
-/** SET (audit = 'read, write') and RESET (audit); null: it is about other parameters. */
-function auditCommand(node: AlterTableCmd, c: Conversion): AlterTableCommand | null {
-  const reset = node.subtype === "AT_ResetRelOptions";
-  if (!reset && node.subtype !== "AT_SetRelOptions") return null;
-  const options = convertOptions(only(node.def, "List").items, c);
-  const audit = options.find(({ name }) => name === "audit");
-  if (audit === undefined) return null;
-  const { position } = audit;
-  if (options.length > 1) throw notSupported("SET (audit = …) together with other parameters", position);
-  return { kind: "set audit", uses: reset ? null : String(audit.value), position };
-}
-
 /** Actions about storage and ownership, which have no meaning here: accepted, and said so in a notice. */
 const IGNORED_COMMANDS: Partial<Record<NonNullable<AlterTableCmd["subtype"]>, string>> = {
   AT_SetStatistics: "SET STATISTICS",
@@ -151,8 +150,6 @@ const IGNORED_COMMANDS: Partial<Record<NonNullable<AlterTableCmd["subtype"]>, st
   AT_SetCompression: "SET COMPRESSION",
   AT_SetOptions: "SET (attribute options)",
   AT_ResetOptions: "RESET (attribute options)",
-  AT_SetRelOptions: "SET (storage parameters)",
-  AT_ResetRelOptions: "RESET (storage parameters)",
   AT_ClusterOn: "CLUSTER ON",
   AT_DropCluster: "SET WITHOUT CLUSTER",
   AT_SetLogged: "SET LOGGED",

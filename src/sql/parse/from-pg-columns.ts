@@ -140,8 +140,12 @@ export function convertOptions(nodes: readonly Node[] | undefined, c: Conversion
   return (nodes ?? []).map((node) => convertOption(only(node, "DefElem"), c));
 }
 
-export function convertOption(element: Pick<DefElem, "defname" | "arg" | "location">, c: Conversion): OptionNode {
-  const name = element.defname ?? "";
+export function convertOption(
+  element: Pick<DefElem, "defnamespace" | "defname" | "arg" | "location">,
+  c: Conversion,
+): OptionNode {
+  const { defnamespace: space, defname = "" } = element;
+  const name = space === undefined ? defname : `${space}.${defname}`;
   return { name, value: optionValue(element.arg), position: c.position(element.location) };
 }
 

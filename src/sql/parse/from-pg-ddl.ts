@@ -240,6 +240,7 @@ export function createTableAs(
     ifNotExists: node.if_not_exists ?? false,
     columns: strings(into.colNames),
     onCommit: onCommit(into.onCommit),
+    options: convertOptions(into.options, c),
     withData: !into.skipData,
     position,
   } as const;

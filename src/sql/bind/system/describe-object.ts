@@ -7,7 +7,7 @@ import type { Value } from "../../../values/values.js";
 import { catalogIndex, relationOfOid } from "./catalog-index.js";
 import { functionText, relationText, schemaName, typeText } from "./object-names.js";
 import { BUILT_IN_EXTENSION_OID } from "./pg-server.js";
-import { hashedOid, LANGUAGE_OIDS } from "./relation-facts.js";
+import { columnNumbered, hashedOid, LANGUAGE_OIDS } from "./relation-facts.js";
 import { shapeOfOid } from "./shapes.js";
 import type { SystemView } from "./system-view.js";
 
@@ -28,7 +28,10 @@ function describeRelation(view: SystemView, oid: number, column: number): string
   const text = `${KINDS[relation.kind]} ${relationText(view, oid)}`;
   if (column === 0) return text;
   const { tables, views } = catalogIndex(view.catalog);
-  const name = (tables.get(oid) ?? views.get(oid) ?? shapeOfOid(oid))?.columns[column - 1]?.name;
+  const table = tables.get(oid);
+  const found =
+    table === undefined ? (views.get(oid) ?? shapeOfOid(oid))?.columns[column - 1] : columnNumbered(table, column);
+  const name = found?.name;
   return name === undefined ? null : `column ${quoteIdentifier(name)} of ${text}`;
 }
 

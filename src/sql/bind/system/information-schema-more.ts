@@ -4,7 +4,7 @@ import { isRowType } from "../../../catalog/type.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import type { SqlType } from "../../../values/values.js";
 import { measures, typeNames, udtName } from "./information-schema.js";
-import { constraintsOf, dataType, yesNo } from "./relation-facts.js";
+import { attnum, constraintsOf, dataType, yesNo } from "./relation-facts.js";
 import { grantsOn } from "./role-facts.js";
 import { type DefinedView, definedRelation, type SystemRow } from "./system-view.js";
 
@@ -123,8 +123,12 @@ const elementTypes = views(["element_types"], function* (view) {
       },
     ];
   };
-  for (const { schema, name, columns } of relationsOf(view)) {
-    for (const [i, { type }] of columns.entries()) yield* elementOf(type, schema, name, "TABLE", i + 1);
+  for (const relation of relationsOf(view)) {
+    const { schema, name, columns } = relation;
+    for (const [i, { type }] of columns.entries()) {
+      const number = "indexes" in relation ? attnum(relation, relation.columns[i]!.id) : i + 1;
+      yield* elementOf(type, schema, name, "TABLE", number);
+    }
   }
   for (const fn of view.catalog.functions()) {
     const specific = `${fn.name}_${oidOfId(fn.id)}`;

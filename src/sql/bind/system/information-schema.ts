@@ -1,5 +1,5 @@
 /** The views of information_schema (chapter 37) that describe what a tenant has defined. */
-import { BUILT_IN_SCHEMAS, isTemporarySchema } from "../../../catalog/schema.js";
+import { isTemporarySchema } from "../../../catalog/schema.js";
 import type { ColumnDef } from "../../../catalog/table.js";
 import type { TriggerDef, TriggerEvent } from "../../../catalog/trigger.js";
 import { oidOfId } from "../../../query/expr/types.js";
@@ -7,12 +7,20 @@ import { isNamedOid } from "../../../values/catalog-types.js";
 import { numericModifier } from "../../../values/text-format.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import { defaultText, shownExpression } from "./expression-text.js";
-import { CONSTRAINT_TYPES, type ConstraintFacts, constraintsOf, dataType, queryText, yesNo } from "./relation-facts.js";
+import {
+  attnum,
+  CONSTRAINT_TYPES,
+  type ConstraintFacts,
+  constraintsOf,
+  dataType,
+  queryText,
+  yesNo,
+} from "./relation-facts.js";
 import { systemShapes } from "./shapes.js";
 import { type DefinedView, definedRelation, liveRelation, type SystemView } from "./system-view.js";
 
 const schemata = definedRelation("information_schema", "schemata", ({ catalog, database, user }) =>
-  [...BUILT_IN_SCHEMAS, ...catalog.schemas().map((schema) => schema.name)].map((name) => ({
+  catalog.schemaNames().map((name) => ({
     catalog_name: database,
     schema_name: name,
     schema_owner: user,
@@ -104,21 +112,22 @@ export function measures(type: SqlType): Record<string, Value> {
 const columns = liveRelation("information_schema", "columns", function* (view) {
   for (const table of view.catalog.tables()) {
     if (table.materialized) continue;
-    for (const [i, column] of table.columns.entries()) {
+    for (const column of table.columns) {
+      const number = attnum(table, column.id);
       const isKey = table.primaryKey?.includes(column.id) ?? false;
       yield {
         table_catalog: view.database,
         table_schema: table.schema,
         table_name: table.name,
         column_name: column.name,
-        ordinal_position: i + 1,
+        ordinal_position: number,
         column_default: defaultOf(column, view),
         is_nullable: yesNo(!column.notNull && !isKey),
         data_type: dataType(column.type),
         ...measures(column.type),
         ...typeNames(column, view),
         ...identityOf(column, table.id, view),
-        dtd_identifier: String(i + 1),
+        dtd_identifier: String(number),
         is_self_referencing: "NO",
         is_generated: column.generatedSql ? "ALWAYS" : "NEVER",
         generation_expression: column.generatedSql ?? null,

@@ -128,8 +128,7 @@ export function schemaNamed(view: SystemView, text: string): number {
 }
 
 export function schemaName(view: Pick<SystemView, "catalog">, oid: number): string | null {
-  const names = ["pg_catalog", "public", "information_schema", ...view.catalog.schemas().map(({ name }) => name)];
-  return names.find((name) => schemaOid(name, view) === oid) ?? null;
+  return view.catalog.schemaNames().find((name) => schemaOid(name, view) === oid) ?? null;
 }
 
 // ---- functions and operators ----

@@ -13,6 +13,8 @@ import { catalogIndex, kindOfTable } from "./catalog-index.js";
 import { boundText } from "./partition-functions.js";
 import {
   attnum,
+  columnNumbered,
+  columnsEver,
   HEAP_OID,
   INFORMATION_SCHEMA_OID,
   type IndexFacts,
@@ -113,7 +115,7 @@ function* tableRows(table: TableDef, view: DefinedView): Iterable<SystemRow> {
     relfilenode: relkind === "p" ? 0 : oid,
     relhasindex: indexes.length > 0,
     relkind,
-    relnatts: table.columns.length,
+    relnatts: columnsEver(table),
     relchecks: table.checks.length,
     reloftype: table.ofType === undefined ? 0 : oidOfId(table.ofType),
     relhasrules: table.materialized !== undefined || (table.rules?.length ?? 0) > 0,
@@ -123,6 +125,7 @@ function* tableRows(table: TableDef, view: DefinedView): Iterable<SystemRow> {
     relpartbound: boundText(table, view.catalog),
     relreplident: "d",
     relispopulated: table.materialized?.populated ?? true,
+    reloptions: table.storage === undefined ? null : sqlArray(table.storage),
     ...accessColumns(table.id, view),
   };
   for (const index of indexes) {
@@ -232,7 +235,10 @@ const pgAttribute = definedRelation(
   "pg_attribute",
   function* ({ catalog }) {
     for (const table of catalog.tables()) {
-      for (const [i, column] of table.columns.entries()) yield tableColumn(table, column, i);
+      for (let number = 1; number <= columnsEver(table); number++) {
+        const column = columnNumbered(table, number);
+        yield column === undefined ? droppedColumn(table, number) : tableColumn(table, column, number);
+      }
       for (const index of indexesOf(table)) yield* indexColumns(table, index);
     }
     for (const { id, columns } of catalog.views()) yield* plainColumns(oidOfId(id), columns);
@@ -261,13 +267,24 @@ export const SEQUENCE_COLUMNS = [
   { name: "is_called", type: BOOL },
 ];
 
-function tableColumn(table: TableDef, column: ColumnDef, i: number): SystemRow {
+/** Nothing of a dropped column is known but its number. */
+const droppedColumn = (table: TableDef, number: number): SystemRow => ({
+  ...SHARED_COLUMN,
+  attstattarget: 0,
+  attrelid: oidOfId(table.id),
+  attname: `........pg.dropped.${number}........`,
+  attnum: number,
+  atttypid: 0,
+  attisdropped: true,
+});
+
+function tableColumn(table: TableDef, column: ColumnDef, number: number): SystemRow {
   const { identity } = column;
   return {
     ...columnFacts(column.type),
     attrelid: oidOfId(table.id),
     attname: column.name,
-    attnum: i + 1,
+    attnum: number,
     attnotnull: column.notNull || (table.primaryKey?.includes(column.id) ?? false),
     atthasdef: (column.defaultSql !== null && identity === null) || Boolean(column.generatedSql),
     attgenerated: column.generatedSql ? "s" : "",

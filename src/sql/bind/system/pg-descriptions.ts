@@ -5,7 +5,7 @@ import type { ViewRelation } from "../../../catalog/view.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { builtInDescriptions } from "./built-in-descriptions.js";
 import { catalogIndex } from "./catalog-index.js";
-import { attnum, constraintsOf, hashedOid, indexesOf, schemaOid } from "./relation-facts.js";
+import { attnum, constraintsOf, hashedOid, indexesOf, PUBLIC_OID, schemaOid } from "./relation-facts.js";
 import { systemShapes } from "./shapes.js";
 import { type DefinedView, definedRelation, type SystemRow } from "./system-view.js";
 
@@ -26,7 +26,8 @@ const kept = new WeakMap<CatalogView, readonly Description[]>();
 export function descriptions(catalog: CatalogView): readonly Description[] {
   const known = kept.get(catalog);
   if (known !== undefined) return known;
-  const made = [...BUILT_IN, ...describe(catalog)];
+  const builtIn = catalog.droppedPublic ? BUILT_IN.filter(({ objoid }) => objoid !== PUBLIC_OID) : BUILT_IN;
+  const made = [...builtIn, ...describe(catalog)];
   kept.set(catalog, made);
   return made;
 }
@@ -38,7 +39,7 @@ function* describe(catalog: CatalogView): Iterable<Description> {
     const { comments = {}, extendedStatistics = [] } = table;
     const oid = oidOfId(table.id);
     yield* of("pg_class", oid, comments.table);
-    for (const [i, { id }] of table.columns.entries()) yield* of("pg_class", oid, comments[`column ${id}`], i + 1);
+    for (const { id } of table.columns) yield* of("pg_class", oid, comments[`column ${id}`], attnum(table, id));
     for (const { id } of [...table.indexes, ...(table.searchIndexes ?? [])]) {
       yield* of("pg_class", oidOfId(id), comments[`index ${id}`]);
     }
@@ -114,11 +115,11 @@ function* dependencies(view: DefinedView, at: At): Iterable<readonly [SystemRow,
       for (const id of columnIds)
         yield [at("pg_class", index), at("pg_class", oid, Math.max(0, attnum(table, id))), "a"];
     }
-    for (const [i, { id, defaultSql, generatedSql, identity }] of table.columns.entries()) {
+    for (const { id, defaultSql, generatedSql, identity } of table.columns) {
       const hasDefault = generatedSql || (defaultSql !== null && identity === null);
       if (!hasDefault) continue;
       const own = at("pg_attrdef", hashedOid("default", table.id, id));
-      yield [own, at("pg_class", oid, i + 1), "a"];
+      yield [own, at("pg_class", oid, attnum(table, id)), "a"];
       for (const sequence of sequencesIn(defaultSql ?? "", catalog)) yield [own, at("pg_class", sequence), "n"];
     }
     for (const parent of table.parents ?? []) {

@@ -1,3 +1,4 @@
+import { PUBLIC_SCHEMA_ID } from "../../../catalog/role.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { catalogVector } from "../../../values/catalog-types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
@@ -16,24 +17,35 @@ import {
   PUBLIC_OID,
   schemaOid,
 } from "./relation-facts.js";
+import { ownership } from "./role-facts.js";
 import { definedRelation } from "./system-view.js";
 
 const owner = OWNER_OID;
 
-const pgNamespace = definedRelation("pg_catalog", "pg_namespace", ({ catalog }) => [
-  { oid: PG_CATALOG_OID, nspname: "pg_catalog", nspowner: owner },
-  { oid: PUBLIC_OID, nspname: "public", nspowner: DATABASE_OWNER_OID, nspacl: sqlArray(PUBLIC_ACCESS) },
-  { oid: INFORMATION_SCHEMA_OID, nspname: "information_schema", nspowner: owner },
-  ...catalog.schemas().map((schema) => ({ oid: oidOfId(schema.id), nspname: schema.name, nspowner: owner })),
-]);
+const pgNamespace = definedRelation("pg_catalog", "pg_namespace", (view) => {
+  const owned = (id: number) => {
+    const { owner: nspowner, acl: nspacl } = ownership(view, id);
+    return { nspowner, nspacl };
+  };
+  const ofPublic =
+    view.catalog.accessTo(PUBLIC_SCHEMA_ID) === null
+      ? { nspowner: DATABASE_OWNER_OID, nspacl: sqlArray(PUBLIC_ACCESS) }
+      : owned(PUBLIC_SCHEMA_ID);
+  return [
+    { oid: PG_CATALOG_OID, nspname: "pg_catalog", nspowner: owner },
+    ...(view.catalog.droppedPublic ? [] : [{ oid: PUBLIC_OID, nspname: "public", ...ofPublic }]),
+    { oid: INFORMATION_SCHEMA_OID, nspname: "information_schema", nspowner: owner },
+    ...view.catalog.schemas().map(({ id, name }) => ({ oid: oidOfId(id), nspname: name, ...owned(id) })),
+  ];
+});
 
 const pgAttrdef = definedRelation("pg_catalog", "pg_attrdef", function* ({ catalog }) {
   for (const table of catalog.tables()) {
-    for (const [i, { defaultSql, generatedSql, identity, id, type }] of table.columns.entries()) {
+    for (const { defaultSql, generatedSql, identity, id, type } of table.columns) {
       const own = identity === null && defaultSql !== null ? defaultText(defaultSql, type) : null;
       const adbin = generatedSql ?? own;
       if (adbin === null) continue;
-      yield { oid: hashedOid("default", table.id, id), adrelid: oidOfId(table.id), adnum: i + 1, adbin };
+      yield { oid: hashedOid("default", table.id, id), adrelid: oidOfId(table.id), adnum: attnum(table, id), adbin };
     }
   }
 });

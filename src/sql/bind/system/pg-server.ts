@@ -110,9 +110,11 @@ const roles = ["pg_roles", "pg_authid"].map((name) =>
   ),
 );
 
-const pgInitPrivs = definedRelation("pg_catalog", "pg_init_privs", none, () => [
-  { objoid: PUBLIC_OID, classoid: 2615, privtype: "i", initprivs: sqlArray(PUBLIC_ACCESS) },
-]);
+const pgInitPrivs = definedRelation("pg_catalog", "pg_init_privs", ({ catalog }) =>
+  catalog.droppedPublic
+    ? []
+    : [{ objoid: PUBLIC_OID, classoid: 2615, privtype: "i", initprivs: sqlArray(PUBLIC_ACCESS) }],
+);
 
 const users = ["pg_user", "pg_shadow"].map((name) =>
   definedRelation("pg_catalog", name, ({ user }) => [

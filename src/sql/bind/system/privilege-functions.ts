@@ -21,7 +21,7 @@ import {
   typeOidNamed,
   typeText,
 } from "./object-names.js";
-import { LANGUAGE_OIDS, PUBLIC_OID } from "./relation-facts.js";
+import { attnum, LANGUAGE_OIDS, PUBLIC_OID } from "./relation-facts.js";
 import { nameOfRole, rightsOfUser } from "./role-facts.js";
 import { columnsOfShape, shapeOfOid } from "./shapes.js";
 import type { SystemView } from "./system-view.js";
@@ -198,26 +198,34 @@ function columnPrivilegeFunctions(): ScalarFunction[] {
           ];
           const rights = rightsOfUser(view, who);
           const oid = typeof of === "string" ? existingRelation(view, of) : of;
-          const names = columnNames(view, oid);
-          if (names === null) return null;
-          const isThere = typeof part === "number" ? names[part - 1] !== undefined : names.includes(part);
-          if (!isThere && typeof part === "number") return null;
-          if (!isThere) throw sqlError("42703", `column "${part}" of relation "${of}" does not exist`);
+          const columns = privilegedColumns(view, oid);
+          if (columns === null) return null;
+          const column = columns.find(({ number, name }) => part === (typeof part === "number" ? number : name));
+          if (column === undefined && typeof part === "number") return null;
+          if (column === undefined) throw sqlError("42703", `column "${part}" of relation "${of}" does not exist`);
           const asked = askedPrivileges(privilege, ["SELECT", "INSERT", "UPDATE", "REFERENCES"]);
-          const place = typeof part === "number" ? part - 1 : names.indexOf(part);
-          const { tables } = catalogIndex(view.catalog);
-          return hasOne(rights, objectId(oid), asked, tables.get(oid)?.columns[place]?.id ?? place);
+          return hasOne(rights, objectId(oid), asked, column.id);
         });
       }),
     ),
   );
 }
 
-function columnNames(view: SystemView, oid: number): readonly string[] | null {
+interface PrivilegedColumn {
+  readonly name: string;
+  readonly number: number;
+  /** By which grants know it. */
+  readonly id: number;
+}
+
+/** Null: there is no such relation. */
+function privilegedColumns(view: SystemView, oid: number): readonly PrivilegedColumn[] | null {
   const { tables, views } = catalogIndex(view.catalog);
+  const table = tables.get(oid);
+  if (table !== undefined) return table.columns.map(({ id, name }) => ({ name, id, number: attnum(table, id) }));
   const shape = shapeOfOid(oid);
-  if (shape !== null) return columnsOfShape(shape);
-  return (tables.get(oid) ?? views.get(oid))?.columns.map(({ name }) => name) ?? null;
+  const names = shape === null ? views.get(oid)?.columns.map(({ name }) => name) : columnsOfShape(shape);
+  return names?.map((name, id) => ({ name, id, number: id + 1 })) ?? null;
 }
 
 const ROLE_PRIVILEGES = ["MEMBER", "USAGE", "SET"];

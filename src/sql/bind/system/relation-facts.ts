@@ -1,10 +1,12 @@
 /** Tables, indexes, constraints and types with their OIDs and definitions as text: what system relations list. */
 
+import { graphDefOf } from "../../../catalog/graph.js";
 import type { Rights } from "../../../catalog/rights.js";
 import { isTemporarySchema } from "../../../catalog/schema.js";
 import type { SequenceDef } from "../../../catalog/sequence.js";
 import type {
   CheckDef,
+  ColumnDef,
   DeferrableKey,
   ForeignKeyDef,
   IndexDef,
@@ -54,17 +56,27 @@ export function hashedOid(...parts: readonly (string | number)[]): number {
 
 export function schemaOid(name: string, { catalog }: Pick<SystemView, "catalog">): number {
   if (name === "pg_catalog") return PG_CATALOG_OID;
-  if (name === "public") return PUBLIC_OID;
   if (name === "information_schema") return INFORMATION_SCHEMA_OID;
+  if (name === "public" && !catalog.droppedPublic) return PUBLIC_OID;
   const schema = catalog.schemas().find((other) => other.name === name);
   return schema === undefined ? hashedOid("schema", name) : oidOfId(schema.id);
 }
 
 export const persistenceOf = (schema: string) => (isTemporarySchema(schema) ? "t" : "p");
 
-/** 1-based position of a column by its id. */
+/** Ids of columns are given once and never again, as PostgreSQL's numbers are; those of graphs begin at 1. */
+const firstNumber = (table: TableDef) => (graphDefOf(table) === null ? 1 : 0);
+
+/** The number of a column by its id; 0: it has no such column. */
 export const attnum = (table: TableDef, columnId: number) =>
-  table.columns.findIndex((column) => column.id === columnId) + 1;
+  table.columns.some((column) => column.id === columnId) ? columnId + firstNumber(table) : 0;
+
+/** The column of that number; none: it was dropped, or never there. */
+export const columnNumbered = (table: TableDef, number: number): ColumnDef | undefined =>
+  table.columns.find((column) => column.id + firstNumber(table) === number);
+
+/** How many columns it has, with those that were dropped. */
+export const columnsEver = (table: TableDef) => table.nextColumnId - 1 + firstNumber(table);
 
 const nameOf = (table: TableDef, columnId: number) =>
   quoteIdentifier(table.columns.find((column) => column.id === columnId)?.name ?? "");

@@ -30,7 +30,7 @@ import { type Answer, systemFunction } from "./define-function.js";
 import { isRelationVisible, NAME_OF, OID_OF } from "./object-names.js";
 import { DATABASE_OID } from "./pg-server.js";
 import { LOCK_FUNCTIONS } from "./pg-sessions.js";
-import { type IndexFacts, mayUse, typeOid } from "./relation-facts.js";
+import { columnNumbered, type IndexFacts, mayUse, typeOid } from "./relation-facts.js";
 import type { SystemView } from "./system-view.js";
 
 const PAGE_BYTES = 8192;
@@ -215,7 +215,9 @@ const SERVER: readonly ScalarFunction[] = [
   }),
   systemFunction("pg_column_is_updatable", [REGCLASS, INT4, BOOL], BOOL, (view, oid: number, column: number) => {
     const { tables, views } = catalogIndex(view.catalog);
-    return tables.has(oid) || (views.get(oid)?.updatable?.[column - 1] ?? false);
+    const table = tables.get(oid);
+    if (table !== undefined) return columnNumbered(table, column) !== undefined;
+    return views.get(oid)?.updatable?.[column - 1] ?? false;
   }),
 ];
 
