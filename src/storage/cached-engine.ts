@@ -137,13 +137,14 @@ export class CachedEngine implements Engine {
     this.nextGeneration();
   }
 
-  writeElsewhere(parts: readonly OperationPart[]): Promise<void> | null {
+  writeElsewhere(parts: readonly OperationPart[]): Promise<number> | null {
     const written = this.engine.writeElsewhere?.(parts) ?? null;
     if (written === null) return null;
-    return written.then(() => {
+    return written.then((entries) => {
       for (const part of parts) {
         if (!(part instanceof LoadPart && this.followLoad(part))) this.follow(part);
       }
+      return entries;
     });
   }
 

@@ -453,7 +453,7 @@ export class LayeredEngine implements Engine {
     return this.bytes.countSome(max);
   }
 
-  writeElsewhere(parts: readonly OperationPart[]): Promise<void> | null {
+  writeElsewhere(parts: readonly OperationPart[]): Promise<number> | null {
     if (this.isLayered(parts)) return null;
     return this.engine.writeElsewhere?.(parts) ?? null;
   }

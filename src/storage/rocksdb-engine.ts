@@ -128,7 +128,7 @@ export class RocksEngine implements Engine {
     }
   }
 
-  writeElsewhere(parts: readonly OperationPart[]): Promise<void> | null {
+  writeElsewhere(parts: readonly OperationPart[]): Promise<number> | null {
     this.checkOpen();
     if (!RocksWriter.pays) return null;
     this.writer ??= new RocksWriter(this.binding, this.db);

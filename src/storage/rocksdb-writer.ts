@@ -7,7 +7,8 @@ import { availableParallelism } from "node:os";
 import { type MessagePort, Worker } from "node:worker_threads";
 import { DbError } from "../protocol/errors.js";
 import { threadEntry } from "../protocol/places.js";
-import { type OperationPart, packOperations, unpackOperations } from "./packed-operations.js";
+import { type OperationPart, packOperations } from "./packed-operations.js";
+import { PackedWrites } from "./packed-writes.js";
 import { type Binding, type Handle, loadBinding } from "./rocksdb-binding.js";
 
 export interface WriterSettings {
@@ -15,16 +16,14 @@ export interface WriterSettings {
   readonly handle: bigint;
 }
 
-/** What the thread answers to each write, in order; null: it is done. */
-type Answer = { readonly message: string; readonly code: string | undefined } | null;
+/** What the thread answers to each write, in order: how many entries it has written, or why it cannot. */
+type Answer = number | { readonly message: string; readonly code: string | undefined };
 
-/** Operations that become visible at a time. */
-const BATCH_OPERATIONS = 1024;
 /** Mebibytes: a write of some thousand operations makes two views for each. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 64 };
 
 interface Waiting {
-  readonly resolve: () => void;
+  readonly resolve: (entries: number) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -45,17 +44,20 @@ export class RocksWriter {
     return availableParallelism() > 1;
   }
 
-  /** Resolves when RocksDB has them; after those of earlier calls. */
-  write(parts: readonly OperationPart[]): Promise<void> {
+  /** Resolves when RocksDB has them, with the count of its entries; after those of earlier calls. */
+  write(parts: readonly OperationPart[]): Promise<number> {
     if (this.failure !== null) return Promise.reject(this.failure);
     this.worker ??= this.start();
     const { worker } = this;
     const packed = packOperations(parts);
     // The process lives on while something is to be written, and no longer.
     worker.ref();
-    const written = new Promise<void>((resolve, reject) => this.waiting.push({ resolve, reject }));
+    const written = new Promise<number>((resolve, reject) => this.waiting.push({ resolve, reject }));
     worker.postMessage(packed, [packed]);
-    this.last = written.catch(() => undefined);
+    this.last = written.then(
+      () => undefined,
+      () => undefined,
+    );
     return written;
   }
 
@@ -71,7 +73,7 @@ export class RocksWriter {
     const workerData: WriterSettings = { handle: this.binding.db_get_handle(this.db) };
     const worker = new Worker(threadEntry("engine-writer"), { workerData, resourceLimits: RESOURCE_LIMITS });
     worker.on("message", (answer: Answer) => {
-      if (answer === null) this.waiting.shift()?.resolve();
+      if (typeof answer === "number") this.waiting.shift()?.resolve(answer);
       else this.fail(Object.assign(new Error(answer.message), { code: answer.code }));
       if (this.waiting.length === 0) worker.unref();
     });
@@ -93,32 +95,14 @@ export class RocksWriter {
 /** The thread's side. After an error it writes nothing more: what follows may depend on what failed. */
 export function serveWrites(port: MessagePort, { handle }: WriterSettings): void {
   const binding = loadBinding();
-  const db = binding.db_init(handle);
-  const batch = binding.batch_init();
-  let failed: Answer = null;
+  const writes = new PackedWrites(binding, binding.db_init(handle));
+  let failed: Answer | null = null;
   port.on("message", (packed: ArrayBuffer) => {
-    if (failed === null) failed = writePacked(binding, db, batch, packed);
+    try {
+      if (failed === null) return port.postMessage(writes.write(packed));
+    } catch (error) {
+      failed = { message: (error as Error).message, code: (error as NodeJS.ErrnoException).code };
+    }
     port.postMessage(failed);
   });
-}
-
-function writePacked(binding: Binding, db: Handle, batch: Handle, packed: ArrayBuffer): Answer {
-  let count = 0;
-  const flush = (): void => {
-    if (count === 0) return;
-    binding.batch_write(db, batch, undefined);
-    binding.batch_clear(batch);
-    count = 0;
-  };
-  try {
-    unpackOperations(packed, (key, value) => {
-      if (value === null) binding.batch_del(batch, key, undefined);
-      else binding.batch_put(batch, key, value, undefined);
-      if (++count === BATCH_OPERATIONS) flush();
-    });
-    flush();
-    return null;
-  } catch (error) {
-    return { message: (error as Error).message, code: (error as NodeJS.ErrnoException).code };
-  }
 }
