@@ -1,4 +1,5 @@
 /** Writes packed operations to RocksDB, on the thread of rocksdb-writer.ts; nobody else writes in their ranges. */
+import { keyAfter } from "./keys.js";
 import { unpackOperations } from "./packed-operations.js";
 import type { Binding, Handle } from "./rocksdb-binding.js";
 
@@ -66,7 +67,7 @@ export class PackedWrites {
     this.flush();
     for (const { run, isAlone } of runsOf(this.binding, this.db, keys)) {
       if (isAlone && run.length >= RANGE_DELETIONS) {
-        this.binding.db_clear(this.db, { gte: run[0]!, lt: afterKey(run.at(-1)!) });
+        this.binding.db_clear(this.db, { gte: run[0]!, lt: keyAfter(run.at(-1)!) });
         this.entries++;
       } else this.deleteEach(run);
     }
@@ -100,7 +101,7 @@ interface Run {
 
 /** Ascending keys. */
 function* runsOf(binding: Binding, db: Handle, keys: readonly Uint8Array[]): Generator<Run> {
-  const range = { gte: keys[0]!, lt: afterKey(keys.at(-1)!) };
+  const range = { gte: keys[0]!, lt: keyAfter(keys.at(-1)!) };
   const iterator = binding.iterator_init(db, { ...range, ...KEYS_ONCE });
   try {
     let from = 0;
@@ -130,5 +131,3 @@ function upToOther(binding: Binding, iterator: Handle, keys: readonly Uint8Array
     if (finished) return keys.length;
   }
 }
-
-const afterKey = (key: Uint8Array): Buffer => Buffer.concat([key, Buffer.of(0)]);
