@@ -148,6 +148,10 @@ export class CachedEngine implements Engine {
     });
   }
 
+  greatestElsewhere(range: Pick<KeyRange, "gte" | "lt">): Promise<Uint8Array | null> | null {
+    return this.engine.greatestElsewhere?.(range) ?? null;
+  }
+
   /** Where no key of the part can be cached, there is no need to look at each. False: one may be. */
   private followLoad(part: LoadPart): boolean {
     const last = keyText(part.lastKey);

@@ -27,6 +27,11 @@ export interface Engine {
    */
   writeElsewhere?(parts: readonly OperationPart[]): Promise<number> | null;
   /**
+   * The greatest key of the range at some moment before it resolves, null if it is empty. Another thread looks for it,
+   * which may take long where much was deleted. Null, or absent: there is no such thread.
+   */
+  greatestElsewhere?(range: Pick<KeyRange, "gte" | "lt">): Promise<Uint8Array | null> | null;
+  /**
    * How many of the entries written last might be lost with the process's machine: everything written before them
    * is persisted, so the commit log need not keep it for recovery.
    */

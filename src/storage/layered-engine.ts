@@ -458,6 +458,12 @@ export class LayeredEngine implements Engine {
     return this.engine.writeElsewhere?.(parts) ?? null;
   }
 
+  /** A branch has entries of its origin, too. */
+  greatestElsewhere(range: Pick<KeyRange, "gte" | "lt">): Promise<Uint8Array | null> | null {
+    if (this.branches.get(tenantOfKey(range.gte)) !== undefined) return null;
+    return this.engine.greatestElsewhere?.(range) ?? null;
+  }
+
   private isLayered(parts: readonly OperationPart[]): boolean {
     const isOf = (key: Uint8Array): boolean => {
       const tenant = tenantOfKey(key);

@@ -153,11 +153,10 @@ export class RocksEngine implements Engine {
   writeElsewhere(parts: readonly OperationPart[]): Promise<number> | null {
     this.checkOpen();
     if (!RocksWriter.pays) return null;
-    this.writer ??= new RocksWriter(this.binding, this.db);
     this.gaps.forgetAll();
     this.writes++;
     this.elsewhere++;
-    return this.writer
+    return this.otherThread()
       .write(parts)
       .catch((error: unknown) => {
         throw damageOr(error);
@@ -165,6 +164,20 @@ export class RocksEngine implements Engine {
       .finally(() => {
         this.elsewhere--;
       });
+  }
+
+  greatestElsewhere(range: Pick<KeyRange, "gte" | "lt">): Promise<Uint8Array | null> {
+    this.checkOpen();
+    return this.otherThread()
+      .greatest(range)
+      .catch((error: unknown) => {
+        throw damageOr(error);
+      });
+  }
+
+  private otherThread(): RocksWriter {
+    this.writer ??= new RocksWriter(this.binding, this.db);
+    return this.writer;
   }
 
   entriesInMemory(): number {

@@ -1,5 +1,6 @@
 /**
- * Writes of large commits to RocksDB on a thread of their own, so that the actor goes on meanwhile. RocksDB may be used
+ * Writes of large commits to RocksDB on a thread of their own, so that the actor goes on meanwhile, and looks that may
+ * take long. RocksDB may be used
  * by several threads; the database is opened and closed by its engine (rocksdb-engine.ts), which owns the writer. The
  * thread starts with the first write.
  */
@@ -10,20 +11,26 @@ import { threadEntry } from "../protocol/places.js";
 import { type OperationPart, packOperations } from "./packed-operations.js";
 import { PackedWrites } from "./packed-writes.js";
 import { type Binding, type Handle, loadBinding } from "./rocksdb-binding.js";
+import type { KeyRange } from "./store.js";
 
 export interface WriterSettings {
   /** Of the open database. */
   readonly handle: bigint;
 }
 
-/** What the thread answers to each write, in order: how many entries it has written, or why it cannot. */
-type Answer = number | { readonly message: string; readonly code: string | undefined };
+type Range = Pick<KeyRange, "gte" | "lt">;
+
+/** Operations to write, or the range whose greatest key is looked for. */
+type Order = ArrayBuffer | Range;
+
+/** Of each order, in turn: how many entries were written, the key, or why not. */
+type Answer = number | Uint8Array | null | { readonly message: string; readonly code: string | undefined };
 
 /** Mebibytes: a write of some thousand operations makes two views for each. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 64 };
 
 interface Waiting {
-  readonly resolve: (entries: number) => void;
+  readonly resolve: (answer: never) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -31,7 +38,7 @@ export class RocksWriter {
   private worker: Worker | null = null;
   private readonly waiting: Waiting[] = [];
   private failure: unknown = null;
-  /** The newest write is over. */
+  /** The newest order is carried out. */
   private last: Promise<void> = Promise.resolve();
 
   constructor(
@@ -46,22 +53,31 @@ export class RocksWriter {
 
   /** Resolves when RocksDB has them, with the count of its entries; after those of earlier calls. */
   write(parts: readonly OperationPart[]): Promise<number> {
+    const packed = packOperations(parts);
+    return this.order<number>(packed, [packed]);
+  }
+
+  /** The greatest key of the range when its turn has come, after earlier writes. */
+  greatest({ gte, lt }: Range): Promise<Uint8Array | null> {
+    return this.order<Uint8Array | null>({ gte: Uint8Array.from(gte), lt: Uint8Array.from(lt) }, []);
+  }
+
+  private order<T extends Answer>(order: Order, transferred: ArrayBuffer[]): Promise<T> {
     if (this.failure !== null) return Promise.reject(this.failure);
     this.worker ??= this.start();
     const { worker } = this;
-    const packed = packOperations(parts);
-    // The process lives on while something is to be written, and no longer.
+    // The process lives on while something is to be done, and no longer.
     worker.ref();
-    const written = new Promise<number>((resolve, reject) => this.waiting.push({ resolve, reject }));
-    worker.postMessage(packed, [packed]);
-    this.last = written.then(
+    const done = new Promise<T>((resolve, reject) => this.waiting.push({ resolve, reject }));
+    worker.postMessage(order, transferred);
+    this.last = done.then(
       () => undefined,
       () => undefined,
     );
-    return written;
+    return done;
   }
 
-  /** When all writes are done, or have failed. */
+  /** When all is done, or has failed. */
   async close(): Promise<void> {
     await this.last;
     const { worker } = this;
@@ -73,8 +89,8 @@ export class RocksWriter {
     const workerData: WriterSettings = { handle: this.binding.db_get_handle(this.db) };
     const worker = new Worker(threadEntry("engine-writer"), { workerData, resourceLimits: RESOURCE_LIMITS });
     worker.on("message", (answer: Answer) => {
-      if (typeof answer === "number") this.waiting.shift()?.resolve(answer);
-      else this.fail(Object.assign(new Error(answer.message), { code: answer.code }));
+      if (isFailure(answer)) this.fail(Object.assign(new Error(answer.message), { code: answer.code }));
+      else this.waiting.shift()?.resolve(answer as never);
       if (this.waiting.length === 0) worker.unref();
     });
     worker.on("error", (error) => this.fail(error));
@@ -92,17 +108,34 @@ export class RocksWriter {
   }
 }
 
-/** The thread's side. After an error it writes nothing more: what follows may depend on what failed. */
+function isFailure(answer: Answer): answer is Exclude<Answer, number | Uint8Array | null> {
+  return typeof answer === "object" && answer !== null && "message" in answer;
+}
+
+/** The thread's side. After an error it does nothing more: what follows may depend on what failed. */
 export function serveWrites(port: MessagePort, { handle }: WriterSettings): void {
   const binding = loadBinding();
-  const writes = new PackedWrites(binding, binding.db_init(handle));
+  const db = binding.db_init(handle);
+  const writes = new PackedWrites(binding, db);
   let failed: Answer | null = null;
-  port.on("message", (packed: ArrayBuffer) => {
+  port.on("message", (order: Order) => {
     try {
-      if (failed === null) return port.postMessage(writes.write(packed));
+      if (failed === null) {
+        return port.postMessage(order instanceof ArrayBuffer ? writes.write(order) : greatestOf(binding, db, order));
+      }
     } catch (error) {
       failed = { message: (error as Error).message, code: (error as NodeJS.ErrnoException).code };
     }
     port.postMessage(failed);
   });
+}
+
+function greatestOf(binding: Binding, db: Handle, { gte, lt }: Range): Uint8Array | null {
+  const options = { gte, lt, reverse: true, keyEncoding: "buffer", valueEncoding: "buffer", values: false };
+  const iterator = binding.iterator_init(db, options);
+  try {
+    return binding.iterator_nextv_sync(iterator, 1).rows[0] ?? null;
+  } finally {
+    binding.iterator_close(iterator);
+  }
 }

@@ -160,6 +160,15 @@ t.test("deletions with nothing between them are written as ranges, and take noth
       what,
     );
     t.equal(Buffer.from(values.at(-1)!).toString(), "again");
+    const found = [
+      await engine.greatestElsewhere({ gte: key("k"), lt: key(name(5999)) }),
+      await engine.greatestElsewhere({ gte: key("k"), lt: key("l") }),
+    ];
+    const greatest = wanted.at(-2) ?? null;
+    t.same(
+      found.map((k) => k && Buffer.from(k).toString()),
+      [greatest, name(5999)],
+    );
     engine.clear({ gte: key("k"), lt: key("l") });
   }
 });
