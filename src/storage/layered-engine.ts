@@ -454,14 +454,12 @@ export class LayeredEngine implements Engine {
   }
 
   writeElsewhere(parts: readonly OperationPart[]): Promise<number> | null {
-    if (this.isLayered(parts)) return null;
-    return this.engine.writeElsewhere?.(parts) ?? null;
+    return this.isLayered(parts) ? null : (this.engine.writeElsewhere?.(parts) ?? null);
   }
 
   /** A branch has entries of its origin, too. */
   greatestElsewhere(range: Pick<KeyRange, "gte" | "lt">): Promise<Uint8Array | null> | null {
-    if (this.branches.get(tenantOfKey(range.gte)) !== undefined) return null;
-    return this.engine.greatestElsewhere?.(range) ?? null;
+    return this.branches.get(tenantOfKey(range.gte)) ? null : (this.engine.greatestElsewhere?.(range) ?? null);
   }
 
   private isLayered(parts: readonly OperationPart[]): boolean {
