@@ -137,14 +137,19 @@ export class CachedEngine implements Engine {
     this.nextGeneration();
   }
 
-  writeElsewhere(parts: readonly OperationPart[]): Promise<void> | null {
+  writeElsewhere(parts: readonly OperationPart[]): Promise<number> | null {
     const written = this.engine.writeElsewhere?.(parts) ?? null;
     if (written === null) return null;
-    return written.then(() => {
+    return written.then((entries) => {
       for (const part of parts) {
         if (!(part instanceof LoadPart && this.followLoad(part))) this.follow(part);
       }
+      return entries;
     });
+  }
+
+  greatestElsewhere(range: Pick<KeyRange, "gte" | "lt">): Promise<Uint8Array | null> | null {
+    return this.engine.greatestElsewhere?.(range) ?? null;
   }
 
   /** Where no key of the part can be cached, there is no need to look at each. False: one may be. */

@@ -21,12 +21,18 @@ export interface Engine {
   /** Removes what is in the range, however much it is, in no time. Other entries may be visible before and after it. */
   clear(range: Pick<KeyRange, "gte" | "lt">): void;
   /**
-   * Writes them on another thread, in order and after those of earlier calls; resolves when all are there. Until then
-   * some may be visible and others not. Null, or absent: there is no such thread.
+   * Writes them on another thread, in order and after those of earlier calls; resolves when all are there, with the
+   * count of entries that were written: fewer than operations where one entry deletes a range. Until then some may be
+   * visible and others not. Null, or absent: there is no such thread. Nothing else writes in their ranges meanwhile.
    */
-  writeElsewhere?(parts: readonly OperationPart[]): Promise<void> | null;
+  writeElsewhere?(parts: readonly OperationPart[]): Promise<number> | null;
   /**
-   * How many of the operations written last might be lost with the process's machine: everything written before them
+   * The greatest key of the range at some moment before it resolves, null if it is empty. Another thread looks for it,
+   * which may take long where much was deleted. Null, or absent: there is no such thread.
+   */
+  greatestElsewhere?(range: Pick<KeyRange, "gte" | "lt">): Promise<Uint8Array | null> | null;
+  /**
+   * How many of the entries written last might be lost with the process's machine: everything written before them
    * is persisted, so the commit log need not keep it for recovery.
    */
   entriesInMemory(): number;

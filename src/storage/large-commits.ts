@@ -36,6 +36,8 @@ export interface LargeCommitsHost {
   writeSequence(sequence: number): void;
   /** The engine has taken the operations. */
   written(operations: OperationPart): void;
+  /** The engine has so many entries fewer than operations that it was given. */
+  spared(entries: number): void;
   /** The engine has all of it. */
   applied(): void;
   fail(error: unknown): void;
@@ -91,6 +93,7 @@ export class LargeCommits<T> {
       },
       writeSequence: (sequence) => host.writeSequence(sequence),
       written: (operations) => host.written(operations),
+      spared: (entries) => host.spared(entries),
       wake: () => this.wake(),
       done: () => {
         this.end(null);

@@ -22,6 +22,8 @@ export interface LargeHost {
   writeSequence(sequence: number): void;
   /** The other thread has written them. */
   written(operations: OperationPart): void;
+  /** It has written so many entries fewer than operations. */
+  spared(entries: number): void;
   /** There is something to do for `takeSome`. */
   wake(): void;
   /** The engine has all of it. */
@@ -124,7 +126,7 @@ export class LargeInEngine {
     }
     this.inFlight++;
     written.then(
-      () => this.hasWritten(parts),
+      (entries) => this.hasWritten(parts, entries),
       (error: unknown) => {
         if (!this.isGivenUp) host.fail(error);
       },
@@ -147,9 +149,12 @@ export class LargeInEngine {
   }
 
   /** The steps that follow are taken in turns: answers come faster than others would get theirs in between. */
-  private hasWritten(parts: readonly OperationPart[]): void {
+  private hasWritten(parts: readonly OperationPart[], entries: number): void {
     if (this.isGivenUp) return;
     this.inFlight--;
+    let operations = 0;
+    for (const part of parts) operations += part.length;
+    this.host.spared(operations - entries);
     this.unnoted.push(...parts);
     this.host.wake();
   }

@@ -453,9 +453,13 @@ export class LayeredEngine implements Engine {
     return this.bytes.countSome(max);
   }
 
-  writeElsewhere(parts: readonly OperationPart[]): Promise<void> | null {
-    if (this.isLayered(parts)) return null;
-    return this.engine.writeElsewhere?.(parts) ?? null;
+  writeElsewhere(parts: readonly OperationPart[]): Promise<number> | null {
+    return this.isLayered(parts) ? null : (this.engine.writeElsewhere?.(parts) ?? null);
+  }
+
+  /** A branch has entries of its origin, too. */
+  greatestElsewhere(range: Pick<KeyRange, "gte" | "lt">): Promise<Uint8Array | null> | null {
+    return this.branches.get(tenantOfKey(range.gte)) ? null : (this.engine.greatestElsewhere?.(range) ?? null);
   }
 
   private isLayered(parts: readonly OperationPart[]): boolean {

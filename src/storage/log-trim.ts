@@ -1,5 +1,5 @@
 /**
- * Drops segments of the commit log whose commits the engine has written to its files. It notes how many operations the
+ * Drops segments of the commit log whose commits the engine has written to its files. It notes how many entries the
  * engine had taken after which commit, because the engine tells only how many of them are still in memory. Owned by
  * the shard.
  */
@@ -8,13 +8,13 @@ import type { Engine } from "./engine.js";
 
 /** The log is looked through for segments to drop each time it has grown by this much. */
 const TRIM_EVERY_BYTES = 4 * 1024 * 1024;
-/** Operations between two points at which it is noted how far the engine was. */
-const CHECKPOINT_OPERATIONS = 1024;
+/** Entries between two points at which it is noted how far the engine was. */
+const CHECKPOINT_ENTRIES = 1024;
 
 export class LogTrim {
-  /** Operations given to the engine since open, and where it stood after some of them, oldest first. */
-  private operations = 0;
-  private readonly checkpoints: { readonly sequence: number; readonly operations: number }[] = [];
+  /** Entries that the engine has taken since open, and where it stood after some of them, oldest first. */
+  private entries = 0;
+  private readonly checkpoints: { readonly sequence: number; readonly entries: number }[] = [];
   private trimAt = TRIM_EVERY_BYTES;
   /** Commits behind each of these stay. */
   private readonly held = new Set<{ readonly sequence: number }>();
@@ -24,15 +24,15 @@ export class LogTrim {
     private readonly engine: Engine,
   ) {}
 
-  /** The engine has taken so many operations more. */
-  written(operations: number): void {
-    this.operations += operations;
+  /** The engine has taken so many entries more. Less than none: one entry stands for so many of those told of. */
+  written(entries: number): void {
+    this.entries += entries;
   }
 
   /** The engine has all commits up to `sequence`. */
   applied(sequence: number): void {
-    if (this.operations - (this.checkpoints.at(-1)?.operations ?? 0) < CHECKPOINT_OPERATIONS) return;
-    this.checkpoints.push({ sequence, operations: this.operations });
+    if (this.entries - (this.checkpoints.at(-1)?.entries ?? 0) < CHECKPOINT_ENTRIES) return;
+    this.checkpoints.push({ sequence, entries: this.entries });
   }
 
   /** Who is going to read the log from behind that commit keeps it until the returned function is called. */
@@ -46,9 +46,9 @@ export class LogTrim {
   flushed(synced: number): void {
     if (this.log.bytesAppended < this.trimAt) return;
     this.trimAt = this.log.bytesAppended + TRIM_EVERY_BYTES;
-    const persisted = this.operations - this.engine.entriesInMemory();
+    const persisted = this.entries - this.engine.entriesInMemory();
     let sequence = 0;
-    while (this.checkpoints.length > 0 && this.checkpoints[0]!.operations <= persisted) {
+    while (this.checkpoints.length > 0 && this.checkpoints[0]!.entries <= persisted) {
       sequence = this.checkpoints.shift()!.sequence;
     }
     // Unsynced segments cannot be dropped, even if the engine was quicker.

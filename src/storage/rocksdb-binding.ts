@@ -18,6 +18,7 @@ export interface Binding {
   db_clear(db: Handle, range: { readonly gte: Uint8Array; readonly lt: Uint8Array }): void;
   iterator_init(db: Handle, options: object): Handle;
   iterator_nextv_sync(iterator: Handle, max: number): { rows: Buffer[]; finished: boolean };
+  iterator_seek(iterator: Handle, key: Uint8Array): void;
   iterator_close(iterator: Handle): void;
   batch_init(): Handle;
   batch_put(batch: Handle, key: Uint8Array, value: Uint8Array, options: undefined): void;

@@ -9,6 +9,8 @@ import { mkdirSync } from "node:fs";
 import { DbError } from "../protocol/errors.js";
 import type { EngineMetrics } from "../protocol/thread-metrics.js";
 import type { Engine } from "./engine.js";
+import { keyAfter } from "./keys.js";
+import { KnownGaps } from "./known-gaps.js";
 import type { Operation } from "./operation.js";
 import type { OperationPart } from "./packed-operations.js";
 import { type Binding, type Handle, loadBinding } from "./rocksdb-binding.js";
@@ -24,12 +26,16 @@ export interface RocksEngineOptions {
   /** Background threads for flush and compaction. */
   readonly threads?: number;
   readonly afterClose?: () => void;
+  /** A step of a cursor that takes longer tells of a range without entries. */
+  readonly slowStepMs?: number;
   /** It is a copy that will be thrown away (engine-copy.ts): nothing is done for the sake of later reads. */
   readonly isCopy?: boolean;
 }
 
 const MIB = 1024 * 1024;
 const PERSISTED = { sync: true };
+/** Some thousand deleted entries are stepped over in it. */
+const SLOW_STEP_MS = 2;
 
 export class RocksEngine implements Engine {
   private readonly binding: Binding;
@@ -38,6 +44,11 @@ export class RocksEngine implements Engine {
   private readonly single: Uint8Array[] = [];
   private writer: RocksWriter | null = null;
   private opened = true;
+  private readonly gaps = new KnownGaps();
+  /** Grows with each write. */
+  private writes = 0;
+  /** Writes of the other thread that are not over. */
+  private elsewhere = 0;
 
   /**
    * Throws disk_full when there is no room for the files that it makes, internal_error with what to do when the
@@ -62,13 +73,13 @@ export class RocksEngine implements Engine {
         else reject(openError(options.directory, error));
       });
     });
-    return new RocksEngine(binding, db, options.afterClose ?? (() => {}));
+    return new RocksEngine(binding, db, options);
   }
 
   private constructor(
     binding: Binding,
     db: Handle,
-    private readonly afterClose: () => void,
+    private readonly options: RocksEngineOptions,
   ) {
     this.binding = binding;
     this.db = db;
@@ -99,7 +110,16 @@ export class RocksEngine implements Engine {
 
   cursor(range: KeyRange): Cursor {
     this.checkOpen();
-    return new RocksCursor(this, this.binding, this.db, range);
+    const { gaps, writes } = this;
+    const startMs = performance.now();
+    const cursor = new RocksCursor(this, this.binding, this.db, gaps.narrowed(range));
+    const slowMs = this.options.slowStepMs ?? SLOW_STEP_MS;
+    if (performance.now() - startMs < slowMs || this.elsewhere > 0) return cursor;
+    // It has looked for its first entry; what it finds is told with that.
+    cursor.onFirst = (key) => {
+      if (this.writes === writes) gaps.learn(key === null ? range : beforeKey(range, key));
+    };
+    return cursor;
   }
 
   write(operations: readonly Operation[], persisted = false): void {
@@ -110,7 +130,9 @@ export class RocksEngine implements Engine {
       for (const { key, value } of operations) {
         if (value === null) binding.batch_del(batch, key, undefined);
         else binding.batch_put(batch, key, value, undefined);
+        if (value !== null) this.gaps.wrote(key);
       }
+      this.writes++;
       binding.batch_write(this.db, batch, persisted ? PERSISTED : undefined);
     } catch (error) {
       throw damageOr(error);
@@ -128,13 +150,34 @@ export class RocksEngine implements Engine {
     }
   }
 
-  writeElsewhere(parts: readonly OperationPart[]): Promise<void> | null {
+  writeElsewhere(parts: readonly OperationPart[]): Promise<number> | null {
     this.checkOpen();
     if (!RocksWriter.pays) return null;
+    this.gaps.forgetAll();
+    this.writes++;
+    this.elsewhere++;
+    return this.otherThread()
+      .write(parts)
+      .catch((error: unknown) => {
+        throw damageOr(error);
+      })
+      .finally(() => {
+        this.elsewhere--;
+      });
+  }
+
+  greatestElsewhere(range: Pick<KeyRange, "gte" | "lt">): Promise<Uint8Array | null> {
+    this.checkOpen();
+    return this.otherThread()
+      .greatest(range)
+      .catch((error: unknown) => {
+        throw damageOr(error);
+      });
+  }
+
+  private otherThread(): RocksWriter {
     this.writer ??= new RocksWriter(this.binding, this.db);
-    return this.writer.write(parts).catch((error: unknown) => {
-      throw damageOr(error);
-    });
+    return this.writer;
   }
 
   entriesInMemory(): number {
@@ -182,7 +225,7 @@ export class RocksEngine implements Engine {
     await new Promise<void>((resolve, reject) => {
       this.binding.db_close(this.db, (error) => (error === null ? resolve() : reject(error)));
     });
-    this.afterClose();
+    this.options.afterClose?.();
   }
 
   get isOpen(): boolean {
@@ -210,6 +253,8 @@ class RocksCursor implements Cursor {
   private readonly binding: Binding;
   private readonly only: KeyRange["only"];
   private iterator: Handle | null;
+  /** Told of the first key, null if there is none; of no other if keys are not looked at. */
+  onFirst: ((key: Uint8Array | null) => void) | null = null;
 
   constructor(engine: RocksEngine, binding: Binding, db: Handle, range: KeyRange) {
     this.engine = engine;
@@ -239,6 +284,11 @@ class RocksCursor implements Cursor {
     else for (let i = 0; i < count; i++) keys[i] = rows[2 * i]!;
     if (this.only === "keys" || this.only === "count") values.fill(NO_BYTES);
     else for (let i = 0; i < count; i++) values[i] = rows[2 * i + 1]!;
+    if (this.onFirst !== null) {
+      if (count === 0) this.onFirst(null);
+      else if (keys[0] !== NO_BYTES) this.onFirst(keys[0]!);
+      this.onFirst = null;
+    }
     if (finished) this.close();
     return { keys, values };
   }
@@ -257,6 +307,11 @@ class RocksCursor implements Cursor {
     if (this.engine.isOpen) this.binding.iterator_close(this.iterator);
     this.iterator = null;
   }
+}
+
+/** What the range has before the key, in its order. */
+function beforeKey({ gte, lt, reverse }: KeyRange, key: Uint8Array): Pick<KeyRange, "gte" | "lt"> {
+  return reverse === true ? { gte: keyAfter(key), lt } : { gte, lt: key };
 }
 
 /**

@@ -1,5 +1,6 @@
 /**
- * Writes of large commits to RocksDB on a thread of their own, so that the actor goes on meanwhile. RocksDB may be used
+ * Writes of large commits to RocksDB on a thread of their own, so that the actor goes on meanwhile, and looks that may
+ * take long. RocksDB may be used
  * by several threads; the database is opened and closed by its engine (rocksdb-engine.ts), which owns the writer. The
  * thread starts with the first write.
  */
@@ -7,24 +8,29 @@ import { availableParallelism } from "node:os";
 import { type MessagePort, Worker } from "node:worker_threads";
 import { DbError } from "../protocol/errors.js";
 import { threadEntry } from "../protocol/places.js";
-import { type OperationPart, packOperations, unpackOperations } from "./packed-operations.js";
+import { type OperationPart, packOperations } from "./packed-operations.js";
+import { PackedWrites } from "./packed-writes.js";
 import { type Binding, type Handle, loadBinding } from "./rocksdb-binding.js";
+import type { KeyRange } from "./store.js";
 
 export interface WriterSettings {
   /** Of the open database. */
   readonly handle: bigint;
 }
 
-/** What the thread answers to each write, in order; null: it is done. */
-type Answer = { readonly message: string; readonly code: string | undefined } | null;
+type Range = Pick<KeyRange, "gte" | "lt">;
 
-/** Operations that become visible at a time. */
-const BATCH_OPERATIONS = 1024;
+/** Operations to write, or the range whose greatest key is looked for. */
+type Order = ArrayBuffer | Range;
+
+/** Of each order, in turn: how many entries were written, the key, or why not. */
+type Answer = number | Uint8Array | null | { readonly message: string; readonly code: string | undefined };
+
 /** Mebibytes: a write of some thousand operations makes two views for each. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 64 };
 
 interface Waiting {
-  readonly resolve: () => void;
+  readonly resolve: (answer: never) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -32,7 +38,7 @@ export class RocksWriter {
   private worker: Worker | null = null;
   private readonly waiting: Waiting[] = [];
   private failure: unknown = null;
-  /** The newest write is over. */
+  /** The newest order is carried out. */
   private last: Promise<void> = Promise.resolve();
 
   constructor(
@@ -45,21 +51,33 @@ export class RocksWriter {
     return availableParallelism() > 1;
   }
 
-  /** Resolves when RocksDB has them; after those of earlier calls. */
-  write(parts: readonly OperationPart[]): Promise<void> {
+  /** Resolves when RocksDB has them, with the count of its entries; after those of earlier calls. */
+  write(parts: readonly OperationPart[]): Promise<number> {
+    const packed = packOperations(parts);
+    return this.order<number>(packed, [packed]);
+  }
+
+  /** The greatest key of the range when its turn has come, after earlier writes. */
+  greatest({ gte, lt }: Range): Promise<Uint8Array | null> {
+    return this.order<Uint8Array | null>({ gte: Uint8Array.from(gte), lt: Uint8Array.from(lt) }, []);
+  }
+
+  private order<T extends Answer>(order: Order, transferred: ArrayBuffer[]): Promise<T> {
     if (this.failure !== null) return Promise.reject(this.failure);
     this.worker ??= this.start();
     const { worker } = this;
-    const packed = packOperations(parts);
-    // The process lives on while something is to be written, and no longer.
+    // The process lives on while something is to be done, and no longer.
     worker.ref();
-    const written = new Promise<void>((resolve, reject) => this.waiting.push({ resolve, reject }));
-    worker.postMessage(packed, [packed]);
-    this.last = written.catch(() => undefined);
-    return written;
+    const done = new Promise<T>((resolve, reject) => this.waiting.push({ resolve, reject }));
+    worker.postMessage(order, transferred);
+    this.last = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    return done;
   }
 
-  /** When all writes are done, or have failed. */
+  /** When all is done, or has failed. */
   async close(): Promise<void> {
     await this.last;
     const { worker } = this;
@@ -71,8 +89,8 @@ export class RocksWriter {
     const workerData: WriterSettings = { handle: this.binding.db_get_handle(this.db) };
     const worker = new Worker(threadEntry("engine-writer"), { workerData, resourceLimits: RESOURCE_LIMITS });
     worker.on("message", (answer: Answer) => {
-      if (answer === null) this.waiting.shift()?.resolve();
-      else this.fail(Object.assign(new Error(answer.message), { code: answer.code }));
+      if (isFailure(answer)) this.fail(Object.assign(new Error(answer.message), { code: answer.code }));
+      else this.waiting.shift()?.resolve(answer as never);
       if (this.waiting.length === 0) worker.unref();
     });
     worker.on("error", (error) => this.fail(error));
@@ -90,35 +108,34 @@ export class RocksWriter {
   }
 }
 
-/** The thread's side. After an error it writes nothing more: what follows may depend on what failed. */
+function isFailure(answer: Answer): answer is Exclude<Answer, number | Uint8Array | null> {
+  return typeof answer === "object" && answer !== null && "message" in answer;
+}
+
+/** The thread's side. After an error it does nothing more: what follows may depend on what failed. */
 export function serveWrites(port: MessagePort, { handle }: WriterSettings): void {
   const binding = loadBinding();
   const db = binding.db_init(handle);
-  const batch = binding.batch_init();
-  let failed: Answer = null;
-  port.on("message", (packed: ArrayBuffer) => {
-    if (failed === null) failed = writePacked(binding, db, batch, packed);
+  const writes = new PackedWrites(binding, db);
+  let failed: Answer | null = null;
+  port.on("message", (order: Order) => {
+    try {
+      if (failed === null) {
+        return port.postMessage(order instanceof ArrayBuffer ? writes.write(order) : greatestOf(binding, db, order));
+      }
+    } catch (error) {
+      failed = { message: (error as Error).message, code: (error as NodeJS.ErrnoException).code };
+    }
     port.postMessage(failed);
   });
 }
 
-function writePacked(binding: Binding, db: Handle, batch: Handle, packed: ArrayBuffer): Answer {
-  let count = 0;
-  const flush = (): void => {
-    if (count === 0) return;
-    binding.batch_write(db, batch, undefined);
-    binding.batch_clear(batch);
-    count = 0;
-  };
+function greatestOf(binding: Binding, db: Handle, { gte, lt }: Range): Uint8Array | null {
+  const options = { gte, lt, reverse: true, keyEncoding: "buffer", valueEncoding: "buffer", values: false };
+  const iterator = binding.iterator_init(db, options);
   try {
-    unpackOperations(packed, (key, value) => {
-      if (value === null) binding.batch_del(batch, key, undefined);
-      else binding.batch_put(batch, key, value, undefined);
-      if (++count === BATCH_OPERATIONS) flush();
-    });
-    flush();
-    return null;
-  } catch (error) {
-    return { message: (error as Error).message, code: (error as NodeJS.ErrnoException).code };
+    return binding.iterator_nextv_sync(iterator, 1).rows[0] ?? null;
+  } finally {
+    binding.iterator_close(iterator);
   }
 }

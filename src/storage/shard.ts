@@ -131,6 +131,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
       isNewTo: (sequence) => this.open.oldest !== null && this.open.oldest.since < sequence,
       writeSequence: (sequence) => this.writeEngine([], sequence),
       written: (operations) => this.noteWritten(operations),
+      spared: (entries) => this.trim.written(-entries),
       applied: () => this.largeApplied(),
       fail: (error) => this.fail(error),
     };

@@ -9,7 +9,9 @@ t.teardown(() => db.close());
 
 const rows = async (sql: string, params: readonly unknown[] = []) => (await db.exec(sql, params)).rows;
 
-async function graph(cypher: string): Promise<void> {
+const AT_ONCE = { checkpoint: () => undefined, shouldYield: () => false, yieldTurn: () => Promise.resolve() };
+
+async function graph(cypher: string, request = AT_ONCE): Promise<void> {
   const session = new Session(db.tenant, {
     isolation: "serializable",
     readOnly: false,
@@ -17,13 +19,28 @@ async function graph(cypher: string): Promise<void> {
     tenantName: "tester",
     control: "statements",
   });
-  const request = { checkpoint: () => undefined, shouldYield: () => false, yieldTurn: () => Promise.resolve() };
   const run = { sql: cypher, language: "cypher", params: {}, maxRows: 10, collector: plainRows, request } as const;
   await session.execute(run, (tx) => db.tenant.commit(tx));
   db.shard.flush();
 }
 
 t.test("a graph that nobody has written to is empty", async (t) => {
+  t.same(await rows("SELECT * FROM cypher('MATCH (n) RETURN n')"), []);
+});
+
+t.test("nodes are changed and deleted in turns, however many they are", async (t) => {
+  const NODES = 300;
+  for (const [what, cypher] of [
+    ["made", `UNWIND range(1, ${NODES}) AS i CREATE (:Many {i: i})`],
+    ["changed", "MATCH (n:Many) SET n.i = n.i + 1 RETURN n"],
+    ["deleted", "MATCH (n:Many) DELETE n RETURN n"],
+  ] as const) {
+    let turns = 0;
+    const yieldTurn = async () => void turns++;
+    await graph(cypher, { ...AT_ONCE, shouldYield: () => true, yieldTurn });
+    // What is stored is taken out and put back, or removed and looked for among the ends of relationships.
+    if (what !== "made") t.ok(turns >= 2 * NODES, `${what} in ${turns} turns`);
+  }
   t.same(await rows("SELECT * FROM cypher('MATCH (n) RETURN n')"), []);
 });
 

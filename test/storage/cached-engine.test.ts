@@ -10,9 +10,9 @@ import { partsOfRun } from "../../src/storage/sorted-run.js";
 
 /** As if it had another thread. */
 class ElsewhereEngine extends MemoryEngine {
-  writeElsewhere(parts: readonly OperationPart[]): Promise<void> {
+  writeElsewhere(parts: readonly OperationPart[]): Promise<number> {
     for (const part of parts) this.write([...part]);
-    return Promise.resolve();
+    return Promise.resolve(parts.reduce((sum, part) => sum + part.length, 0));
   }
 }
 

@@ -39,11 +39,14 @@ async function commitLoads(shard: Shard, ...values: (((i: number) => string) | n
   shard.flush();
 }
 
-async function opened(path: string): Promise<Shard> {
+async function opened(path: string, segmentBytes?: number): Promise<Shard> {
   const rocks = await RocksEngine.open({ directory: join(path, "rocksdb") });
   return Shard.open({
     engine: new CachedEngine(rocks, 1_000_000),
-    log: await FileCommitLog.open({ directory: join(path, "log") }),
+    log: await FileCommitLog.open({
+      directory: join(path, "log"),
+      ...(segmentBytes !== undefined && { segmentBytes }),
+    }),
   });
 }
 
@@ -125,15 +128,73 @@ t.test("killed in the middle", async (t) => {
   t.same([...values], ["3"], "it was durable before the engine took any of it");
 });
 
+t.test("deletions with nothing between them are written as ranges, and take nothing else with them", async (t) => {
+  const all = Array.from({ length: 6000 }, (_, i) => name(i));
+  const cases: { readonly what: string; readonly gone: (i: number) => boolean; readonly entriesMax: number }[] = [
+    { what: "all", gone: () => true, entriesMax: 2 },
+    { what: "all but one", gone: (i) => i !== 2500, entriesMax: 3 },
+    { what: "the upper half", gone: (i) => i >= 3000, entriesMax: 1 },
+    { what: "two runs far from each other", gone: (i) => i < 1500 || i >= 4500, entriesMax: 2 },
+    { what: "three long runs with others between", gone: (i) => i % 2000 > 1, entriesMax: 4 },
+    { what: "all but each thousandth", gone: (i) => i % 1000 !== 0, entriesMax: 6000 },
+    { what: "each second", gone: (i) => i % 2 === 1, entriesMax: 3000 },
+  ];
+  const engine = await RocksEngine.open({ directory: join(directory(t), "rocksdb") });
+  t.teardown(() => engine.close());
+  for (const { what, gone, entriesMax } of cases) {
+    engine.write(all.map((k) => ({ key: key(k), value: key("there") })));
+    // Some are not there any more, and the last one has come again.
+    engine.write([{ key: key(name(5555)), value: null }]);
+    const deletions = all.filter((_, i) => gone(i)).map((k) => ({ key: key(k), value: null }));
+    const again = { key: key(name(5999)), value: key("again") };
+    const entries = await engine.writeElsewhere([deletions, [again]]);
+    if (entries === null) return t.pass("there is no other thread on one core");
+    t.ok(entries <= entriesMax + 1, `${what}: ${entries} entries`);
+    const cursor = engine.cursor({ gte: key("k"), lt: key("l") });
+    const { keys, values } = cursor.next(all.length + 1);
+    cursor.close();
+    const wanted = all.filter((_, i) => i === 5999 || (i !== 5555 && !gone(i)));
+    t.same(
+      keys.map((k) => Buffer.from(k).toString()),
+      wanted,
+      what,
+    );
+    t.equal(Buffer.from(values.at(-1)!).toString(), "again");
+    const found = [
+      await engine.greatestElsewhere({ gte: key("k"), lt: key(name(5999)) }),
+      await engine.greatestElsewhere({ gte: key("k"), lt: key("l") }),
+    ];
+    const greatest = wanted.at(-2) ?? null;
+    t.same(
+      found.map((k) => k && Buffer.from(k).toString()),
+      [greatest, name(5999)],
+    );
+    engine.clear({ gte: key("k"), lt: key("l") });
+  }
+});
+
+t.test("the log keeps what a deletion of ranges has not brought to the engine's files", async (t) => {
+  const shard = await opened(directory(t), 100_000);
+  t.teardown(() => shard.close());
+  await commitLoads(shard, (i) => `value ${i}`);
+  await applyBacklog(shard);
+  await commitLoads(shard, null);
+  await applyBacklog(shard);
+  t.same(scan(shard.begin({ readOnly: true }), "k", "l"), []);
+  // So much of it that it is looked through.
+  await commitLoads(shard, () => "x".repeat(120));
+  t.equal(shard.log.firstSequence, 1, "all is still in memory");
+});
+
 /** An engine whose other thread does what the test says. */
 class ToldEngine extends MemoryEngine {
   readonly waiting: { readonly done: () => void; readonly fail: (error: Error) => void }[] = [];
 
-  writeElsewhere(parts: Parameters<NonNullable<RocksEngine["writeElsewhere"]>>[0]): Promise<void> {
+  writeElsewhere(parts: Parameters<NonNullable<RocksEngine["writeElsewhere"]>>[0]): Promise<number> {
     return new Promise((resolve, reject) => {
       const done = (): void => {
         for (const part of parts) this.write([...part]);
-        resolve();
+        resolve(parts.reduce((sum, part) => sum + part.length, 0));
       };
       this.waiting.push({ done, fail: reject });
     });

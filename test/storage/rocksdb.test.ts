@@ -1,11 +1,14 @@
 /** The shard on real files: RocksDB, the commit log and the format version of a directory. */
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import fc from "fast-check";
 import t, { type Test } from "tap";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { checkShardDirectory, createShardDirectory, FORMAT_VERSION, markOpened } from "../../src/storage/format.js";
+import { KnownGaps } from "../../src/storage/known-gaps.js";
 import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
 import { commit, content, directory, get, key, openShard, rows } from "./shards.js";
@@ -225,4 +228,77 @@ t.test("keys whose values RocksDB does not give together are read in parts", asy
   } finally {
     binding.db_get_many_sync = read;
   }
+});
+
+t.test("ranges that are known to be empty never hide an entry", async (t) => {
+  const path = directory(t);
+  // Each step counts as slow.
+  const engine = await RocksEngine.open({ directory: join(path, "rocksdb"), slowStepMs: 0 });
+  t.teardown(() => engine.close());
+  const nth = (i: number) => Buffer.from([100, i]);
+  const write = fc.record({
+    kind: fc.constant("write" as const),
+    puts: fc.array(fc.tuple(fc.nat(99), fc.boolean()), { maxLength: 12 }),
+  });
+  const look = fc.record({
+    kind: fc.constant("look" as const),
+    ends: fc.tuple(fc.nat(99), fc.nat(100)),
+    reverse: fc.boolean(),
+    only: fc.constantFrom("keys" as const, undefined),
+    between: fc.option(fc.nat(99)),
+  });
+  const steps = fc.array(fc.oneof(write, look), { maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(steps, fc.nat(99), async (all, first) => {
+      engine.write(Array.from({ length: 100 }, (_, i) => ({ key: nth(i), value: null })));
+      const there = new Set<number>();
+      const put = (i: number, isThere: boolean): void => {
+        engine.write([{ key: nth(i), value: isThere ? key("value") : null }]);
+        if (isThere) there.add(i);
+        else there.delete(i);
+      };
+      put(first, true);
+      for (const step of all) {
+        if (step.kind === "write") for (const [i, isThere] of step.puts) put(i, isThere);
+        else {
+          const [from, to] = step.ends;
+          const wanted = [...there].filter((i) => i >= from && i < to).sort((a, b) => (step.reverse ? b - a : a - b));
+          const { reverse, only, between } = step;
+          const cursor = engine.cursor({ gte: nth(from), lt: nth(to), reverse, ...(only && { only }) });
+          if (between !== null) put(between, true);
+          if (from < to)
+            assert.deepEqual(
+              [...cursor.next(200).keys].map((k) => k[1]),
+              wanted,
+            );
+          cursor.close();
+        }
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+t.test("who looks for the first entry again does not step over what was deleted before it", async (t) => {
+  const range = { gte: key("k"), lt: key("l") };
+  const gaps = new KnownGaps();
+  gaps.learn({ gte: key("k"), lt: key("k5") });
+  const begin = () => Buffer.from(gaps.narrowed(range).gte).toString();
+  t.equal(begin(), "k5");
+  gaps.learn({ gte: key("k5"), lt: key("k7") });
+  t.equal(begin(), "k7", "one gap behind the other is one");
+  gaps.wrote(key("k9"));
+  t.equal(begin(), "k7");
+  gaps.wrote(key("k3"));
+  t.equal(begin(), "k3");
+  t.equal(Buffer.from(gaps.narrowed({ ...range, gte: key("k4") }).gte).toString(), "k7");
+  t.equal(Buffer.from(gaps.narrowed({ ...range, lt: key("k6"), reverse: true }).lt).toString("latin1"), "k3\0");
+  t.equal(Buffer.from(gaps.narrowed({ gte: key("k4"), lt: key("k5") }).gte).toString(), "k5", "nothing is left");
+  // Those that were of use longest ago go first.
+  for (let i = 0; i < 100; i++) {
+    gaps.learn({ gte: key(`a${i}`), lt: key(`a${i}!`) });
+    gaps.narrowed({ gte: key("k4"), lt: key("l") });
+  }
+  t.equal(begin(), "k");
+  t.equal(Buffer.from(gaps.narrowed({ ...range, gte: key("k4") }).gte).toString(), "k7");
 });

@@ -22,7 +22,7 @@ import type { EntityChecks, EntityState } from "./entity-table.js";
 import { type Renewal, renewed } from "./graph-values.js";
 import { compileSteps, type RunStep, type StepRun } from "./graph-write-steps.js";
 import { type GraphChecks, GraphWriter } from "./graph-writer.js";
-import { after, drain, type Open, type Operator, type Pulled } from "./operator.js";
+import { after, drain, inTurns, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { compileChecks } from "./row-checks.js";
 import { slotsOf } from "./slots.js";
@@ -244,8 +244,13 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
   /** All rows as they are at the clause's end. */
   private renewAll(): Pulled {
     this.isDone = true;
-    if (this.writer.version > 0) for (let row = 0; row < this.length; row++) this.renewIn(this.out, row);
-    return this.emit();
+    const stale = this.writer.version > 0 ? this.length : 0;
+    return inTurns(
+      this.context,
+      stale,
+      (row) => this.renewIn(this.out, row),
+      () => this.emit(),
+    );
   }
 
   private emit(): Batch | null {

@@ -6,6 +6,7 @@
 
 import { EDGE_COLUMN, type GraphTables } from "../../catalog/graph.js";
 import { DbError } from "../../protocol/errors.js";
+import { inSteps } from "../../storage/in-steps.js";
 import { cypherError } from "../../values/cypher-error.js";
 import { decodeLabels } from "../../values/labels.js";
 import { deletedEntity, type VariantMap } from "../../values/variant.js";
@@ -180,8 +181,8 @@ export class GraphWriter {
   /** Writes what is pending; reads of the transaction see it then. */
   flush(): void {
     this.readNodes();
+    for (const _step of this.writeChanges());
     this.guarded(() => {
-      this.writeChanges();
       for (const table of [this.nodes, this.edges]) {
         for (const state of table.pending) if (isNew(state)) table.insert(state);
         settle(table);
@@ -197,20 +198,25 @@ export class GraphWriter {
   /** The clause's end: writes what is pending, many new rows as a load. Throws DeleteConnectedNode. */
   finish(): void | Promise<void> {
     this.readNodes();
-    this.guarded(() => this.writeChanges());
-    return after(this.insertAll(this.nodes), () =>
-      after(this.insertAll(this.edges), () => {
-        for (const { id } of this.bare) {
-          if (!this.finder.any(id)) continue;
-          throw cypherError(
-            "ConstraintVerificationFailed",
-            "DeleteConnectedNode",
-            `node ${id} cannot be deleted, because it still has relationships; delete them first, or use DETACH DELETE`,
-          );
-        }
-        this.bare.length = 0;
-      }),
+    return after(inSteps(this.context, this.writeChanges()), () =>
+      after(this.insertAll(this.nodes), () =>
+        after(this.insertAll(this.edges), () => inSteps(this.context, this.requireBare())),
+      ),
     );
+  }
+
+  private *requireBare(): Generator<undefined, void> {
+    for (const { id } of this.bare) {
+      if (this.finder.any(id)) {
+        throw cypherError(
+          "ConstraintVerificationFailed",
+          "DeleteConnectedNode",
+          `node ${id} cannot be deleted, because it still has relationships; delete them first, or use DETACH DELETE`,
+        );
+      }
+      yield;
+    }
+    this.bare.length = 0;
   }
 
   /**
@@ -229,18 +235,24 @@ export class GraphWriter {
     };
   }
 
-  private writeChanges(): void {
+  private *writeChanges(): Generator<undefined, void> {
     if (!this.isPending) return;
     this.context.statement.subqueryMemo = null;
     const moves: { readonly table: EntityTable; readonly state: EntityState; readonly move: Move }[] = [];
     for (const table of [this.edges, this.nodes]) {
       this.count(table);
       for (const state of table.pending) {
-        if (state.isDeleted) table.remove(state);
-        else if (state.stored !== null) moves.push({ table, state, move: table.takeOut(state) });
+        this.guarded(() => {
+          if (state.isDeleted) table.remove(state);
+          else if (state.stored !== null) moves.push({ table, state, move: table.takeOut(state) });
+        });
+        yield;
       }
     }
-    for (const { table, state, move } of moves) table.putBack(state, move);
+    for (const { table, state, move } of moves) {
+      this.guarded(() => table.putBack(state, move));
+      yield;
+    }
     for (const table of [this.edges, this.nodes]) {
       for (const state of table.pending) state.isPending = isNew(state);
       table.pending = table.pending.filter(isNew);

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { giveWay, type Turns } from "../../../../protocol/turns.js";
 import type { PartsFiles } from "../../../../storage/commit-log.js";
 import { holdParts } from "../../../../storage/commit-parts.js";
+import { boundOf } from "../../../../storage/cursor-bound.js";
 import type { Engine } from "../../../../storage/engine.js";
 import { prefixRange, SPACE } from "../../../../storage/keys.js";
 import type { LargeCommitMade } from "../../../../storage/large-commits.js";
@@ -230,8 +231,14 @@ export class TableBuilds {
     const { cache, engineDirectory, turnsOf } = this.host.options;
     const { table } = stored;
     const columns = all || stored.columns.length === 0 ? storedColumns(layout) : stored.columns;
-    const greatest = this.greatestKey(table);
     const writes = table.writesInGaps;
+    const greatest = await this.greatestKey(table);
+    if (this.host.isClosing) return;
+    if (table.dropped || table.making.size > 0) {
+      // Gone meanwhile, or a load has begun to fill it.
+      if (all) cache.wanted.set(nameOf(table.tenantNumber, table.storageId), table);
+      return;
+    }
     const { awaited, resolve } = awaitedRows(rows);
     const spans = greatest === null ? [] : spansToMake(table, greatest, cache, all);
     if (spans.length === 0) {
@@ -344,12 +351,13 @@ export class TableBuilds {
     }
   }
 
-  /** As text; null: the table has no rows. */
-  private greatestKey({ rowPrefix: prefix }: TableSegments): string | null {
-    const cursor = this.host.options.store.engine.cursor({ ...prefixRange(prefix, true), only: "keys" });
-    const [key] = cursor.next(1).keys;
-    cursor.close();
-    return key === undefined ? null : keyText(key);
+  /** As text; null: the table has no rows. What is written meanwhile may be above it. */
+  private async greatestKey({ rowPrefix }: TableSegments): Promise<string | null> {
+    const { engine } = this.host.options.store;
+    const range = prefixRange(rowPrefix, true);
+    const found = engine.greatestElsewhere?.(range) ?? boundOf(engine.cursor({ ...range, only: "keys" }));
+    const key = await found;
+    return key === null ? null : keyText(key);
   }
 }
 
