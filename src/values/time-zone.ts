@@ -98,8 +98,9 @@ function makeZone(name: string): Zone | null {
 
 /** POSIX's zones, with a name or without, have their offset west of Greenwich: `UTC+3`, `<+05:30>-05:30`, `+02:00`. */
 function posixZone(name: string): Zone | null {
-  const match = /^(?:<[^<>]*>|[A-Za-z]*)([+-]?)(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?$/.exec(name);
+  const match = /^(?:<[^<>]*>|[^\d,+<-]*)([+-]?)(\d{1,3})(?::(\d{1,2})(?::(\d{1,2}))?)?$/.exec(name);
   if (match === null) return null;
+  if (Number(match[2]) > 167 || Number(match[3] ?? 0) > 59 || Number(match[4] ?? 0) > 59) return null;
   const seconds = Number(match[2]) * 3600 + Number(match[3] ?? 0) * 60 + Number(match[4] ?? 0);
   return fixedZone(match[1] === "-" ? seconds : -seconds);
 }
@@ -138,6 +139,17 @@ function makeRegion(name: string): Zone | null {
   } catch {
     return null;
   }
+}
+
+/** Seconds east of UTC of an abbreviation that stands for one offset, or null. */
+export function abbreviatedOffset(name: string): number | null {
+  return Object.hasOwn(ABBREVIATIONS, name) ? (ABBREVIATIONS[name] as number) * 3600 : null;
+}
+
+/** What a zone's name stands for: one offset (seconds east of UTC), itself, or null where there is no such zone. */
+export function namedZone(name: string): number | string | null {
+  const zone = findZone(name);
+  return zone === null ? null : (zone.fixed ?? name);
 }
 
 export function isTimeZone(name: string): boolean {

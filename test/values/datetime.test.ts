@@ -139,6 +139,9 @@ t.test("dates", async (t) => {
     ["today", "2024-02-29"],
     ["tomorrow", "2024-03-01"],
     ["yesterday", "2024-02-28"],
+    ["y2001m02d04", "2001-02-04"],
+    ["2029-01-29 -00", "2029-01-29"],
+    ["2024-01-02 10:00 GMT-3", "2024-01-02"],
   ];
   for (const [text, printed] of cases) t.equal(dateToText(parseDate(text, clock)), printed, text);
   const errors: [string, string][] = [
@@ -148,6 +151,10 @@ t.test("dates", async (t) => {
     ["1900-02-29", "22008"],
     ["2024-13-01", "22008"],
     ["5874898-01-01", "22008"],
+    ["2029-01-29-00", "22007"],
+    ["x-y-z today", "22007"],
+    ["10:00 2001-02-03", "22007"],
+    ["2001-02-03 foo2035", "22023"],
   ];
   for (const [text, code] of errors)
     t.equal(
@@ -171,6 +178,7 @@ t.test("times", async (t) => {
     sqlstate(() => parseTime("25:00", clock)),
     "22008",
   );
+  t.same(parseTimeTz("est now", clock), { micros: 47_100_000_000, offset: -18_000 });
   t.same(parseTimeTz("04:05:06+05:30", clock), { micros: 14_706_000_000, offset: 19_800 });
 });
 

@@ -1,5 +1,5 @@
 /** Phrases of time as half-open ranges of dates, written as SQL: "in March 2024", "last 30 days", "since 2020". */
-import { MONTH_NAMES } from "../../values/datetime-parse.js";
+import { MONTH_NAMES } from "../../values/datetime-words.js";
 import type { Question } from "./question.js";
 import { NUMBER_WORDS } from "./vocabulary.js";
 
