@@ -12,6 +12,9 @@ import { CachedEngine } from "../../src/storage/cached-engine.js";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { inSteps } from "../../src/storage/in-steps.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
+import { packOperations } from "../../src/storage/packed-operations.js";
+import { PackedWrites } from "../../src/storage/packed-writes.js";
+import { loadBinding } from "../../src/storage/rocksdb-binding.js";
 import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
 import { Shard } from "../../src/storage/shard.js";
 import type { ShardTransaction } from "../../src/storage/transaction.js";
@@ -20,7 +23,8 @@ import { commit, directory, get, key, openShard, put, scan } from "./shards.js";
 
 const ROWS = 40_000;
 const TURNS = { checkpoint: () => {}, shouldYield: () => false, yieldTurn: async () => {} };
-const name = (i: number): string => `k${String(i).padStart(6, "0")}`;
+/** As long a prefix as the rows of a table have. */
+const name = (i: number): string => `k--------${String(i).padStart(6, "0")}`;
 
 /** Puts or (null) deletes all rows by a load. */
 async function load(tx: ShardTransaction, value: ((i: number) => string) | null): Promise<void> {
@@ -172,6 +176,26 @@ t.test("deletions with nothing between them are written as ranges, and take noth
     engine.clear({ gte: key("k"), lt: key("l") });
   }
 });
+
+t.test(
+  "what stands between the rows of two tables is not taken with either, nor are there ranges without end",
+  async (t) => {
+    const path = directory(t);
+    const binding = loadBinding();
+    const db = binding.db_init(path);
+    await new Promise<void>((resolve, reject) => {
+      binding.db_open(db, { createIfMissing: true }, (error) => (error === null ? resolve() : reject(error)));
+    });
+    const prefixes = Array.from({ length: 6 }, (_, table) => `table ${table} `.padEnd(9, "-"));
+    const rows = prefixes.map((prefix) =>
+      Array.from({ length: 1024 }, (_, i) => ({ key: key(`${prefix}${String(i).padStart(4, "0")}`), value: null })),
+    );
+    const writes = new PackedWrites(binding, db, 4);
+    t.equal(writes.write(packOperations([rows[0]!, rows[1]!])), 2, "one for each");
+    t.equal(writes.write(packOperations(rows.slice(2))), 2 + 2 * 1024, "no more than four");
+    await new Promise<void>((resolve) => binding.db_close(db, () => resolve()));
+  },
+);
 
 t.test("the log keeps what a deletion of ranges has not brought to the engine's files", async (t) => {
   const shard = await opened(directory(t), 100_000);
