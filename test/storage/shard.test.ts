@@ -266,3 +266,33 @@ t.test("the log is trimmed as far as the engine has persisted, and no further", 
   const stale = FileCommitLog.open({ directory: "/log", disk }).then((log) => openShard(t, { log }));
   await t.rejects(stale, { message: /cannot be recovered: its engine has applied 0 commits/ });
 });
+
+t.test("others are served while the log is replayed", async (t) => {
+  const disk = new SimulatedDisk();
+  const before = await onDisk(t, disk);
+  for (let i = 0; i < 100; i++) {
+    const rows = Array.from({ length: 100 }, (_, j): [string, string] => [`${i} ${j}`, `value ${i}`]);
+    commit(before, ...rows);
+    before.flush();
+  }
+  await before.close();
+  let inRound = 0;
+  let most = 0;
+  class WatchedEngine extends MemoryEngine {
+    override write(operations: readonly Operation[]): void {
+      inRound += operations.length;
+      most = Math.max(most, inRound);
+      super.write(operations);
+    }
+  }
+  let isOpen = false;
+  const look = (): void => {
+    inRound = 0;
+    if (!isOpen) setImmediate(look);
+  };
+  look();
+  const again = await onDisk(t, disk, { engine: new WatchedEngine() });
+  isOpen = true;
+  t.equal(get(again.begin(), "99 99"), "value 99");
+  t.ok(most > 0 && most < 2500, `${most} operations in one round of the loop`);
+});
