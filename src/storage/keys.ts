@@ -237,12 +237,12 @@ export function prefixRange(prefix: Uint8Array, reverse = false): KeyRange {
   return { gte: prefix, lt: prefixEnd(prefix), reverse };
 }
 
-/** The first key after all keys that start with `prefix`. Throws RangeError if there is none (only 0xFF bytes). */
 /** The least key that is greater. */
 export function keyAfter(key: Uint8Array): Buffer {
   return Buffer.concat([key, Buffer.of(0)]);
 }
 
+/** The first key after all keys that start with `prefix`. Throws RangeError if there is none (only 0xFF bytes). */
 export function prefixEnd(prefix: Uint8Array): Buffer {
   let length = prefix.length;
   while (length > 0 && prefix[length - 1] === 0xff) length--;

@@ -45,7 +45,8 @@ export class KnownGaps {
       if (compare(this.gaps[end]!.gte, gte) < 0) gte = this.gaps[end]!.gte;
       if (compare(this.gaps[end]!.lt, lt) > 0) lt = this.gaps[end]!.lt;
     }
-    this.gaps.splice(first, end - first, { gte, lt, usedAt: ++this.uses });
+    // Copies: whose the range was may use its bytes for something else.
+    this.gaps.splice(first, end - first, { gte: Uint8Array.from(gte), lt: Uint8Array.from(lt), usedAt: ++this.uses });
     this.keepFew();
   }
 

@@ -265,7 +265,7 @@ export class LayeredEngine implements Engine {
         }
       }
       const branch = this.branches.get(tenant);
-      // A marker of a deletion would have to be stepped over by who reads the range, for nothing.
+      // Its marker would be stepped over, for nothing. But each operation is one entry or more: log-trim.ts.
       const isNothing = branch !== undefined && value === null && !own.values.has(text) && last === undefined;
       if (branch !== undefined) {
         branch.writes++;
@@ -275,7 +275,7 @@ export class LayeredEngine implements Engine {
         if (!isOwnOnly(key) && value === null) past.push({ key: hiddenKey(key), value: NO_BYTES });
         else if (isMarked) past.push({ key: hiddenKey(key), value: null });
       }
-      if (!isNothing) made.push(operation);
+      if (!isNothing || isOwnOnly(key)) made.push(operation);
       seen.set(text, operation);
       if (!isRecordKey(key)) continue;
       const kept = this.noteRecord(operation);

@@ -16,8 +16,8 @@ interface Keyed {
 }
 
 const NO_BYTES = new Uint8Array(0);
-/** Entries that a cursor drops before it says that it has nothing yet. */
-const DROPPED_MAX = 1024;
+/** Entries that a cursor drops before it says that it has nothing yet: a millisecond or so. */
+const DROPPED_MAX = 256;
 
 /**
  * Entries of an ordered map within a range; `correct` gives the value, undefined to skip an entry. Reads a clone of the
@@ -186,7 +186,8 @@ export class MergedCursor implements Cursor {
     for (let dropped = 0; keys.length < max; ) {
       if (dropped > DROPPED_MAX) return null;
       if (this.position === this.buffer.keys.length) {
-        const read = readSome(this.engine, max);
+        // Where much is dropped, few at a time take several times as long.
+        const read = readSome(this.engine, max + dropped);
         if (read === null) {
           this.bound = this.boundAt(this.engine.at ?? null) ?? this.bound;
           return null;

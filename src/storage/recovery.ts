@@ -8,9 +8,9 @@ import type { Engine } from "./engine.js";
 import { APPLIED_SEQUENCE_KEY } from "./keys.js";
 import { type Operation, sizeOf } from "./operation.js";
 
-/** Operations of one engine batch while the log is replayed. */
-const REPLAY_OPERATIONS = 10_000;
-const REPLAY_BYTES = 4 * 1024 * 1024;
+/** Operations of one engine batch while the log is replayed, a few milliseconds of the thread. */
+const REPLAY_OPERATIONS = 1024;
+const REPLAY_BYTES = 512 * 1024;
 
 /** The newest commit that the engine has. */
 export function appliedBy(engine: Engine): number {
@@ -28,14 +28,14 @@ export function encodeSequence(sequence: number): Buffer {
 /**
  * Passes the commits that the engine lacks to `write`, in batches. One that ends with a whole commit has its sequence;
  * null for a part of a commit, which is replayed again after a crash. Throws partition_damaged if the log does not have
- * them.
+ * them. Gives way after each batch: the thread may have other partitions to serve.
  */
-export function recoverEngine(
+export async function recoverEngine(
   engine: Engine,
   log: CommitLog,
   now: () => number,
   write: (operations: Operation[], sequence: number | null) => void,
-): void {
+): Promise<void> {
   const applied = appliedBy(engine);
   if (log.lastSequence < applied) {
     // The log must not say that the engine has them while another power cut could take them from the engine as well.
@@ -60,7 +60,10 @@ export function recoverEngine(
     checkReplayable(entry, applied);
     const commit = { sequence: entry.sequence, micros: entry.micros };
     for (const operation of entry.operations) {
-      if (isFull()) pass(null);
+      if (isFull()) {
+        pass(null);
+        await loopRound();
+      }
       operations.push({ key: operation.key, value: operation.value, commit });
       bytes += sizeOf(operation);
     }
@@ -68,9 +71,12 @@ export function recoverEngine(
     if (!isFull()) continue;
     pass(last);
     written = last;
+    await loopRound();
   }
   if (last > written) pass(last);
 }
+
+const loopRound = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function checkReplayable(entry: LogEntry, applied: number): void {
   if (entry.gap) throw behind(`has applied ${applied} commits, the commit log has a gap up to ${entry.sequence}`);

@@ -1,8 +1,7 @@
 /**
  * Writes of large commits to RocksDB on a thread of their own, so that the actor goes on meanwhile, and looks that may
- * take long. RocksDB may be used
- * by several threads; the database is opened and closed by its engine (rocksdb-engine.ts), which owns the writer. The
- * thread starts with the first write.
+ * take long. RocksDB may be used by several threads; the database is opened and closed by its engine
+ * (rocksdb-engine.ts), which owns the writer. The thread starts with the first order.
  */
 import { availableParallelism } from "node:os";
 import { type MessagePort, Worker } from "node:worker_threads";
@@ -23,8 +22,15 @@ type Range = Pick<KeyRange, "gte" | "lt">;
 /** Operations to write, or the range whose greatest key is looked for. */
 type Order = ArrayBuffer | Range;
 
+interface Failure {
+  readonly message: string;
+  readonly code: string | undefined;
+  /** Nothing depends on it but who looked. */
+  readonly isOfLook: boolean;
+}
+
 /** Of each order, in turn: how many entries were written, the key, or why not. */
-type Answer = number | Uint8Array | null | { readonly message: string; readonly code: string | undefined };
+type Answer = number | Uint8Array | null | Failure;
 
 /** Mebibytes: a write of some thousand operations makes two views for each. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 64 };
@@ -89,8 +95,9 @@ export class RocksWriter {
     const workerData: WriterSettings = { handle: this.binding.db_get_handle(this.db) };
     const worker = new Worker(threadEntry("engine-writer"), { workerData, resourceLimits: RESOURCE_LIMITS });
     worker.on("message", (answer: Answer) => {
-      if (isFailure(answer)) this.fail(Object.assign(new Error(answer.message), { code: answer.code }));
-      else this.waiting.shift()?.resolve(answer as never);
+      if (!isFailure(answer)) this.waiting.shift()?.resolve(answer as never);
+      else if (answer.isOfLook) this.waiting.shift()?.reject(errorOf(answer));
+      else this.fail(errorOf(answer));
       if (this.waiting.length === 0) worker.unref();
     });
     worker.on("error", (error) => this.fail(error));
@@ -108,26 +115,38 @@ export class RocksWriter {
   }
 }
 
-function isFailure(answer: Answer): answer is Exclude<Answer, number | Uint8Array | null> {
+function isFailure(answer: Answer): answer is Failure {
   return typeof answer === "object" && answer !== null && "message" in answer;
 }
 
-/** The thread's side. After an error it does nothing more: what follows may depend on what failed. */
+const errorOf = ({ message, code }: Failure): Error => Object.assign(new Error(message), { code });
+
+function failureOf(error: unknown, isOfLook: boolean): Failure {
+  return { message: (error as Error).message, code: (error as NodeJS.ErrnoException).code, isOfLook };
+}
+
+/** The thread's side. After an error it writes nothing more: what follows may depend on what failed. */
 export function serveWrites(port: MessagePort, { handle }: WriterSettings): void {
   const binding = loadBinding();
   const db = binding.db_init(handle);
   const writes = new PackedWrites(binding, db);
-  let failed: Answer | null = null;
-  port.on("message", (order: Order) => {
+  let failed: Failure | null = null;
+  const written = (packed: ArrayBuffer): Answer => {
     try {
-      if (failed === null) {
-        return port.postMessage(order instanceof ArrayBuffer ? writes.write(order) : greatestOf(binding, db, order));
-      }
+      return failed ?? writes.write(packed);
     } catch (error) {
-      failed = { message: (error as Error).message, code: (error as NodeJS.ErrnoException).code };
+      failed = failureOf(error, false);
+      return failed;
     }
-    port.postMessage(failed);
-  });
+  };
+  const looked = (range: Range): Answer => {
+    try {
+      return greatestOf(binding, db, range);
+    } catch (error) {
+      return failureOf(error, true);
+    }
+  };
+  port.on("message", (order: Order) => port.postMessage(order instanceof ArrayBuffer ? written(order) : looked(order)));
 }
 
 function greatestOf(binding: Binding, db: Handle, { gte, lt }: Range): Uint8Array | null {

@@ -83,7 +83,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     const shard = new Shard(options);
     try {
       shard.appliedSequence = appliedBy(options.engine);
-      recoverEngine(
+      await recoverEngine(
         options.engine,
         options.log,
         () => shard.clock.now(),

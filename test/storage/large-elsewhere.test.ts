@@ -2,6 +2,7 @@
  * Large commits that RocksDB takes on a thread of its own: what readers see meanwhile, and what an end in between
  * leaves.
  */
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -12,15 +13,21 @@ import { CachedEngine } from "../../src/storage/cached-engine.js";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { inSteps } from "../../src/storage/in-steps.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
+import type { Operation } from "../../src/storage/operation.js";
+import { packOperations } from "../../src/storage/packed-operations.js";
+import { PackedWrites } from "../../src/storage/packed-writes.js";
+import { loadBinding } from "../../src/storage/rocksdb-binding.js";
 import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
 import { Shard } from "../../src/storage/shard.js";
 import type { ShardTransaction } from "../../src/storage/transaction.js";
+import { SeededRandom } from "../simulation/seeded-random.js";
 import { applyBacklog } from "./apply-backlog.js";
 import { commit, directory, get, key, openShard, put, scan } from "./shards.js";
 
 const ROWS = 40_000;
 const TURNS = { checkpoint: () => {}, shouldYield: () => false, yieldTurn: async () => {} };
-const name = (i: number): string => `k${String(i).padStart(6, "0")}`;
+/** As long a prefix as the rows of a table have. */
+const name = (i: number): string => `k--------${String(i).padStart(6, "0")}`;
 
 /** Puts or (null) deletes all rows by a load. */
 async function load(tx: ShardTransaction, value: ((i: number) => string) | null): Promise<void> {
@@ -170,6 +177,90 @@ t.test("deletions with nothing between them are written as ranges, and take noth
       [greatest, name(5999)],
     );
     engine.clear({ gte: key("k"), lt: key("l") });
+  }
+});
+
+t.test(
+  "what stands between the rows of two tables is not taken with either, nor are there ranges without end",
+  async (t) => {
+    const path = directory(t);
+    const binding = loadBinding();
+    const db = binding.db_init(path);
+    await new Promise<void>((resolve, reject) => {
+      binding.db_open(db, { createIfMissing: true }, (error) => (error === null ? resolve() : reject(error)));
+    });
+    const prefixes = Array.from({ length: 6 }, (_, table) => `table ${table} `.padEnd(9, "-"));
+    const rows = prefixes.map((prefix) =>
+      Array.from({ length: 1024 }, (_, i) => ({ key: key(`${prefix}${String(i).padStart(4, "0")}`), value: null })),
+    );
+    const writes = new PackedWrites(binding, db, 4);
+    t.equal(writes.write(packOperations([rows[0]!, rows[1]!])), 2, "one for each");
+    t.equal(writes.write(packOperations(rows.slice(2))), 2 + 2 * 1024, "no more than four");
+    await new Promise<void>((resolve) => binding.db_close(db, () => resolve()));
+  },
+);
+
+t.test("whatever both threads write in turn, readers find it", async (t) => {
+  // Each step of a cursor counts as slow, so that ranges without entries are kept.
+  const engine = await RocksEngine.open({ directory: join(directory(t), "rocksdb"), slowStepMs: 0 });
+  t.teardown(() => engine.close());
+  const rows = 6000;
+  const place = (i: number): Uint8Array => key(`table ${i % 2} ${String(i).padStart(5, "-")}`);
+  const random = new SeededRandom(7);
+  const there = new Map<string, string>();
+  const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");
+  let value = "";
+  /** Every `hole`th row of a stretch is put, or left as it is; the others are deleted. */
+  const changed = (puts: boolean): Operation[] => {
+    const from = random.below(rows);
+    const to = from + random.below(rows - from);
+    const hole = random.chance(0.3) ? rows : 1 + random.below(3000);
+    const made: Operation[] = [];
+    for (let i = from; i <= to; i++) {
+      if (i % hole !== hole - 1) made.push({ key: place(i), value: null });
+      else if (puts) made.push({ key: place(i), value: key(value) });
+    }
+    return made.sort((a, b) => Buffer.compare(a.key, b.key));
+  };
+  const note = (operations: readonly Operation[]): void => {
+    for (const operation of operations) {
+      if (operation.value === null) there.delete(textOf(operation.key));
+      else there.set(textOf(operation.key), textOf(operation.value));
+    }
+  };
+  for (let step = 0; step < 40; step++) {
+    value = `value of step ${step}`;
+    const puts = Array.from({ length: random.below(1500) }, (_, i) => ({
+      key: place((step * 977 + i) % rows),
+      value: key(value),
+    }));
+    engine.write(puts);
+    note(puts);
+    const parts = [changed(false), changed(true), changed(random.chance(0.5))];
+    const written = engine.writeElsewhere(parts);
+    if (written === null) return t.pass("there is no other thread on one core");
+    // Meanwhile.
+    engine.cursor({ gte: place(random.below(rows)), lt: key("u") }).close();
+    await written;
+    for (const part of parts) note(part);
+    for (const reverse of [false, true]) {
+      const [low, high] = [place(random.below(rows)), place(random.below(rows))];
+      const cursor = engine.cursor({ gte: low, lt: high, reverse });
+      const { keys, values } = cursor.next(random.chance(0.5) ? rows : 2);
+      cursor.close();
+      const all = [...there].filter(([text]) => text >= textOf(low) && text < textOf(high)).sort();
+      const wanted = (reverse ? all.reverse() : all).slice(0, Math.max(2, keys.length));
+      assert.deepEqual(
+        keys.map((each, i) => [textOf(each), textOf(values[i]!)]),
+        wanted,
+        `step ${step}`,
+      );
+    }
+    const some = Array.from({ length: 20 }, () => place(random.below(rows)));
+    assert.deepEqual(
+      engine.getMany(some).map((found) => found && textOf(found)),
+      some.map((each) => there.get(textOf(each))),
+    );
   }
 });
 

@@ -5,6 +5,7 @@ import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import type { Operation } from "../../src/storage/operation.js";
 import type { ShardOptions } from "../../src/storage/shard-options.js";
+import type { Cursor, Entries, KeyRange } from "../../src/storage/store.js";
 import { commit, content, get, key, openShard, put } from "./shards.js";
 import { SimulatedDisk } from "./simulated-disk.js";
 
@@ -265,4 +266,67 @@ t.test("the log is trimmed as far as the engine has persisted, and no further", 
   t.equal(shard.log.firstSequence, firstSequence, "what it has only in memory is kept");
   const stale = FileCommitLog.open({ directory: "/log", disk }).then((log) => openShard(t, { log }));
   await t.rejects(stale, { message: /cannot be recovered: its engine has applied 0 commits/ });
+});
+
+t.test("others are served while the log is replayed", async (t) => {
+  const disk = new SimulatedDisk();
+  const before = await onDisk(t, disk);
+  for (let i = 0; i < 100; i++) {
+    const rows = Array.from({ length: 100 }, (_, j): [string, string] => [`${i} ${j}`, `value ${i}`]);
+    commit(before, ...rows);
+    before.flush();
+  }
+  await before.close();
+  let inRound = 0;
+  let most = 0;
+  class WatchedEngine extends MemoryEngine {
+    override write(operations: readonly Operation[]): void {
+      inRound += operations.length;
+      most = Math.max(most, inRound);
+      super.write(operations);
+    }
+  }
+  let isOpen = false;
+  const look = (): void => {
+    inRound = 0;
+    if (!isOpen) setImmediate(look);
+  };
+  look();
+  const again = await onDisk(t, disk, { engine: new WatchedEngine() });
+  isOpen = true;
+  t.equal(get(again.begin(), "99 99"), "value 99");
+  t.ok(most > 0 && most < 2500, `${most} operations in one round of the loop`);
+});
+
+t.test("a cursor over what was deleted reads much at a time, and soon says that it has nothing yet", async (t) => {
+  const reads: number[] = [];
+  class CountingEngine extends MemoryEngine {
+    override cursor(range: KeyRange): Cursor {
+      const cursor = super.cursor(range);
+      return {
+        next: (max) => {
+          const entries = cursor.next(max);
+          reads.push(entries.keys.length);
+          return entries;
+        },
+        close: () => cursor.close(),
+      };
+    }
+  }
+  const shard = await openShard(t, { engine: new CountingEngine() });
+  const names = Array.from({ length: 2000 }, (_, i) => `k${String(i).padStart(4, "0")}`);
+  commit(shard, ...names.map((name): [string, string] => [name, "value"]));
+  shard.flush();
+  const tx = shard.begin();
+  for (const name of names.slice(1)) tx.delete(key(name));
+  const cursor = tx.scan({ gte: key("k"), lt: key("l"), reverse: true });
+  let steps = 0;
+  let found: Entries | null = null;
+  for (; found === null; steps++) {
+    reads.length = 0;
+    found = cursor.step!(2);
+    t.ok(reads.length < 20 && reads.reduce((sum, read) => sum + read, 0) < 600, `${reads}`);
+  }
+  t.ok(steps > 5, `${steps} steps`);
+  t.same(found.keys.map(String), ["k0000"]);
 });

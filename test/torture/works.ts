@@ -407,6 +407,40 @@ class TakenBackups extends Work {
   }
 }
 
+/** Tables are emptied but for a few rows: by so much at once that ranges are deleted and not each row. */
+class Sweeps extends Work {
+  readonly name = "sweeps";
+  readonly parts = 2;
+  private readonly rows = 17_000;
+
+  async prepare(): Promise<void> {
+    await this.server.rows("CREATE TABLE swept (n integer, i integer, PRIMARY KEY (n, i))");
+  }
+
+  protected async write(n: number): Promise<Reply | null> {
+    const { server, rows } = this;
+    const filled = await server
+      .sql("INSERT INTO swept SELECT $1::integer, g FROM generate_series(1, $2::integer) AS g", [n, rows])
+      .catch(() => null);
+    if (filled === null || filled.status !== 200) return null;
+    return server.sql("DELETE FROM swept WHERE n = $1 AND i NOT IN (1, $2)", [n, rows / 2]);
+  }
+
+  /** One that is still full has not been swept. */
+  protected stored(): Promise<Map<number, number>> {
+    return this.counted("SELECT n, count(*) FROM swept GROUP BY n HAVING count(*) <> $1", [this.rows]);
+  }
+
+  protected override async problemsOfIndexes(items: readonly number[]): Promise<string[]> {
+    const problems: string[] = [];
+    for (const n of items) {
+      const found = await this.server.rows("SELECT i FROM swept WHERE n = $1 ORDER BY i DESC LIMIT 1", [n]);
+      if (found[0]?.[0] !== this.rows / 2) problems.push(`the greatest row of ${n} is ${JSON.stringify(found)}`);
+    }
+    return problems;
+  }
+}
+
 /** No two are equal. */
 function vectorOf(n: number): number[] {
   return [n % 1000, Math.floor(n / 1000), 7];
@@ -422,6 +456,7 @@ export function allWorks(server: TestServer): readonly { readonly work: Work; re
     { work: new Memories(server), clients: 1 },
     { work: new Chats(server), clients: 1 },
     { work: new Imports(server), clients: 1 },
+    { work: new Sweeps(server), clients: 1 },
     { work: new TakenBackups(server), clients: 1 },
   ];
 }

@@ -171,7 +171,7 @@ async function problemsOfCopies(cluster: SimulatedCluster, partition: number): P
     try {
       const local = await FileCommitLog.open({ directory: logDirectoryOf(partition), disk: node.disks[partition]! });
       await new LogFollower(local).catchUp(cluster.truth, partition, () => undefined);
-      recoverEngine(
+      await recoverEngine(
         engine,
         local,
         () => 0,
