@@ -1,13 +1,15 @@
 /**
- * The tenants of leak-hunt.test.ts, asked by the protocols of PostgreSQL and Neo4j: every kind of statement, every
- * relation and function of the catalog, every procedure. The bytes of the answers are the same with and without what is
- * hidden: rows, counts, notices, plans, hints and errors.
+ * The tenants of leak-hunt.test.ts, asked by the protocols of PostgreSQL and Neo4j and by the WebSocket: every kind of
+ * statement, every relation and function of the catalog, every procedure, every kind of message. The bytes of the
+ * answers are the same with and without what is hidden: rows, counts, notices, plans, hints and errors.
  */
 import t, { type Test } from "tap";
+import { MESSAGES } from "../../src/protocol/endpoints.js";
 import { SYSTEM_FUNCTIONS } from "../../src/sql/bind/system/system-functions.js";
 import { systemRelationNames } from "../../src/sql/bind/system/system-relations.js";
 import { BoltClient, boltPort, pull, run as runMessage, type Struct, WITH_BOLT } from "../e2e/bolt-client.js";
 import { TestServer } from "../e2e/server.js";
+import { SocketClient } from "../e2e/socket-client.js";
 import {
   bind,
   execute,
@@ -169,6 +171,68 @@ t.test("every kind of clause, and every procedure", { timeout: 180_000 }, async 
     if (there !== without) differ.push({ asked, there, without });
   }
   t.same(differ, []);
+});
+
+/** By the kind of message. A query ends with `sql.done`; of all else the first answer counts. */
+const BY_MESSAGE: Readonly<Record<string, readonly object[]>> = {
+  "sql.execute.stream": [
+    { sql: "SELECT * FROM board ORDER BY id" },
+    { sql: "SELECT count(*), max(note) FROM board" },
+    { sql: "TABLE vault" },
+    { sql: "SELECT pay FROM staff" },
+    { sql: "EXPLAIN ANALYZE SELECT * FROM board WHERE id > 0" },
+    { sql: "SELECT id, score FROM search('board', 'word common') ORDER BY score DESC" },
+    { sql: "MATCH (n) RETURN count(n)", language: "cypher" },
+    { sql: "SELECT 1 / (id - 9) FROM board" },
+  ],
+  query: [{ sql: "SELECT id, note FROM board ORDER BY id" }, { sql: "TABLE _chat_messages" }],
+  "transaction.begin": [{}, { read_only: true }],
+  "transaction.commit": [{ transaction: "none" }],
+  "transaction.rollback": [{ transaction: "none" }],
+  subscribe: [
+    { table: "board" },
+    { table: "vault" },
+    { table: "_chat_messages" },
+    { collection: "notes" },
+    { collection: "closed" },
+    { label: "Note" },
+    { relationship: "SECRETLY" },
+    { sql: "SELECT * FROM vault" },
+    { sql: "SELECT id, note FROM board ORDER BY id" },
+    { table: "board", sequence: 1 },
+  ],
+  listen: [{ channel: "board" }],
+  "model.pull": [{ model: "none" }],
+  "graph.algorithm": [{ algorithm: "pagerank" }, { algorithm: "pagerank", graph: "none" }],
+  send_message: [{ session_id: "none", content: "word" }],
+  "automl.follow": [{ job_id: "none" }],
+  "files.follow": [{ collection_id: "notes" }],
+};
+
+t.test("every kind of message on the WebSocket", { timeout: 60_000 }, async (t) => {
+  const kinds = MESSAGES.flatMap(({ messages = [] }) => messages);
+  t.same([...kinds].sort(), Object.keys(BY_MESSAGE).sort(), "each kind has a case");
+  const answerTo = async ({ token }: LeakTenant, ask: { readonly type: string }): Promise<string> => {
+    const client = await SocketClient.open(server.url, "/v1/ws", { authorization: `Bearer ${token}` });
+    client.send(ask);
+    const all = "sql" in ask && ask.type !== "subscribe" ? await client.until("sql.done") : [await client.next()];
+    client.destroy();
+    return alike(JSON.stringify(all)).replaceAll(
+      /"(?:\w+_ms|sequence|timestamp|transaction|transaction_id|request_id)":(?:"[^"]*"|[\d.]+)/g,
+      "",
+    );
+  };
+  let answered = 0;
+  for (const [type, asks] of Object.entries(BY_MESSAGE)) {
+    for (const ask of asks) {
+      const sent = { type, id: "one", ...ask };
+      const [there, without] = [await answerTo(tenants[0], sent), await answerTo(tenants[1], sent)];
+      t.equal(there, without, JSON.stringify(sent));
+      t.notMatch(there, SECRET, JSON.stringify(sent));
+      if (!there.includes('"type":"error"')) answered++;
+    }
+  }
+  t.ok(answered >= 8, `${answered} were answered, not refused`);
 });
 
 /** Rows of what is asked, as text; of an error its SQLSTATE, message and detail. */
