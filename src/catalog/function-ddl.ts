@@ -1,10 +1,12 @@
 /** Applies CREATE, ALTER and DROP of functions, procedures and aggregates. Called by ddl.ts. */
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
+import type { CatalogView } from "./catalog-view.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import type { FunctionDef } from "./function.js";
 import type { DropFunctionsCommand, FunctionCommand } from "./function-command.js";
 import { describeUsers, dropUsers, type FunctionUsers, tablesCalling } from "./function-users.js";
+import type { PolicyCondition } from "./role.js";
 import { describeTrigger, dropTriggersCalling, triggersCalling } from "./trigger-ddl.js";
 
 export function applyFunctionCommand(editor: CatalogEditor, command: FunctionCommand, nowMicros: number): DdlOutcome {
@@ -40,10 +42,12 @@ function dropFunctions(editor: CatalogEditor, command: DropFunctionsCommand): Dd
       dropped.add(aggregate);
     }
     const views = editor.view.views().filter((view) => (view.query.functions ?? []).includes(fn.id));
+    const policed = policiesCalling(editor.view, fn);
     const tables = command.shadowed?.includes(fn) ? [] : tablesCalling(editor.view, fn);
     const users = [
       ...triggersCalling(editor, fn).map(describeTrigger),
       ...views.map(({ name }) => `view ${name}`),
+      ...policed.flatMap(({ table, called }) => called.map(({ name }) => `policy ${name} on table ${table.name}`)),
       ...tables.flatMap(describeUsers),
     ];
     if (users.length > 0) {
@@ -54,11 +58,24 @@ function dropFunctions(editor: CatalogEditor, command: DropFunctionsCommand): Dd
       }
       dropTriggersCalling(editor, fn);
       for (const view of views) editor.dropView(view);
+      for (const { access, called } of policed) {
+        editor.putAccess({ ...access, policies: access.policies!.filter((policy) => !called.includes(policy)) });
+      }
       notices.push(...users.map((user) => `drop cascades to ${user}`));
     }
     editor.dropFunction(fn);
   });
   return { ...NOTHING, tag: command.tag, notices, clearedIndexes };
+}
+
+/** Policies that call the function, by table. */
+function policiesCalling(view: CatalogView, { id }: FunctionDef) {
+  const calls = (condition: PolicyCondition | null) => condition?.functions?.includes(id) === true;
+  return view.accesses().flatMap((access) => {
+    const table = view.tableById(access.objectId);
+    const called = (access.policies ?? []).filter(({ using, check }) => calls(using) || calls(check));
+    return table === null || called.length === 0 ? [] : [{ access, table, called }];
+  });
 }
 
 function refuseGenerated({ table, generated }: FunctionUsers, signature: string): void {

@@ -197,7 +197,8 @@ export class ConstraintChecks {
     const missing = () => {
       const names = namesOf(table, key.columns).join(", ");
       const texts = key.columns.map((id) => valueText(typeOf(table, id), row[id]!, context.timeZone)).join(", ");
-      return violation(table, key, `Key (${names})=(${texts}) is not present in table "${parent.name}".`);
+      const told = context.hidesRows ? "Key" : `Key (${names})=(${texts})`;
+      return violation(table, key, `${told} is not present in table "${parent.name}".`);
     };
     const direct = findDirectly(parent, table, key, values, context);
     if (direct !== null) {

@@ -3,10 +3,11 @@ import type { CatalogView } from "../catalog/catalog-view.js";
 import { changedByCypher, isGraphSchema } from "../catalog/graph.js";
 import { descendantsOf } from "../catalog/inheritance.js";
 import { parseRelationName } from "../catalog/relation-names.js";
-import { permissionDenied, type Rights } from "../catalog/rights.js";
+import { permissionDenied } from "../catalog/rights.js";
 import type { Privilege } from "../catalog/role.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
+import { mayUseSequence } from "../catalog/sequence-rights.js";
 import type { TableDef } from "../catalog/table.js";
 import { sqlError } from "../protocol/errors.js";
 import { greatestTaken } from "../query/exec/free-value.js";
@@ -14,14 +15,6 @@ import { idOfOid } from "../query/expr/types.js";
 import type { SequenceValues } from "../sql/bind/sequence-functions.js";
 import type { Transaction } from "../storage/store.js";
 import type { SessionMemory } from "./session-memory.js";
-
-/** Whether it may add rows of the table, perhaps through a view of it. */
-function mayAddRows(id: number, rights: Rights): boolean {
-  const may = rights.columns(id, "a");
-  if (may === "all" || may.size > 0) return true;
-  const over = rights.catalog.views().filter(({ query }) => query.relations.some((relation) => relation.id === id));
-  return over.some((view) => mayAddRows(view.id, rights));
-}
 
 export class StatementSequences implements SequenceValues {
   /** The table whose key was assigned last, and those that have its rows. */
@@ -102,24 +95,10 @@ export class StatementSequences implements SequenceValues {
     throw sqlError("25006", `cannot execute ${what} in a read-only transaction`);
   }
 
-  /**
-   * With one of these privileges. Who may write rows of a table may have its identity columns numbered. Throws 42501.
-   */
+  /** Throws 42501 unless the session has one of these privileges. */
   private sequence(text: string, privileges: readonly Privilege[]): SequenceDef {
     const sequence = this.named(text);
-    const catalog = this.catalogView();
-    const rights = this.memory.rights(catalog);
-    if (!rights.ofRoles) return sequence;
-    const { ownedBy } = sequence;
-    const table = ownedBy === null ? null : catalog.tableById(ownedBy.tableId);
-    const column = table?.columns.find(({ id }) => id === ownedBy!.columnId);
-    const isOfIdentity = column != null && column.identity !== null;
-    if (isOfIdentity && privileges.includes("U") && mayAddRows(table!.id, rights)) return sequence;
-    // One that nobody has said anything about belongs to its table's owner.
-    const isTables = isOfIdentity && catalog.accessTo(sequence.id) === null && catalog.accessTo(table!.id) !== null;
-    if (isTables ? rights.owns(table!.id) : privileges.some((privilege) => rights.may(sequence.id, privilege))) {
-      return sequence;
-    }
+    if (mayUseSequence(sequence, privileges, this.memory.rights(this.catalogView()))) return sequence;
     throw permissionDenied("sequence", sequence.name);
   }
 

@@ -1,13 +1,15 @@
 /**
- * The tenants of leak-hunt.test.ts, asked by the protocols of PostgreSQL and Neo4j: every kind of statement, every
- * relation and function of the catalog, every procedure. The bytes of the answers are the same with and without what is
- * hidden: rows, counts, notices, plans, hints and errors.
+ * The tenants of leak-hunt.test.ts, asked by the protocols of PostgreSQL and Neo4j and by the WebSocket: every kind of
+ * statement, every relation and function of the catalog, every procedure, every kind of message. The bytes of the
+ * answers are the same with and without what is hidden: rows, counts, notices, plans, hints and errors.
  */
 import t, { type Test } from "tap";
+import { MESSAGES } from "../../src/protocol/endpoints.js";
 import { SYSTEM_FUNCTIONS } from "../../src/sql/bind/system/system-functions.js";
 import { systemRelationNames } from "../../src/sql/bind/system/system-relations.js";
 import { BoltClient, boltPort, pull, run as runMessage, type Struct, WITH_BOLT } from "../e2e/bolt-client.js";
 import { TestServer } from "../e2e/server.js";
+import { SocketClient } from "../e2e/socket-client.js";
 import {
   bind,
   execute,
@@ -47,7 +49,7 @@ const alike = (text: string): string =>
     )
     .replaceAll(/\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.\d]*(?:\+00|Z)?/g, "a time");
 
-async function postgres({ user }: LeakTenant): Promise<WireClient> {
+async function postgres({ user }: Pick<LeakTenant, "user">): Promise<WireClient> {
   const client = await WireClient.connect(postgresPort(server));
   client.start({ user, database: "postgres" });
   const refused = (await signIn(client, PASSWORD)) ?? (await client.until("Z")).find(({ type }) => type === "E");
@@ -169,4 +171,146 @@ t.test("every kind of clause, and every procedure", { timeout: 180_000 }, async 
     if (there !== without) differ.push({ asked, there, without });
   }
   t.same(differ, []);
+});
+
+/** By the kind of message. A query ends with `sql.done`; of all else the first answer counts. */
+const BY_MESSAGE: Readonly<Record<string, readonly object[]>> = {
+  "sql.execute.stream": [
+    { sql: "SELECT * FROM board ORDER BY id" },
+    { sql: "SELECT count(*), max(note) FROM board" },
+    { sql: "TABLE vault" },
+    { sql: "SELECT pay FROM staff" },
+    { sql: "EXPLAIN ANALYZE SELECT * FROM board WHERE id > 0" },
+    { sql: "SELECT id, score FROM search('board', 'word common') ORDER BY score DESC" },
+    { sql: "MATCH (n) RETURN count(n)", language: "cypher" },
+    { sql: "SELECT 1 / (id - 9) FROM board" },
+  ],
+  query: [{ sql: "SELECT id, note FROM board ORDER BY id" }, { sql: "TABLE _chat_messages" }],
+  "transaction.begin": [{}, { read_only: true }],
+  "transaction.commit": [{ transaction: "none" }],
+  "transaction.rollback": [{ transaction: "none" }],
+  subscribe: [
+    { table: "board" },
+    { table: "vault" },
+    { table: "_chat_messages" },
+    { collection: "notes" },
+    { collection: "closed" },
+    { label: "Note" },
+    { relationship: "SECRETLY" },
+    { sql: "SELECT * FROM vault" },
+    { sql: "SELECT id, note FROM board ORDER BY id" },
+    { table: "board", sequence: 1 },
+  ],
+  listen: [{ channel: "board" }],
+  "model.pull": [{ model: "none" }],
+  "graph.algorithm": [{ algorithm: "pagerank" }, { algorithm: "pagerank", graph: "none" }],
+  send_message: [{ session_id: "none", content: "word" }],
+  "automl.follow": [{ job_id: "none" }],
+  "files.follow": [{ collection_id: "notes" }],
+};
+
+t.test("every kind of message on the WebSocket", { timeout: 60_000 }, async (t) => {
+  const kinds = MESSAGES.flatMap(({ messages = [] }) => messages);
+  t.same([...kinds].sort(), Object.keys(BY_MESSAGE).sort(), "each kind has a case");
+  const answerTo = async ({ token }: LeakTenant, ask: { readonly type: string }): Promise<string> => {
+    const client = await SocketClient.open(server.url, "/v1/ws", { authorization: `Bearer ${token}` });
+    client.send(ask);
+    const all = "sql" in ask && ask.type !== "subscribe" ? await client.until("sql.done") : [await client.next()];
+    client.destroy();
+    return alike(JSON.stringify(all)).replaceAll(
+      /"(?:\w+_ms|sequence|timestamp|transaction|transaction_id|request_id)":(?:"[^"]*"|[\d.]+)/g,
+      "",
+    );
+  };
+  let answered = 0;
+  for (const [type, asks] of Object.entries(BY_MESSAGE)) {
+    for (const ask of asks) {
+      const sent = { type, id: "one", ...ask };
+      const [there, without] = [await answerTo(tenants[0], sent), await answerTo(tenants[1], sent)];
+      t.equal(there, without, JSON.stringify(sent));
+      t.notMatch(there, SECRET, JSON.stringify(sent));
+      if (!there.includes('"type":"error"')) answered++;
+    }
+  }
+  t.ok(answered >= 8, `${answered} were answered, not refused`);
+});
+
+/** Rows of what is asked, as text; of an error its SQLSTATE, message and detail. */
+async function outcome(client: WireClient, sql: string): Promise<string> {
+  client.send(query(sql));
+  const all = await client.until("Z");
+  const error = all.find(({ type }) => type === "E");
+  if (error !== undefined) {
+    const { C = "", M = "", D = "" } = fieldsOf(error);
+    return `${C} ${M} ${D}`.trimEnd();
+  }
+  return all.flatMap((one) => (one.type === "D" ? valuesOf(one).join() : [])).join(" ");
+}
+
+t.test("what a user makes changes nothing in the policies and views of others", { timeout: 60_000 }, async (t) => {
+  await server.expect(201, "POST", "/admin/tenants", { id: "delta" });
+  for (const [username, role] of [
+    ["delta-boss", "super_admin"],
+    ["delta-ann", "user"],
+  ]) {
+    const user = { username, password: PASSWORD, roles: [role] };
+    await server.expect(201, "POST", "/admin/tenants/delta/users", user);
+  }
+  const [boss, ann] = [await postgres({ user: "delta-boss" }), await postgres({ user: "delta-ann" })];
+  const must = async (sql: string) => t.notMatch(await outcome(boss, sql), /^[0-9A-Z]{5} /, sql);
+  const yes = "RETURNS boolean LANGUAGE sql STABLE AS 'SELECT true'";
+  // Before there are roles, nobody owns what is made.
+  await must("CREATE FUNCTION is_own(o text) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT o = session_user'");
+  await must("CREATE TABLE board (id serial PRIMARY KEY, owner varchar(50), n int GENERATED ALWAYS AS IDENTITY)");
+  await must("INSERT INTO board (owner) VALUES ('delta-ann'), ('other'), ('other')");
+  await must("CREATE POLICY own ON board USING (is_own(owner) AND length(owner) > 5)");
+  await must("ALTER TABLE board ENABLE ROW LEVEL SECURITY");
+  await must("CREATE VIEW theirs AS SELECT id FROM board WHERE is_own(owner); GRANT SELECT ON theirs TO member");
+  const sees = async (what: string) => {
+    t.equal(await outcome(ann, "SELECT id FROM board ORDER BY id"), "1", what);
+    t.equal(await outcome(ann, "SELECT id FROM theirs ORDER BY id"), "1", `${what}: by the view`);
+  };
+  await sees("before");
+  t.match(await outcome(ann, `CREATE OR REPLACE FUNCTION is_own(o text) ${yes}`), /^42501 must be owner/);
+  t.match(await outcome(ann, "DROP FUNCTION is_own(text)"), /^(?:42501|2BP01) /);
+  await sees("the policy's function is its administrators'");
+  // It fits a varchar better.
+  t.equal(await outcome(ann, `CREATE FUNCTION is_own(o varchar) ${yes}`), "");
+  t.equal(await outcome(ann, "CREATE FUNCTION length(o varchar) RETURNS int LANGUAGE sql AS 'SELECT 1 / 0'"), "");
+  await sees("a function of the same name");
+  t.equal(await outcome(ann, `CREATE SCHEMA evil; CREATE FUNCTION evil.is_own(o varchar) ${yes}`), "");
+  t.equal(await outcome(ann, "SET search_path = evil, pg_catalog, public"), "");
+  await sees("in a schema that comes earlier");
+  t.equal(await outcome(ann, "RESET search_path"), "");
+  t.match(await outcome(boss, "DROP FUNCTION is_own(text)"), /^2BP01 .*\n?.*policy own on table board depends on/s);
+
+  // How many rows there are, and keys that come twice.
+  for (const sql of [
+    "SELECT last_value FROM board_id_seq",
+    "SELECT last_value FROM board_n_seq",
+    "SELECT setval('board_id_seq', 1)",
+    "SELECT setval('board_n_seq', 1)",
+  ]) {
+    t.match(await outcome(ann, sql), /^42501 permission denied for sequence/, sql);
+  }
+  t.equal(await outcome(ann, "SELECT last_value FROM pg_sequences WHERE last_value IS NOT NULL"), "");
+  t.equal(await outcome(ann, "SELECT pg_sequence_last_value('board_id_seq'::regclass)"), "");
+  t.equal(await outcome(ann, "INSERT INTO board (owner) VALUES ('delta-ann') RETURNING id, n"), "4,4");
+  await must("REVOKE ALL ON board, theirs FROM member");
+  t.match(await outcome(ann, "SELECT nextval('board_id_seq')"), /^42501 /);
+
+  await must(
+    `CREATE TABLE par (id int PRIMARY KEY, name text UNIQUE); CREATE TABLE parts (id int, area text DEFAULT '${SECRET}') PARTITION BY LIST (area)`,
+  );
+  await must(`CREATE TABLE child (id int, par text DEFAULT '${SECRET}' REFERENCES par (name))`);
+  await must("REVOKE ALL ON par, child, parts FROM member; GRANT INSERT (id) ON child, parts TO member");
+  t.equal(
+    await outcome(ann, "INSERT INTO child (id) VALUES (1)"),
+    `23503 insert or update on table "child" violates foreign key constraint "child_par_fkey" Key is not present in table "par".`,
+  );
+  t.equal(
+    await outcome(ann, "INSERT INTO parts (id) VALUES (1)"),
+    `23514 no partition of relation "parts" found for row`,
+  );
+  for (const client of [boss, ann]) client.close();
 });

@@ -417,7 +417,8 @@ export class BulkWriter {
     const { types, table } = this.layout;
     const names = foreignKey.columns.map((id) => table.columns.find((column) => column.id === id)!.name);
     const texts = foreignKey.columns.map((id) => valueText(types[id]!, row[id] ?? null, context.timeZone));
-    const detail = `Key (${names.join(", ")})=(${texts.join(", ")}) is not present in table "${parent.name}".`;
+    const told = context.hidesRows ? "Key" : `Key (${names.join(", ")})=(${texts.join(", ")})`;
+    const detail = `${told} is not present in table "${parent.name}".`;
     return this.violation(foreignKey, detail);
   }
 

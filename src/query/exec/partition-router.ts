@@ -97,7 +97,9 @@ function noPartition(level: PartitionLevel, values: readonly Value[], context: E
   const { schema, name } = level.table;
   const texts = values.map((value, i) => valueText(level.bounds.types[i]!, value, context.timeZone));
   return sqlError("23514", `no partition of relation "${name}" found for row`, {
-    detail: `Partition key of the failing row contains (${level.keyText}) = (${texts.join(", ")}).`,
+    ...(!context.hidesRows && {
+      detail: `Partition key of the failing row contains (${level.keyText}) = (${texts.join(", ")}).`,
+    }),
     schema,
     table: name,
   });

@@ -1,4 +1,6 @@
 /** FROM: tables, derived tables, WITH tables and joins, as a plan and as the items that names refer to. */
+import { permissionDenied } from "../../catalog/rights.js";
+import { mayUseSequence } from "../../catalog/sequence-rights.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { JOINS_MAX } from "../../protocol/limits.js";
@@ -146,7 +148,8 @@ export function findSystemRows(name: NameNode, { env }: Binding): TableFunction 
     if (catalog.table(schema, relation) !== null) return "table";
     const sequence = catalog.sequence(schema, relation);
     if (sequence === null) return findSystemRelation(schema, relation);
-    checkedRights(env)?.require(sequence.id, sequence.name, "r", "sequence");
+    const rights = checkedRights(env);
+    if (rights !== null && !mayUseSequence(sequence, ["r"], rights)) throw permissionDenied("sequence", sequence.name);
     return sequenceRows(sequence);
   });
   return found === "table" ? null : found;

@@ -14,6 +14,7 @@ import { requireOwner } from "./bind-grant.js";
 import { granteeNamed } from "./bind-roles.js";
 import { findView } from "./bind-view.js";
 import type { Binding } from "./binding.js";
+import type { BindEnvironment } from "./bound-statement.js";
 import { itemOf } from "./row-item.js";
 import { Scope } from "./scope.js";
 import { rowColumnsOf } from "./stored-row.js";
@@ -28,9 +29,20 @@ function target(name: NameNode, binding: Binding): { readonly table: TableDef; r
   return { table, access: accessOf(binding.env.catalog.accessTo(table.id), table.id, "table") };
 }
 
-function changed(access: AccessDef, policies: readonly PolicyDef[], tag: string): DdlCommand {
+function changed(
+  access: AccessDef,
+  policies: readonly PolicyDef[],
+  tag: string,
+  others: readonly AccessDef[] = [],
+): DdlCommand {
   const sorted = [...policies].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { kind: "access", tag, notices: [], accesses: [{ ...access, policies: sorted }] };
+  return { kind: "access", tag, notices: [], accesses: [{ ...access, policies: sorted }, ...others] };
+}
+
+/** Functions that nobody owns become the administrators': whoever could change one could open the table. */
+function claimed({ using, check }: PolicyDef, { catalog }: BindEnvironment): AccessDef[] {
+  const called = new Set([...(using?.functions ?? []), ...(check?.functions ?? [])]);
+  return [...called].flatMap((id) => (catalog.accessTo(id) === null ? accessOf(null, id, "function") : []));
 }
 
 export function bindPolicy(node: PolicyStatement, binding: Binding): DdlCommand {
@@ -59,7 +71,8 @@ export function bindPolicy(node: PolicyStatement, binding: Binding): DdlCommand 
     check: node.check === null ? (before?.check ?? null) : condition(node.check, node, table, binding),
   };
   const others = policies.filter((other) => other !== before);
-  return changed(access, [...others, policy], isNew ? "CREATE POLICY" : "ALTER POLICY");
+  const tag = isNew ? "CREATE POLICY" : "ALTER POLICY";
+  return changed(access, [...others, policy], tag, claimed(policy, binding.env));
 }
 
 const noPolicy = (name: string, table: TableDef) =>

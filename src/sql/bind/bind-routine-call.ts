@@ -181,6 +181,8 @@ function argumentsFor(
 }
 
 function defaultValue(sql: string, name: string, type: SqlType, binding: Binding, bind: Bind): Expr {
-  const expr = bind(parseExpression(sql), contextOf(binding, new Scope(null), "DEFAULT expressions"));
+  const env = { ...binding.env, catalog: binding.catalog };
+  const context = contextOf(binding, new Scope(null), "DEFAULT expressions");
+  const expr = binding.within(env, () => bind(parseExpression(sql), context));
   return coerceAssignment(expr, { name, type }, binding, 0);
 }

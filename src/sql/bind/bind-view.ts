@@ -96,9 +96,12 @@ function parsedStatement(query: ViewQuery): CreateViewStatement | CreateTableAsS
 
 /** The definitions by the names in the view's text; everything else is as it is now. */
 function catalogOf(query: ViewQuery, catalog: CatalogView): CatalogView {
+  const { functions = [] } = query;
   const named = (kind: ViewRelation["kind"], schema: string | null, name: string) =>
     query.relations.find((other) => other.kind === kind && other.name === name && other.schema === schema);
-  const own: Pick<CatalogView, "table" | "view" | "propertyGraph"> = {
+  const own: Pick<CatalogView, "table" | "view" | "propertyGraph" | "functionsNamed"> = {
+    // Somebody may have made another function since then that would fit the call better.
+    functionsNamed: (schema, name) => catalog.functionsNamed(schema, name).filter(({ id }) => functions.includes(id)),
     propertyGraph: (schema, name) => {
       const relation = named("graph", schema, name);
       if (relation === undefined) return null;

@@ -58,7 +58,11 @@ export class Binding {
     private readonly newId: (() => ColumnId) | null = null,
   ) {
     this.parameters = [...(environment.declaredTypes ?? [])];
+    this.catalog = environment.catalog;
   }
+
+  /** The definitions of now, also inside of a view: what its text calls may have changed since it was made. */
+  readonly catalog: BindEnvironment["catalog"];
 
   get env(): BindEnvironment {
     return this.environment;

@@ -116,7 +116,8 @@ function conditionOf(
   binding: Binding,
 ): (value: Value, context: EvalContext) => boolean {
   const { scope, id } = valueScope(base, binding);
-  const { plan } = binding.query(parsedOf(check), scope, PLAIN_QUERY);
+  const env = { ...binding.env, catalog: binding.catalog };
+  const { plan } = binding.within(env, () => binding.query(parsedOf(check), scope, PLAIN_QUERY));
   if (plan.kind !== "project") throw new Error("a query without FROM is a projection");
   const evaluate = compileExpr(plan.exprs[0]!, (column) => (column === id ? 0 : -1));
   return (value, context) => evaluate({ columns: [[value]], length: 1 }, 0, context) !== false;

@@ -50,8 +50,8 @@ export function inlinedCall(
       find: (path, position) => counted(variables.find(path, position), uses, args),
       parameter: (index) => counted({ name: "", expr: args[index]! }, uses, args)?.expr ?? null,
     });
-    const env =
-      definition.searchPath === undefined ? binding.env : { ...binding.env, searchPath: definition.searchPath };
+    const { searchPath = binding.env.searchPath } = definition;
+    const env = { ...binding.env, catalog: binding.catalog, searchPath };
     const expr = binding.within(env, () => bind(body, { ...context, scope, aggregates: false, windows: false }));
     if (!isUnknown(expr) && !canCoerce(expr.type, returns, "assignment")) return null;
     if (!args.every((arg) => isCheap(arg) || uses.get(arg) === 1 || (!isVolatile(arg) && !uses.has(arg)))) return null;

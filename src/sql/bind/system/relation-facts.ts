@@ -4,6 +4,7 @@ import { graphDefOf } from "../../../catalog/graph.js";
 import type { Rights } from "../../../catalog/rights.js";
 import { isTemporarySchema } from "../../../catalog/schema.js";
 import type { SequenceDef } from "../../../catalog/sequence.js";
+import { mayUseSequence } from "../../../catalog/sequence-rights.js";
 import type {
   CheckDef,
   ColumnDef,
@@ -361,6 +362,7 @@ export function queryText(sql: string): string {
 }
 
 /** As in PostgreSQL: who may not use a sequence is told nothing of where it stands. */
-export function mayUse(rights: Rights, { id }: SequenceDef): boolean {
-  return rights.may(id, "r") || rights.may(id, "U");
+export function mayUse(rights: Rights, sequence: SequenceDef): boolean {
+  const { id } = sequence;
+  return mayUseSequence(sequence, ["r"], rights) || (rights.catalog.accessTo(id) !== null && rights.may(id, "U"));
 }
