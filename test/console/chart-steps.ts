@@ -11,8 +11,8 @@ const FRAMES_MAX = 300;
 const SHOWS_SPIKE = `new Promise((resolve) => {
   const canvas = document.querySelector(".chart canvas");
   const isShown = () => {
-    const [left, top] = [Math.floor(canvas.width * 0.85), Math.floor(canvas.height * 0.1)];
-    const { data } = canvas.getContext("2d").getImageData(left, top, Math.floor(canvas.width * 0.1), 20);
+    const left = Math.floor(canvas.width * 0.85);
+    const { data } = canvas.getContext("2d").getImageData(left, 4, Math.floor(canvas.width * 0.1), 20);
     for (let i = 0; i < data.length; i += 4) {
       const [red, green, blue, alpha] = data.subarray(i, i + 4);
       if (alpha > 100 && Math.max(red, green, blue) - Math.min(red, green, blue) > 60) return true;

@@ -361,7 +361,16 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     await page.getByLabel("Condition over n").fill("n.i < 0 OR n.i = 7");
     await page.getByRole("button", { name: "Show", exact: true }).click();
     await page.getByText("1,601 nodes, 800 relationships").waitFor();
-    t.pass();
+    const note = page.locator(".left-out");
+    t.equal(await note.textContent(), "", "nothing was left out");
+    await page.getByLabel("At most").selectOption("100");
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.getByText("200 nodes, 100 relationships").waitFor();
+    t.match(await note.textContent(), "the first 100 relationships: there are more");
+    await page.getByLabel("Condition over n").fill("n:Lone");
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.getByText("7 nodes, 0 relationships").waitFor();
+    t.equal(await note.textContent(), "", "all are shown again");
   });
 
   await step("the sample is loaded, and its queries run", async (t) => {
