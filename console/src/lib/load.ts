@@ -83,3 +83,14 @@ export function useEvery(ms: number, work: () => void): void {
     return () => clearInterval(timer);
   }, [ms]);
 }
+
+/** Calls when a person comes back to the page: meanwhile others may have changed, or restored, what it shows. */
+export function useReturn(work: () => void): void {
+  const current = useRef(work);
+  current.current = work;
+  useEffect(() => {
+    const call = (): void => current.current();
+    window.addEventListener("focus", call);
+    return () => window.removeEventListener("focus", call);
+  }, []);
+}

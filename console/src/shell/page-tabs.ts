@@ -21,6 +21,7 @@ export const OPERATE_TABS = [
   { id: "sessions", label: "Sessions" },
   { id: "users", label: "Users" },
   { id: "keys", label: "API keys" },
+  { id: "limits", label: "Limits" },
   { id: "tenants", label: "Tenants", isForOperators: true },
   { id: "backups", label: "Backups" },
   { id: "audit", label: "Audit trail" },

@@ -1,94 +1,17 @@
 /** Draws charts, and finds the value under the pointer. Used by chart.tsx. */
-import { clockText, measureText } from "../lib/format.js";
+import { measureText } from "../lib/format.js";
 import type { ChartData, Reading } from "./chart.js";
-
-interface Size {
-  readonly width: number;
-  readonly height: number;
-}
+import { EDGE, placeOf, type Scales, type Size, scalesOf, TICKS_APART, topOf, xText } from "./chart-scales.js";
+import { GAP, thinBars, thinLine } from "./chart-thinning.js";
+import { pixelOf, rowsOfDisc } from "./map-drawing.js";
 
 type Format = ((value: number) => string) | undefined;
 
-const EDGE = { left: 58, right: 14, bottom: 30 };
-
-/** The names of several series stand above the drawing. */
-function topOf({ series }: ChartData): number {
-  return series.length > 1 ? 36 : 12;
-}
-const TICKS_APART = 90;
-const LINES_APART = 46;
-
-interface Scales {
-  readonly x: (value: number) => number;
-  readonly y: (value: number) => number;
-  readonly xTicks: readonly number[];
-  readonly yTicks: readonly number[];
-  /** Width of a bar with its gap. */
-  readonly step: number;
-}
-
-function boundsOf(values: Iterable<number>): readonly [number, number] {
-  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const value of values) {
-    if (!Number.isFinite(value)) continue;
-    if (value < least) least = value;
-    if (value > most) most = value;
-  }
-  return least > most ? [0, 1] : [least, most];
-}
-
-/** Round numbers that are about as many as wanted. */
-export function ticksOf(least: number, most: number, wanted: number): readonly number[] {
-  const raw = (most - least) / Math.max(1, wanted);
-  if (raw <= 0) return [least];
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= raw) ?? raw;
-  const ticks: number[] = [];
-  for (let at = Math.ceil(least / step) * step; at <= most + step * 1e-9; at += step)
-    ticks.push(Number(at.toPrecision(12)));
-  return ticks;
-}
-
-function scalesOf({ width, height }: Size, data: ChartData): Scales {
-  const { kind, x, xKind, series } = data;
-  const top = topOf(data);
-  const inner = { width: width - EDGE.left - EDGE.right, height: height - top - EDGE.bottom };
-  const isNames = xKind === "name";
-  const [xLeast, xMost] = isNames || kind === "bar" ? [-0.5, x.length - 0.5] : boundsOf(x);
-  let [yLeast, yMost] = boundsOf(series.flatMap(({ values }) => boundsOf(values)));
-  if (kind === "bar" || (yLeast > 0 && yLeast < yMost * 0.5)) yLeast = Math.min(0, yLeast);
-  if (yLeast === yMost) yMost = yLeast + 1;
-  const yTicks = ticksOf(yLeast, yMost, inner.height / LINES_APART);
-  yMost = Math.max(yMost, yTicks.at(-1) ?? yMost);
-  const xSpan = xMost - xLeast || 1;
-  const wanted = inner.width / TICKS_APART;
-  const every = Math.max(1, Math.ceil(x.length / wanted));
-  return {
-    x: (value) => EDGE.left + ((value - xLeast) / xSpan) * inner.width,
-    y: (value) => top + (1 - (value - yLeast) / (yMost - yLeast)) * inner.height,
-    xTicks:
-      isNames || kind === "bar" ? x.map((_, i) => i).filter((i) => i % every === 0) : ticksOf(xLeast, xMost, wanted),
-    yTicks,
-    step: inner.width / Math.max(1, x.length),
-  };
-}
-
-function xText({ xKind, names, kind, x }: ChartData, value: number): string {
-  if (xKind === "name") return names?.[value] ?? "";
-  const real = kind === "bar" ? (x[value] ?? value) : value;
-  if (xKind === "time") return timeOfAxis(real, x);
-  return measureText(real);
-}
-
-const DAY_MS = 86_400_000;
-
-/** As exact as the whole axis needs: a time of the day, or a date. */
-function timeOfAxis(value: number, x: readonly number[]): string {
-  const date = new Date(value);
-  const span = (x.at(-1) ?? 0) - (x[0] ?? 0);
-  if (span < DAY_MS) return clockText(date);
-  return date.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "2-digit" });
-}
+/** With more, points are written as pixels. */
+const CIRCLES_MAX = 2_000;
+const POINT_ALPHA = 0.55;
+/** With more points over each other the pixel is as good as opaque. */
+const DENSEST = 6;
 
 export function drawChart(canvas: HTMLCanvasElement, size: Size, data: ChartData, format: Format): void {
   const ratio = window.devicePixelRatio;
@@ -106,11 +29,12 @@ export function drawChart(canvas: HTMLCanvasElement, size: Size, data: ChartData
     format,
   });
   data.series.forEach(({ values }, index) => {
-    context.fillStyle = colour(`--series-${(index % 6) + 1}`);
-    context.strokeStyle = context.fillStyle;
+    const shade = colour(`--series-${(index % 6) + 1}`);
+    [context.fillStyle, context.strokeStyle] = [shade, shade];
     if (data.kind === "bar") drawBars(context, data, values, scales, index);
     else if (data.kind === "line") drawLine(context, data, values, scales);
-    else drawPoints(context, data, values, scales);
+    else if (values.length <= CIRCLES_MAX) drawCircles(context, data, values, scales);
+    else drawPixels(context, size, data, values, scales, shade);
   });
 }
 
@@ -156,16 +80,15 @@ function drawAxes(
   context.textAlign = "center";
   const room = Math.max(1, Math.floor(TICKS_APART / 6.5));
   for (const tick of scales.xTicks) {
-    const label = xText(data, tick);
-    const x = Math.max(EDGE.left + 10, Math.min(width - EDGE.right - 10, scales.x(tick)));
-    context.fillText(label.length > room ? `${label.slice(0, room - 1)}…` : label, x, height - EDGE.bottom + 9);
+    const full = data.tickAt?.(tick) ?? xText(data, tick);
+    const label = full.length > room ? `${full.slice(0, room - 1)}…` : full;
+    const half = context.measureText(label).width / 2;
+    const x = Math.max(EDGE.left + 10, Math.min(width - 2 - half, scales.x(tick)));
+    context.fillText(label, x, height - EDGE.bottom + 9);
   }
 }
 
-function placeOf({ kind, x, xKind }: ChartData, index: number): number {
-  return kind === "bar" || xKind === "name" ? index : x[index]!;
-}
-
+/** Of each column of pixels as much as is seen: a path of a hundred thousand corners takes seconds. */
 function drawLine(
   context: CanvasRenderingContext2D,
   data: ChartData,
@@ -175,18 +98,20 @@ function drawLine(
   context.lineWidth = 1.6;
   context.lineJoin = "round";
   context.beginPath();
+  const columnOf = (index: number): number => Math.floor(x(placeOf(data, index)));
   let isDown = false;
-  values.forEach((value, index) => {
-    if (!Number.isFinite(value)) {
-      isDown &&= data.joinsGaps === true;
-      return;
+  for (const index of thinLine(values, columnOf, data.joinsGaps === true)) {
+    if (index === GAP) {
+      isDown = false;
+      continue;
     }
-    if (isDown) context.lineTo(x(placeOf(data, index)), y(value));
-    else context.moveTo(x(placeOf(data, index)), y(value));
+    const [left, top] = [x(placeOf(data, index)), y(values[index]!)];
+    if (isDown) context.lineTo(left, top);
+    else context.moveTo(left, top);
     isDown = true;
-  });
+  }
   context.stroke();
-  if (values.length === 1) drawPoints(context, data, values, { x, y });
+  if (values.length === 1) drawCircles(context, data, values, { x, y });
 }
 
 function drawBars(
@@ -199,28 +124,86 @@ function drawBars(
   const gap = step > 6 ? Math.min(step * 0.2, 14) : 0;
   const width = Math.max(1, (step - gap) / series.length);
   const ground = y(0);
-  values.forEach((value, index) => {
-    if (!Number.isFinite(value)) return;
-    const left = x(index) - (step - gap) / 2 + at * width;
+  const leftOf = (index: number): number => x(index) - (step - gap) / 2 + at * width;
+  const bar = (left: number, value: number): void =>
     context.fillRect(left, Math.min(y(value), ground), width, Math.max(1, Math.abs(ground - y(value))));
-  });
+  if (step >= 1) {
+    values.forEach((value, index) => {
+      if (Number.isFinite(value)) bar(leftOf(index), value);
+    });
+    return;
+  }
+  for (const { column, lowest, highest } of thinBars(values, (index) => Math.floor(leftOf(index)))) {
+    bar(column, highest);
+    if (lowest < 0) bar(column, lowest);
+  }
 }
 
-function drawPoints(
+type Places = Pick<Scales, "x" | "y">;
+
+function drawCircles(
   context: CanvasRenderingContext2D,
   data: ChartData,
   values: readonly number[],
-  { x, y }: Pick<Scales, "x" | "y">,
+  { x, y }: Places,
 ): void {
-  const radius = values.length > 2_000 ? 1.6 : 3;
-  context.globalAlpha = values.length > 500 ? 0.55 : 0.85;
+  context.globalAlpha = values.length > 500 ? POINT_ALPHA : 0.85;
   values.forEach((value, index) => {
     if (!Number.isFinite(value)) return;
     context.beginPath();
-    context.arc(x(placeOf(data, index)), y(value), radius, 0, Math.PI * 2);
+    context.arc(x(placeOf(data, index)), y(value), 3, 0, Math.PI * 2);
     context.fill();
   });
   context.globalAlpha = 1;
+}
+
+/** The more points lie over each other, the less can be seen through them. */
+function drawPixels(
+  context: CanvasRenderingContext2D,
+  size: Size,
+  data: ChartData,
+  values: readonly number[],
+  { x, y }: Places,
+  shade: string,
+): void {
+  const ratio = window.devicePixelRatio;
+  const picture = new ImageData(Math.ceil(size.width * ratio), Math.ceil(size.height * ratio));
+  const density = densityOf(picture, ratio, values, (index) => [x(placeOf(data, index)), y(values[index]!)]);
+  const words = new Uint32Array(picture.data.buffer);
+  const shades = Uint32Array.from({ length: DENSEST + 1 }, (_, count) =>
+    count === 0 ? 0 : pixelOf(shade, 255 * (1 - (1 - POINT_ALPHA) ** count)),
+  );
+  for (let i = 0; i < density.length; i++) words[i] = shades[density[i]!]!;
+  const layer = document.createElement("canvas");
+  [layer.width, layer.height] = [picture.width, picture.height];
+  layer.getContext("2d")!.putImageData(picture, 0, 0);
+  context.drawImage(layer, 0, 0, picture.width / ratio, picture.height / ratio);
+}
+
+/** How many points lie over each pixel. */
+function densityOf(
+  { width, height }: Size,
+  ratio: number,
+  values: readonly number[],
+  placeAt: (index: number) => readonly [left: number, top: number],
+): Uint8Array {
+  const density = new Uint8Array(width * height);
+  const disc = rowsOfDisc(1.6 * ratio);
+  const reach = disc.length >> 1;
+  for (let index = 0; index < values.length; index++) {
+    if (!Number.isFinite(values[index]!)) continue;
+    const [left, top] = placeAt(index);
+    const [across, down] = [Math.round(left * ratio), Math.round(top * ratio)];
+    for (let row = 0; row < disc.length; row++) {
+      const line = down + row - reach;
+      if (line < 0 || line >= height) continue;
+      const half = disc[row]!;
+      const to = line * width + Math.min(width - 1, across + half);
+      for (let at = line * width + Math.max(0, across - half); at <= to; at++)
+        if (density[at]! < DENSEST) density[at]!++;
+    }
+  }
+  return density;
 }
 
 /** What is nearest to the pointer, or at that place. Null where there is nothing. */
@@ -256,11 +239,11 @@ function indexAt(
   { x, y }: Pick<Scales, "x" | "y">,
 ): number {
   let [best, nearest] = [0, Number.POSITIVE_INFINITY];
-  data.x.forEach((_, index) => {
+  for (let index = 0; index < data.x.length; index++) {
     const across = x(placeOf(data, index)) - left;
     const down = data.kind === "scatter" ? y(firstAt(data, index)) - top : 0;
     const distance = across * across + down * down;
     if (distance < nearest) [best, nearest] = [index, distance];
-  });
+  }
   return best;
 }

@@ -20,7 +20,9 @@ export interface ChartData {
   readonly x: readonly number[];
   readonly xKind: "number" | "time" | "name";
   /** Of names, by place. */
-  readonly names?: readonly string[];
+  readonly nameAt?: (place: number) => string;
+  /** What the axis says instead, where names are long. */
+  readonly tickAt?: (place: number) => string;
   readonly series: readonly Series[];
   /** A line goes on over places that its series does not have. */
   readonly joinsGaps?: boolean;
@@ -58,7 +60,6 @@ export function Chart({ label, data, format }: ChartProps) {
     drawChart(canvas.current!, size, data, format);
   }, [size, data, colours, format]);
   useEffect(() => setReading(null), [data]);
-  const read = (index: number): void => setReading(nearestPoint(size, data, { index }, format));
   return (
     <div class="chart">
       <canvas
@@ -72,8 +73,10 @@ export function Chart({ label, data, format }: ChartProps) {
         }
         onPointerLeave={() => setReading(null)}
         onKeyDown={(event) => {
-          const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-          if (step !== 0) read(Math.max(0, Math.min(data.x.length - 1, (reading?.index ?? -step) + step)));
+          const next = indexByKey(event.key, reading?.index ?? null, data.x.length);
+          if (next === null) return;
+          event.preventDefault();
+          setReading(nearestPoint(size, data, { index: next }, format));
         }}
       />
       {reading !== null && (
@@ -103,4 +106,14 @@ export function Chart({ label, data, format }: ChartProps) {
       )}
     </div>
   );
+}
+
+/** Arrows go to the next value, Page Up and Down over a tenth of them. Null: another key. */
+function indexByKey(key: string, now: number | null, count: number): number | null {
+  const page = Math.max(1, Math.round(count / 10));
+  const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1, PageDown: page, PageUp: -page };
+  if (key === "Home") return 0;
+  if (key === "End") return count - 1;
+  const step = steps[key];
+  return step === undefined ? null : Math.max(0, Math.min(count - 1, now === null ? 0 : now + step));
 }

@@ -10,6 +10,8 @@ interface DialogProps {
   readonly children: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly isWide?: boolean;
+  /** What its button of the type "submit" does, and Enter in a field. */
+  readonly onSubmit?: () => void;
 }
 
 /** Opens it over the page. At its end the focus goes back to where it was. */
@@ -37,9 +39,15 @@ function focused(): HTMLElement | null {
   return element as HTMLElement | null;
 }
 
-export function Dialog({ title, onClose, children, actions, isWide }: DialogProps) {
+export function Dialog({ title, onClose, children, actions, isWide, onSubmit }: DialogProps) {
   const element = useModal();
   const id = useId();
+  const content = (
+    <>
+      <div class="dialog-body">{children}</div>
+      {actions !== undefined && <div class="dialog-actions">{actions}</div>}
+    </>
+  );
   return (
     <dialog
       ref={element}
@@ -54,13 +62,25 @@ export function Dialog({ title, onClose, children, actions, isWide }: DialogProp
         <h2 id={id}>{title}</h2>
         <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
       </div>
-      <div class="dialog-body">{children}</div>
-      {actions !== undefined && <div class="dialog-actions">{actions}</div>}
+      {onSubmit === undefined ? (
+        content
+      ) : (
+        <form
+          class="dialog-form"
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            onSubmit();
+          }}
+        >
+          {content}
+        </form>
+      )}
     </dialog>
   );
 }
 
-interface ActionDialogProps extends Omit<DialogProps, "actions"> {
+interface ActionDialogProps extends Omit<DialogProps, "actions" | "onSubmit"> {
   readonly action: string;
   readonly onAction: () => void;
   readonly isDangerous?: boolean | undefined;
@@ -77,13 +97,13 @@ export function ActionDialog({ action, onAction, isDangerous, disabled, error, o
     <>
       {other}
       <Button onClick={dialog.onClose}>Cancel</Button>
-      <Button kind={isDangerous === true ? "danger" : "primary"} disabled={disabled} onClick={onAction}>
+      <Button kind={isDangerous === true ? "danger" : "primary"} type="submit" disabled={disabled}>
         {action}
       </Button>
     </>
   );
   return (
-    <Dialog {...dialog} actions={actions}>
+    <Dialog {...dialog} actions={actions} onSubmit={onAction}>
       {dialog.children}
       <Failure error={error} />
     </Dialog>

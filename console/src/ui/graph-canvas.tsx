@@ -8,7 +8,15 @@ import { download } from "../lib/download.js";
 import { useStore } from "../lib/store.js";
 import { theme } from "../lib/theme.js";
 import { CanvasTools, moveByKey, zoomed } from "./canvas-tools.js";
-import { drawGraph, drawOver, type GraphColours, type GraphView, graphColours, nodeAt } from "./graph-drawing.js";
+import {
+  drawGraph,
+  drawOver,
+  type GraphColours,
+  type GraphView,
+  graphColours,
+  nodeAt,
+  type Shown,
+} from "./graph-drawing.js";
 import { PAGE_NODES_MAX } from "./graph-forces.js";
 import type { GraphModel, GraphNode } from "./graph-model.js";
 import { pngOf, svgOf } from "./graph-picture.js";
@@ -30,6 +38,8 @@ interface GraphCanvasProps {
 }
 
 const NONE: ReadonlySet<number> = new Set();
+/** After the last move of the view, or of its nodes. */
+const REST_MS = 150;
 
 export function GraphCanvas({ model, version, selected, onSelect, onExpand, marked, styled }: GraphCanvasProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -41,26 +51,7 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
   const state = useRef({ selected, hovered, marked });
   state.current = { selected, hovered, marked };
 
-  const frame = useRef(0);
-  const pixels = useRef<GraphPixels | null>(null);
-  /** With the next frame, however often it is asked for. */
-  const draw = (): void => {
-    frame.current ||= requestAnimationFrame(() => {
-      frame.current = 0;
-      const element = canvas.current;
-      const isPlaced = model.nodes.at(-1)?.x !== undefined;
-      if (element === null || view.current.width === 0 || (!isPlaced && model.nodes.length > 0)) return;
-      if (isFitted.current) view.current = fitted(model, view.current);
-      colours.current ??= graphColours(element, model.labels());
-      if (model.nodes.length <= PAGE_NODES_MAX) {
-        drawGraph(element, model, view.current, colours.current, state.current);
-        return;
-      }
-      pixels.current ??= new GraphPixels(element);
-      pixels.current.draw(model, view.current, colours.current, state.current.marked ?? NONE);
-      drawOver(element, model, view.current, colours.current, state.current);
-    });
-  };
+  const { draw, drawMoving, stop } = usePicture(canvas, { model, view, colours, isFitted, state });
   useEffect(() => {
     const sizes = new ResizeObserver(([entry]) => {
       const { width, height } = entry!.contentRect;
@@ -70,13 +61,12 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
     sizes.observe(canvas.current!.parentElement!);
     return () => {
       sizes.disconnect();
-      cancelAnimationFrame(frame.current);
-      frame.current = 0;
+      stop();
     };
   }, [model]);
   useEffect(() => {
     colours.current = null;
-    model.settle(draw);
+    model.settle(drawMoving);
     return () => model.stop();
   }, [model, version]);
   useEffect(() => {
@@ -85,16 +75,15 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
   }, [shade]);
   useEffect(draw, [selected, hovered, marked, styled]);
 
-  const zoom = (factor: number, at = { left: view.current.width / 2, top: view.current.height / 2 }): void => {
+  const move = (changed: GraphView): void => {
     isFitted.current = false;
-    view.current = zoomed(view.current, Math.max(0.005, Math.min(6, view.current.scale * factor)), at);
-    draw();
+    view.current = changed;
+    drawMoving();
   };
-  const pan = (across: number, down: number): void => {
-    isFitted.current = false;
-    view.current = { ...view.current, x: view.current.x + across, y: view.current.y + down };
-    draw();
-  };
+  const zoom = (factor: number, at = { left: view.current.width / 2, top: view.current.height / 2 }): void =>
+    move(zoomed(view.current, Math.max(0.005, Math.min(6, view.current.scale * factor)), at));
+  const pan = (across: number, down: number): void =>
+    move({ ...view.current, x: view.current.x + across, y: view.current.y + down });
   const held = useRef<{ node: GraphNode | null; left: number; top: number; hasMoved: boolean } | null>(null);
   return (
     <div class="graph-canvas">
@@ -151,6 +140,65 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
       </CanvasTools>
     </div>
   );
+}
+
+interface PictureState {
+  readonly model: GraphModel;
+  readonly view: RefObject<GraphView>;
+  /** Null: to be found out. */
+  readonly colours: RefObject<GraphColours | null>;
+  /** The whole graph is to be seen. */
+  readonly isFitted: RefObject<boolean>;
+  readonly state: RefObject<Shown>;
+}
+
+/** Draws the graph, at most once in a frame. */
+function usePicture(
+  canvas: RefObject<HTMLCanvasElement | null>,
+  { model, view, colours, isFitted, state }: PictureState,
+) {
+  const frame = useRef(0);
+  const pixels = useRef<GraphPixels | null>(null);
+  const isMoving = useRef(false);
+  const rest = useRef<ReturnType<typeof setTimeout>>(undefined);
+  /** With the next frame, however often it is asked for. */
+  const draw = (): void => {
+    frame.current ||= requestAnimationFrame(() => {
+      frame.current = 0;
+      const element = canvas.current;
+      const isPlaced = model.nodes.at(-1)?.x !== undefined;
+      if (element === null || view.current.width === 0 || (!isPlaced && model.nodes.length > 0)) return;
+      if (isFitted.current) view.current = fitted(model, view.current);
+      colours.current ??= graphColours(element, model.labels());
+      if (model.nodes.length <= PAGE_NODES_MAX) {
+        drawGraph(element, model, view.current, colours.current, state.current);
+        return;
+      }
+      pixels.current ??= new GraphPixels(element);
+      const seen = { marked: state.current.marked ?? NONE, isMoving: isMoving.current };
+      pixels.current.draw(model, view.current, colours.current, seen);
+      drawOver(element, model, view.current, colours.current, state.current);
+      // Counted from the end of a picture, which may take longer.
+      clearTimeout(rest.current);
+      if (isMoving.current) rest.current = setTimeout(drawRest, REST_MS);
+    });
+  };
+  /** There is more to come: some time after the last of it, all is drawn. */
+  const drawMoving = (): void => {
+    isMoving.current = true;
+    clearTimeout(rest.current);
+    draw();
+  };
+  const drawRest = (): void => {
+    isMoving.current = false;
+    draw();
+  };
+  const stop = (): void => {
+    cancelAnimationFrame(frame.current);
+    clearTimeout(rest.current);
+    frame.current = 0;
+  };
+  return { draw, drawMoving, stop };
 }
 
 interface SaveMenuProps {

@@ -21,7 +21,7 @@ export interface GraphColours {
   readonly font: string;
 }
 
-interface Shown {
+export interface Shown {
   readonly selected: GraphNode | null;
   readonly hovered: GraphNode | null;
   readonly marked?: ReadonlySet<number> | undefined;

@@ -9,6 +9,8 @@ import { pixelOf, rowsOfDisc } from "./map-drawing.js";
 /** Pixels of relationships in one picture; what is beyond is left out, which hardly shows among so many. */
 const LINE_PIXELS_MAX = 8_000_000;
 const DENSEST = 24;
+/** Relationships in each picture of a graph that is being moved, evenly chosen. The picture at rest has them all. */
+const MOVING_EDGES_MAX = 15_000;
 
 export class GraphPixels {
   private pixels: ImageData | null = null;
@@ -16,17 +18,25 @@ export class GraphPixels {
   /** How many relationships go through each pixel. */
   private density = new Uint8Array(0);
   private pixelsLeft = 0;
+  /** For how many relationships each line stands. */
+  private weight = 1;
 
   constructor(private readonly canvas: HTMLCanvasElement) {}
 
-  draw({ nodes, edges }: GraphModel, view: GraphView, colours: GraphColours, marked: ReadonlySet<number>): void {
+  draw(
+    { nodes, edges }: GraphModel,
+    view: GraphView,
+    colours: GraphColours,
+    { marked, isMoving }: { readonly marked: ReadonlySet<number>; readonly isMoving: boolean },
+  ): void {
     const ratio = window.devicePixelRatio;
     const [width, height] = [Math.floor(view.width * ratio), Math.floor(view.height * ratio)];
     if (width === 0 || height === 0) return;
     this.prepare(width, height);
     const [scale, left, top] = [view.scale * ratio, view.x * ratio, view.y * ratio];
-    for (const { source, target } of edges) {
-      if (this.pixelsLeft <= 0) break;
+    this.weight = isMoving ? Math.ceil(edges.length / MOVING_EDGES_MAX) : 1;
+    for (let i = 0; i < edges.length && this.pixelsLeft > 0; i += this.weight) {
+      const { source, target } = edges[i]!;
       this.line(source.x! * scale + left, source.y! * scale + top, target.x! * scale + left, target.y! * scale + top);
     }
     this.showDensity(colours.line, edges.length);
@@ -75,7 +85,7 @@ export class GraphPixels {
   }
 
   private count(x0: number, y0: number, x1: number, y1: number, width: number): void {
-    const { density } = this;
+    const { density, weight } = this;
     const steps = Math.ceil(Math.max(Math.abs(x1 - x0), Math.abs(y1 - y0)));
     this.pixelsLeft -= steps;
     const stepX = steps === 0 ? 0 : (x1 - x0) / steps;
@@ -84,7 +94,7 @@ export class GraphPixels {
     let y = y0;
     for (let i = 0; i <= steps; i++) {
       const at = (y | 0) * width + (x | 0);
-      if (density[at]! < DENSEST) density[at]!++;
+      density[at] = Math.min(DENSEST, density[at]! + weight);
       x += stepX;
       y += stepY;
     }

@@ -72,6 +72,9 @@ export function NodePanel({ model, node, onSelect, facts = [], children }: NodeP
             </li>
           ))}
         </ul>
+        {listed.length < model.nodes.length && (
+          <p class="muted">The {LISTED_MAX} largest. Choose others in the picture.</p>
+        )}
       </aside>
     );
   }

@@ -1,6 +1,7 @@
 /** Everything that the tenant keeps: a list of it, and the chosen thing. */
 import { useEffect, useState } from "preact/hooks";
 import { lazy } from "../../lib/lazy.js";
+import { useReturn } from "../../lib/load.js";
 import { goTo } from "../../lib/router.js";
 import type { PageProps } from "../../shell/pages.js";
 import { Busy, Button } from "../../ui/button.js";
@@ -29,7 +30,8 @@ const KINDS: readonly (readonly [DataKind, string, IconName])[] = [
 ];
 
 export function DataPage({ path }: PageProps) {
-  const { data: things, error, again, isLoading } = useThings();
+  const { data: things, error, again, renew, isLoading } = useThings();
+  useReturn(renew);
   const [filter, setFilter] = useState("");
   const [isDropping, setDropping] = useState(false);
   const [isMaking, setMaking] = useState(false);

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { plural } from "../../lib/format.js";
 import { lazy } from "../../lib/lazy.js";
-import { useLoad } from "../../lib/load.js";
+import { useLoad, useReturn } from "../../lib/load.js";
 import { goTo } from "../../lib/router.js";
 import { client } from "../../lib/session.js";
 import { Busy, Button, ReloadButton } from "../../ui/button.js";
@@ -32,7 +32,13 @@ interface TableDetailProps {
 
 export function TableDetail({ name, isView, onChanged }: TableDetailProps) {
   const [shown, setShown] = useTab(TABS);
-  const { data: facts, error, again } = useLoad((signal) => (isView ? loadView : loadTable)(name, signal), [name]);
+  const {
+    data: facts,
+    error,
+    again,
+    renew,
+  } = useLoad((signal) => (isView ? loadView : loadTable)(name, signal), [name]);
+  useReturn(renew);
   const [refreshed, setRefreshed] = useState(0);
   const refresh = async (): Promise<void> => {
     const work = () => client().query(`REFRESH MATERIALIZED VIEW ${named(name)}`);
@@ -104,10 +110,11 @@ function Rows({ name, facts, isView }: RowsProps) {
     `SELECT * FROM ${named(name)}` +
     (where === "" ? "" : ` WHERE ${where}`) +
     (order.length === 0 ? "" : ` ORDER BY ${order.join(", ")}`);
-  const { data, error, again, isLoading } = useLoad(
+  const { data, error, again, renew, isLoading } = useLoad(
     (signal) => client().query(sql, [], { signal, maxRows: limit }),
     [sql, limit],
   );
+  useReturn(renew);
   const changed = (): void => {
     setOpen(null);
     setInserting(false);

@@ -13,7 +13,7 @@ import { Legend, NodePanel } from "../../ui/node-panel.js";
 import { Empty, Waiting } from "../../ui/notice.js";
 import { Page } from "../../ui/panel.js";
 import { attempt } from "../../ui/toast.js";
-import { GraphReader } from "./graph-reader.js";
+import { type GraphPart, GraphReader } from "./graph-reader.js";
 import { factsOf, StyleSelects, useMeasures } from "./use-measures.js";
 
 interface GraphFacts {
@@ -68,15 +68,18 @@ function GraphWalk({ name, names, query }: GraphWalkProps) {
   const [start, setStart] = useState<GraphNode | null>(null);
   const [marked, setMarked] = useState<ReadonlySet<number>>(new Set());
   const [isBusy, setBusy] = useState(false);
+  const [leftOut, setLeftOut] = useState("");
   const style = useMeasures(reader, model, version);
 
-  const grow = async (values: Promise<readonly unknown[]>, into = model): Promise<readonly unknown[]> => {
+  const grow = async (part: Promise<GraphPart>, into = model): Promise<readonly unknown[]> => {
     let found: readonly unknown[] = [];
     setBusy(true);
     await attempt(async () => {
-      found = await values;
+      const { values, leftOut: less } = await part;
+      found = values;
       into.add(found);
       into.join();
+      if (less !== "") setLeftOut(less);
       setVersion((now) => now + 1);
     });
     setBusy(false);
@@ -93,6 +96,7 @@ function GraphWalk({ name, names, query }: GraphWalkProps) {
     const made = new GraphModel();
     setModel(made);
     setMarked(new Set());
+    setLeftOut("");
     shown.current = addressOf(name, label, filter.trim(), limit);
     select(null);
     await grow(reader.beginning(label, filter, Number(limit)), made);
@@ -144,6 +148,9 @@ function GraphWalk({ name, names, query }: GraphWalkProps) {
         </Button>
         <StyleSelects style={style} />
         {(isBusy || style.isBusy) && <span class="muted">Loading …</span>}
+        <span class="muted left-out" role="status">
+          {leftOut}
+        </span>
         <Marks start={start} marked={marked} onClear={() => setMarked(new Set())} />
       </Form>
       <div class="graph-view">

@@ -1,4 +1,5 @@
 /** Reads parts of a graph by statements of Cypher. */
+import { plural } from "../../lib/format.js";
 import { client } from "../../lib/session.js";
 import { quotedLabel } from "../query/sidebar.js";
 
@@ -8,9 +9,14 @@ interface Matched {
 
 const NEIGHBOURS_MAX = 300;
 const STEPS_MAX = 12;
-/** From so many relationships on, nodes are read by themselves. */
-const MANY = 5_000;
 const IDS_AT_ONCE = 10_000;
+
+/** A part of a graph. */
+export interface GraphPart {
+  readonly values: readonly unknown[];
+  /** What was left out, in words; "": nothing. */
+  readonly leftOut: string;
+}
 
 export class GraphReader {
   constructor(private readonly graph: string) {}
@@ -38,61 +44,70 @@ export class GraphReader {
     return (await this.match("CALL db.labels()", {}, signal)).map(String);
   }
 
-  /** Relationships of nodes with that label, and such nodes without any. */
-  async beginning(label: string, condition: string, limit: number): Promise<readonly unknown[]> {
+  /**
+   * Relationships of nodes with that label, with their nodes, and such nodes without any. Each node comes once, and not
+   * with each of its relationships.
+   */
+  async beginning(label: string, condition: string, limit: number): Promise<GraphPart> {
     const node = label === "" ? "n" : `n:${quotedLabel(label)}`;
     const where = condition.trim() === "" ? "" : ` WHERE (${condition})`;
-    if (limit >= MANY) return this.many(node, where, limit);
-    const [joined, nodes] = await Promise.all([
-      this.match(`MATCH (${node})-[r]-(m)${where} RETURN n, r, m LIMIT $limit`, { limit }),
-      this.match(`MATCH (${node})${where} RETURN n LIMIT $limit`, { limit: Math.min(limit, NEIGHBOURS_MAX) }),
-    ]);
-    return [...joined, ...nodes];
-  }
-
-  /** Each node comes once, and not with each of its relationships. */
-  private async many(node: string, where: string, limit: number): Promise<readonly unknown[]> {
     // Of all nodes, each relationship has one that it leaves.
     const isAll = node === "n" && where === "";
-    const edges = await this.match(
+    const found = await this.match(
       isAll
         ? "MATCH ()-[r]->() RETURN r LIMIT $limit"
         : `MATCH (${node})-[r]-()${where} RETURN DISTINCT r LIMIT $limit`,
-      { limit },
+      // One more tells whether there are more.
+      { limit: limit + 1 },
     );
-    const ids = new Set(
-      (edges as readonly { readonly src: number; readonly dst: number }[]).flatMap(({ src, dst }) => [src, dst]),
-    );
-    const all = [...ids];
-    const parts = Array.from({ length: Math.ceil(all.length / IDS_AT_ONCE) }, (_, i) =>
-      all.slice(i * IDS_AT_ONCE, (i + 1) * IDS_AT_ONCE),
+    const edges = found.slice(0, limit) as readonly { readonly src: number; readonly dst: number }[];
+    const nodes = await this.nodes([...new Set(edges.flatMap(({ src, dst }) => [src, dst]))]);
+    if (found.length > limit) {
+      const leftOut = `These are the first ${plural(limit, "relationship")}: there are more.`;
+      return { values: [...nodes, ...edges], leftOut };
+    }
+    const room = limit - edges.length;
+    const lone = await this.lone(node, where, room + 1);
+    const leftOut = lone.length > room ? "There are more nodes without relationships." : "";
+    return { values: [...nodes, ...lone.slice(0, room), ...edges], leftOut };
+  }
+
+  private async nodes(ids: readonly number[]): Promise<readonly unknown[]> {
+    const parts = Array.from({ length: Math.ceil(ids.length / IDS_AT_ONCE) }, (_, i) =>
+      ids.slice(i * IDS_AT_ONCE, (i + 1) * IDS_AT_ONCE),
     );
     const nodes = await Promise.all(
       parts.map((some) => this.match("MATCH (n) WHERE id(n) IN $ids RETURN n", { ids: some })),
     );
-    const lone = await this.lone(node, where, limit - edges.length);
-    return [...nodes.flat(), ...lone, ...edges];
+    return nodes.flat();
   }
 
   /** Nodes without relationships. */
-  private async lone(node: string, where: string, limit: number): Promise<readonly unknown[]> {
-    if (limit <= 0) return [];
+  private lone(node: string, where: string, limit: number): Promise<readonly unknown[]> {
     return this.match(`MATCH (${node})${where === "" ? " WHERE" : `${where} AND`} NOT (n)--() RETURN n LIMIT $limit`, {
       limit,
     });
   }
 
-  neighbours(id: number): Promise<readonly unknown[]> {
-    return this.match("MATCH (n)-[r]-(m) WHERE id(n) = $id RETURN n, r, m LIMIT $limit", { id, limit: NEIGHBOURS_MAX });
+  async neighbours(id: number): Promise<GraphPart> {
+    const found = await this.match("MATCH (n)-[r]-(m) WHERE id(n) = $id RETURN n, r, m LIMIT $limit", {
+      id,
+      limit: NEIGHBOURS_MAX + 1,
+    });
+    const isCut = found.length > NEIGHBOURS_MAX * 3;
+    return {
+      values: found.slice(0, NEIGHBOURS_MAX * 3),
+      leftOut: isCut ? `The node has more than the ${NEIGHBOURS_MAX} relationships that were read.` : "",
+    };
   }
 
   /** The path with the fewest steps; an error if there is none. */
-  async way(from: number, to: number): Promise<readonly unknown[]> {
+  async way(from: number, to: number): Promise<GraphPart> {
     const found = await this.match(
       `MATCH (a), (b) WHERE id(a) = $from AND id(b) = $to MATCH p = shortestPath((a)-[*..${STEPS_MAX}]-(b)) RETURN p`,
       { from, to },
     );
     if (found.length === 0) throw new Error(`There is no way of at most ${STEPS_MAX} steps between them.`);
-    return found;
+    return { values: found, leftOut: "" };
   }
 }

@@ -7,10 +7,10 @@ import { useRun } from "../../lib/run.js";
 import { client } from "../../lib/session.js";
 import { Badge, Button } from "../../ui/button.js";
 import { CodeBlock } from "../../ui/code-block.js";
-import { Confirm, Dialog } from "../../ui/dialog.js";
+import { ActionDialog, Confirm, Dialog } from "../../ui/dialog.js";
 import { Select, TextField } from "../../ui/field.js";
 import { ListPanel } from "../../ui/list-table.js";
-import { Failure, Notice } from "../../ui/notice.js";
+import { Notice } from "../../ui/notice.js";
 import { attempt } from "../../ui/toast.js";
 
 interface KeyRow {
@@ -78,7 +78,7 @@ function NewKey({ onClose, onDone }: { readonly onClose: () => void; readonly on
   const [name, setName] = useState("");
   const [permission, setPermission] = useState<"FullAccess" | "ReadOnly">("ReadOnly");
   const [made, setMade] = useState<string | null>(null);
-  const { error, run } = useRun();
+  const { error, isBusy, run } = useRun();
   const make = (): Promise<boolean> =>
     run(async () => {
       const body = { name, permission };
@@ -87,29 +87,26 @@ function NewKey({ onClose, onDone }: { readonly onClose: () => void; readonly on
       onDone();
     });
   const options = [["ReadOnly", "Read"] as const, ["FullAccess", "Read and write"] as const];
-  const actions =
-    made === null ? (
-      <Button kind="primary" onClick={() => void make()}>
-        Make
-      </Button>
-    ) : (
-      <Button onClick={onClose}>Close</Button>
+  if (made !== null) {
+    return (
+      <Dialog title="A new API key" onClose={onClose} actions={<Button onClick={onClose}>Close</Button>}>
+        <Notice tone="warn">Copy it now: it is not shown again.</Notice>
+        <CodeBlock>{made}</CodeBlock>
+        <Button onClick={() => void attempt(() => copy(made), "Copied.")}>Copy</Button>
+      </Dialog>
     );
+  }
   return (
-    <Dialog title="A new API key" onClose={onClose} actions={actions}>
-      {made === null ? (
-        <>
-          <TextField label="Name" value={name} onInput={setName} isFocused />
-          <Select label="May" value={permission} options={options} onChange={setPermission} />
-        </>
-      ) : (
-        <>
-          <Notice tone="warn">Copy it now: it is not shown again.</Notice>
-          <CodeBlock>{made}</CodeBlock>
-          <Button onClick={() => void attempt(() => copy(made), "Copied.")}>Copy</Button>
-        </>
-      )}
-      <Failure error={error} />
-    </Dialog>
+    <ActionDialog
+      title="A new API key"
+      action="Make"
+      disabled={isBusy}
+      error={error}
+      onAction={() => void make()}
+      onClose={onClose}
+    >
+      <TextField label="Name" value={name} onInput={setName} isFocused />
+      <Select label="May" value={permission} options={options} onChange={setPermission} />
+    </ActionDialog>
   );
 }

@@ -12,6 +12,7 @@ import { Cluster } from "./cluster.js";
 import { Diagnostics } from "./diagnostics.js";
 import { Health } from "./health.js";
 import { Keys } from "./keys.js";
+import { Limits } from "./limits.js";
 import { Sessions } from "./sessions.js";
 import { Settings } from "./settings.js";
 import { Tenants } from "./tenants.js";
@@ -44,6 +45,7 @@ function Part({ shown, user, tenant }: PartProps) {
   if (shown === "sessions") return <Sessions />;
   if (shown === "users") return <Users key={tenant} tenant={tenant} canSwitch={isOperator(user)} />;
   if (shown === "keys") return <Keys />;
+  if (shown === "limits") return <Limits user={user} />;
   if (shown === "tenants") return <Tenants />;
   if (shown === "backups") return <Backups tenant={user.tenant} />;
   if (shown === "audit") return <Audit />;

@@ -24,25 +24,26 @@ interface Wanted {
 }
 
 export function splitRows({ rows, x, y, by, isEachRow }: Wanted): Split {
+  const groups = rows.map((row) => cellText(row[by]));
   const counts = new Map<string, number>();
-  for (const row of rows) counts.set(cellText(row[by]), (counts.get(cellText(row[by])) ?? 0) + 1);
+  for (const group of groups) counts.set(group, (counts.get(group) ?? 0) + 1);
   const names = [...counts].sort((a, b) => b[1] - a[1]).slice(0, SERIES_MAX);
   const shown = new Set(names.map(([name]) => name));
-  const kept = rows.filter((row) => shown.has(cellText(row[by])));
   const places = new Map<unknown, number>();
   const across: unknown[] = [];
   const placeOf = (row: List): number => {
-    const key = isEachRow ? row : cellText(row[x]);
-    const known = places.get(key);
-    if (known !== undefined) return known;
-    places.set(key, across.length);
-    across.push(row[x]);
-    return across.length - 1;
+    if (!isEachRow) {
+      const value = row[x];
+      const key = typeof value === "number" ? value : cellText(value);
+      const known = places.get(key);
+      if (known !== undefined) return known;
+      places.set(key, across.length);
+    }
+    return across.push(row[x]) - 1;
   };
-  const order = inOrder(kept, x);
-  for (const row of order) placeOf(row);
+  const placed = rows.map((row, i) => (shown.has(groups[i]!) ? placeOf(row) : -1));
   const values = new Map(names.map(([name]) => [name, new Array<number>(across.length).fill(Number.NaN)]));
-  for (const row of order) values.get(cellText(row[by]))![placeOf(row)] = numberOf(row[y]);
+  for (const [i, place] of placed.entries()) if (place >= 0) values.get(groups[i]!)![place] = numberOf(rows[i]![y]);
   // The same value has the same colour, however often it is there.
   const series = [...values].map(([name, numbers]) => ({ name, values: numbers }));
   series.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -50,12 +51,12 @@ export function splitRows({ rows, x, y, by, isEachRow }: Wanted): Split {
 }
 
 /** Numbers and times grow from left to right, whichever series they are of; names stay as the rows have them. */
-function inOrder(rows: readonly List[], x: number): readonly List[] {
-  const sizeOf = (row: List): number => {
+export function inOrder(rows: readonly List[], x: number): readonly List[] {
+  const sizes = Float64Array.from(rows, (row) => {
     const number = numberOf(row[x]);
     return Number.isNaN(number) ? Date.parse(String(row[x])) : number;
-  };
-  const sizes = new Map(rows.map((row) => [row, sizeOf(row)]));
-  if ([...sizes.values()].some(Number.isNaN)) return rows;
-  return [...rows].sort((a, b) => sizes.get(a)! - sizes.get(b)!);
+  });
+  if (sizes.some(Number.isNaN) || sizes.every((size, i) => i === 0 || sizes[i - 1]! <= size)) return rows;
+  const order = Uint32Array.from(rows, (_, i) => i).sort((a, b) => sizes[a]! - sizes[b]! || a - b);
+  return Array.from(order, (i) => rows[i]!);
 }

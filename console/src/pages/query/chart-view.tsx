@@ -1,11 +1,12 @@
 /** A result as a chart: which columns, and how. What fits them is chosen first. */
 import { useMemo, useState } from "preact/hooks";
 import type { Column } from "../../../../clients/typescript/src/index.js";
-import { cellText, isNumeric, numberOf, plural } from "../../lib/format.js";
+import { cellText, isNumeric, numberOf, plural, roundedText } from "../../lib/format.js";
 import { Chart, type ChartData, type ChartKind } from "../../ui/chart.js";
+import { boundsOf } from "../../ui/chart-scales.js";
 import { Select } from "../../ui/field.js";
 import { Empty } from "../../ui/notice.js";
-import { SERIES_MAX, splitRows } from "./chart-split.js";
+import { inOrder, SERIES_MAX, splitRows } from "./chart-split.js";
 import type { List } from "./run.js";
 import { histogramOf } from "./summarize.js";
 
@@ -17,8 +18,6 @@ interface ChartViewProps {
   readonly count: number;
 }
 
-const POINTS_MAX = 50_000;
-const BARS_MAX = 400;
 const HISTOGRAM_BARS = 40;
 const TIME = /^(?:date|timestamp)/;
 
@@ -30,9 +29,11 @@ const KINDS: readonly (readonly [Kind, string])[] = [
 ];
 
 export function ChartView({ columns, rows, count }: ChartViewProps) {
-  const numeric = columns.flatMap((column, i) => (isChartable(column, i, rows) ? [i] : []));
   const [chosen, setChosen] = useState<{ kind?: Kind; x?: number; y?: number; by?: number }>({});
-  const first = choiceFor(columns, rows, count, numeric);
+  const [numeric, first] = useMemo(() => {
+    const found = columns.flatMap((column, i) => (isChartable(column, i, rows) ? [i] : []));
+    return [found, choiceFor(columns, rows, count, found)] as const;
+  }, [columns, rows, count]);
   const x = Math.min(chosen.x ?? first.x, columns.length - 1);
   const y = numeric.includes(chosen.y ?? -1) ? chosen.y! : (numeric.findLast((i) => i !== x) ?? numeric[0]);
   const kind = chosen.kind ?? first.kind;
@@ -49,7 +50,6 @@ export function ChartView({ columns, rows, count }: ChartViewProps) {
     );
   }
   const named = columns.map(({ name }, i): [string, string] => [String(i), name]);
-  const shown = kind === "bar" ? BARS_MAX : POINTS_MAX;
   return (
     <div class="chart-view">
       <div class="chart-choices">
@@ -81,7 +81,11 @@ export function ChartView({ columns, rows, count }: ChartViewProps) {
             The {SERIES_MAX} most frequent of {plural(drawn.distinct, "value")}.
           </p>
         )}
-        {kind !== "histogram" && count > shown && <p class="muted">The first {plural(shown, "row")}.</p>}
+        {drawn.without > 0 && (
+          <p class="muted">
+            {plural(drawn.without, "row")} without {columns[x]!.name} left out.
+          </p>
+        )}
       </div>
       <Chart label={`${columns[y!]!.name} by ${columns[x]!.name}`} data={drawn.chart} />
     </div>
@@ -124,35 +128,53 @@ interface Drawn {
   readonly chart: ChartData;
   /** Values of the column that splits. */
   readonly distinct: number;
+  /** Rows that have no place across. */
+  readonly without: number;
 }
 
 function dataOf({ kind, x, y, by, columns, rows, count }: Chosen): Drawn {
-  const name = columns[y]!.name;
+  const all = rows.slice(0, count);
   if (kind === "histogram") {
-    return { chart: histogramChart(rows.slice(0, count).map((row) => numberOf(row[y]))), distinct: 0 };
+    return { chart: histogramChart(all.map((row) => numberOf(row[y]))), distinct: 0, without: 0 };
   }
-  const taken = rows.slice(0, Math.min(count, kind === "bar" ? BARS_MAX : POINTS_MAX));
+  const xKind = acrossKind(kind, columns[x]!, all, x);
+  const size = (value: unknown): number => (xKind === "time" ? Date.parse(String(value)) : numberOf(value));
+  const placed = xKind === "name" ? all : all.filter((row) => Number.isFinite(size(row[x])));
+  const isOrdered = by !== null || (kind === "line" && xKind !== "name");
+  const taken = isOrdered ? inOrder(placed, x) : placed;
   const split = by === null ? null : splitRows({ rows: taken, x, y, by, isEachRow: kind === "scatter" });
-  const series = split?.series ?? [{ name, values: taken.map((row) => numberOf(row[y])) }];
+  const series = split?.series ?? [{ name: columns[y]!.name, values: taken.map((row) => numberOf(row[y])) }];
   const across = split?.across ?? taken.map((row) => row[x]);
-  const drawn = { kind, series, joinsGaps: split !== null };
-  const distinct = split?.distinct ?? 0;
-  if (TIME.test(columns[x]!.data_type)) {
-    return { chart: { ...drawn, x: across.map((value) => Date.parse(String(value))), xKind: "time" }, distinct };
-  }
-  const numbers = across.map(numberOf);
-  if (kind !== "bar" && numbers.every((value) => Number.isFinite(value)))
-    return { chart: { ...drawn, x: numbers, xKind: "number" }, distinct };
-  return { chart: { ...drawn, x: across.map((_, i) => i), xKind: "name", names: across.map(cellText) }, distinct };
+  const drawn = { kind, xKind, series, joinsGaps: split !== null };
+  const chart: ChartData =
+    xKind === "name"
+      ? { ...drawn, x: across.map((_, i) => i), nameAt: (place) => cellText(across[place]) }
+      : { ...drawn, x: across.map(size) };
+  return { chart, distinct: split?.distinct ?? 0, without: all.length - placed.length };
+}
+
+/** Bars stand beside each other, whatever lies between their numbers. */
+function acrossKind(
+  kind: ChartKind,
+  { data_type: type }: Column,
+  rows: readonly List[],
+  x: number,
+): ChartData["xKind"] {
+  if (TIME.test(type)) return "time";
+  const isNumber = (value: unknown): boolean => value === null || Number.isFinite(numberOf(value));
+  return kind !== "bar" && rows.every((row) => isNumber(row[x])) ? "number" : "name";
 }
 
 function histogramChart(numbers: readonly number[]): ChartData {
   const finite = numbers.filter((value) => Number.isFinite(value));
-  const [least, most] = finite.reduce(
-    ([a, b], value) => [Math.min(a, value), Math.max(b, value)],
-    [Infinity, -Infinity],
-  );
+  const [least, most] = boundsOf(finite);
   const bars = finite.length === 0 ? [] : histogramOf(finite, least, most, HISTOGRAM_BARS);
-  const series = [{ name: "rows", values: bars.map((bar) => bar.count) }];
-  return { kind: "bar", x: bars.map((_, i) => i), xKind: "name", names: bars.map(({ label }) => label), series };
+  return {
+    kind: "bar",
+    x: bars.map((_, i) => i),
+    xKind: "name",
+    nameAt: (place) => bars[place]!.label,
+    tickAt: (place) => roundedText(least + ((most - least) / bars.length) * place),
+    series: [{ name: "rows", values: bars.map((bar) => bar.count) }],
+  };
 }

@@ -4,7 +4,7 @@ import { clockText } from "../../lib/format.js";
 import { MOD } from "../../lib/keys.js";
 import { useStore } from "../../lib/store.js";
 import { Badge, Button } from "../../ui/button.js";
-import { Dialog } from "../../ui/dialog.js";
+import { ActionDialog } from "../../ui/dialog.js";
 import { TextField } from "../../ui/field.js";
 import { attempt, tell } from "../../ui/toast.js";
 import { changeTab, type QueryTab, save } from "./query-tabs.js";
@@ -128,17 +128,9 @@ function SaveDialog({ tab, onClose }: { readonly tab: QueryTab; readonly onClose
     tell(`Saved as ${name.trim()}.`);
     onClose();
   };
-  const actions = (
-    <>
-      <Button onClick={onClose}>Cancel</Button>
-      <Button kind="primary" onClick={submit}>
-        Save
-      </Button>
-    </>
-  );
   return (
-    <Dialog title="Save this query" onClose={onClose} actions={actions}>
+    <ActionDialog title="Save this query" action="Save" onAction={submit} onClose={onClose}>
       <TextField label="Name" hint="This browser keeps it." value={name} onInput={setName} isFocused />
-    </Dialog>
+    </ActionDialog>
   );
 }

@@ -1,0 +1,119 @@
+/** What all users and keys of the tenant together may use in a day, and have used today. */
+import { useState } from "preact/hooks";
+import { bytesText, countText } from "../../lib/format.js";
+import { useEvery, useGet } from "../../lib/load.js";
+import { useRun } from "../../lib/run.js";
+import { client, isOperator, type User } from "../../lib/session.js";
+import { Button } from "../../ui/button.js";
+import { ActionDialog } from "../../ui/dialog.js";
+import { TextField } from "../../ui/field.js";
+import { ListPanel } from "../../ui/list-table.js";
+
+type Kind = "rows" | "bytes" | "tokens";
+
+interface Budget extends Readonly<Partial<Record<`${Kind}_per_day`, number>>> {
+  readonly used_today: Readonly<Record<Kind, number>>;
+}
+
+const PATH = "/admin/budget";
+const EVERY_MS = 5_000;
+
+const KINDS: readonly { readonly id: Kind; readonly name: string; readonly text: (count: number) => string }[] = [
+  { id: "rows", name: "Rows of results", text: countText },
+  { id: "bytes", name: "Bytes of answers", text: bytesText },
+  { id: "tokens", name: "Tokens of models", text: countText },
+];
+
+export function Limits({ user }: { readonly user: User }) {
+  const [isOpen, setOpen] = useState(false);
+  const { data, error, again, renew } = useGet<Budget>(PATH);
+  useEvery(EVERY_MS, renew);
+  const limitOf = (kind: Kind): number | undefined => data?.[`${kind}_per_day`];
+  return (
+    <>
+      <ListPanel
+        title={`What ${user.tenant} may use in a day`}
+        label="Limits"
+        actions={
+          <Button disabled={data === undefined} onClick={() => setOpen(true)}>
+            Change
+          </Button>
+        }
+        rows={data === undefined ? undefined : KINDS}
+        error={error}
+        keyOf={({ id }) => id}
+        none="There are none."
+        columns={[
+          { name: "What", cell: ({ name }) => <strong>{name}</strong> },
+          { name: "Today", cell: ({ id, text }) => text(data!.used_today[id]), isNumber: true },
+          {
+            name: "Limit",
+            cell: ({ id, text }) => (limitOf(id) === undefined ? "none" : text(limitOf(id)!)),
+            isNumber: true,
+          },
+          {
+            name: "Used",
+            cell: ({ id, name }) =>
+              limitOf(id) !== undefined && (
+                <progress max={limitOf(id)} value={data!.used_today[id]} aria-label={`${name} used`} />
+              ),
+          },
+        ]}
+        foot={
+          <p class="none">
+            All users and keys together, in a day of UTC. What goes beyond is refused until the next day.
+            {isOperator(user) && " To set the limits of another tenant, sign in to it from the menu at the top."}
+          </p>
+        }
+      />
+      {isOpen && data !== undefined && (
+        <LimitsDialog budget={data} onClose={() => setOpen(false)} onDone={again} tenant={user.tenant} />
+      )}
+    </>
+  );
+}
+
+interface LimitsDialogProps {
+  readonly budget: Budget;
+  readonly tenant: string;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function LimitsDialog({ budget, tenant, onClose, onDone }: LimitsDialogProps) {
+  const [typed, setTyped] = useState<Readonly<Record<Kind, string>>>({
+    rows: String(budget.rows_per_day ?? ""),
+    bytes: String(budget.bytes_per_day ?? ""),
+    tokens: String(budget.tokens_per_day ?? ""),
+  });
+  const { error, isBusy, run } = useRun();
+  const set = async (): Promise<void> => {
+    const limited = KINDS.filter(({ id }) => typed[id] !== "");
+    const body = Object.fromEntries(limited.map(({ id }) => [`${id}_per_day`, Number(typed[id])]));
+    if (!(await run(() => client().request("PUT", PATH, { body })))) return;
+    onDone();
+    onClose();
+  };
+  return (
+    <ActionDialog
+      title={`The limits of ${tenant}`}
+      action="Set"
+      disabled={isBusy}
+      error={error}
+      onAction={() => void set()}
+      onClose={onClose}
+    >
+      {KINDS.map(({ id, name }, i) => (
+        <TextField
+          key={id}
+          label={`${name} in a day`}
+          hint="Empty: no limit."
+          type="number"
+          value={typed[id]}
+          onInput={(value) => setTyped((before) => ({ ...before, [id]: value }))}
+          isFocused={i === 0}
+        />
+      ))}
+    </ActionDialog>
+  );
+}

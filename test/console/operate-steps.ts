@@ -1,0 +1,109 @@
+/** Steps of the console's test about what administrators do. */
+import type { Tools } from "./branch-steps.js";
+import { openPage } from "./browser.js";
+
+export async function operateSteps(tools: Tools): Promise<void> {
+  const { step, page, violations, strangers } = tools;
+  const hostile = tools.corpus[0]!;
+  await step("users, keys, backups, sessions, the audit trail and health", async (t) => {
+    const tab = async (id: string, text: string): Promise<void> => {
+      await openPage(page, `#/operate/${id}`);
+      await page.getByText(text).first().waitFor();
+      t.same(await violations(), [], id);
+    };
+    await tab("users", "eva");
+    await page.getByRole("button", { name: "Delete eva" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByText("eva is gone.").waitFor();
+    await tab("keys", "console");
+    await page.getByRole("button", { name: "Key", exact: true }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill(hostile);
+    await page.getByRole("button", { name: "Make" }).click();
+    await page.getByText("Copy it now").waitFor();
+    await page.getByRole("dialog").locator(".dialog-actions button").click();
+    await page.locator("td", { hasText: hostile }).waitFor();
+    await tab("backups", "There is none yet.");
+    await page.getByRole("button", { name: "Full backup" }).click();
+    await page.locator(".badge", { hasText: "completed" }).waitFor({ timeout: 30_000 });
+    await tab("sessions", "Nobody is connected");
+    await tab("audit", "auth.login");
+    await tab("cluster", "This server runs alone.");
+    await tab("settings", "slow_ms");
+    await tab("diagnostics", "It has no data of tenants.");
+    await tab("health", "Requests a second");
+    t.equal(await strangers(), 0);
+  });
+  await tenantStep(tools);
+  await limitsStep(tools);
+  await returnStep(tools);
+}
+
+async function tenantStep({ step, page, server, violations }: Tools): Promise<void> {
+  await step("a tenant is made, changed, and deleted once its name is typed", async (t) => {
+    await openPage(page, "#/operate/tenants");
+    const dialog = page.getByRole("dialog");
+    await page.getByRole("button", { name: "Tenant", exact: true }).click();
+    await dialog.getByLabel("Tenant", { exact: true }).fill("left");
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    const row = page.getByRole("row").filter({ hasText: "left" });
+    await row.getByRole("button", { name: "Change" }).click();
+    await dialog.getByLabel("Name").fill("Left Ltd");
+    await dialog.getByLabel("Requests a second").fill("7000");
+    t.same(await violations(), [], "of a tenant's form");
+    await dialog.getByRole("button", { name: "Change" }).click();
+    await row.filter({ hasText: "Left Ltd" }).filter({ hasText: "7,000" }).waitFor();
+    const { body } = await server.expect(200, "GET", "/admin/tenants/left");
+    t.match(body.data, { name: "Left Ltd", rate_limit: { per_second: 7_000, burst: 14_000 } });
+    await row.getByRole("button", { name: "Delete left" }).click();
+    const remove = dialog.getByRole("button", { name: "Delete for ever" });
+    await dialog.getByLabel("Type left to go on").fill("lef");
+    t.ok(await remove.isDisabled(), "the name is not whole");
+    t.same(await violations(), [], "of the question before a deletion");
+    await page.keyboard.press("Enter");
+    await dialog.getByLabel("Type left to go on").fill("left");
+    await remove.click();
+    await page.getByText("left is being deleted.").waitFor();
+    await row.waitFor({ state: "detached" });
+    await server.expect(404, "GET", "/admin/tenants/left");
+  });
+}
+
+async function limitsStep({ step, page, watch, server, violations }: Tools): Promise<void> {
+  await step("what a tenant may use in a day is set", async (t) => {
+    await openPage(page, "#/operate/limits");
+    const row = page.getByRole("row").filter({ hasText: "Tokens of models" });
+    await row.filter({ hasText: "none" }).waitFor();
+    await page.getByRole("button", { name: "Change" }).click();
+    const tokens = page.getByRole("dialog").getByLabel("Tokens of models in a day");
+    await tokens.fill("0");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").getByRole("alert").getByText("tokens_per_day").waitFor();
+    watch.forget(/400 .*budget/);
+    await tokens.fill("5000000");
+    t.same(await violations(), [], "of the form of limits");
+    await page.keyboard.press("Enter");
+    await row.filter({ hasText: "5,000,000" }).getByRole("progressbar").waitFor();
+    t.same(await violations(), [], "of limits");
+    const { body } = await server.expect(200, "GET", "/admin/budget");
+    t.equal(body.data.tokens_per_day, 5_000_000);
+    t.equal(body.data.rows_per_day, undefined);
+    await server.expect(200, "PUT", "/admin/budget", {});
+  });
+}
+
+async function returnStep({ step, page, server }: Tools): Promise<void> {
+  await step("who comes back to a table sees what others, or a restore, have made of it", async (t) => {
+    await server.rows("CREATE TABLE stale (id integer PRIMARY KEY, word text)");
+    await server.rows("INSERT INTO stale VALUES (1, 'before')");
+    await openPage(page, "#/data/table/stale");
+    await page.locator(".grid-cell", { hasText: "before" }).waitFor();
+    await server.rows("UPDATE stale SET word = 'after'");
+    await server.rows("ALTER TABLE stale ADD COLUMN more integer DEFAULT 77");
+    await page.evaluate("window.dispatchEvent(new Event('focus'))");
+    await page.locator(".grid-cell", { hasText: "after" }).waitFor();
+    await page.locator(".grid-cell", { hasText: "77" }).waitFor();
+    await server.rows("DROP TABLE stale");
+    t.pass();
+  });
+}
