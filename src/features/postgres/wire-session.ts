@@ -105,6 +105,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
   /** Works on messages that came together. Never throws what a client did. */
   serve(request: Request, bytes: Buffer): Answer | Promise<Answer> {
     this.client.serve(request);
+    this.answers.clear();
     this.seen.begin();
     const messages = messagesOf(bytes);
     const done = this.serveFrom(messages, 0);
@@ -126,7 +127,6 @@ export class WireSession implements WireHost, Listener, LockOwner {
 
   private answer(request: Request): Answer | Promise<Answer> {
     if (this.answers.sending !== null) return this.answers.sending.then(() => this.answer(request));
-    this.answers.clear();
     this.client.serve(null);
     this.idleSinceMs = Date.now();
     // It has ended itself; the gateway tells of removed users.
