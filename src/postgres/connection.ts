@@ -359,10 +359,10 @@ export class Connection implements RequestHost<PostgresKind> {
     new WireCall(this.services, this.caller, "postgres", "cancel", this.session, NOBODY).begin(NOTHING);
   }
 
-  /** Ends when what runs has ended, with an error that says why. */
+  /** Ends when what runs has ended, with the first error that says why. */
   end(error: DbError): void {
     if (!this.request.isUnderWay) this.fatal(error);
-    else this.isLeaving = error;
+    else if (!(this.isLeaving instanceof DbError)) this.isLeaving = error;
   }
 
   private leave(): void {
