@@ -21,7 +21,7 @@ import { type FirstPacket, NoStart, readFirstPacket } from "./first-packet.js";
 import { MessageQueue } from "./message-queue.js";
 import type { SignInClient } from "./scram.js";
 import { signIn } from "./sign-in.js";
-import { closeWireSession, NOBODY, WireCall, type WireEndpoint } from "./wire-call.js";
+import { closeWireSession, type Heard, NOBODY, WireCall, type WireEndpoint } from "./wire-call.js";
 import { asDbError, type RequestHost, WireRequest } from "./wire-request.js";
 
 /** What a connection needs of the server that has it. */
@@ -291,13 +291,13 @@ export class Connection implements RequestHost<PostgresKind> {
     return this.write(bytes);
   }
 
-  done(bytes: Buffer, note: string): void {
+  done(bytes: Buffer): void {
     this.request.ended("answered");
-    if (note === "listens") this.listenToOthers();
     if (this.phase === "opening") this.opened(bytes);
     else if (bytes.length > 0) this.write(bytes);
     this.sendPushed();
     if (this.phase === "closed") return;
+    this.listenToOthers();
     if (this.isLeaving instanceof DbError) this.fatal(this.isLeaving);
     else if (this.isLeaving !== null) this.leave();
     else this.received(NOTHING);
@@ -322,11 +322,23 @@ export class Connection implements RequestHost<PostgresKind> {
     this.fatal(error);
   }
 
-  /** The session listens: what others notify comes by a request of its own. */
+  /**
+   * What others notify comes by a request of its own, and that the session was ended from outside. A partition that has
+   * too much to do takes it after a later answer.
+   */
   private listenToOthers(): void {
-    if (this.listening !== null) return;
-    this.listening = new WireCall(this.services, this.caller!, "postgres", "listen", this.session, this);
-    if (!this.listening.begin(NOTHING)) this.listening = null;
+    if (this.listening !== null || this.isLeaving !== null) return;
+    const heard: Heard = {
+      ...NOBODY,
+      pushed: (messages) => this.pushed(messages),
+      failed: (error) => this.end(error),
+    };
+    this.listening = new WireCall(this.services, this.caller!, "postgres", "listen", this.session, heard);
+    try {
+      if (!this.listening.begin(NOTHING)) this.listening = null;
+    } catch (error) {
+      this.end(asDbError(error));
+    }
   }
 
   /** Between the messages of an answer nothing else may come. */
@@ -347,10 +359,10 @@ export class Connection implements RequestHost<PostgresKind> {
     new WireCall(this.services, this.caller, "postgres", "cancel", this.session, NOBODY).begin(NOTHING);
   }
 
-  /** Ends when what runs has ended, with an error that says why. */
+  /** Ends when what runs has ended, with the first error that says why. */
   end(error: DbError): void {
     if (!this.request.isUnderWay) this.fatal(error);
-    else this.isLeaving = error;
+    else if (!(this.isLeaving instanceof DbError)) this.isLeaving = error;
   }
 
   private leave(): void {

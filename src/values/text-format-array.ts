@@ -6,8 +6,12 @@ import { sqlError } from "../protocol/errors.js";
 import { ARRAY_ELEMENTS_MAX } from "../protocol/limits.js";
 import type { SqlArray, Value } from "./values.js";
 
+/** What stands between elements: a semicolon for boxes, whose texts have commas (pg_type's typdelim). */
+export type ArrayDelimiter = "," | ";";
+
 /** Blanks are those of ASCII, as PostgreSQL has them: others belong to the elements. */
-const ARRAY_QUOTED = /^$|[ \t-\r{}",\\]|^null$/i;
+const QUOTED = { ",": /^$|[ \t-\r{}",\\]|^null$/i, ";": /^$|[ \t-\r{}";\\]|^null$/i } as const;
+const ENDS_ELEMENT = { ",": /[,{}"]/, ";": /[;{}"]/ } as const;
 const isBlank = (code: number): boolean => code === 32 || (code >= 9 && code <= 13);
 
 function withoutBlanks(text: string): string {
@@ -32,7 +36,7 @@ export function sqlArray(elements: readonly Value[]): SqlArray {
   return elements.length === 0 ? EMPTY_ARRAY : { elements, dimensions: [elements.length], lowerBounds: [1] };
 }
 
-export function arrayToText(array: SqlArray, print: (value: Value) => string): string {
+export function arrayToText(array: SqlArray, print: (value: Value) => string, delimiter: ArrayDelimiter): string {
   const { elements, dimensions, lowerBounds } = array;
   if (dimensions.length === 0) return "{}";
   let next = 0;
@@ -42,18 +46,18 @@ export function arrayToText(array: SqlArray, print: (value: Value) => string): s
       if (depth + 1 < dimensions.length) parts.push(level(depth + 1));
       else {
         const element = elements[next++] as Value;
-        parts.push(element === null ? "NULL" : quoteElement(print(element)));
+        parts.push(element === null ? "NULL" : quoteElement(print(element), delimiter));
       }
     }
-    return `{${parts.join()}}`;
+    return `{${parts.join(delimiter)}}`;
   };
   const body = level(0);
   if (lowerBounds.every((bound) => bound === 1)) return body;
   return `${dimensions.map((size, i) => `[${lowerBounds[i]}:${(lowerBounds[i] as number) + size - 1}]`).join("")}=${body}`;
 }
 
-function quoteElement(text: string): string {
-  return ARRAY_QUOTED.test(text) ? `"${text.replace(/["\\]/g, "\\$&")}"` : text;
+function quoteElement(text: string, delimiter: ArrayDelimiter): string {
+  return QUOTED[delimiter].test(text) ? `"${text.replace(/["\\]/g, "\\$&")}"` : text;
 }
 
 /** The members of an array by its dimensions: nested lists as JSON has them. */
@@ -72,7 +76,7 @@ export function nestArray<T>(array: SqlArray, convert: (value: Value) => T): unk
 const malformed = (text: string, detail: string) => sqlError("22P02", `malformed array literal: "${text}"`, { detail });
 
 /** Reads an array literal; `read` turns one element's text into a value. Throws 22P02, 2202E, 54000. */
-export function arrayFromText(text: string, read: (element: string) => Value): SqlArray {
+export function arrayFromText(text: string, read: (element: string) => Value, delimiter: ArrayDelimiter): SqlArray {
   let source = withoutBlanks(text);
   let bounds: RegExpExecArray | null = null;
   const declared: { lower: number; size: number }[] = [];
@@ -96,7 +100,7 @@ export function arrayFromText(text: string, read: (element: string) => Value): S
         : 'Array value must start with "{" or dimension information.',
     );
   }
-  const array = new ArrayReader(source, text, read).read();
+  const array = new ArrayReader(source, text, read, delimiter).read();
   if (declared.length === 0) return array;
   const sizes = declared.map(({ size }) => size);
   if (sizes.join() !== array.dimensions.join()) {
@@ -115,6 +119,7 @@ class ArrayReader {
     private readonly source: string,
     private readonly text: string,
     private readonly readElement: (element: string) => Value,
+    private readonly delimiter: ArrayDelimiter,
   ) {}
 
   read(): SqlArray {
@@ -152,7 +157,7 @@ class ArrayReader {
       this.skipSpaces();
       const separator = this.source[this.at];
       if (separator === "}") break;
-      if (separator !== ",") {
+      if (separator !== this.delimiter) {
         throw malformed(this.text, separator === undefined ? "Unexpected end of input." : "Unexpected array element.");
       }
       this.at++;
@@ -175,7 +180,7 @@ class ArrayReader {
       return;
     }
     let item = "";
-    while (this.at < this.source.length && !/[,{}"]/.test(this.source[this.at] as string)) {
+    while (this.at < this.source.length && !ENDS_ELEMENT[this.delimiter].test(this.source[this.at] as string)) {
       if (this.source[this.at] === "\\") this.at++;
       item += this.source[this.at++] ?? "";
     }

@@ -25,7 +25,7 @@ import { Numeric } from "./numeric.js";
 import { type Bound, multirangeKeyOf, rangeInZone, rangeKeyOf } from "./range.js";
 import { rangeValueFromText } from "./range-input.js";
 import { sparseFromText } from "./sparse-vector.js";
-import { arrayFromText, arrayToText } from "./text-format-array.js";
+import { type ArrayDelimiter, arrayFromText, arrayToText } from "./text-format-array.js";
 import { recordFromText, recordToText } from "./text-format-record.js";
 import { regConfigFromText } from "./text-search-configs.js";
 import {
@@ -97,7 +97,8 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC", style?: Te
     case "array": {
       const element = type.element as SqlType;
       if (isCatalogVector(type)) return (value as SqlArray).elements.join(" ");
-      return arrayToText(value as SqlArray, (member) => toText(element, member, timeZone, style));
+      const print = (member: Value) => toText(element, member, timeZone, style);
+      return arrayToText(value as SqlArray, print, delimiterOf(element));
     }
     case "record":
       return rowToText(type, value as readonly Value[], timeZone, style);
@@ -161,7 +162,7 @@ export function untypedToText(value: Value): string {
   if ("months" in value) return intervalToText(value as Interval);
   if ("micros" in value) return timeTzToText(value as TimeTz);
   if (!("elements" in value)) return variantToText(value);
-  return arrayToText(value as SqlArray, untypedToText);
+  return arrayToText(value as SqlArray, untypedToText, ",");
 }
 
 const systemClock: Clock = {
@@ -289,13 +290,15 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
       return sparseFromText(type, text);
     case "array": {
       const element = type.element as SqlType;
-      return arrayFromText(text, (member) => fromText(element, member, clock));
+      return arrayFromText(text, (member) => fromText(element, member, clock), delimiterOf(element));
     }
     case "record":
       if (type.fields === undefined) throw sqlError("0A000", "input of anonymous composite types is not implemented");
       return rowFromText(type, text, clock);
   }
 }
+
+const delimiterOf = (element: SqlType): ArrayDelimiter => (element.name === "box" ? ";" : ",");
 
 function rowFromText(type: SqlType, text: string, clock: Clock): Value {
   const fields = type.fields!;

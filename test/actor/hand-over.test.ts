@@ -192,7 +192,7 @@ t.test("a subscription that becomes live while the partition is handed over is r
   t.equal(subscriptions.size, 0);
 });
 
-t.test("PostgreSQL's clients that listen hear that their session is lost, once", async (t) => {
+t.test("PostgreSQL's clients hear that their session is lost, once", async (t) => {
   const { partition } = await start(t);
   class Sessions extends WireSessions {
     override get(): WireSession {

@@ -216,6 +216,48 @@ t.test("a session that ends itself hears so at once", async (t) => {
   client.close();
 });
 
+t.test("answers of a pipeline do not wait for a later statement that waits", (t) =>
+  withClient(async (other) => {
+    await other.ask("SELECT pg_advisory_lock(77)");
+    await withClient(async (client) => {
+      const one = (sql: string) => Buffer.concat([parse("", sql), bind("", ""), execute("")]);
+      const asked = [one("SELECT 1"), sync, one("SELECT 2"), message("H"), one("SELECT pg_advisory_lock(77)"), sync];
+      client.send(...asked, query("SELECT 3"));
+      t.equal(lettersOf(await client.until("Z")), "12DCZ");
+      t.equal(lettersOf(await client.until("C")), "12DC", "what Flush asks for");
+      await other.ask("SELECT pg_advisory_unlock(77)");
+      t.equal(lettersOf(await client.until("Z")), "12DCZ");
+      t.equal(lettersOf(await client.until("Z")), "TDCZ");
+      client.send(one("SELECT 4"), sync, one("SELECT pg_sleep(60)"), sync, query("SELECT 5"));
+      t.equal(lettersOf(await client.until("Z")), "12DCZ");
+      const [pid] = valuesOf((await other.ask("SELECT pid FROM pg_stat_activity WHERE query LIKE '%sleep(60)'"))[1]!);
+      await other.ask(`SELECT pg_cancel_backend(${pid})`);
+      t.match(errorIn(await client.until("Z")), { C: "57014" });
+      t.equal(lettersOf(await client.until("Z")), "TDCZ");
+    });
+  }),
+);
+
+t.test("a session that another ends hears so while it rests, whatever it did last", (t) =>
+  withClient(async (other) => {
+    const doings = [
+      query("SELECT 1"),
+      query("BEGIN"),
+      query("LISTEN ended"),
+      Buffer.concat([parse("", "SELECT 1"), sync]),
+    ];
+    for (const doing of doings) {
+      const client = await WireClient.open(server);
+      const [pid] = valuesOf((await client.ask("SELECT pg_backend_pid()")).find(({ type }) => type === "D")!);
+      client.send(doing);
+      await client.until("Z");
+      await other.ask(`SELECT pg_terminate_backend(${pid})`);
+      t.match(errorIn(await client.until("E")), { S: "FATAL", C: "57P01" });
+      t.equal(await client.receive(), null);
+    }
+  }),
+);
+
 t.test("a prepared statement whose columns have changed since is refused, not read wrongly", (t) =>
   withClient(async (client) => {
     await client.ask("CREATE TABLE changing (a int, b int); INSERT INTO changing VALUES (1, 2)");
@@ -227,7 +269,13 @@ t.test("a prepared statement whose columns have changed since is refused, not re
     };
     t.equal(lettersOf(await run()), "2DCZ");
     await client.ask("ALTER TABLE changing ALTER b TYPE text USING b::text");
-    t.match(errorIn(await run()), { C: "0A000", M: "cached plan must not change result type" });
+    t.match(errorIn(await run()), {
+      ...{ C: "0A000", M: "cached plan must not change result type" },
+      // What pgjdbc and postgres.js know it by, to prepare the statement again.
+      R: "RevalidateCachedQuery",
+    });
+    client.send(bind("", "never"), sync);
+    t.match(errorIn(await client.until("Z")), { C: "26000", R: "FetchPreparedStatement" });
     await client.ask("ALTER TABLE changing ALTER b TYPE int USING b::int");
     t.equal(lettersOf(await run()), "2DCZ", "as it was told");
   }),

@@ -34,7 +34,7 @@ interface Lines {
 export async function copyOut(wire: WireHost, copy: CopyStatement): Promise<void> {
   const { session, client, writer } = wire;
   client.begin(timeoutOf(session.settings, client.request));
-  const start = writer.length;
+  const start = writer.position;
   let rows = 0;
   let hasSent = false;
   let lines: Lines | null = null;

@@ -47,7 +47,7 @@ export class RowOutput {
   private hasSent = false;
 
   constructor(private readonly options: RowOutputOptions) {
-    this.start = options.writer.length;
+    this.start = options.writer.position;
   }
 
   readonly collector: RowCollector = (shape, streamable = false): Rows => {
@@ -87,7 +87,10 @@ export function requireSame(told: readonly OutputColumn[], now: readonly OutputC
   const isSame = ({ name, type }: OutputColumn, i: number): boolean =>
     name === now[i]!.name && pgOidOf(type) === pgOidOf(now[i]!.type) && typmodOf(type) === typmodOf(now[i]!.type);
   if (told.length !== now.length || !told.every(isSame)) {
-    throw sqlError("0A000", "cached plan must not change result type", { hint: "Prepare the statement again." });
+    throw sqlError("0A000", "cached plan must not change result type", {
+      hint: "Prepare the statement again.",
+      routine: "RevalidateCachedQuery",
+    });
   }
 }
 

@@ -23,6 +23,7 @@ import { copyOut } from "./copy-out.js";
 import { LiveWireSession } from "./live-wire-session.js";
 import { type Listener, type Notification, noteNotification, type Told } from "./notifications.js";
 import { bindMessage, executeMessage, Portals, parseMessage } from "./portals.js";
+import { ReadyAnswers } from "./ready-answers.js";
 import { SeenCommits } from "./seen-commits.js";
 import { type SharedBySessions, sessionActions } from "./session-actions.js";
 import { specialOf } from "./special-statement.js";
@@ -34,16 +35,21 @@ import type { Ran, WireHost } from "./wire-host.js";
 
 type Step = void | Promise<void>;
 
-/** Header of an answer: the gateway is to ask for pushes. */
-const LISTENS = "listens";
-
-/** A channel to the gateway by which messages reach the client at any time. */
-export type Push = (bytes: Uint8Array) => void;
+/** A channel to the gateway by which the client hears at any time. */
+export interface Push {
+  messages(bytes: Uint8Array): void;
+  /** The connection ends, with what runs on it. */
+  end(error: DbError): void;
+}
 
 export class WireSession implements WireHost, Listener, LockOwner {
   readonly session: Session;
   readonly client = new WireClient();
   readonly writer = new MessageWriter();
+  private readonly answers = new ReadyAnswers(this.writer, async (bytes) => {
+    await this.openReply();
+    await this.client.request.sink!.write(bytes);
+  });
   readonly portals: Portals;
   readonly runs: StatementRuns;
   readonly seen: SeenCommits;
@@ -65,7 +71,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
   readonly live: LiveWireSession;
   /** When the last messages were answered; milliseconds since the epoch. */
   idleSinceMs = Date.now();
-  /** Why it was ended from outside: told to the client at its next message. */
+  /** Why it was ended from outside. */
   ended: DbError | null = null;
 
   constructor(
@@ -99,6 +105,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
   /** Works on messages that came together. Never throws what a client did. */
   serve(request: Request, bytes: Buffer): Answer | Promise<Answer> {
     this.client.serve(request);
+    this.answers.clear();
     this.seen.begin();
     const messages = messagesOf(bytes);
     const done = this.serveFrom(messages, 0);
@@ -110,7 +117,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
   private serveFrom(messages: readonly WireMessage[], from: number): Step {
     for (let i = from; i < messages.length; i++) {
       const step = this.one(messages, i);
-      if (step instanceof Promise) return step.then(() => this.serveFrom(messages, i + 1));
+      if (step instanceof Promise) return this.answers.beside(step).then(() => this.serveFrom(messages, i + 1));
       const { request } = this.client;
       if (i + 1 < messages.length && request.shouldYield()) {
         return request.yieldTurn().then(() => this.serveFrom(messages, i + 1));
@@ -119,14 +126,14 @@ export class WireSession implements WireHost, Listener, LockOwner {
   }
 
   private answer(request: Request): Answer | Promise<Answer> {
+    if (this.answers.sending !== null) return this.answers.sending.then(() => this.answer(request));
     this.client.serve(null);
     this.idleSinceMs = Date.now();
-    // It has ended itself; the gateway tells of removed users. A client that gets rows hears of it at its next message.
+    // It has ended itself; the gateway tells of removed users.
     const { sink } = request;
     if (this.ended?.details?.sqlstate === "57P01" && sink === null) throw this.ended;
-    const headers = this.channels.size > 0 && this.pushes === null ? LISTENS : "";
     const seen = this.seen.newest();
-    if (sink === null) return { bytes: this.writer.take(), headers, ...(seen !== null && { seen }) };
+    if (sink === null) return { bytes: this.writer.take(), ...(seen !== null && { seen }) };
     return this.finishSink(request);
   }
 
@@ -141,12 +148,19 @@ export class WireSession implements WireHost, Listener, LockOwner {
   /** Sends what was written so far. */
   readonly flush = async (): Promise<void> => {
     const { request } = this.client;
-    if (request.sink === null) await request.openReply("application/octet-stream", []);
-    else await request.durable();
+    this.answers.clear();
+    await this.answers.sending;
+    await this.openReply();
     if (this.writer.length > 0) await this.writer.lend((bytes) => request.sink!.write(bytes));
     // The client was waited for, perhaps; the work goes on in a turn of the tenant's.
     await this.client.yieldTurn();
   };
+
+  private async openReply(): Promise<void> {
+    const { request } = this.client;
+    if (request.sink === null) await request.openReply("application/octet-stream", []);
+    else await request.durable();
+  }
 
   private one(messages: readonly WireMessage[], i: number): Step {
     const { type, body } = messages[i]!;
@@ -179,6 +193,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
         this.writer.empty(BACK.closeComplete);
         return;
       case FRONT.flush:
+        this.answers.mark();
         return;
       case FRONT.sync:
         return this.sync();
@@ -300,10 +315,9 @@ export class WireSession implements WireHost, Listener, LockOwner {
   }
 
   told({ message }: Told): void {
-    this.pushes?.(message);
+    this.pushes?.messages(message);
   }
 
-  /** The gateway takes messages for the client at any time from now on. */
   takePushes(push: Push): void {
     this.pushes = push;
   }
@@ -374,6 +388,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
         : STATUS.idle,
     );
     writer.end();
+    this.answers.mark();
   }
 
   // Errors
@@ -459,6 +474,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
     this.endCopy();
     this.session.abandon(error.message);
     this.leave();
+    this.pushes?.end(this.ended);
   }
 
   /** Nothing of it stays with what sessions share. */

@@ -32,7 +32,7 @@ export class WireSessions implements PartitionPart {
     return this.kept.add(request, number, () => new WireSession(request, number, startUp, this.sharedFor(request)));
   }
 
-  /** The request stays open: by it the session's client hears what others notify. */
+  /** The request stays open: by it the session's client hears what others notify, and that the session was ended. */
   listen(request: Request, number: number, output: LiveOutput): void {
     const { id, requestId } = request;
     const wire = this.get(request, number);
@@ -40,19 +40,20 @@ export class WireSessions implements PartitionPart {
     output.began(id);
     output.joined(id, channel);
     output.listen(id, { left: () => this.listens.delete(id) });
-    wire.takePushes((bytes) => output.publish(channel, 0, bytes));
-    this.listens.set(id, (error) => {
+    const end = (error: DbError): void => {
+      if (!this.listens.delete(id)) return;
       output.listen(id, null);
       output.ended(id, error.status, Buffer.from(errorJson(error, requestId)));
-    });
+    };
+    this.listens.set(id, end);
+    wire.takePushes({ messages: (bytes) => output.publish(channel, 0, bytes), end });
   }
 
-  /** The partition gets another owner: clients that wait for notifications would wait for ever. */
+  /** The partition gets another owner: clients that wait would wait for ever. */
   partitionLeft(): void {
     const why = "The session was lost because its partition gets another owner. Connect again.";
     const error = new DbError("partition_unavailable", why);
-    for (const end of this.listens.values()) end(error);
-    this.listens.clear();
+    for (const end of [...this.listens.values()]) end(error);
   }
 
   private locksOf(tenant: number): Iterable<LiveLock> {

@@ -45,7 +45,7 @@ export const postgresEndpoints = [
     door: "none",
     ...shared,
     live: true,
-    summary: "Take messages for the session's client at any time: what others notify.",
+    summary: "Take messages for the session's client at any time: what others notify, and that the session was ended.",
   },
   {
     name: "postgres.close",

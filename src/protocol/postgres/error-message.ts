@@ -1,6 +1,6 @@
 /** Errors and notices as messages of PostgreSQL's protocol: the fields that its clients read (chapter 55.8). */
 
-import { type DbError, ERRORS, type ErrorCode } from "../errors.js";
+import { type DbError, ERRORS, type ErrorCode, type ErrorDetails } from "../errors.js";
 import type { NoticeFields } from "../notice.js";
 import { BACK } from "./message-types.js";
 import type { MessageWriter } from "./message-writer.js";
@@ -58,15 +58,23 @@ const FIELDS = [
   ["column", "c"],
   ["data_type", "d"],
   ["constraint", "n"],
+  ["routine", "R"],
 ] as const;
+
+/**
+ * PostgreSQL's functions that find a prepared statement out of date. Clients (postgres.js, pgjdbc) know by their names
+ * that the statement may be prepared again and run.
+ */
+const ROUTINES: Readonly<Record<string, string>> = { "26000": "FetchPreparedStatement" };
 
 /** `shift`: characters before the statement in the text that the client sent. */
 export function writeError(writer: MessageWriter, error: DbError, severity: Severity = "ERROR", shift = 0): void {
-  const details = error.details ?? {};
+  const sqlstate = sqlstateOf(error);
+  const details: ErrorDetails = { routine: ROUTINES[sqlstate], ...error.details };
   writer.begin(BACK.errorResponse);
   writeField(writer, "S", severity);
   writeField(writer, "V", severity);
-  writeField(writer, "C", sqlstateOf(error));
+  writeField(writer, "C", sqlstate);
   writeField(writer, "M", error.message);
   for (const [name, field] of FIELDS) {
     const value = details[name];

@@ -25,10 +25,17 @@ export class MessageWriter {
   private at = 0;
   /** Where the length of the message that is being written stands. */
   private lengthAt = 0;
+  /** Bytes that `takeFirst` has taken since the last `lend`. */
+  private taken = 0;
 
   /** Bytes of finished messages, and of the one that is being written. */
   get length(): number {
     return this.at;
+  }
+
+  /** For `cut`, also after `takeFirst`. */
+  get position(): number {
+    return this.taken + this.at;
   }
 
   /** `type`: the message's letter. */
@@ -253,9 +260,19 @@ export class MessageWriter {
     this.ascii(value);
   }
 
-  /** Goes back to a length that it had: what came since is gone. */
-  cut(length: number): void {
-    this.at = length;
+  /** Goes back to a position that it had: what came since is gone. */
+  cut(position: number): void {
+    this.at = position - this.taken;
+  }
+
+  /** So many bytes from the front; what is written behind them stays. */
+  takeFirst(length: number): Buffer {
+    const first = Buffer.from(this.buffer.subarray(0, length));
+    this.buffer.copyWithin(0, length, this.at);
+    this.at -= length;
+    this.lengthAt -= length;
+    this.taken += length;
+    return first;
   }
 
   /** The messages since the last call. */
@@ -267,6 +284,7 @@ export class MessageWriter {
   lend<T>(use: (bytes: Buffer) => T): T {
     const { buffer, at } = this;
     this.at = 0;
+    this.taken = 0;
     if (buffer.length > KEEP_BYTES) this.buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
     return use(buffer.subarray(0, at));
   }

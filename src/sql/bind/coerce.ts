@@ -195,6 +195,7 @@ export function coerceAssignment(
     throw sqlError("42804", what, {
       ...(position > 0 && { position }),
       hint: "You will need to rewrite or cast the expression.",
+      routine: "transformAssignedExpr",
     });
   }
   return cast(expr, type, true, binding);
