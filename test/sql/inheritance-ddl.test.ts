@@ -12,7 +12,7 @@ const FAMILY = [
 ] as const;
 
 const COLUMNS = `SELECT attrelid::regclass::text, attname, attinhcount, attislocal FROM pg_attribute
-  WHERE attrelid IN ('p'::regclass, 'c'::regclass, 'g'::regclass) ORDER BY 1, 2`;
+  WHERE NOT attisdropped AND attrelid IN ('p'::regclass, 'c'::regclass, 'g'::regclass) ORDER BY 1, 2`;
 const CONSTRAINTS = `SELECT conrelid::regclass::text, conname, coninhcount, conislocal, connoinherit FROM pg_constraint
   WHERE contype = 'c' ORDER BY 1, 2`;
 
