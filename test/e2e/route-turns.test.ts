@@ -143,6 +143,10 @@ const LARGE_INPUTS: Readonly<Record<string, () => unknown>> = {
   BOOLEAN: () => true,
   MAP: () => keys(CHARACTERS / 16),
   "LIST<NUMBER>": () => Array.from({ length: CHARACTERS / 2 }, (_, i) => i),
+  // No parameter is one: those procedures have calls of their own.
+  NODE: () => null,
+  RELATIONSHIP: () => null,
+  "LIST<NODE>": () => null,
 };
 
 /** Dimensions of the vectors in a graph. */
@@ -157,6 +161,16 @@ const CALLS: Readonly<Record<string, string>> = {
   "algo.bfs": `${from} CALL algo.bfs({source: id(s)}) YIELD distance RETURN count(*)`,
   "algo.dijkstra": `${from} CALL algo.dijkstra({source: id(s), target: id(e)}) YIELD path RETURN size(path)`,
   "load.csv": "CALL load.csv('file:///large.csv', false, ',') YIELD row RETURN count(*)",
+  "apoc.create.addLabels":
+    "MATCH (p:Part) WITH collect(p) AS parts CALL apoc.create.addLabels(parts, ['Again']) YIELD node RETURN count(*)",
+  "apoc.create.node": "CALL apoc.create.node(['Made'], $properties) YIELD node RETURN count(*)",
+  "apoc.create.relationship": `${from} CALL apoc.create.relationship(s, 'MADE', $properties, e) YIELD rel RETURN count(*)`,
+  "apoc.merge.node": "CALL apoc.merge.node(['Merged'], {number: 1}, $properties) YIELD node RETURN count(*)",
+  "apoc.merge.relationship": `${from} CALL apoc.merge.relationship(s, 'MERGED', {number: 1}, $properties, e) YIELD rel RETURN count(*)`,
+  "db.create.setNodeVectorProperty": `${from} CALL db.create.setNodeVectorProperty(s, 'vector', $vector)`,
+  "db.create.setRelationshipVectorProperty":
+    "MATCH (:Part {number: 1})-[r:BEFORE]->() CALL db.create.setRelationshipVectorProperty(r, 'vector', $vector)",
+  "db.create.setVectorProperty": `${from} CALL db.create.setVectorProperty(s, 'vector', $vector) YIELD node RETURN count(*)`,
   "db.index.fulltext.queryNodes": wordSearch("queryNodes"),
   "db.index.fulltext.queryRelationships": wordSearch("queryRelationships").replace("words'", "relations'"),
   "db.index.vector.queryNodes": vectorSearch("queryNodes"),
@@ -165,6 +179,7 @@ const CALLS: Readonly<Record<string, string>> = {
 const CALL_INPUTS = {
   vector: Array.from({ length: DIMENSIONS }, (_, i) => i),
   words: Array.from({ length: CHARACTERS / 100 }, (_, i) => `part ${i}`).join(" "),
+  properties: keys(CHARACTERS / 16),
 };
 
 async function makeIndexes(cypher: (sql: string) => Promise<Reply>): Promise<void> {
