@@ -16,18 +16,22 @@ export function requireWithinLead({ head, endpoint }: Pick<Request, "head" | "en
       },
     );
   }
-  const lead = leadOf(head.lead);
-  if (hasReadBudget(lead) && endpoint.live === true) {
-    throw new DbError("forbidden", "The API key has a budget, which subscriptions do not count: it cannot subscribe.", {
-      hint: "Use a key without rows_per_day and bytes_per_day.",
-    });
-  }
-  const { tools } = lead;
+  // By that one a session of PostgreSQL's protocol hears of its end, too: LISTEN asks for itself.
+  if (endpoint.live === true && endpoint.name !== "postgres.listen") requireSubscribing({ head });
+  const { tools } = leadOf(head.lead);
   if (tools !== undefined && !isOfTools(endpoint.name)) {
     throw new DbError("forbidden", `The API key may only call tools; ${endpoint.name} is not one.`, {
       hint: `POST /v1/mcp calls tools. It may call: ${tools.join(", ")}.`,
     });
   }
+}
+
+/** Throws forbidden for a key whose budget would not count what comes. */
+export function requireSubscribing({ head }: Pick<Request, "head">): void {
+  if (head.lead === undefined || !hasReadBudget(leadOf(head.lead))) return;
+  throw new DbError("forbidden", "The API key has a budget, which subscriptions do not count: it cannot subscribe.", {
+    hint: "Use a key without rows_per_day and bytes_per_day.",
+  });
 }
 
 /** Throws forbidden for a tool that the lead leaves out. */

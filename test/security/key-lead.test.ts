@@ -4,7 +4,7 @@ import { ENDPOINTS } from "../../src/protocol/endpoints.js";
 import type { Lead } from "../../src/protocol/lead.js";
 import { BoltClient, boltPort, WITH_BOLT } from "../e2e/bolt-client.js";
 import { TestServer } from "../e2e/server.js";
-import { fieldsOf, postgresPort, WITH_POSTGRES, WireClient } from "../e2e/wire-client.js";
+import { errorIn, fieldsOf, postgresPort, WITH_POSTGRES, WireClient } from "../e2e/wire-client.js";
 import { signIn } from "../e2e/wire-sign-in.js";
 
 const SECRET = "xyzzy-of-the-board";
@@ -175,6 +175,7 @@ t.test("what a lead refuses says what would be needed, and is in the audit trail
   await wire.until("Z");
   const failure = (await wire.ask("SELECT note FROM board")).find(({ type }) => type === "E")!;
   t.match(fieldsOf(failure).H, needs);
+  t.match(errorIn(await wire.ask("LISTEN changes")), { S: "ERROR", C: "42501", H: /without rows_per_day/ });
   wire.close();
   const bolt = await BoltClient.connect(boltPort(server));
   await bolt.start([5, 8], { user: "key", password: led });

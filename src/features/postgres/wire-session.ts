@@ -3,6 +3,7 @@
  * PostgreSQL 15's manual). What it runs it gives to a Session as HTTP's routes do. Owned by wire-sessions.ts; one
  * request at a time.
  */
+import { requireSubscribing } from "../../actor/key-lead.js";
 import type { Request } from "../../actor/request.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { writeError } from "../../protocol/postgres/error-message.js";
@@ -307,6 +308,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
         this.client.actions!.notify(command.channel, command.payload);
         break;
       default:
+        if (command.kind === "listen") requireSubscribing(this.client.request);
         this.listening.note(command);
         this.shared.notifications.add(this);
     }
