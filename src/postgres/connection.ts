@@ -337,6 +337,8 @@ export class Connection implements RequestHost<PostgresKind> {
     try {
       if (!this.listening.begin(NOTHING)) this.listening = null;
     } catch (error) {
+      // It has not begun, so the end of the connection does not end it.
+      this.listening = null;
       this.end(asDbError(error));
     }
   }

@@ -4,7 +4,7 @@
  * greatest key steps over all that the origin has appended since. Owned by layered-engine.ts.
  */
 import { ofTenant } from "./history-keys.js";
-import { prefixEnd, tenantOfKey } from "./keys.js";
+import { keyAfter, prefixEnd, tenantOfKey } from "./keys.js";
 import { keyText } from "./ordered-map.js";
 import { type Cursor, type Entries, type KeyRange, readSome } from "./store.js";
 
@@ -28,7 +28,7 @@ export class BranchTops {
     const top = this.tops.get(text);
     if (top === undefined) return new NotingCursor(open(range), (key) => this.learn(text, range, key));
     if (top.key === null) return open({ ...range, lt: range.gte });
-    const rest = { ...range, lt: Buffer.concat([top.key, Buffer.of(0)]) };
+    const rest = { ...range, lt: keyAfter(top.key) };
     return new NotingCursor(open(rest), (key) => this.learn(text, range, key));
   }
 

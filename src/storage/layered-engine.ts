@@ -42,7 +42,7 @@ import {
   stampValue,
 } from "./history-keys.js";
 import { lastStamp } from "./history-stamps.js";
-import { APPLIED_SEQUENCE_KEY, isOwnOnly, prefixRange, SPACE, tenantOfKey, tenantPrefix } from "./keys.js";
+import { APPLIED_SEQUENCE_KEY, isOwnOnly, keyAfter, prefixRange, SPACE, tenantOfKey, tenantPrefix } from "./keys.js";
 import { neighbouringValues } from "./neighbouring-values.js";
 import { type CommitStamp, commitsOf, type Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
@@ -407,7 +407,7 @@ export class LayeredEngine implements Engine {
    */
   changedKeys(tenant: number, after: Uint8Array | null, max: number): readonly Uint8Array[] {
     const whole = prefixRange(tenantPrefix(tenant));
-    const range = after === null ? whole : { ...whole, gte: Buffer.concat([after, Buffer.of(0)]) };
+    const range = after === null ? whole : { ...whole, gte: keyAfter(after) };
     const own = this.engine.cursor({ ...range, only: "keys" });
     const hidden = this.engine.cursor({ ...hiddenRange(range), only: "keys" });
     const keys = [...own.next(max).keys, ...hidden.next(max).keys.map(readHiddenKey)];

@@ -5,6 +5,8 @@
  * look up many rows of a table, and when ranges have read as much of its records as making them takes. A long range of
  * the primary key is scanned as a whole table is, with chunks from segments.
  */
+
+import { keyAfter } from "../../storage/keys.js";
 import { keyText } from "../../storage/ordered-map.js";
 import { type Cursor, readSome } from "../../storage/store.js";
 import type { Batch } from "../expr/expr.js";
@@ -158,7 +160,7 @@ class IndexScanOperator implements Operator {
     const table = context.segments?.find(context.tenantNumber, layout, source) ?? null;
     if (table === null) return;
     if (program.segmentable && source.some((id) => table.holds(layout, id) !== "yes")) return;
-    this.beginStretch(table, { gte: Buffer.concat([after, Buffer.of(0)]), lt });
+    this.beginStretch(table, { gte: keyAfter(after), lt });
   }
 
   private lookForSegments(): void {

@@ -3,7 +3,7 @@
  * has them, else from records. A scan that turns out to be long makes the segments, and continues with them.
  */
 
-import { prefixRange } from "../../storage/keys.js";
+import { keyAfter, prefixRange } from "../../storage/keys.js";
 import { keyText } from "../../storage/ordered-map.js";
 import { type Cursor, type KeyRange, readSome } from "../../storage/store.js";
 import type { Batch } from "../expr/expr.js";
@@ -225,7 +225,7 @@ class ScanOperator implements Operator {
   private openRecords(): Cursor {
     const { context, program, lastKey } = this;
     const whole = this.stretch ?? prefixRange(program.prefixOf(context.tenantNumber), program.reverse);
-    const rest = lastKey === null ? whole : { ...whole, gte: behind(lastKey) };
+    const rest = lastKey === null ? whole : { ...whole, gte: keyAfter(lastKey) };
     return context.tx.scan({ ...rest, only: this.halfRead });
   }
 
@@ -319,7 +319,7 @@ class ScanOperator implements Operator {
     const { program, context } = this;
     const rowsMax = this.handsOutChunks ? CHUNK_ROWS : context.batchRows;
     const range = {
-      gte: this.lastKey === null ? (this.stretch?.gte ?? null) : behind(this.lastKey),
+      gte: this.lastKey === null ? (this.stretch?.gte ?? null) : keyAfter(this.lastKey),
       lt: this.stretch?.lt ?? null,
     };
     this.scan = new SegmentScan(program.segments!, table, context, rowsMax, range, this.bound);
@@ -390,9 +390,4 @@ class ScanOperator implements Operator {
     this.folder = null;
     this.closeCursor();
   }
-}
-
-/** The first key that may come after it. */
-function behind(key: Uint8Array): Uint8Array {
-  return Buffer.concat([key, Buffer.of(0)]);
 }

@@ -1,4 +1,6 @@
 /** Uniqueness of the keys of a sorted load run: against each other, and against what is stored. For loads of rows. */
+
+import { keyAfter } from "../../storage/keys.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import type { Transaction } from "../../storage/store.js";
 
@@ -20,7 +22,7 @@ export function* firstTaken(
   let first = Number.POSITIVE_INFINITY;
   if (size === 0) return first;
   let greatest = tx.greatestKey(run.prefix);
-  const below = () => (greatest === null ? 0 : run.lowerBound(Buffer.concat([greatest, Buffer.of(0)])));
+  const below = () => (greatest === null ? 0 : run.lowerBound(keyAfter(greatest)));
   let mayBeStored = below();
   // In a branch the first looks may find only a bound, which is nearer each time.
   for (let looks = size / KEYS_PER_LOOK; looks >= 1 && mayBeStored > 0; looks--) {
