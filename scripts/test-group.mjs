@@ -13,7 +13,7 @@ import { bundledTest, END_OF_FILE } from "./test-plan.mjs";
 /** Linux counts CPU time in ticks of a hundredth of a second. */
 const TICKS_PER_SECOND = 100;
 
-// Tests see the command line of a file that runs by itself; so does tap, which names folders after it.
+// Tests see the command line of a file that runs by itself.
 const files = process.argv.splice(2);
 const { default: t } = await importTap();
 await compareFast();
@@ -27,6 +27,8 @@ t.teardown = (cleanup) => cleanups.unshift(cleanup);
 for (const file of files) {
   const startMs = performance.now();
   t.setTimeout(Number(process.env.TAP_TIMEOUT) * 1000); // counts from now
+  // tap would name the folder after this script, and the groups beside this one would empty it.
+  t.testdirName = resolve(".tap/fixtures", file.replaceAll(/[^\w.-]+/g, "-"));
   await import(pathToFileURL(resolve(isBundled ? bundledTest(file) : file)));
   await t.test(END_OF_FILE + file, cleanUp);
   report(file, (performance.now() - startMs) / 1000);
