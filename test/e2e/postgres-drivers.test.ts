@@ -97,6 +97,14 @@ t.test("values come as they went", async (t) => {
   t.same(known, { a: 1, b: "2", c: [1, null], d: "x", e: null, f: "1.50" });
 });
 
+t.test("a text of comments alone is no statement, and no error, in the extended protocol, too", async (t) => {
+  const client = await connect();
+  for (const text of ["-- nothing", "/* nothing */ ;", " ;; ", ""]) {
+    const { rows, fields } = await client.query({ text, name: `named ${text}`, values: [] });
+    t.same([rows, fields], [[], []], text);
+  }
+});
+
 t.test("errors have the fields that clients read", async (t) => {
   const client = await connect();
   await client.query(
