@@ -209,6 +209,16 @@ t.test("SKIP LOCKED, NOWAIT, deadlocks and time-outs", async (t) => {
   await b.query("RESET statement_timeout");
   await a.query("ROLLBACK");
 
+  // Statements that ran before, and are transactions by themselves.
+  await a.query("CREATE VIEW held AS SELECT id FROM jobs WHERE id < 3 FOR UPDATE SKIP LOCKED");
+  const alone = [next, "SELECT * FROM (SELECT id FROM jobs WHERE id < 3 FOR SHARE SKIP LOCKED) s", "TABLE held"];
+  for (const sql of alone) t.same((await b.query(sql)).rows, [{ id: 1 }, { id: 2 }], sql);
+  await a.query("BEGIN");
+  await a.query("UPDATE jobs SET state = 'held' WHERE id = 1");
+  const now = [[{ id: 2 }, { id: 3 }], [{ id: 2 }], [{ id: 2 }]];
+  for (const [i, sql] of alone.entries()) t.same((await b.query(sql)).rows, now[i], sql);
+  await a.query("ROLLBACK");
+
   await a.query("BEGIN");
   await b.query("BEGIN");
   await a.query("UPDATE jobs SET state = 'a' WHERE id = 1");
