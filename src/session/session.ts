@@ -8,7 +8,7 @@ import { DbError, sqlError } from "../protocol/errors.js";
 import { Overrun } from "../protocol/stretch.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { after } from "../query/exec/operator.js";
-import type { BoundTransaction } from "../sql/bind/bound-statement.js";
+import type { BoundStatement, BoundTransaction } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import { KeyConflict } from "../storage/key-locks.js";
 import type { Transaction } from "../storage/store.js";
@@ -279,7 +279,7 @@ export class Session {
     const known = version === null ? null : this.planner.known(run, version);
     const cached = known === null ? null : known.plan;
     if (isKnownToOverrun(cached, run)) return this.executeAlone({ ...run, waits: true }, commit, attempt);
-    const tx = this.block.start(cached !== null && cached.bound.kind === "query" && cached.bound.readOnly);
+    const tx = this.block.start(cached !== null && takesNothing(cached.bound));
     let ran = cached;
     const failed = (error: unknown): Outcome | Promise<Outcome> => {
       this.tenant.rollback(tx);
@@ -489,4 +489,9 @@ export class Session {
     end();
     if (chain) this.block.begin({ isolation, readOnly, deferrable });
   }
+}
+
+/** It writes nothing and holds no rows against others. */
+function takesNothing(bound: BoundStatement): boolean {
+  return bound.kind === "query" && bound.readOnly && bound.locksRows !== true;
 }

@@ -97,6 +97,14 @@ t.test("values come as they went", async (t) => {
   t.same(known, { a: 1, b: "2", c: [1, null], d: "x", e: null, f: "1.50" });
 });
 
+t.test("a text of comments alone is no statement, and no error, in the extended protocol, too", async (t) => {
+  const client = await connect();
+  for (const text of ["-- nothing", "/* nothing */ ;", " ;; ", ""]) {
+    const { rows, fields } = await client.query({ text, name: `named ${text}`, values: [] });
+    t.same([rows, fields], [[], []], text);
+  }
+});
+
 t.test("errors have the fields that clients read", async (t) => {
   const client = await connect();
   await client.query(
@@ -199,6 +207,16 @@ t.test("SKIP LOCKED, NOWAIT, deadlocks and time-outs", async (t) => {
   await b.query("SET statement_timeout = '50ms'");
   t.equal(await b.query("UPDATE jobs SET state = 'done' WHERE id = 1").then(() => null, codeOf), "57014");
   await b.query("RESET statement_timeout");
+  await a.query("ROLLBACK");
+
+  // Statements that ran before, and are transactions by themselves.
+  await a.query("CREATE VIEW held AS SELECT id FROM jobs WHERE id < 3 FOR UPDATE SKIP LOCKED");
+  const alone = [next, "SELECT * FROM (SELECT id FROM jobs WHERE id < 3 FOR SHARE SKIP LOCKED) s", "TABLE held"];
+  for (const sql of alone) t.same((await b.query(sql)).rows, [{ id: 1 }, { id: 2 }], sql);
+  await a.query("BEGIN");
+  await a.query("UPDATE jobs SET state = 'held' WHERE id = 1");
+  const now = [[{ id: 2 }, { id: 3 }], [{ id: 2 }], [{ id: 2 }]];
+  for (const [i, sql] of alone.entries()) t.same((await b.query(sql)).rows, now[i], sql);
   await a.query("ROLLBACK");
 
   await a.query("BEGIN");

@@ -18,6 +18,7 @@ import { fromBinary, parameterFromText } from "./binary-values.js";
 import { type Formats, formatOf, requireSame, valueWriters, writeRowDescription, writeRows } from "./row-output.js";
 import type { SeenCommits } from "./seen-commits.js";
 import { type SpecialStatement, specialOf } from "./special-statement.js";
+import { BLANK } from "./split-statements.js";
 import { timeoutOf } from "./timeouts.js";
 import type { SentText, WireHost } from "./wire-host.js";
 
@@ -159,7 +160,7 @@ export function parseMessage(wire: PortalHost, fields: MessageFields): void | Pr
 
 function prepare(wire: PortalHost, name: string, { sql, long }: SentText, oids: readonly number[]): void {
   const special = specialOf(sql);
-  const isEmpty = special === null && /^\s*;*\s*$/.test(sql);
+  const isEmpty = special === null && BLANK.test(sql);
   const plan = isEmpty || special !== null ? null : wire.session.protocol.planAhead({ sql, long }, oids);
   wire.portals.addStatement(name, {
     sql,

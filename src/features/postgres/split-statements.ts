@@ -8,8 +8,8 @@ export interface SentStatement {
   readonly start: number;
 }
 
-/** Nothing but white space and comments. */
-const BLANK = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/)*$/;
+/** Nothing but white space, semicolons and comments. */
+export const BLANK = /^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/)*$/;
 
 /**
  * Statements without their semicolons; none of white space and comments alone. Each is looked for when it is asked for:
