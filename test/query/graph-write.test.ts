@@ -270,6 +270,7 @@ t.test("MERGE finds what is there, also what it made itself", async (t) => {
   const merge: GraphWriteStep = {
     kind: "merge",
     match: scan as never,
+    isDirected: true,
     columns: [columns.id, columns.labels, columns.properties],
     create: [
       {

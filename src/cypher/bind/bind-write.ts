@@ -267,6 +267,7 @@ class WriteBinder {
     const step: MergeStep = {
       kind: "merge",
       match: plan,
+      isDirected: pattern.steps.every(({ relationship }) => relationship.direction !== "either"),
       columns: plan.columns,
       create,
       onCreate: onCreate.map((item) => this.setStep(item, scope)),

@@ -20,6 +20,7 @@ import type { AuditedTables } from "../plan/audited-tables.js";
 import type { BoundTable } from "../plan/bound-table.js";
 import type { CommonTable } from "../plan/plan.js";
 import type { ConstraintEvent } from "./constraint-event.js";
+import type { EdgeSource, EdgeSourceProgram } from "./edge-source.js";
 import type { GraphChanges } from "./graph-changes.js";
 import type { IndexThreads } from "./index-threads.js";
 import type { RowNumbers } from "./row-numbers.js";
@@ -96,6 +97,8 @@ export interface ExecContext extends EvalContext {
   readonly unseen?: UnseenTable;
   /** Of a query that a writing clause runs for each of its rows: the clause's writer, which writes for it. */
   readonly graphWriter?: SharedWriter;
+  /** Of a writing clause's searches: sources of relationships that are open, until it writes. */
+  readonly edgeSources?: Map<EdgeSourceProgram, EdgeSource> | undefined;
   /** What writers write to, where `tx` is the snapshot from before the statement (statement-snapshot.ts). */
   readonly live?: Transaction;
   /** The tenant's number, part of every key. */

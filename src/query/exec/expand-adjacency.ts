@@ -152,7 +152,8 @@ export class AdjacencyEdges implements EdgeSource {
   /** The node's relationships count as read, or those of the wanted types with one other node. */
   private note(node: number, other: number | null = null): void {
     const { context, program } = this;
-    const isAll = ++this.noted > NOTED_MAX;
+    // Each search of a writing clause reads little.
+    const isAll = ++this.noted > NOTED_MAX && context.edgeSources === undefined;
     const ranges =
       other === null || program.types.length === 0 ? [[node]] : program.types.map((type) => [node, type, other]);
     for (const index of [program.out, program.in]) {

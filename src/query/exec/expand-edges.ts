@@ -42,6 +42,16 @@ function indexBy({ edges }: GraphTables, columnId: number): IndexDef {
 }
 
 export function openEdgeSource(program: EdgeSourceProgram, context: ExecContext): EdgeSource {
+  const { edgeSources } = context;
+  if (edgeSources === undefined) return newEdgeSource(program, context);
+  const known = edgeSources.get(program);
+  if (known !== undefined) return known;
+  const source = newEdgeSource(program, context);
+  edgeSources.set(program, source);
+  return source;
+}
+
+function newEdgeSource(program: EdgeSourceProgram, context: ExecContext): EdgeSource {
   if (context.derived === null) return new IndexedEdges(program, context);
   if (!context.tx.seesEngine) return new ChangedEdges(program, context);
   return openAdjacency(program, context) ?? new IndexedEdges(program, context);

@@ -16,6 +16,7 @@ import { outerColumnsOf } from "../plan/walk.js";
 import type { ExecContext } from "./context.js";
 import { checkPropertyValue, propertiesIn, storedProperties } from "./graph-values.js";
 import type { GraphWriter } from "./graph-writer.js";
+import { compileSought } from "./merge-sought.js";
 import { after, drain, type Open, type Operator } from "./operator.js";
 
 /** One run of a clause: the row that steps run for, and what they write to. */
@@ -292,11 +293,12 @@ function merge(step: MergeStep, slotOf: SlotOf, match: Open): RunStep {
   const onCreate = compileSteps(step.onCreate, slotOf, []);
   const onMatch = compileSteps(step.onMatch, slotOf, []);
   const made = [...create, ...onCreate];
+  const soughtFor = compileSought(step, slotOf);
   return {
     kind: "rows",
     run: (run, goOn) => {
       const { cells, context, writer } = run;
-      writer.flush();
+      writer.flushFor(soughtFor(run.row, context));
       for (const { id, slot } of handedOver) run.outer.set(id, cells[slot]![0]!);
       const found: Value[][] = [];
       const matched = allRows(match(context), found);
@@ -340,7 +342,10 @@ function callQuery({ match, columns, optional }: CallStep, slotOf: SlotOf, open:
         if (optional && found.length === 0) found.push(nulls);
         return eachRow(found, slots, run, goOn);
       };
-      return after(allRows(open({ ...context, outer: new Map(outer), graphWriter: writer }), found), answered);
+      return after(
+        allRows(open({ ...context, outer: new Map(outer), edgeSources: undefined, graphWriter: writer }), found),
+        answered,
+      );
     },
   };
 }

@@ -129,10 +129,10 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
     context: ExecContext,
   ) {
     this.outer = new Map(context.outer);
-    this.context = { ...writingContext(context), outer: this.outer };
+    const writing = { ...writingContext(context), outer: this.outer, edgeSources: undefined };
     this.writer =
-      (context.graphWriter as GraphWriter | undefined) ??
-      new GraphWriter(program.plan.graph, this.context, program.checks);
+      (context.graphWriter as GraphWriter | undefined) ?? new GraphWriter(program.plan.graph, writing, program.checks);
+    this.context = { ...writing, edgeSources: this.writer.edgeSources };
     this.input = program.input(context);
     this.rows = new RowBuffer(program.plan.input.columns, context);
     this.cells = Array.from({ length: program.width }, () => [null]);

@@ -13,6 +13,7 @@ import { deletedEntity, type VariantMap } from "../../values/variant.js";
 import { BULK_ROWS, BulkWriter } from "./bulk-writer.js";
 import type { ExecContext } from "./context.js";
 import { EdgeFinder } from "./edge-finder.js";
+import type { EdgeSource, EdgeSourceProgram } from "./edge-source.js";
 import {
   type EntityChecks,
   type EntityState,
@@ -23,6 +24,7 @@ import {
 } from "./entity-table.js";
 import { GraphChanges } from "./graph-changes.js";
 import { after, inTurns } from "./operator.js";
+import { PendingEntities, type Sought } from "./pending-entities.js";
 import { ReadStep } from "./read-step.js";
 import type { Move } from "./table-writer.js";
 import { sumOfBytes } from "./value-bytes.js";
@@ -48,12 +50,18 @@ export class GraphWriter {
   /** Those that are to be read so before anything is written. */
   private unread: number[] = [];
   private readonly readStep = new ReadStep();
+  private readonly unwritten = new PendingEntities();
+  /** For searches: they see what the transaction has now. */
+  readonly edgeSources = new Map<EdgeSourceProgram, EdgeSource>();
+  /** What a search finds may then depend on anything. */
+  private readonly isUnderPolicies: boolean;
 
   constructor(
     graph: GraphTables,
     private readonly context: ExecContext,
     checks: GraphChecks | null = null,
   ) {
+    this.isUnderPolicies = checks !== null;
     this.nodes = new EntityTable(graph.nodes, context, checks?.nodes ?? null);
     this.edges = new EntityTable(graph.edges, context, checks?.edges ?? null);
     this.finder = new EdgeFinder(graph.edges, context);
@@ -65,6 +73,7 @@ export class GraphWriter {
   createNode(labels: string, properties: VariantMap): EntityState {
     const state = this.create(this.nodes, labels, NOT_AN_ENDPOINT, NOT_AN_ENDPOINT, properties);
     this.present.add(state.id);
+    this.unwritten.addNode(properties);
     this.counts.nodesCreated++;
     this.counts.labelsAdded += decodeLabels(labels).length;
     return state;
@@ -76,6 +85,7 @@ export class GraphWriter {
     this.requireNode(dst);
     this.counts.relationshipsCreated++;
     this.hasNewEdges = true;
+    this.unwritten.addEdge(src, dst);
     return this.create(this.edges, type, src, dst, properties);
   }
 
@@ -122,6 +132,8 @@ export class GraphWriter {
   }
 
   setProperties(of: "node" | "relationship", state: EntityState, properties: VariantMap, count: number): void {
+    if (of === "node") this.unwritten.setNode(state, properties);
+    else this.unwritten.setEdge();
     state.properties = properties;
     this.counts.propertiesSet += count;
     this.changed(of === "node" ? this.nodes : this.edges, state);
@@ -134,6 +146,7 @@ export class GraphWriter {
     this.counts.labelsAdded += now.filter((label) => !before.includes(label)).length;
     this.counts.labelsRemoved += before.filter((label) => !now.includes(label)).length;
     state.kind = labels;
+    this.unwritten.setLabels(state);
     this.changed(this.nodes, state);
   }
 
@@ -149,6 +162,7 @@ export class GraphWriter {
     if (state === null) return;
     if (!state.isDeleted) {
       state.isDeleted = true;
+      this.unwritten.remove();
       this.counts.nodesDeleted++;
       this.changed(this.nodes, state);
       if (!detach) this.bare.push(state);
@@ -174,13 +188,20 @@ export class GraphWriter {
   private deleteState(state: EntityState): void {
     if (state.isDeleted) return;
     state.isDeleted = true;
+    this.unwritten.remove();
     this.counts.relationshipsDeleted++;
     this.changed(this.edges, state);
+  }
+
+  /** Before a search for that: writes what is pending, if the search may be about it. Null: it may. */
+  flushFor(sought: Sought | null): void {
+    if (sought === null || this.isUnderPolicies || this.unwritten.mayBe(sought)) this.flush();
   }
 
   /** Writes what is pending; reads of the transaction see it then. */
   flush(): void {
     this.readNodes();
+    this.beginWriting();
     for (const _step of this.writeChanges());
     this.guarded(() => {
       for (const table of [this.nodes, this.edges]) {
@@ -191,6 +212,11 @@ export class GraphWriter {
     this.hasNewEdges = false;
   }
 
+  private beginWriting(): void {
+    this.unwritten.clear();
+    this.edgeSources.clear();
+  }
+
   get isPending(): boolean {
     return this.nodes.pending.length > 0 || this.edges.pending.length > 0;
   }
@@ -198,6 +224,7 @@ export class GraphWriter {
   /** The clause's end: writes what is pending, many new rows as a load. Throws DeleteConnectedNode. */
   finish(): void | Promise<void> {
     this.readNodes();
+    this.beginWriting();
     return after(inSteps(this.context, this.writeChanges()), () =>
       after(this.insertAll(this.nodes), () =>
         after(this.insertAll(this.edges), () => inSteps(this.context, this.requireBare())),

@@ -264,6 +264,8 @@ export interface MergeStep {
   readonly kind: "merge";
   /** Reads the step's row by outer columns; gives the columns that are new here, in the order of `columns`. */
   readonly match: Plan;
+  /** Each relationship of the pattern has one direction. */
+  readonly isDirected: boolean;
   readonly columns: readonly OutputColumn[];
   /** Makes the same columns. */
   readonly create: readonly GraphWriteStep[];
