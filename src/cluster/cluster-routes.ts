@@ -12,13 +12,19 @@ import { DbError } from "../protocol/errors.js";
 import { eachFrame, REPLY_MOVED, readReplies, shiftDeadlines } from "../protocol/frames.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { FromActor, ToActor } from "../protocol/messages.js";
-import { BorrowedCacheLease, type CacheLeaseAsked, type CacheLeaseLent, LentCacheLeases } from "./cache-leases.js";
+import {
+  BorrowedCacheLease,
+  CACHE_LEASE_ASK_MS,
+  type CacheLeaseAsked,
+  type CacheLeaseLent,
+  LentCacheLeases,
+} from "./cache-leases.js";
 import { isCheckpointRequest } from "./checkpoint-messages.js";
 import type { CheckpointServer } from "./checkpoint-server.js";
 import { type ClusterMap, type ClusterView, keepsCopy } from "./cluster-map.js";
 import { FrameRelay, type LostReply, type RelayHost } from "./frame-relay.js";
 import type { LeaseMemory } from "./lease-memory.js";
-import { LookTimes } from "./look-times.js";
+import { type LookPeriods, LookTimes } from "./look-times.js";
 import { connectPeer, type PartitionPort, PeerConnection, remotePort } from "./peer-link.js";
 
 export interface ClusterRoutesOptions {
@@ -96,7 +102,6 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   private readonly borrowed: BorrowedCacheLease;
   private actors!: LocalActors;
   private view: ClusterView | null = null;
-  private looking: Promise<void> | null = null;
   private readonly times: LookTimes;
   private readonly unknown = new Map<number, (() => void)[]>();
   /** Partitions whose requests wait for an owner. */
@@ -116,12 +121,9 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
 
   bind(actors: LocalActors): void {
     this.actors = actors;
-    this.timer = setInterval(() => {
-      const isWaitedFor = this.waitedFor.size > 0 || this.unknown.size > 0;
-      if (this.times.isDue(isWaitedFor ? "soon" : "seldom")) void this.look();
-      this.askForCacheLease();
-    }, LOOKS.soon);
-    void this.look();
+    const need = (): keyof LookPeriods => (this.waitedFor.size > 0 || this.unknown.size > 0 ? "soon" : "seldom");
+    this.times.start({ need, look: () => this.look() });
+    this.timer = setInterval(() => this.askForCacheLease(), CACHE_LEASE_ASK_MS);
   }
 
   /** What other nodes are to be told still leaves. */
@@ -138,7 +140,10 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   linkOf(partition: number): ActorLink {
     if (this.here.has(partition)) return this.actors.localLinkOf(partition);
     const { link, held } = this.routes[partition]!;
-    if (link === null) this.waitedFor.add(partition);
+    if (link === null && !this.waitedFor.has(partition)) {
+      this.waitedFor.add(partition);
+      this.times.again();
+    }
     return link ?? held;
   }
 
@@ -159,7 +164,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
 
   ended(partitions: readonly number[]): void {
     for (const partition of partitions) this.here.delete(partition);
-    void this.look();
+    void this.times.look();
   }
 
   threadEnded([partition]: readonly number[]): void {
@@ -173,7 +178,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   /** From the directory's owner, if that is another node. */
   private askForCacheLease(): void {
     const { node, link } = this.routes[DIRECTORY]!;
-    if (node === null || link === null || !this.borrowed.isDue) return;
+    if (node === null || link === null) return;
     this.peers.get(node)?.connection?.control(DIRECTORY, this.borrowed.ask());
   }
 
@@ -222,7 +227,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   whenKnown(partition: number, then: () => void): void {
     const waiting = this.unknown.get(partition) ?? [];
     this.unknown.set(partition, [...waiting, then]);
-    void (this.looking ?? Promise.resolve()).then(() => this.look());
+    this.times.lookAfresh();
   }
 
   private settleKnown(partition: number): void {
@@ -271,16 +276,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     if (this.isClosed) connection.close();
   }
 
-  private look(): Promise<void> {
-    if (this.looking !== null) return this.looking;
-    this.times.begins();
-    this.looking = this.lookNow().finally(() => {
-      this.looking = null;
-    });
-    return this.looking;
-  }
-
-  private async lookNow(): Promise<void> {
+  private async look(): Promise<void> {
     try {
       // Nobody asks here what nodes have on disk.
       this.view = await this.options.map.view(Number.POSITIVE_INFINITY);
@@ -310,6 +306,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     if (peer.connection === null) return;
     route.node = owner;
     route.link = this.openPartition(peer, peer.connection, partition).link;
+    if (partition === DIRECTORY) this.askForCacheLease();
     this.release(partition);
   }
 
@@ -356,7 +353,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
         if (this.isClosed) connection.close();
         peer.connection = connection;
         this.options.log("info", "connected to a node", { node, address });
-        void this.look();
+        void this.times.look();
       },
       () => this.gone(node, peer),
     );
@@ -400,7 +397,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   private refused(partition: number): void {
     this.leave(partition);
     this.routes[partition]!.refusedUntil = performance.now() + REFUSED_MS;
-    void (this.looking ?? Promise.resolve()).then(() => this.look());
+    this.times.lookAfresh();
   }
 
   private told(peer: Peer, partition: number, message: FromActor | LostReply | CacheLeaseLent): void {
