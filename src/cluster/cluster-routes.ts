@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TLSSocket } from "node:tls";
 import { ActorLink, type IdentityQuestion, type Judge, type Loss } from "../gateway/actor-link.js";
-import type { LocalActors, PartitionRoutes } from "../gateway/partition-routes.js";
+import type { LocalActors, PartitionRoutes, StatementCancel } from "../gateway/partition-routes.js";
 import type { AuditKept } from "../protocol/audit.js";
 import { DbError } from "../protocol/errors.js";
 import { eachFrame, REPLY_MOVED, readReplies, shiftDeadlines } from "../protocol/frames.js";
@@ -62,6 +62,12 @@ interface IdentityHeard {
   readonly id: number;
 }
 
+interface CancelTold extends StatementCancel {
+  readonly kind: "cancel-statement";
+}
+
+type FromPeer = FromActor | LostReply | CacheLeaseLent | CancelTold;
+
 interface PeerPartition {
   readonly link: ActorLink;
   readonly port: PartitionPort;
@@ -101,6 +107,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   private readonly lent = new LentCacheLeases(() => performance.now());
   private readonly borrowed: BorrowedCacheLease;
   private actors!: LocalActors;
+  private cancel: (wanted: StatementCancel) => void = () => undefined;
   private view: ClusterView | null = null;
   private readonly times: LookTimes;
   private readonly unknown = new Map<number, (() => void)[]>();
@@ -197,6 +204,21 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     return Promise.all(heard).then(() => undefined);
   }
 
+  onCancel(cancel: (wanted: StatementCancel) => void): void {
+    this.cancel = cancel;
+  }
+
+  /**
+   * A node is connected to all that serve something. So this one's callers are all others, where it serves something;
+   * else its peers are those that do. None is told twice: it might cancel the next statement.
+   */
+  cancelElsewhere({ session, secret }: StatementCancel): void {
+    const callers = [...this.callers].filter(({ isForFiles }) => !isForFiles);
+    const others = this.here.size > 0 ? callers : this.peers.values();
+    const told: CancelTold = { kind: "cancel-statement", session, secret };
+    for (const { connection } of others) connection?.control(DIRECTORY, told);
+  }
+
   /** Whose they are finds them by the name of its outbox. */
   auditKept(kept: AuditKept): void {
     for (const { connection, isForFiles } of this.callers) if (!isForFiles) connection.control(DIRECTORY, kept);
@@ -251,6 +273,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
       control: (partition, message) => {
         if (message.kind === "identity-heard") unheard.get((message as IdentityHeard).id)?.();
         else if (message.kind === "ask-cache-lease") this.lendCacheLease(caller, message as CacheLeaseAsked);
+        else if (message.kind === "cancel-statement") this.cancel(message as CancelTold);
         else if (isCheckpointRequest(message)) {
           caller.isForFiles = true;
           for (const heard of [...unheard.values()]) heard();
@@ -346,7 +369,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     this.peers.set(node, peer);
     connectPeer(address, this.options.node, this.options.key, {
       frames: (partition, frames) => this.replied(peer, partition, frames),
-      control: (partition, message) => this.told(peer, partition, message as FromActor | LostReply | CacheLeaseLent),
+      control: (partition, message) => this.told(peer, partition, message as FromPeer),
       closed: () => this.gone(node, peer),
     }).then(
       (connection) => {
@@ -400,13 +423,14 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     this.times.lookAfresh();
   }
 
-  private told(peer: Peer, partition: number, message: FromActor | LostReply | CacheLeaseLent): void {
+  private told(peer: Peer, partition: number, message: FromPeer): void {
     const found = peer.links.get(partition);
     if (message.kind === "lost") found?.link.lose(message.id, message.loss);
     else if (message.kind === "identity" && message.identity !== undefined) found?.port.heard(message);
     else if (message.kind === "identity") this.askElsewhere(partition, found?.link ?? null, message.id);
     else if (message.kind === "audit-kept") this.actors.auditKept(message);
     else if (message.kind === "cache-lease") this.lentBy(peer, message);
+    else if (message.kind === "cancel-statement") this.cancel(message);
     else if (message.kind === "identity-changed") {
       this.actors.identityChanged(message.change);
       peer.connection?.control(DIRECTORY, { kind: "identity-heard", id: (message as unknown as IdentityHeard).id });
