@@ -11,7 +11,7 @@ import type { LeaseMemory } from "./lease-memory.js";
 
 /** How long the right lasts, and how often it is asked for. */
 const CACHE_LEASE_MS = 1000;
-const CACHE_LEASE_ASK_MS = 250;
+export const CACHE_LEASE_ASK_MS = 250;
 /** Two machines' clocks go at the same pace, nearly: the owner waits this much longer. */
 const PACE = 1.1;
 
@@ -73,7 +73,6 @@ export class BorrowedCacheLease {
   /** When the question was sent, and in which life of the node. */
   private readonly asked = new Map<number, { readonly sentMs: number; readonly life: number }>();
   private life = 0;
-  private lastAskedMs = Number.NEGATIVE_INFINITY;
   private nextId = 0;
 
   constructor(
@@ -86,17 +85,11 @@ export class BorrowedCacheLease {
     return this.now() < this.untilMs && this.lease.holdsIn(this.life);
   }
 
-  get isDue(): boolean {
-    return this.now() - this.lastAskedMs >= CACHE_LEASE_ASK_MS;
-  }
-
   ask(): CacheLeaseAsked {
     const id = ++this.nextId;
-    this.lastAskedMs = this.now();
-    for (const [earlier, { sentMs }] of this.asked) {
-      if (this.lastAskedMs - sentMs >= CACHE_LEASE_MS) this.asked.delete(earlier);
-    }
-    this.asked.set(id, { sentMs: this.lastAskedMs, life: this.lease.life });
+    const now = this.now();
+    for (const [earlier, { sentMs }] of this.asked) if (now - sentMs >= CACHE_LEASE_MS) this.asked.delete(earlier);
+    this.asked.set(id, { sentMs: now, life: this.lease.life });
     return { kind: "ask-cache-lease", id };
   }
 
@@ -121,6 +114,5 @@ export class BorrowedCacheLease {
     this.untilMs = Number.NEGATIVE_INFINITY;
     this.tenure = null;
     this.asked.clear();
-    this.lastAskedMs = Number.NEGATIVE_INFINITY;
   }
 }

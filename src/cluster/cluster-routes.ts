@@ -6,19 +6,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TLSSocket } from "node:tls";
 import { ActorLink, type IdentityQuestion, type Judge, type Loss } from "../gateway/actor-link.js";
-import type { LocalActors, PartitionRoutes } from "../gateway/partition-routes.js";
+import type { LocalActors, PartitionRoutes, StatementCancel } from "../gateway/partition-routes.js";
 import type { AuditKept } from "../protocol/audit.js";
 import { DbError } from "../protocol/errors.js";
 import { eachFrame, REPLY_MOVED, readReplies, shiftDeadlines } from "../protocol/frames.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { FromActor, ToActor } from "../protocol/messages.js";
-import { BorrowedCacheLease, type CacheLeaseAsked, type CacheLeaseLent, LentCacheLeases } from "./cache-leases.js";
+import {
+  BorrowedCacheLease,
+  CACHE_LEASE_ASK_MS,
+  type CacheLeaseAsked,
+  type CacheLeaseLent,
+  LentCacheLeases,
+} from "./cache-leases.js";
 import { isCheckpointRequest } from "./checkpoint-messages.js";
 import type { CheckpointServer } from "./checkpoint-server.js";
 import { type ClusterMap, type ClusterView, keepsCopy } from "./cluster-map.js";
 import { FrameRelay, type LostReply, type RelayHost } from "./frame-relay.js";
 import type { LeaseMemory } from "./lease-memory.js";
-import { LookTimes } from "./look-times.js";
+import { type LookPeriods, LookTimes } from "./look-times.js";
 import { connectPeer, type PartitionPort, PeerConnection, remotePort } from "./peer-link.js";
 
 export interface ClusterRoutesOptions {
@@ -55,6 +61,12 @@ interface IdentityHeard {
   readonly kind: "identity-heard";
   readonly id: number;
 }
+
+interface CancelTold extends StatementCancel {
+  readonly kind: "cancel-statement";
+}
+
+type FromPeer = FromActor | LostReply | CacheLeaseLent | CancelTold;
 
 interface PeerPartition {
   readonly link: ActorLink;
@@ -95,8 +107,8 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   private readonly lent = new LentCacheLeases(() => performance.now());
   private readonly borrowed: BorrowedCacheLease;
   private actors!: LocalActors;
+  private cancel: (wanted: StatementCancel) => void = () => undefined;
   private view: ClusterView | null = null;
-  private looking: Promise<void> | null = null;
   private readonly times: LookTimes;
   private readonly unknown = new Map<number, (() => void)[]>();
   /** Partitions whose requests wait for an owner. */
@@ -116,12 +128,9 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
 
   bind(actors: LocalActors): void {
     this.actors = actors;
-    this.timer = setInterval(() => {
-      const isWaitedFor = this.waitedFor.size > 0 || this.unknown.size > 0;
-      if (this.times.isDue(isWaitedFor ? "soon" : "seldom")) void this.look();
-      this.askForCacheLease();
-    }, LOOKS.soon);
-    void this.look();
+    const need = (): keyof LookPeriods => (this.waitedFor.size > 0 || this.unknown.size > 0 ? "soon" : "seldom");
+    this.times.start({ need, look: () => this.look() });
+    this.timer = setInterval(() => this.askForCacheLease(), CACHE_LEASE_ASK_MS);
   }
 
   /** What other nodes are to be told still leaves. */
@@ -138,7 +147,10 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   linkOf(partition: number): ActorLink {
     if (this.here.has(partition)) return this.actors.localLinkOf(partition);
     const { link, held } = this.routes[partition]!;
-    if (link === null) this.waitedFor.add(partition);
+    if (link === null && !this.waitedFor.has(partition)) {
+      this.waitedFor.add(partition);
+      this.times.again();
+    }
     return link ?? held;
   }
 
@@ -159,7 +171,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
 
   ended(partitions: readonly number[]): void {
     for (const partition of partitions) this.here.delete(partition);
-    void this.look();
+    void this.times.look();
   }
 
   threadEnded([partition]: readonly number[]): void {
@@ -173,7 +185,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   /** From the directory's owner, if that is another node. */
   private askForCacheLease(): void {
     const { node, link } = this.routes[DIRECTORY]!;
-    if (node === null || link === null || !this.borrowed.isDue) return;
+    if (node === null || link === null) return;
     this.peers.get(node)?.connection?.control(DIRECTORY, this.borrowed.ask());
   }
 
@@ -190,6 +202,21 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     const heard: Promise<unknown>[] = callers.map((caller) => this.tell(caller, change));
     if (othersLeftMs > 0) heard.push(sleep(othersLeftMs, undefined, { ref: false }));
     return Promise.all(heard).then(() => undefined);
+  }
+
+  onCancel(cancel: (wanted: StatementCancel) => void): void {
+    this.cancel = cancel;
+  }
+
+  /**
+   * A node is connected to all that serve something. So this one's callers are all others, where it serves something;
+   * else its peers are those that do. None is told twice: it might cancel the next statement.
+   */
+  cancelElsewhere({ session, secret }: StatementCancel): void {
+    const callers = [...this.callers].filter(({ isForFiles }) => !isForFiles);
+    const others = this.here.size > 0 ? callers : this.peers.values();
+    const told: CancelTold = { kind: "cancel-statement", session, secret };
+    for (const { connection } of others) connection?.control(DIRECTORY, told);
   }
 
   /** Whose they are finds them by the name of its outbox. */
@@ -222,7 +249,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   whenKnown(partition: number, then: () => void): void {
     const waiting = this.unknown.get(partition) ?? [];
     this.unknown.set(partition, [...waiting, then]);
-    void (this.looking ?? Promise.resolve()).then(() => this.look());
+    this.times.lookAfresh();
   }
 
   private settleKnown(partition: number): void {
@@ -246,6 +273,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
       control: (partition, message) => {
         if (message.kind === "identity-heard") unheard.get((message as IdentityHeard).id)?.();
         else if (message.kind === "ask-cache-lease") this.lendCacheLease(caller, message as CacheLeaseAsked);
+        else if (message.kind === "cancel-statement") this.cancel(message as CancelTold);
         else if (isCheckpointRequest(message)) {
           caller.isForFiles = true;
           for (const heard of [...unheard.values()]) heard();
@@ -271,16 +299,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     if (this.isClosed) connection.close();
   }
 
-  private look(): Promise<void> {
-    if (this.looking !== null) return this.looking;
-    this.times.begins();
-    this.looking = this.lookNow().finally(() => {
-      this.looking = null;
-    });
-    return this.looking;
-  }
-
-  private async lookNow(): Promise<void> {
+  private async look(): Promise<void> {
     try {
       // Nobody asks here what nodes have on disk.
       this.view = await this.options.map.view(Number.POSITIVE_INFINITY);
@@ -310,6 +329,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     if (peer.connection === null) return;
     route.node = owner;
     route.link = this.openPartition(peer, peer.connection, partition).link;
+    if (partition === DIRECTORY) this.askForCacheLease();
     this.release(partition);
   }
 
@@ -349,14 +369,14 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     this.peers.set(node, peer);
     connectPeer(address, this.options.node, this.options.key, {
       frames: (partition, frames) => this.replied(peer, partition, frames),
-      control: (partition, message) => this.told(peer, partition, message as FromActor | LostReply | CacheLeaseLent),
+      control: (partition, message) => this.told(peer, partition, message as FromPeer),
       closed: () => this.gone(node, peer),
     }).then(
       (connection) => {
         if (this.isClosed) connection.close();
         peer.connection = connection;
         this.options.log("info", "connected to a node", { node, address });
-        void this.look();
+        void this.times.look();
       },
       () => this.gone(node, peer),
     );
@@ -400,16 +420,17 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   private refused(partition: number): void {
     this.leave(partition);
     this.routes[partition]!.refusedUntil = performance.now() + REFUSED_MS;
-    void (this.looking ?? Promise.resolve()).then(() => this.look());
+    this.times.lookAfresh();
   }
 
-  private told(peer: Peer, partition: number, message: FromActor | LostReply | CacheLeaseLent): void {
+  private told(peer: Peer, partition: number, message: FromPeer): void {
     const found = peer.links.get(partition);
     if (message.kind === "lost") found?.link.lose(message.id, message.loss);
     else if (message.kind === "identity" && message.identity !== undefined) found?.port.heard(message);
     else if (message.kind === "identity") this.askElsewhere(partition, found?.link ?? null, message.id);
     else if (message.kind === "audit-kept") this.actors.auditKept(message);
     else if (message.kind === "cache-lease") this.lentBy(peer, message);
+    else if (message.kind === "cancel-statement") this.cancel(message);
     else if (message.kind === "identity-changed") {
       this.actors.identityChanged(message.change);
       peer.connection?.control(DIRECTORY, { kind: "identity-heard", id: (message as unknown as IdentityHeard).id });

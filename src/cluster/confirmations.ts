@@ -8,20 +8,22 @@ import type { LogService } from "./log-service.js";
 import { TenureGate } from "./tenure-gate.js";
 
 export interface Confirmations {
-  readonly waiting: number;
   pass(send: () => void, fail: (error: DbError) => void): void;
-  /** Called often while some wait. */
-  look(): void;
   end(): void;
 }
+
+/** Between two looks at the lease while replies wait for it. */
+const LOOK_MS = 25;
 
 /** Of all partitions of an actor, in one life of the node. */
 export class LeaseConfirmations implements Confirmations {
   private readonly gate: TenureGate;
+  private timer: NodeJS.Timeout | null = null;
 
   constructor(
     private readonly lease: LeaseMemory,
     private readonly life: number,
+    private readonly armTurn: () => void,
   ) {
     this.gate = new TenureGate({
       get holds() {
@@ -30,20 +32,28 @@ export class LeaseConfirmations implements Confirmations {
     });
   }
 
-  get waiting(): number {
-    return this.gate.waiting;
-  }
-
   pass(send: () => void, fail: (error: DbError) => void): void {
     this.gate.pass(send, fail);
+    if (this.gate.waiting > 0) this.timer ??= setTimeout(() => this.look(), LOOK_MS);
   }
 
-  look(): void {
-    if (this.lease.holdsIn(this.life)) this.gate.renewed();
+  private look(): void {
+    this.timer = null;
+    if (this.lease.holdsIn(this.life)) {
+      this.gate.renewed();
+      this.armTurn();
+    } else if (this.gate.waiting > 0) this.timer = setTimeout(() => this.look(), LOOK_MS);
   }
 
   end(): void {
     this.gate.end();
+    this.close();
+  }
+
+  /** What waits goes on waiting, for good. */
+  close(): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
   }
 }
 
@@ -55,7 +65,6 @@ interface Asking {
 /** Of one partition: all replies that come while a question is under way are confirmed by the next. */
 export class QuorumConfirmations implements Confirmations {
   private asking: Asking[] = [];
-  private underWay = 0;
   private isAsking = false;
 
   constructor(
@@ -65,16 +74,10 @@ export class QuorumConfirmations implements Confirmations {
     private readonly armTurn: () => void,
   ) {}
 
-  get waiting(): number {
-    return this.asking.length + this.underWay;
-  }
-
   pass(send: () => void, fail: (error: DbError) => void): void {
     this.asking.push({ send, fail });
     void this.ask();
   }
-
-  look(): void {}
 
   end(): void {
     for (const { fail } of this.asking.splice(0)) fail(unconfirmed());
@@ -85,11 +88,9 @@ export class QuorumConfirmations implements Confirmations {
     this.isAsking = true;
     while (this.asking.length > 0) {
       const replies = this.asking.splice(0);
-      this.underWay = replies.length;
       // What is not known in time is not said.
       const owner = await this.service.owner(this.partition).catch(() => null);
       const isOurs = owner?.epoch === this.epoch;
-      this.underWay = 0;
       for (const { send, fail } of replies) {
         if (isOurs) send();
         else fail(unconfirmed());

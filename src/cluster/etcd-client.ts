@@ -64,6 +64,9 @@ const DEFRAGMENT_MS = 60_000;
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 
 const CHANNEL = {
+  // Nothing is repeated, and nobody asks what the library counts: both would cost each call.
+  "grpc.enable_retries": 0,
+  "grpc.enable_channelz": 0,
   "grpc.keepalive_time_ms": 10_000,
   "grpc.keepalive_timeout_ms": 2000,
   "grpc.initial_reconnect_backoff_ms": 50,

@@ -14,6 +14,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { DbError } from "../protocol/errors.js";
 import {
+  AlarmType,
   Compare_CompareResult,
   Compare_CompareTarget,
   type CompareSchema,
@@ -202,8 +203,8 @@ export class EtcdLogService implements LogService {
   }
 
   async usage(): Promise<LogUsage> {
-    const { dbSizeInUse } = await this.client.status();
-    return { bytes: Number(dbSizeInUse), isFull: (await this.client.membersWithoutSpace()).length > 0 };
+    const { dbSizeInUse, errors } = await this.client.status();
+    return { bytes: Number(dbSizeInUse), isFull: errors.some((error) => error.includes(NO_SPACE)) };
   }
 
   async makeRoom(): Promise<void> {
@@ -262,6 +263,8 @@ export class EtcdLogService implements LogService {
   }
 }
 
+/** In a member's status. To ask for the alarms themselves is a write for all members. */
+const NO_SPACE = AlarmType[AlarmType.NOSPACE];
 const SEQUENCE_DIGITS = 12;
 const PART_DIGITS = 6;
 /** etcd takes at most 128 in a transaction. */

@@ -2,6 +2,7 @@
  * What this node may believe (lease.ts), in memory that all of its threads share: the thread of the lease writes it,
  * everybody else reads it.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { ACTOR_DOWN, ACTOR_READY } from "./actor-readiness.js";
 import { APART_MS, type Believed, type NodeClock } from "./lease.js";
 
@@ -11,6 +12,8 @@ const ACTORS = BYTES / 4;
 /** Words: of the writer's progress (odd while it writes), and of the node's life. */
 const WRITING = 0;
 const LIFE = 1;
+/** Behind the numbers: counts what was said of actors. */
+const ACTORS_SAID = 8;
 /** Of 8 bytes, after those. */
 const UNTIL = 1;
 const MONOTONIC = 2;
@@ -87,12 +90,33 @@ export class LeaseMemory {
 
   /** The actor takes partitions from now on, for as long as the node has this life. */
   actorReady(actor: number, life: number): void {
-    Atomics.store(this.words, ACTORS + actor, life + 1);
+    this.say(actor, life + 1);
   }
 
   /** Its thread is no more. */
   actorDown(actor: number): void {
-    Atomics.store(this.words, ACTORS + actor, 0);
+    this.say(actor, 0);
+  }
+
+  private say(actor: number, state: number): void {
+    Atomics.store(this.words, ACTORS + actor, state);
+    Atomics.add(this.words, ACTORS_SAID, 1);
+    Atomics.notify(this.words, ACTORS_SAID);
+  }
+
+  /** How often something was said of an actor. */
+  get actorsSaid(): number {
+    return Atomics.load(this.words, ACTORS_SAID);
+  }
+
+  /** Resolves when something has been said of an actor since it was so often, at the latest after so long. */
+  async saidMore(often: number, withinMs: number): Promise<void> {
+    const said = Atomics.waitAsync(this.words, ACTORS_SAID, often, withinMs);
+    if (!said.async) return;
+    const over = new AbortController();
+    // That alone would not keep the thread.
+    await Promise.race([said.value, sleep(withinMs, undefined, { signal: over.signal }).catch(() => undefined)]);
+    over.abort();
   }
 
   /** Of the actor whose the partition is where this node owns it. */

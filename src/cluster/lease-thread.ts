@@ -3,7 +3,6 @@
  * cluster-node.ts by way of workers/lease.ts; ends when its process does.
  */
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { EtcdTls } from "../protocol/messages.js";
 import { EtcdLogService } from "./etcd-log-service.js";
 import { Lease, TTL_MS } from "./lease.js";
@@ -19,8 +18,6 @@ export interface LeaseThreadSettings {
 }
 
 const RENEW_MS = TTL_MS / 5;
-/** Others are told of an actor that has become ready, or has ended, within so much. */
-const ACTORS_LOOK_MS = 50;
 /** A call that takes longer is of no use: the next renewal asks what became of it. */
 const DEADLINE_MS = 2 * RENEW_MS;
 
@@ -39,12 +36,11 @@ export async function keepLease({ endpoints, tls, name, node, address, memory }:
   for (;;) {
     const began = performance.now();
     const wasMember = lease.isMember;
-    const told = shared.actors;
+    const said = shared.actorsSaid;
     await lease.renew();
     // Nothing is believed before the first renewal of a life.
-    const pauseMs = lease.isMember && !wasMember ? 0 : RENEW_MS;
-    const leftMs = (): number => pauseMs - (performance.now() - began);
-    do await sleep(Math.max(0, Math.min(leftMs(), ACTORS_LOOK_MS)));
-    while (leftMs() > 0 && shared.actors === told);
+    if (lease.isMember && !wasMember) continue;
+    // Others are told at once of an actor that has become ready, or has ended.
+    await shared.saidMore(said, Math.max(0, RENEW_MS - (performance.now() - began)));
   }
 }

@@ -10,8 +10,10 @@ import { CHAIN_START, damagedLog, type ReadAppend, readAppend } from "./log-appe
 import { comparePositions, type LogAppend, type LogService, type Position } from "./log-service.js";
 import { Turns } from "./turns.js";
 
-/** Appends that are read at a time. */
+/** Appends that are read at a time: each is of up to 1 MiB, and many are of a few KiB. */
 const PAGE_APPENDS = 16;
+const PAGE_SMALL_APPENDS = 48;
+const SMALL_BYTES = 64 * 1024;
 
 /** Records that are needed stand in earlier appends than those that were read. */
 class NeedsEarlier extends Error {
@@ -30,6 +32,7 @@ export class LogFollower {
   private readonly parts = new Map<number, CommitParts>();
   /** Of large commits that are there. */
   private readonly complete = new Map<number, CommitParts>();
+  private pageAppends = PAGE_APPENDS;
   /** Of a record that is continued. */
   private pieces: Buffer[] = [];
 
@@ -95,7 +98,8 @@ export class LogFollower {
     const turns = new Turns();
     let newest = 0;
     for (let isFirst = true; ; isFirst = false) {
-      const page = await service.tail(partition, isFirst ? from : this.place, PAGE_APPENDS);
+      const { pageAppends } = this;
+      const page = await service.tail(partition, isFirst ? from : this.place, pageAppends);
       const rest = isFirst ? page : page.filter(({ position }) => comparePositions(position, this.place) >= 0);
       if (rest.length === 0) break;
       // What was read last stands there no more, so what followed it may be gone, too.
@@ -107,6 +111,9 @@ export class LogFollower {
         newest = this.take(append);
         taken(append);
       }
+      if (page.length < pageAppends) break;
+      const bytes = page.reduce((sum, append) => sum + append.bytes.length, 0);
+      this.pageAppends = bytes / page.length <= SMALL_BYTES ? PAGE_SMALL_APPENDS : PAGE_APPENDS;
     }
     const { lastSequence } = this.local;
     if (newest > 0 && newest < lastSequence) {

@@ -128,7 +128,10 @@ export interface LogService {
 
   append(partition: number, epoch: Revision, append: LogAppend): Promise<AppendOutcome>;
   settle(partition: number, position: Position): Promise<Settled>;
-  /** From the last append at or before the position on, or from the first, in order; empty when the log is. */
+  /**
+   * From the last append at or before the position on, or from the first, in order; empty when the log is. Fewer than
+   * `appendsMax`: there are no more.
+   */
   tail(partition: number, from: Position, appendsMax: number): Promise<readonly LogAppend[]>;
   /** Drops what stands before the position. */
   trim(partition: number, before: Position): Promise<void>;

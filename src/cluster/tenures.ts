@@ -34,7 +34,8 @@ import { Turns } from "./turns.js";
 const LOOKS = { soon: 40, often: 200, seldom: 500 };
 /** What other nodes have on disk may be so old. */
 const DURABLE_AGE_MS = 1000;
-const CONFIRM_MS = 25;
+/** Between two looks at whether the lease was lost. */
+const LOST_MS = 250;
 /** Between two reports of what is on this node's disk. */
 const REPORT_MS = 2000;
 /** For which the nodes must have been the same before partitions move without need. */
@@ -76,7 +77,6 @@ export class Tenures {
   private host: TenuresHost | null = null;
   private isStopped = false;
   private timers: NodeJS.Timeout[] = [];
-  private looking: Promise<void> | null = null;
   private reporting: Promise<void> | null = null;
   private newest: Look | null = null;
   private readonly copyReads: CopyReads;
@@ -93,7 +93,7 @@ export class Tenures {
     this.keeper = new CopyKeeper(options, this.room);
     this.ownerCopies = new OwnerCopies(options);
     this.life = options.lease.life;
-    this.byLease = new LeaseConfirmations(options.lease, this.life);
+    this.byLease = this.newByLease();
     this.copyReads = new CopyReads({
       known: (partition) => this.copies.get(partition) ?? null,
       copyOf: (partition) => (this.isOpening(partition) ? null : this.copyOf(partition)),
@@ -101,6 +101,10 @@ export class Tenures {
       open: (partition) => this.host!.openCopy(partition),
       warn: (message, fields) => options.log("warn", message, fields),
     });
+  }
+
+  private newByLease(): LeaseConfirmations {
+    return new LeaseConfirmations(this.options.lease, this.life, () => this.host!.armTurn());
   }
 
   /** The partition has no copy beside the owner's, or may be about to have none. */
@@ -126,14 +130,10 @@ export class Tenures {
     this.host = host;
     this.options.lease.actorReady(this.options.actor, this.life);
     const every = (ms: number, work: () => void): void => void this.timers.push(setInterval(work, ms));
-    every(LOOKS.soon, () => {
-      if (this.looking !== null || !this.times.isDue(this.lookNeed)) return;
-      this.times.begins();
-      this.looking = this.look().finally(() => {
-        this.looking = null;
-      });
+    this.times.start({ need: () => this.lookNeed, look: () => this.look() });
+    every(LOST_MS, () => {
+      if (this.isLost) this.lost();
     });
-    every(CONFIRM_MS, () => this.confirmAll());
     every(this.options.reportMs ?? REPORT_MS, () => {
       this.reporting ??= this.report().finally(() => {
         this.reporting = null;
@@ -155,23 +155,17 @@ export class Tenures {
     return this.options.lease.life !== this.life;
   }
 
-  private confirmAll(): void {
-    if (this.isLost && this.tenures.size === 0 && this.epochs.size === 0) {
+  private lost(): void {
+    if (this.tenures.size === 0 && this.epochs.size === 0) {
       this.ownerCopies.abandon();
       this.goOn();
       return;
     }
-    if (this.isLost) {
-      const error = new DbError("partition_unavailable", "The node's lease has run out, so it owns nothing any more.");
-      this.byLease.end();
-      this.host!.armTurn();
-      // After the answers to those that waited have left.
-      setImmediate(() => setImmediate(() => this.options.failed(error)));
-      return;
-    }
-    if (this.byLease.waiting === 0) return;
-    this.byLease.look();
+    const error = new DbError("partition_unavailable", "The node's lease has run out, so it owns nothing any more.");
+    this.byLease.end();
     this.host!.armTurn();
+    // After the answers to those that waited have left.
+    setImmediate(() => setImmediate(() => this.options.failed(error)));
   }
 
   /**
@@ -179,10 +173,10 @@ export class Tenures {
    * end before, because that looks at the life to know whether it may still claim and open a partition.
    */
   private goOn(): void {
-    if (this.isStopped || this.working.size > 0 || this.looking !== null || this.reporting !== null) return;
+    if (this.isStopped || this.working.size > 0 || this.times.looking !== null || this.reporting !== null) return;
     const { lease, log, actor } = this.options;
     this.life = lease.life;
-    this.byLease = new LeaseConfirmations(lease, this.life);
+    this.byLease = this.newByLease();
     // What was seen before is old: the node may have stood still.
     this.free.clear();
     this.state = "";
@@ -480,12 +474,13 @@ export class Tenures {
     this.isStopped = true;
     this.times.close();
     this.ownerCopies.abandon();
-    await Promise.all([this.looking, this.reporting, ...this.working.values()]);
+    await Promise.all([this.times.looking, this.reporting, ...this.working.values()]);
   }
 
   /** Where the actor ends for good, all of its partitions go to whoever comes next. */
   async release(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
+    this.byLease.close();
     const { node, service } = this.options;
     for (const copy of this.copies.values()) await copy.close();
     if (this.isLost || this.newest === null) return;

@@ -251,6 +251,7 @@ function assemble(
     clock,
     logger,
     pool,
+    elsewhere: elsewhere ?? null,
     admission,
     limiter,
     refusals,

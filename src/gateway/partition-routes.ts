@@ -20,6 +20,12 @@ export interface LocalActors {
   directoryLost(): void;
 }
 
+/** Of a session of PostgreSQL's protocol: what its client was told at the start. */
+export interface StatementCancel {
+  readonly session: number;
+  readonly secret: number;
+}
+
 export interface PartitionRoutes {
   bind(actors: LocalActors): void;
   linkOf(partition: number): ActorLink;
@@ -40,6 +46,10 @@ export interface PartitionRoutes {
   identityChanged(change: IdentityChange): Promise<void> | null;
   /** The directory of this node has entries of another node's on disk. */
   auditKept(kept: AuditKept): void;
+  /** Maybe a client of another node wants its statement to be cancelled: the other nodes are told. */
+  cancelElsewhere(wanted: StatementCancel): void;
+  /** Has `cancel` called with what other nodes were asked. */
+  onCancel(cancel: (wanted: StatementCancel) => void): void;
   /** For GET /admin/cluster. */
   describe(): Promise<object>;
 }

@@ -9,6 +9,7 @@ import type { CorsPolicy } from "./cors.js";
 import type { DeadlineQueue } from "./deadline-queue.js";
 import type { LiveReplies } from "./live-replies.js";
 import type { RequestMetrics } from "./metrics.js";
+import type { PartitionRoutes } from "./partition-routes.js";
 import type { RateLimiter } from "./rate-limiter.js";
 import type { Refusals } from "./refusals.js";
 import type { RequestIds } from "./request-ids.js";
@@ -21,6 +22,8 @@ export interface Services {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly pool: ActorPool;
+  /** Null: this is no node of a cluster. */
+  readonly elsewhere: PartitionRoutes | null;
   readonly admission: Admission;
   readonly limiter: RateLimiter;
   readonly refusals: Refusals;

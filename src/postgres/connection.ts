@@ -6,6 +6,7 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { atBranch, type Caller } from "../gateway/admission.js";
 import type { Cancel } from "../gateway/clock.js";
+import type { StatementCancel } from "../gateway/partition-routes.js";
 import type { Services } from "../gateway/services.js";
 import type { PostgresKind } from "../gateway/wire-metrics.js";
 import { BRANCH_NAME } from "../protocol/endpoints/branches.js";
@@ -30,7 +31,7 @@ export interface ConnectionHost {
   /** Null: connections are not encrypted. */
   readonly encryption: Encryption | null;
   /** A client that knows the secret wants the statement of that connection to be cancelled. */
-  cancel(session: number, secret: number): void;
+  cancel(wanted: StatementCancel): void;
   closed(connection: Connection): void;
 }
 
@@ -129,7 +130,7 @@ export class Connection implements RequestHost<PostgresKind> {
           if (this.encrypt()) return;
           break;
         case "cancel":
-          this.host.cancel(packet.session, packet.secret);
+          this.host.cancel(packet);
           this.close();
           return;
         case "start":

@@ -4,6 +4,7 @@
 import { randomInt } from "node:crypto";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Door, OpenDoor } from "../gateway/door.js";
+import type { StatementCancel } from "../gateway/partition-routes.js";
 import type { Services } from "../gateway/services.js";
 import { type DbError, sqlError } from "../protocol/errors.js";
 import type { Identity } from "../protocol/identity.js";
@@ -34,6 +35,7 @@ class PostgresServer implements OpenDoor, ConnectionHost {
   constructor(readonly services: Services) {
     this.encryption = encryptionOf(services);
     this.server = createServer((socket) => this.connected(socket));
+    services.elsewhere?.onCancel((wanted) => this.cancelHere(wanted));
   }
 
   async listen(): Promise<void> {
@@ -54,9 +56,16 @@ class PostgresServer implements OpenDoor, ConnectionHost {
     this.connections.set(session, new Connection(this, socket, session, randomInt(-0x80000000, 0x7fffffff)));
   }
 
-  cancel(session: number, secret: number): void {
+  /** Whoever balances connections over nodes may have sent the request to another one than the session's. */
+  cancel(wanted: StatementCancel): void {
+    if (!this.cancelHere(wanted)) this.services.elsewhere?.cancelElsewhere(wanted);
+  }
+
+  private cancelHere({ session, secret }: StatementCancel): boolean {
     const connection = this.connections.get(session);
-    if (connection?.secret === secret) connection.cancelStatement();
+    if (connection?.secret !== secret) return false;
+    connection.cancelStatement();
+    return true;
   }
 
   closed(connection: Connection): void {

@@ -28,6 +28,19 @@ t.test("an actor is ready in the life of the node in which it said so, until its
   t.end();
 });
 
+t.test("who waits hears at once that an actor has become ready or has ended", async (t) => {
+  const memory = newLeaseMemory(2);
+  const [lease, other] = [new LeaseMemory(memory), new LeaseMemory(memory)];
+  for (const change of [() => other.actorReady(1, 0), () => other.actorDown(1)]) {
+    const said = lease.actorsSaid;
+    const hears = lease.saidMore(said, 2 ** 30);
+    change();
+    await hears;
+    await lease.saidMore(said, 2 ** 30);
+    t.not(lease.actorsSaid, said);
+  }
+});
+
 t.test("a partition's actor is that of its number", (t) => {
   t.same(
     [0, 1, 2, 3].map((partition) => isReadyFor(recordOf("10"), partition)),

@@ -2,17 +2,29 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { BoltClient, begin, message as boltMessage } from "../e2e/bolt-client.js";
-import { fieldsOf, valuesOf, WireClient } from "../e2e/wire-client.js";
+import { CANCEL_REQUEST, fieldsOf, int32, valuesOf, WireClient } from "../e2e/wire-client.js";
 import { signIn } from "../e2e/wire-sign-in.js";
 import { ClusterProcesses, type NodeProcess, PASSWORD } from "../torture/cluster/cluster-processes.js";
 import { NO_ETCD } from "./etcd.js";
 
-async function openWire({ postgresPort }: NodeProcess, name: string): Promise<WireClient> {
+async function openWire(node: NodeProcess, name: string): Promise<WireClient> {
+  return (await openWithKey(node, name)).client;
+}
+
+/** With what cancels its statements. */
+async function openWithKey({ postgresPort }: NodeProcess, name: string): Promise<{ client: WireClient; key: Buffer }> {
   const client = await WireClient.connect(postgresPort);
   client.start({ user: "admin", application_name: name });
   await signIn(client, PASSWORD);
-  await client.until("Z");
-  return client;
+  const key = (await client.until("Z")).find(({ type }) => type === "K")!.body;
+  return { client, key };
+}
+
+/** What a driver sends by a connection of its own. */
+async function requestCancel({ postgresPort }: NodeProcess, key: Buffer): Promise<void> {
+  const client = await WireClient.connect(postgresPort);
+  client.send(int32(16), int32(CANCEL_REQUEST), key);
+  await client.receive();
 }
 
 /** The first column; an error's message in its place. */
@@ -79,6 +91,54 @@ t.test("sessions of clients at several nodes are apart, and end with their node"
     here.close();
     t.same(await there.rows("MATCH (p:Page) RETURN count(p)"), [[1]]);
     there.close();
+  });
+
+  await t.test("cancelled and ended by clients of another node", async (t) => {
+    for (const [its, other] of [
+      [kept, killed],
+      [killed, kept],
+    ] as const) {
+      const { client, key } = await openWithKey(its, "its");
+      const asker = await openWire(other, "asker");
+      const [pid] = (await column(client, "SELECT pg_backend_pid()")) as [string];
+      const runs = `SELECT count(*) FROM pg_stat_activity WHERE pid = ${pid} AND state = 'active'`;
+      const sleeps = async () => {
+        const answer = column(client, "SELECT pg_sleep(600)");
+        await until(async () => (await column(asker, runs))[0] === "1");
+        return { answer };
+      };
+      let { answer } = await sleeps();
+      t.same(await column(asker, `SELECT pg_cancel_backend(${pid})`), ["t"]);
+      t.match(await answer, "canceling statement due to user request");
+      ({ answer } = await sleeps());
+      await requestCancel(other, Buffer.concat([key.subarray(0, 4), int32(~key.readInt32BE(4))]));
+      await requestCancel(other, key);
+      t.match(await answer, "canceling statement due to user request");
+      t.same(await column(client, "SELECT 1"), ["1"], "the session goes on");
+      t.same(await column(asker, `SELECT pg_terminate_backend(${pid})`), ["t"]);
+      t.match(
+        (await client.until("nothing more")).map(({ type }) => type),
+        ["E"],
+        "it is told, and ends",
+      );
+      asker.close();
+    }
+    for (const [its, other] of [
+      [kept, killed],
+      [killed, kept],
+    ] as const) {
+      const [bolt, asker] = [await openBolt(its), await openBolt(other)];
+      t.equal((await bolt.ask(begin())).kind, "success");
+      t.same(await bolt.rows("MATCH (p:Page) SET p.n = 9 RETURN p.n"), [[9]]);
+      const shown = "SHOW TRANSACTIONS YIELD transactionId, currentQuery";
+      const listed = (await asker.rows(shown)) as [string, string][];
+      const [id] = listed.find(([, text]) => !text.startsWith("SHOW"))!;
+      t.match(await asker.rows("TERMINATE TRANSACTIONS $id", { id }), [[id, "admin", /terminated/]]);
+      t.equal((await bolt.ask(boltMessage("commit"))).kind, "failure");
+      t.same(await asker.rows("MATCH (p:Page) RETURN p.n"), [[1]]);
+      bolt.close();
+      asker.close();
+    }
   });
 
   await t.test("of a node that is killed", async (t) => {

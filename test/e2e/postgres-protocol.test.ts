@@ -3,6 +3,7 @@ import t from "tap";
 import { TestServer } from "./server.js";
 import {
   bind,
+  CANCEL_REQUEST,
   describe,
   errorIn,
   execute,
@@ -24,7 +25,6 @@ import { signIn } from "./wire-sign-in.js";
 
 const SSL_REQUEST = 80_877_103;
 const GSS_REQUEST = 80_877_104;
-const CANCEL_REQUEST = 80_877_102;
 
 let server: TestServer;
 t.before(async () => {

@@ -57,6 +57,9 @@ export const bind = (portal: string, statement: string, values: readonly (string
 export const describe = (kind: "S" | "P", name: string): Buffer => message("D", Buffer.from(kind), name);
 export const execute = (portal: string, rowsMax = 0): Buffer => message("E", portal, int32(rowsMax));
 
+/** The first packet of a connection that cancels another's statement has this, and the other's key. */
+export const CANCEL_REQUEST = 80_877_102;
+
 /** An error's or notice's fields by their letters. */
 export function fieldsOf({ body }: Received): Record<string, string> {
   const fields = new MessageFields(body);
