@@ -39,7 +39,7 @@ const KEYS_AT_ONCE = 256;
 
 export async function branchTables(request: Request, number: number, { origin, start }: Branch): Promise<BranchTables> {
   const { partition } = request;
-  const past = await pastTenant(partition.tenant(origin), start, request);
+  const past = await pastTenant(partition.tenant(origin), start.sequence, request);
   const before = tablesOf(past);
   const now = tablesOf(partition.tenant(number));
   const isSame = (table: TableDef, other: TableDef | undefined): boolean =>

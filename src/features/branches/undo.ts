@@ -79,7 +79,7 @@ export interface ToRestore {
 /** What makes the tables what they were: to be written in the context's transaction, which has written nothing yet. */
 export async function rowsToWrite(request: Request, context: ExecContext, { names, stamp, where, rowsMax }: ToRestore) {
   const { tenant } = request;
-  const past = await pastTenant(tenant, stamp, request);
+  const past = await pastTenant(tenant, stamp.sequence, request);
   const merge = new RowMerge(context, "refuse");
   const tx = (context.live ?? context.tx) as ShardTransaction;
   const tables = [...new Set(names)].map((name) => {
