@@ -441,9 +441,7 @@ function placed(
       throw new DbError("not_found", `The tenant has no branch "${branch}".`, { field: "X-Tessera-Branch" });
     }
     if (asOf === "") return { tenant: partition.tenant(own), error: null };
-    const past = pastAt(partition.tenant(own), asOf);
-    past.catalog.hidesMemories = hidesMemories;
-    return { tenant: past, error: null };
+    return { tenant: pastAt(partition.tenant(own), asOf, hidesMemories), error: null };
   } catch (error) {
     if (!(error instanceof DbError)) throw error;
     return { tenant, error };

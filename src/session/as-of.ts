@@ -3,6 +3,7 @@
  * time (any constant expression that gives one) or `SEQUENCE n`, the number of a commit. The session takes the clause
  * off and runs the rest on `pastTenant`.
  */
+import { PastCatalog } from "../catalog/past-catalog.js";
 import type { Sequences } from "../catalog/sequences.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
@@ -14,7 +15,10 @@ import { PastShard, type ReadableShard } from "../storage/past-shard.js";
 import type { Shard } from "../storage/shard.js";
 import { type Outcome, plainRows } from "./sql-result.js";
 import type { Client, ParameterValues, StatementRun, StatementText } from "./statement-run.js";
-import { Tenant, type TenantHost } from "./tenant.js";
+import { Planned, Tenant, type TenantHost } from "./tenant.js";
+
+/** For how long plans of the past are used: at another moment, tables may have many more rows. */
+const PAST_PLANS_MS = 60_000;
 
 /** A statement that has the clause. */
 export interface AsOfStatement {
@@ -90,11 +94,12 @@ export async function runAsOf(
   { sql, params, moment }: AsOfStatement,
   run: StatementRun,
   tenant: Tenant,
+  hidesMemories: boolean,
   execute: (tenant: Tenant, run: StatementRun) => Outcome | Promise<Outcome>,
 ): Promise<Outcome> {
   const ask = async (text: Question) => (await execute(tenant, { ...run, ...text, collector: plainRows })).rows.plain!;
-  const stamp = stampOfMoment(tenant, await plainMoment(moment, ask));
-  const past = await pastTenant(tenant, stamp, run.request);
+  const sequence = sequenceOfMoment(tenant, await plainMoment(moment, ask));
+  const past = await pastTenant(tenant, sequence, run.request, hidesMemories);
   return execute(past, { ...run, sql, params });
 }
 
@@ -105,7 +110,7 @@ type Rows = readonly (readonly unknown[])[];
 export async function plainMoment(
   moment: Moment,
   ask: (question: Question) => Rows | Promise<Rows>,
-): Promise<{ readonly sequence: number } | { readonly micros: number }> {
+): Promise<PlainMoment> {
   if (moment.kind === "sequence") return moment;
   const [expression, params] = moment.kind === "time" ? [moment.expression, []] : ["$1", [moment.value]];
   const sql = `SELECT extract(epoch FROM (${expression})::timestamptz) * 1000000`;
@@ -115,42 +120,58 @@ export async function plainMoment(
   return { micros: Math.round(Number(value)) };
 }
 
-/** The tenant as it was after a commit. It reads only. */
-export async function pastTenant(tenant: Tenant, stamp: CommitStamp, client: Client): Promise<Tenant> {
+/** The tenant as it was after a commit. It reads only. `hidesMemories`: as in CatalogView. */
+export async function pastTenant(
+  tenant: Tenant,
+  sequence: number,
+  client: Client,
+  hidesMemories = false,
+): Promise<Tenant> {
   const shard = tenant.partition.shard as Shard;
-  while (shard.appliedSequence < stamp.sequence) {
+  while (shard.appliedSequence < sequence) {
     shard.flush();
     client.checkpoint();
     await client.yieldTurn();
   }
-  return pastOf(tenant, stamp);
+  return pastOf(tenant, sequence, hidesMemories);
 }
 
 /** The same of a commit that the engine has. */
-function pastOf({ partition, number }: Tenant, { sequence }: CommitStamp): Tenant {
+function pastOf(tenant: Tenant, sequence: number, hidesMemories: boolean): Tenant {
+  const { partition, number } = tenant;
   const shard = partition.shard as Shard;
   const layers = shard.layers!;
   const columns = partition.segments.pasts.get(layers)?.at(number, sequence) ?? null;
   const host = readingHost(partition, new PastShard(shard, layers, sequence), "AS OF an earlier moment", columns);
-  const past = new Tenant(host, number);
+  const past = new Tenant(host, number, plannedOfPasts(tenant, hidesMemories));
   // An answer waits until what it has read is on disk.
   past.sawEverything();
   return past;
+}
+
+function plannedOfPasts({ ofPasts, number }: Tenant, hidesMemories: boolean): Planned {
+  const found = ofPasts.get(hidesMemories);
+  const now = performance.now();
+  if (found !== undefined && now < found.usableUntil) return found.planned;
+  const catalog = found?.planned.catalog ?? new PastCatalog(number, hidesMemories);
+  const planned = new Planned(catalog);
+  ofPasts.set(hidesMemories, { planned, usableUntil: now + PAST_PLANS_MS });
+  return planned;
 }
 
 /**
  * `text`: a time as in RFC 3339, or the number of a commit. Throws as `stampOfMoment` does, and overloaded for a
  * moment.
  */
-export function pastAt(tenant: Tenant, text: string): Tenant {
+export function pastAt(tenant: Tenant, text: string, hidesMemories: boolean): Tenant {
   const isSequence = /^\d+$/.test(text);
   const ms = Date.parse(text);
   if (!isSequence && Number.isNaN(ms)) throw new DbError("invalid_request", NOT_A_MOMENT, { field: "X-Tessera-As-Of" });
-  const stamp = stampOfMoment(tenant, isSequence ? { sequence: Number(text) } : { micros: ms * 1000 });
+  const sequence = sequenceOfMoment(tenant, isSequence ? { sequence: Number(text) } : { micros: ms * 1000 });
   const shard = tenant.partition.shard as Shard;
   shard.flush();
-  if (shard.appliedSequence < stamp.sequence) throw new DbError("overloaded", "The moment is being written; retry.");
-  return pastOf(tenant, stamp);
+  if (shard.appliedSequence < sequence) throw new DbError("overloaded", "The moment is being written; retry.");
+  return pastOf(tenant, sequence, hidesMemories);
 }
 
 const NOT_A_MOMENT = "X-Tessera-As-Of must be a time such as 2026-11-20T10:00:00Z, or the number of a commit.";
@@ -190,11 +211,23 @@ function readOnlySequences(sequences: Sequences, how: string): Sequences {
   return { position, next: refuse("nextval()"), set: refuse("setval()"), release: () => {}, forget: () => {} };
 }
 
+const ONE_MOMENT = "Leave AS OF out, or the request's header X-Tessera-As-Of or X-Tessera-Consistency.";
+
+type PlainMoment = { readonly sequence: number } | { readonly micros: number };
+
 /** The commit that a time or a number means. Throws 55000 or 72000 where the tenant's past does not go back to it. */
-export function stampOfMoment(
-  tenant: Tenant,
-  moment: { readonly sequence: number } | { readonly micros: number },
-): CommitStamp {
+export function stampOfMoment(tenant: Tenant, moment: PlainMoment): CommitStamp {
+  const sequence = sequenceOfMoment(tenant, moment);
+  const { layers, committedSequence, lastMicros } = tenant.partition.shard as Shard;
+  if (sequence === committedSequence && !("sequence" in moment)) return { sequence, micros: lastMicros };
+  const { micros } = layers!.stampOf(tenant.number, sequence) ?? layers!.oldestOf(tenant.number)!;
+  return { sequence, micros };
+}
+
+/** The same, without its time. */
+function sequenceOfMoment(tenant: Tenant, moment: PlainMoment): number {
+  const { readsPast } = tenant.partition;
+  if (readsPast !== undefined) throw sqlError("55000", `AS OF cannot be used ${readsPast}`, { hint: ONE_MOMENT });
   const shard = tenant.partition.shard as Shard;
   const { layers, committedSequence, lastMicros } = shard;
   const oldest = layers?.oldestOf(tenant.number) ?? null;
@@ -203,28 +236,27 @@ export function stampOfMoment(
   if ("sequence" in moment) {
     if (moment.sequence > newest.sequence) throw inFuture(`commit ${moment.sequence}`, `commit ${newest.sequence}`);
     if (moment.sequence < oldest.sequence) throw tooOld(`commit ${moment.sequence}`, oldest);
-    const { micros } = layers.stampOf(tenant.number, moment.sequence) ?? oldest;
-    return { sequence: moment.sequence, micros };
+    return moment.sequence;
   }
   if (moment.micros > Math.max(newest.micros, Date.now() * 1000)) {
     throw inFuture(isoTime(moment.micros), isoTime(Date.now() * 1000));
   }
-  if (moment.micros >= newest.micros) return newest;
-  return stampBefore(tenant, layers, shard, moment.micros, oldest);
+  if (moment.micros >= newest.micros) return newest.sequence;
+  return sequenceBefore(tenant, layers, shard, moment.micros, oldest);
 }
 
-function stampBefore(
+function sequenceBefore(
   { number }: Tenant,
   layers: LayeredEngine,
   shard: Shard,
   micros: number,
   oldest: CommitStamp,
-): CommitStamp {
+): number {
   // Stamps come with their commits: those of this turn are not there yet.
   shard.flush();
   const stamp = micros < oldest.micros ? null : layers.commitAt(number, micros);
   if (stamp === null || stamp.sequence < oldest.sequence) throw tooOld(isoTime(micros), oldest);
-  return stamp;
+  return stamp.sequence;
 }
 
 function notKept(): Error {

@@ -223,8 +223,8 @@ export class Session {
   /** Reads what the tenant was at that moment; an open transaction has no part in it. */
   private executeAsOf(past: AsOfStatement, run: StatementRun, commit: Commit): Promise<Outcome> {
     const hides = requireWholeTenant(this.tenant, this.names, "AS OF", "refused");
-    return runAsOf(past, run, this.tenant, (tenant, ready) => {
-      if (tenant !== this.tenant) tenant.catalog.hidesMemories = hides || this.tenant.catalog.hidesMemories;
+    const hidesMemories = hides || this.tenant.catalog.hidesMemories;
+    return runAsOf(past, run, this.tenant, hidesMemories, (tenant, ready) => {
       const session = this.child(tenant, { ...this.options, readOnly: true });
       this.block.sawEverything();
       return session.execute(ready, commit);

@@ -75,11 +75,21 @@ export interface RetiredRecords {
   orderedAt: number | null;
 }
 
+/** Definitions, and the plans that were made with them. */
+export class Planned {
+  readonly plans = new PlanCache();
+  readonly liftedPlans = new LiftedPlans(this.plans);
+
+  constructor(readonly catalog: Catalog) {}
+}
+
 export class Tenant {
   readonly catalog: Catalog;
   readonly statistics: TenantStatistics;
-  readonly plans = new PlanCache();
-  readonly liftedPlans = new LiftedPlans(this.plans);
+  readonly plans: PlanCache;
+  readonly liftedPlans: LiftedPlans;
+  /** What its pasts have in common (as-of.ts), by whether memories are hidden from who reads. */
+  readonly ofPasts = new Map<boolean, { readonly planned: Planned; readonly usableUntil: number }>();
   readonly prepared = new PreparedStatements();
   /** Grows with each use; orders tenants by when they were used last. */
   lastUse = 0;
@@ -106,8 +116,11 @@ export class Tenant {
   constructor(
     readonly partition: TenantHost,
     readonly number: number,
+    { catalog, plans, liftedPlans } = new Planned(new Catalog(number)),
   ) {
-    this.catalog = new Catalog(number);
+    this.catalog = catalog;
+    this.plans = plans;
+    this.liftedPlans = liftedPlans;
     this.statistics = new TenantStatistics(number);
   }
 

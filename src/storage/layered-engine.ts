@@ -41,7 +41,7 @@ import {
   stampsPrefix,
   stampValue,
 } from "./history-keys.js";
-import { lastStamp } from "./history-stamps.js";
+import { CommitStamps } from "./history-stamps.js";
 import { APPLIED_SEQUENCE_KEY, isOwnOnly, keyAfter, prefixRange, SPACE, tenantOfKey, tenantPrefix } from "./keys.js";
 import { neighbouringValues } from "./neighbouring-values.js";
 import { type CommitStamp, commitsOf, type Operation } from "./operation.js";
@@ -63,12 +63,14 @@ export class LayeredEngine implements Engine {
   private readonly bytes: BranchBytes;
   private readonly replaced: ReplacedEntries;
   private readonly tops = new BranchTops();
+  private readonly stamps: CommitStamps;
   /** Prefixes of what the record that is noted has cleared. */
   private readonly cleared: Buffer[] = [];
 
   constructor(private readonly engine: Engine) {
     this.bytes = new BranchBytes(engine);
     this.replaced = new ReplacedEntries(engine);
+    this.stamps = new CommitStamps(engine);
     for (const { key, value } of entriesOf(this.engine.cursor(prefixRange(branchPrefix()))))
       this.learnBranch(layerRecordOf(key)!.tenant, value);
     for (const { key } of entriesOf(this.engine.cursor(prefixRange(historyRecordPrefix()))))
@@ -121,7 +123,7 @@ export class LayeredEngine implements Engine {
 
   /** A tenant's newest commit at that time; null: there was none since its past is kept. */
   commitAt(tenant: number, micros: number): CommitStamp | null {
-    return this.lastStamp(tenant, (stamp) => stamp.micros <= micros);
+    return this.stamps.last(tenant, this.kept.get(tenant), (stamp) => stamp.micros <= micros);
   }
 
   /** Reads everything as it was after that commit. The tenant's past has to be kept since then. */
@@ -138,12 +140,7 @@ export class LayeredEngine implements Engine {
 
   /** The tenant's commit of that number, or the one before; null: its past does not go back to it. */
   stampOf(tenant: number, sequence: number): CommitStamp | null {
-    return this.lastStamp(tenant, (stamp) => stamp.sequence <= sequence);
-  }
-
-  private lastStamp(tenant: number, isBefore: (stamp: CommitStamp) => boolean): CommitStamp | null {
-    const since = this.kept.get(tenant);
-    return since === undefined ? null : lastStamp(this.engine, tenant, since.micros, isBefore);
+    return this.stamps.last(tenant, this.kept.get(tenant), (stamp) => stamp.sequence <= sequence);
   }
 
   get(key: Uint8Array): Uint8Array | undefined {

@@ -10,6 +10,42 @@ t.teardown(() => server.stop());
 
 const { fork, rows } = branchCalls(server);
 
+t.test("a table with a dot in its name is not one of a schema", async (t) => {
+  const token = await server.tenant("dotted", ["super_admin"]);
+  const [dotted, inSchema] = ['"a.b"', "a.b"];
+  await rows(token, "CREATE SCHEMA a");
+  for (const table of [dotted, inSchema]) {
+    await rows(token, `CREATE TABLE ${table} (id int PRIMARY KEY, v text)`);
+    await rows(token, `INSERT INTO ${table} VALUES (1, 'first')`);
+  }
+  await fork(token, { name: "try" });
+  for (const table of [dotted, inSchema]) await rows(token, `UPDATE ${table} SET v = 'second'`, "try");
+  await rows(token, `INSERT INTO ${dotted} VALUES (2, 'new')`, "try");
+  const ask = async (method: string, path: string, body?: object) =>
+    (await server.expect(200, method, path, body, { token })).body.data;
+  t.same((await ask("GET", "/v1/branches/try/diff")).tables, [
+    { table: dotted, added: 1, removed: 0, changed: 1 },
+    { table: inSchema, added: 0, removed: 0, changed: 1 },
+  ]);
+  const some = (table: string) => ask("GET", `/v1/branches/try/diff?table=${encodeURIComponent(table)}`);
+  t.same((await some(inSchema)).rows.length, 1);
+  t.same((await some(dotted)).rows.length, 2);
+  await ask("PUT", "/v1/history", { window_seconds: 3600 });
+  const as_of = (await ask("GET", "/v1/history")).newest.sequence;
+  const values = async () => [
+    (await rows(token, `SELECT v FROM ${dotted} ORDER BY id`)).flat(),
+    (await rows(token, `SELECT v FROM ${inSchema}`)).flat(),
+  ];
+  t.match(await ask("POST", "/v1/branches/try/merge", { tables: [dotted] }), { added: 1, changed: 1 });
+  t.same(await values(), [["second", "new"], ["first"]]);
+  t.match(await ask("POST", "/v1/branches/try/merge", {}), { added: 0, changed: 1 });
+  t.match(await ask("POST", "/v1/history/undo", { table: dotted, as_of }), { removed: 1, changed: 1 });
+  t.same(await values(), [["first"], ["second"]]);
+  t.same(await rows(token, `RESTORE TABLE ${inSchema} AS OF SEQUENCE ${as_of}`), [[inSchema, 0, 0, 1]]);
+  t.same(await rows(token, `RESTORE TABLE public.${dotted} AS OF SEQUENCE ${as_of}`), [[dotted, 0, 0, 0]]);
+  t.same(await values(), [["first"], ["first"]]);
+});
+
 t.test("differences and merges", async (t) => {
   const token = await server.tenant("merges", ["super_admin"]);
   await rows(token, "CREATE TABLE owner (id int PRIMARY KEY, name text UNIQUE)");

@@ -43,9 +43,35 @@ t.test("AS OF reads what was there, definitions included", async (t) => {
   t.same(await error(`DELETE FROM item AS OF SEQUENCE ${first}`), { status: 400, sqlstate: "25006" });
   t.same(await error(`CREATE TABLE other (id int) AS OF SEQUENCE ${first}`), { status: 400, sqlstate: "25006" });
   t.same(await error("SELECT nonsense AS OF now()"), { status: 400, sqlstate: "42703" });
+  const both = await server.sql("SELECT 1 AS OF now()", [], { token, headers: { "X-Tessera-As-Of": `${second}` } });
+  t.match(both, { status: 400, body: { error: { details: { sqlstate: "55000" } } } }, "the header says when");
   t.same(await rows(token, "SELECT 1 AS of"), [[1]], "a name that a column may have");
   t.equal((await server.call("DELETE", "/v1/history", undefined, { token })).status, 204);
   t.same(await error(`SELECT 1 AS OF SEQUENCE ${first}`), { status: 400, sqlstate: "55000" });
+});
+
+t.test("one text is read at many moments, by the definitions of each", async (t) => {
+  const token = await server.tenant("moments", ["super_admin"]);
+  await server.call("PUT", "/v1/history", { window_seconds: 3600 }, { token });
+  await rows(token, "CREATE TABLE part (id int PRIMARY KEY)");
+  await rows(token, "INSERT INTO part VALUES (1), (2)");
+  const moments = [await sequence(token)];
+  // More versions of the definitions than are kept in memory.
+  for (let i = 0; i < 6; i++) {
+    await rows(token, `ALTER TABLE part ADD COLUMN c${i} int DEFAULT ${i}`);
+    await rows(token, "DELETE FROM part WHERE id = 2");
+    moments.push(await sequence(token));
+    await rows(token, "INSERT INTO part (id) VALUES (2)");
+  }
+  const read = "SELECT * FROM part WHERE id = $1 AS OF SEQUENCE $2";
+  const columns = [0, 1, 2, 3, 4, 5];
+  for (let turn = 0; turn < 2; turn++) {
+    for (const [i, moment] of moments.entries()) {
+      t.same(await rows(token, read, undefined, [1, moment]), [[1, ...columns.slice(0, i)]], `the row after ${i}`);
+      const other = i === 0 ? [[2]] : [];
+      t.same(await rows(token, read, undefined, [2, moment]), other, `the other one after ${i}`);
+    }
+  }
 });
 
 t.test("all models branch, and any request reads the past or a branch by its headers", async (t) => {
@@ -277,10 +303,12 @@ t.test("roles and policies of now hold for the past and for branches", async (t)
   const before = await sequence(token);
   await fork(token, { name: "b" });
   t.same(await rows(clerk, "SELECT v FROM secret", "b"), [["hidden"]], "nothing forbids it yet");
+  const inPast = `SELECT v FROM secret AS OF SEQUENCE ${before}`;
+  for (let i = 0; i < 3; i++) t.same(await rows(clerk, inPast), [["hidden"]], "nor in the past");
   await rows(token, "REVOKE ALL ON secret FROM member");
   for (const [sql, branch] of [
     ["SELECT v FROM secret", "b"],
-    [`SELECT v FROM secret AS OF SEQUENCE ${before}`, undefined],
+    [inPast, undefined],
   ] as const) {
     const { status, body } = await server.sql(sql, [], as(clerk, branch));
     t.equal(status, 403, sql);

@@ -19,6 +19,7 @@ t.test("statements", async (t) => {
       "RESTORE TABLE a WHERE v = 'it''s' AND (id < 3) AS OF now() - interval '1 hour'",
       `'{"tables":["a"],"where":"v = ''it''''s'' AND (id < 3)"}', NULL, (now() - interval '1 hour')::timestamptz`,
     ],
+    [`RESTORE TABLE "a.b", a.b, "A" AS OF SEQUENCE 7`, `'{"tables":["\\"a.b\\"","a.b","A"]}', (7)::int8, NULL`],
     ["EXPLAIN RESTORE TABLE a AS OF $1", `'{"tables":["a"],"dry_run":true}', NULL, ($1)::timestamptz`],
     ["RESTORE GRAPH AS OF SEQUENCE $1", `'{"graph":null}', ($1)::int8, NULL`],
     ["explain restore graph g as of 'yesterday'", `'{"graph":"g","dry_run":true}', NULL, ('yesterday')::timestamptz`],

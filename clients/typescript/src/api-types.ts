@@ -2339,7 +2339,7 @@ readonly at: string; }; } };
 "DELETE /v1/history": { readonly sent: Nothing; readonly answer: undefined };
 /** Make the rows of tables what they were at an earlier moment, in one transaction, with all constraints checked. Triggers do not fire. */
 "POST /v1/history/undo": { readonly sent: { readonly body: { 
-/** With the schema and a dot, where that is not `public`. */
+/** With the schema and a dot, where that is not `public`. Where a name has a dot of its own, in quotes: `"a.b"`. */
 readonly table?: string | undefined; 
 /** Several, in place of `table`. The two tables of a graph go together. */
 readonly tables?: readonly (string)[] | undefined; 

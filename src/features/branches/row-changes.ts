@@ -4,6 +4,7 @@
  */
 import type { Request } from "../../actor/request.js";
 import { encodeTable } from "../../catalog/definition-codec.js";
+import { shownPath } from "../../catalog/relation-names.js";
 import { storageOf, type TableDef } from "../../catalog/table.js";
 import { layoutOf, rowOfRecord } from "../../query/exec/table-layout.js";
 import { pastTenant } from "../../session/as-of.js";
@@ -39,7 +40,7 @@ const KEYS_AT_ONCE = 256;
 
 export async function branchTables(request: Request, number: number, { origin, start }: Branch): Promise<BranchTables> {
   const { partition } = request;
-  const past = await pastTenant(partition.tenant(origin), start, request);
+  const past = await pastTenant(partition.tenant(origin), start.sequence, request);
   const before = tablesOf(past);
   const now = tablesOf(partition.tenant(number));
   const isSame = (table: TableDef, other: TableDef | undefined): boolean =>
@@ -153,7 +154,7 @@ export function shownRow(table: TableDef, row: Row | null): Record<string, unkno
   return Object.fromEntries(entries);
 }
 
-/** As SQL names it; without the schema where that is `public`. */
+/** Without the schema where that is `public`. */
 export function shownName({ schema, name }: Pick<TableDef, "schema" | "name">): string {
-  return schema === "public" ? name : `${schema}.${name}`;
+  return shownPath(schema === "public" ? [name] : [schema, name]);
 }

@@ -6,6 +6,7 @@
 import type { Request } from "../../actor/request.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import { graphDefOf } from "../../catalog/graph.js";
+import { shownPath } from "../../catalog/relation-names.js";
 import { storageOf, type TableDef } from "../../catalog/table.js";
 import type { BodyOf, ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
@@ -79,7 +80,7 @@ export interface ToRestore {
 /** What makes the tables what they were: to be written in the context's transaction, which has written nothing yet. */
 export async function rowsToWrite(request: Request, context: ExecContext, { names, stamp, where, rowsMax }: ToRestore) {
   const { tenant } = request;
-  const past = await pastTenant(tenant, stamp, request);
+  const past = await pastTenant(tenant, stamp.sequence, request);
   const merge = new RowMerge(context, "refuse");
   const tx = (context.live ?? context.tx) as ShardTransaction;
   const tables = [...new Set(names)].map((name) => {
@@ -223,9 +224,10 @@ function tableOf(tenant: Tenant, name: string): TableDef {
   }
 }
 
-/** As SQL names it, with the schema where that is not `public`. Throws not_found. */
+/** By its name, with the schema where that is not `public` (relation-names.ts). Throws not_found. */
 function tableIn(catalog: CatalogView, name: string): TableDef {
-  const table = catalog.tables().find((each) => shownName(each) === name || `${each.schema}.${each.name}` === name);
+  const isIt = (each: TableDef) => shownName(each) === name || shownPath([each.schema, each.name]) === name;
+  const table = catalog.tables().find(isIt);
   if (table === undefined) {
     const advice = "A table that was dropped comes back by a branch of the moment: POST /v1/branches with as_of.";
     throw new DbError("not_found", `There is no table "${name}", now or at that moment. ${advice}`, { field: "table" });

@@ -91,7 +91,11 @@ export const TablesToRestore = Type.Array(Type.String({ minLength: 1 }), {
 
 const Undo = Strict({
   table: Type.Optional(
-    Type.String({ minLength: 1, description: "With the schema and a dot, where that is not `public`." }),
+    Type.String({
+      minLength: 1,
+      description:
+        'With the schema and a dot, where that is not `public`. Where a name has a dot of its own, in quotes: `"a.b"`.',
+    }),
   ),
   tables: Type.Optional(TablesToRestore),
   as_of: Type.Union([Type.String(), Type.Integer({ minimum: 0 })], {

@@ -6,6 +6,7 @@
  *   RESTORE GRAPH [g] AS OF moment                       SELECT … FROM restore_rows('{"graph": "g", …}', …)
  *   EXPLAIN RESTORE …                                    the same with "dry_run"
  */
+import { shownPath } from "../../catalog/relation-names.js";
 import {
   isName,
   isSymbol,
@@ -51,7 +52,7 @@ function tablesAt(statement: TokenizedStatement, from: number) {
   for (let at = from; ; at++) {
     const found = tableName(statement.tokens, at);
     if (found === null) throw syntaxErrorAt(statement, at, "the name of a table");
-    tables.push(found.name.path.join("."));
+    tables.push(shownPath(found.name.path));
     at = found.next;
     if (!isSymbol(statement.tokens[at], ",")) return { wanted: { tables }, next: at };
   }

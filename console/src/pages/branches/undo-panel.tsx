@@ -1,6 +1,7 @@
 /** Makes the rows of a table what they were at a moment. They are shown before anything is written. */
 import { useState } from "preact/hooks";
 import { countText, plural, timeText } from "../../lib/format.js";
+import { idOfRelation, type RelationName } from "../../lib/relation-names.js";
 import { useRun } from "../../lib/run.js";
 import { tenantClient } from "../../lib/session.js";
 import { Button } from "../../ui/button.js";
@@ -24,7 +25,7 @@ interface Tried {
 
 export function UndoPanel({ oldest, onUndone }: UndoPanelProps) {
   const { data: objects = [] } = useTenantGet<readonly TableName[]>("/v1/schema/tables");
-  const tables = objects.filter(({ type }) => !type.includes("view")).map(nameOf);
+  const tables = objects.filter(({ type }) => !type.includes("view")).map(idOfRelation);
   const [table, setTable] = useState("");
   const [moment, setMoment] = useState("");
   const [where, setWhere] = useState("");
@@ -114,12 +115,6 @@ function Found({ tried, hasAll, isBusy, onAll, onUndo }: FoundProps) {
   );
 }
 
-interface TableName {
-  readonly schema: string;
-  readonly name: string;
+interface TableName extends RelationName {
   readonly type: string;
-}
-
-function nameOf({ schema, name }: TableName): string {
-  return schema === "public" ? name : `${schema}.${name}`;
 }
