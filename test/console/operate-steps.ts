@@ -106,4 +106,27 @@ async function returnStep({ step, page, server }: Tools): Promise<void> {
     await server.rows("DROP TABLE stale");
     t.pass();
   });
+  await step("the same of collections of documents and of vectors", async (t) => {
+    const back = () => page.evaluate("window.dispatchEvent(new Event('focus'))");
+    await server.expect(201, "POST", "/v1/collections", { name: "notes" });
+    await server.expect(201, "POST", "/v1/vectors/collections", { name: "points", dimensions: 2 });
+    await openPage(page, "#/data/collection/notes");
+    await page.getByText("There are no documents.").waitFor();
+    await server.expect(201, "POST", "/v1/collections/notes/documents", { word: "made elsewhere" });
+    await back();
+    await page.locator(".document", { hasText: "made elsewhere" }).waitFor();
+    await page.locator("a.side-entry", { hasText: /^notes\d$/ }).waitFor();
+    await openPage(page, "#/data/vectors/points");
+    await page.getByText("There are no vectors.").waitFor();
+    const vectors = [{ id: "p1", vector: [1, 2], metadata: { place: "here" } }];
+    await server.expect(201, "POST", "/v1/vectors/collections/points/vectors/batch", { vectors });
+    await back();
+    await page.locator(".grid-cell", { hasText: "p1" }).waitFor();
+    t.equal(await page.locator(".facts dd").first().textContent(), "1");
+    await page.getByRole("button", { name: "Drop points" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Drop", exact: true }).click();
+    await page.getByText("points is gone.").waitFor();
+    await server.expect(404, "GET", "/v1/vectors/collections/points");
+    await server.expect(204, "DELETE", "/v1/collections/notes");
+  });
 }

@@ -129,6 +129,7 @@ function TopBar({ user, onMenu, onPalette }: TopBarProps) {
 function Shortcuts({ user, onClose }: { readonly user: User; readonly onClose: () => void }) {
   const shortcuts: readonly (readonly [string, readonly string[]])[] = [
     ["Find a page, a table or a command", [MOD, "K"]],
+    ["Leave the editor, in which Tab writes", ["Esc", "Tab"]],
     ["Run the statement at the cursor, or the selection", [MOD, "Enter"]],
     ["Run all statements", [MOD, "Shift", "Enter"]],
     ["Stop the running statement", [MOD, "."]],

@@ -30,8 +30,8 @@ const KINDS: readonly (readonly [DataKind, string, IconName])[] = [
 ];
 
 export function DataPage({ path }: PageProps) {
-  const { data: things, error, again, renew, isLoading } = useThings();
-  useReturn(renew);
+  const { data: things, error, again, isLoading } = useThings();
+  useReturn(again);
   const [filter, setFilter] = useState("");
   const [isDropping, setDropping] = useState(false);
   const [isMaking, setMaking] = useState(false);
@@ -169,7 +169,7 @@ function Detail({ kind, name, things, isLoading, onChanged }: DetailProps) {
   if (kind === "table" || kind === "view")
     return <TableDetail name={name} isView={kind === "view"} onChanged={onChanged} />;
   if (kind === "collection") return <CollectionDetail name={name} onChanged={onChanged} />;
-  if (kind === "vectors") return <VectorsDetail name={name} />;
+  if (kind === "vectors") return <VectorsDetail name={name} onChanged={onChanged} />;
   if (kind === "files" && thing !== undefined) return <FilesDetail id={name} />;
   return (
     <Empty icon="data" title="There is no such thing">
