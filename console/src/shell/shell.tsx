@@ -9,6 +9,7 @@ import { nextTheme, theme } from "../lib/theme.js";
 import { Button, Keys } from "../ui/button.js";
 import { Dialog } from "../ui/dialog.js";
 import { Icon } from "../ui/icon.js";
+import { Account } from "./account.js";
 import { BranchBar } from "./branch-bar.js";
 import { commandsFor } from "./commands.js";
 import { Mark } from "./mark.js";
@@ -29,7 +30,7 @@ interface ShellProps {
 }
 
 export function Shell({ user, branch, current, children }: ShellProps) {
-  const [open, setOpen] = useState<"palette" | "help" | null>(null);
+  const [open, setOpen] = useState<"palette" | "help" | "account" | null>(null);
   const [isMenuOpen, setMenuOpen] = useState(false);
   const narrow = useStore(isNarrow);
   const lastG = useRef(0);
@@ -55,7 +56,7 @@ export function Shell({ user, branch, current, children }: ShellProps) {
       <button type="button" class="skip" onClick={() => document.getElementById("content")?.focus()}>
         Skip to the content
       </button>
-      <TopBar user={user} onMenu={() => setMenuOpen((now) => !now)} onPalette={() => setOpen("palette")} />
+      <TopBar user={user} onMenu={() => setMenuOpen((now) => !now)} onOpen={setOpen} />
       {branch !== null && <BranchBar tenant={user.tenant} branch={branch} />}
       <nav class="navigation" aria-label="Pages">
         {pagesFor(user).map(({ id, title, icon }) => (
@@ -84,9 +85,8 @@ export function Shell({ user, branch, current, children }: ShellProps) {
       <main class="content" id="content" tabIndex={-1}>
         {children}
       </main>
-      {open === "palette" && (
-        <Palette commands={commandsFor(user, () => setOpen("help"))} onClose={() => setOpen(null)} />
-      )}
+      {open === "palette" && <Palette commands={commandsFor(user, setOpen)} onClose={() => setOpen(null)} />}
+      {open === "account" && <Account user={user} onClose={() => setOpen(null)} />}
       {open === "help" && <Shortcuts user={user} onClose={() => setOpen(null)} />}
     </div>
   );
@@ -95,10 +95,10 @@ export function Shell({ user, branch, current, children }: ShellProps) {
 interface TopBarProps {
   readonly user: User;
   readonly onMenu: () => void;
-  readonly onPalette: () => void;
+  readonly onOpen: (what: "palette" | "account") => void;
 }
 
-function TopBar({ user, onMenu, onPalette }: TopBarProps) {
+function TopBar({ user, onMenu, onOpen }: TopBarProps) {
   const colours = useStore(theme);
   return (
     <header class="top">
@@ -110,17 +110,16 @@ function TopBar({ user, onMenu, onPalette }: TopBarProps) {
         <span>Tessera</span>
       </a>
       <TenantMenu user={user} />
-      <button type="button" class="palette-button" onClick={onPalette}>
+      <button type="button" class="palette-button" onClick={() => onOpen("palette")}>
         <Icon name="search" />
         <span>Find or do …</span>
         <Keys keys={[MOD, "K"]} />
       </button>
       <span class="spacer" />
       <Button kind="quiet" icon="theme" label={`Colours: ${colours}`} onClick={nextTheme} />
-      <span class="user" title={user.roles.join(", ")}>
-        <Icon name="user" />
-        <span>{user.username}</span>
-      </span>
+      <Button kind="quiet" icon="user" label="Your account" onClick={() => onOpen("account")}>
+        {user.username}
+      </Button>
       <Button kind="quiet" icon="out" label="Sign out" onClick={signOut} />
     </header>
   );
