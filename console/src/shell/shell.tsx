@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { hasMod, isInField, MOD, useKeys } from "../lib/keys.js";
+import { lazy } from "../lib/lazy.js";
 import { goTo, linkTo } from "../lib/router.js";
 import { signOut, type User } from "../lib/session.js";
 import { keptStore, useStore } from "../lib/store.js";
@@ -9,13 +10,14 @@ import { nextTheme, theme } from "../lib/theme.js";
 import { Button, Keys } from "../ui/button.js";
 import { Dialog } from "../ui/dialog.js";
 import { Icon } from "../ui/icon.js";
-import { Account } from "./account.js";
 import { BranchBar } from "./branch-bar.js";
 import { commandsFor } from "./commands.js";
 import { Mark } from "./mark.js";
 import { pagesFor } from "./pages.js";
 import { Palette } from "./palette.js";
 import { TenantMenu } from "./tenant-menu.js";
+
+const Account = lazy(async () => (await import("./account.js")).Account);
 
 /** Milliseconds in which a letter follows g. */
 const PAIR_MS = 1_200;
