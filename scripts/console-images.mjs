@@ -55,7 +55,7 @@ const PAGES = [
   ["ask", "#/ai/ask", askTables],
   ["model", "#/models", openModel],
   ["branches", "#/branches/of/cleaned?table=visitor", mergeBranch],
-  ["operate", "#/operate/health", (page) => page.waitForTimeout(13_000)],
+  ["operate", "#/operate/health", followHealth],
 ];
 
 async function askChat(page) {
@@ -86,6 +86,12 @@ async function rankGraph(page) {
 async function openModel(page) {
   await page.getByRole("link", { name: "tons" }).first().click();
   await page.getByText("Without a model").waitFor();
+}
+
+async function followHealth(page) {
+  const leave = page.locator(".branch-bar").getByRole("button", { name: "Leave" });
+  if (await leave.isVisible()) await leave.click();
+  await page.waitForTimeout(13_000);
 }
 
 async function mergeBranch(page) {

@@ -2,13 +2,13 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { loadCatalog } from "./lib/catalog.js";
-import { askAgain, useEvery, useLoad } from "./lib/load.js";
+import { askAgain, useEvery, useLoad, useReturn } from "./lib/load.js";
 import { goTo, place } from "./lib/router.js";
 import { isOperator, resume, session, signOut, type User } from "./lib/session.js";
 import { useStore } from "./lib/store.js";
 import { PAGES, type PageEntry, type PageProps, pagesFor } from "./shell/pages.js";
 import { Shell } from "./shell/shell.js";
-import { SignInForm, SignInPage, SignInTitle } from "./shell/sign-in.js";
+import { Providers, SignInForm, SignInPage, SignInTitle } from "./shell/sign-in.js";
 import { Busy, Button } from "./ui/button.js";
 import { Dialog } from "./ui/dialog.js";
 import { Empty, Failure, NewVersion } from "./ui/notice.js";
@@ -62,6 +62,7 @@ function SignedIn({ user, branch }: { readonly user: User; readonly branch: stri
   const [id = pages[0]!.id, ...rest] = path;
   const entry = pages.find((page) => page.id === id);
   const loading = useLoad(loadCatalog, []);
+  useReturn(loading.again);
   useEffect(() => {
     if (loading.error !== null) tellError(loading.error);
   }, [loading.error]);
@@ -113,6 +114,7 @@ function SignInAgain({ user }: { readonly user: User }) {
     <Dialog title="Your session has ended" onClose={signOut}>
       <p>Sign in again to go on. Everything that is open stays as it is.</p>
       <SignInForm username={user.username} />
+      <Providers tenant={user.tenant} />
     </Dialog>
   );
 }

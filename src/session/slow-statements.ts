@@ -53,11 +53,13 @@ export class SlowStatements {
     this.count++;
     const { values, log } = this.options;
     const lines = plan.program === null ? [] : explainText(plan.program.plan).slice(0, PLAN_LINES_MAX);
+    const language = languageOf(plan);
     const parameters = Array.isArray(run.params) ? run.params : Object.values(run.params);
     log("slow statement", {
       requestId: run.request.requestId,
       ...facts,
-      sql: (values ? run.sql : withoutConstants(run.sql, languageOf(plan))).slice(0, TEXT_CHARACTERS_MAX),
+      language,
+      sql: (values ? run.sql : withoutConstants(run.sql, language)).slice(0, TEXT_CHARACTERS_MAX),
       parameters: values ? JSON.stringify(parameters).slice(0, TEXT_CHARACTERS_MAX) : parameters.length,
       plan: lines.map((line) => (values ? line : withoutConstants(line)).slice(0, TEXT_CHARACTERS_MAX)),
     });

@@ -201,3 +201,12 @@ t.test("administration: a backup, and its content in another tenant", async (t) 
   await backups.delete(backup.id);
   await t.rejects(backups.get(backup.id), NotFoundError);
 });
+
+t.test("who may come back only tomorrow learns it today", async (t) => {
+  await db.call("PUT /admin/budget", { body: { rows_per_day: 1 } });
+  await t.rejects(db.query("SELECT i FROM generate_series(1, 3) i"), {
+    name: "RateLimitError",
+    code: "budget_exhausted",
+  });
+  await db.call("PUT /admin/budget", { body: {} });
+});

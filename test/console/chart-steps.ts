@@ -28,6 +28,16 @@ const SHOWS_SPIKE = `new Promise((resolve) => {
   look();
 })`;
 
+/** What is written on canvases from now on. */
+const KEEP_TEXTS = `(() => {
+  globalThis.drawn = new Set();
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+    drawn.add(text);
+    fillText.call(this, text, ...place);
+  };
+})()`;
+
 export async function chartSteps({ step, page, watch, violations }: Tools): Promise<void> {
   await step("a chart of 100,000 rows shows them all", async (t) => {
     await openPage(page, "#/query");
@@ -65,6 +75,25 @@ export async function chartSteps({ step, page, watch, violations }: Tools): Prom
     await page.keyboard.press("Home");
     await page.keyboard.press("ArrowRight");
     t.match(await page.locator(".chart-reading").textContent(), "1v: 6", "a line goes from left to right");
+    await page.getByRole("tab", { name: "Table", exact: true }).click();
+  });
+
+  await step("dates are those of the calendar wherever the reader is, and the axis has round ones", async (t) => {
+    const session = await page.context().newCDPSession(page);
+    await session.send("Emulation.setTimezoneOverride", { timezoneId: "America/New_York" });
+    await runText(page, "SELECT date '2026-01-31' + i AS day, i AS v FROM generate_series(1, 300) i");
+    await page.getByText("300 rows ·").waitFor();
+    await page.getByRole("tab", { name: "Chart" }).click();
+    await page.evaluate(KEEP_TEXTS);
+    await page.setViewportSize({ width: 1200, height: 800 });
+    const canvas = page.getByRole("img", { name: "v by day" });
+    await canvas.focus();
+    await page.keyboard.press("Home");
+    await page.locator(".chart-reading", { hasText: "1 Feb 2026" }).waitFor();
+    await page.waitForFunction("drawn.has('Mar 2026') && drawn.has('300')");
+    t.pass();
+    await session.detach();
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole("tab", { name: "Table", exact: true }).click();
   });
 }

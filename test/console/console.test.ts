@@ -382,10 +382,15 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
       .getByRole("region", { name: /^All at once/ })
       .getByRole("button")
       .click();
-    await page.locator(".cm-content").click();
-    await page.keyboard.press("Control+Enter");
     await page.getByText("12 rows").waitFor();
     t.match(await page.locator(".grid-row").first().textContent(), "The engine stopped twice");
+    await openPage(page, "#/home");
+    await page.getByRole("region", { name: /^Rows/ }).getByRole("button").click();
+    await page.getByRole("img", { name: "tons by month" }).waitFor();
+    await openPage(page, "#/query?sql=SELECT+77+AS+sent");
+    await page.getByText("Nothing has run yet").waitFor();
+    await server.rows("SELECT 1");
+    t.equal(await page.locator(".grid-cell").count(), 0, "nothing runs because of an address");
   });
 
   await step("questions, claims, memories, chats and agents", async (t) => {

@@ -1,6 +1,7 @@
 /** Steps of the console's test about what administrators do. */
+import { type TOTP, URI } from "otpauth";
 import type { Tools } from "./branch-steps.js";
-import { openPage } from "./browser.js";
+import { openPage, signIn } from "./browser.js";
 
 export async function operateSteps(tools: Tools): Promise<void> {
   const { step, page, violations, strangers } = tools;
@@ -33,9 +34,53 @@ export async function operateSteps(tools: Tools): Promise<void> {
     await tab("health", "Requests a second");
     t.equal(await strangers(), 0);
   });
+  await accountStep(tools);
   await tenantStep(tools);
   await limitsStep(tools);
   await returnStep(tools);
+}
+
+async function accountStep({ step, page, server }: Tools): Promise<void> {
+  await step("a forgotten password is reset; a user changes it, and turns the second factor on and off", async (t) => {
+    await server.expect(201, "POST", "/admin/tenants/system/users", {
+      username: "zoe",
+      password: "zoe has a password",
+    });
+    await openPage(page, "#/operate/users");
+    await page.getByRole("row").filter({ hasText: "zoe" }).getByRole("button", { name: "Reset password" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Reset", exact: true }).click();
+    const given = (await page.getByRole("dialog").locator("pre").textContent())!;
+    await page.getByRole("dialog").locator(".dialog-actions button").click();
+    const own = await page.context().newPage();
+    await own.goto(`${server.url}/console/`);
+    await signIn(own, { username: "zoe", password: given });
+    const dialog = own.getByRole("dialog");
+    const account = async (button: string): Promise<void> => {
+      await own.getByRole("button", { name: "zoe" }).click();
+      await dialog.getByRole("button", { name: button }).click();
+    };
+    await account("Change the password");
+    await dialog.getByLabel("Present password").fill(given);
+    await dialog.getByLabel("New password", { exact: true }).fill("zoe has another one");
+    await dialog.getByLabel("New password once more").fill("zoe has");
+    t.ok(await dialog.getByRole("button", { name: "Change" }).isDisabled(), "the two are not the same");
+    await dialog.getByLabel("New password once more").fill("zoe has another one");
+    await dialog.getByRole("button", { name: "Change" }).click();
+    await own.getByText("The password is changed.").waitFor();
+    await account("Turn a second factor on");
+    await dialog.getByRole("button", { name: "Begin" }).click();
+    const authenticator = URI.parse((await dialog.locator("a").getAttribute("href"))!) as TOTP;
+    await dialog.getByLabel("Code that").fill(authenticator.generate());
+    await dialog.getByRole("button", { name: "Turn on" }).click();
+    await own.getByText("The second factor is on.").waitFor();
+    await account("Turn the second factor off");
+    await dialog.getByLabel("Code of").fill(authenticator.generate({ timestamp: Date.now() + 30_000 }));
+    await dialog.getByLabel("Password").fill("zoe has another one");
+    await dialog.getByRole("button", { name: "Turn off" }).click();
+    await own.getByText("The second factor is off.").waitFor();
+    await own.close();
+    await server.login("zoe", "zoe has another one");
+  });
 }
 
 async function tenantStep({ step, page, server, violations }: Tools): Promise<void> {
@@ -105,5 +150,36 @@ async function returnStep({ step, page, server }: Tools): Promise<void> {
     await page.locator(".grid-cell", { hasText: "77" }).waitFor();
     await server.rows("DROP TABLE stale");
     t.pass();
+  });
+  await step("collections of documents and of vectors are made; what others have made of them is seen", async (t) => {
+    const back = () => page.evaluate("window.dispatchEvent(new Event('focus'))");
+    await openPage(page, "#/data");
+    const make = async (kind: string, name: string, more: string, value: string): Promise<void> => {
+      await page.getByRole("button", { name: "Make something new" }).click();
+      await page.getByRole("button", { name: kind }).click();
+      await page.getByRole("dialog").getByLabel("Name").fill(name);
+      await page.getByRole("dialog").getByLabel(more).fill(value);
+      await page.keyboard.press("Enter");
+      await page.locator(".thing-head h2", { hasText: name }).waitFor();
+    };
+    await make("Collection of vectors", "points", "Dimensions", "2");
+    await make("Collection of documents", "notes", "Fields to find by meaning", "word");
+    await page.getByText("There are no documents.").waitFor();
+    await server.expect(201, "POST", "/v1/collections/notes/documents", { word: "made elsewhere" });
+    await back();
+    await page.locator(".document", { hasText: "made elsewhere" }).waitFor();
+    await page.locator("a.side-entry", { hasText: /^notes\d$/ }).waitFor();
+    await openPage(page, "#/data/vectors/points");
+    await page.getByText("There are no vectors.").waitFor();
+    const vectors = [{ id: "p1", vector: [1, 2], metadata: { place: "here" } }];
+    await server.expect(201, "POST", "/v1/vectors/collections/points/vectors/batch", { vectors });
+    await back();
+    await page.locator(".grid-cell", { hasText: "p1" }).waitFor();
+    t.equal(await page.locator(".facts dd").first().textContent(), "1");
+    await page.getByRole("button", { name: "Drop points" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Drop", exact: true }).click();
+    await page.getByText("points is gone.").waitFor();
+    await server.expect(404, "GET", "/v1/vectors/collections/points");
+    await server.expect(204, "DELETE", "/v1/collections/notes");
   });
 }

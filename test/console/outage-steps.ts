@@ -27,6 +27,20 @@ export async function outageSteps(tools: Tools): Promise<void> {
     await page.unroute("**/v1/branches?*");
     await page.getByRole("button", { name: "Branch", exact: true }).waitFor();
     await page.getByRole("button", { name: "Try again" }).waitFor({ state: "detached" });
+    const error = { code: "rate_limited", message: "Too many requests." };
+    await page.route(
+      "**/v1/branches?*",
+      (route) => route.fulfill({ status: 429, headers: { "retry-after": "2" }, json: { error } }),
+      { times: 1 },
+    );
+    await openPage(page, "#/home");
+    await page.getByRole("heading", { name: /^Welcome/ }).waitFor();
+    await openPage(page, "#/branches");
+    await page.getByText("There were too many requests. The page goes on in 2 seconds.").waitFor();
+    t.same(await tools.violations(), [], "while the page waits");
+    await page.getByRole("button", { name: "Branch", exact: true }).waitFor();
+    await page.getByText("There were too many requests.").waitFor({ state: "detached" });
+    tools.watch.forget(/429/);
     // Somebody else begins a restore while the page is open.
     await openPage(page, "#/operate/backups");
     await page.locator(".badge", { hasText: "completed" }).waitFor();

@@ -47,7 +47,23 @@ t.test("a person signs in with the provider and comes back to the page", { skip:
   await page.goto(`${server.url}/console/?tenant=acme#/query`);
   await page.getByRole("button", { name: "Sign in with Corp" }).click();
   await page.locator(".cm-content").waitFor();
-  t.match(page.url(), /\/console\/#\/query/, "back where it was");
+  t.match(page.url(), /\/console\/\?tenant=acme#\/query/, "back where it was");
+  await page.route("**/v1/query/**", (route) =>
+    route.fulfill({ status: 401, json: { error: { code: "unauthorized", message: "The token has expired." } } }),
+  );
+  await page.evaluate("location.hash = '#/data'");
+  const ended = page.getByRole("dialog", { name: "Your session has ended" });
+  await ended.getByRole("button", { name: "Sign in with Corp" }).waitFor();
+  await page.unroute("**/v1/query/**");
+  await ended.getByRole("button", { name: "Sign in with Corp" }).click();
+  await page.getByRole("heading", { name: "Data", exact: true, level: 1 }).first().waitFor();
+  t.match(page.url(), /\/console\/\?tenant=acme#\/data/, "the session goes on there");
+  watch.forget(/401/);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "Sign in with Corp" }).waitFor();
+  await page.evaluate("location.hash = '#/query'");
+  await page.getByRole("button", { name: "Sign in with Corp" }).click();
+  await page.locator(".cm-content").waitFor();
   await page.goto(`${server.url}/console/?state=x&error=y&error_description=Call+this+number#/query`);
   await page.locator(".cm-content").waitFor();
   t.equal(await page.getByText(/Call this number/).count(), 0, "what nobody here has begun says nothing");

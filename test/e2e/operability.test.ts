@@ -73,7 +73,7 @@ t.test("the log: its level at run time, and slow statements with their plans", a
   const slow = "SELECT count(*) FROM generate_series(1, $1) a, generate_series(1, 200) b WHERE 'hush' || a <> $2";
   await server.rows(slow, [1000, "confidential"]);
   const line = JSON.parse(await logged(/generate_series\(\?, \$1\).*slow statement/));
-  t.match(line, { level: 40, tenant: "system", user: "admin", rows: 1, parameters: 2, error: null });
+  t.match(line, { level: 40, tenant: "system", user: "admin", rows: 1, language: "sql", parameters: 2, error: null });
   t.ok(line.ms >= 5);
   t.ok(line.plan.length > 1, "with its plan");
   t.match(line.sql, /SELECT count\(\*\) FROM generate_series\(\?, \$1\)/);

@@ -15,6 +15,8 @@ from ._errors import ConnectionLost, OverloadError, TesseraError, error_of
 ATTEMPTS_MAX = 5
 _FIRST_WAIT = 0.05
 _LONGEST_WAIT = 5.0
+#: Who is told to come back later than that, such as the next day, learns why.
+_RETRY_AFTER_MAX = 30.0
 
 
 def same(data: Any) -> Any:
@@ -89,7 +91,7 @@ def may_repeat(call: Call, error: Exception, attempt: int) -> bool:
         return False
     if isinstance(error, OverloadError):
         # Without a time it is not for now: a feature that is switched off.
-        return error.retry_after is not None
+        return error.retry_after is not None and error.retry_after <= _RETRY_AFTER_MAX
     return isinstance(error, ConnectionLost)
 
 

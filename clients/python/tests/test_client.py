@@ -17,6 +17,9 @@ from tessera_client import (
     TesseraError,
 )
 
+from tessera_client._errors import error_of
+from tessera_client._requests import Call, may_repeat
+
 URL = os.environ["TESSERA_CLIENT_URL"]
 
 
@@ -60,6 +63,11 @@ class ClientTest(unittest.TestCase):
         for part in (".", ".."):
             with self.assertRaises(ValueError):
                 self.client.document("py_nowhere", part)
+
+    def test_who_may_come_back_only_tomorrow_is_told(self) -> None:
+        for seconds, repeats in (("2", True), ("30442", False)):
+            error = error_of(429, {"error": {"code": "budget_exhausted", "message": "none left"}}, {"retry-after": seconds})
+            self.assertEqual(may_repeat(Call("GET", "/v1/users/me"), error, 0), repeats)
 
     def test_transactions(self) -> None:
         client = self.client

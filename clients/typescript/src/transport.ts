@@ -2,8 +2,8 @@
  * Requests over HTTP: the credential, repetitions, cancellation, and errors as classes. One per client; it keeps no
  * state but the credential's.
  *
- * A request is repeated when the server asks for it (429 and 503 with Retry-After), and after a broken connection only
- * if it cannot do its work twice: because it only reads, or because it has an Idempotency-Key.
+ * A request is repeated when the server asks for it (429 and 503 with a short Retry-After), and after a broken
+ * connection only if it cannot do its work twice: because it only reads, or because it has an Idempotency-Key.
  */
 import { backoffMs, pause } from "./backoff.js";
 import { ConnectionError, errorOf, TesseraError, TimeoutError } from "./errors.js";
@@ -31,6 +31,8 @@ const ATTEMPTS = 5;
 const TIMEOUT_MS = 120_000;
 const FIRST_WAIT_MS = 100;
 const MOST_WAIT_MS = 5_000;
+/** Who is told to come back later than that, such as the next day, learns why. */
+const RETRY_AFTER_MAX_MS = 30_000;
 
 export class Transport {
   readonly signIn: SignIn;
@@ -135,9 +137,10 @@ export class Transport {
         renewed = true;
         continue;
       }
-      const mayRepeat = outcome.retryAfterMs !== undefined || (isSafe && isPassing(outcome));
+      const { retryAfterMs } = outcome;
+      const mayRepeat = retryAfterMs === undefined ? isSafe && isPassing(outcome) : retryAfterMs <= RETRY_AFTER_MAX_MS;
       if (!mayRepeat || attempt >= this.attempts) throw outcome;
-      await pause(Math.max(outcome.retryAfterMs ?? 0, backoffMs(attempt, FIRST_WAIT_MS, MOST_WAIT_MS)), signal);
+      await pause(Math.max(retryAfterMs ?? 0, backoffMs(attempt, FIRST_WAIT_MS, MOST_WAIT_MS)), signal);
     }
   }
 

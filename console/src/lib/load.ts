@@ -84,7 +84,10 @@ export function useEvery(ms: number, work: () => void): void {
   }, [ms]);
 }
 
-/** Calls when a person comes back to the page: meanwhile others may have changed, or restored, what it shows. */
+/**
+ * Calls when a person comes back to the page: meanwhile others may have changed, or restored, what it shows. What is
+ * under way was asked before, so callers ask again, and do not only renew.
+ */
 export function useReturn(work: () => void): void {
   const current = useRef(work);
   current.current = work;

@@ -21,8 +21,11 @@ const STATE = "tessera.sign-in";
 export const providerFailure = createStore<unknown>(null);
 
 /** A tenant's own are shown to who asks for them: /console/?tenant=acme. */
-export async function listProviders(signal: AbortSignal): Promise<readonly Provider[]> {
-  const tenant = new URLSearchParams(location.search).get("tenant");
+export function tenantOfAddress(): string | null {
+  return new URLSearchParams(location.search).get("tenant");
+}
+
+export async function listProviders(tenant: string | null, signal: AbortSignal): Promise<readonly Provider[]> {
   const query = tenant === null ? "" : `?tenant=${encodeURIComponent(tenant)}`;
   const { providers } = await ask<{ providers: readonly Provider[] }>("GET", query, undefined, signal);
   return providers;
@@ -31,7 +34,10 @@ export async function listProviders(signal: AbortSignal): Promise<readonly Provi
 /** The browser leaves this page. */
 export async function goToProvider({ id }: Provider): Promise<void> {
   const { authorization_url } = await ask<{ authorization_url: string }>("POST", "/start", { provider: id });
-  sessionStorage.setItem(PLACE, location.hash);
+  const tenant = tenantOfAddress();
+  // Who signs out later finds the provider again.
+  const search = tenant === null ? "" : `?tenant=${encodeURIComponent(tenant)}`;
+  sessionStorage.setItem(PLACE, search + location.hash);
   sessionStorage.setItem(STATE, new URL(authorization_url).searchParams.get("state") ?? "");
   location.assign(authorization_url);
 }

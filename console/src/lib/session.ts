@@ -210,8 +210,12 @@ function connected(token: string, branch: string | null = null, fetch = watchedF
   return connect({ url: URL_OF_SERVER, apiKey: token, attempts: 3, fetch, ...place });
 }
 
+/** While the server asks to come back later, and the client waits: until when, in milliseconds since 1970. */
+export const heldUntil = createStore(0);
+
 const watchedFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);
+  if (response.status === 429) heldUntil.set(Date.now() + Number(response.headers.get("retry-after") ?? 0) * 1_000);
   if (response.status === 401) {
     session.update((current) => (current.state === "in" ? { ...current, isExpired: true } : current));
   }

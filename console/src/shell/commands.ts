@@ -9,7 +9,7 @@ import { AI_TABS, OPERATE_TABS, type PageTab, tabsFor } from "./page-tabs.js";
 import { pagesFor } from "./pages.js";
 import type { Command } from "./palette.js";
 
-export function commandsFor(user: User, showHelp: () => void): readonly Command[] {
+export function commandsFor(user: User, show: (what: "help" | "account") => void): readonly Command[] {
   const pages = pagesFor(user);
   const opened = pages.map(
     ({ id, title, icon, letter }): Command => ({
@@ -42,7 +42,7 @@ export function commandsFor(user: User, showHelp: () => void): readonly Command[
       icon: "theme",
       run: nextTheme,
     },
-    { id: "help", title: "Show keyboard shortcuts", group: "Help", icon: "help", keys: "?", run: showHelp },
+    { id: "help", title: "Show keyboard shortcuts", group: "Help", icon: "help", keys: "?", run: () => show("help") },
     { id: "docs", title: "Read the documents", group: "Help", icon: "document", run: () => openPage("/docs/") },
     {
       id: "interface",
@@ -50,6 +50,10 @@ export function commandsFor(user: User, showHelp: () => void): readonly Command[
       group: "Help",
       icon: "braces",
       run: () => openPage("/v1/api-docs/"),
+    },
+    {
+      ...{ id: "account", title: "Your account: password and second factor", group: "Session", icon: "user" },
+      run: () => show("account"),
     },
     { id: "out", title: "Sign out", group: "Session", icon: "out", run: signOut },
   ];

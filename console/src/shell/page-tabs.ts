@@ -33,3 +33,10 @@ export const OPERATE_TABS = [
 export function tabsFor<T extends string>(tabs: readonly PageTab<T>[], user: User): readonly PageTab<T>[] {
   return tabs.filter(({ isForOperators }) => isForOperators !== true || isOperator(user));
 }
+
+/** The tab that an address names, or the first. Undefined: it is not for that user. */
+export function tabNamed<T extends string>(tabs: readonly PageTab<T>[], user: User, id: string | undefined) {
+  const allowed = tabsFor(tabs, user);
+  const named = tabs.find((tab) => tab.id === id);
+  return named === undefined ? allowed[0]!.id : allowed.find((tab) => tab === named)?.id;
+}

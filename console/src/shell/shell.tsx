@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { hasMod, isInField, MOD, useKeys } from "../lib/keys.js";
+import { lazy } from "../lib/lazy.js";
 import { goTo, linkTo } from "../lib/router.js";
 import { signOut, type User } from "../lib/session.js";
 import { keptStore, useStore } from "../lib/store.js";
@@ -16,6 +17,8 @@ import { pagesFor } from "./pages.js";
 import { Palette } from "./palette.js";
 import { TenantMenu } from "./tenant-menu.js";
 
+const Account = lazy(async () => (await import("./account.js")).Account);
+
 /** Milliseconds in which a letter follows g. */
 const PAIR_MS = 1_200;
 
@@ -29,7 +32,7 @@ interface ShellProps {
 }
 
 export function Shell({ user, branch, current, children }: ShellProps) {
-  const [open, setOpen] = useState<"palette" | "help" | null>(null);
+  const [open, setOpen] = useState<"palette" | "help" | "account" | null>(null);
   const [isMenuOpen, setMenuOpen] = useState(false);
   const narrow = useStore(isNarrow);
   const lastG = useRef(0);
@@ -55,7 +58,7 @@ export function Shell({ user, branch, current, children }: ShellProps) {
       <button type="button" class="skip" onClick={() => document.getElementById("content")?.focus()}>
         Skip to the content
       </button>
-      <TopBar user={user} onMenu={() => setMenuOpen((now) => !now)} onPalette={() => setOpen("palette")} />
+      <TopBar user={user} onMenu={() => setMenuOpen((now) => !now)} onOpen={setOpen} />
       {branch !== null && <BranchBar tenant={user.tenant} branch={branch} />}
       <nav class="navigation" aria-label="Pages">
         {pagesFor(user).map(({ id, title, icon }) => (
@@ -84,9 +87,8 @@ export function Shell({ user, branch, current, children }: ShellProps) {
       <main class="content" id="content" tabIndex={-1}>
         {children}
       </main>
-      {open === "palette" && (
-        <Palette commands={commandsFor(user, () => setOpen("help"))} onClose={() => setOpen(null)} />
-      )}
+      {open === "palette" && <Palette commands={commandsFor(user, setOpen)} onClose={() => setOpen(null)} />}
+      {open === "account" && <Account user={user} onClose={() => setOpen(null)} />}
       {open === "help" && <Shortcuts user={user} onClose={() => setOpen(null)} />}
     </div>
   );
@@ -95,10 +97,10 @@ export function Shell({ user, branch, current, children }: ShellProps) {
 interface TopBarProps {
   readonly user: User;
   readonly onMenu: () => void;
-  readonly onPalette: () => void;
+  readonly onOpen: (what: "palette" | "account") => void;
 }
 
-function TopBar({ user, onMenu, onPalette }: TopBarProps) {
+function TopBar({ user, onMenu, onOpen }: TopBarProps) {
   const colours = useStore(theme);
   return (
     <header class="top">
@@ -110,17 +112,16 @@ function TopBar({ user, onMenu, onPalette }: TopBarProps) {
         <span>Tessera</span>
       </a>
       <TenantMenu user={user} />
-      <button type="button" class="palette-button" onClick={onPalette}>
+      <button type="button" class="palette-button" onClick={() => onOpen("palette")}>
         <Icon name="search" />
         <span>Find or do …</span>
         <Keys keys={[MOD, "K"]} />
       </button>
       <span class="spacer" />
       <Button kind="quiet" icon="theme" label={`Colours: ${colours}`} onClick={nextTheme} />
-      <span class="user" title={user.roles.join(", ")}>
-        <Icon name="user" />
-        <span>{user.username}</span>
-      </span>
+      <Button kind="quiet" icon="user" label="Your account" onClick={() => onOpen("account")}>
+        {user.username}
+      </Button>
       <Button kind="quiet" icon="out" label="Sign out" onClick={signOut} />
     </header>
   );
@@ -129,6 +130,7 @@ function TopBar({ user, onMenu, onPalette }: TopBarProps) {
 function Shortcuts({ user, onClose }: { readonly user: User; readonly onClose: () => void }) {
   const shortcuts: readonly (readonly [string, readonly string[]])[] = [
     ["Find a page, a table or a command", [MOD, "K"]],
+    ["Leave the editor, in which Tab writes", ["Esc", "Tab"]],
     ["Run the statement at the cursor, or the selection", [MOD, "Enter"]],
     ["Run all statements", [MOD, "Shift", "Enter"]],
     ["Stop the running statement", [MOD, "."]],

@@ -1,7 +1,13 @@
 /** The way in: a user's password, with the second factor where there is one, or an API key. */
 import { useRef, useState } from "preact/hooks";
 import { useLoad } from "../lib/load.js";
-import { goToProvider, listProviders, type Provider, providerFailure } from "../lib/provider-sign-in.js";
+import {
+  goToProvider,
+  listProviders,
+  type Provider,
+  providerFailure,
+  tenantOfAddress,
+} from "../lib/provider-sign-in.js";
 import { signInByKey, signInByPassword } from "../lib/session.js";
 import { useStore } from "../lib/store.js";
 import { Button } from "../ui/button.js";
@@ -99,9 +105,9 @@ export function SignInForm({ username: known = "" }: { readonly username?: strin
   );
 }
 
-/** One button for each provider that the server knows. */
-function Providers() {
-  const { data: providers = [] } = useLoad(listProviders, []);
+/** One button for each provider that the server knows, and for each of the tenant's own. */
+export function Providers({ tenant }: { readonly tenant: string | null }) {
+  const { data: providers = [] } = useLoad((signal) => listProviders(tenant, signal), [tenant]);
   const [isBusy, setBusy] = useState(false);
   const failure = useStore(providerFailure);
   const go = (provider: Provider): void => {
@@ -140,7 +146,7 @@ export function SignInPage() {
         <SignInTitle />
         <p class="lead">Sign in to {location.host}</p>
         <SignInForm />
-        <Providers />
+        <Providers tenant={tenantOfAddress()} />
       </div>
     </main>
   );

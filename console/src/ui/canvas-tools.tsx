@@ -37,6 +37,9 @@ export function moveByKey(
   event.preventDefault();
 }
 
+/** Of the buttons at the lower edge: where all is to be seen, it stands above them. */
+export const TOOLS_HEIGHT = 40;
+
 interface CanvasToolsProps {
   readonly onZoom: (factor: number) => void;
   readonly onFit: () => void;

@@ -1,7 +1,17 @@
 /** Draws charts, and finds the value under the pointer. Used by chart.tsx. */
 import { measureText } from "../lib/format.js";
 import type { ChartData, Reading } from "./chart.js";
-import { EDGE, placeOf, type Scales, type Size, scalesOf, TICKS_APART, topOf, xText } from "./chart-scales.js";
+import {
+  EDGE,
+  placeOf,
+  type Scales,
+  type Size,
+  scalesOf,
+  TICKS_APART,
+  tickText,
+  topOf,
+  xText,
+} from "./chart-scales.js";
 import { GAP, thinBars, thinLine } from "./chart-thinning.js";
 import { pixelOf, rowsOfDisc } from "./map-drawing.js";
 
@@ -80,7 +90,7 @@ function drawAxes(
   context.textAlign = "center";
   const room = Math.max(1, Math.floor(TICKS_APART / 6.5));
   for (const tick of scales.xTicks) {
-    const full = data.tickAt?.(tick) ?? xText(data, tick);
+    const full = tickText(data, scales, tick);
     const label = full.length > room ? `${full.slice(0, room - 1)}…` : full;
     const half = context.measureText(label).width / 2;
     const x = Math.max(EDGE.left + 10, Math.min(width - 2 - half, scales.x(tick)));

@@ -1,6 +1,7 @@
 /** Where the values of a chart stand on its canvas, and what its axes say. Used by chart-drawing.ts. */
-import { clockText, measureText } from "../lib/format.js";
+import { measureText } from "../lib/format.js";
 import type { ChartData } from "./chart.js";
+import { momentText, stepOf, ticksOf, timeTicksOf, timeTickText } from "./chart-ticks.js";
 
 export interface Size {
   readonly width: number;
@@ -35,18 +36,6 @@ export function boundsOf(values: Iterable<number>): readonly [number, number] {
   return least > most ? [0, 1] : [least, most];
 }
 
-/** Round numbers that are about as many as wanted. */
-function ticksOf(least: number, most: number, wanted: number): readonly number[] {
-  const raw = (most - least) / Math.max(1, wanted);
-  if (raw <= 0) return [least];
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= raw) ?? raw;
-  const ticks: number[] = [];
-  for (let at = Math.ceil(least / step) * step; at <= most + step * 1e-9; at += step)
-    ticks.push(Number(at.toPrecision(12)));
-  return ticks;
-}
-
 /** Those of the chart that is shown: the pointer asks for them with each of its moves. */
 let newest: { readonly size: Size; readonly data: ChartData; readonly scales: Scales } | null = null;
 
@@ -64,38 +53,49 @@ function newScales({ width, height }: Size, data: ChartData): Scales {
   let [yLeast, yMost] = boundsOf(series.flatMap(({ values }) => boundsOf(values)));
   if (kind === "bar" || (yLeast > 0 && yLeast < yMost * 0.5)) yLeast = Math.min(0, yLeast);
   if (yLeast === yMost) yMost = yLeast + 1;
-  const yTicks = ticksOf(yLeast, yMost, inner.height / LINES_APART);
-  yMost = Math.max(yMost, yTicks.at(-1) ?? yMost);
+  const yStep = stepOf(yLeast, yMost, inner.height / LINES_APART);
+  [yLeast, yMost] = [Math.floor(yLeast / yStep) * yStep, Math.ceil(yMost / yStep - 1e-9) * yStep];
   const xSpan = xMost - xLeast || 1;
   const wanted = inner.width / TICKS_APART;
-  const every = Math.max(1, Math.ceil(x.length / wanted));
   return {
     x: (value) => EDGE.left + ((value - xLeast) / xSpan) * inner.width,
     y: (value) => top + (1 - (value - yLeast) / (yMost - yLeast)) * inner.height,
-    xTicks:
-      isNames || kind === "bar"
-        ? Array.from({ length: Math.ceil(x.length / every) }, (_, i) => i * every)
-        : ticksOf(xLeast, xMost, wanted),
-    yTicks,
+    xTicks: isNames || kind === "bar" ? everyNth(x.length, wanted) : xTicksOf(data, xLeast, xMost, wanted),
+    yTicks: ticksOf(yLeast, yMost, yStep),
     step: inner.width / Math.max(1, x.length),
   };
+}
+
+/** The places of some of the names. */
+function everyNth(count: number, wanted: number): readonly number[] {
+  const every = Math.max(1, Math.ceil(count / wanted));
+  return Array.from({ length: Math.ceil(count / every) }, (_, i) => i * every);
+}
+
+function xTicksOf({ x, xKind }: ChartData, least: number, most: number, wanted: number): readonly number[] {
+  if (xKind === "time") return timeTicksOf(least, most, wanted);
+  const step = stepOf(least, most, wanted);
+  // Between whole numbers, such as trials, there is nothing.
+  return ticksOf(least, most, x.every(Number.isInteger) ? Math.max(1, step) : step);
+}
+
+/** What the axis says at a mark; the pointer's reading is xText. */
+export function tickText(data: ChartData, { xTicks }: Scales, tick: number): string {
+  const { xKind, kind, x, tickAt } = data;
+  if (tickAt !== undefined) return tickAt(tick);
+  if (xKind !== "time") return xText(data, tick);
+  return kind === "bar"
+    ? timeTickText(
+        x[tick] ?? tick,
+        xTicks.map((place) => x[place]!),
+      )
+    : timeTickText(tick, xTicks);
 }
 
 export function xText({ xKind, nameAt, kind, x }: ChartData, value: number): string {
   if (xKind === "name") return nameAt?.(value) ?? "";
   const real = kind === "bar" ? (x[value] ?? value) : value;
-  if (xKind === "time") return timeOfAxis(real, x);
-  return measureText(real);
-}
-
-const DAY_MS = 86_400_000;
-
-/** As exact as the whole axis needs: a time of the day, or a date. */
-function timeOfAxis(value: number, x: readonly number[]): string {
-  const date = new Date(value);
-  const span = (x.at(-1) ?? 0) - (x[0] ?? 0);
-  if (span < DAY_MS) return clockText(date);
-  return date.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "2-digit" });
+  return xKind === "time" ? momentText(real) : measureText(real);
 }
 
 /** Of the value with that number, on the axis. */

@@ -7,7 +7,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { download } from "../lib/download.js";
 import { useStore } from "../lib/store.js";
 import { theme } from "../lib/theme.js";
-import { CanvasTools, moveByKey, zoomed } from "./canvas-tools.js";
+import { CanvasTools, moveByKey, TOOLS_HEIGHT, zoomed } from "./canvas-tools.js";
 import {
   drawGraph,
   drawOver,
@@ -74,6 +74,9 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
     draw();
   }, [shade]);
   useEffect(draw, [selected, hovered, marked, styled]);
+  useEffect(() => {
+    if (styled !== undefined) model.makeRoom();
+  }, [styled]);
 
   const move = (changed: GraphView): void => {
     isFitted.current = false;
@@ -232,6 +235,9 @@ function nodeInTheMiddle({ nodes }: GraphModel, { x, y, scale, width, height }: 
   return nearest;
 }
 
+/** Around the outermost nodes, which have names. */
+const ROOM = 70;
+
 /** The view in which everything is seen. */
 function fitted({ nodes }: GraphModel, view: GraphView): GraphView {
   const placed = nodes.filter(({ x }) => x !== undefined);
@@ -241,13 +247,13 @@ function fitted({ nodes }: GraphModel, view: GraphView): GraphView {
     [left, right] = [Math.min(left, x), Math.max(right, x)];
     [top, bottom] = [Math.min(top, y), Math.max(bottom, y)];
   }
-  const room = 70;
-  const scale = Math.min(1.6, (view.width - room) / (right - left + 1), (view.height - room) / (bottom - top + 1));
+  const height = view.height - TOOLS_HEIGHT;
+  const scale = Math.min(1.6, (view.width - ROOM) / (right - left + 1), (height - ROOM) / (bottom - top + 1));
   const safe = Math.max(0.005, scale);
   return {
     ...view,
     scale: safe,
     x: view.width / 2 - ((left + right) / 2) * safe,
-    y: view.height / 2 - ((top + bottom) / 2) * safe,
+    y: height / 2 - ((top + bottom) / 2) * safe,
   };
 }

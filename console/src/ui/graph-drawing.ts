@@ -1,5 +1,6 @@
 /** Draws nodes, relationships and their names on a canvas. Used by graph-canvas.tsx. */
 import { resolved } from "./chart-drawing.js";
+import { radiusOf } from "./graph-forces.js";
 import { captionOf, type GraphEdge, type GraphModel, type GraphNode } from "./graph-model.js";
 
 /** Where the graph's middle stands on the canvas, and how large. */
@@ -56,10 +57,6 @@ export function graphColours(canvas: HTMLCanvasElement, labels: readonly string[
 
 /** Groups that have a colour of their own. */
 export const GROUPS_MAX = 10;
-
-export function radiusOf({ degree, weight }: GraphNode): number {
-  return weight === undefined ? 6 + Math.min(14, Math.sqrt(degree) * 2) : 4 + Math.sqrt(weight) * 20;
-}
 
 export function nodeAt({ nodes }: GraphModel, { x, y, scale }: GraphView, left: number, top: number): GraphNode | null {
   const [across, down] = [(left - x) / scale, (top - y) / scale];

@@ -16,6 +16,16 @@ export const PAGE_NODES_MAX = 1_500;
 /** With more, fewer steps have to do. */
 const VERY_MANY = 15_000;
 
+export function radiusOf({
+  degree,
+  weight,
+}: {
+  readonly degree: number;
+  readonly weight?: number | undefined;
+}): number {
+  return weight === undefined ? 6 + Math.min(14, Math.sqrt(degree) * 2) : 4 + Math.sqrt(weight) * 20;
+}
+
 /** Begins at once; a worker stops it and makes its steps itself. */
 export function forcesOf<N extends SimulationNodeDatum, E extends SimulationLinkDatum<N>>(
   nodes: N[],
@@ -34,7 +44,19 @@ export function forcesOf<N extends SimulationNodeDatum, E extends SimulationLink
     .force("link", forceLink<N, E>(edges).distance(isLarge ? 30 : 64))
     .force("x", forceX<N>().strength(0.03))
     .force("y", forceY<N>().strength(0.03));
-  if (!isLarge) made.force("collide", forceCollide<N>(14));
   made.alphaDecay(isVeryLarge ? 0.07 : isLarge ? 0.06 : 0.028);
   return made as unknown as Simulation<N, E>;
+}
+
+/** Around each node, for itself and its name. */
+const ROOM = 8;
+
+/** Keeps nodes of a small graph apart, as large as they are now. */
+export function keepApart<N extends SimulationNodeDatum & Parameters<typeof radiusOf>[0]>(
+  simulation: Simulation<N, undefined>,
+): void {
+  simulation.force(
+    "collide",
+    forceCollide<N>((node) => radiusOf(node) + ROOM),
+  );
 }

@@ -1,6 +1,6 @@
 /** Gives the nodes of a graph their places, in the page or in a worker. Owned by graph-model.ts. */
 import type { Simulation } from "d3-force";
-import { forcesOf, PAGE_NODES_MAX } from "./graph-forces.js";
+import { forcesOf, keepApart, PAGE_NODES_MAX } from "./graph-forces.js";
 import type { LayoutOrder, LayoutPlaces } from "./graph-layout-worker.js";
 import type { GraphEdge, GraphNode } from "./graph-model.js";
 
@@ -10,6 +10,8 @@ declare const LAYOUT_WORKER: string;
 export interface GraphLayout {
   /** While a node is drawn by the pointer; null lets it go. */
   hold(node: GraphNode, place: { readonly x: number; readonly y: number } | null): void;
+  /** Nodes have another size now. */
+  makeRoom(): void;
   stop(): void;
 }
 
@@ -23,6 +25,12 @@ class PageLayout implements GraphLayout {
 
   constructor(nodes: GraphNode[], edges: GraphEdge[], draw: () => void) {
     this.simulation = forcesOf(nodes, edges).on("tick", draw);
+    keepApart(this.simulation);
+  }
+
+  makeRoom(): void {
+    keepApart(this.simulation);
+    this.simulation.alpha(Math.max(this.simulation.alpha(), 0.3)).restart();
   }
 
   hold(node: GraphNode, place: { readonly x: number; readonly y: number } | null): void {
@@ -64,6 +72,9 @@ class WorkerLayout implements GraphLayout {
   hold(node: GraphNode, place: { readonly x: number; readonly y: number } | null): void {
     if (this.nodes[node.index!] === node) this.order({ kind: "hold", node: node.index!, place });
   }
+
+  /** Nodes are many, and small: they may lie over each other. */
+  makeRoom(): void {}
 
   stop(): void {
     this.worker.terminate();

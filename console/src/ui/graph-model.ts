@@ -106,6 +106,11 @@ export class GraphModel {
     this.layout?.hold(node, place);
   }
 
+  /** After nodes got other sizes. */
+  makeRoom(): void {
+    this.layout?.makeRoom();
+  }
+
   stop(): void {
     this.layout?.stop();
   }

@@ -1,5 +1,6 @@
 /** A graph as a picture that can be saved: what is seen as PNG, all of it as SVG. Used by graph-canvas.tsx. */
-import { type GraphColours, radiusOf } from "./graph-drawing.js";
+import type { GraphColours } from "./graph-drawing.js";
+import { radiusOf } from "./graph-forces.js";
 import { captionOf, type GraphModel } from "./graph-model.js";
 
 /** What the canvas shows, on the page's ground. */

@@ -2,7 +2,8 @@
  * Draws large graphs as pixels: fifty thousand nodes take some tens of milliseconds, also where there is no graphics
  * card. Where many relationships lie over each other, they are darker. Used by graph-canvas.tsx.
  */
-import { type GraphColours, type GraphView, radiusOf } from "./graph-drawing.js";
+import type { GraphColours, GraphView } from "./graph-drawing.js";
+import { radiusOf } from "./graph-forces.js";
 import type { GraphModel, GraphNode } from "./graph-model.js";
 import { pixelOf, rowsOfDisc } from "./map-drawing.js";
 

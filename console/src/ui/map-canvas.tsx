@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useStore } from "../lib/store.js";
 import { theme } from "../lib/theme.js";
 import { Button } from "./button.js";
-import { CanvasTools, moveByKey, zoomed } from "./canvas-tools.js";
+import { CanvasTools, moveByKey, TOOLS_HEIGHT, zoomed } from "./canvas-tools.js";
 import { resolved } from "./chart-drawing.js";
 import {
   MapDrawing,
@@ -153,8 +153,9 @@ export function MapCanvas({ label, points, colours, hovered, onHover, onPick, on
 }
 
 function fitted(view: MapView): MapView {
-  const scale = Math.max(40, (Math.min(view.width, view.height) - ROOM * 2) / 2);
-  return { ...view, scale, x: view.width / 2, y: view.height / 2 };
+  const height = view.height - TOOLS_HEIGHT;
+  const scale = Math.max(40, (Math.min(view.width, height) - ROOM * 2) / 2);
+  return { ...view, scale, x: view.width / 2, y: height / 2 };
 }
 
 function paletteOf(canvas: HTMLCanvasElement, colours: readonly string[]): MapPalette {

@@ -60,6 +60,11 @@ export function NewVersion() {
   );
 }
 
+/** In place of what concerns the whole installation. */
+export function ForOperators() {
+  return <Empty icon="help" title="This page is for administrators of the tenant system" />;
+}
+
 interface EmptyProps {
   readonly icon: IconName;
   readonly title: string;

@@ -10,7 +10,8 @@ export interface Tab<T extends string> {
 interface TabsProps<T extends string> {
   readonly label: string;
   readonly tabs: readonly Tab<T>[];
-  readonly current: T;
+  /** Undefined: what is shown is none of them. */
+  readonly current: T | undefined;
   readonly onChange: (id: T) => void;
 }
 
@@ -39,7 +40,7 @@ export function Tabs<T extends string>({ label, tabs, current, onChange }: TabsP
           role="tab"
           class="tab"
           aria-selected={id === current}
-          tabIndex={id === current ? 0 : -1}
+          tabIndex={id === (current ?? tabs[0]!.id) ? 0 : -1}
           onClick={() => onChange(id)}
         >
           {label}

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { catalog, loadCatalog } from "../../lib/catalog.js";
 import { cellText } from "../../lib/format.js";
 import { useLoad } from "../../lib/load.js";
+import { goTo } from "../../lib/router.js";
 import { useRun } from "../../lib/run.js";
 import { client } from "../../lib/session.js";
 import { useStore } from "../../lib/store.js";
@@ -21,6 +22,12 @@ interface Agent {
   readonly instructions: string | null;
 }
 
+const EXAMPLE = `CREATE AGENT librarian WITH (
+  instructions = 'Answer questions about the tables.',
+  tools = [list_tables, query],
+  lead = (statements = [read])
+)`;
+
 /** `run`: the one whose trace is open. */
 export function Agents({ run }: { readonly run: string | null }) {
   const { data, error } = useLoad((signal) => client().query<Agent>("SHOW AGENTS", [], { signal }), []);
@@ -37,10 +44,15 @@ export function Agents({ run }: { readonly run: string | null }) {
     <>
       <ListPanel
         title="Agents"
+        actions={
+          <Button icon="plus" onClick={() => goTo(["query"], { sql: EXAMPLE, title: "An agent" })}>
+            Agent
+          </Button>
+        }
         rows={data}
         error={error}
         keyOf={({ name }) => name}
-        none="There are none. CREATE AGENT makes one."
+        none="There are none. CREATE AGENT makes one; the button opens an example."
         columns={[
           { name: "Name", cell: ({ name }) => <strong>{name}</strong> },
           { name: "Model", cell: ({ model }) => model ?? "" },

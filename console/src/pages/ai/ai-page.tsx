@@ -2,8 +2,9 @@
 import { goTo } from "../../lib/router.js";
 import { session } from "../../lib/session.js";
 import { useStore } from "../../lib/store.js";
-import { AI_TABS, tabsFor } from "../../shell/page-tabs.js";
+import { AI_TABS, tabNamed, tabsFor } from "../../shell/page-tabs.js";
 import type { PageProps } from "../../shell/pages.js";
+import { ForOperators } from "../../ui/notice.js";
 import { Page } from "../../ui/panel.js";
 import { Tabs } from "../../ui/tabs.js";
 import { Agents } from "./agents.js";
@@ -19,10 +20,11 @@ export function AiPage({ path }: PageProps) {
   const current = useStore(session);
   if (current.state !== "in") return null;
   const tabs = tabsFor<Shown>(AI_TABS, current.user);
-  const shown = tabs.find(({ id }) => id === path[0])?.id ?? "chat";
+  const shown = tabNamed<Shown>(AI_TABS, current.user, path[0]);
   return (
     <Page title="AI">
       <Tabs label="What to do" tabs={tabs} current={shown} onChange={(id) => goTo(["ai", id])} />
+      {shown === undefined && <ForOperators />}
       {shown === "chat" && <Chats id={path[1] ?? null} />}
       {shown === "ask" && <Ask />}
       {shown === "claims" && <Claims />}

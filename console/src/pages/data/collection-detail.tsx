@@ -1,7 +1,7 @@
 /** A collection of documents: its documents, which can be changed as JSON, and its schema. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { countText, plural } from "../../lib/format.js";
-import { useGet } from "../../lib/load.js";
+import { useGet, useReturn } from "../../lib/load.js";
 import { goTo } from "../../lib/router.js";
 import { useRun } from "../../lib/run.js";
 import { client } from "../../lib/session.js";
@@ -35,6 +35,7 @@ export function CollectionDetail({ name, onChanged }: CollectionDetailProps) {
   const [shown, setShown] = useTab(TABS);
   const path = `/v1/collections/${encodeURIComponent(name)}`;
   const facts = useGet<CollectionFacts>(path);
+  useReturn(facts.again);
   return (
     <Thing
       name={name}
@@ -52,7 +53,13 @@ export function CollectionDetail({ name, onChanged }: CollectionDetailProps) {
     >
       <Failure error={facts.error} />
       {shown === "documents" ? (
-        <Documents path={path} onChanged={facts.again} />
+        <Documents
+          path={path}
+          onChanged={() => {
+            facts.again();
+            onChanged();
+          }}
+        />
       ) : (
         facts.data !== undefined && <CollectionSchema facts={facts.data} />
       )}
@@ -64,13 +71,18 @@ function Documents({ path, onChanged }: { readonly path: string; readonly onChan
   const [page, setPage] = useState(1);
   const [open, setOpen] = useState<Doc | "new" | null>(null);
   const { data, error, again } = useGet<DocumentPage>(`${path}/documents`, { page, limit: PAGE });
+  useReturn(again);
+  const pages = Math.max(1, Math.ceil((data?.total ?? 0) / PAGE));
+  // Others may have deleted what the last pages showed.
+  useEffect(() => {
+    if (data !== undefined && page > pages) setPage(pages);
+  }, [data]);
   const changed = (): void => {
     setOpen(null);
     again();
     onChanged();
   };
   if (data === undefined) return <Waiting error={error} />;
-  const pages = Math.max(1, Math.ceil(data.total / PAGE));
   return (
     <>
       <div class="thing-tools">

@@ -7,8 +7,10 @@ import type { PageProps } from "../../shell/pages.js";
 import { Busy, Button } from "../../ui/button.js";
 import { FilterInput } from "../../ui/field.js";
 import { Icon, type IconName } from "../../ui/icon.js";
+import { Menu } from "../../ui/menu.js";
 import { Empty, Failure } from "../../ui/notice.js";
 import { CollectionDetail } from "./collection-detail.js";
+import { DocumentsDialog, VectorsDialog } from "./collection-dialog.js";
 import { FilesDetail } from "./files-detail.js";
 import { ImportDialog } from "./import-dialog.js";
 import { Overview } from "./overview.js";
@@ -30,11 +32,11 @@ const KINDS: readonly (readonly [DataKind, string, IconName])[] = [
 ];
 
 export function DataPage({ path }: PageProps) {
-  const { data: things, error, again, renew, isLoading } = useThings();
-  useReturn(renew);
+  const { data: things, error, again, isLoading } = useThings();
+  useReturn(again);
   const [filter, setFilter] = useState("");
   const [isDropping, setDropping] = useState(false);
-  const [isMaking, setMaking] = useState(false);
+  const [making, setMaking] = useState<"table" | "collection" | "vectors" | null>(null);
   const [imported, setImported] = useState<File | "choose" | null>(null);
   const [kind, name] = path;
   return (
@@ -60,7 +62,16 @@ export function DataPage({ path }: PageProps) {
         <div class="data-side-head">
           <FilterInput value={filter} onInput={setFilter} />
           <Button icon="plan" label="Diagram of tables and keys" onClick={() => goTo(["data", "diagram"])} />
-          <Button icon="plus" label="A new table" onClick={() => setMaking(true)} />
+          <Menu
+            icon="plus"
+            label="Make something new"
+            kind="plain"
+            entries={[
+              { label: "Table", run: () => setMaking("table") },
+              { label: "Collection of documents", run: () => setMaking("collection") },
+              { label: "Collection of vectors", run: () => setMaking("vectors") },
+            ]}
+          />
           <Button icon="upload" label="Import a file" onClick={() => setImported("choose")} />
           <Button icon="refresh" label="Load again" onClick={again} />
         </div>
@@ -74,7 +85,7 @@ export function DataPage({ path }: PageProps) {
         {kind === "diagram" ? (
           <Diagram />
         ) : name === undefined ? (
-          things !== undefined && <Overview things={things} onNew={() => setMaking(true)} />
+          things !== undefined && <Overview things={things} onNew={() => setMaking("table")} />
         ) : (
           <Detail
             key={`${kind}/${name}`}
@@ -86,20 +97,28 @@ export function DataPage({ path }: PageProps) {
           />
         )}
       </div>
-      {isMaking && (
-        <TableDialog
-          onClose={() => setMaking(false)}
-          onMade={(made) => {
-            again();
-            goTo(["data", "table", made]);
-          }}
-        />
-      )}
+      {making !== null && <NewThing kind={making} onClose={() => setMaking(null)} onMade={again} />}
       {imported !== null && (
         <ImportDialog file={imported === "choose" ? null : imported} onClose={() => setImported(null)} onDone={again} />
       )}
     </section>
   );
+}
+
+interface NewThingProps {
+  readonly kind: "table" | "collection" | "vectors";
+  readonly onClose: () => void;
+  readonly onMade: () => void;
+}
+
+function NewThing({ kind, onClose, onMade }: NewThingProps) {
+  const made = (name: string): void => {
+    onMade();
+    goTo(["data", kind, name]);
+  };
+  if (kind === "collection") return <DocumentsDialog onClose={onClose} onMade={made} />;
+  if (kind === "vectors") return <VectorsDialog onClose={onClose} onMade={made} />;
+  return <TableDialog onClose={onClose} onMade={made} />;
 }
 
 interface ThingListProps {
@@ -169,7 +188,7 @@ function Detail({ kind, name, things, isLoading, onChanged }: DetailProps) {
   if (kind === "table" || kind === "view")
     return <TableDetail name={name} isView={kind === "view"} onChanged={onChanged} />;
   if (kind === "collection") return <CollectionDetail name={name} onChanged={onChanged} />;
-  if (kind === "vectors") return <VectorsDetail name={name} />;
+  if (kind === "vectors") return <VectorsDetail name={name} onChanged={onChanged} />;
   if (kind === "files" && thing !== undefined) return <FilesDetail id={name} />;
   return (
     <Empty icon="data" title="There is no such thing">

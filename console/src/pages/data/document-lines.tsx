@@ -1,8 +1,15 @@
 /** The members of a document, one under the other. */
+import type { ComponentChildren } from "preact";
 
 const SHOWN_CHARACTERS = 240;
 
-export function DocumentLines({ doc }: { readonly doc: Readonly<Record<string, unknown>> }) {
+interface DocumentLinesProps {
+  readonly doc: Readonly<Record<string, unknown>>;
+  /** How a member's text is shown, if not as it is. */
+  readonly shownAs?: (name: string, text: string) => ComponentChildren;
+}
+
+export function DocumentLines({ doc, shownAs = (_, text) => shortened(text) }: DocumentLinesProps) {
   return (
     <>
       {Object.entries(doc).map(([name, value]) => {
@@ -10,10 +17,14 @@ export function DocumentLines({ doc }: { readonly doc: Readonly<Record<string, u
         return (
           <span key={name} class="document-line">
             <span class="document-name">{name}</span>
-            <span>{text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)} …` : text}</span>
+            <span>{shownAs(name, text)}</span>
           </span>
         );
       })}
     </>
   );
+}
+
+export function shortened(text: string): string {
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)} …` : text;
 }

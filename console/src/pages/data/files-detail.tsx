@@ -1,10 +1,10 @@
 /** A folder whose files are read into a collection: its progress and its files. */
 import { bytesText, timeText } from "../../lib/format.js";
-import { useEvery, useGet } from "../../lib/load.js";
+import { useEvery, useGet, useReturn } from "../../lib/load.js";
 import { client } from "../../lib/session.js";
 import { Badge, Button } from "../../ui/button.js";
 import { ListPanel } from "../../ui/list-table.js";
-import { Waiting } from "../../ui/notice.js";
+import { Failure, Waiting } from "../../ui/notice.js";
 import { Facts, Page } from "../../ui/panel.js";
 import { attempt } from "../../ui/toast.js";
 
@@ -35,6 +35,10 @@ export function FilesDetail({ id }: { readonly id: string }) {
     folder.renew();
     files.renew();
   });
+  useReturn(() => {
+    folder.again();
+    files.again();
+  });
   const { data } = folder;
   if (data === undefined) return <Waiting error={folder.error} />;
   const isPaused = data.status === "paused";
@@ -48,6 +52,7 @@ export function FilesDetail({ id }: { readonly id: string }) {
       lead={data.watch_dir}
       actions={<Button onClick={toggle}>{isPaused ? "Resume" : "Pause"}</Button>}
     >
+      <Failure error={folder.error} />
       <Facts
         facts={[
           ["State", <Badge key="state">{data.status}</Badge>],

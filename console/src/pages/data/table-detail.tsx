@@ -32,13 +32,8 @@ interface TableDetailProps {
 
 export function TableDetail({ name, isView, onChanged }: TableDetailProps) {
   const [shown, setShown] = useTab(TABS);
-  const {
-    data: facts,
-    error,
-    again,
-    renew,
-  } = useLoad((signal) => (isView ? loadView : loadTable)(name, signal), [name]);
-  useReturn(renew);
+  const { data: facts, error, again } = useLoad((signal) => (isView ? loadView : loadTable)(name, signal), [name]);
+  useReturn(again);
   const [refreshed, setRefreshed] = useState(0);
   const refresh = async (): Promise<void> => {
     const work = () => client().query(`REFRESH MATERIALIZED VIEW ${named(name)}`);
@@ -72,7 +67,9 @@ export function TableDetail({ name, isView, onChanged }: TableDetailProps) {
     >
       <Failure error={error} />
       {facts === undefined && error === null && <Busy />}
-      {facts !== undefined && shown === "rows" && <Rows key={refreshed} name={name} facts={facts} isView={isView} />}
+      {facts !== undefined && shown === "rows" && (
+        <Rows key={refreshed} name={name} facts={facts} isView={isView} onChanged={onChanged} />
+      )}
       {facts !== undefined && shown === "definition" && (
         <Definition
           facts={facts}
@@ -95,9 +92,10 @@ interface RowsProps {
   readonly name: string;
   readonly facts: TableFacts;
   readonly isView: boolean;
+  readonly onChanged: () => void;
 }
 
-function Rows({ name, facts, isView }: RowsProps) {
+function Rows({ name, facts, isView, onChanged }: RowsProps) {
   const [sorted, setSorted] = useState<{ column: number; isDown: boolean } | null>(null);
   const [typed, setTyped] = useState("");
   const [where, setWhere] = useState("");
@@ -110,15 +108,16 @@ function Rows({ name, facts, isView }: RowsProps) {
     `SELECT * FROM ${named(name)}` +
     (where === "" ? "" : ` WHERE ${where}`) +
     (order.length === 0 ? "" : ` ORDER BY ${order.join(", ")}`);
-  const { data, error, again, renew, isLoading } = useLoad(
+  const { data, error, again, isLoading } = useLoad(
     (signal) => client().query(sql, [], { signal, maxRows: limit }),
     [sql, limit],
   );
-  useReturn(renew);
+  useReturn(again);
   const changed = (): void => {
     setOpen(null);
     setInserting(false);
     again();
+    onChanged();
   };
   return (
     <>

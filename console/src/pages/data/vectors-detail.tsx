@@ -1,16 +1,16 @@
 /** A collection of vectors: its facts, its first entries, and a map of it. */
+import { useState } from "preact/hooks";
 import { countText } from "../../lib/format.js";
 import { lazy } from "../../lib/lazy.js";
-import { useGet, useLoad } from "../../lib/load.js";
+import { useEvery, useGet, useLoad, useReturn } from "../../lib/load.js";
 import { goTo } from "../../lib/router.js";
 import { client } from "../../lib/session.js";
-import { Badge, Button } from "../../ui/button.js";
+import { Badge, Button, ReloadButton } from "../../ui/button.js";
 import { DataGrid } from "../../ui/data-grid.js";
 import { Failure, Waiting } from "../../ui/notice.js";
 import { Facts } from "../../ui/panel.js";
-import { Tabs } from "../../ui/tabs.js";
 import { quotedName } from "../query/sidebar.js";
-import { useTab } from "./thing.js";
+import { Thing, useTab } from "./thing.js";
 
 const CollectionMap = lazy(async () => (await import("../search/collection-map.js")).CollectionMap);
 
@@ -31,27 +31,59 @@ interface VectorFacts {
 }
 
 const SHOWN = 500;
+/** How often the facts are read while the index is being built. */
+const EVERY_MS = 2_000;
 
-export function VectorsDetail({ name }: { readonly name: string }) {
+interface VectorsDetailProps {
+  readonly name: string;
+  readonly onChanged: () => void;
+}
+
+export function VectorsDetail({ name, onChanged }: VectorsDetailProps) {
   const [shown, setShown] = useTab(TABS);
   const path = `/v1/vectors/collections/${encodeURIComponent(name)}`;
-  const { data, error } = useGet<VectorFacts>(path);
+  const facts = useGet<VectorFacts>(path);
   const rows = useLoad(
     (signal) =>
       client().query(`SELECT id, metadata FROM ${quotedName(name)} ORDER BY id`, [], { signal, maxRows: SHOWN }),
     [name],
   );
-  if (data === undefined) return <Waiting error={error} />;
+  // A map is made anew when it is asked for: that takes a while.
+  const [map, setMap] = useState(0);
+  const again = (): void => {
+    facts.again();
+    rows.again();
+  };
+  useReturn(again);
+  const { data } = facts;
+  useEvery(EVERY_MS, () => {
+    if (data !== undefined && data.index.state !== "ready" && data.index.state !== "absent") facts.renew();
+  });
+  if (data === undefined) return <Waiting error={facts.error} />;
   return (
-    <div class="thing">
-      <header class="thing-head">
-        <h2>{name}</h2>
-        <Tabs label={`About ${name}`} tabs={TABS} current={shown} onChange={setShown} />
-        <span class="spacer" />
-        <Button icon="search" onClick={() => goTo(["search"], { vectors: name })}>
-          Search
-        </Button>
-      </header>
+    <Thing
+      name={name}
+      tabs={TABS}
+      shown={shown}
+      onShow={setShown}
+      action={
+        <>
+          <ReloadButton
+            onClick={() => {
+              again();
+              setMap((count) => count + 1);
+            }}
+          />
+          <Button icon="search" onClick={() => goTo(["search"], { vectors: name })}>
+            Search
+          </Button>
+        </>
+      }
+      drop={() => client().request("DELETE", path)}
+      loss="Its vectors and their index go with it."
+      onDropped={onChanged}
+    >
+      <Failure error={facts.error} />
       <div class="thing-tools">
         <Facts
           facts={[
@@ -65,7 +97,7 @@ export function VectorsDetail({ name }: { readonly name: string }) {
         />
       </div>
       {shown === "map" ? (
-        <CollectionMap name={name} />
+        <CollectionMap key={map} name={name} />
       ) : (
         <>
           <Failure error={rows.error} />
@@ -81,6 +113,6 @@ export function VectorsDetail({ name }: { readonly name: string }) {
           </div>
         </>
       )}
-    </div>
+    </Thing>
   );
 }

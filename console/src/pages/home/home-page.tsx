@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { catalog, loadCatalog } from "../../lib/catalog.js";
 import { goTo } from "../../lib/router.js";
+import { runNext } from "../../lib/run-next.js";
 import { client, session } from "../../lib/session.js";
 import { useStore } from "../../lib/store.js";
 import { Badge, Button } from "../../ui/button.js";
@@ -69,10 +70,14 @@ interface StepProps {
   readonly isReady: boolean;
 }
 
-function Step({ query: { title, text, language, place }, number, isReady }: StepProps) {
+function Step({ query: { title, text, language, view, place }, number, isReady }: StepProps) {
   const open = (): void => {
-    if (place !== undefined) goTo(place.path, place.query);
-    else goTo(["query"], { [language]: text, title });
+    if (place !== undefined) {
+      goTo(place.path, place.query);
+      return;
+    }
+    runNext(text);
+    goTo(["query"], { [language]: text, title, view });
   };
   return (
     <section class="step" aria-label={title}>

@@ -8,6 +8,8 @@ export interface SampleQuery {
   readonly title: string;
   readonly language: "sql" | "cypher";
   readonly text: string;
+  /** How its result is shown, if not as a table. */
+  readonly view?: "chart";
   /** Where it is shown, if not among the queries. */
   readonly place?: { readonly path: readonly string[]; readonly query: Readonly<Record<string, string>> };
 }
@@ -16,7 +18,8 @@ export const SAMPLE_QUERIES: readonly SampleQuery[] = [
   {
     title: "Rows: how much was carried each month?",
     language: "sql",
-    text: `SELECT date_trunc('month', v.sailed_on)::date AS month, sum(v.tons) AS tons, count(*) AS voyages
+    view: "chart",
+    text: `SELECT date_trunc('month', v.sailed_on)::date AS month, count(*) AS voyages, sum(v.tons) AS tons
 FROM sample_voyage v
 GROUP BY 1
 ORDER BY 1`,

@@ -1,6 +1,7 @@
 /** Backups of the tenant, with their progress. */
 import { useEffect, useState } from "preact/hooks";
 import { TesseraError } from "../../../../clients/typescript/src/index.js";
+import { loadCatalog } from "../../lib/catalog.js";
 import { isPassing } from "../../lib/errors.js";
 import { bytesText, countText, timeText } from "../../lib/format.js";
 import { useEvery, useGet, useLoad } from "../../lib/load.js";
@@ -11,7 +12,7 @@ import { Confirm } from "../../ui/dialog.js";
 import { ListPanel } from "../../ui/list-table.js";
 import { Notice } from "../../ui/notice.js";
 import { Facts, Panel } from "../../ui/panel.js";
-import { attempt } from "../../ui/toast.js";
+import { attempt, tellError } from "../../ui/toast.js";
 
 interface BackupRow {
   readonly id: string;
@@ -69,6 +70,11 @@ export function Backups({ tenant }: { readonly tenant: string }) {
   useEffect(() => {
     if (isUnderWay) restored.set(tenant);
   }, [isUnderWay, tenant]);
+  const isDone = restore.data?.state === "completed";
+  useEffect(() => {
+    // The tenant has other tables now.
+    if (isDone) loadCatalog().catch(tellError);
+  }, [isDone]);
   const call = (method: "POST" | "DELETE", path: string, done: string, body?: object): void => {
     void attempt(() => client().request(method, path, body === undefined ? {} : { body }), done).then(again);
   };

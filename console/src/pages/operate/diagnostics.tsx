@@ -19,6 +19,7 @@ interface SlowStatement {
   readonly rows: number | null;
   readonly error: string | null;
   readonly sql: string;
+  readonly language: "sql" | "cypher";
 }
 
 const SECONDS: readonly (readonly [string, string])[] = [
@@ -54,10 +55,13 @@ export function Diagnostics() {
           { name: "User", cell: ({ user }) => user ?? "" },
           { name: "Time", cell: ({ ms }) => durationText(ms), isNumber: true },
           { name: "Rows", cell: ({ rows }) => (rows === null ? "" : countText(rows)), isNumber: true },
-          { name: "Statement", cell: ({ sql, error: failed }) => <code>{failed ?? sql}</code>, isWide: true },
+          { name: "Statement", cell: ({ sql }) => <code>{sql}</code>, isWide: true },
+          { name: "Problem", cell: ({ error: failed }) => failed ?? "" },
           {
             name: "",
-            cell: ({ sql }) => <Button onClick={() => goTo(["query"], { sql, title: "Slow" })}>Open</Button>,
+            cell: ({ sql, language }) => (
+              <Button onClick={() => goTo(["query"], { [language]: sql, title: "Slow" })}>Open</Button>
+            ),
           },
         ]}
       />

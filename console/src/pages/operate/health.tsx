@@ -39,39 +39,50 @@ export function Health({ user }: { readonly user: User }) {
   };
   useEffect(read, []);
   useEvery(EVERY_MS, read);
-  const { data } = status;
-  const last = readings.current.at(-1);
-  const value = (name: string): number => last?.sums.get(name) ?? 0;
   return (
     <>
       <Failure error={error ?? status.error} />
-      <Panel title="Server">
-        <Facts
-          facts={[
-            [
-              "State",
-              <Badge key="s" tone={data?.status === "ok" ? "good" : "bad"}>
-                {data?.status ?? "…"}
-              </Badge>,
-            ],
-            ["Version", data?.version ?? ""],
-            ["Running for", data === undefined ? "" : durationText(data.uptime_seconds * 1000)],
-            ["Memory", bytesText(value("process_resident_memory_bytes"))],
-            ["Connections", measureText(value("tessera_connections"))],
-            ["Disk free", bytesText(value("tessera_disk_free_bytes"))],
-            ["Slow statements", measureText(value("tessera_actor_slow_statements_total"))],
-            [
-              "Partitions",
-              data === undefined
-                ? ""
-                : `${data.partitions.filter((one) => one.status === "ready").length} of ${data.partitions.length} ready`,
-            ],
-          ]}
-        />
-      </Panel>
+      <ServerPanel status={status.data} last={readings.current.at(-1)} />
       <Charts readings={readings.current} count={count} />
       {isOperator(user) && <Placement />}
     </>
+  );
+}
+
+interface ServerPanelProps {
+  readonly status: Status | undefined;
+  readonly last: Reading | undefined;
+}
+
+/** What is not known yet is left open. */
+function ServerPanel({ status: data, last }: ServerPanelProps) {
+  const value = (name: string, text: (value: number) => string): string =>
+    last === undefined ? "…" : text(last.sums.get(name) ?? 0);
+  return (
+    <Panel title="Server">
+      <Facts
+        facts={[
+          [
+            "State",
+            <Badge key="s" tone={data === undefined ? "neutral" : data.status === "ok" ? "good" : "bad"}>
+              {data?.status ?? "…"}
+            </Badge>,
+          ],
+          ["Version", data?.version ?? "…"],
+          ["Running for", data === undefined ? "…" : durationText(data.uptime_seconds * 1000)],
+          ["Memory", value("process_resident_memory_bytes", bytesText)],
+          ["Connections", value("tessera_connections", measureText)],
+          ["Disk free", value("tessera_disk_free_bytes", bytesText)],
+          ["Slow statements", value("tessera_actor_slow_statements_total", measureText)],
+          [
+            "Partitions",
+            data === undefined
+              ? "…"
+              : `${data.partitions.filter((one) => one.status === "ready").length} of ${data.partitions.length} ready`,
+          ],
+        ]}
+      />
+    </Panel>
   );
 }
 

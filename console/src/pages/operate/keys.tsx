@@ -1,16 +1,14 @@
 /** API keys of the tenant. A key is shown once, when it is made. */
 import { useState } from "preact/hooks";
-import { copy } from "../../lib/clipboard.js";
 import { countText, timeText } from "../../lib/format.js";
 import { useGet } from "../../lib/load.js";
 import { useRun } from "../../lib/run.js";
 import { client } from "../../lib/session.js";
 import { Badge, Button } from "../../ui/button.js";
-import { CodeBlock } from "../../ui/code-block.js";
 import { ActionDialog, Confirm, Dialog } from "../../ui/dialog.js";
 import { Select, TextField } from "../../ui/field.js";
 import { ListPanel } from "../../ui/list-table.js";
-import { Notice } from "../../ui/notice.js";
+import { ShownOnce } from "../../ui/shown-once.js";
 import { attempt } from "../../ui/toast.js";
 
 interface KeyRow {
@@ -90,9 +88,7 @@ function NewKey({ onClose, onDone }: { readonly onClose: () => void; readonly on
   if (made !== null) {
     return (
       <Dialog title="A new API key" onClose={onClose} actions={<Button onClick={onClose}>Close</Button>}>
-        <Notice tone="warn">Copy it now: it is not shown again.</Notice>
-        <CodeBlock>{made}</CodeBlock>
-        <Button onClick={() => void attempt(() => copy(made), "Copied.")}>Copy</Button>
+        <ShownOnce secret={made} />
       </Dialog>
     );
   }

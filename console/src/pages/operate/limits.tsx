@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { bytesText, countText } from "../../lib/format.js";
 import { useEvery, useGet } from "../../lib/load.js";
+import { linkTo } from "../../lib/router.js";
 import { useRun } from "../../lib/run.js";
 import { client, isOperator, type User } from "../../lib/session.js";
 import { Button } from "../../ui/button.js";
@@ -62,7 +63,13 @@ export function Limits({ user }: { readonly user: User }) {
         foot={
           <p class="none">
             All users and keys together, in a day of UTC. What goes beyond is refused until the next day.
-            {isOperator(user) && " To set the limits of another tenant, sign in to it from the menu at the top."}
+            {isOperator(user) && (
+              <>
+                {" "}
+                To set those of another tenant, sign in to it from the menu at the top. How many requests a second each
+                tenant may send is set under <a href={linkTo(["operate", "tenants"])}>Tenants</a>.
+              </>
+            )}
           </p>
         }
       />

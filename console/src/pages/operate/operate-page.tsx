@@ -2,8 +2,9 @@
 import { goTo } from "../../lib/router.js";
 import { isOperator, session, type User } from "../../lib/session.js";
 import { useStore } from "../../lib/store.js";
-import { OPERATE_TABS, tabsFor } from "../../shell/page-tabs.js";
+import { OPERATE_TABS, tabNamed, tabsFor } from "../../shell/page-tabs.js";
 import type { PageProps } from "../../shell/pages.js";
+import { ForOperators } from "../../ui/notice.js";
 import { Page } from "../../ui/panel.js";
 import { Tabs } from "../../ui/tabs.js";
 import { Audit } from "./audit.js";
@@ -25,7 +26,7 @@ export function OperatePage({ path, query }: PageProps) {
   if (current.state !== "in") return null;
   const { user } = current;
   const tabs = tabsFor<Shown>(OPERATE_TABS, user);
-  const shown = tabs.find(({ id }) => id === path[0])?.id ?? "health";
+  const shown = tabNamed<Shown>(OPERATE_TABS, user, path[0]);
   return (
     <Page title="Operate">
       <Tabs label="What to look at" tabs={tabs} current={shown} onChange={(id) => goTo(["operate", id])} />
@@ -35,13 +36,14 @@ export function OperatePage({ path, query }: PageProps) {
 }
 
 interface PartProps {
-  readonly shown: Shown;
+  readonly shown: Shown | undefined;
   readonly user: User;
   /** Operators see the users of every tenant. */
   readonly tenant: string;
 }
 
 function Part({ shown, user, tenant }: PartProps) {
+  if (shown === undefined) return <ForOperators />;
   if (shown === "sessions") return <Sessions />;
   if (shown === "users") return <Users key={tenant} tenant={tenant} canSwitch={isOperator(user)} />;
   if (shown === "keys") return <Keys />;

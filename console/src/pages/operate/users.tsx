@@ -6,9 +6,10 @@ import { goTo } from "../../lib/router.js";
 import { useRun } from "../../lib/run.js";
 import { client } from "../../lib/session.js";
 import { Badge, Button } from "../../ui/button.js";
-import { ActionDialog, Confirm } from "../../ui/dialog.js";
+import { ActionDialog, Confirm, Dialog } from "../../ui/dialog.js";
 import { Select, TextField } from "../../ui/field.js";
 import { ListPanel } from "../../ui/list-table.js";
+import { ShownOnce } from "../../ui/shown-once.js";
 import { attempt } from "../../ui/toast.js";
 
 interface UserRow {
@@ -30,6 +31,7 @@ export function Users({ tenant, canSwitch }: UsersProps) {
   const path = `/admin/tenants/${encodeURIComponent(tenant)}/users`;
   const [isNew, setNew] = useState(false);
   const [removed, setRemoved] = useState<UserRow | null>(null);
+  const [reset, setReset] = useState<UserRow | null>(null);
   const { data, error, again } = useGet<{ users: readonly UserRow[] }>(path);
   const change = (work: Promise<unknown>, done: string): void => {
     void attempt(() => work, done).then(again);
@@ -75,6 +77,7 @@ export function Users({ tenant, canSwitch }: UsersProps) {
                 >
                   {user.is_active ? "Disable" : "Enable"}
                 </Button>
+                <Button onClick={() => setReset(user)}>Reset password</Button>
                 <Button kind="quiet" icon="trash" label={`Delete ${user.username}`} onClick={() => setRemoved(user)} />
               </span>
             ),
@@ -82,6 +85,7 @@ export function Users({ tenant, canSwitch }: UsersProps) {
         ]}
       />
       {isNew && <NewUser path={path} onClose={() => setNew(false)} onDone={again} />}
+      {reset !== null && <ResetDialog user={reset} place={place(reset)} onClose={() => setReset(null)} />}
       {removed !== null && (
         <Confirm
           title={`Delete ${removed.username}?`}
@@ -93,6 +97,44 @@ export function Users({ tenant, canSwitch }: UsersProps) {
         </Confirm>
       )}
     </>
+  );
+}
+
+interface ResetDialogProps {
+  readonly user: UserRow;
+  readonly place: string;
+  readonly onClose: () => void;
+}
+
+/** For who has forgotten it. The server makes the new one up. */
+function ResetDialog({ user: { username }, place, onClose }: ResetDialogProps) {
+  const [made, setMade] = useState<string | null>(null);
+  const { error, isBusy, run } = useRun();
+  const reset = (): Promise<boolean> =>
+    run(async () => {
+      const path = `${place}/reset-password`;
+      setMade((await client().request<{ password: string }>("POST", path, { body: {} })).password);
+    });
+  const title = `A new password for ${username}`;
+  if (made !== null) {
+    return (
+      <Dialog title={title} onClose={onClose} actions={<Button onClick={onClose}>Close</Button>}>
+        <ShownOnce secret={made} />
+      </Dialog>
+    );
+  }
+  return (
+    <ActionDialog
+      title={title}
+      action="Reset"
+      isDangerous
+      disabled={isBusy}
+      error={error}
+      onAction={() => void reset()}
+      onClose={onClose}
+    >
+      <p>The present password does not work any more, and {username} is signed out everywhere.</p>
+    </ActionDialog>
   );
 }
 

@@ -138,7 +138,7 @@ function dataOf({ kind, x, y, by, columns, rows, count }: Chosen): Drawn {
     return { chart: histogramChart(all.map((row) => numberOf(row[y]))), distinct: 0, without: 0 };
   }
   const xKind = acrossKind(kind, columns[x]!, all, x);
-  const size = (value: unknown): number => (xKind === "time" ? Date.parse(String(value)) : numberOf(value));
+  const size = (value: unknown): number => (xKind === "time" ? momentOf(value) : numberOf(value));
   const placed = xKind === "name" ? all : all.filter((row) => Number.isFinite(size(row[x])));
   const isOrdered = by !== null || (kind === "line" && xKind !== "name");
   const taken = isOrdered ? inOrder(placed, x) : placed;
@@ -151,6 +151,12 @@ function dataOf({ kind, x, y, by, columns, rows, count }: Chosen): Drawn {
       ? { ...drawn, x: across.map((_, i) => i), nameAt: (place) => cellText(across[place]) }
       : { ...drawn, x: across.map(size) };
   return { chart, distinct: split?.distinct ?? 0, without: all.length - placed.length };
+}
+
+/** A date begins where the reader is, as times without a zone do: Date.parse takes dates alone as those of UTC. */
+function momentOf(value: unknown): number {
+  const text = String(value);
+  return Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text);
 }
 
 /** Bars stand beside each other, whatever lies between their numbers. */

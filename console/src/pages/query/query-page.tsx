@@ -5,6 +5,7 @@ import { TesseraError } from "../../../../clients/typescript/src/index.js";
 import { messageOf } from "../../lib/errors.js";
 import { hasMod, useKeys } from "../../lib/keys.js";
 import { place, replacePlace } from "../../lib/router.js";
+import { takeNext } from "../../lib/run-next.js";
 import { keptStore, useStore } from "../../lib/store.js";
 import type { PageProps } from "../../shell/pages.js";
 import { Busy } from "../../ui/button.js";
@@ -116,6 +117,9 @@ function Workplace({ tab }: { readonly tab: QueryTab }) {
       return;
     }
   };
+  useEffect(() => {
+    if (takeNext(tab.text)) void start(false);
+  }, []);
   useKeys((event) => {
     if (!hasMod(event)) return;
     if (event.key === "Enter") void start(event.shiftKey);

@@ -5,7 +5,7 @@ import { roundedText } from "../../lib/format.js";
 import { Button } from "../../ui/button.js";
 import { CodeBlock } from "../../ui/code-block.js";
 import { Dialog } from "../../ui/dialog.js";
-import { DocumentLines } from "../data/document-lines.js";
+import { DocumentLines, shortened } from "../data/document-lines.js";
 import { Entities } from "./entities.js";
 import type { Hit } from "./searches.js";
 
@@ -31,7 +31,13 @@ export function Hits({ hits }: { readonly hits: readonly Hit[] }) {
           </div>
           <div class="hit-content">
             <Passages hit={hit} />
-            <DocumentLines doc={hit.content} />
+            <DocumentLines
+              doc={hit.content}
+              shownAs={(name, text) => {
+                const whole = hit.passages[name]?.find((passage) => withoutMarks(passage) === text);
+                return whole === undefined ? shortened(text) : <Marked text={whole} />;
+              }}
+            />
             <Entities hit={hit} />
           </div>
           <Button kind="quiet" icon="braces" label="The whole document" onClick={() => setOpen(hit)} />
@@ -64,8 +70,11 @@ function Score({ name, value, most, kind }: ScoreProps) {
   );
 }
 
-function Passages({ hit }: { readonly hit: Hit }) {
-  const found = Object.entries(hit.passages).flatMap(([field, texts]) => texts.map((text) => [field, text] as const));
+/** Those that are less than a member of the document, which is shown with its marks itself. */
+function Passages({ hit: { passages, content } }: { readonly hit: Hit }) {
+  const found = Object.entries(passages).flatMap(([field, texts]) =>
+    texts.filter((text) => withoutMarks(text) !== content[field]).map((text) => [field, text] as const),
+  );
   return (
     <>
       {found.slice(0, PASSAGES_SHOWN).map(([field, text]) => (
@@ -77,12 +86,18 @@ function Passages({ hit }: { readonly hit: Hit }) {
   );
 }
 
+const MARKED = /<em>([\s\S]*?)<\/em>/;
+
+function withoutMarks(text: string): string {
+  return text.split(MARKED).join("");
+}
+
 /** The server marks found words by <em>; everything else is text, whatever it looks like. */
 export function Marked({ text }: { readonly text: string }) {
   return (
     <>
       {text
-        .split(/<em>([\s\S]*?)<\/em>/)
+        .split(MARKED)
         .map((part, i) => (i % 2 === 1 ? <mark key={i}>{part}</mark> : <Fragment key={i}>{part}</Fragment>))}
     </>
   );
