@@ -40,7 +40,7 @@ export async function renewStatistics(
       };
       const statistics = await analyzeTable(work, table);
       const writing = shard.begin({ isolation: "read committed" });
-      tenant.statistics.put(table, statistics, writing);
+      tenant.statistics.put(table, statistics, "server", writing);
       tenant.commit(writing);
       tenant.plans.clear();
     } catch (error) {

@@ -22,7 +22,15 @@ export interface ColumnStatistics {
   readonly histogram: readonly Mark[];
 }
 
-export interface TableStatistics {
+/** When a table was analyzed last, in microseconds since the epoch; absent: never, or before this was noted. */
+export interface AnalyzedTimes {
+  /** By a statement. */
+  readonly statementMicros?: number;
+  /** By the server, after changes. */
+  readonly serverMicros?: number;
+}
+
+export interface TableStatistics extends AnalyzedTimes {
   readonly rows: number;
   /** By column id; a column of a type without order and text has no entry. */
   readonly columns: Readonly<Record<number, ColumnStatistics>>;

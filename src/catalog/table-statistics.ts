@@ -96,8 +96,10 @@ export class TenantStatistics {
     return { rows: rows > PROBED_ROWS ? UNKNOWN_ROWS : rows, columns: {} };
   }
 
-  /** Stores what ANALYZE found; others see the record when the transaction commits, plans at once. */
-  put(table: TableDef, statistics: TableStatistics, tx: Transaction): void {
+  /** Stores what was found; others see the record when the transaction commits, plans at once. */
+  put(table: TableDef, found: TableStatistics, by: "statement" | "server", tx: Transaction): void {
+    const { statementMicros, serverMicros } = this.analyzed(table, tx) ?? {};
+    const statistics = { ...found, statementMicros, serverMicros, [`${by}Micros`]: Date.now() * 1000 };
     tx.put(statisticsKey(this.tenantNumber, table.id), encodeStatistics(statistics));
     this.known.set(table.id, { statistics, analyzed: true });
     this.neverAnalyzed.delete(table.id);

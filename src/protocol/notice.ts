@@ -17,6 +17,8 @@ export interface NoticeFields {
 
 export type Notice = string | NoticeFields;
 
+export const warning = (message: string, sqlstate: string): NoticeFields => ({ message, level: "WARNING", sqlstate });
+
 export function fieldsOfNotice(notice: Notice): NoticeFields {
   return typeof notice === "string" ? { message: notice } : notice;
 }

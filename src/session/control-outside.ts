@@ -1,5 +1,6 @@
 /** Transaction control by statements where no transaction is open. */
 import { sqlError } from "../protocol/errors.js";
+import { warning } from "../protocol/notice.js";
 import type { BoundTransaction } from "../sql/bind/bound-statement.js";
 import { twoPhase } from "./control-refusals.js";
 import { type Outcome, textOutcome } from "./sql-result.js";
@@ -10,18 +11,18 @@ import type { TransactionBlock } from "./transaction-block.js";
 export function controlOutside(bound: BoundTransaction, run: StatementRun, block: TransactionBlock): Outcome {
   const { action } = bound;
   const command = action.toUpperCase();
-  const done = (notice?: string) =>
-    textOutcome("result", [command], run.collector, notice === undefined ? undefined : [notice]);
+  const done = (tag: string, message?: string) =>
+    textOutcome("result", [tag], run.collector, message === undefined ? undefined : [warning(message, "25P01")]);
   switch (action) {
     case "begin":
       block.begin(bound.options);
-      return done();
+      return done(command);
     case "commit":
     case "rollback":
       if (bound.chain) throw sqlError("25P01", `${command} AND CHAIN can only be used in transaction blocks`);
-      return done("there is no transaction in progress");
+      return done(command, "there is no transaction in progress");
     case "set":
-      return textOutcome("result", ["SET"], run.collector, ["SET TRANSACTION can only be used in transaction blocks"]);
+      return done("SET", "SET TRANSACTION can only be used in transaction blocks");
     case "prepare":
       throw twoPhase();
     case "savepoint":

@@ -87,7 +87,7 @@ export async function analyze(
   const { checkpoint, shouldYield, yieldTurn } = run.request;
   const { segments } = tenant.partition;
   const work = { tx, tenantNumber: tenant.number, segments, checkpoint, shouldYield, yieldTurn };
-  for (const table of bound.tables) tenant.statistics.put(table, await analyzeTable(work, table), tx);
+  for (const table of bound.tables) tenant.statistics.put(table, await analyzeTable(work, table), "statement", tx);
   tenant.plans.clear();
   return textOutcome("result", [bound.tag], run.collector, bound.notices);
 }

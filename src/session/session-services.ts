@@ -244,6 +244,10 @@ export class SessionServices implements ExecServices, AskingStatement {
     return this.memory.tenant.liveSessions;
   }
 
+  transactionCounts(): SystemView["transactionCounts"] {
+    return this.memory.tenant.transactions;
+  }
+
   cursors(): SystemView["cursors"] {
     return this.ownCursors.all().filter(({ options }) => !options.name.startsWith(UNNAMED_PORTAL));
   }
@@ -253,7 +257,7 @@ export class SessionServices implements ExecServices, AskingStatement {
   }
 
   locks(): Iterable<LiveLock> {
-    return this.memory.tenant.liveLocks?.() ?? [];
+    return this.memory.tenant.liveLocks?.(this.memory.settings) ?? [];
   }
 
   setting(name: string): string | null {

@@ -5,6 +5,7 @@
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { DbError, sqlError } from "../protocol/errors.js";
+import { type Notice, warning } from "../protocol/notice.js";
 import { Overrun } from "../protocol/stretch.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { after } from "../query/exec/operator.js";
@@ -119,12 +120,14 @@ export class Session {
     this.cursors.endTransaction();
     this.block.close(failure !== null);
     if (failure !== null) {
-      this.tenant.rollback(tx);
+      this.tenant.rollBackWhole(tx);
       throw new DbError("transaction_aborted", rolledBackFor(failure), { sqlstate: "25P02" });
     }
-    this.checkDeferred(tx);
-    applyOnCommit(this.names, tx);
-    commit(tx);
+    this.tenant.transactions.ending(() => {
+      this.checkDeferred(tx);
+      applyOnCommit(this.names, tx);
+      commit(tx);
+    });
   }
 
   /** The checks that still wait for the end of the transaction. What fails one takes the transaction back. */
@@ -144,7 +147,7 @@ export class Session {
     const tx = this.block.open();
     this.cursors.endTransaction();
     this.block.close(true);
-    this.tenant.rollback(tx);
+    this.tenant.rollBackWhole(tx);
   }
 
   /** Ends the transaction from outside: deadline, shutdown. A statement that runs in it ends at its next checkpoint. */
@@ -153,6 +156,7 @@ export class Session {
     this.block.open().abort(new DbError("transaction_aborted", `The transaction was ended: ${reason}.`));
     this.cursors.endTransaction();
     this.block.close(true);
+    this.tenant.transactions.rolledBack++;
   }
 
   savepoint(name: string): void {
@@ -295,6 +299,7 @@ export class Session {
       if (hasLost && attempt < ATTEMPTS_MAX && run.request.hasActed !== true) {
         return this.executeAlone(withLongerTurn(run, attempt), commit, attempt + 1);
       }
+      this.tenant.transactions.rolledBack++;
       throw error;
     };
     try {
@@ -323,12 +328,14 @@ export class Session {
           }
           applyOnCommit(this.names, tx);
           commit(tx, done);
+          this.tenant.transactions.committed++;
           return done;
         });
         return committed.catch(failed);
       }
       applyOnCommit(this.names, tx);
       commit(tx, outcome);
+      this.tenant.transactions.committed++;
       return outcome;
     } catch (error) {
       return failed(error);
@@ -408,12 +415,12 @@ export class Session {
   private control(bound: BoundTransaction, run: StatementRun, commit: Commit): Outcome | Promise<Outcome> {
     const { action, chain } = bound;
     const name = bound.savepoint ?? "";
-    const done = (tag: string, notices?: readonly string[]) => textOutcome("result", [tag], run.collector, notices);
+    const done = (tag: string, notices?: readonly Notice[]) => textOutcome("result", [tag], run.collector, notices);
     switch (action) {
       case "begin":
         this.block.requireHealthy();
         this.block.modes.change(bound.options);
-        return done("BEGIN", ["there is already a transaction in progress"]);
+        return done("BEGIN", [warning("there is already a transaction in progress", "25001")]);
       case "commit":
         if (this.block.failure !== null) {
           const notice = rolledBackFor(this.block.failure);

@@ -13,6 +13,7 @@ import { regConfigFromText } from "../values/text-search-configs.js";
 import type { TextStyle } from "../values/text-style.js";
 import { settableZone } from "../values/time-zone.js";
 import { dateStyle, intervalStyle, textStyleOf } from "./date-style.js";
+import { FIXED_SETTINGS, OPERATORS_SETTINGS } from "./fixed-settings.js";
 import { IGNORED_SETTINGS } from "./ignored-settings.js";
 import { type GivenModes, NO_MODES, TransactionModes } from "./transaction-modes.js";
 
@@ -67,21 +68,10 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   // Foreign keys always hold here.
   session_replication_role: { initial: "origin", parse: onlyValue("origin") },
   // Facts that clients ask for.
-  fsync: { initial: "on", parse: readOnly },
-  in_hot_standby: { initial: "off", parse: readOnly },
-  lc_collate: { initial: "C", parse: readOnly },
-  lc_ctype: { initial: "C", parse: readOnly },
-  wal_level: { initial: "replica", parse: readOnly },
-  block_size: { initial: "8192", parse: readOnly },
-  data_checksums: { initial: "on", parse: readOnly },
-  integer_datetimes: { initial: "on", parse: readOnly },
+  ...Object.fromEntries(Object.entries(FIXED_SETTINGS).map(([name, initial]) => [name, { initial, parse: readOnly }])),
+  is_superuser: { initial: "off", parse: readOnly },
   max_connections: { initial: "", parse: readOnly },
-  max_function_args: { initial: "100", parse: readOnly },
   max_identifier_length: { initial: String(IDENTIFIER_BYTES_MAX), parse: readOnly },
-  max_index_keys: { initial: "32", parse: readOnly },
-  server_encoding: { initial: "UTF8", parse: readOnly },
-  server_version: { initial: "15.0", parse: readOnly },
-  server_version_num: { initial: "150000", parse: readOnly },
   standard_conforming_strings: { initial: "on", parse: onlyValue("on", /^(on|true|1|yes)$/i) },
   timezone: { initial: "UTC", parse: timeZone },
   transaction_deferrable: { initial: "off", parse: onOrOff },
@@ -108,6 +98,8 @@ export class Settings {
   /** Another one than before: settings may have changed since. */
   version = 0;
   readonly modes: TransactionModes;
+  /** The session's user administers the installation. */
+  isSuperuser = false;
 
   constructor(
     isolation: IsolationLevel,
@@ -206,6 +198,8 @@ export class Settings {
         return this.modes.initial;
       case "session_authorization":
         return this.user;
+      case "is_superuser":
+        return this.isSuperuser ? "on" : "off";
       case "max_connections":
         return String(this.connectionsMax);
       default:
@@ -239,7 +233,7 @@ export class Settings {
     const key = name.toLowerCase();
     if (isOfToken(key)) return key === CLAIMS ? this.claims : null;
     const value = this.given(key);
-    const isKnown = Object.hasOwn(SETTINGS, key) || Object.hasOwn(IGNORED_SETTINGS, key);
+    const isKnown = OPERATORS_SETTINGS.has(key) || Object.hasOwn(SETTINGS, key) || Object.hasOwn(IGNORED_SETTINGS, key);
     return value ?? (isKnown ? this.initial(key) : null);
   }
 
@@ -329,6 +323,9 @@ function isOfToken(key: string): boolean {
 }
 
 function find(name: string): Setting {
+  if (OPERATORS_SETTINGS.has(name)) {
+    throw sqlError("42501", `must be superuser or have privileges of pg_read_all_settings to examine "${name}"`);
+  }
   const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined;
   if (setting !== undefined) return setting;
   const initial = Object.hasOwn(IGNORED_SETTINGS, name) ? IGNORED_SETTINGS[name] : undefined;

@@ -27,6 +27,7 @@ import { LiftedPlans } from "./lifted-plans.js";
 import type { LongTasks } from "./long-tasks.js";
 import { PlanCache } from "./plan-cache.js";
 import { PreparedStatements } from "./prepared-statements.js";
+import type { Settings } from "./settings.js";
 import type { SlowStatements } from "./slow-statements.js";
 import type { TenantProviders } from "./tenant-providers.js";
 
@@ -83,6 +84,24 @@ export class Planned {
   constructor(readonly catalog: Catalog) {}
 }
 
+/** Those of sessions, a statement alone too, since the tenant was opened. */
+export class TransactionCounts {
+  committed = 0;
+  rolledBack = 0;
+  readonly sinceMicros = Date.now() * 1000;
+
+  /** `commit` throws if the transaction cannot be committed. */
+  ending(commit: () => void): void {
+    try {
+      commit();
+      this.committed++;
+    } catch (error) {
+      this.rolledBack++;
+      throw error;
+    }
+  }
+}
+
 export class Tenant {
   readonly catalog: Catalog;
   readonly statistics: TenantStatistics;
@@ -107,8 +126,9 @@ export class Tenant {
   readonly temporarySchemas = new Set<string>();
   /** Sessions that last longer than a request: while there is one, the tenant stays in memory. */
   readonly liveSessions = new Set<LiveSession>();
-  /** Set by who has such sessions; null: there has been none. */
-  liveLocks: (() => Iterable<LiveLock>) | null = null;
+  /** Set by who has such sessions; null: there has been none. `asker`: of the session that asks. */
+  liveLocks: ((asker: Settings) => Iterable<LiveLock>) | null = null;
+  readonly transactions = new TransactionCounts();
   /** Whether its newest definitions have indexes for search; null: nobody has looked. */
   hasSearchIndexes: boolean | null = null;
   private newestCommit = 0;
@@ -176,6 +196,12 @@ export class Tenant {
   refuseStopped(text: string): void {
     const { stopped } = this.partition;
     if (stopped != null && !stopped.isEmpty) stopped.refuseStatement(this.number, text);
+  }
+
+  /** The end of what a client has begun. */
+  rollBackWhole(tx: Transaction): void {
+    this.transactions.rolledBack++;
+    this.rollback(tx);
   }
 
   rollback(tx: Transaction): void {

@@ -28,6 +28,46 @@ async function connect(user = "admin", password = server.password): Promise<pg.C
 
 const codeOf = (error: unknown): string => (error as { code: string }).code;
 
+t.test("what monitoring tools ask for has an answer, or the refusal from which they go on", async (t) => {
+  const client = await connect();
+  const rows = async (text: string) => (await client.query({ text, rowMode: "array" })).rows as unknown[][];
+  await client.query("CREATE TABLE watched (n int); INSERT INTO watched SELECT generate_series(1, 10)");
+  const counts = "SELECT xact_commit, xact_rollback FROM pg_stat_database";
+  const [before] = await rows(counts);
+  await client.query("SELECT 1");
+  await client.query("BEGIN; SELECT 1; COMMIT");
+  await client.query("BEGIN; SELECT 1; ROLLBACK");
+  await client.query("SELECT 1/0").catch(() => undefined);
+  const [after] = await rows(counts);
+  // The first look itself is a transaction, too.
+  t.same(
+    after!.map((count, i) => Number(count) - Number(before![i])),
+    [3, 2],
+  );
+  const analyzed =
+    "SELECT last_analyze BETWEEN now() - interval '1 minute' AND now() + interval '1 minute', last_vacuum, last_analyze = pg_stat_get_last_analyze_time(relid) FROM pg_stat_user_tables WHERE relname = 'watched'";
+  t.same(await rows(analyzed), [[null, null, null]]);
+  await client.query("VACUUM watched");
+  t.same(await rows(analyzed), [[null, null, null]]);
+  await client.query("VACUUM (ANALYZE) watched");
+  t.same(await rows(analyzed), [[true, null, true]]);
+  const sizes = "SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'i') AND pg_table_size(oid) IS NULL";
+  t.same(await rows(sizes), [["0"]]);
+  const settings =
+    "SELECT current_setting('autovacuum_max_workers'), current_setting('max_wal_senders'), current_setting('is_superuser'), age(datfrozenxid) FROM pg_database";
+  t.same(await rows(settings), [["1", "0", "on", 0]]);
+  for (const sql of [
+    "SHOW data_directory",
+    "SELECT current_setting('hba_file', true)",
+    "SELECT count(*) FROM pg_ls_waldir()",
+    "SELECT size FROM pg_tablespace ts, LATERAL pg_ls_tmpdir(ts.oid)",
+    "SELECT pg_read_file('postgresql.conf')",
+  ]) {
+    await t.rejects(client.query(sql), { code: "42501" }, sql);
+  }
+  t.same(await rows("SELECT name FROM pg_settings WHERE name = 'data_directory'"), []);
+});
+
 t.test("columns tell their column of the table: of RETURNING, subqueries, WITH and views, too", async (t) => {
   const client = await connect();
   await client.query("CREATE TABLE told (a int, id serial PRIMARY KEY, gone text); ALTER TABLE told DROP COLUMN a");

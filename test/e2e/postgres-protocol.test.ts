@@ -55,6 +55,15 @@ t.test("a start without encryption tells settings and the key for cancellation",
   t.equal(await client.receive(), null, "Terminate ends the connection");
 });
 
+t.test("BEGIN in a text of several statements makes them its own transaction without a warning", (t) =>
+  withClient(async (client) => {
+    t.equal(lettersOf(await client.ask("BEGIN; SET statement_timeout = 30000; COMMIT; SELECT 1")), "CCCTDCZ");
+    const twice = await client.ask("BEGIN; BEGIN; COMMIT");
+    const notice = twice.find(({ type }) => type === "N")!;
+    t.match(fieldsOf(notice), { S: "WARNING", C: "25001", M: "there is already a transaction in progress" });
+  }),
+);
+
 t.test("starts that cannot go on end with a FATAL error that says why", async (t) => {
   const refused = async (parameters: Record<string, string>, password: string | null, version?: number) => {
     const client = await WireClient.connect(postgresPort(server));

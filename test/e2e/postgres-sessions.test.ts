@@ -52,7 +52,7 @@ t.test("pg_locks has the rows that transactions hold, and who waits for whom", a
   await a.client.ask("CREATE TABLE held (id int PRIMARY KEY, n int); CREATE TABLE read (id int PRIMARY KEY)");
   await a.client.ask("INSERT INTO held VALUES (1, 0), (2, 0); INSERT INTO read VALUES (1)");
   const locks =
-    "SELECT pid, locktype, relation::regclass, mode, granted FROM pg_locks ORDER BY pid, locktype, mode, relation";
+    "SELECT pid, locktype, relation::regclass, mode, granted FROM pg_locks WHERE locktype <> 'virtualxid' AND pid <> pg_backend_pid() ORDER BY pid, locktype, mode, relation";
   t.same(await rows(watcher.client, locks), []);
   await a.client.ask("BEGIN; UPDATE held SET n = 1 WHERE id = 1");
   await a.client.ask("SELECT * FROM read FOR UPDATE");
@@ -88,6 +88,30 @@ t.test("pg_locks has the rows that transactions hold, and who waits for whom", a
   t.match(lettersOf(await c.client.until("Z")), "CZ");
   t.same(await rows(watcher.client, locks), []);
   for (const { client } of [a, b, c, watcher]) client.close();
+});
+
+t.test("pg_locks has each transaction, and the relation that it is read by", async (t) => {
+  const [a, b] = inOrder(await open(), await open());
+  await a.client.ask("BEGIN");
+  const locks =
+    "SELECT pid, locktype, relation::regclass, database IS NULL, mode, virtualxid = virtualtransaction FROM pg_locks ORDER BY pid, locktype";
+  t.same(await rows(b.client, locks), [
+    [a.pid, "virtualxid", null, "t", "ExclusiveLock", "t"],
+    [b.pid, "relation", "pg_locks", "f", "AccessShareLock", null],
+    [b.pid, "virtualxid", null, "t", "ExclusiveLock", "t"],
+  ]);
+  for (const { client } of [a, b]) client.close();
+});
+
+t.test("pg_stat_activity has the statements of the protocol itself", async (t) => {
+  const [a, watcher] = [await open(), await open()];
+  for (const sql of ["LISTEN here", "NOTIFY here", "UNLISTEN *"]) {
+    await a.client.ask(sql);
+    t.same(await rows(watcher.client, `SELECT query, state FROM pg_stat_activity WHERE pid = ${a.pid}`), [
+      [sql, "idle"],
+    ]);
+  }
+  for (const { client } of [a, watcher]) client.close();
 });
 
 t.test("pg_locks has advisory locks with their keys", async (t) => {

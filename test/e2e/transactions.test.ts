@@ -142,7 +142,7 @@ t.test("BEGIN, COMMIT and ROLLBACK as statements of an open transaction leave it
   const run = (sql: string) => server.call("POST", `/v1/transactions/${id}/execute`, { sql });
   await run("INSERT INTO held VALUES (1)");
   const begun = await run("BEGIN");
-  t.match([begun.status, begun.body.data.notices], [200, ["there is already a transaction in progress"]]);
+  t.match([begun.status, begun.body.data.notices], [200, ["WARNING: there is already a transaction in progress"]]);
   for (const sql of ["COMMIT", "ROLLBACK"]) {
     const { status, body } = await run(sql);
     t.match([status, body.error], [400, { details: { sqlstate: "25001", hint: /transactions\/\{id\}\/commit/ } }], sql);

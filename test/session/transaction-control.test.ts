@@ -29,15 +29,26 @@ async function sessions(t: Test) {
   };
 }
 
-t.test("control in the wrong place is a notice", async (t) => {
+const warning = (message: string, sqlstate: string) => [{ message, level: "WARNING", sqlstate }];
+
+t.test("control in the wrong place is a warning", async (t) => {
   const run = (await sessions(t))();
-  t.same(await run("commit"), { first: "COMMIT", notices: ["there is no transaction in progress"] });
-  t.same(await run("rollback"), { first: "ROLLBACK", notices: ["there is no transaction in progress"] });
-  t.match((await run("set transaction read only")).notices, ["SET TRANSACTION can only be used in transaction blocks"]);
+  t.same(await run("commit"), { first: "COMMIT", notices: warning("there is no transaction in progress", "25P01") });
+  t.same(await run("rollback"), {
+    first: "ROLLBACK",
+    notices: warning("there is no transaction in progress", "25P01"),
+  });
+  t.same(
+    (await run("set transaction read only")).notices,
+    warning("SET TRANSACTION can only be used in transaction blocks", "25P01"),
+  );
   await run("create table t (x int)");
   await run("begin");
   await run("insert into t values (1)");
-  t.same(await run("begin"), { first: "BEGIN", notices: ["there is already a transaction in progress"] });
+  t.same(await run("begin"), {
+    first: "BEGIN",
+    notices: warning("there is already a transaction in progress", "25001"),
+  });
   await run("commit");
   t.same((await run("select count(*) from t")).first, 1);
 });

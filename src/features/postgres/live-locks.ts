@@ -1,7 +1,8 @@
 /**
- * The locks of one tenant's sessions, for pg_locks: rows that transactions hold, transactions that are waited for,
- * advisory locks.
+ * The locks of one tenant's sessions, for pg_locks: transactions and the rows that they hold, transactions that are
+ * waited for, advisory locks.
  */
+import type { Settings } from "../../session/settings.js";
 import type { LiveLock } from "../../sql/bind/system/system-view.js";
 import type { KeyHolder, KeyLocks } from "../../storage/key-locks.js";
 import type { AdvisoryLocks } from "./advisory-locks.js";
@@ -12,7 +13,13 @@ export function* locksOf(
   sessions: readonly WireSession[],
   keys: KeyLocks,
   advisory: AdvisoryLocks,
+  asker: Settings,
 ): Iterable<LiveLock> {
+  for (const { number: pid, client, session } of sessions) {
+    const held = { pid, waitsSinceMicros: null };
+    if (client.isAtWork || session.inTransaction) yield { ...held, kind: "virtual" };
+    if (session.settings === asker) yield { ...held, kind: "reads locks" };
+  }
   for (const holder of keys.open) {
     const owner = sessions.find(({ session }) => session.protocol.owns(holder));
     if (owner !== undefined) yield* heldBy(holder, owner.number);

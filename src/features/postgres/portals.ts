@@ -219,8 +219,7 @@ export function executeMessage(wire: PortalHost, fields: MessageFields): void | 
   const rowsMax = fields.int32();
   const { statement, formats } = portal;
   const { plan, special } = statement;
-  if (special?.kind === "copy") return wire.copy(special.copy, false);
-  if (special?.kind === "command") return wire.command(special.command);
+  if (special !== null) return wire.special(special, false);
   if (plan === null) {
     wire.writer.empty(BACK.emptyQueryResponse);
     return;

@@ -48,6 +48,7 @@ const REPORTED = [
   ["DateStyle", "datestyle"],
   ["default_transaction_read_only", "default_transaction_read_only"],
   ["IntervalStyle", "intervalstyle"],
+  ["is_superuser", "is_superuser"],
   ["search_path", "search_path"],
   ["server_encoding", "server_encoding"],
   ["server_version", "server_version"],
@@ -84,7 +85,6 @@ export class ReportedSettings {
     for (const [name, setting] of REPORTED) yield [name, this.settings.show(setting)];
     yield ["in_hot_standby", "off"];
     yield ["integer_datetimes", "on"];
-    yield ["is_superuser", this.startUp.isSuperuser ? "on" : "off"];
     yield ["session_authorization", this.startUp.user];
   }
 }

@@ -1,6 +1,6 @@
 /** Runs statements of a session and writes their rows, notices and command tags. One per session. */
 
-import { fieldsOfNotice, type NoticeFields } from "../../protocol/notice.js";
+import { fieldsOfNotice, type NoticeFields, warning } from "../../protocol/notice.js";
 import { writeNotice } from "../../protocol/postgres/error-message.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
 import type { Outcome } from "../../session/sql-result.js";
@@ -64,7 +64,9 @@ export class StatementRuns {
   private finished(outcome: Outcome, output: RowOutput, bound: BoundStatement | null): Ran | Promise<Ran> {
     const { command, shape, rowsAffected } = outcome;
     if (command !== undefined || (rowsAffected !== null && shape.outputs.length === 0)) output.discard();
-    for (const notice of outcome.notices) this.tell(fieldsOfNotice(notice));
+    // BEGIN makes the protocol's own transaction the client's: nothing to warn of.
+    const isNews = command !== "BEGIN" || !this.wire.isInImplicit;
+    if (isNews) for (const notice of outcome.notices) this.tell(fieldsOfNotice(notice));
     this.complete(commandTag(outcome, output.rows, bound));
     this.shift = 0;
     const ran = { command, isPlain: bound !== null && isPlainStatement(bound) };
@@ -79,7 +81,7 @@ export class StatementRuns {
   }
 
   warn(message: string, sqlstate: string): void {
-    this.tell({ message, level: "WARNING", sqlstate });
+    this.tell(warning(message, sqlstate));
   }
 
   /** Unless client_min_messages leaves it out. */

@@ -3,9 +3,8 @@ import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import type { Session } from "../../session/session.js";
 import type { ResultShape } from "../../session/sql-result.js";
 import type { StatementText } from "../../session/statement-run.js";
-import type { CopyStatement } from "../../sql/parse/copy.js";
-import type { SessionCommand } from "../../sql/parse/session-command.js";
 import type { Formats } from "./row-output.js";
+import type { SpecialStatement } from "./special-statement.js";
 import type { WireClient } from "./wire-client.js";
 
 export interface RunOptions {
@@ -42,8 +41,9 @@ export interface WireHost {
   flush(): Promise<void>;
   /** To be called with what `runs` gave. */
   ran(run: Ran | Promise<Ran>): void | Promise<void>;
-  copy(copy: CopyStatement, isSimple: boolean): void | Promise<void>;
-  command(command: SessionCommand): void | Promise<void>;
+  special(special: SpecialStatement, isSimple: boolean): void | Promise<void>;
+  /** The open transaction is the protocol's own. */
+  readonly isInImplicit: boolean;
   /** Begins a transaction that ends with the query or at the next Sync, unless one is open. */
   beginImplicit(): void;
 }

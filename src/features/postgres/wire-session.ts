@@ -27,7 +27,7 @@ import { bindMessage, executeMessage, Portals, parseMessage } from "./portals.js
 import { ReadyAnswers } from "./ready-answers.js";
 import { SeenCommits } from "./seen-commits.js";
 import { type SharedBySessions, sessionActions } from "./session-actions.js";
-import { specialOf } from "./special-statement.js";
+import { type SpecialStatement, specialOf } from "./special-statement.js";
 import { type SentStatement, statementsIn } from "./split-statements.js";
 import { ReportedSettings, type StartUp } from "./start-up.js";
 import { StatementRuns } from "./statement-runs.js";
@@ -86,6 +86,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
       isolation: "read committed",
       waits: true,
     });
+    this.session.settings.isSuperuser = startUp.isSuperuser;
     for (const [name, value] of startUp.settings) this.session.protocol.setAtStart(name, value);
     this.reported = new ReportedSettings(this.session.settings, startUp);
     this.live = new LiveWireSession(this, request.head);
@@ -247,8 +248,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
 
   private simple(sql: string): Step {
     const special = specialOf(sql);
-    if (special?.kind === "copy") return this.copy(special.copy, true);
-    if (special?.kind === "command") return this.command(special.command);
+    if (special !== null) return this.special(special, true);
     return this.ran(this.runs.run({ sql, params: [] }, { formats: [], describes: true }));
   }
 
@@ -295,8 +295,13 @@ export class WireSession implements WireHost, Listener, LockOwner {
     this.client.request.durable().then(told, () => undefined);
   }
 
+  special(special: SpecialStatement, isSimple: boolean): Step {
+    this.client.atStatement(special.sql);
+    return special.kind === "copy" ? this.copy(special.copy, isSimple) : this.command(special.command);
+  }
+
   /** LISTEN and its like, which the engine does not know. */
-  command(command: SessionCommand): Step {
+  private command(command: SessionCommand): Step {
     const { session } = this;
     this.seen.isUnknown();
     if (session.status === "failed" && session.inTransaction) {
@@ -417,7 +422,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
 
   // COPY
 
-  copy(copy: CopyStatement, isSimple: boolean): Step {
+  private copy(copy: CopyStatement, isSimple: boolean): Step {
     this.seen.isUnknown();
     if (copy.direction === "out") return copyOut(this, copy);
     return copyInFor(this, copy, isSimple).then((copying) => {

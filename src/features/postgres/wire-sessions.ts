@@ -5,6 +5,7 @@ import type { Request } from "../../actor/request.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { IdentityChange } from "../../protocol/identity.js";
 import { type Asker, mayUse } from "../../session/owner.js";
+import type { Settings } from "../../session/settings.js";
 import type { Tenant } from "../../session/tenant.js";
 import type { LiveLock } from "../../sql/bind/system/system-view.js";
 import type { LiveOutput } from "../feed/contract.js";
@@ -56,14 +57,14 @@ export class WireSessions implements PartitionPart {
     for (const end of [...this.listens.values()]) end(error);
   }
 
-  private locksOf(tenant: number): Iterable<LiveLock> {
+  private locksOf(tenant: number, asker: Settings): Iterable<LiveLock> {
     const sessions = [...this.kept].filter((kept) => kept.tenant === tenant).map(({ session }) => session);
-    return locksOf(sessions, this.partition.shard.locks, this.shared.get(tenant)!.advisory);
+    return locksOf(sessions, this.partition.shard.locks, this.shared.get(tenant)!.advisory, asker);
   }
 
   /** What all of the tenant's share, those of HTTP too. */
   commonOf(tenant: Tenant): Common {
-    tenant.liveLocks ??= () => this.locksOf(tenant.number);
+    tenant.liveLocks ??= (asker) => this.locksOf(tenant.number, asker);
     let common = this.shared.get(tenant.number);
     if (common === undefined) {
       common = { notifications: new Notifications(), advisory: new AdvisoryLocks() };

@@ -24,7 +24,8 @@ export function bindAnalyze(node: AnalyzeStatement, binding: Binding): BoundAnal
       level: "WARNING",
       message: `skipping "${name}" --- only table or database owner can ${node.kind} it`,
     }));
-  if (node.kind === "vacuum") return { kind: "analyze", tag: "VACUUM", tables: [], notices };
+  const tag = node.kind === "vacuum" ? "VACUUM" : "ANALYZE";
+  if (!node.analyzes) return { kind: "analyze", tag, tables: [], notices };
   const tables = (node.tables.length > 0 ? named : binding.env.catalog.tables()).filter(mayAnalyze);
-  return { kind: "analyze", tag: "ANALYZE", tables, notices };
+  return { kind: "analyze", tag, tables, notices };
 }

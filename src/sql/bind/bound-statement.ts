@@ -179,7 +179,7 @@ export interface BoundExplainExecute extends Omit<BoundExplain, "kind" | "statem
   readonly execute: BoundExecute;
 }
 
-/** ANALYZE: renews the statistics of these tables. VACUUM does nothing here. */
+/** ANALYZE: renews the statistics of these tables. VACUUM does nothing else here. */
 export interface BoundAnalyze {
   readonly kind: "analyze";
   readonly tag: "ANALYZE" | "VACUUM";

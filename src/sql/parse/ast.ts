@@ -311,6 +311,8 @@ export interface VerifyKey {
 /** ANALYZE and VACUUM. */
 export interface AnalyzeStatement {
   readonly kind: "analyze" | "vacuum";
+  /** Also VACUUM (ANALYZE). */
+  readonly analyzes: boolean;
   readonly tables: readonly NameNode[];
   /** Columns that the statement names, by table. */
   readonly columns: readonly (readonly string[])[];

@@ -142,7 +142,9 @@ function smallDefinition(node: Node, c: Conversion, position: number): Statement
       const relations = (vacuum.rels ?? []).map((item) => only(item, "VacuumRelation"));
       const tables = relations.map((item) => relationName(item.relation!, c));
       const columns = relations.map((item) => strings(item.va_cols));
-      return { kind: vacuum.is_vacuumcmd ? "vacuum" : "analyze", tables, columns, position };
+      const options = (vacuum.options ?? []).map((item) => only(item, "DefElem").defname);
+      const analyzes = !vacuum.is_vacuumcmd || options.includes("analyze");
+      return { kind: vacuum.is_vacuumcmd ? "vacuum" : "analyze", analyzes, tables, columns, position };
     }
     case "ReindexStmt":
       return reindex(only(node, tag), c, position);

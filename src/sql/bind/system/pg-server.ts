@@ -288,9 +288,20 @@ const pgStatActivity = liveRelation("pg_catalog", "pg_stat_activity", (view) => 
 });
 
 /** Of what nobody counts there is nothing to tell. */
-const pgStatDatabase = liveRelation("pg_catalog", "pg_stat_database", ({ liveSessions, database }) => [
-  { datid: DATABASE_OID, datname: database, numbackends: ofPostgres(liveSessions).length },
-]);
+const pgStatDatabase = liveRelation(
+  "pg_catalog",
+  "pg_stat_database",
+  ({ liveSessions, database, transactionCounts }) => [
+    {
+      datid: DATABASE_OID,
+      datname: database,
+      numbackends: ofPostgres(liveSessions).length,
+      xact_commit: transactionCounts.committed,
+      xact_rollback: transactionCounts.rolledBack,
+      stats_reset: transactionCounts.sinceMicros,
+    },
+  ],
+);
 
 const pgCursors = liveRelation("pg_catalog", "pg_cursors", ({ cursors }) =>
   cursors.map(({ canScroll, options }) => ({

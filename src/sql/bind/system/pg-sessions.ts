@@ -10,6 +10,7 @@ import { arrayOf, INT4 } from "../../../values/values.js";
 import { systemFunction } from "./define-function.js";
 import { DATABASE_OID } from "./pg-server.js";
 import { typeOid } from "./relation-facts.js";
+import { systemShapes } from "./shapes.js";
 import { type LiveLock, liveRelation, type SystemRow, type SystemView } from "./system-view.js";
 
 const pgLocks = liveRelation("pg_catalog", "pg_locks", (view) => {
@@ -27,6 +28,10 @@ const pgLocks = liveRelation("pg_catalog", "pg_locks", (view) => {
 
 function placeOf(lock: LiveLock, oids: ReadonlyMap<number, number>): SystemRow {
   switch (lock.kind) {
+    case "virtual":
+      return { locktype: "virtualxid", virtualxid: `${lock.pid}/1` };
+    case "reads locks":
+      return { locktype: "relation", database: DATABASE_OID, relation: systemShapes().get("pg_catalog.pg_locks")!.oid };
     case "rows":
       return { locktype: "relation", database: DATABASE_OID, relation: oids.get(lock.storageId) ?? null };
     case "transaction":
@@ -46,6 +51,10 @@ function placeOfKey(key: string): SystemRow {
 
 function modeOf(lock: LiveLock): string {
   switch (lock.kind) {
+    case "virtual":
+      return "ExclusiveLock";
+    case "reads locks":
+      return "AccessShareLock";
     case "rows":
       return lock.writes ? "RowExclusiveLock" : "RowShareLock";
     case "transaction":

@@ -25,7 +25,14 @@ function* userTables(view: SystemView): Iterable<SystemRow> {
   for (const table of view.catalog.tables()) {
     if (table.partitionKey !== undefined) continue;
     const names = { relid: oidOfId(table.id), schemaname: table.schema, relname: table.name };
-    yield { ...names, n_live_tup: view.rowsOf(table), n_dead_tup: 0 };
+    const analyzed = view.statisticsOf(table);
+    yield {
+      ...names,
+      n_live_tup: view.rowsOf(table),
+      n_dead_tup: 0,
+      last_analyze: analyzed?.statementMicros ?? null,
+      last_autoanalyze: analyzed?.serverMicros ?? null,
+    };
   }
 }
 

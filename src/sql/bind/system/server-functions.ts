@@ -3,6 +3,7 @@
  * that the optimizer expects times the width of their types.
  */
 import type { SequenceDef } from "../../../catalog/sequence.js";
+import type { AnalyzedTimes } from "../../../catalog/statistics.js";
 import type { TableDef } from "../../../catalog/table.js";
 import { sqlError } from "../../../protocol/errors.js";
 import type { ScalarFunction } from "../../../query/expr/expr.js";
@@ -27,10 +28,12 @@ import {
 import { functionFacts, typeFacts } from "./builtin-facts.js";
 import { catalogIndex } from "./catalog-index.js";
 import { type Answer, systemFunction } from "./define-function.js";
-import { isRelationVisible, NAME_OF, OID_OF } from "./object-names.js";
+import { isRelationVisible, OID_OF } from "./object-names.js";
+import { OPERATOR_FUNCTIONS } from "./operator-functions.js";
 import { DATABASE_OID } from "./pg-server.js";
 import { LOCK_FUNCTIONS } from "./pg-sessions.js";
 import { columnNumbered, type IndexFacts, mayUse, typeOid } from "./relation-facts.js";
+import { shapeOfOid } from "./shapes.js";
 import type { SystemView } from "./system-view.js";
 
 const PAGE_BYTES = 8192;
@@ -64,8 +67,9 @@ function relationBytes(view: SystemView, oid: number): number | null {
   if (table !== undefined) return tableBytes(view, table);
   const index = indexes.get(oid);
   if (index !== undefined) return indexBytes(view, index);
-  const kind = relations.get(oid)?.kind;
-  return kind === "S" ? PAGE_BYTES : kind === undefined && !NAME_OF.regclass(view, oid).includes("pg_") ? null : 0;
+  const own = relations.get(oid);
+  if (own !== undefined) return own.kind === "S" ? PAGE_BYTES : 0;
+  return shapeOfOid(oid) === null ? null : 0;
 }
 
 function indexesBytes(view: SystemView, oid: number): number {
@@ -241,11 +245,20 @@ const SEQUENCE_PARAMETERS = recordOf([
   { name: "data_type", type: OID },
 ]);
 
+function lastTime(what: string, timeOf: (times: AnalyzedTimes) => number | undefined): ScalarFunction {
+  return systemFunction(`pg_stat_get_last_${what}_time`, [OID], TIMESTAMPTZ, (view, oid: number) => {
+    const table = catalogIndex(view.catalog).tables.get(oid);
+    const analyzed = table === undefined ? null : view.statisticsOf(table);
+    return analyzed === null ? null : (timeOf(analyzed) ?? null);
+  });
+}
+
 const COUNTED: readonly ScalarFunction[] = [
   ...COUNTERS.map((name) => systemFunction(`pg_stat_get_${name}`, [OID], INT8, () => null)),
-  ...["vacuum", "autovacuum", "analyze", "autoanalyze"].map((name) =>
-    systemFunction(`pg_stat_get_last_${name}_time`, [OID], TIMESTAMPTZ, () => null),
-  ),
+  // VACUUM does nothing here.
+  ...["vacuum", "autovacuum"].map((name) => lastTime(name, () => undefined)),
+  lastTime("analyze", ({ statementMicros }) => statementMicros),
+  lastTime("autoanalyze", ({ serverMicros }) => serverMicros),
   systemFunction("pg_stat_get_live_tuples", [OID], INT8, (view, oid: number) => {
     const table = catalogIndex(view.catalog).tables.get(oid);
     return table === undefined ? null : view.rowsOf(table);
@@ -263,6 +276,7 @@ const COUNTED: readonly ScalarFunction[] = [
     return [start, min, max, increment, cycle, cache, typeOid(type)];
   }),
   ...LOCK_FUNCTIONS,
+  ...OPERATOR_FUNCTIONS,
   systemFunction("pg_safe_snapshot_blocking_pids", [INT4], arrayOf(INT4), () => sqlArray([])),
   ...["inet_server_addr", "inet_client_addr"].map((name) => systemFunction(name, [], INET, () => null)),
   ...["inet_server_port", "inet_client_port"].map((name) => systemFunction(name, [], INT4, () => null)),

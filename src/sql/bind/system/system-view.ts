@@ -59,6 +59,10 @@ export type LiveLock = {
   readonly waitsSinceMicros: number | null;
 } & (
   | { readonly kind: "rows"; readonly storageId: number; readonly writes: boolean }
+  /** The session is in a transaction, or runs a statement. */
+  | { readonly kind: "virtual" }
+  /** It is the one that reads pg_locks. */
+  | { readonly kind: "reads locks" }
   /** Of what a transaction holds, the whole. */
   | { readonly kind: "transaction"; readonly transaction: number }
   /** `key`: one number of 64 bits, or two of 32 with a comma between. */
@@ -81,6 +85,7 @@ export interface SystemServices {
   locks(): Iterable<LiveLock>;
   /** Of the tenant. */
   liveSessions(): Iterable<LiveSession>;
+  transactionCounts(): SystemView["transactionCounts"];
   catalogView(): CatalogView;
   /** What the session's role may do. */
   currentRights(): Rights;
@@ -136,6 +141,12 @@ export interface SystemView {
     };
   }[];
   readonly liveSessions: Iterable<LiveSession>;
+  /** Of the tenant's sessions. */
+  readonly transactionCounts: {
+    readonly committed: number;
+    readonly rolledBack: number;
+    readonly sinceMicros: number;
+  };
   readonly preparedStatements: Iterable<PreparedStatementFacts>;
   readonly indexBuilds: Iterable<IndexBuild>;
   readonly locks: Iterable<LiveLock>;
@@ -180,6 +191,10 @@ class StatementView implements SystemView {
 
   get liveSessions(): Iterable<LiveSession> {
     return this.services.liveSessions();
+  }
+
+  get transactionCounts(): SystemView["transactionCounts"] {
+    return this.services.transactionCounts();
   }
 
   get preparedStatements(): Iterable<PreparedStatementFacts> {
