@@ -9,7 +9,7 @@ import { type Notice, warning } from "../protocol/notice.js";
 import { Overrun } from "../protocol/stretch.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { after } from "../query/exec/operator.js";
-import type { BoundStatement, BoundTransaction } from "../sql/bind/bound-statement.js";
+import type { BoundTransaction } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import { KeyConflict } from "../storage/key-locks.js";
 import type { Transaction } from "../storage/store.js";
@@ -30,7 +30,7 @@ import { SessionCursors } from "./session-cursors.js";
 import { SessionNames } from "./session-names.js";
 import { durationMs, type Settings } from "./settings.js";
 import { type Outcome, textOutcome } from "./sql-result.js";
-import type { StatementPlan } from "./statement-plan.js";
+import { type StatementPlan, takesNothing } from "./statement-plan.js";
 import { StatementPlanner } from "./statement-planner.js";
 import { type Client, type StatementRun, type StatementText, UNINTERRUPTED } from "./statement-run.js";
 import { StatementRunner } from "./statement-runner.js";
@@ -283,7 +283,7 @@ export class Session {
     const known = version === null ? null : this.planner.known(run, version);
     const cached = known === null ? null : known.plan;
     if (isKnownToOverrun(cached, run)) return this.executeAlone({ ...run, waits: true }, commit, attempt);
-    const tx = this.block.start(cached !== null && takesNothing(cached.bound));
+    const tx = this.block.start(cached !== null && takesNothing(cached));
     let ran = cached;
     const failed = (error: unknown): Outcome | Promise<Outcome> => {
       this.tenant.rollback(tx);
@@ -496,9 +496,4 @@ export class Session {
     end();
     if (chain) this.block.begin({ isolation, readOnly, deferrable });
   }
-}
-
-/** It writes nothing and holds no rows against others. */
-function takesNothing(bound: BoundStatement): boolean {
-  return bound.kind === "query" && bound.readOnly && bound.locksRows !== true;
 }

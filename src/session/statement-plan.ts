@@ -73,6 +73,11 @@ export type GraphOf = (name: string | undefined, isDatabase?: boolean) => GraphT
 const ONE_ROW: Plan = Object.freeze({ kind: "values", rows: [[]], columns: [] });
 const NO_TYPES: readonly SqlType[] = [];
 
+/** It writes nothing and holds no rows against others. */
+export function takesNothing({ bound }: StatementPlan): boolean {
+  return bound.kind === "query" && bound.readOnly && bound.locksRows !== true;
+}
+
 /** Throws for anything wrong with the text; it must hold exactly one statement. */
 export function planStatement(
   text: StatementText,
