@@ -15,6 +15,8 @@ export interface Tools {
   readonly strangers: () => Promise<number>;
   /** Nothing reaches over the sides. */
   readonly fits: () => Promise<boolean>;
+  /** Of files that the server may read. */
+  readonly folder: string;
   /** Texts that would do something as markup; rows of the table `hostile`. */
   readonly corpus: readonly string[];
 }

@@ -1,6 +1,8 @@
 /** The console in a real browser, against a real server: each page, each flow once, and what it must never do. */
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type TOTP, URI } from "otpauth";
 import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
@@ -29,7 +31,11 @@ const CORPUS = [
 
 const ANN_PASSWORD = "ann has a password";
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
+
+/** A folder that the server may read. */
+const FILES = mkdtempSync(join(tmpdir(), "console-files-"));
+writeFileSync(join(FILES, "ferry.md"), "# Ferry\n\nThe ferry leaves at noon.\n");
 
 /** Around nearly all of a canvas, as shares of its sides. */
 const CORNERS = [
@@ -47,6 +53,7 @@ async function prepare(): Promise<void> {
     TESSERA_ACTORS: "1",
     TESSERA_NLI_ENABLED: "true",
     TESSERA_AI_PULL_SOURCES: "./nowhere",
+    TESSERA_FILES_ROOTS: FILES,
   });
   const rows = async (sql: string, parameters: unknown[] = []) => server.rows(sql, parameters);
   await rows("CREATE TABLE city (id integer PRIMARY KEY, name text NOT NULL, country text, people bigint)");
@@ -110,6 +117,7 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
   t.teardown(async () => {
     await opened.browser.close();
     await server.stop();
+    rmSync(FILES, { recursive: true });
   });
   const { watch } = opened;
   // Each step begins where the one before has left the page.
@@ -442,7 +450,7 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     t.same(await violations(), [], "of a model");
   });
 
-  const tools = { step, page, watch, server, violations, strangers, fits, corpus: CORPUS };
+  const tools = { step, page, watch, server, violations, strangers, fits, folder: FILES, corpus: CORPUS };
   await operateSteps(tools);
   await chartSteps(tools);
   await definitionSteps(tools);

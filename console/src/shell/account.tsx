@@ -61,13 +61,13 @@ function Password({ user, hasFactor, onClose }: PasswordProps) {
   const change = async (): Promise<void> => {
     const body = { current_password: before, new_password: wanted };
     if (!(await run(() => tenantClient().request("POST", "/v1/auth/password", { body })))) return;
-    tell("The password is changed.");
-    onClose();
     // With a second factor the page asks for both, as after any session.
     const next = hasFactor
       ? tenantClient().request("GET", "/v1/users/me")
       : signInByPassword(user.username, wanted, () => Promise.reject(new Error("A second factor is asked for.")));
     await next.catch(() => undefined);
+    tell("The password is changed.");
+    onClose();
   };
   return (
     <ActionDialog

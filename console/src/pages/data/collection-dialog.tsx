@@ -1,4 +1,4 @@
-/** Makes a collection: of documents, or of vectors that come from elsewhere. */
+/** Makes a collection: of documents, of vectors that come from elsewhere, or of the files of a folder. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useRun } from "../../lib/run.js";
@@ -91,6 +91,28 @@ export function VectorsDialog(props: CollectionDialogProps) {
         onInput={setDimensions}
       />
       <Select label="Distance" value={metric} options={METRICS} onChange={setMetric} />
+    </NamedForm>
+  );
+}
+
+export function FolderDialog(props: CollectionDialogProps) {
+  const [folder, setFolder] = useState("");
+  return (
+    <NamedForm
+      {...props}
+      title="A new folder of files"
+      place="/v1/filesystem-collections"
+      body={{ watch_dir: folder.trim() }}
+      isWhole={folder.trim() !== ""}
+    >
+      <TextField
+        label="Folder of the server"
+        hint="Its files are read and watched. The setting files.roots says which folders are allowed."
+        placeholder="/srv/manuals"
+        value={folder}
+        onInput={setFolder}
+        isCode
+      />
     </NamedForm>
   );
 }

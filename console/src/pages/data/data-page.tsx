@@ -10,7 +10,7 @@ import { Icon, type IconName } from "../../ui/icon.js";
 import { Menu } from "../../ui/menu.js";
 import { Empty, Failure } from "../../ui/notice.js";
 import { CollectionDetail } from "./collection-detail.js";
-import { DocumentsDialog, VectorsDialog } from "./collection-dialog.js";
+import { DocumentsDialog, FolderDialog, VectorsDialog } from "./collection-dialog.js";
 import { FilesDetail } from "./files-detail.js";
 import { ImportDialog } from "./import-dialog.js";
 import { Overview } from "./overview.js";
@@ -36,7 +36,7 @@ export function DataPage({ path }: PageProps) {
   useReturn(again);
   const [filter, setFilter] = useState("");
   const [isDropping, setDropping] = useState(false);
-  const [making, setMaking] = useState<"table" | "collection" | "vectors" | null>(null);
+  const [making, setMaking] = useState<NewKind | null>(null);
   const [imported, setImported] = useState<File | "choose" | null>(null);
   const [kind, name] = path;
   return (
@@ -70,6 +70,7 @@ export function DataPage({ path }: PageProps) {
               { label: "Table", run: () => setMaking("table") },
               { label: "Collection of documents", run: () => setMaking("collection") },
               { label: "Collection of vectors", run: () => setMaking("vectors") },
+              { label: "Folder of files", run: () => setMaking("files") },
             ]}
           />
           <Button icon="upload" label="Import a file" onClick={() => setImported("choose")} />
@@ -105,8 +106,10 @@ export function DataPage({ path }: PageProps) {
   );
 }
 
+type NewKind = "table" | "collection" | "vectors" | "files";
+
 interface NewThingProps {
-  readonly kind: "table" | "collection" | "vectors";
+  readonly kind: NewKind;
   readonly onClose: () => void;
   readonly onMade: () => void;
 }
@@ -118,6 +121,7 @@ function NewThing({ kind, onClose, onMade }: NewThingProps) {
   };
   if (kind === "collection") return <DocumentsDialog onClose={onClose} onMade={made} />;
   if (kind === "vectors") return <VectorsDialog onClose={onClose} onMade={made} />;
+  if (kind === "files") return <FolderDialog onClose={onClose} onMade={made} />;
   return <TableDialog onClose={onClose} onMade={made} />;
 }
 
@@ -189,7 +193,7 @@ function Detail({ kind, name, things, isLoading, onChanged }: DetailProps) {
     return <TableDetail name={name} isView={kind === "view"} onChanged={onChanged} />;
   if (kind === "collection") return <CollectionDetail name={name} onChanged={onChanged} />;
   if (kind === "vectors") return <VectorsDetail name={name} onChanged={onChanged} />;
-  if (kind === "files" && thing !== undefined) return <FilesDetail id={name} />;
+  if (kind === "files" && thing !== undefined) return <FilesDetail id={name} onChanged={onChanged} />;
   return (
     <Empty icon="data" title="There is no such thing">
       It may have another name, or be gone.
