@@ -75,6 +75,15 @@ export async function startStandby(
   });
 }
 
+/** The server's processes come and go by themselves. */
+function killIfThere(pid: number, how: NodeJS.Signals): void {
+  try {
+    process.kill(pid, how);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
 type Owner = ReturnType<typeof account>;
 
 async function startOn(
@@ -102,7 +111,7 @@ async function startOn(
   const end = async (how: "SIGINT" | "SIGKILL"): Promise<void> => {
     // Processes that outlive the first one would hold the shared memory, and the next start would refuse.
     const others = how === "SIGKILL" ? [...processTree([child.pid!]).keys()] : [];
-    for (const pid of others) if (pid !== child.pid) process.kill(pid, how);
+    for (const pid of others) if (pid !== child.pid) killIfThere(pid, how);
     await endChild(child, how);
   };
   return {

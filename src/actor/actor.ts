@@ -460,6 +460,7 @@ export class Actor {
       this.armTurn();
     });
     await this.upkeep.ended();
+    this.output.control({ kind: "at-rest" });
     for (const partition of this.partitions.values()) await partition.close();
     await this.output.tenures?.release();
     await this.shared.models.close();

@@ -25,6 +25,7 @@ import { expectIndexes, followDefinitions, openSaved } from "../session/search-i
 import type { SlowStatements } from "../session/slow-statements.js";
 import { Tenant, type TenantHost } from "../session/tenant.js";
 import type { TenantProviders } from "../session/tenant-providers.js";
+import { finishBacklog } from "../storage/engine-has-all.js";
 import { SPACE, tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import type { Shard } from "../storage/shard.js";
@@ -39,10 +40,8 @@ import { TenantPlaces } from "./tenant-places.js";
 
 /** What is older counts little as recent load. */
 const LOAD_MS = 30_000;
-
 /** Of the time since the last look, the share in use from which on work that can wait does so. */
 const BUSY_SHARE = 0.5;
-
 /** How often idle tenants are looked for. */
 const IDLE_LOOK_MS = 5_000;
 
@@ -433,6 +432,7 @@ export class Partition implements TenantHost {
   async close(): Promise<void> {
     for (const transactions of this.transactions.values()) transactions.endAll("the server is shutting down");
     this.keyBudgets.save(Number.POSITIVE_INFINITY);
+    await finishBacklog(this.shard);
     await this.derived.close();
     await this.columns?.close();
     await this.shard.close();

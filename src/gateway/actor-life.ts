@@ -28,6 +28,11 @@ const STOP_PAUSE_MS = 100;
 const STOP_PAUSE_MS_MAX = 2_000;
 /** Requests wait no longer for the next thread. */
 const HELD_MS_MAX = 30_000;
+/**
+ * What a thread has to save in when it ends and nothing runs in it any more: what it does not save takes the next start
+ * as long.
+ */
+const SAVE_MS_MAX = 30_000;
 
 /** Settings of a thread for the watchdog (ActorSettings). */
 export interface ActorWatch {
@@ -92,6 +97,8 @@ export class ActorLife {
   /** Settles the wait for the first start. */
   private started: ((failure: string | null) => void) | null = null;
   private exited: (() => void) | null = null;
+  /** Gives the thread that is ending so much more time. */
+  private extendClose: ((timeoutMs: number) => void) | null = null;
 
   constructor(
     actor: number,
@@ -100,7 +107,7 @@ export class ActorLife {
     private readonly host: ActorLifeHost,
     private readonly options: ActorLifeOptions,
   ) {
-    this.link = new ActorLink(actor, (message) => host.heard(this, message));
+    this.link = new ActorLink(actor, (message) => this.heard(message));
   }
 
   /** Starts the first thread. Resolves when it is ready (null) or has failed once (why). */
@@ -296,7 +303,15 @@ export class ActorLife {
     this.started = null;
   }
 
-  /** Lets the thread finish its work and end; if it takes longer than the given time, it is terminated. */
+  private heard(message: FromActor): void {
+    if (message.kind === "at-rest") this.extendClose?.(SAVE_MS_MAX);
+    else this.host.heard(this, message);
+  }
+
+  /**
+   * Lets the thread finish its work and end. If requests take longer than the given time to end, or saving takes longer
+   * than SAVE_MS_MAX, it is terminated.
+   */
   close(timeoutMs: number): Promise<void> {
     const { link } = this;
     this.cancelRestart?.();
@@ -307,10 +322,15 @@ export class ActorLife {
       return Promise.resolve();
     }
     return new Promise((resolve) => {
-      const cancelTimeout = this.options.clock.after(timeoutMs, () => {
-        this.options.logger.error({ actor: link.actor }, "the actor did not end in time and is terminated");
-        void link.terminate();
-      });
+      let cancelTimeout = (): void => undefined;
+      this.extendClose = (ms) => {
+        cancelTimeout();
+        cancelTimeout = this.options.clock.after(ms, () => {
+          this.options.logger.error({ actor: link.actor }, "the actor did not end in time and is terminated");
+          void link.terminate();
+        });
+      };
+      this.extendClose(timeoutMs);
       this.exited = () => {
         cancelTimeout();
         resolve();

@@ -340,6 +340,8 @@ export type FromActor =
    * `adminPassword`: made up at a first boot, to be printed once. `operators`: their names by the numbers in the marks.
    */
   | { readonly kind: "ready"; readonly adminPassword: string | null; readonly operators?: readonly string[] }
+  /** It ends: nothing runs in it any more, and what it has is being saved. */
+  | { readonly kind: "at-rest" }
   | {
       readonly kind: "identity";
       readonly id: number;

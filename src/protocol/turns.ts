@@ -12,6 +12,21 @@ export interface Turns {
 export interface CheckedTurns extends Turns {
   /** Throws when the work was cancelled or ran past its deadline. */
   checkpoint(): void;
+  /** Fires when `checkpoint` would throw, with its error; absent: never. */
+  signal?(): AbortSignal;
+}
+
+/** Waits for something that takes long, or throws the error with which the work is to end. */
+export async function unlessStopped(waited: Promise<void>, turns: CheckedTurns): Promise<void> {
+  const stop = turns.signal?.();
+  if (stop === undefined) return waited;
+  stop.throwIfAborted();
+  let aborted = (): void => undefined;
+  const stopped = new Promise<never>((_, reject) => {
+    aborted = () => reject(stop.reason as Error);
+    stop.addEventListener("abort", aborted);
+  });
+  await Promise.race([waited, stopped]).finally(() => stop.removeEventListener("abort", aborted));
 }
 
 /** Between steps that take milliseconds each: waits for the next turn where this one is used up. */

@@ -1,5 +1,5 @@
 /** Waits for a shard's engine, for whoever has to read there what was committed. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Shard } from "./shard.js";
 
 /** How often `pause` is asked while the engine takes a large commit. */
@@ -17,5 +17,15 @@ export async function engineHasAll(shard: Shard, pause: () => Promise<void>): Pr
     if (shard.appliedSequence >= committedSequence) return;
     if (shard.hasBacklog) await Promise.race([shard.largeCommitDone(), sleep(LOOK_MS)]);
     await pause();
+  }
+}
+
+/** Lets the engine take all that it has not got of large commits, for who is about to close the shard. */
+export async function finishBacklog(shard: Shard): Promise<void> {
+  shard.flush();
+  while (shard.hasBacklog) {
+    await shard.backlogReady();
+    shard.applySome();
+    await nextTurn();
   }
 }

@@ -5,7 +5,7 @@
 
 import { DbError, sqlError } from "../protocol/errors.js";
 import type { LockStrength } from "../protocol/lock-strength.js";
-import type { CheckedTurns } from "../protocol/turns.js";
+import { type CheckedTurns, unlessStopped } from "../protocol/turns.js";
 import { boundOf } from "./cursor-bound.js";
 import { FollowedRanges } from "./followed-ranges.js";
 import { FrozenTransaction } from "./frozen-transaction.js";
@@ -376,7 +376,7 @@ export class ShardTransaction implements Transaction {
     await writeAhead(host.log, parts, writeSet, host.largeSizes, turns, () => this.checkOpen());
     await ahead.goOn(turns, () => this.checkOpen());
     // The engine takes one large commit at a time; the one before may be with it still.
-    await host.takeLargeTurn(this);
+    await unlessStopped(host.takeLargeTurn(this), turns);
     ahead.restart();
     await ahead.goOn(turns, () => this.checkOpen());
     // What was committed while the parts were written.

@@ -265,6 +265,22 @@ t.test("closing does not wait for ever", async (t) => {
   t.ok(actor!.terminated, "only as the last resort");
 });
 
+t.test("an actor in which nothing runs any more has time to save what it has", async (t) => {
+  const gateway = await testGateway(t, { behaviour: { ...silent, close() {} } });
+  const [actor] = gateway.actors;
+  const closed = gateway.gateway.close();
+  await actor!.nextMessage("close");
+  actor!.say({ kind: "at-rest" });
+  // Its answer says that what came before has been heard, too.
+  actor!.say({ kind: "log-level", level: "error" });
+  await actor!.nextMessage("log-level");
+  gateway.clock.advance(20_000);
+  t.notOk(actor!.terminated);
+  gateway.clock.advance(10_000);
+  await closed;
+  t.ok(actor!.terminated, "but not for ever");
+});
+
 t.test("too many connections are closed", async (t) => {
   const gateway = await testGateway(t, { config: { limits: { connectionsMax: 2 } } });
   const open = await Promise.all([0, 1].map(() => opened(gateway.gateway.port)));

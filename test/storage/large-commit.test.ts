@@ -157,6 +157,27 @@ t.test("large commits are written into the log side by side, and made one after 
   );
 });
 
+t.test("who waits for the turn to make a large commit can be stopped", async (t) => {
+  const shard = await openShard(t, { log: await logOf(new SimulatedDisk()), largeSizes: SIZES });
+  const first = fill(shard, "1");
+  await first.prepareCommit(AT_ONCE);
+  const stop = new AbortController();
+  const second = fill(shard, "2");
+  const waiting = second.prepareCommit({ ...AT_ONCE, signal: () => stop.signal });
+  await settle();
+  stop.abort(new Error("stopped"));
+  await t.rejects(waiting, { message: "stopped" });
+  second.rollback();
+  const third = fill(shard, "3");
+  const next = third.prepareCommit({ ...AT_ONCE, signal: () => new AbortController().signal });
+  first.rollback();
+  await next;
+  third.commit();
+  shard.flush();
+  await applyBacklog(shard);
+  t.equal(valuesOf(content(shard)), "3");
+});
+
 t.test("conflicts are found from both sides", async (t) => {
   const shard = await openShard(t, { largeSizes: SIZES });
   const large = fill(shard, "1");
