@@ -4,10 +4,11 @@
  * at once. All of it is on this machine, in one run, and takes turns.
  *
  * CPU is that of all processes of a place: of a cluster its nodes, and with etcd's members where the table says so.
+ * Three nodes cost something without any request, too, so the table also has the CPU of the asked node alone.
  */
 import { join } from "node:path";
 import { NO_ETCD } from "../test/cluster/etcd.js";
-import { BenchCluster, type ClusterTenant } from "./cluster/cluster-servers.js";
+import { BenchCluster, type ClusterNode, type ClusterTenant } from "./cluster/cluster-servers.js";
 import { type PostgresCluster, postgresBinaries, startPostgres, startStandby } from "./contenders/postgres-cluster.js";
 import { loadGenerator, throughput } from "./load/generators.js";
 import { FIRST_KEY, type Request, writeRequests } from "./load/requests.js";
@@ -20,6 +21,9 @@ import { ACCOUNTS, prepare } from "./workloads/workload.js";
 
 const CONNECTIONS = 64;
 const WARM_UP_SECONDS = 2;
+/** Each place is as warm as the others: for so many requests, in so many times of that. */
+const WARM_UP_REQUESTS = 15_000;
+const WARM_UPS_MAX = 10;
 const KEYS_PER_RUN = 5_000_000;
 const STANDBYS = ["s1", "s2"];
 
@@ -30,13 +34,16 @@ interface Place {
   readonly token: string;
   readonly isPeer: boolean;
   readonly roots: readonly number[];
+  /** Of the roots, those of the node that is asked. */
+  readonly asked: readonly number[];
   /** Beside `roots`. */
   readonly etcd: readonly number[];
 }
 
-/** Requests a second, and for each CPU second of the place without and with etcd. */
+/** Requests a second, and for each CPU second of the asked node, and of the place without and with etcd. */
 interface Figures {
   readonly rate: number;
+  readonly perCpuAsked: number;
   readonly perCpu: number;
   readonly perCpuWithEtcd: number;
 }
@@ -48,10 +55,10 @@ export async function cluster(rounds: number, seconds: number): Promise<void> {
   const postgres = await ReplicatedPostgres.start();
   try {
     const [first, second] = (await nodes.tenants()) as [ClusterTenant, ClusterTenant];
-    const at = (name: string, { url }: { readonly url: string }, { token }: ClusterTenant): Place => ({
-      ...{ name, url, token, isPeer: false, roots: nodes.roots.nodes, etcd: nodes.roots.etcd },
+    const at = (name: string, { url, child }: ClusterNode, { token }: ClusterTenant): Place => ({
+      ...{ name, url, token, isPeer: false, roots: nodes.roots.nodes, asked: [child.pid!], etcd: nodes.roots.etcd },
     });
-    const alone: Place = { ...local, name: "one machine", isPeer: false, etcd: [] };
+    const alone: Place = { ...local, name: "one machine", isPeer: false, asked: local.roots, etcd: [] };
     const owner = at("cluster, at the owner", first.owner, first);
     const forwarded = at("cluster, through another node", second.owner, first);
     const other = at("cluster, the second owner", second.owner, second);
@@ -93,22 +100,30 @@ class Run {
       return { places, files: places.map((place) => this.write(place, requests(place))) };
     });
     const figures: Figures[][] = entries.map(() => []);
-    for (const { places, files } of entries) await this.ask(places, files, WARM_UP_SECONDS);
+    for (const { places, files } of entries) await this.warmUp(places, files);
     for (let round = 0; round < this.rounds; round++) {
       for (const [i, { places, files }] of entries.entries()) {
         figures[i]!.push(await this.ask(places, files, this.seconds));
       }
     }
-    console.log(`\n| ${title} | requests/s | per CPU second | with etcd | ratios to the first |`);
-    console.log("|---|--:|--:|--:|---|");
+    console.log(
+      `\n| ${title} | requests/s | per CPU second of the asked | of all nodes | with etcd | ratios to the first |`,
+    );
+    console.log("|---|--:|--:|--:|--:|---|");
     for (const [i, { places }] of entries.entries()) {
       const of = (name: keyof Figures): number => median(figures[i]!.map((one) => one[name]));
       const ratio = (name: keyof Figures): string =>
         median(figures[i]!.map((one, round) => one[name] / figures[0]![round]![name])).toFixed(2);
       const name = places.map((place) => place.name).join(", and ");
-      const [rate, perCpu, withEtcd] = [of("rate"), of("perCpu"), of("perCpuWithEtcd")].map(Math.round);
-      const ratios = `${ratio("rate")}, ${ratio("perCpu")}, ${ratio("perCpuWithEtcd")}`;
-      console.log(`| ${name} | ${rate} | ${perCpu} | ${withEtcd} | ${ratios} |`);
+      const columns = ["rate", "perCpuAsked", "perCpu", "perCpuWithEtcd"] as const;
+      const numbers = columns.map((column) => Math.round(of(column)));
+      console.log(`| ${[name, ...numbers, columns.map(ratio).join(", ")].join(" | ")} |`);
+    }
+  }
+
+  private async warmUp(places: readonly Place[], files: readonly string[]): Promise<void> {
+    for (let [times, requests] = [0, 0]; requests < WARM_UP_REQUESTS && times < WARM_UPS_MAX; times++) {
+      requests += WARM_UP_SECONDS * (await this.ask(places, files, WARM_UP_SECONDS)).rate;
     }
   }
 
@@ -124,8 +139,10 @@ class Run {
 
   private async ask(places: readonly Place[], files: readonly string[], seconds: number): Promise<Figures> {
     const roots = [...new Set(places.flatMap((place) => place.roots))];
+    const asked = [...new Set(places.flatMap((place) => place.asked))];
     const etcd = [...new Set(places.flatMap((place) => place.etcd))];
-    const before = [cpuSecondsOf(roots), cpuSecondsOf(etcd)] as const;
+    const groups = [asked, roots, etcd];
+    const before = groups.map(cpuSecondsOf);
     const connections = CONNECTIONS;
     const results = await Promise.all(
       places.map(({ url }, i) => {
@@ -134,12 +151,18 @@ class Run {
         return throughput({ url, file: files[i]!, firstKey, connections, seconds, keepAlive: true }, this.generator);
       }),
     );
-    const [used, usedByEtcd] = [cpuSecondsOf(roots) - before[0], cpuSecondsOf(etcd) - before[1]];
+    const spent = groups.map((pids, i) => cpuSecondsOf(pids) - before[i]!);
+    const [usedByAsked, used, usedByEtcd] = spent as [number, number, number];
     const errors = results.reduce((sum, result) => sum + result.errors, 0);
     if (errors > 0) console.log(`(${errors} errors of ${places.map(({ name }) => name).join(", and ")})`);
     const requests = results.reduce((sum, result) => sum + result.requests, 0);
     const rate = results.reduce((sum, result) => sum + result.requests / result.seconds, 0);
-    return { rate, perCpu: requests / used, perCpuWithEtcd: requests / (used + usedByEtcd) };
+    return {
+      rate,
+      perCpuAsked: requests / usedByAsked,
+      perCpu: requests / used,
+      perCpuWithEtcd: requests / (used + usedByEtcd),
+    };
   }
 }
 
@@ -180,5 +203,5 @@ class ReplicatedPostgres {
 async function peerOf(name: string, { environment }: PostgresCluster, servers: readonly PostgresCluster[]) {
   const peer = await startPeer("postgres", name, environment);
   const roots = [...peer.roots, ...servers.map(({ pid }) => pid)];
-  return { ...peer, roots, isPeer: true, etcd: [] };
+  return { ...peer, roots, asked: roots, isPeer: true, etcd: [] };
 }

@@ -15,8 +15,9 @@ import type { ObjectStore, StoredFile } from "./object-store.js";
 
 const TRIES = 4;
 const PAUSE_MS = 250;
-/** Without any byte. */
-const SILENT_MS_MAX = 60_000;
+/** Without any byte. Who asks tries again by itself, and what waits for it goes on meanwhile. */
+const SILENT_MS_MAX = 30_000;
+const SILENT = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 /** Of an answer that is a text. */
 const TEXT_BYTES_MAX = 16 * 1024 * 1024;
 const EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -40,6 +41,7 @@ export class S3Store implements ObjectStore {
   constructor(
     place: string,
     private readonly access: S3Access,
+    private readonly silentMsMax = SILENT_MS_MAX,
   ) {
     const [bucket, ...path] = place
       .slice("s3://".length)
@@ -80,14 +82,18 @@ export class S3Store implements ObjectStore {
     await this.ask({ method: "DELETE", name: this.prefix + name }, drain);
   }
 
-  /** Again where the store is overloaded, or the connection breaks: each of these requests may be made twice. */
+  /**
+   * Again where the store is overloaded, or the connection breaks: each of these requests may be made twice. Not where
+   * the store is silent: that took long already.
+   */
   private async ask<T>(ask: Ask, take: (response: Response) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
         return await this.askOnce(ask, take);
       } catch (error) {
         ask.signal?.throwIfAborted();
-        if (error instanceof DbError || tries === TRIES) throw asStoreError(error, ask);
+        const isSilent = SILENT.has((error as NodeJS.ErrnoException).code ?? "");
+        if (error instanceof DbError || isSilent || tries === TRIES) throw asStoreError(error, ask);
       }
       await sleep(PAUSE_MS * 2 ** (tries - 1), undefined, { signal: ask.signal });
     }
@@ -105,7 +111,7 @@ export class S3Store implements ObjectStore {
     const signed = await signer.sign();
     const response = await request(signed.url.href, {
       ...{ method, headers: Object.fromEntries(signed.headers), body: body?.bytes ?? null, signal },
-      ...{ headersTimeout: SILENT_MS_MAX, bodyTimeout: SILENT_MS_MAX },
+      ...{ headersTimeout: this.silentMsMax, bodyTimeout: this.silentMsMax },
     });
     const { statusCode } = response;
     if (statusCode < 300) return take(response);

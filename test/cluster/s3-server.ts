@@ -19,6 +19,8 @@ export class S3Server {
   /** Of the next requests; they are not done. */
   readonly failures: number[] = [];
   requests = 0;
+  /** It takes requests and never answers. */
+  isSilent = false;
 
   private constructor(
     private readonly server: Server,
@@ -45,6 +47,7 @@ export class S3Server {
     for await (const piece of request) pieces.push(piece as Buffer);
     const body = Buffer.concat(pieces);
     this.requests++;
+    if (this.isSilent) return;
     const url = new URL(request.url!, this.access.endpoint);
     const failure = this.failures.shift();
     const [status, answer] =

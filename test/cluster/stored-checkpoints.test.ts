@@ -209,6 +209,9 @@ t.test("a checkpoint in a bucket of S3 becomes another node's copy", async (t) =
   server.failures.push(503, 503, 503, 503);
   await t.rejects(owner.store.list("x/"), /503 SlowDown/);
   t.equal(server.requests - before, 4, "it gives up");
+  server.isSilent = true;
+  await t.rejects(new S3Store("s3://backups", access, 100).list("x/"), { code: "partition_unavailable" });
+  t.equal(server.requests - before, 5, "one that is silent is not asked again");
 });
 
 t.test("what is damaged is not used", async (t) => {
