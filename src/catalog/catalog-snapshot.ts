@@ -47,6 +47,7 @@ export class CatalogSnapshot implements CatalogView {
   private readonly viewsByName = new Map<string, ViewDef>();
   private readonly graphsByName = new Map<string, PropertyGraphDef>();
   private readonly functionsByName = new Map<string, FunctionDef[]>();
+  private readonly functionsById = new Map<number, FunctionDef>();
   private readonly extensionsByName = new Map<string, ExtensionDef>();
   private readonly rolesById = new Map<number, RoleDef>();
   private readonly accessById = new Map<number, AccessDef>();
@@ -85,6 +86,7 @@ export class CatalogSnapshot implements CatalogView {
       const named = this.functionsByName.get(key);
       if (named === undefined) this.functionsByName.set(key, [fn]);
       else named.push(fn);
+      this.functionsById.set(fn.id, fn);
     }
     for (const type of types) {
       this.typesByName.set(nameKey(type.schema, type.name), type);
@@ -210,7 +212,11 @@ export class CatalogSnapshot implements CatalogView {
   }
 
   functions(): readonly FunctionDef[] {
-    return [...this.functionsByName.values()].flat();
+    return [...this.functionsById.values()];
+  }
+
+  functionById(id: number): FunctionDef | null {
+    return this.functionsById.get(id) ?? null;
   }
 
   tables(): readonly TableDef[] {

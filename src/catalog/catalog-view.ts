@@ -67,6 +67,7 @@ export interface CatalogView {
   /** Functions, procedures and aggregates of that name in the schema. */
   functionsNamed(schema: string, name: string): readonly FunctionDef[];
   functions(): readonly FunctionDef[];
+  functionById(id: number): FunctionDef | null;
   /** Roles that statements made, and built-in ones that they changed. */
   roles(): readonly RoleDef[];
   /** Also a built-in one. */

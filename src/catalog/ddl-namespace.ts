@@ -2,6 +2,7 @@
  * Applies bound statements about schemas, sequences and types: the part of ddl.ts that is not about tables. What a
  * statement drops by CASCADE is listed like what ddl.ts drops, so that the session removes its rows.
  */
+
 import { sqlError } from "../protocol/errors.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import { DEFAULT_SCHEMA } from "./catalog-view.js";
@@ -10,6 +11,7 @@ import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import { applyTypeCommand } from "./ddl-types.js";
 import { dropDependents } from "./dependent-views.js";
 import { dropTables } from "./drop-tables.js";
+import { dropFunctions } from "./function-ddl.js";
 import { outlivesSchema } from "./kept-tables.js";
 import type {
   AlterSequenceCommand,
@@ -28,7 +30,6 @@ import type { SchemaDef } from "./schema.js";
 import { restartOf, type SequenceDef, type SequencePosition, sequenceShape } from "./sequence.js";
 import { dependentsOf, replaceSequenceName, withoutDefaults } from "./sequence-dependents.js";
 import type { ColumnDef, TableDef } from "./table.js";
-import { dropTriggersCalling } from "./trigger-ddl.js";
 import { isRowType } from "./type.js";
 import type { ViewDef } from "./view.js";
 
@@ -98,6 +99,8 @@ function existingSchema(editor: CatalogEditor, name: string): SchemaDef {
 const isBuiltInPublic = ({ view }: CatalogEditor, name: string): boolean =>
   name === DEFAULT_SCHEMA && !view.droppedPublic;
 
+const DROP_FUNCTIONS = { kind: "drop functions", tag: "DROP FUNCTION", cascade: true, notices: [] } as const;
+
 function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutcome {
   const notices: string[] = [];
   const cleared: TableDef[] = [];
@@ -137,10 +140,6 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
       });
     }
     for (const graph of graphs) editor.dropView(graph);
-    for (const fn of functions) {
-      dropTriggersCalling(editor, fn);
-      editor.dropFunction(fn);
-    }
     const elsewhere = dropRelations(editor, tables, views);
     cleared.push(...elsewhere.cleared);
     clearedIndexes.push(...elsewhere.clearedIndexes);
@@ -160,6 +159,10 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
     for (const sequence of editor.view.sequences()) {
       if (isInside(sequence)) dropSequence(editor, sequence, true);
     }
+    const signatures = functions.map((fn) => fn.name);
+    const called = dropFunctions(editor, { ...DROP_FUNCTIONS, functions, signatures });
+    clearedIndexes.push(...called.clearedIndexes);
+    notices.push(...called.notices);
     for (const extension of extensions) editor.dropExtension(extension);
     if (schema === null) editor.dropPublicSchema();
     else editor.dropSchema(schema);

@@ -5,9 +5,21 @@ import type { CatalogView } from "./catalog-view.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import type { FunctionDef } from "./function.js";
 import type { DropFunctionsCommand, FunctionCommand } from "./function-command.js";
-import { describeUsers, dropUsers, type FunctionUsers, tablesCalling } from "./function-users.js";
+import {
+  callsOf,
+  describeDomain,
+  describeFunction,
+  describeTable,
+  domainsCalling,
+  dropDomainUsers,
+  dropTableUsers,
+  functionsCalling,
+  keptUser,
+  tablesCalling,
+  viewDefaultsCalling,
+} from "./function-users.js";
 import type { PolicyCondition } from "./role.js";
-import { describeTrigger, dropTriggersCalling, triggersCalling } from "./trigger-ddl.js";
+import { describeTrigger, dropTriggers, triggersAsking, triggersCalling } from "./trigger-ddl.js";
 
 export function applyFunctionCommand(editor: CatalogEditor, command: FunctionCommand, nowMicros: number): DdlOutcome {
   switch (command.kind) {
@@ -27,45 +39,86 @@ export function applyFunctionCommand(editor: CatalogEditor, command: FunctionCom
   }
 }
 
-function dropFunctions(editor: CatalogEditor, command: DropFunctionsCommand): DdlOutcome {
+export function dropFunctions(editor: CatalogEditor, command: DropFunctionsCommand): DdlOutcome {
   const notices = [...command.notices];
-  const dropped = new Set(command.functions);
   const clearedIndexes: DdlOutcome["clearedIndexes"][number][] = [];
   command.functions.forEach((fn, i) => {
-    const aggregates = editor.view
-      .functions()
-      .filter((other) => !dropped.has(other) && other.aggregate?.uses?.includes(fn.id));
-    for (const aggregate of aggregates) {
-      if (!command.cascade) throw usedByAggregate(command.signatures[i]!, aggregate, fn);
-      notices.push(`drop cascades to function ${aggregate.name}`);
-      dropFunctions(editor, { ...command, functions: [aggregate], signatures: [aggregate.name], notices: [] });
-      dropped.add(aggregate);
+    // One that calls another of them went with it.
+    if (editor.view.functionById(fn.id) === null) return;
+    const signature = command.signatures[i]!;
+    const users = usersOf(editor, fn, command);
+    const described = describe(users);
+    if (described.length > 0) {
+      if (!command.cascade) throw needed(signature, described, fn);
+      notices.push(...described.map((user) => `drop cascades to ${user}`));
     }
-    const views = editor.view.views().filter((view) => (view.query.functions ?? []).includes(fn.id));
-    const policed = policiesCalling(editor.view, fn);
-    const tables = command.shadowed?.includes(fn) ? [] : tablesCalling(editor.view, fn);
-    const users = [
-      ...triggersCalling(editor, fn).map(describeTrigger),
-      ...views.map(({ name }) => `view ${name}`),
-      ...policed.flatMap(({ table, called }) => called.map(({ name }) => `policy ${name} on table ${table.name}`)),
-      ...tables.flatMap(describeUsers),
-    ];
-    if (users.length > 0) {
-      if (!command.cascade) throw needed(command.signatures[i]!, users, fn);
-      for (const table of tables) {
-        refuseGenerated(table, command.signatures[i]!);
-        clearedIndexes.push(...dropUsers(editor, table));
-      }
-      dropTriggersCalling(editor, fn);
-      for (const view of views) editor.dropView(view);
-      for (const { access, called } of policed) {
-        editor.putAccess({ ...access, policies: access.policies!.filter((policy) => !called.includes(policy)) });
-      }
-      notices.push(...users.map((user) => `drop cascades to ${user}`));
+    for (const other of users.functions) {
+      const more = { ...command, functions: [other], signatures: [other.name], notices: [] };
+      const dropped = dropFunctions(editor, more);
+      notices.push(...dropped.notices);
+      clearedIndexes.push(...dropped.clearedIndexes);
     }
+    clearedIndexes.push(...dropUsers(editor, users, signature));
     editor.dropFunction(fn);
   });
   return { ...NOTHING, tag: command.tag, notices, clearedIndexes };
+}
+
+/** What calls the function, and does not go with the same statement. */
+function usersOf(editor: CatalogEditor, fn: FunctionDef, command: DropFunctionsCommand) {
+  const { view } = editor;
+  const isLeft = (other: FunctionDef) => command.functions.every(({ id }) => id !== other.id);
+  const calls = callsOf(fn, view, command.shadowed?.includes(fn) ?? false);
+  const aggregates = view.functions().filter(({ aggregate }) => aggregate?.uses?.includes(fn.id));
+  return {
+    functions: [...aggregates, ...functionsCalling(view, calls)].filter(isLeft),
+    domains: domainsCalling(view, calls),
+    tables: tablesCalling(view, calls),
+    triggers: [...triggersCalling(editor, fn), ...triggersAsking(editor, calls)],
+    viewDefaults: viewDefaultsCalling(view, calls),
+    views: view.views().filter(({ query }) => (query.functions ?? []).includes(fn.id)),
+    policed: policiesCalling(view, fn),
+  };
+}
+
+type Users = ReturnType<typeof usersOf>;
+
+function describe({ functions, domains, tables, triggers, viewDefaults, views, policed }: Users): string[] {
+  return [
+    ...domains.flatMap(describeDomain),
+    ...tables.flatMap(describeTable),
+    ...triggers.map(describeTrigger),
+    ...viewDefaults.flatMap(({ view, columns }) =>
+      columns.map((column) => `default value for column ${column} of view ${view.name}`),
+    ),
+    ...views.map(({ name }) => `view ${name}`),
+    ...policed.flatMap(({ table, called }) => called.map(({ name }) => `policy ${name} on table ${table.name}`)),
+    ...functions.map(describeFunction),
+  ];
+}
+
+function dropUsers(editor: CatalogEditor, users: Users, signature: string): DdlOutcome["clearedIndexes"] {
+  for (const { domain, isDefault } of users.domains) {
+    if (isDefault) throw kept(signature, `Drop the default of domain "${domain.name}" first.`);
+  }
+  for (const domain of users.domains) dropDomainUsers(editor, domain);
+  const cleared = users.tables.flatMap((table) => {
+    const hint = keptUser(table);
+    if (hint !== null) throw kept(signature, hint);
+    return dropTableUsers(editor, table);
+  });
+  dropTriggers(editor, users.triggers);
+  for (const { view, columns } of users.viewDefaults) {
+    const without = view.columns.map(({ defaultSql, ...column }) =>
+      defaultSql === undefined || columns.includes(column.name) ? column : { ...column, defaultSql },
+    );
+    editor.putView(Object.freeze({ ...view, columns: without }));
+  }
+  for (const view of users.views) editor.dropView(view);
+  for (const { access, called } of users.policed) {
+    editor.putAccess({ ...access, policies: access.policies!.filter((policy) => !called.includes(policy)) });
+  }
+  return cleared;
 }
 
 /** Policies that call the function, by table. */
@@ -78,19 +131,8 @@ function policiesCalling(view: CatalogView, { id }: FunctionDef) {
   });
 }
 
-function refuseGenerated({ table, generated }: FunctionUsers, signature: string): void {
-  const [column] = generated;
-  if (column === undefined) return;
-  throw sqlError("0A000", `cannot drop function ${signature} with generated columns that call it`, {
-    hint: `Drop column "${column.name}" of table "${table.name}" first.`,
-  });
-}
-
-function usedByAggregate(signature: string, aggregate: FunctionDef, { kind }: FunctionDef): Error {
-  return sqlError("2BP01", `cannot drop ${kind} ${signature} because other objects depend on it`, {
-    detail: `function ${aggregate.name} depends on ${kind} ${signature}`,
-    hint: "Use DROP ... CASCADE to drop the dependent objects too.",
-  });
+function kept(signature: string, hint: string): Error {
+  return sqlError("0A000", `cannot drop function ${signature} with what calls it`, { hint });
 }
 
 function needed(signature: string, users: readonly string[], { kind }: FunctionDef): Error {

@@ -216,9 +216,21 @@ export function triggersCalling(editor: CatalogEditor, { id }: FunctionDef): { o
   );
 }
 
+/** The triggers whose conditions call a function, in the same way. */
+export function triggersAsking(
+  { view }: CatalogEditor,
+  calls: (sql: string | undefined) => boolean,
+): ReturnType<typeof triggersCalling> {
+  return [...view.tables(), ...view.views()].flatMap((owner: Owner) =>
+    (owner.triggers ?? [])
+      .filter(({ when, parentId }) => calls(when) && parentId === undefined)
+      .map((trigger) => ({ owner, trigger })),
+  );
+}
+
 /** Of a function that goes with CASCADE. */
-export function dropTriggersCalling(editor: CatalogEditor, fn: FunctionDef): void {
-  for (const { owner, trigger } of triggersCalling(editor, fn)) remove(editor, owner.id, trigger.id);
+export function dropTriggers(editor: CatalogEditor, triggers: ReturnType<typeof triggersCalling>): void {
+  for (const { owner, trigger } of triggers) remove(editor, owner.id, trigger.id);
 }
 
 /** `trigger t on table u`, for messages about dependencies. */

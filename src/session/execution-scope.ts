@@ -146,7 +146,7 @@ export class ExecutionScope {
       planNode(
         parseSql(sql)[0]!.node,
         [],
-        withoutRights(this.names.environment(this.tenant.catalog.view(tx))),
+        { ...withoutRights(this.names.environment(this.tenant.catalog.view(tx))), stored: true },
         this.tenant.statistics.source(tx),
         graphFinder(this.tenant, tx, this.identity.tenantName),
       ),

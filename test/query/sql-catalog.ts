@@ -76,6 +76,7 @@ const CATALOG: CatalogView = {
   types: () => [],
   functionsNamed: () => [],
   functions: () => [],
+  functionById: () => null,
   schema: () => null,
   schemaId: () => null,
   schemaNames: () => ["public"],

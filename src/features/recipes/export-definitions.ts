@@ -3,7 +3,9 @@
  * views; and the order in which they, and the tables, are made. Called by export-recipe.ts within its snapshot; holds
  * no state.
  */
+
 import { type CatalogView, DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
+import { withoutReferences } from "../../catalog/object-reference.js";
 import type { SequenceDef } from "../../catalog/sequence.js";
 import { isRowType } from "../../catalog/type.js";
 import type { StatementText } from "../../session/statement-run.js";
@@ -75,9 +77,9 @@ export async function typesOf({ types: all }: Definitions, ask: Ask): Promise<De
       const { notNull, defaultSql, checks } = type;
       const parts = [
         `CREATE DOMAIN ${quoted(name)} AS ${bases.get(name) as string}`,
-        ...(defaultSql === null ? [] : [`DEFAULT ${defaultSql}`]),
+        ...(defaultSql === null ? [] : [`DEFAULT ${withoutReferences(defaultSql)}`]),
         ...(notNull ? ["NOT NULL"] : []),
-        ...checks.map((check) => `CONSTRAINT ${quoted(check.name)} CHECK (${check.sql})`),
+        ...checks.map((check) => `CONSTRAINT ${quoted(check.name)} CHECK (${withoutReferences(check.sql)})`),
       ];
       sql = parts.join(" ");
     }

@@ -8,6 +8,7 @@
 import type { Request } from "../../actor/request.js";
 import { type CatalogView, DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
 import { graphOf } from "../../catalog/graph.js";
+import { withoutReferences } from "../../catalog/object-reference.js";
 import { DbError } from "../../protocol/errors.js";
 import { RECIPE_BYTES_MAX, RECIPE_SEED_ROWS_MAX } from "../../protocol/limits.js";
 import { VERSION } from "../../protocol/version.js";
@@ -306,7 +307,7 @@ class Export {
         immutable: table.immutable === true,
         columns: own(columns).map((row) => {
           const { onUpdateSql } = table.columns.find((one) => one.name === row[1])!;
-          return columnOf(row, countingOfColumn(row[1] as string), onUpdateSql ?? null);
+          return columnOf(row, countingOfColumn(row[1] as string), onUpdateSql ? withoutReferences(onUpdateSql) : null);
         }),
         constraints: others.map(([, key, , text]) => `CONSTRAINT ${quoted(key as string)} ${text}`),
         foreignKeys: inside.map(([, key, , text, to]) => ({

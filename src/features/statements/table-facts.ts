@@ -6,6 +6,7 @@ import type { CatalogView } from "../../catalog/catalog-view.js";
 import { meant } from "../../catalog/did-you-mean.js";
 import { foreignKeyText } from "../../catalog/foreign-key-text.js";
 import { isListed } from "../../catalog/graph.js";
+import { withoutReferences } from "../../catalog/object-reference.js";
 import { parseRelationName } from "../../catalog/relation-names.js";
 import { permissionDenied } from "../../catalog/rights.js";
 import type { IndexDef, TableDef } from "../../catalog/table.js";
@@ -138,7 +139,7 @@ function columnsOf(table: TableDef): ColumnInfo[] {
     name: column.name,
     data_type: displayName(column.type),
     nullable: !column.notNull,
-    default_value: column.defaultSql,
+    default_value: column.defaultSql && withoutReferences(column.defaultSql),
     is_primary_key: table.primaryKey?.includes(column.id) ?? false,
     is_unique: isUnique(table, column.id),
     ordinal_position: index + 1,
@@ -161,7 +162,10 @@ function indexesOf(table: TableDef, { tenant }: Request): IndexInfo[] {
     ...primary,
     ...table.indexes.map((index) => ({
       ...describeIndex(table, index.name, [], index.unique, false),
-      columns: index.columns.map(({ columnId, expression }) => expression?.sql ?? namesOf(table, [columnId])[0]!),
+      columns: index.columns.map(
+        ({ columnId, expression }) =>
+          (expression && withoutReferences(expression.sql)) ?? namesOf(table, [columnId])[0]!,
+      ),
     })),
     ...(table.searchIndexes ?? []).map((index) => ({
       ...describeIndex(table, index.name, index.columnIds, false, false),

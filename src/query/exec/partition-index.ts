@@ -1,4 +1,5 @@
 /** Finds a partition's unique key for a partitioned table's, for ON CONFLICT. */
+import { withoutReferences } from "../../catalog/object-reference.js";
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 
 type Key = IndexDef | "primary key";
@@ -9,7 +10,9 @@ export function partitionIndex(partition: TableDef, key: Key, root: TableDef): K
   const names = (table: TableDef, of: Key) =>
     of === "primary key"
       ? table.primaryKey!.map((id) => nameOf(table, id))
-      : of.columns.map(({ columnId, expression }) => expression?.sql ?? nameOf(table, columnId));
+      : of.columns.map(
+          ({ columnId, expression }) => (expression && withoutReferences(expression.sql)) ?? nameOf(table, columnId),
+        );
   const wanted = names(root, key).join("\0");
   const same = (other: Key) => names(partition, other).join("\0") === wanted;
   if (key === "primary key" && partition.primaryKey !== null && same("primary key")) return "primary key";

@@ -7,6 +7,7 @@
  * suffix is part of the key unless the index is unique and none of the columns is NULL, so that a second row with the
  * same values finds the key taken.
  */
+import { withoutReferences } from "../../catalog/object-reference.js";
 import { type ColumnDef, forbidsOverlap, type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { encodeKey, type KeyColumn } from "../../storage/key-codec.js";
 import { indexPrefix, rowPrefix } from "../../storage/keys.js";
@@ -130,7 +131,9 @@ export function indexLayout(table: TableDef, index: IndexDef): KeyLayout {
     indexId: index.id,
     computed: isComputed(index),
     columnIds: index.columns.map((column) => column.columnId),
-    columnNames: index.columns.map(({ columnId, expression }) => expression?.sql ?? columnOf(table, columnId).name),
+    columnNames: index.columns.map(
+      ({ columnId, expression }) => (expression && withoutReferences(expression.sql)) ?? columnOf(table, columnId).name,
+    ),
     columns: index.columns.map(({ columnId, expression, descending, nullsFirst }) => ({
       type: expression?.type ?? columnOf(table, columnId).type,
       descending,

@@ -8,6 +8,7 @@
  *           Index Cond: (id > 5)
  *           Filter: (name = 'x')
  */
+import { withoutReferences } from "../../catalog/object-reference.js";
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../expr/expr.js";
 import { printExpr, printShortConst } from "../expr/print.js";
@@ -341,7 +342,9 @@ function indexName(table: TableDef, index: IndexDef | "primary key"): string {
 function indexColumnNames(table: TableDef, index: IndexDef | "primary key"): string[] {
   const nameOf = (id: number) => table.columns.find((column) => column.id === id)!.name;
   if (index === "primary key") return table.primaryKey!.map(nameOf);
-  return index.columns.map(({ columnId, expression }) => expression?.sql ?? nameOf(columnId));
+  return index.columns.map(
+    ({ columnId, expression }) => (expression && withoutReferences(expression.sql)) ?? nameOf(columnId),
+  );
 }
 
 function keyConditions(

@@ -21,8 +21,7 @@ import type {
   ConstraintNode,
   RenameStatement,
 } from "../parse/ast-definitions.js";
-import type { ExprNode, NameNode } from "../parse/ast-query.js";
-import { parseExpression } from "../parse/parse.js";
+import type { NameNode } from "../parse/ast-query.js";
 import { PLAIN_INDEX, TEXT_INDEX } from "../parse/table-dialect.js";
 import { bindAlterView, bindRenameView } from "./bind-alter-view.js";
 import { bindAttachIndex, bindAttachPartition, bindDetachPartition } from "./bind-attach-partition.js";
@@ -45,6 +44,7 @@ import { relationOf, Scope } from "./scope.js";
 import { project } from "./source.js";
 import { checkStorageOfIndex, storageAfter } from "./storage-parameters.js";
 import { readsColumn, refuseParameters, renamesColumn } from "./stored-expression.js";
+import { parseStored } from "./stored-names.js";
 
 type CommandOf<K extends AlterTableCommand["kind"]> = Extract<AlterTableCommand, { kind: K }>;
 
@@ -410,7 +410,7 @@ function alterType(
     name,
     type,
     rewrites,
-    defaultSql: defaultUnder(column, type, binding),
+    defaultSql: defaultUnder(column, type, table, binding),
     reads: readsColumn(name),
     following: following?.id ?? null,
   };
@@ -425,10 +425,15 @@ function keepsValues(from: SqlType, to: SqlType): boolean {
   return to.modifier === null || (from.modifier !== null && to.modifier >= from.modifier);
 }
 
-function defaultUnder(column: TableDef["columns"][number], type: SqlType, binding: Binding): string | null {
+function defaultUnder(
+  column: TableDef["columns"][number],
+  type: SqlType,
+  table: TableDef,
+  binding: Binding,
+): string | null {
   const { name, defaultSql: sql } = column;
   if (sql === null || column.identity !== null) return sql;
-  const node: ExprNode = parseExpression(sql);
+  const node = parseStored(sql, table.schema);
   const before = boundDefault(node, column, binding);
   if (!canCoerce(before.type, type, "assignment")) {
     const message = `default for column "${name}" cannot be cast automatically to type ${typeName(type)}`;

@@ -93,7 +93,7 @@ function defaultSql(
   const context = { ...contextOf(binding, new Scope(null), "DEFAULT expressions"), subqueries: false };
   const bound = bindExpr(expr, context);
   if (column !== undefined) coerceAssignment(bound, column, binding, expr.position);
-  return storedSql(expr);
+  return storedSql(expr, binding);
 }
 
 /** Throws 22023, and 0A000 for a check of rows that cannot be changed through the view. */

@@ -37,7 +37,7 @@ export function bindAssignments(nodes: readonly AssignmentNode[], table: TableDe
         throw sqlError("42601", message, { position: target.position });
       }
       const current = parts.length === 0 ? null : (before?.expr ?? currentValue(column, table, context));
-      const expr = assigned(value, column, target, current, parts, context);
+      const expr = assigned(value, column, table, target, current, parts, context);
       made.set(column.id, { expr, inParts: parts.length > 0 });
     });
   }
@@ -51,7 +51,7 @@ export function bindAssignments(nodes: readonly AssignmentNode[], table: TableDe
 export function withOnUpdate(assignments: readonly Assignment[], table: TableDef, binding: Binding): Assignment[] {
   const set = new Set(assignments.map(({ columnId }) => columnId));
   const more = table.columns.filter((column) => column.onUpdateSql && !set.has(column.id));
-  return [...assignments, ...more.map((column) => ({ columnId: column.id, expr: onUpdateOf(column, binding) }))];
+  return [...assignments, ...more.map((column) => ({ columnId: column.id, expr: onUpdateOf(column, table, binding) }))];
 }
 
 /** What the column holds before: the statement's table is the first of its relations. */
@@ -91,6 +91,7 @@ function valuesOf(node: AssignmentNode, context: ExprContext): Assigned[] {
 function assigned(
   value: Assigned,
   column: ColumnDef,
+  table: TableDef,
   target: AssignmentTarget,
   current: Expr | null,
   parts: readonly Part[],
@@ -98,7 +99,7 @@ function assigned(
 ): Expr {
   const { binding } = context;
   if (value.kind === "default") {
-    if (current === null) return defaultOf(column, binding);
+    if (current === null) return defaultOf(column, table, binding);
     const what = parts[0]!.kind === "field" ? "a subfield" : "an array element";
     throw sqlError("0A000", `cannot set ${what} to DEFAULT`, { position: target.position });
   }

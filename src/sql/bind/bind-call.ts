@@ -58,7 +58,7 @@ export function isAggregateCall(node: CallNode): boolean {
 
 export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bind): Expr {
   const node = positionalCall(call);
-  const constructors = ownConstructors(node, context.binding);
+  const constructors = ownConstructors(call, context.binding);
   if (constructors.length > 0) return constructorCall(node, constructors, context, bind);
   const name = functionName(node.variadic ? { ...node, variadic: false } : node);
   const { binding } = context;
@@ -104,10 +104,15 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
 }
 
 /** Of a range or multirange that a statement made and that has the function's name; empty: it is none. */
-function ownConstructors({ path }: CallNode, { env }: Binding): readonly ScalarFunction[] {
-  if (isKnownFunction(path.at(-1)!)) return [];
+function ownConstructors(node: CallNode, { env, named }: Binding): readonly ScalarFunction[] {
+  const { path } = node;
+  const name = path.at(-1)!;
+  if (isKnownFunction(name) || isSystemFunction(name) || isSequenceFunction(name)) return [];
   const type = userTypeNamed(path, env);
-  return type === null ? [] : ownRangeConstructors(type);
+  if (type === null) return [];
+  const constructors = ownRangeConstructors(type);
+  if (constructors.length > 0) named.set(node, type.user!.id);
+  return constructors;
 }
 
 function constructorCall(

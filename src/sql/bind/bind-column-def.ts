@@ -18,8 +18,7 @@ import { bindStoredType, checkStorable } from "./bind-type.js";
 import type { Binding } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
 import { Scope } from "./scope.js";
-import { withSequencesInFull } from "./sequence-functions.js";
-import { columnsRead, refuseParameters, rowContext, storedSql } from "./stored-expression.js";
+import { columnsRead, exactNode, refuseParameters, rowContext, storedSql } from "./stored-expression.js";
 
 /** Names for an integer type with a sequence of its own. */
 const SERIAL_TYPES: Readonly<Record<string, SqlType>> = {
@@ -166,9 +165,7 @@ export function finishColumn(draft: ColumnDraft, table: TableDef, binding: Bindi
 export function defaultSql(node: ExprNode, column: Pick<ColumnDef, "name" | "type">, binding: Binding): string | null {
   boundDefault(node, column, binding);
   // A NULL is what a column without a default gets, unless its domain has one.
-  return node.kind === "null" && column.type.user?.kind !== "domain"
-    ? null
-    : printExpr(withSequencesInFull(node, binding.env));
+  return node.kind === "null" && column.type.user?.kind !== "domain" ? null : printExpr(exactNode(node, binding));
 }
 
 export function boundDefault(node: ExprNode, column: Pick<ColumnDef, "name" | "type">, binding: Binding): Expr {
@@ -199,7 +196,7 @@ function generatedSql(node: ExprNode, column: NewColumn, table: TableDef, bindin
   const context = rowContext(table, "column generation expressions", binding);
   const expr = coerceAssignment(bindExpr(node, context), column, binding, position);
   if (!isImmutable(expr)) throw sqlError("42P17", "generation expression is not immutable", { position });
-  return storedSql(node);
+  return storedSql(node, binding);
 }
 
 /** What depends on the session: its settings decide how a date is written. A constant is read once. */

@@ -70,7 +70,7 @@ export function bindCheck(
   const read = columnsRead(node.expr);
   return {
     name: node.name,
-    sql: storedSql(node.expr),
+    sql: storedSql(node.expr, binding),
     column: own ?? (read.length === 1 ? read[0]! : null),
     ...(node.notValid && { notValid: true }),
     ...(node.noInherit && { noInherit: true }),

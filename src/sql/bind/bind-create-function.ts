@@ -148,7 +148,7 @@ function bindParameters(node: CreateFunctionStatement, binding: Binding): Routin
     if (type.polymorphic === undefined) {
       coerceAssignment(value, { name: name ?? "", type: typeNow(type, binding.env) }, binding, position);
     }
-    return { name, mode, type, defaultSql: storedSql(parameter.default) };
+    return { name, mode, type, defaultSql: storedSql(parameter.default, binding) };
   });
 }
 

@@ -24,8 +24,8 @@ export function bindDeclaredIndex(node: CreateIndexStatement, binding: Binding):
   refuseParts(node, method);
   const table = lookUpTable(node.table, binding);
   const keys = node.elements.map((element) => keyOf(element, table, method, position, binding));
-  const where = node.where === null ? null : storedSql(node.where);
   if (node.where !== null) bindBoolean(node.where, "WHERE", rowContext(table, "index predicates", binding));
+  const where = node.where === null ? null : storedSql(node.where, binding);
   const read = node.elements.flatMap(({ column, expr }) => (expr === null ? [column!] : columnsRead(expr)));
   const columns = [...new Set([...read, ...(node.where === null ? [] : columnsRead(node.where))])];
   return {
@@ -65,7 +65,7 @@ function keyOf(
   const type = found?.type ?? bindExpr(expr!, rowContext(table, "index expressions", binding)).type;
   checkClass(operatorClass, type, method, position);
   return {
-    ...(found === undefined ? { sql: storedSql(expr!) } : { column: found.name }),
+    ...(found === undefined ? { sql: storedSql(expr!, binding) } : { column: found.name }),
     ...(operatorClass !== null && { operatorClass }),
   };
 }

@@ -54,6 +54,7 @@ import { aggregatesMeant } from "./made-aggregate.js";
 import { numberConstant } from "./number-constant.js";
 import { routinesNamed } from "./resolve-routine.js";
 import { type ScopeItem, TABLE_OID } from "./scope.js";
+import { storedEnvironment } from "./stored-names.js";
 import { isSystemFunction } from "./system/system-functions.js";
 
 export function bindExpr(node: ExprNode, context: ExprContext): Expr {
@@ -127,8 +128,11 @@ export function bindExpr(node: ExprNode, context: ExprContext): Expr {
 }
 
 function bindOther(node: ExprNode, context: ExprContext): Expr {
+  const { binding } = context;
   const { position } = node;
   switch (node.kind) {
+    case "stored":
+      return binding.within(storedEnvironment(node.schema, binding), () => bindExpr(node.input, context));
     case "operator":
       return bindOperator(node, context, bindExpr);
     case "quantified":

@@ -5,13 +5,13 @@ import { foldExpr } from "../../query/expr/fold.js";
 import { graphIndexExprs } from "../../query/plan/graph-index-exprs.js";
 import type { BoundIndex, IndexExprs } from "../../query/plan/index-exprs.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
-import { parseExpression } from "../parse/parse.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import type { Binding } from "./binding.js";
 import { resolveUnknown } from "./coerce.js";
 import { itemOf } from "./row-item.js";
 import { Scope } from "./scope.js";
+import { parseStored } from "./stored-names.js";
 
 /** The place of an expression that the table's definition holds; `columns` are parallel to the table's. */
 export function storedContext(table: TableDef, columns: readonly OutputColumn[], binding: Binding): ExprContext {
@@ -32,8 +32,8 @@ export function bindIndexExprs(table: TableDef, columns: readonly OutputColumn[]
     return graphIndexExprs(table, (id) => columns[table.columns.findIndex((column) => column.id === id)] ?? null);
   }
   const context = storedContext(table, columns, binding);
-  const bind = (sql: string) => foldExpr(resolveUnknown(bindExpr(parseExpression(sql), context), binding));
-  const condition = (sql: string) => foldExpr(bindBoolean(parseExpression(sql), "WHERE", context));
+  const bind = (sql: string) => foldExpr(resolveUnknown(bindExpr(parseStored(sql, table.schema), context), binding));
+  const condition = (sql: string) => foldExpr(bindBoolean(parseStored(sql, table.schema), "WHERE", context));
   const ordered = indexes.map((index): [number, BoundIndex] => {
     const keys = index.columns.map(({ expression }): Expr | null =>
       expression === undefined ? null : bind(expression.sql),

@@ -133,7 +133,7 @@ function indexExpression(
   checkIndexable(expr.type, node.position);
   const name = node.kind === "call" ? node.path.at(-1)! : "expr";
   const fixed = withFixedTimes(node, bind, binding.env.timeZone, "expression");
-  return { name, expression: { sql: storedSql(fixed), type: expr.type } };
+  return { name, expression: { sql: storedSql(fixed, binding), type: expr.type } };
 }
 
 export function indexPredicate(node: ExprNode, table: TableDef, binding: Binding): string {
@@ -142,5 +142,5 @@ export function indexPredicate(node: ExprNode, table: TableDef, binding: Binding
   if (!isImmutable(bind(node))) {
     throw sqlError("42P17", "functions in index predicate must be marked IMMUTABLE", { position: node.position });
   }
-  return storedSql(withFixedTimes(node, bind, binding.env.timeZone, "predicate"));
+  return storedSql(withFixedTimes(node, bind, binding.env.timeZone, "predicate"), binding);
 }

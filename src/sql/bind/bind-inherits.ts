@@ -10,11 +10,11 @@ import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
 import type { NameNode } from "../parse/ast-query.js";
-import { parseExpression } from "../parse/parse.js";
 import { printExpr } from "../parse/print-expr.js";
 import type { ColumnDraft } from "./bind-column-def.js";
 import { lookUpTable } from "./bind-from.js";
 import type { Binding } from "./binding.js";
+import { parseStored } from "./stored-names.js";
 
 /** The tables of INHERITS, in the order named. Throws 42809, 42P07. */
 export function lookUpParents(names: readonly NameNode[], schema: string, binding: Binding): TableDef[] {
@@ -57,7 +57,7 @@ export function mergeColumns(parents: readonly TableDef[], own: readonly ColumnD
     for (const { column, generatedSql } of inheritableColumns(parent)) {
       const before = inherited.get(column.name);
       if (before === undefined) {
-        const generatedNode = generatedSql === null ? null : parseExpression(generatedSql);
+        const generatedNode = generatedSql === null ? null : parseStored(generatedSql, parent.schema);
         inherited.set(column.name, { draft: { column, defaultNode: null, generatedNode }, conflict: null });
         continue;
       }

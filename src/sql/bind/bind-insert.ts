@@ -1,6 +1,5 @@
 /** INSERT, with ON CONFLICT and RETURNING. */
-import { quotedIdentifier } from "../../catalog/relation-names.js";
-import { type ColumnDef, forbidsOverlap, type IndexDef, type TableDef } from "../../catalog/table.js";
+import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { ColumnId, Expr } from "../../query/expr/expr.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
@@ -10,7 +9,6 @@ import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { BOOL, BYTEA, OID, type SqlType } from "../../values/values.js";
 import type { ConflictTarget, InsertStatement, ListedNode, OnConflictNode } from "../parse/ast.js";
 import type { ColumnNode, ExprNode, QueryNode } from "../parse/ast-query.js";
-import { parseExpression } from "../parse/parse.js";
 import { bindAssignments, withOnUpdate } from "./bind-assignments.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
@@ -30,11 +28,11 @@ import {
   withPolicies,
 } from "./changed-rights.js";
 import { coerceAssignment, constant } from "./coerce.js";
+import { arbiter, noArbiter } from "./conflict-arbiter.js";
 import { checkReturned } from "./instead-of.js";
 import { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
 import { ONE_ROW, project } from "./source.js";
-import { storedSql } from "./stored-expression.js";
 import {
   addVersions,
   bindChecks,
@@ -206,11 +204,11 @@ function valuesPlan(
           return { value: bindExpr(row[t]!, context), position: row[t]!.position };
         });
       }
-      if (value === undefined || value.kind === "default") return defaultOf(column, binding);
+      if (value === undefined || value.kind === "default") return defaultOf(column, table, binding);
       const { position } = value;
-      if (!takesValue(column, node, position)) return defaultOf(column, binding);
+      if (!takesValue(column, node, position)) return defaultOf(column, table, binding);
       const given = coerceAssignment(bindExpr(value, context), column, binding, position);
-      return isAssigned(column, table, binding) ? orAssigned(given, column, binding) : given;
+      return isAssigned(column, table, binding) ? orAssigned(given, column, table, binding) : given;
     });
   });
   const columns = table.columns.map((column, i) =>
@@ -232,11 +230,11 @@ function isAssigned({ id, identity }: ColumnDef, table: TableDef, { env }: Bindi
   return env.catalog.sequencesOf(table).some(({ ownedBy, follows }) => ownedBy!.columnId === id && follows === true);
 }
 
-function orAssigned(given: Expr, column: ColumnDef, binding: Binding): Expr {
+function orAssigned(given: Expr, column: ColumnDef, table: TableDef, binding: Binding): Expr {
   if (!mayBeNull(given, binding)) return given;
-  if (given.kind === "const") return defaultOf(column, binding);
+  if (given.kind === "const") return defaultOf(column, table, binding);
   const { fn } = resolveFunction("coalesce", [column.type, column.type]);
-  return Object.freeze({ kind: "call", type: column.type, fn, args: [given, defaultOf(column, binding)] });
+  return Object.freeze({ kind: "call", type: column.type, fn, args: [given, defaultOf(column, table, binding)] });
 }
 
 /** Whether a given value is stored, or passed over by OVERRIDING USER VALUE. Throws 428C9. */
@@ -326,13 +324,13 @@ function rowsOf(
     if (inParts(column, targets, node)) {
       const context = contextOf(binding, scope, "INSERT");
       return fromParts(column, targets, node, context, (t) => {
-        return { value: given[t] ?? defaultOf(targets[t]!, binding), position };
+        return { value: given[t] ?? defaultOf(targets[t]!, table, binding), position };
       });
     }
     const expr = given[targets.indexOf(column)] ?? null;
-    if (expr === null || !takesValue(column, node, position)) return defaultOf(column, binding);
+    if (expr === null || !takesValue(column, node, position)) return defaultOf(column, table, binding);
     const value = coerceAssignment(expr, column, binding, position);
-    return isAssigned(column, table, binding) ? orAssigned(value, column, binding) : value;
+    return isAssigned(column, table, binding) ? orAssigned(value, column, table, binding) : value;
   });
   const names = table.columns.map((column) => column.name);
   return project(plan, exprs, names, binding).plan;
@@ -373,7 +371,7 @@ function bindOnConflict(
   const { position } = node;
   const target = node.target === null ? null : ofTable(node.target, relation);
   if (target === null && table.indexes.some(({ deferrable }) => deferrable)) throw noArbiter(position);
-  const index = target === null ? null : arbiter(target, table, node.action === "update");
+  const index = target === null ? null : arbiter(target, table, node.action === "update", binding);
   if (node.action === "update" && target === null && !node.anyKey) {
     throw sqlError("42601", "ON CONFLICT DO UPDATE requires inference specification or constraint name", {
       position,
@@ -415,70 +413,4 @@ function ofTable(target: ConflictTarget, { table, face }: ChangedRelation): Conf
     return column === undefined ? element : { ...element, path: [column.name] };
   });
   return { ...target, elements };
-}
-
-/** The key that a conflict target names. Throws 42704 for an unknown constraint, 42P10 for columns without a key. */
-function arbiter(target: ConflictTarget, table: TableDef, isUpdate: boolean): IndexDef | "primary key" {
-  const { position } = target;
-  if (target.constraint !== null) {
-    if (target.constraint === table.primaryKeyName) return "primary key";
-    const named = table.indexes.find(
-      (index) => (index.unique || forbidsOverlap(index)) && index.name === target.constraint,
-    );
-    if (table.indexes.some((index) => index.deferrable && index.name === target.constraint)) throw noArbiter(position);
-    if (named?.exclusion && isUpdate) {
-      const message = "ON CONFLICT DO UPDATE not supported with exclusion constraints";
-      throw sqlError("42809", message, position > 0 ? { position } : undefined);
-    }
-    if (named?.invalid) throw noMatch(position);
-    if (named !== undefined) return named;
-    const message = `constraint "${target.constraint}" for table "${table.name}" does not exist`;
-    throw sqlError("42704", message, { position });
-  }
-  const wanted = new Set(
-    target.elements.map((element) => {
-      if (element.kind === "column" && !table.columns.some((other) => other.name === element.path.at(-1))) {
-        throw sqlError("42703", `column "${element.path.at(-1)}" does not exist`, { position });
-      }
-      return storedSql(element);
-    }),
-  );
-  const nameOf = (id: number) => quotedIdentifier(table.columns.find((column) => column.id === id)!.name);
-  const matches = (key: readonly string[]) =>
-    new Set(key).size === wanted.size && key.every((part) => wanted.has(part));
-  if (table.primaryKey !== null && matches(table.primaryKey.map(nameOf))) return "primary key";
-  // A partial index serves when the target's WHERE says its predicate.
-  const said = target.where === null ? [] : conditionsOf(target.where).map(storedSql);
-  const index = table.indexes.find(
-    (other) =>
-      (other.unique || other.deferrable) &&
-      // Of ONLY a partitioned table: some of its partitions do not have it.
-      !other.invalid &&
-      !other.exclusion &&
-      matches(other.columns.map(({ columnId, expression }) => expression?.sql ?? nameOf(columnId))) &&
-      (!other.where || conditionsOf(parseExpression(other.where)).every((part) => said.includes(storedSql(part)))),
-  );
-  if (index?.deferrable) throw noArbiter(position);
-  if (index !== undefined) return index;
-  throw noMatch(position);
-}
-
-function noMatch(position: number): Error {
-  return sqlError(
-    "42P10",
-    "there is no unique or exclusion constraint matching the ON CONFLICT specification",
-    position > 0 ? { position } : undefined,
-  );
-}
-
-function noArbiter(position: number): Error {
-  return sqlError(
-    "55000",
-    "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters",
-    position > 0 ? { position } : undefined,
-  );
-}
-
-function conditionsOf(node: ExprNode): readonly ExprNode[] {
-  return node.kind === "and" ? node.args.flatMap(conditionsOf) : [node];
 }

@@ -9,11 +9,11 @@ import { foldExpr } from "../../query/expr/fold.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { PartitionLevel, PartitionMembership } from "../../query/plan/partition-tree.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
-import { parseExpression } from "../parse/parse.js";
 import { bindExpr } from "./bind-expr.js";
 import { storedContext } from "./bind-index-exprs.js";
 import type { Binding } from "./binding.js";
 import { partitionKeyText } from "./partition-key-text.js";
+import { parseStored } from "./stored-names.js";
 
 /** The statement's table, and its columns as `rowColumns` holds their values. */
 export interface TableRow {
@@ -46,7 +46,7 @@ export function partitionLevel(table: TableDef, row: TableRow, binding: Binding)
   const context = storedContext(table, columns, binding);
   const { keys } = table.partitionKey!;
   const exprs = keys.map(({ columnId, expression }): Expr => {
-    if (expression !== undefined) return foldExpr(bindExpr(parseExpression(expression.sql), context));
+    if (expression !== undefined) return foldExpr(bindExpr(parseStored(expression.sql, table.schema), context));
     return columnExpr(columns[table.columns.findIndex(({ id }) => id === columnId)]!);
   });
   const bounds = partitionBoundsOf(table, (id) => binding.env.catalog.tableById(id));

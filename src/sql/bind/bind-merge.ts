@@ -215,7 +215,7 @@ function bindInserted(clause: MergeClause, relation: ChangedRelation, node: Merg
     const expr =
       given && takesValue(column, { overriding }, value.position)
         ? coerceAssignment(bindExpr(value, context), column, binding, value.position || node.position)
-        : defaultOf(column, binding);
+        : defaultOf(column, table, binding);
     return { columnId: column.id, expr };
   });
   // All that are listed, and without a list those that have a value.

@@ -23,7 +23,6 @@ import type {
   PartitionElement,
 } from "../parse/ast-partition.js";
 import type { ExprNode } from "../parse/ast-query.js";
-import { parseExpression } from "../parse/parse.js";
 import { type ColumnDraft, isImmutable } from "./bind-column-def.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
@@ -32,6 +31,7 @@ import type { Binding } from "./binding.js";
 import { coerceAssignment, isUnknown, typeName } from "./coerce.js";
 import { Scope } from "./scope.js";
 import { columnsRead, refuseParameters, rowContext, storedSql } from "./stored-expression.js";
+import { parseStored } from "./stored-names.js";
 import { writeConstant } from "./write-constant.js";
 
 /** Columns of a partition key, as in PostgreSQL (PARTITION_MAX_KEYS). */
@@ -89,7 +89,7 @@ function bindKey(
     throw sqlError("42P17", "cannot use constant expression as partition key", { position });
   }
   checkKeyType(bound.type, element, method);
-  return { columnId: EXPRESSION_COLUMN, expression: { sql: storedSql(expr!), type: bound.type } };
+  return { columnId: EXPRESSION_COLUMN, expression: { sql: storedSql(expr!, binding), type: bound.type } };
 }
 
 function generatedKey(name: string, position: number): Error {
@@ -276,7 +276,7 @@ function partitionColumns(node: PartitionOfNode, parent: TableDef): ColumnDraft[
     return {
       column: { name, type, notNull, defaultSql, identity: null, sequence: null, inherited: 1, local: false },
       defaultNode: ownDefault,
-      generatedNode: generatedSql ? parseExpression(generatedSql) : null,
+      generatedNode: generatedSql ? parseStored(generatedSql, parent.schema) : null,
     };
   });
 }

@@ -21,7 +21,7 @@ import { type Binding, PLAIN_QUERY } from "./binding.js";
 import { columnNode, elementQuery } from "./graph-element-query.js";
 import { firstFound, newName } from "./names.js";
 import { relationOf } from "./scope.js";
-import { columnsRead, storedSql } from "./stored-expression.js";
+import { columnsRead, writtenSql } from "./stored-expression.js";
 
 export function bindCreatePropertyGraph(
   node: CreatePropertyGraphStatement,
@@ -151,7 +151,7 @@ class GraphBuilder {
       const column = source.columns[i]!;
       return {
         name: column.name,
-        sql: storedSql(expr),
+        sql: writtenSql(expr),
         type: this.propertyType(column.name, displayName(column.type), at),
       };
     });

@@ -7,7 +7,6 @@ import { displayName } from "../../query/expr/types.js";
 import type { SetCall } from "../../query/plan/plan.js";
 import type { SqlType } from "../../values/values.js";
 import type { CallNode } from "../parse/ast-query.js";
-import { parseExpression } from "../parse/parse.js";
 import { arrayConstructor } from "./array-functions.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { placeSetCall } from "./bind-set-call.js";
@@ -21,6 +20,7 @@ import { routineRows, scalarRoutine, waitingRoutine } from "./routine-function.j
 import { signatureOf } from "./routine-types.js";
 import { Scope } from "./scope.js";
 import { isSequenceFunction } from "./sequence-functions.js";
+import { parseStored } from "./stored-names.js";
 import { isSystemFunction } from "./system/system-functions.js";
 
 /** A call with its arguments in the order of the parameters. */
@@ -96,6 +96,7 @@ export function boundRoutine(
   const { binding } = context;
   const { env } = binding;
   if (candidates.length === 0) return null;
+  if (env.stored && node.path.length === 1 && isSpecial(node.path[0]!)) return null;
   const { position } = node;
   checkNotation(node);
   const given = node.args.map((arg) => bind(arg.value, context));
@@ -122,6 +123,7 @@ export function boundRoutine(
   }
   const { id, name: called } = found.definition;
   checkedRights(env)?.require(id, called, "X", "function");
+  binding.named.set(node, id);
   return { ...found, args: argumentsFor(found, given, node, binding, bind) };
 }
 
@@ -133,14 +135,12 @@ const functionsNamed = (node: CallNode, { binding }: ExprContext) => {
 
 function isBuiltIn(name: string): boolean {
   return (
-    isFunctionName(name) ||
-    isTableFunctionName(name) ||
-    isAggregateName(name) ||
-    isWindowName(name) ||
-    isSystemFunction(name) ||
-    isSequenceFunction(name)
+    isFunctionName(name) || isTableFunctionName(name) || isAggregateName(name) || isWindowName(name) || isSpecial(name)
   );
 }
+
+/** The system's, without overloads that could be compared. */
+const isSpecial = (name: string) => isSystemFunction(name) || isSequenceFunction(name);
 
 function checkNotation({ args }: CallNode): void {
   const seen = new Set<string>();
@@ -163,6 +163,7 @@ function argumentsFor(
 ): Expr[] {
   const at = (index: number) => node.args[index]!.value.position || node.position;
   const inputs = inputsOf(found.definition);
+  const { schema } = found.definition;
   return found.sources.map((source, i): Expr => {
     const type = found.parameterTypes[i]!;
     switch (source.kind) {
@@ -175,14 +176,19 @@ function argumentsFor(
         return Object.freeze({ kind: "call", type: fn.returns, fn, args: members });
       }
       default:
-        return defaultValue(source.sql, inputs[i]!.name ?? `$${i + 1}`, type, binding, bind);
+        return defaultValue({ sql: source.sql, schema }, inputs[i]!.name ?? `$${i + 1}`, type, binding, bind);
     }
   });
 }
 
-function defaultValue(sql: string, name: string, type: SqlType, binding: Binding, bind: Bind): Expr {
-  const env = { ...binding.env, catalog: binding.catalog };
+function defaultValue(
+  { sql, schema }: { readonly sql: string; readonly schema: string },
+  name: string,
+  type: SqlType,
+  binding: Binding,
+  bind: Bind,
+): Expr {
   const context = contextOf(binding, new Scope(null), "DEFAULT expressions");
-  const expr = binding.within(env, () => bind(parseExpression(sql), context));
+  const expr = bind(parseStored(sql, schema), context);
   return coerceAssignment(expr, { name, type }, binding, 0);
 }

@@ -63,7 +63,7 @@ function createStatistics(node: CreateStatisticsStatement, binding: Binding): St
     }
     refuseParameters(key.expr, "statistics expressions");
     bindExpr(key.expr, rowContext(table, "statistics expressions", binding));
-    return { sql: storedSql(key.expr) };
+    return { sql: storedSql(key.expr, binding) };
   });
   if (keys.length > 8) throw sqlError("54011", "cannot have more than 8 columns in statistics", { position });
   const texts = keys.map((key) => JSON.stringify(key));

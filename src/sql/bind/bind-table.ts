@@ -5,7 +5,6 @@ import type { TableDef } from "../../catalog/table.js";
 import type { BoundTable, RowRules } from "../../query/plan/bound-table.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
-import { parseExpression } from "../parse/parse.js";
 import { bindData } from "./bind-data.js";
 import { bindExpr } from "./bind-expr.js";
 import { bindIndexExprs, storedContext } from "./bind-index-exprs.js";
@@ -15,6 +14,7 @@ import { bindTriggerConditions } from "./bind-trigger.js";
 import { Binding } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
 import { checkedAs } from "./domain-checks.js";
+import { parseStored } from "./stored-names.js";
 import { bindChecks, rowColumnsOf } from "./stored-row.js";
 
 /** `searchPath`: as in BindEnvironment. */
@@ -26,7 +26,7 @@ export function bindTable(table: TableDef, catalog: CatalogView, searchPath: rea
     columns,
     generated: table.columns.flatMap((column) => {
       if (!column.generatedSql) return [];
-      const expr = bindExpr(parseExpression(column.generatedSql), context);
+      const expr = bindExpr(parseStored(column.generatedSql, table.schema), context);
       return [{ columnId: column.id, expr: coerceAssignment(expr, column, binding, 0) }];
     }),
     indexes: bindIndexExprs(table, columns, binding) ?? new Map(),

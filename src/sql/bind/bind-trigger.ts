@@ -11,7 +11,6 @@ import type { TriggerConditions } from "../../query/plan/bound-table.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
 import type { ExprNode, NameNode } from "../parse/ast-query.js";
 import type { CreateTriggerStatement, TriggerStatement } from "../parse/ast-triggers.js";
-import { parseExpression } from "../parse/parse.js";
 import { printExpr } from "../parse/print-expr.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean } from "./bind-expr.js";
@@ -22,7 +21,8 @@ import { schemaNamed } from "./names.js";
 import { routinesNamed } from "./resolve-routine.js";
 import { itemOf } from "./row-item.js";
 import { relationOf, Scope } from "./scope.js";
-import { refuseParameters } from "./stored-expression.js";
+import { exactNode, refuseParameters } from "./stored-expression.js";
+import { parseStored } from "./stored-names.js";
 import { rowColumnsOf } from "./stored-row.js";
 
 export function bindTrigger(node: TriggerStatement, binding: Binding): TriggerCommand {
@@ -239,7 +239,7 @@ function bindWhen(node: CreateTriggerStatement, when: ExprNode, table: TableDef,
         : `Column "${column}" is a generated column.`,
     );
   });
-  return printExpr(when);
+  return printExpr(exactNode(when, binding));
 }
 
 /** Every name of a column, or of a whole row, in the tree. */
@@ -275,9 +275,12 @@ export function bindTriggerConditions(table: TableDef, binding: Binding): Trigge
   const before = rowColumnsOf(table, binding);
   const after = rowColumnsOf(table, binding);
   const context = whenContext(table, before, after, binding);
+  const { schema } = table;
   return {
     before,
     after,
-    byTrigger: new Map(conditional.map(({ id, when }) => [id, bindBoolean(parseExpression(when!), "WHEN", context)])),
+    byTrigger: new Map(
+      conditional.map(({ id, when }) => [id, bindBoolean(parseStored(when!, schema), "WHEN", context)]),
+    ),
   };
 }

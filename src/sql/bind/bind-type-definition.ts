@@ -28,7 +28,7 @@ import { coerceAssignment } from "./coerce.js";
 import { valueScope } from "./domain-checks.js";
 import { existingType, findType, firstFound, newName } from "./names.js";
 import { relationOf, Scope } from "./scope.js";
-import { readsColumn, renamesColumn } from "./stored-expression.js";
+import { exactNode, readsColumn, renamesColumn } from "./stored-expression.js";
 
 export function bindCreateType(node: CreateTypeStatement, binding: Binding): DdlCommand {
   const name = newName(node.name, binding.env);
@@ -161,13 +161,13 @@ function defaultText(node: ExprNode, base: SqlType, name: string, binding: Bindi
     throw sqlError("0A000", "cannot use column reference in DEFAULT expression", { position: node.position });
   }
   coerceAssignment(bindExpr(node, context), { name, type: base }, binding, node.position);
-  return node.kind === "null" ? null : printExpr(node);
+  return node.kind === "null" ? null : printExpr(exactNode(node, binding));
 }
 
 function conditionText(node: ExprNode, base: SqlType, binding: Binding): string {
   const { scope } = valueScope(base, binding);
   bindBoolean(node, "CHECK", { ...contextOf(binding, scope, "check constraint"), subqueries: false });
-  return printExpr(node);
+  return printExpr(exactNode(node, binding));
 }
 
 export function bindAlterDomain(node: AlterDomainStatement, binding: Binding): DdlCommand {

@@ -1,5 +1,7 @@
 /** Type names of statements as types. */
+import { referredId } from "../../catalog/object-reference.js";
 import { rowTypeWanted } from "../../catalog/row-type.js";
+import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { isBuiltInType, typeFromName } from "../../query/expr/type-spellings.js";
 import { displayName } from "../../query/expr/types.js";
@@ -15,10 +17,10 @@ import { firstFound, userTypeNamed } from "./names.js";
 const INTERVAL_FULL_RANGE = 0x7fff;
 
 /** Throws 42704 for an unknown name, 22023 for a bad modifier. */
-export function bindType(node: TypeNode, { env }: Binding): SqlType {
+export function bindType(node: TypeNode, { env, named }: Binding): SqlType {
   const { position } = node;
   if (node.setOf) throw sqlError("0A000", "SETOF is not supported here", { position });
-  const own = userType(node, env);
+  const own = userType(node, env, named);
   if (own !== null) return own;
   if (node.schema === "information_schema" && Object.hasOwn(INFORMATION_TYPES, node.name)) {
     const type = INFORMATION_TYPES[node.name]!;
@@ -47,21 +49,26 @@ function wholeNumber(text: string, position: number): number {
 }
 
 /** A type that statements made; unqualified names of built-in types come first, as pg_catalog does in the path. */
-function userType(node: TypeNode, env: BindEnvironment): SqlType | null {
+function userType(node: TypeNode, env: BindEnvironment, named: Binding["named"]): SqlType | null {
   if (node.schema === null && isBuiltInType(node.name)) return null;
   const path = node.schema === null ? [node.name] : [node.schema, node.name];
-  const type = userTypeNamed(path, env) ?? rowTypeNamed(path, env);
+  const own = userTypeNamed(path, env);
+  const table = own === null ? rowTypeNamed(path, env) : null;
+  const id = own?.user?.id ?? table?.id;
+  if (id !== undefined) named.set(node, id);
+  // The type of a table's rows has the table's name.
+  const type = own ?? (table === null ? null : recordOf(table.columns, table.name));
   if (type !== null && node.modifiers.length > 0) {
     throw sqlError("42601", `type modifier is not allowed for type "${node.name}"`, { position: node.position });
   }
   return type !== null && node.arrayDimensions > 0 ? arrayOf(type) : type;
 }
 
-/** The type of a table's rows, which has the table's name. */
-function rowTypeNamed(path: readonly string[], env: BindEnvironment): SqlType | null {
+function rowTypeNamed(path: readonly string[], env: BindEnvironment): TableDef | null {
   const relation = { schema: path.length > 1 ? path[path.length - 2]! : null, name: path[path.length - 1]! };
-  const table = firstFound(relation, env, (schema, name) => env.catalog.table(schema, name));
-  return table === null ? null : recordOf(table.columns, table.name);
+  const id = env.stored ? referredId(relation.schema) : null;
+  if (id !== null) return env.catalog.tableById(id);
+  return firstFound(relation, env, (schema, name) => env.catalog.table(schema, name));
 }
 
 /** A type as columns, fields and domains are declared with it: rows of a table by a type that follows the table. */

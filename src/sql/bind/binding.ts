@@ -45,6 +45,8 @@ export class Binding {
   /** Positions of column references in the statement, for errors that are found after binding. */
   private readonly positions = new WeakMap<Expr, number>();
   private readonly rowItems = new WeakMap<Expr, readonly Expr[]>();
+  /** Ids of the functions and types that nodes of the statement name, of those that statements made. */
+  readonly named = new WeakMap<object, number>();
   private depth = 0;
   private queries = 0;
 
@@ -59,10 +61,14 @@ export class Binding {
   ) {
     this.parameters = [...(environment.declaredTypes ?? [])];
     this.catalog = environment.catalog;
+    this.searchPath = environment.searchPath;
   }
 
   /** The definitions of now, also inside of a view: what its text calls may have changed since it was made. */
   readonly catalog: BindEnvironment["catalog"];
+
+  /** Where the statement's own names are looked up. */
+  readonly searchPath: readonly string[];
 
   get env(): BindEnvironment {
     return this.environment;

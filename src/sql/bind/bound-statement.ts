@@ -27,6 +27,11 @@ export interface BindEnvironment {
   readonly declaredTypes?: readonly (SqlType | null)[];
   /** Schemas in which unqualified names are looked up, first hit wins; new relations go into the first. */
   readonly searchPath: readonly string[];
+  /**
+   * What is bound was kept with a definition: references of its text count (catalog/object-reference.ts), and other
+   * names mean the system's first.
+   */
+  readonly stored?: true;
   /** The session's time zone, in which a definition's constants are read; absent: UTC. */
   readonly timeZone?: string;
   /** The schema of the session's temporary relations, in the path once it has any; absent: there is no session. */

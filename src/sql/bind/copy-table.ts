@@ -18,13 +18,13 @@ import {
 import type { RecordField } from "../../values/values.js";
 import type { CreateTableStatement } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
-import { parseExpression } from "../parse/parse.js";
 import type { ColumnDraft } from "./bind-column-def.js";
 import { lookUpTable } from "./bind-from.js";
 import { findView } from "./bind-view.js";
 import type { Binding } from "./binding.js";
 import { firstFound, userTypeNamed } from "./names.js";
 import { relationOf } from "./scope.js";
+import { parseStored } from "./stored-names.js";
 
 /** The grammar's bits of INCLUDING. */
 const COMMENTS = 1 << 0;
@@ -92,7 +92,7 @@ export function copyTable({ table: name, options }: CreateTableStatement["like"]
         ...(comment !== undefined && { comment }),
       },
       defaultNode: null,
-      generatedNode: column.generatedSql && has(GENERATED) ? parseExpression(column.generatedSql) : null,
+      generatedNode: column.generatedSql && has(GENERATED) ? parseStored(column.generatedSql, table.schema) : null,
     };
   });
   const checks = has(CONSTRAINTS)

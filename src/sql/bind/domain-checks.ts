@@ -15,6 +15,7 @@ import type { QueryNode } from "../parse/ast-query.js";
 import { parseSql } from "../parse/parse.js";
 import { type Binding, PLAIN_QUERY } from "./binding.js";
 import { Scope } from "./scope.js";
+import { storedEnvironment } from "./stored-names.js";
 
 /** Whether a value of the type has to satisfy a domain's conditions. */
 export function hasDomain(type: SqlType): boolean {
@@ -112,11 +113,11 @@ function parsedOf(check: CheckDef): QueryNode {
  */
 function conditionOf(
   check: CheckDef,
-  { base }: DomainDef,
+  { base, schema }: DomainDef,
   binding: Binding,
 ): (value: Value, context: EvalContext) => boolean {
   const { scope, id } = valueScope(base, binding);
-  const env = { ...binding.env, catalog: binding.catalog };
+  const env = storedEnvironment(schema, binding);
   const { plan } = binding.within(env, () => binding.query(parsedOf(check), scope, PLAIN_QUERY));
   if (plan.kind !== "project") throw new Error("a query without FROM is a projection");
   const evaluate = compileExpr(plan.exprs[0]!, (column) => (column === id ? 0 : -1));

@@ -17,6 +17,7 @@ import { coerceAssignment, constant, isUnknown } from "./coerce.js";
 import { type MatchedRoutine, routinesNamed } from "./resolve-routine.js";
 import { Scope } from "./scope.js";
 import { parameterVariables, statementsOf } from "./sql-body.js";
+import { calledEnvironment } from "./stored-names.js";
 
 /** Functions that are being put in place, by statement: a function that calls itself is called. */
 const open = new WeakMap<Binding, Set<FunctionDef>>();
@@ -50,8 +51,8 @@ export function inlinedCall(
       find: (path, position) => counted(variables.find(path, position), uses, args),
       parameter: (index) => counted({ name: "", expr: args[index]! }, uses, args)?.expr ?? null,
     });
-    const { searchPath = binding.env.searchPath } = definition;
-    const env = { ...binding.env, catalog: binding.catalog, searchPath };
+    const { searchPath = binding.searchPath } = definition;
+    const env = { ...calledEnvironment(binding), searchPath };
     const expr = binding.within(env, () => bind(body, { ...context, scope, aggregates: false, windows: false }));
     if (!isUnknown(expr) && !canCoerce(expr.type, returns, "assignment")) return null;
     if (!args.every((arg) => isCheap(arg) || uses.get(arg) === 1 || (!isVolatile(arg) && !uses.has(arg)))) return null;

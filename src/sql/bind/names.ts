@@ -4,6 +4,7 @@
  */
 
 import { DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
+import { referredId } from "../../catalog/object-reference.js";
 import { quotedIdentifier } from "../../catalog/relation-names.js";
 import { isTemporarySchema, SYSTEM_SCHEMAS, TEMPORARY_ALIAS } from "../../catalog/schema.js";
 import { sqlTypeOf, type TypeDef } from "../../catalog/type.js";
@@ -95,6 +96,8 @@ export function creationSchema(env: BindEnvironment, position: number): string {
 export function findType(path: readonly string[], env: BindEnvironment): TypeDef | null {
   const name = path[path.length - 1]!;
   const schema = path.length > 1 ? path[path.length - 2]! : null;
+  const id = env.stored ? referredId(schema) : null;
+  if (id !== null) return env.catalog.typeById(id);
   return firstFound({ schema, name }, env, (inSchema, typeName) => env.catalog.type(inSchema, typeName));
 }
 

@@ -4,6 +4,7 @@
  * system functions included, PostgreSQL's rules for overloads decide (chapter 10.3).
  */
 import { type FunctionDef, inputsOf, outputsOf, type RoutineType } from "../../catalog/function.js";
+import { referredId } from "../../catalog/object-reference.js";
 import { sqlError } from "../../protocol/errors.js";
 import { canCoerce } from "../../query/expr/coercion.js";
 import { type Candidate, resolveAmong } from "../../query/expr/resolve.js";
@@ -41,6 +42,11 @@ export type RoutineKinds = "call" | "procedure";
 export function routinesNamed(path: readonly string[], env: BindEnvironment): readonly FunctionDef[] {
   const name = path[path.length - 1]!;
   const qualifier = path.length > 1 ? path[path.length - 2]! : null;
+  const id = env.stored ? referredId(qualifier) : null;
+  if (id !== null) {
+    const referred = env.catalog.functionById(id);
+    return referred === null ? NONE : [referred];
+  }
   let found: FunctionDef[] | null = null;
   for (const schema of schemasFor(qualifier, env)) {
     const named = env.catalog.functionsNamed(schema, name);
@@ -71,6 +77,7 @@ export function resolveRoutine(
     .filter(({ args }) => types.every((type, i) => canCoerce(type, args[i]!, "implicit")));
   const own = withoutDoubles(fitting, path, types, position);
   const name = path[path.length - 1]!;
+  if (env.stored && path.length === 1 && resolveAmong(name, types, [], position) === "built in") return "built in";
   if (spread || given.some((arg) => arg.name !== null) || path.length > 1) {
     const found = resolveAmong("", types, own, position);
     return found === null || found === "built in" ? null : found.fn;

@@ -3,6 +3,7 @@
  * session's service in full; any other is looked up when the statement runs.
  */
 
+import { referredId } from "../../catalog/object-reference.js";
 import { parseRelationName } from "../../catalog/relation-names.js";
 import { sequenceLiteral } from "../../catalog/sequence-dependents.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -10,7 +11,7 @@ import { Capability, need } from "../../query/expr/capability.js";
 import type { EvalContext, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { displayName } from "../../query/expr/types.js";
 import { BOOL, INT8, OID, type SqlType, TEXT, type Value } from "../../values/values.js";
-import type { ExprNode } from "../parse/ast-query.js";
+import type { CallNode, ExprNode } from "../parse/ast-query.js";
 import type { Binding } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { coerceExplicit, coerceImplicit, constant } from "./coerce.js";
@@ -98,19 +99,23 @@ function canonicalName(text: string, env: BindEnvironment, position: number): st
 
 /** An expression to be stored, with literal names of sequences in full: it must mean the same under any search path. */
 export function withSequencesInFull(node: ExprNode, env: BindEnvironment): ExprNode {
-  if (node.kind === "call") {
-    const args = node.args.map((arg) => ({ ...arg, value: withSequencesInFull(arg.value, env) }));
-    const [first] = args;
-    const isSequence = isSequenceFunction(node.path.at(-1)!.toLowerCase());
-    const literal = first === undefined ? null : literalName(first.value);
-    if (!isSequence || literal === null) return { ...node, args };
-    const value = { ...literal, value: canonicalName(literal.value, env, literal.position) };
-    return { ...node, args: [{ ...first!, value }, ...args.slice(1)] };
-  }
-  if (node.kind === "cast") return { ...node, input: withSequencesInFull(node.input, env) };
-  if (node.kind !== "operator") return node;
-  const left = node.left === null ? null : withSequencesInFull(node.left, env);
-  return { ...node, left, right: withSequencesInFull(node.right, env) };
+  const visit = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(visit);
+    if (typeof value !== "object" || value === null) return value;
+    const copy = Object.fromEntries(Object.entries(value).map(([key, child]) => [key, visit(child)]));
+    return copy.kind === "call" ? withSequenceInFull(copy as unknown as CallNode, env) : copy;
+  };
+  return visit(node) as ExprNode;
+}
+
+function withSequenceInFull(node: CallNode, env: BindEnvironment): CallNode {
+  const { args, path } = node;
+  const [first, ...rest] = args;
+  const isSequence = isSequenceFunction(path.at(-1)!.toLowerCase()) && referredId(path.at(-2) ?? null) === null;
+  const literal = first === undefined || !isSequence ? null : literalName(first.value);
+  if (literal === null) return node;
+  const value = { ...literal, value: canonicalName(literal.value, env, literal.position) };
+  return { ...node, args: [{ ...first!, value }, ...rest] };
 }
 
 /** `'s'` or `'s'::regclass`. */

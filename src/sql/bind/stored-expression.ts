@@ -2,21 +2,28 @@
  * Expressions that definitions keep as SQL text over one row: checks, generated columns, keys and predicates of
  * indexes. They name columns without the table, so that a table can be renamed without touching them.
  */
+import { referenceTo } from "../../catalog/object-reference.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { ExprNode } from "../parse/ast-query.js";
+import type { CallNode, ExprNode, TypeNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
 import { printExpr } from "../parse/print-expr.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import type { Binding } from "./binding.js";
 import { itemOf } from "./row-item.js";
 import { Scope } from "./scope.js";
+import { withSequencesInFull } from "./sequence-functions.js";
 import { rowColumnsOf } from "./stored-row.js";
 
 type ColumnNode = Extract<ExprNode, { kind: "column" }>;
 
-/** The text to keep. */
-export function storedSql(node: ExprNode): string {
+/** The text to keep of an expression that was bound by now. */
+export function storedSql(node: ExprNode, binding: Binding): string {
+  return writtenSql(exactNode(node, binding));
+}
+
+/** The same of one whose names stay as they are written. */
+export function writtenSql(node: ExprNode): string {
   return printExpr(mapColumns(node, (column) => ({ ...column, path: column.path.slice(-1) })));
 }
 
@@ -81,4 +88,23 @@ export function refuseParameters(node: unknown, where: string): void {
     throw sqlError("42P02", `there is no parameter $${index + 1} in ${where}`, { position });
   }
   for (const child of Object.values(node)) refuseParameters(child, where);
+}
+
+/** An expression to be kept, which was bound by now: with ids for names, and sequences in full. */
+export function exactNode(node: ExprNode, binding: Binding): ExprNode {
+  return withSequencesInFull(withReferences(node, binding) as ExprNode, binding.env);
+}
+
+/** Nodes of the syntax tree are plain objects and arrays. */
+function withReferences(value: unknown, binding: Binding): unknown {
+  if (Array.isArray(value)) return value.map((item) => withReferences(item, binding));
+  if (typeof value !== "object" || value === null) return value;
+  const copy = Object.fromEntries(Object.entries(value).map(([key, child]) => [key, withReferences(child, binding)]));
+  const id = binding.named.get(value);
+  if (id === undefined) return copy;
+  const schema = referenceTo(id);
+  const { path } = value as Partial<CallNode>;
+  return path === undefined
+    ? ({ ...copy, schema } as TypeNode)
+    : ({ ...copy, path: [schema, path.at(-1)!] } as unknown as CallNode);
 }

@@ -13,7 +13,6 @@ import { isNamedOid } from "../../values/catalog-types.js";
 import { UNKNOWN } from "../../values/values.js";
 import type { AssignmentTarget, ReturningNames } from "../parse/ast.js";
 import type { ExprNode, TargetNode } from "../parse/ast-query.js";
-import { parseExpression } from "../parse/parse.js";
 import { contextOf } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { bindTargets, originsOf } from "./bind-select.js";
@@ -21,33 +20,34 @@ import { type Binding, mayBeNull } from "./binding.js";
 import { coerceAssignment, constant, resolveUnknown } from "./coerce.js";
 import { itemOf } from "./row-item.js";
 import { Scope, type ScopeItem } from "./scope.js";
+import { parseStored } from "./stored-names.js";
 import { withName } from "./system/define-function.js";
 import { NO_SYSTEM_COLUMNS } from "./system-columns.js";
 
 /** Definitions are immutable, so the trees of their expressions are kept with them. */
 const parsed = new WeakMap<ColumnDef | CheckDef, ExprNode>();
 
-function parsedOf(definition: ColumnDef | CheckDef, sql: string): ExprNode {
+function parsedOf(definition: ColumnDef | CheckDef, sql: string, schema: string): ExprNode {
   let node = parsed.get(definition);
   if (node === undefined) {
-    node = parseExpression(sql);
+    node = parseStored(sql, schema);
     parsed.set(definition, node);
   }
   return node;
 }
 
 /** What a column holds that a statement gives no value: its DEFAULT or NULL. */
-export function defaultOf(column: ColumnDef, binding: Binding): Expr {
+export function defaultOf(column: ColumnDef, { schema }: Pick<TableDef, "schema">, binding: Binding): Expr {
   if (column.defaultSql === null) return domainDefault(column, binding);
   const context = contextOf(binding, new Scope(null), "DEFAULT expressions");
-  const expr = bindExpr(parsedOf(column, column.defaultSql), context);
+  const expr = bindExpr(parsedOf(column, column.defaultSql, schema), context);
   return coerceAssignment(expr, column, binding, 0);
 }
 
 /** What UPDATE stores in a column with ON UPDATE that it gives no value. */
-export function onUpdateOf(column: ColumnDef, binding: Binding): Expr {
+export function onUpdateOf(column: ColumnDef, { schema }: TableDef, binding: Binding): Expr {
   const context = contextOf(binding, new Scope(null), "DEFAULT expressions");
-  return coerceAssignment(bindExpr(parseExpression(column.onUpdateSql!), context), column, binding, 0);
+  return coerceAssignment(bindExpr(parseStored(column.onUpdateSql!, schema), context), column, binding, 0);
 }
 
 /** Of a domain its DEFAULT; NULL otherwise, which a domain may refuse. */
@@ -56,7 +56,7 @@ function domainDefault(column: ColumnDef, binding: Binding): Expr {
     const domain = binding.env.catalog.typeById(user.id) as DomainDef;
     if (domain.defaultSql === null) continue;
     const context = contextOf(binding, new Scope(null), "DEFAULT expressions");
-    return coerceAssignment(bindExpr(parseExpression(domain.defaultSql), context), column, binding, 0);
+    return coerceAssignment(bindExpr(parseStored(domain.defaultSql, domain.schema), context), column, binding, 0);
   }
   return coerceAssignment(constant(UNKNOWN, null), column, binding, 0);
 }
@@ -77,7 +77,7 @@ export function bindChecks(table: TableDef, rowColumns: readonly OutputColumn[],
     const scope = new Scope(null);
     scope.items = [row];
     const context = { ...contextOf(binding, scope, "check constraints"), subqueries: false };
-    return { name: check.name, predicate: bindBoolean(parsedOf(check, check.sql), "CHECK", context) };
+    return { name: check.name, predicate: bindBoolean(parsedOf(check, check.sql, table.schema), "CHECK", context) };
   });
 }
 
@@ -101,7 +101,7 @@ export function waitingGenerated(
     const scope = new Scope(null);
     scope.items = [itemOf(table, table.name, rowColumns)];
     const context = { ...contextOf(binding, scope, "stored expressions"), subqueries: false };
-    const expr = bindExpr(parsedOf(column, column.generatedSql), context);
+    const expr = bindExpr(parsedOf(column, column.generatedSql, table.schema), context);
     return someExpr(expr, waits) ? [expr] : [];
   });
   return generated.length === 0 ? {} : { generated };

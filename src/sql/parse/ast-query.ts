@@ -62,6 +62,7 @@ export type ExprNode =
   | GroupingNode
   | MergeActionNode
   | CurrentOfNode
+  | StoredNode
   | DefaultNode;
 
 interface At {
@@ -87,6 +88,13 @@ export interface IntegerNode extends At {
 export interface NumberNode extends At {
   readonly kind: "number";
   readonly text: string;
+}
+
+/** An expression out of the definition of something in this schema (sql/bind/stored-expression.ts). */
+export interface StoredNode extends At {
+  readonly kind: "stored";
+  readonly input: ExprNode;
+  readonly schema: string;
 }
 
 /** A quoted literal; its type is unknown until the context gives one. */

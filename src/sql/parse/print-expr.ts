@@ -37,6 +37,8 @@ export function printExpr(node: ExprNode): string {
       return `(${printExpr(node.input)})::${printType(node.type)}`;
     case "case":
       return printCase(node);
+    case "stored":
+      return printExpr(node.input);
     default:
       return printPredicate(node);
   }

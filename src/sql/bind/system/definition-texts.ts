@@ -6,6 +6,7 @@ import { oidOfId } from "../../../query/expr/types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import type { Value } from "../../../values/values.js";
 import { catalogIndex } from "./catalog-index.js";
+import { shownNames } from "./object-names.js";
 import { viewRuleOid } from "./pg-descriptions.js";
 import { qualified, queryText } from "./relation-facts.js";
 import type { SystemView } from "./system-view.js";
@@ -49,7 +50,7 @@ export function statisticsColumns(view: SystemView, oid: number): Value {
 
 export function statisticsExpressions(view: SystemView, oid: number): Value {
   const found = statisticsOf(view, oid);
-  const expressions = found?.[1].keys.flatMap(({ sql }) => sql ?? []) ?? [];
+  const expressions = found?.[1].keys.flatMap(({ sql }) => (sql === undefined ? [] : shownNames(view, sql))) ?? [];
   return expressions.length === 0 ? null : sqlArray(expressions);
 }
 

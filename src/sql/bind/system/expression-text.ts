@@ -3,7 +3,7 @@
  */
 import { displayName, typeOfModifier } from "../../../query/expr/types.js";
 import type { SqlType } from "../../../values/values.js";
-import { relationNamed, relationText } from "./object-names.js";
+import { relationNamed, relationText, shownNames } from "./object-names.js";
 import { withoutParentheses } from "./sql-parentheses.js";
 import type { SystemView } from "./system-view.js";
 
@@ -28,7 +28,7 @@ const withoutModifier = (type: SqlType): SqlType =>
 
 /** As pg_get_expr shows it: sequences by the names that the search path needs. */
 export function shownExpression(view: SystemView, text: string, pretty: boolean): string {
-  const named = text.replace(NEXT_VALUE, (all, name: string) => {
+  const named = shownNames(view, text).replace(NEXT_VALUE, (all, name: string) => {
     const oid = relationNamed(view, name.replaceAll("''", "'"));
     return oid === null ? all : `nextval('${relationText(view, oid).replaceAll("'", "''")}'::regclass)`;
   });

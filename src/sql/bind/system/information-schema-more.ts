@@ -1,9 +1,11 @@
 /** The views of information_schema about privileges, parameters, types and what uses what. */
+
 import { inputsOf } from "../../../catalog/function.js";
 import { isRowType } from "../../../catalog/type.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import type { SqlType } from "../../../values/values.js";
 import { measures, typeNames, udtName } from "./information-schema.js";
+import { shownNames } from "./object-names.js";
 import { attnum, constraintsOf, dataType, yesNo } from "./relation-facts.js";
 import { grantsOn } from "./role-facts.js";
 import { type DefinedView, definedRelation, type SystemRow } from "./system-view.js";
@@ -101,7 +103,7 @@ const parameters = views(["parameters"], function* (view) {
         data_type: type.polymorphic ?? type.name ?? dataType(type.type),
         ...typeNames({ type: type.type }, view),
         dtd_identifier: String(i + 1),
-        parameter_default: defaultSql,
+        parameter_default: defaultSql && shownNames(view, defaultSql),
       };
     }
   }

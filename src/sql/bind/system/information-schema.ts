@@ -1,4 +1,5 @@
 /** The views of information_schema (chapter 37) that describe what a tenant has defined. */
+
 import { isTemporarySchema } from "../../../catalog/schema.js";
 import type { ColumnDef } from "../../../catalog/table.js";
 import type { TriggerDef, TriggerEvent } from "../../../catalog/trigger.js";
@@ -7,6 +8,7 @@ import { isNamedOid } from "../../../values/catalog-types.js";
 import { numericModifier } from "../../../values/text-format.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import { defaultText, shownExpression } from "./expression-text.js";
+import { shownNames } from "./object-names.js";
 import {
   attnum,
   CONSTRAINT_TYPES,
@@ -130,7 +132,7 @@ const columns = liveRelation("information_schema", "columns", function* (view) {
         dtd_identifier: String(number),
         is_self_referencing: "NO",
         is_generated: column.generatedSql ? "ALWAYS" : "NEVER",
-        generation_expression: column.generatedSql ?? null,
+        generation_expression: column.generatedSql ? shownNames(view, column.generatedSql) : null,
         is_updatable: column.generatedSql ? "NO" : "YES",
       };
     }
@@ -320,17 +322,18 @@ const referentialConstraints = definedRelation(
   },
 );
 
-const checkConstraints = definedRelation("information_schema", "check_constraints", function* ({ catalog, database }) {
+const checkConstraints = definedRelation("information_schema", "check_constraints", function* (view) {
+  const { catalog, database } = view;
   const shared = (schema: string) => ({ constraint_catalog: database, constraint_schema: schema });
   for (const table of catalog.tables()) {
     for (const { name, sql } of table.checks) {
-      yield { ...shared(table.schema), constraint_name: name, check_clause: sql };
+      yield { ...shared(table.schema), constraint_name: name, check_clause: shownNames(view, sql) };
     }
   }
   for (const type of catalog.types()) {
     if (type.kind !== "domain") continue;
     for (const { name, sql } of type.checks) {
-      yield { ...shared(type.schema), constraint_name: name, check_clause: sql };
+      yield { ...shared(type.schema), constraint_name: name, check_clause: shownNames(view, sql) };
     }
   }
 });
@@ -352,7 +355,8 @@ const sequences = definedRelation("information_schema", "sequences", ({ catalog,
   })),
 );
 
-const domains = definedRelation("information_schema", "domains", function* ({ catalog, database }) {
+const domains = definedRelation("information_schema", "domains", function* (view) {
+  const { catalog, database } = view;
   for (const type of catalog.types()) {
     if (type.kind !== "domain") continue;
     yield {
@@ -361,7 +365,7 @@ const domains = definedRelation("information_schema", "domains", function* ({ ca
       domain_name: type.name,
       data_type: dataType(type.base),
       ...measures(type.base),
-      domain_default: type.defaultSql,
+      domain_default: type.defaultSql && shownNames(view, type.defaultSql),
       udt_catalog: database,
       udt_schema: type.base.user?.schema ?? "pg_catalog",
       udt_name: udtName(type.base),

@@ -1,4 +1,7 @@
 /** Objects of the catalog by name, and their names by OID: what regclass, regtype and the like read and print. */
+import { DEFAULT_SCHEMA } from "../../../catalog/catalog-view.js";
+import { sameInputs } from "../../../catalog/function.js";
+import { replaceReferences } from "../../../catalog/object-reference.js";
 import { parseRelationName } from "../../../catalog/relation-names.js";
 import { sqlTypeOf } from "../../../catalog/type.js";
 import { sqlError } from "../../../protocol/errors.js";
@@ -193,6 +196,24 @@ export function functionText(view: SystemView, oid: number, withTypes = false): 
   return `${name}(${argumentOids(view, oid)
     .map((type) => typeText(view, type, null))
     .join(",")})`;
+}
+
+/** The text of a stored expression with the names of now, and their schemas where the search path needs them. */
+export function shownNames(
+  { catalog, searchPath = [DEFAULT_SCHEMA] }: Pick<SystemView, "catalog"> & Partial<Pick<SystemView, "searchPath">>,
+  text: string,
+): string {
+  return replaceReferences(text, (id, name) => {
+    const fn = catalog.functionById(id);
+    const found = fn ?? catalog.typeById(id) ?? catalog.tableById(id);
+    if (found === null) return name;
+    const visible = searchPath.find((schema) =>
+      fn === null
+        ? (catalog.type(schema, found.name) ?? catalog.table(schema, found.name)) !== null
+        : catalog.functionsNamed(schema, fn.name).some((other) => sameInputs(other, fn)),
+    );
+    return visible === found.schema ? quoteIdentifier(found.name) : qualified(found);
+  });
 }
 
 interface OperatorName {

@@ -1,4 +1,5 @@
 /** pg_class, pg_attribute and pg_index: every relation of the tenant and of the system, and its columns. */
+import { withoutReferences } from "../../../catalog/object-reference.js";
 import type { ColumnDef, TableDef } from "../../../catalog/table.js";
 import { isRowType } from "../../../catalog/type.js";
 import type { ViewDef } from "../../../catalog/view.js";
@@ -311,7 +312,7 @@ export function indexParts(table: TableDef, index: IndexFacts): { readonly name:
     if (column !== undefined) return [{ name: column.name, type: column.type }];
     const expression = expressions.shift();
     if (expression === undefined) return [];
-    const called = /^"?(\w+)"?\s*\(/.exec(expression.sql)?.[1] ?? "expr";
+    const called = /^"?(\w+)"?\s*\(/.exec(withoutReferences(expression.sql))?.[1] ?? "expr";
     return [{ name: called, type: expression.type }];
   });
 }

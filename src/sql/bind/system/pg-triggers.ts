@@ -8,6 +8,7 @@ import type { ViewDef } from "../../../catalog/view.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { catalogVector } from "../../../values/catalog-types.js";
+import { shownNames } from "./object-names.js";
 import { attnum, hashedOid, qualified } from "./relation-facts.js";
 import { definedRelation, liveRelation, type SystemView } from "./system-view.js";
 
@@ -84,7 +85,7 @@ const triggers = liveRelation("information_schema", "triggers", function* (view)
         event_object_schema: owner.schema,
         event_object_table: owner.name,
         action_order: alike.indexOf(trigger) + 1,
-        action_condition: when === undefined ? null : `(${when})`,
+        action_condition: when === undefined ? null : `(${shownNames(view, when)})`,
         action_statement: `EXECUTE FUNCTION ${callText(trigger, view)}`,
         action_orientation: level.toUpperCase(),
         action_timing: timing.toUpperCase(),

@@ -5,6 +5,7 @@ import { baseType, categoryOf, displayName, oidOfId } from "../../../query/expr/
 import type { SqlType } from "../../../values/values.js";
 import { typeFacts, typeFactsByName } from "./builtin-facts.js";
 import { builtInTypeRows, factsRow } from "./builtin-types.js";
+import { shownNames } from "./object-names.js";
 import { hasTriggers } from "./pg-class.js";
 import { indexesOf, mayUse, OWNER_OID, queryText, schemaOid, typeOid, typmodOf } from "./relation-facts.js";
 import { type DefinedView, definedRelation, liveRelation, type SystemRow } from "./system-view.js";
@@ -29,7 +30,12 @@ const pgType = definedRelation(
       const place = { ...PLACED, typnamespace: schemaOid(definition.schema, view) };
       const array = oidOfId(definition.id, 2);
       const values =
-        definition.kind === "domain" ? { typnotnull: definition.notNull, typdefault: definition.defaultSql } : {};
+        definition.kind === "domain"
+          ? {
+              typnotnull: definition.notNull,
+              typdefault: definition.defaultSql && shownNames(view, definition.defaultSql),
+            }
+          : {};
       yield { ...place, ...madeType(type), ...values, oid, typname: definition.name, typarray: array };
       yield* arrayType(place, definition.name, oid, array, type);
     }
@@ -180,13 +186,13 @@ const pgMatviews = definedRelation("pg_catalog", "pg_matviews", function* ({ cat
   }
 });
 
-const pgIndexes = definedRelation("pg_catalog", "pg_indexes", ({ catalog }) =>
-  catalog.tables().flatMap((table) =>
+const pgIndexes = definedRelation("pg_catalog", "pg_indexes", (view) =>
+  view.catalog.tables().flatMap((table) =>
     indexesOf(table).map((index) => ({
       schemaname: table.schema,
       tablename: table.name,
       indexname: index.name,
-      indexdef: index.definition,
+      indexdef: shownNames(view, index.definition),
     })),
   ),
 );

@@ -18,6 +18,7 @@ import { arrayOf, BOOL, FLOAT4, INT4, NAME, OID, TEXT, type Value } from "../../
 import type { Binding } from "../binding.js";
 import { coerceImplicit, resolveUnknown } from "../coerce.js";
 import { ACCESS_FUNCTIONS } from "./access-lists.js";
+import { shownNames } from "./object-names.js";
 import "./catalog-tables.js";
 import { catalogIndex } from "./catalog-index.js";
 import { type Answer, systemFunction } from "./define-function.js";
@@ -106,6 +107,15 @@ const viewDefinition: Answer = (view, oid: number) => {
 };
 
 const nothing: Answer = () => null;
+
+/** With the names that the search path needs. */
+const shown =
+  (answer: Answer): Answer =>
+  (view, ...args) => {
+    const text = answer(view, ...args);
+    return typeof text === "string" ? shownNames(view, text) : text;
+  };
+
 export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   Object.freeze({
     ...systemFunction("format_type", [OID, INT4], TEXT, nothing),
@@ -113,19 +123,19 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
     apply: (context: EvalContext, oid: number | null, modifier: number | null) =>
       oid === null ? null : typeText(systemView(context), oid, modifier === null || modifier < 0 ? null : modifier),
   }),
-  systemFunction("pg_get_indexdef", [OID], TEXT, indexDefinition),
-  systemFunction("pg_get_indexdef", [OID, INT4, BOOL], TEXT, indexPart),
-  systemFunction("pg_get_constraintdef", [OID], TEXT, constraintDefinition),
-  systemFunction("pg_get_partkeydef", [OID], TEXT, partitionKeyDefinition),
-  systemFunction("pg_get_partition_constraintdef", [OID], TEXT, partitionConstraint),
+  systemFunction("pg_get_indexdef", [OID], TEXT, shown(indexDefinition)),
+  systemFunction("pg_get_indexdef", [OID, INT4, BOOL], TEXT, shown(indexPart)),
+  systemFunction("pg_get_constraintdef", [OID], TEXT, shown(constraintDefinition)),
+  systemFunction("pg_get_partkeydef", [OID], TEXT, shown(partitionKeyDefinition)),
+  systemFunction("pg_get_partition_constraintdef", [OID], TEXT, shown(partitionConstraint)),
   systemFunction("pg_partition_root", [REGCLASS], REGCLASS, partitionRoot),
   hashPartitionTest([]),
-  systemFunction("pg_get_functiondef", [OID], TEXT, functionDefinition),
-  systemFunction("pg_get_function_arguments", [OID], TEXT, functionArguments),
+  systemFunction("pg_get_functiondef", [OID], TEXT, shown(functionDefinition)),
+  systemFunction("pg_get_function_arguments", [OID], TEXT, shown(functionArguments)),
   systemFunction("pg_get_function_identity_arguments", [OID], TEXT, functionIdentity),
   systemFunction("pg_get_function_result", [OID], TEXT, functionResult),
-  systemFunction("pg_get_triggerdef", [OID], TEXT, triggerDefinition),
-  systemFunction("pg_get_triggerdef", [OID, BOOL], TEXT, triggerDefinition),
+  systemFunction("pg_get_triggerdef", [OID], TEXT, shown(triggerDefinition)),
+  systemFunction("pg_get_triggerdef", [OID, BOOL], TEXT, shown(triggerDefinition)),
   Object.freeze({
     ...systemFunction("pg_trigger_depth", [], INT4, nothing),
     apply: (context: EvalContext) => need(context, SYSTEM).triggerDepth(),
@@ -151,11 +161,11 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   systemFunction("pg_get_ruledef", [OID], TEXT, ruleDefinition),
   systemFunction("pg_get_ruledef", [OID, BOOL], TEXT, ruleDefinition),
   systemFunction("pg_get_function_sqlbody", [OID], TEXT, functionSqlBody),
-  systemFunction("pg_get_function_arg_default", [OID, INT4], TEXT, argumentDefault),
-  systemFunction("pg_get_statisticsobjdef", [OID], TEXT, statisticsDefinition),
-  systemFunction("pg_get_statisticsobjdef_columns", [OID], TEXT, statisticsColumns),
+  systemFunction("pg_get_function_arg_default", [OID, INT4], TEXT, shown(argumentDefault)),
+  systemFunction("pg_get_statisticsobjdef", [OID], TEXT, shown(statisticsDefinition)),
+  systemFunction("pg_get_statisticsobjdef_columns", [OID], TEXT, shown(statisticsColumns)),
   systemFunction("pg_get_statisticsobjdef_expressions", [OID], arrayOf(TEXT), statisticsExpressions),
-  systemFunction("pg_get_constraintdef", [OID, BOOL], TEXT, constraintDefinition),
+  systemFunction("pg_get_constraintdef", [OID, BOOL], TEXT, shown(constraintDefinition)),
   systemFunction("pg_is_other_temp_schema", [OID], BOOL, () => false),
   systemFunction("pg_my_temp_schema", [], OID, (view) => {
     const own = view.searchPath.find(isTemporarySchema);
