@@ -145,6 +145,17 @@ t.test("a text of comments alone is no statement, and no error, in the extended 
   }
 });
 
+t.test("a table named as a type does not hide the type from functions", async (t) => {
+  const client = await connect();
+  await client.query(`
+    CREATE SCHEMA named; SET search_path TO named; CREATE TABLE json (a int); CREATE TABLE rows (b int);
+    CREATE FUNCTION made(given json DEFAULT '{"a":1}') RETURNS json LANGUAGE plpgsql
+      AS 'DECLARE other json := given; BEGIN RETURN other; END';
+    CREATE FUNCTION of_row(given rows) RETURNS int LANGUAGE sql AS 'SELECT given.b';
+  `);
+  t.same((await client.query("SELECT made() AS m, of_row(ROW(7)::rows) AS r")).rows, [{ m: { a: 1 }, r: 7 }]);
+});
+
 t.test("errors have the fields that clients read", async (t) => {
   const client = await connect();
   await client.query(

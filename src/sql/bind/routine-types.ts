@@ -4,6 +4,7 @@
 import { type FunctionDef, inputsOf, type Polymorphic, type RoutineType } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";
 import { commonType } from "../../query/expr/coercion.js";
+import { isBuiltInType } from "../../query/expr/type-spellings.js";
 import { baseType, displayName } from "../../query/expr/types.js";
 import { arrayOf, RECORD, recordOf, type SqlType, TEXT, UNKNOWN, VOID } from "../../values/values.js";
 import type { FunctionTypeNode } from "../parse/ast-functions.js";
@@ -48,7 +49,9 @@ export function bindRoutineType({ type, columnOf }: FunctionTypeNode, binding: B
   }
   if (arrayDimensions === 0) {
     const path = schema === null ? [name] : [schema, name];
-    if (findType(path, binding.env) === null) {
+    // Built-in types come first, as pg_catalog does in the path: a table may be named json.
+    const isBuiltIn = schema === null && isBuiltInType(name);
+    if (!isBuiltIn && findType(path, binding.env) === null) {
       const relation = relationNamed(path, binding.env);
       if (relation !== null) return { type: RECORD, relationId: relation.id };
     }
