@@ -27,12 +27,6 @@ export function quotedIdentifier(name: string): string {
   return /^[a-z_][a-z0-9_$]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }
 
-/** As answers name a table, whose schema may come first: in quotes only where a dot would be taken for a schema's. */
-export function shownPath(path: readonly string[]): string {
-  const isPlain = path.every((part) => !part.includes(".") && !part.startsWith('"'));
-  return (isPlain ? path : path.map((part) => `"${part.replaceAll('"', '""')}"`)).join(".");
-}
-
 /** Schema and name as SQL text has them. */
 export function parseRelationName(text: string): { readonly schema: string | null; readonly name: string } {
   const parts = [...text.matchAll(/"((?:[^"]|"")*)"|([^."]+)/g)].map(

@@ -2,7 +2,7 @@
 import { LATEST, ofTenant, readHiddenKey, readReplacedKey, replacedKey, replacedRange } from "./history-keys.js";
 import { isOwnOnly } from "./keys.js";
 import { keyText } from "./ordered-map.js";
-import { type Cursor, type Entries, type KeyRange, readSome } from "./store.js";
+import { type Cursor, type Entries, type KeyRange, NO_ENTRIES, readSome } from "./store.js";
 
 /** Entries that an overlay reads at a time. */
 const READ_ENTRIES = 256;
@@ -25,18 +25,60 @@ interface Correction {
 }
 
 /** What a cursor gives, an entry at a time; the cursor is closed when no more is asked for. */
-export function* entriesOf(
-  cursor: Cursor,
-  first = READ_ENTRIES,
-): IterableIterator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
+export function* entriesOf(cursor: Cursor): IterableIterator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
   try {
-    for (let size = first; ; size = Math.min(2 * size, READ_ENTRIES)) {
-      const { keys, values } = cursor.next(size);
+    for (;;) {
+      const { keys, values } = cursor.next(READ_ENTRIES);
       for (let i = 0; i < keys.length; i++) yield { key: keys[i]!, value: values[i]! };
-      if (keys.length < size) return;
+      if (keys.length < READ_ENTRIES) return;
     }
   } finally {
     cursor.close();
+  }
+}
+
+/** Goes over entries, a few first, and steps over some on the way. */
+class Walk {
+  private cursor: Cursor;
+  private entries: Entries = NO_ENTRIES;
+  private position = 0;
+  private size = READ_FIRST;
+  private isAtEnd = false;
+
+  constructor(
+    private readonly open: (range: KeyRange) => Cursor,
+    private readonly range: KeyRange,
+  ) {
+    this.cursor = open(range);
+  }
+
+  next(): { readonly key: Uint8Array; readonly value: Uint8Array } | null {
+    if (this.position === this.entries.keys.length) {
+      if (this.isAtEnd) return null;
+      this.entries = this.cursor.next(this.size);
+      this.position = 0;
+      this.isAtEnd = this.entries.keys.length < this.size;
+      this.size = Math.min(2 * this.size, READ_ENTRIES);
+      if (this.entries.keys.length === 0) return null;
+    }
+    const i = this.position++;
+    return { key: this.entries.keys[i]!, value: this.entries.values[i]! };
+  }
+
+  /** Goes on at that key, in which no entry is. */
+  stepTo(key: Uint8Array): void {
+    if (this.cursor.seek?.(key) !== true) {
+      this.cursor.close();
+      this.cursor = this.open(this.range.reverse === true ? { ...this.range, lt: key } : { ...this.range, gte: key });
+    }
+    this.entries = NO_ENTRIES;
+    this.position = 0;
+    this.size = READ_FIRST;
+    this.isAtEnd = false;
+  }
+
+  close(): void {
+    this.cursor.close();
   }
 }
 
@@ -95,10 +137,9 @@ function* firstReplacedAfter(
   let text: string | null = null;
   let found: Correction | null = null;
   let [useless, uselessMax, work] = [0, USELESS_MAX, 0];
-  for (let rest: KeyRange | null = replacedRange(range); rest !== null; ) {
-    const entries: KeyRange = rest;
-    rest = null;
-    for (const entry of entriesOf(open(entries), READ_FIRST)) {
+  const walk = new Walk(open, replacedRange(range));
+  try {
+    for (let entry = walk.next(); entry !== null; entry = walk.next()) {
       if (++work >= READ_ENTRIES) {
         work = 0;
         yield null;
@@ -120,11 +161,10 @@ function* firstReplacedAfter(
       uselessMax = Math.max(USELESS_MIN, uselessMax >> 1);
       work += STEP_WORK;
       if (isReverse && isFound) found = oldestAfter(open, key, sequence) ?? found;
-      rest = isReverse
-        ? { ...entries, lt: replacedKey(key, 0) }
-        : { ...entries, gte: replacedKey(key, found === null ? sequence + 1 : LATEST) };
-      break;
+      walk.stepTo(replacedKey(key, isReverse ? 0 : found === null ? sequence + 1 : LATEST));
     }
+  } finally {
+    walk.close();
   }
   if (found !== null) yield found;
 }

@@ -83,7 +83,10 @@ class MemoryCursor implements Cursor {
   private steps: Iterator<[string, Item]> | null;
   private readonly reverse: boolean;
 
-  constructor(items: OrderedMap<Item>, range: KeyRange) {
+  constructor(
+    private readonly items: OrderedMap<Item>,
+    range: KeyRange,
+  ) {
     this.gte = keyText(range.gte);
     this.lt = keyText(range.lt);
     this.reverse = range.reverse === true;
@@ -103,6 +106,13 @@ class MemoryCursor implements Cursor {
       values.push(step.value[1].value);
     }
     return { keys, values };
+  }
+
+  seek(key: Uint8Array): boolean {
+    if (this.steps === null) return false;
+    const text = keyText(key);
+    this.steps = this.reverse ? this.items.entriesReversed(text) : this.items.entries(text);
+    return true;
   }
 
   close(): void {

@@ -293,6 +293,13 @@ class RocksCursor implements Cursor {
     return { keys, values };
   }
 
+  seek(key: Uint8Array): boolean {
+    if (this.iterator === null) return false;
+    if (!this.engine.isOpen) throw new DbError("shutting_down");
+    this.binding.iterator_seek(this.iterator, key);
+    return true;
+  }
+
   private some(iterator: Handle, max: number): ReturnType<Binding["iterator_nextv_sync"]> {
     try {
       return this.binding.iterator_nextv_sync(iterator, max);

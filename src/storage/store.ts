@@ -40,6 +40,8 @@ export interface Cursor {
    * know.
    */
   readonly at?: Uint8Array | null;
+  /** Goes on at that key, which lies ahead in its order and its range. False, or absent: it cannot. */
+  seek?(key: Uint8Array): boolean;
   close(): void;
 }
 

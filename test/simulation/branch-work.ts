@@ -1,7 +1,7 @@
 /**
- * One who forks a tenant of its own, writes in it and in its branches, compares, merges and deletes them, one after the
- * other, held against plain maps. What became of a request without an answer is read afterwards: all of it was done, or
- * nothing.
+ * One who forks a tenant of its own, now or as of a moment, writes in it and in its branches, compares, merges and
+ * deletes them, and reads its past, one after the other, held against plain maps. What became of a request without an
+ * answer is read afterwards: all of it was done, or nothing.
  */
 import type { SeededRandom } from "./seeded-random.js";
 import { type Outcome, type Reply, statusOf } from "./simulated-node.js";
@@ -22,6 +22,7 @@ interface Place {
 
 const KEYS = 12;
 const BRANCHES_MAX = 5;
+const MOMENTS_MAX = 20;
 const TRIES = 200;
 const ALL = "SELECT k, v FROM item";
 
@@ -31,6 +32,9 @@ export class BranchWork {
   /** What was acknowledged, or found done. */
   forks = 0;
   merges = 0;
+  pastReads = 0;
+  /** What the tenant had after commits that it was told of. */
+  private readonly moments: { readonly sequence: number; readonly rows: Rows }[] = [];
   private readonly tenant: Place;
   private readonly places: Place[];
   private lastName = 0;
@@ -47,6 +51,8 @@ export class BranchWork {
   async prepare(): Promise<void> {
     await this.work.rows("CREATE TABLE item (k integer PRIMARY KEY, v integer)");
     await this.work.rows("CREATE INDEX item_v ON item (v)");
+    const { status } = (await this.call("history.set", { window_seconds: 86_400 }, [])) as Reply;
+    if (status !== 200) throw new Error(`the past is not kept: ${status}`);
   }
 
   async run(): Promise<void> {
@@ -60,8 +66,10 @@ export class BranchWork {
     const { random } = this;
     const place = random.pick(this.places);
     const dice = random.next();
-    if (dice < 0.5) return this.write(place);
-    if (dice < 0.6) return this.read(place);
+    if (dice < 0.42) return this.write(place);
+    if (dice < 0.47) return this.read(place);
+    if (dice < 0.53) return this.remember();
+    if (dice < 0.6) return this.readPast();
     if (dice < 0.72) return this.fork(place);
     if (place.name === null) return this.write(place);
     if (dice < 0.82) return this.compare(place);
@@ -71,6 +79,12 @@ export class BranchWork {
 
   /** A client that is alone: what is there when nothing is broken any more is what it has made. */
   async look(): Promise<string[]> {
+    for (const { sequence, rows } of this.moments) {
+      const found = new Map(
+        (await this.answered(this.tenant, `${ALL} AS OF SEQUENCE ${sequence}`)) as [number, number][],
+      );
+      if (textOf(found) !== textOf(rows)) this.differs(this.tenant, `at the end as of ${sequence}`, found, rows);
+    }
     for (const place of this.places) {
       const found = await this.found(place);
       if (textOf(found) !== textOf(place.rows)) this.differs(place, "at the end", found, place.rows);
@@ -122,15 +136,38 @@ export class BranchWork {
     if (textOf(rows) !== textOf(place.rows)) this.differs(place, "when it was read", rows, place.rows);
   }
 
+  /** Asks for the newest commit: nobody but this client writes in the tenant. */
+  private async remember(): Promise<void> {
+    const outcome = await this.call("history.get", undefined, []);
+    if (statusOf(outcome) !== 200) return;
+    const { sequence } = (outcome as Reply).body.data.newest;
+    this.moments.push({ sequence, rows: this.tenant.rows });
+    if (this.moments.length > MOMENTS_MAX) this.moments.splice(this.random.between(0, MOMENTS_MAX), 1);
+  }
+
+  private async readPast(): Promise<void> {
+    if (this.moments.length === 0) return;
+    const { sequence, rows } = this.random.pick(this.moments);
+    const outcome = await this.call("query.execute", { sql: `${ALL} AS OF SEQUENCE ${sequence}` }, []);
+    if (statusOf(outcome) !== 200) return;
+    this.pastReads++;
+    const found = new Map((outcome as Reply).body.data.rows as [number, number][]);
+    if (textOf(found) !== textOf(rows)) this.differs(this.tenant, `as of ${sequence}`, found, rows);
+  }
+
   private async fork(origin: Place): Promise<void> {
     if (this.places.length > BRANCHES_MAX) return;
     const name = `b${++this.lastName}`;
-    const body = { name, ...(origin.name !== null && { from: origin.name }) };
+    const canLookBack = origin.name === null && this.moments.length > 0;
+    const moment = canLookBack && this.random.chance(0.4) ? this.random.pick(this.moments) : null;
+    const from = { ...(origin.name !== null && { from: origin.name }), ...(moment && { as_of: moment.sequence }) };
+    const body = { name, ...from };
     const outcome = await this.call("branches.create", body, []);
     const ending = endingOf(outcome, (status) => status === 201);
     if (ending === "aborted" || (ending === "unknown" && !(await this.isThere(name)))) return;
     this.forks++;
-    this.places.push({ name, origin, base: origin.rows, rows: origin.rows });
+    const { rows } = moment ?? origin;
+    this.places.push({ name, origin, base: rows, rows });
   }
 
   private async compare(place: Place): Promise<void> {

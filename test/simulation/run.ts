@@ -22,6 +22,7 @@ let committed = 0;
 let backups = 0;
 let restores = 0;
 let forks = 0;
+let pastReads = 0;
 let merges = 0;
 let faults = 0;
 const started = process.cpuUsage();
@@ -32,6 +33,7 @@ for (let seed = from; seed < from + seeds; seed++) {
   backups += outcome.backups;
   restores += outcome.restores;
   forks += outcome.forks;
+  pastReads += outcome.pastReads;
   merges += outcome.merges;
   faults += outcome.faults.length;
   if (outcome.problems.length > 0) {
@@ -44,6 +46,6 @@ for (let seed = from; seed < from + seeds; seed++) {
 }
 const { user, system } = process.cpuUsage(started);
 console.log(
-  `${seeds} seeds from ${from}: ${failed} failed; ${transactions} transactions, ${committed} committed, ${backups} backups, ${restores} restores, ${forks} forks, ${merges} merges, ${faults} faults; ${((user + system) / 1e6 / seeds).toFixed(2)} CPU s a seed`,
+  `${seeds} seeds from ${from}: ${failed} failed; ${transactions} transactions, ${committed} committed, ${backups} backups, ${restores} restores, ${forks} forks, ${pastReads} reads of the past, ${merges} merges, ${faults} faults; ${((user + system) / 1e6 / seeds).toFixed(2)} CPU s a seed`,
 );
 process.exit(failed === 0 ? 0 : 1);

@@ -19,6 +19,7 @@ export interface Outcome {
   readonly backups: number;
   readonly restores: number;
   readonly forks: number;
+  readonly pastReads: number;
   readonly merges: number;
   readonly faults: readonly string[];
   readonly virtualMs: number;
@@ -75,6 +76,7 @@ export async function simulate(seed: number, sabotage: { readonly disksLie?: boo
     backups: sum(backups.map((one) => one.backups)),
     restores: sum(backups.map((one) => one.restores)),
     forks: sum(branches.map((one) => one.forks)),
+    pastReads: sum(branches.map((one) => one.pastReads)),
     merges: sum(branches.map((one) => one.merges)),
     faults,
     virtualMs: Math.round(loop.now),

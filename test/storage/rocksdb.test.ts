@@ -9,6 +9,7 @@ import t, { type Test } from "tap";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { checkShardDirectory, createShardDirectory, FORMAT_VERSION, markOpened } from "../../src/storage/format.js";
 import { KnownGaps } from "../../src/storage/known-gaps.js";
+import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
 import { commit, content, directory, get, key, openShard, rows } from "./shards.js";
@@ -155,6 +156,23 @@ t.test("a cursor sees the moment it was opened, in both directions and within it
   t.same(rows(nothing), []);
   t.same(rows(engine.cursor(all)), ["a=1", "b=1", "bb=2", "d=1"]);
   t.equal(engine.entriesInMemory(), 6);
+  const memory = new MemoryEngine();
+  memory.write(["a", "b", "bb", "d"].map((name) => ({ key: key(name), value: key("1") })));
+  for (const [name, either] of Object.entries({ engine, memory })) {
+    const onwards = either.cursor({ gte: key("a"), lt: key("d") });
+    t.equal(onwards.next(1).keys.length, 1);
+    t.equal(onwards.seek?.(key("ba")), true);
+    t.same(onwards.next(9).keys, [key("bb")], `${name}: goes on where it is told to, within its bounds`);
+    t.equal(onwards.seek?.(key("c")), false, `${name}: not when it is at its end`);
+    const back = either.cursor({ gte: key("b"), lt: key("e"), reverse: true });
+    t.equal(back.next(1).keys.length, 1);
+    t.equal(back.seek?.(key("ba")), true);
+    t.same(back.next(9).keys, [key("b")], `${name}: also backwards`);
+    const beyond = either.cursor({ gte: key("a"), lt: key("c") });
+    t.equal(beyond.next(1).keys.length, 1);
+    t.equal(beyond.seek?.(key("c")), true);
+    t.same(beyond.next(9).keys, [], `${name}: there is nothing behind its bounds`);
+  }
 });
 
 t.test("the format version is written once and checked ever after", async (t) => {

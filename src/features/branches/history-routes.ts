@@ -8,6 +8,8 @@ import type { CommitStamp } from "../../storage/operation.js";
 
 export const historyHandlers = {
   "history.get": (request) => {
+    // The answer waits until the newest commit is on disk: after a crash, another could have its number.
+    request.tenant.sawEverything();
     const tx = request.partition.shard.begin({ readOnly: true });
     try {
       return { plain: shown(request, historyOf(tx, request.tenant.number)) };

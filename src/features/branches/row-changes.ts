@@ -4,7 +4,6 @@
  */
 import type { Request } from "../../actor/request.js";
 import { encodeTable } from "../../catalog/definition-codec.js";
-import { shownPath } from "../../catalog/relation-names.js";
 import { storageOf, type TableDef } from "../../catalog/table.js";
 import { layoutOf, rowOfRecord } from "../../query/exec/table-layout.js";
 import { pastTenant } from "../../session/as-of.js";
@@ -15,6 +14,7 @@ import { ofTenant } from "../../storage/history-keys.js";
 import { SPACE, storageIdOf } from "../../storage/keys.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
 import { plainWriter } from "../../values/json-format.js";
+import { shownPath } from "../../values/shown-path.js";
 import type { Value } from "../../values/values.js";
 
 /** By column id. */

@@ -6,7 +6,6 @@
 import type { Request } from "../../actor/request.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import { graphDefOf } from "../../catalog/graph.js";
-import { shownPath } from "../../catalog/relation-names.js";
 import { storageOf, type TableDef } from "../../catalog/table.js";
 import type { BodyOf, ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
@@ -24,6 +23,7 @@ import { prefixRange, rowPrefix } from "../../storage/keys.js";
 import type { CommitStamp } from "../../storage/operation.js";
 import { type Cursor, NO_ENTRIES, readSome } from "../../storage/store.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
+import { shownPath } from "../../values/shown-path.js";
 import { DIFF_ROWS_DEFAULT, shownChange } from "./branch-diff.js";
 import { RowMerge, sameRow } from "./branch-merge.js";
 import { shownStamp } from "./history-routes.js";
@@ -224,7 +224,7 @@ function tableOf(tenant: Tenant, name: string): TableDef {
   }
 }
 
-/** By its name, with the schema where that is not `public` (relation-names.ts). Throws not_found. */
+/** By its name, with the schema where that is not `public` (shown-path.ts). Throws not_found. */
 function tableIn(catalog: CatalogView, name: string): TableDef {
   const isIt = (each: TableDef) => shownName(each) === name || shownPath([each.schema, each.name]) === name;
   const table = catalog.tables().find(isIt);

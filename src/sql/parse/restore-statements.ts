@@ -6,7 +6,7 @@
  *   RESTORE GRAPH [g] AS OF moment                       SELECT … FROM restore_rows('{"graph": "g", …}', …)
  *   EXPLAIN RESTORE …                                    the same with "dry_run"
  */
-import { shownPath } from "../../catalog/relation-names.js";
+import { shownPath } from "../../values/shown-path.js";
 import {
   isName,
   isSymbol,
