@@ -245,7 +245,8 @@ export class SessionServices implements ExecServices, AskingStatement {
   }
 
   transactionCounts(): SystemView["transactionCounts"] {
-    return this.memory.tenant.transactions;
+    const { memory, tx } = this;
+    return memory.hidesRows(tx) ? null : memory.tenant.transactions;
   }
 
   cursors(): SystemView["cursors"] {

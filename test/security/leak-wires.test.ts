@@ -118,6 +118,7 @@ t.test("a key of a hidden row is taken, which is all that is said", async (t) =>
 
 /** Sessions have numbers of their own. Numbers that a sequence gave to hidden rows are gone, as in PostgreSQL. */
 const COLUMNS: Readonly<Record<string, string>> = {
+  pg_locks: "locktype, database, relation, mode, granted, fastpath, waitstart",
   pg_stat_activity: "datname, usename, state, query",
   pg_sequences: "schemaname, sequencename, sequenceowner",
 };

@@ -296,9 +296,9 @@ const pgStatDatabase = liveRelation(
       datid: DATABASE_OID,
       datname: database,
       numbackends: ofPostgres(liveSessions).length,
-      xact_commit: transactionCounts.committed,
-      xact_rollback: transactionCounts.rolledBack,
-      stats_reset: transactionCounts.sinceMicros,
+      xact_commit: transactionCounts?.committed ?? null,
+      xact_rollback: transactionCounts?.rolledBack ?? null,
+      stats_reset: transactionCounts?.sinceMicros ?? null,
     },
   ],
 );

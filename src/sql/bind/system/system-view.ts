@@ -141,12 +141,12 @@ export interface SystemView {
     };
   }[];
   readonly liveSessions: Iterable<LiveSession>;
-  /** Of the tenant's sessions. */
+  /** Of the tenant's sessions; null: some work on what the asker may not see. */
   readonly transactionCounts: {
     readonly committed: number;
     readonly rolledBack: number;
     readonly sinceMicros: number;
-  };
+  } | null;
   readonly preparedStatements: Iterable<PreparedStatementFacts>;
   readonly indexBuilds: Iterable<IndexBuild>;
   readonly locks: Iterable<LiveLock>;
