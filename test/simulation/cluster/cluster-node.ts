@@ -284,10 +284,12 @@ export class SimulatedNode {
     if (tenure === undefined) return;
     this.tenures.delete(partition);
     this.opening.add(partition);
+    this.taking.add(partition); // so that no copy is opened beside it
     this.movesOf(partition).closed(partition);
     tenure.gate.end();
     tenure.durable.refuse(0, new DbError("partition_unavailable"));
     await (tenure.partition ?? tenure.shard).close().catch(() => undefined);
+    this.taking.delete(partition);
     this.release(partition);
   }
 
@@ -413,6 +415,7 @@ export class SimulatedNode {
     for (let partition = actor; partition < PARTITIONS; partition += ACTORS) this.forget(partition);
     const thread = new Thread(`${this.name}.${++this.starts}.actor${actor}`);
     this.threads[actor] = thread;
+    this.copyReads[actor]!.end();
     this.copyReads[actor] = this.newCopyReads();
     this.moves[actor] = this.newMoves();
     loop.after(20, () => this.look(actor), thread);
@@ -432,6 +435,7 @@ export class SimulatedNode {
     this.isUp = false;
     this.life++;
     for (const thread of [this.leaseThread, ...this.threads]) thread.alive = false;
+    for (const reads of this.copyReads) reads.end();
     for (let partition = 0; partition < PARTITIONS; partition++) {
       this.forget(partition);
       if (!powerCut) continue;

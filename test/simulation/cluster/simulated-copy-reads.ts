@@ -36,6 +36,7 @@ export class SimulatedCopyReads {
   private readonly copies = new Map<number, PartitionCopy>();
   private readonly shards = new Map<number, Shard>();
   private readonly reads: CopyReads;
+  private isEnded = false;
 
   constructor(private readonly place: CopyReadsPlace) {
     this.reads = new CopyReads({
@@ -50,11 +51,21 @@ export class SimulatedCopyReads {
     });
   }
 
+  /** The thread has ended: what it waits for never comes, so that it writes nothing beside the next one. */
+  end(): void {
+    this.isEnded = true;
+  }
+
+  private readonly tail: LogService["tail"] = async (...asked) => {
+    const page = await this.place.service.tail(...asked);
+    return this.isEnded ? new Promise<never>(() => undefined) : page;
+  };
+
   private copyOf(partition: number): PartitionCopy {
     let copy = this.copies.get(partition);
     if (copy === undefined) {
       copy = new PartitionCopy({
-        ...{ service: this.place.service, partition, directory: `/p${partition}` },
+        ...{ service: { tail: this.tail }, partition, directory: `/p${partition}` },
         log: { ...LOG_OPTIONS, disk: this.place.disks[partition]! },
         apply: () => Promise.reject(new Error("there is not so much")),
         // No partition's files are replaced here.
