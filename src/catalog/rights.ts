@@ -22,6 +22,8 @@ export interface Acting {
   readonly lead?: string;
   /** A feature's own statement, on behalf of somebody: tables that features keep for themselves are open to it. */
   readonly isFeature?: true;
+  /** By SET row_security = off: what policies would filter or check is refused. */
+  readonly refusesPolicies?: true;
 }
 
 export type PolicyCommand = Exclude<PolicyDef["command"], "all">;
@@ -309,7 +311,7 @@ export function rightsOf(catalog: CatalogView, acting: Acting): Rights {
     known.set(catalog, byName);
   }
   const also = acting.role === null ? "" : acting.role.memberOf.map(({ roleId }) => roleId).join();
-  const key = `${acting.superuser ? 1 : 0}${acting.role?.id ?? ""} ${also} ${acting.isFeature ? 1 : 0} ${acting.lead ?? ""}\0${acting.name}`;
+  const key = `${acting.superuser ? 1 : 0}${acting.role?.id ?? ""} ${also} ${acting.isFeature ? 1 : 0}${acting.refusesPolicies ? 1 : 0} ${acting.lead ?? ""}\0${acting.name}`;
   let rights = byName.get(key);
   if (rights === undefined) {
     if (byName.size >= KEPT_MAX) byName.clear();

@@ -176,9 +176,9 @@ export class SessionNames implements SessionMemory {
   /** Sessions of one key have the same rights, by the same definitions. */
   get roleKey(): string {
     const { user, administrator = false, memberOf = null, lead = null } = this.login;
-    const { role, sessionAuthorization } = this.settings;
+    const { role, sessionAuthorization, rowSecurity } = this.settings;
     const definer = this.definer?.role.id ?? null;
-    return JSON.stringify([definer, role, sessionAuthorization, user, administrator, memberOf, lead]);
+    return JSON.stringify([definer, role, sessionAuthorization, user, administrator, memberOf, lead, rowSecurity]);
   }
 
   /** Who the session began as. */
@@ -198,7 +198,8 @@ export class SessionNames implements SessionMemory {
 
   /** Who its statements run as. A role that it may not be, or that is gone, has what everybody has. */
   acting(catalog: CatalogView): Acting {
-    const acting = this.actingFreely(catalog);
+    const freely = this.actingFreely(catalog);
+    const acting: Acting = this.settings.rowSecurity ? freely : { ...freely, refusesPolicies: true };
     // A role that is taken later makes no superuser of a key; a function's owner may be one.
     return onLead(this.isLed && this.definer === null ? { ...acting, superuser: false } : acting, this.login.lead);
   }

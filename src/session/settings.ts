@@ -34,7 +34,7 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   idle_in_transaction_session_timeout: { initial: "0", parse: duration },
   idle_session_timeout: { initial: "0", parse: duration },
   lock_timeout: { initial: "0", parse: duration },
-  row_security: { initial: "on", parse: onlyValue("on", /^(on|off)$/i) },
+  row_security: { initial: "on", parse: onOrOff },
   statement_timeout: { initial: "0", parse: duration },
   transaction_timeout: { initial: "0", parse: onlyValue("0") },
   synchronize_seqscans: { initial: "off", parse: onlyValue("off") },
@@ -126,6 +126,11 @@ export class Settings {
     if (this.values === null && this.local === null) return null;
     const name = this.local?.get("role") ?? this.values?.get("role") ?? "none";
     return name === "none" ? null : name;
+  }
+
+  /** False: what policies would filter or check is refused. */
+  get rowSecurity(): boolean {
+    return (this.local?.get("row_security") ?? this.values?.get("row_security")) !== "off";
   }
 
   /** What SET SESSION AUTHORIZATION says; null: nothing. */

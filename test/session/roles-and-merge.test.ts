@@ -1,4 +1,4 @@
-/** Privileges and policies in statements that write by what they find: ON CONFLICT and MERGE. */
+/** Privileges and policies in statements that write by what they find, ON CONFLICT and MERGE; what refuses policies. */
 import t from "tap";
 import { checkStatements } from "../sql/run-sql.js";
 
@@ -171,3 +171,31 @@ t.test("MERGE under policies of a table with heirs or triggers is refused", (t) 
     ],
   ]),
 );
+
+t.test("with row_security off, what policies would filter or check is refused", (t) => {
+  const refused = '42501 query would be affected by row-level security policy for table "s"';
+  return checkStatements(t, [
+    ["create role ann; create role bob; create table s (id int primary key, owner text); create table u (id int)"],
+    ["insert into s values (1, 'ann'), (2, 'bob')"],
+    ["create policy own on s using (owner = current_user); alter table s enable row level security"],
+    ["create view v as select id from s; alter view v owner to bob"],
+    ["set role ann"],
+    ["select id from s", ["1"]],
+    ["set row_security = off"],
+    ["show row_security", ["off"]],
+    ["select id from s", refused],
+    ["select id from v", refused],
+    ["select count(*) from u where id in (select id from s)", refused],
+    ["insert into s values (3, 'ann')", refused],
+    ["update s set id = 4", refused],
+    ["delete from s", refused],
+    ["select count(*) from u", ["0"]],
+    ["select row_security_active('s'::regclass)", ["true"]],
+    ["reset role"],
+    ["select id from s order by id", ["1", "2"]],
+    ["set role ann"],
+    ["set row_security = on"],
+    ["select id from s", ["1"]],
+    ["set row_security = maybe", '22023 parameter "row_security" requires a Boolean value'],
+  ]);
+});

@@ -43,7 +43,9 @@ export function ownersRights(relationId: number, env: BindEnvironment): BindEnvi
   if (access === null || access.invoker) return env;
   const owner = rights.catalog.roleById(access.owner);
   if (owner === null) throw permissionDenied("view", String(relationId));
-  return { ...env, rights: rightsOf(rights.catalog, actingAsRole(owner)) };
+  const { refusesPolicies } = rights.acting;
+  const acting = { ...actingAsRole(owner), ...(refusesPolicies && { refusesPolicies }) };
+  return { ...env, rights: rightsOf(rights.catalog, acting) };
 }
 
 /** Throws 42501 unless the columns may be given values; `columns` null: the privilege is about whole rows. */

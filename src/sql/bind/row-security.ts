@@ -135,6 +135,10 @@ function conditionsOf(
   if (binding.policed.has(table.id)) {
     throw sqlError("42P17", `infinite recursion detected in policy for relation "${table.name}"`);
   }
+  if (rights.acting.refusesPolicies === true) {
+    const hint = "SET row_security = on gives the rows that the policies let through.";
+    throw sqlError("42501", `query would be affected by row-level security policy for table "${table.name}"`, { hint });
+  }
   binding.policed.add(table.id);
   try {
     // A policy without a condition says nothing: it neither permits nor restricts.
