@@ -37,7 +37,7 @@ const FOUND_BY: Readonly<Record<(typeof SABOTAGES)[number], number>> = {
   "renewals do not compare": 10,
   "the bound is looked at only at renewals": 4,
   "clocks are off by half": 108,
-  "a suspended machine is not noticed": 599,
+  "a suspended machine is not noticed": 1184,
   "the engine applies before the acknowledgement": 1,
   "the successor is named before the partition is closed": 5,
   "copies read what a member of the log that is behind has": 1,
