@@ -2,7 +2,6 @@
  * Applies bound statements about schemas, sequences and types: the part of ddl.ts that is not about tables. What a
  * statement drops by CASCADE is listed like what ddl.ts drops, so that the session removes its rows.
  */
-
 import { sqlError } from "../protocol/errors.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import { DEFAULT_SCHEMA } from "./catalog-view.js";

@@ -3,14 +3,13 @@
  * every partition (IndexDef.parentId, TableDef.primaryKeyInherited). Called by the files of ddl;
  * partition-foreign-keys.ts does the same for foreign keys.
  */
-
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import { type ActionOutcome, columnName, combined, existingColumn, selectRows } from "./ddl-outcome.js";
 import { childrenOf } from "./inheritance.js";
-import { withoutReferences } from "./object-reference.js";
 import { adoptForeignKeys } from "./partition-foreign-keys.js";
 import { checkUniqueIndex, checkUniqueKey } from "./partition-keys.js";
+import { expressionPart } from "./relation-names.js";
 import { EXPRESSION_COLUMN, type IndexColumn, type IndexDef, type TableDef } from "./table.js";
 import { TableNames } from "./table-names.js";
 
@@ -122,7 +121,7 @@ function invalidate(editor: CatalogEditor, tableId: number, indexId: number): vo
 /** The name that a key has in made-up names of indexes. */
 function keyName(table: TableDef, { columnId, expression }: IndexColumn): string {
   if (expression === undefined) return columnName(table, columnId);
-  return /^(\w+)\(/.exec(withoutReferences(expression.sql))?.[1] ?? "expr";
+  return expressionPart(expression.sql);
 }
 
 /** Whether an index of a partition can be the part of the table's index there. */

@@ -1,5 +1,6 @@
 /** Names that PostgreSQL gives to what a statement leaves unnamed: `t_pkey`, `t_a_b_key`, `t_a_idx1`. */
 import { IDENTIFIER_BYTES_MAX } from "../protocol/limits.js";
+import { withoutReferences } from "./object-reference.js";
 
 /** The first free name of the kind; `taken` tells which are not. Long parts are cut to fit an identifier. */
 export function madeUpName(
@@ -13,6 +14,11 @@ export function madeUpName(
     const name = `${fitted([table, ...parts].join("_"), IDENTIFIER_BYTES_MAX - end.length - 1)}_${end}`;
     if (!taken(name)) return name;
   }
+}
+
+/** What stands there for an expression that an index keeps: the function that it calls. */
+export function expressionPart(sql: string): string {
+  return /^(\w+)\(/.exec(withoutReferences(sql))?.[1] ?? "expr";
 }
 
 /** At most the given number of UTF-8 bytes, in whole characters. */

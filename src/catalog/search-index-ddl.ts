@@ -3,15 +3,13 @@
  * ddl. Nothing here touches rows: the index in memory is built from the rows once the definition exists, and forgotten
  * when it is gone.
  */
-
 import { sqlError } from "../protocol/errors.js";
 import { INDEXED_BITS_MAX, VECTOR_DIMENSIONS_MAX } from "../protocol/limits.js";
 import type { SqlType } from "../values/values.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import type { CreateSearchIndexCommand, NewSearchIndex } from "./ddl-command.js";
 import { type DdlOutcome, existingColumn, existingTable, NOTHING } from "./ddl-outcome.js";
-import { withoutReferences } from "./object-reference.js";
-import { madeUpName } from "./relation-names.js";
+import { expressionPart, madeUpName } from "./relation-names.js";
 import type { ColumnDef, SearchIndexDef, TableDef } from "./table.js";
 
 /** Throws 42P07 for a name that is taken. */
@@ -23,9 +21,7 @@ export function createSearchIndex(editor: CatalogEditor, command: CreateSearchIn
     if (!command.ifNotExists) throw relationExists(command.name);
     return { ...NOTHING, tag, notices: [`relation "${command.name}" already exists, skipping`] };
   }
-  const keys = command.declared?.keys.map(
-    ({ column, sql }) => column ?? /^(\w+)\(/.exec(withoutReferences(sql!))?.[1] ?? "expr",
-  );
+  const keys = command.declared?.keys.map(({ column, sql }) => column ?? expressionPart(sql!));
   const name = command.name ?? madeUpName(table.name, keys ?? command.columns, "idx", taken);
   const index = searchIndexDef(editor.nextId(), name, command, (column) => existingColumn(table, column).id);
   editor.replaceTable(Object.freeze({ ...table, searchIndexes: [...(table.searchIndexes ?? []), index] }));
