@@ -25,6 +25,7 @@ import { expectIndexes, followDefinitions, openSaved } from "../session/search-i
 import type { SlowStatements } from "../session/slow-statements.js";
 import { Tenant, type TenantHost } from "../session/tenant.js";
 import type { TenantProviders } from "../session/tenant-providers.js";
+import { readsThrough } from "../storage/ending-branches.js";
 import { finishBacklog } from "../storage/engine-has-all.js";
 import { SPACE, tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
@@ -153,11 +154,10 @@ export class Partition implements TenantHost {
 
   private layoutOf(tenant: number, storageId: number): TableLayout | null {
     // The thread that makes the files reads the engine's own files, where a branch has but what it changed.
-    if (!this.places.isServed(tenant) || (this.shard.layers?.branchOf(tenant) ?? null) !== null) return null;
-    const unseen = this.tenants.get(tenant)?.unseen.get(storageId);
-    if (unseen !== undefined) return layoutOf(unseen);
+    if (!this.places.isServed(tenant) || readsThrough(this.shard.layers, tenant)) return null;
     const isIt = (table: TableDef) => storageOf(table) === storageId;
-    const table = this.definitions(tenant, (catalog) => catalog.tables().find(isIt));
+    const unseen = this.tenants.get(tenant)?.unseen.get(storageId);
+    const table = unseen ?? this.definitions(tenant, (catalog) => catalog.tables().find(isIt));
     return table === undefined ? null : layoutOf(table);
   }
 

@@ -9,7 +9,7 @@ import type { Cancel } from "../gateway/clock.js";
 import type { StatementCancel } from "../gateway/partition-routes.js";
 import type { Services } from "../gateway/services.js";
 import type { PostgresKind } from "../gateway/wire-metrics.js";
-import { BRANCH_NAME } from "../protocol/endpoints/branches.js";
+import { branchWanted, nameIn } from "../protocol/database-name.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import { writeError } from "../protocol/postgres/error-message.js";
 import { violation } from "../protocol/postgres/message-reader.js";
@@ -164,7 +164,7 @@ export class Connection implements RequestHost<PostgresKind> {
     this.phase = "sign-in";
     this.queue.push(this.first);
     const { address, certificate } = this;
-    signIn(this.services, { user: nameOf(packet.user), address, certificate }, this.signInClient).then(
+    signIn(this.services, { user: nameIn(packet.user), address, certificate }, this.signInClient).then(
       (caller) => this.admitted(caller),
       (error: unknown) => this.refused(asDbError(error)),
     );
@@ -218,13 +218,9 @@ export class Connection implements RequestHost<PostgresKind> {
     this.phase = "opening";
     const { user, database, parameters } = this.start!;
     const { identity } = caller;
-    const [wanted, branch] = branchIn(tenantIn(user) ?? database);
-    if (!isNameOf(wanted, identity.tenantId, nameOf(user)) || (branch !== "" && !BRANCH_NAME.test(branch))) {
-      this.fatal(
-        sqlError("3D000", `database "${tenantIn(user) ?? database}" does not exist`, {
-          hint: `A database is a tenant, and the user's is "${identity.tenantId}". The names postgres, template1 and tessera stand for it, too. A branch comes after a colon, as in ${identity.tenantId}:try.`,
-        }),
-      );
+    const branch = branchWanted(user, database, identity.tenantId);
+    if (branch === null) {
+      this.fatal(noDatabase(database, identity.tenantId));
       return;
     }
     this.caller = atBranch(caller, branch);
@@ -320,7 +316,8 @@ export class Connection implements RequestHost<PostgresKind> {
 
   failed(error: DbError): void {
     this.request.ended("lost");
-    this.fatal(error);
+    const isMissing = this.phase === "opening" && error.code === "not_found";
+    this.fatal(isMissing ? noDatabase(this.start!.database, this.caller!.identity.tenantId) : error);
   }
 
   /**
@@ -445,23 +442,8 @@ function writeAuthentication(writer: MessageWriter, kind: number, body: Uint8Arr
   writer.end();
 }
 
-/** `name@tenant` is the user `name`; a name that has the form of an address is one. */
-function nameOf(user: string): string {
-  return tenantIn(user) === null ? user : user.slice(0, user.lastIndexOf("@"));
-}
-
-function tenantIn(user: string): string | null {
-  const at = user.lastIndexOf("@");
-  return at <= 0 || user.slice(at + 1).includes(".") ? null : user.slice(at + 1);
-}
-
-/** A database and a branch of it, as in `shop:try`. */
-function branchIn(database: string): readonly [string, string] {
-  const colon = database.indexOf(":");
-  return colon === -1 ? [database, ""] : [database.slice(0, colon), database.slice(colon + 1)];
-}
-
-/** Names of a tenant's database: its own, those that clients ask for when nobody says one, and the user's. */
-function isNameOf(database: string, tenantId: string, user: string): boolean {
-  return ["", tenantId, "postgres", "template1", "tessera", user].includes(database);
+function noDatabase(name: string, tenantId: string): DbError {
+  return sqlError("3D000", `database "${name}" does not exist`, {
+    hint: `The user's databases are the tenant "${tenantId}", for which postgres, template1 and tessera stand, too, and its branches, which CREATE DATABASE makes.`,
+  });
 }

@@ -35,6 +35,8 @@ export interface Identity extends CallerBounds {
   /** The user administers the tenant, and so is a superuser of it. */
   readonly administrator?: boolean;
   readonly tenantName: string;
+  /** What the client calls the tenant, or its branch; absent: as the tenant. */
+  readonly database?: string;
   /** The credential may not write. */
   readonly readOnly: boolean;
   /** May change what models the installation has. */
@@ -75,7 +77,7 @@ export class ExecutionScope {
     return createContext({
       tx,
       tenantNumber: this.tenant.number,
-      tenant: this.identity.tenantName,
+      tenant: this.identity.database ?? this.identity.tenantName,
       user,
       sessionUser,
       hidesRows: this.names.hidesRows(tx),

@@ -40,6 +40,7 @@ export function requireReading(bound: BoundStatement): void {
     case "analyze":
     case "verify":
     case "create table as execute":
+    case "database":
       throw refusedToReader("a statement that changes the database");
     default:
       return;

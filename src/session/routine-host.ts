@@ -168,6 +168,7 @@ export class SessionRoutineHost implements RoutineHost {
       });
     }
     if (bound.kind === "transaction") throw sqlError("2D000", "invalid transaction termination");
+    if (bound.kind === "database") throw sqlError("25001", `${bound.tag} cannot be executed from a function`);
     if (!canWait && !IMMEDIATE.has(bound.kind)) {
       throw sqlError(
         "0A000",

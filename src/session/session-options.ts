@@ -1,5 +1,6 @@
 /** The options of a session that works for a request. */
 import { isLibraryAdmin } from "../ai/library/library-admin.js";
+import { databaseOfBranch } from "../protocol/database-name.js";
 import type { RequestHead } from "../protocol/frames.js";
 import { administers, callerBounds } from "../protocol/identity.js";
 import type { SessionOptions } from "./session.js";
@@ -10,7 +11,11 @@ export function sessionOptions(
   control: SessionOptions["control"],
 ): SessionOptions {
   const { username: user, tenantId: tenantName } = head;
+  const database = databaseOfBranch(head.branch, tenantName);
   const administrator = administers(head);
   const managesModels = isLibraryAdmin(head);
-  return { isolation: null, readOnly, user, administrator, tenantName, control, managesModels, ...callerBounds(head) };
+  return {
+    ...{ isolation: null, readOnly, user, administrator, tenantName, database, control, managesModels },
+    ...callerBounds(head),
+  };
 }

@@ -12,6 +12,7 @@ import type { TableStatistics } from "../catalog/statistics.js";
 import type { SearchIndexDef, TableDef } from "../catalog/table.js";
 import type { AlgorithmResult } from "../graph/algorithms/algorithm.js";
 import { type AlgorithmJob, runAlgorithm } from "../graph/algorithms/run-algorithm.js";
+import { databaseOfBranch } from "../protocol/database-name.js";
 import { sqlError } from "../protocol/errors.js";
 import type { ExecContext, ExecServices, ProgressHearer, ProgressPhase } from "../query/exec/context.js";
 import { readGraphNode } from "../query/exec/graph-node.js";
@@ -27,11 +28,13 @@ import type { AuditedTables } from "../query/plan/audited-tables.js";
 import { CURRENT_ROWS, type CurrentRows } from "../sql/bind/current-of.js";
 import { SEQUENCES, type SequenceValues } from "../sql/bind/sequence-functions.js";
 import {
+  type Database,
   type LiveLock,
   type LiveSession,
   type PreparedStatementFacts,
   SYSTEM,
   type SystemView,
+  TENANT_DATABASE_OID,
 } from "../sql/bind/system/system-view.js";
 import { parseSql } from "../sql/parse/parse.js";
 import type { RoutinePlan } from "../sql/routine/host.js";
@@ -238,6 +241,16 @@ export class SessionServices implements ExecServices, AskingStatement {
 
   indexBuilds(): Iterable<IndexBuild> {
     return this.memory.tenant.indexBuilds;
+  }
+
+  databases(): readonly Database[] {
+    const { number, partition } = this.memory.tenant;
+    const { layers } = partition.shard;
+    const branches = layers?.branchesUnder(layers.branchOf(number)?.root ?? number) ?? [];
+    const named = branches.map(([oid, { name }]) => ({
+      ...{ oid, name: databaseOfBranch(name, this.tenantName), bytes: layers!.bytesOf(oid) },
+    }));
+    return [{ oid: TENANT_DATABASE_OID, name: this.tenantName, bytes: null }, ...named];
   }
 
   liveSessions(): Iterable<LiveSession> {

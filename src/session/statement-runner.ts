@@ -33,6 +33,7 @@ import { insertRepeatedly, type RepeatedSteps, type Repetition } from "./repeate
 import { procedureColumns, resultColumns } from "./result-columns.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
 import { withinBudget } from "./row-budget.js";
+import { runDatabase } from "./run-database.js";
 import { analyze, definitionOf, runDefinitions } from "./run-definitions.js";
 import { runExplain } from "./run-explain.js";
 import { collected, givenValues, parametersInTurns, parametersOf } from "./run-program.js";
@@ -283,6 +284,8 @@ export class StatementRunner {
         return textOutcome("result", ["CLOSE CURSOR"], run.collector);
       case "discard":
         return this.discard(bound.what, run, tx);
+      case "database":
+        return runDatabase(this.scope, bound, run, tx);
       case "call":
         return this.callProcedure(bound, run, tx);
       case "do": {

@@ -3,7 +3,7 @@ import type { CommitStamp } from "./operation.js";
 
 /** The record of a branch: what makes it, and what its feature keeps there. */
 export interface BranchRecord {
-  /** The tenant or branch that it was forked from. */
+  /** The tenant or branch that it was forked from; NO_ORIGIN (ending-branches.ts): it began empty. */
   readonly origin: number;
   /**
    * The commit that it begins with: it has what its origin had after it. Null in the record: the one that makes the

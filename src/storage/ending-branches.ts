@@ -9,6 +9,8 @@ import type { LayeredEngine } from "./layered-engine.js";
 /** Numbers of branches are between these; those of tenants stay below. */
 export const FIRST_BRANCH = 2 ** 30;
 export const LAST_BRANCH = 2 ** 31 - 1;
+/** The origin of branches that begin empty: a number that no tenant has, so that nothing is ever read through to it. */
+export const NO_ORIGIN = FIRST_BRANCH - 1;
 
 export function isEnding({ endedBy }: Pick<Branch, "endedBy">): boolean {
   return endedBy !== null;
@@ -24,6 +26,12 @@ export function requireBranch(layers: Pick<LayeredEngine, "branchOf"> | null, nu
   if (number < FIRST_BRANCH) return;
   const branch = layers?.branchOf(number) ?? null;
   if (branch === null || isEnding(branch)) throw branchEnded();
+}
+
+/** Whether it has entries of another: it is a branch, and did not begin empty. */
+export function readsThrough(layers: Pick<LayeredEngine, "branchOf"> | null, number: number): boolean {
+  const branch = layers?.branchOf(number) ?? null;
+  return branch !== null && branch.origin !== NO_ORIGIN;
 }
 
 export function branchEnded(): DbError {

@@ -2361,10 +2361,14 @@ readonly rows: readonly ({ readonly table: string; readonly change: "added" | "r
 "POST /v1/branches": { readonly sent: { readonly body: { 
 /** 1 to 63 characters of a-z, 0-9, - and _. */
 readonly name: string; readonly from?: string | null | undefined; 
+/** It begins with nothing but the tenant's users; without `from` and `as_of`. */
+readonly empty?: boolean | undefined; 
 /** A time, or the number of a commit, within what GET /v1/history shows. Default: now. */
 readonly as_of?: string | number | undefined; 
 /** Then it is deleted. */
-readonly ttl_seconds?: number | undefined; readonly quota_bytes?: number | null | undefined; }; }; readonly answer: { readonly name: string; readonly from: string | null; readonly start: { 
+readonly ttl_seconds?: number | undefined; readonly quota_bytes?: number | null | undefined; }; }; readonly answer: { readonly name: string; readonly from: string | null; 
+/** It began with nothing, and was forked from nothing. */
+readonly empty: boolean; readonly start: { 
 /** The number of a commit: AS OF SEQUENCE. */
 readonly sequence: number; 
 /** RFC 3339, UTC. */
@@ -2380,7 +2384,9 @@ readonly page?: string | number | boolean | undefined;
 /** Another name for `limit`. */
 readonly pageSize?: string | number | boolean | undefined; 
 /** Another name for `limit`. */
-readonly page_size?: string | number | boolean | undefined; }; }; readonly answer: { readonly branches: readonly ({ readonly name: string; readonly from: string | null; readonly start: { 
+readonly page_size?: string | number | boolean | undefined; }; }; readonly answer: { readonly branches: readonly ({ readonly name: string; readonly from: string | null; 
+/** It began with nothing, and was forked from nothing. */
+readonly empty: boolean; readonly start: { 
 /** The number of a commit: AS OF SEQUENCE. */
 readonly sequence: number; 
 /** RFC 3339, UTC. */
@@ -2392,7 +2398,9 @@ readonly held_bytes: number; readonly quota_bytes: number | null; })[]; readonly
 /** One branch. */
 "GET /v1/branches/{name}": { readonly sent: { readonly params: { 
 /** 1 to 63 characters of a-z, 0-9, - and _. */
-readonly name: string | number | boolean; }; }; readonly answer: { readonly name: string; readonly from: string | null; readonly start: { 
+readonly name: string | number | boolean; }; }; readonly answer: { readonly name: string; readonly from: string | null; 
+/** It began with nothing, and was forked from nothing. */
+readonly empty: boolean; readonly start: { 
 /** The number of a commit: AS OF SEQUENCE. */
 readonly sequence: number; 
 /** RFC 3339, UTC. */
@@ -2404,7 +2412,9 @@ readonly held_bytes: number; readonly quota_bytes: number | null; } };
 /** Give a branch another quota, or another time at which it is deleted. */
 "PATCH /v1/branches/{name}": { readonly sent: { readonly params: { 
 /** 1 to 63 characters of a-z, 0-9, - and _. */
-readonly name: string | number | boolean; }; readonly body: { readonly ttl_seconds?: number | null | undefined; readonly quota_bytes?: number | null | undefined; }; }; readonly answer: { readonly name: string; readonly from: string | null; readonly start: { 
+readonly name: string | number | boolean; }; readonly body: { readonly ttl_seconds?: number | null | undefined; readonly quota_bytes?: number | null | undefined; }; }; readonly answer: { readonly name: string; readonly from: string | null; 
+/** It began with nothing, and was forked from nothing. */
+readonly empty: boolean; readonly start: { 
 /** The number of a commit: AS OF SEQUENCE. */
 readonly sequence: number; 
 /** RFC 3339, UTC. */

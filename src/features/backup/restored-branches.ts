@@ -9,6 +9,7 @@ import { DbError } from "../../protocol/errors.js";
 import { BRANCHES_MAX } from "../../protocol/limits.js";
 import { keyOfTenant } from "../../storage/backup-entries.js";
 import type { BranchRecord } from "../../storage/branch-list.js";
+import { NO_ORIGIN } from "../../storage/ending-branches.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
 import { branchKey } from "../../storage/history-keys.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
@@ -81,7 +82,7 @@ export class RestoredBranches {
     const number = takeNumber(tx, this.partition.number);
     const made: BranchRecord = {
       ...record!,
-      origin: origin === TENANT_ITSELF ? this.tenant : this.restored(origin!).number,
+      origin: this.originNow(origin!),
       ...{ root: this.tenant, start: null, name: freeName(layers, this.tenant, record!.name) },
       // It stays, and may hold all that it held, until the restore has ended.
       ...{ expiresAtMs: null, quotaBytes: null, isRestoring: true },
@@ -91,6 +92,11 @@ export class RestoredBranches {
     this.partition.wroteSomething(this.tenant);
     await engineHasAll(shard, this.turn);
     this.made.set(branch, { number, record: record! });
+  }
+
+  private originNow(origin: number): number {
+    if (origin === NO_ORIGIN) return NO_ORIGIN;
+    return origin === TENANT_ITSELF ? this.tenant : this.restored(origin).number;
   }
 
   private get layers(): LayeredEngine {

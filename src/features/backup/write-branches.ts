@@ -9,7 +9,7 @@ import type { Turns } from "../../protocol/turns.js";
 import { operationsInTenant } from "../../storage/backup-entries.js";
 import { BLOCK } from "../../storage/backup-file.js";
 import type { Branch, BranchRecord } from "../../storage/branch-list.js";
-import { isEnding } from "../../storage/ending-branches.js";
+import { isEnding, NO_ORIGIN } from "../../storage/ending-branches.js";
 import { layerRecordOf } from "../../storage/history-keys.js";
 import { prefixRange, tenantOfKey, tenantPrefix } from "../../storage/keys.js";
 import { LARGE_COMMIT_SIZES, partsOf } from "../../storage/large-commit.js";
@@ -50,9 +50,10 @@ export class BranchesWriter {
    * have to follow, from the log.
    */
   async all(sequence: number): Promise<void> {
-    await this.held((members) => {
+    await this.held(async (members) => {
       for (const [number] of members) this.known.add(number);
-      return this.layersOf(this.tenant, members, sequence);
+      await this.layersOf(this.tenant, members, sequence);
+      await this.layersOf(NO_ORIGIN, members, sequence);
     });
   }
 
@@ -197,10 +198,14 @@ export class BranchesWriter {
     const record = JSON.parse(Buffer.from(value).toString()) as BranchRecord;
     if (this.known.has(number)) {
       this.step({ what: "change", branch: number, record: shownOf(record), micros });
-    } else if (record.root === this.tenant && (record.origin === this.tenant || this.known.has(record.origin))) {
+    } else if (record.root === this.tenant && this.knows(record.origin)) {
       if (record.start === null && !this.ahead.has(record.origin)) this.fork(number, record, micros);
       else await this.forkOfPast(number, record, sequence, micros);
     }
+  }
+
+  private knows(origin: number): boolean {
+    return origin === this.tenant || origin === NO_ORIGIN || this.known.has(origin);
   }
 
   /** It begins with a past state: its origin goes back to it and on again. One that has ended since is left out. */

@@ -13,6 +13,7 @@ import type { Branch } from "../../storage/branch-list.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { inBranch } from "./branch-life.js";
+import { requireOrigin } from "./make-branch.js";
 import { branchTables, type RowDifference, rowDifferences, shownName, shownRow } from "./row-changes.js";
 
 export const NDJSON = "application/x-ndjson";
@@ -42,6 +43,7 @@ export function diffOf(request: Request, number: number, wanted: DiffWanted = {}
   const { partition } = request;
   requireWholeBranch(request, number, "the difference of a branch");
   const branch = partition.shard.layers!.branchOf(number);
+  if (branch !== null) requireOrigin(branch, "there is nothing to compare it with");
   return inBranch(partition, number, branch, async (there) => {
     const rows: ShownChange[] = [];
     const { tables, definitions, complete } = await differences(request, number, there, wanted, (row) => {
@@ -56,6 +58,7 @@ export async function streamDiff(request: Request, number: number, wanted: DiffW
   const { partition } = request;
   requireWholeBranch(request, number, "the difference of a branch");
   const branch = partition.shard.layers!.branchOf(number);
+  if (branch !== null) requireOrigin(branch, "there is nothing to compare it with");
   const sink = await request.openReply(NDJSON, []);
   sink.errorText = (errorJson) => `${errorJson}\n`;
   let piece = "";

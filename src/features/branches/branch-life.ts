@@ -10,6 +10,7 @@ import { CLEARED, retiredKey, tenantPrefix } from "../../storage/keys.js";
 import { FEED } from "../feed/feed.js";
 import { replaceJobs } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
+import { WIRE_SESSIONS } from "../postgres/wire-sessions.js";
 
 /** Ends of one sweep: each is a commit. */
 const ENDS_AT_ONCE = 4;
@@ -115,6 +116,7 @@ export async function inBranch<T>(
 function silence(partition: Partition, number: number, reason: string): void {
   const sentence = `${reason[0]!.toUpperCase()}${reason.slice(1)}.`;
   partition.transactionsOf(partition.tenant(number)).endAll(reason);
+  partition.part(WIRE_SESSIONS).branchEnded(number);
   partition.part(FEED).subscriptions.tenantLeft(number, sentence);
   partition.part(FEED).changes.left(number);
   partition.part(JOBS).progress.tenantLeft(number, sentence);

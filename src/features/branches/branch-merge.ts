@@ -29,6 +29,7 @@ import { type DefinitionMerge, mergeDefinitions, mergeWhole } from "./branch-def
 import { changeOf } from "./branch-diff.js";
 import { isThere } from "./branch-life.js";
 import { GraphEnds, leftOut } from "./graph-ends.js";
+import { requireOrigin } from "./make-branch.js";
 import { type OpenConflict, RESOLVED_AT_ONCE, RESOLVED_BYTES, resolvedRows } from "./resolve-conflicts.js";
 import {
   type BranchTables,
@@ -67,6 +68,7 @@ export function mergeBranch(
   commit: Commit = (placed, tx, answer) => placed.commit(tx, answer),
 ): Promise<Merged> {
   const branch = request.partition.shard.layers!.branchOf(number)!;
+  requireOrigin(branch, "there is nothing to merge it into");
   const origin = request.partition.tenant(branch.origin);
   return request.inTenant(origin, (placed) => mergeInto(placed, number, branch, wanted, commit));
 }

@@ -9,7 +9,7 @@ import { DbError } from "../../protocol/errors.js";
 import { BRANCH_DEPTH_MAX, BRANCHES_MAX } from "../../protocol/limits.js";
 import { plainMoment, stampOfMoment } from "../../session/as-of.js";
 import type { Branch, BranchRecord } from "../../storage/branch-list.js";
-import { branchEnded, FIRST_BRANCH, isEnding, LAST_BRANCH } from "../../storage/ending-branches.js";
+import { branchEnded, FIRST_BRANCH, isEnding, LAST_BRANCH, NO_ORIGIN } from "../../storage/ending-branches.js";
 import { branchKey } from "../../storage/history-keys.js";
 import { nextBranchKey } from "../../storage/keys.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
@@ -22,11 +22,12 @@ import { shownStamp } from "./history-routes.js";
 /** Each partition counts in steps of it, from its own number on: no two branches of an installation have the same. */
 const NUMBER_STEP = 2048;
 
-export async function createBranch(request: Request, body: BodyOf<"branches.create">) {
+/** `origin`: what it is forked from; absent: what the body says. */
+export async function createBranch(request: Request, body: BodyOf<"branches.create">, origin?: number) {
   const { partition } = request;
   const { shard } = partition;
   const layers = layersOf(request);
-  const { record, making } = await newBranch(request, body);
+  const { record, making } = await newBranch(request, body, origin);
   // From here to where the name is taken nobody else has a turn.
   requirePossible(layers, record, making);
   const tx = shard.begin();
@@ -53,7 +54,7 @@ export async function plannedBranch(request: Request, body: BodyOf<"branches.cre
   requirePossible(layers, record, making);
   const { name, origin, root, start, expiresAtMs, quotaBytes } = record;
   return {
-    ...{ name, from: layers.branchOf(origin)?.name ?? null, quota_bytes: quotaBytes },
+    ...{ name, from: layers.branchOf(origin)?.name ?? null, empty: origin === NO_ORIGIN, quota_bytes: quotaBytes },
     // Null: as things are when it is made.
     start: start === null ? null : shownStamp(start),
     expires_at: shownExpiry(expiresAtMs),
@@ -66,9 +67,9 @@ export async function plannedBranch(request: Request, body: BodyOf<"branches.cre
 async function newBranch(
   request: Request,
   body: BodyOf<"branches.create">,
+  origin = originOf(request, body),
 ): Promise<{ readonly record: BranchRecord; readonly making: string }> {
   const root = rootOf(request);
-  const origin = body.from == null ? request.tenant.number : branchNumber(request, body.from, "from");
   const making = `${request.partition.number}/${root}/${body.name}`;
   const start = body.as_of === undefined ? null : await startOf(request, origin, body.as_of);
   const record: BranchRecord = {
@@ -78,6 +79,22 @@ async function newBranch(
     quotaBytes: body.quota_bytes ?? null,
   };
   return { record, making };
+}
+
+/** What it is forked from. Throws invalid_request, not_found. */
+function originOf(request: Request, { empty, from, as_of }: BodyOf<"branches.create">): number {
+  if (empty !== true) return from == null ? request.tenant.number : branchNumber(request, from, "from");
+  const field = from != null ? "from" : as_of !== undefined ? "as_of" : null;
+  if (field === null) return NO_ORIGIN;
+  throw new DbError("invalid_request", `A branch that begins empty has nothing of another: leave out ${field}.`, {
+    field,
+  });
+}
+
+/** Throws conflict for a branch that began empty: `what` needs what it was forked from. */
+export function requireOrigin({ name, origin }: Branch, what: string): void {
+  if (origin !== NO_ORIGIN) return;
+  throw new DbError("conflict", `The branch "${name}" began empty: ${what}.`);
 }
 
 /** PATCH /v1/branches/{name}: another quota, or another time at which it ends. */
@@ -202,6 +219,7 @@ export function shownBranch(layers: LayeredEngine, number: number) {
   return {
     name,
     from: layers.branchOf(origin)?.name ?? null,
+    empty: origin === NO_ORIGIN,
     start: shownStamp(start),
     created_at: createdAt,
     created_by: createdBy,

@@ -129,6 +129,15 @@ export class WireSessions implements PartitionPart {
     }
   }
 
+  /** The tenant is a branch that was deleted. */
+  branchEnded(tenant: number): void {
+    for (const kept of [...this.kept].filter((each) => each.tenant === tenant)) {
+      kept.session.end(sqlError("57P01", "terminating connection: the database was dropped"));
+      this.kept.forget(kept);
+    }
+    this.shared.delete(tenant);
+  }
+
   identityEnded(change: IdentityChange, error: DbError): void {
     this.kept.identityEnded(change, error);
   }

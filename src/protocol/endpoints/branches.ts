@@ -25,6 +25,7 @@ const History = Type.Object({
 const Branch = Type.Object({
   name: Type.String(),
   from: Nullable(Type.String({ description: "The branch that it was forked from; null: the tenant." })),
+  empty: Type.Boolean({ description: "It began with nothing, and was forked from nothing." }),
   start: Moment,
   created_at: Timestamp,
   created_by: Type.String(),
@@ -190,6 +191,9 @@ export const branchEndpoints = [
     body: Strict({
       name: Name,
       from: Type.Optional(Nullable(Name)),
+      empty: Type.Optional(
+        Type.Boolean({ description: "It begins with nothing but the tenant's users; without `from` and `as_of`." }),
+      ),
       as_of: Type.Optional(
         Type.Union([Type.String(), Type.Integer({ minimum: 0 })], {
           description: "A time, or the number of a commit, within what GET /v1/history shows. Default: now.",

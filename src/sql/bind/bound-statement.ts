@@ -13,6 +13,7 @@ import type { TableFunction } from "../../query/expr/table-function.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { SqlType, Value } from "../../values/values.js";
 import type { IsolationLevel, StatementNode } from "../parse/ast.js";
+import type { DatabaseAction } from "../parse/ast-definitions.js";
 import type { ExprNode } from "../parse/ast-query.js";
 import type { CursorTable } from "./cursor-tables.js";
 
@@ -124,6 +125,7 @@ export type BoundStatement =
   | BoundDeclare
   | BoundFetch
   | BoundCloseCursor
+  | BoundDatabase
   | BoundDiscard
   | BoundCall
   | BoundDo;
@@ -268,6 +270,13 @@ export interface BoundSetDefaults {
 export interface BoundDiscard {
   readonly kind: "discard";
   readonly what: "all" | "plans" | "sequences" | "temp";
+}
+
+/** What the session asks of the tenant's databases. */
+export interface BoundDatabase {
+  readonly kind: "database";
+  readonly tag: string;
+  readonly action: DatabaseAction;
 }
 
 /** One row with the setting's value, in a column named after it. */

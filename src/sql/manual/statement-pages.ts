@@ -413,6 +413,15 @@ COMMENT ON STATISTICS name IS {'text' | NULL}`,
     description: "Resets the session to its initial state.",
     example: "DISCARD PLANS",
   },
+  database: {
+    titles: ["CREATE DATABASE", "DROP DATABASE"],
+    syntax: `CREATE DATABASE name [[WITH] [TEMPLATE [=] database] [ENCODING [=] 'UTF8'] [OWNER [=] role] …]
+DROP DATABASE [IF EXISTS] name [[WITH] (FORCE)]`,
+    description:
+      "Makes a branch of the tenant, which clients of PostgreSQL's protocol connect to by its name and others name as their branch. It begins empty, or as a fork of its TEMPLATE: the tenant, or a branch. Only administrators of the tenant make and drop databases, and not in a transaction. DROP waits up to 5 seconds for sessions in the database to end, and is refused where they stay; FORCE ends them.",
+    // They need a client's request.
+    example: "",
+  },
   truncate: {
     titles: ["TRUNCATE"],
     syntax: "TRUNCATE [TABLE] [ONLY] name, … [RESTART IDENTITY | CONTINUE IDENTITY] [CASCADE | RESTRICT]",

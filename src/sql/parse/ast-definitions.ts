@@ -255,6 +255,19 @@ export interface DiscardStatement {
   readonly position: number;
 }
 
+/** CREATE DATABASE and DROP DATABASE. */
+export type DatabaseStatement = { readonly kind: "database"; readonly position: number } & DatabaseAction;
+
+export type DatabaseAction =
+  /** `template`: what it begins as a copy of; null: it begins empty. */
+  | {
+      readonly action: "create";
+      readonly name: string;
+      readonly template: string | null;
+      readonly notices: readonly string[];
+    }
+  | { readonly action: "drop"; readonly name: string; readonly ifExists: boolean; readonly force: boolean };
+
 export interface CreateSequenceStatement {
   readonly kind: "create sequence" | "alter sequence";
   readonly name: NameNode;

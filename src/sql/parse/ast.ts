@@ -18,6 +18,7 @@ import type {
   CreateTableStatement,
   CreateTypeStatement,
   CreateViewStatement,
+  DatabaseStatement,
   DiscardStatement,
   DropStatement,
   LockStatement,
@@ -78,6 +79,7 @@ export type StatementNode =
   | SetSchemaStatement
   | LockStatement
   | DiscardStatement
+  | DatabaseStatement
   | AlterTableStatement
   | RenameStatement
   | DropStatement

@@ -18,6 +18,7 @@ import { takeNumber } from "../../../src/features/branches/make-branch.js";
 import { JOBS } from "../../../src/features/jobs/jobs.js";
 import { DbError } from "../../../src/protocol/errors.js";
 import type { RestoreReport } from "../../../src/protocol/placement.js";
+import { NO_ORIGIN } from "../../../src/storage/ending-branches.js";
 import { branchKey } from "../../../src/storage/history-keys.js";
 import { placeKey, prefixRange, rowPrefix } from "../../../src/storage/keys.js";
 import { LayeredEngine } from "../../../src/storage/layered-engine.js";
@@ -53,6 +54,12 @@ interface Place {
   /** After its commits. */
   readonly past: { readonly sequence: number; readonly micros: number; readonly content: Content }[];
 }
+
+/** The origin of a branch that begins empty. */
+const NOWHERE = "nowhere";
+const EMPTY: Place = {
+  ...{ number: NO_ORIGIN, origin: "", base: new Map(), ...NEVER, isOfPast: false, content: new Map(), past: [] },
+};
 
 /** By names of places; the tenant's is "". */
 type State = ReadonlyMap<string, { readonly place: Place; readonly content: Content }>;
@@ -93,7 +100,8 @@ class World {
     const names = [...this.places.keys()];
     const name = random.pick(names);
     const what = random.next();
-    if (what < 0.1 && names.length < PLACES_MAX) this.fork(name);
+    if (what < 0.03 && names.length < PLACES_MAX) this.fork(null);
+    else if (what < 0.1 && names.length < PLACES_MAX) this.fork(name);
     else if (what < 0.15 && name !== "") this.end(name);
     else this.write(name);
   }
@@ -120,9 +128,10 @@ class World {
     this.committed(sequence, place);
   }
 
-  private fork(from: string): void {
+  /** Null: it begins empty. */
+  private fork(from: string | null): void {
     const { random, partition } = this;
-    const origin = this.places.get(from)!;
+    const origin = from === null ? EMPTY : this.places.get(from)!;
     const oldest = partition.shard.layers!.oldestOf(origin.number);
     const readable = oldest === null ? [] : origin.past.filter(({ sequence }) => sequence >= oldest.sequence);
     const start = readable.length > 0 && random.chance(0.4) ? random.pick(readable) : null;
@@ -135,7 +144,15 @@ class World {
     };
     tx.put(branchKey(number), Buffer.from(JSON.stringify(record)));
     const base = start?.content ?? origin.content;
-    const place = { number, origin: from, base, ...NEVER, isOfPast: start !== null, content: base, past: [] };
+    const place = {
+      number,
+      origin: from ?? NOWHERE,
+      base,
+      ...NEVER,
+      isOfPast: start !== null,
+      content: base,
+      past: [],
+    };
     this.places.set(name, place);
     this.committed(tx.commit(), place);
     this.places.set(name, Object.assign(place, { forkedAt: this.history.at(-1)!.micros }));
@@ -252,7 +269,7 @@ function stateOf({ shard }: Partition) {
   };
   const branches = layers.branchesUnder(TARGET).map(([number, { name, origin, start }]) => ({
     name,
-    origin: layers.branchOf(origin)?.name ?? "",
+    origin: origin === NO_ORIGIN ? NOWHERE : (layers.branchOf(origin)?.name ?? ""),
     base: rowsOf((range) => layers.asOf(start.sequence).cursor(range), origin),
     rows: rowsOf((range) => tx.scan(range), number),
   }));
@@ -262,6 +279,7 @@ function stateOf({ shard }: Partition) {
 
 /** A fork of the past that has ended before the next backup is in none. */
 function isIn(chain: readonly Manifest[], state: State, name: string): boolean {
+  if (name === NOWHERE) return true;
   const { origin, isOfPast, forkedAt, endedAt } = state.get(name)!.place;
   if (name === "") return true;
   const { micros } = chain.find((one) => one.micros >= forkedAt)!;
@@ -324,7 +342,7 @@ async function withBackup(t: Test) {
 t.test("a restore that was cut short leaves no branches to the next one, and takes none away", async (t) => {
   const { world, id, names, partition, found } = await withBackup(t);
   let left = 0;
-  for (let turns = 4; turns < 60; turns += 7) {
+  for (let turns = 4; turns < 90; turns += 7) {
     t.match(await restore(partition, world, id, null, turns), { state: "failed", error: { code: "shutting_down" } });
     left = Math.max(left, found().length);
   }

@@ -25,6 +25,7 @@ import {
 import { type ListedRole, listedRoles, usesRoles } from "./role-facts.js";
 import {
   type DefinedView,
+  databaseOid,
   definedRelation,
   type LiveSession,
   liveRelation,
@@ -35,14 +36,12 @@ import {
 const none = () => [];
 const UTF8 = 6;
 
-/** The OID of the one database that a session sees: its tenant. */
-export const DATABASE_OID = 5;
 export const DEFAULT_TABLESPACE_OID = 1663;
 
-const pgDatabase = definedRelation("pg_catalog", "pg_database", ({ database }) => [
-  {
-    oid: DATABASE_OID,
-    datname: database,
+const pgDatabase = liveRelation("pg_catalog", "pg_database", ({ databases }) =>
+  databases.map(({ oid, name }) => ({
+    oid,
+    datname: name,
     datdba: OWNER_OID,
     encoding: UTF8,
     datlocprovider: "c",
@@ -51,8 +50,8 @@ const pgDatabase = definedRelation("pg_catalog", "pg_database", ({ database }) =
     dattablespace: DEFAULT_TABLESPACE_OID,
     datcollate: "C",
     datctype: "C",
-  },
-]);
+  })),
+);
 
 const pgTablespace = definedRelation("pg_catalog", "pg_tablespace", none, () => [
   { oid: DEFAULT_TABLESPACE_OID, spcname: "pg_default", spcowner: OWNER_OID },
@@ -268,7 +267,7 @@ const pgStatActivity = liveRelation("pg_catalog", "pg_stat_activity", (view) => 
     [...locks].filter(({ waitsSinceMicros }) => waitsSinceMicros !== null).map((lock) => [lock.pid, lock]),
   );
   return ofPostgres(liveSessions).map((session) => ({
-    datid: DATABASE_OID,
+    datid: databaseOid(view),
     datname: database,
     pid: session.number,
     usesysid: OWNER_OID,
@@ -288,20 +287,16 @@ const pgStatActivity = liveRelation("pg_catalog", "pg_stat_activity", (view) => 
 });
 
 /** Of what nobody counts there is nothing to tell. */
-const pgStatDatabase = liveRelation(
-  "pg_catalog",
-  "pg_stat_database",
-  ({ liveSessions, database, transactionCounts }) => [
-    {
-      datid: DATABASE_OID,
-      datname: database,
-      numbackends: ofPostgres(liveSessions).length,
-      xact_commit: transactionCounts?.committed ?? null,
-      xact_rollback: transactionCounts?.rolledBack ?? null,
-      stats_reset: transactionCounts?.sinceMicros ?? null,
-    },
-  ],
-);
+const pgStatDatabase = liveRelation("pg_catalog", "pg_stat_database", (view) => [
+  {
+    datid: databaseOid(view),
+    datname: view.database,
+    numbackends: ofPostgres(view.liveSessions).length,
+    xact_commit: view.transactionCounts?.committed ?? null,
+    xact_rollback: view.transactionCounts?.rolledBack ?? null,
+    stats_reset: view.transactionCounts?.sinceMicros ?? null,
+  },
+]);
 
 const pgCursors = liveRelation("pg_catalog", "pg_cursors", ({ cursors }) =>
   cursors.map(({ canScroll, options }) => ({

@@ -8,15 +8,15 @@ import { oidOfId } from "../../../query/expr/types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import { arrayOf, INT4 } from "../../../values/values.js";
 import { systemFunction } from "./define-function.js";
-import { DATABASE_OID } from "./pg-server.js";
 import { typeOid } from "./relation-facts.js";
 import { systemShapes } from "./shapes.js";
-import { type LiveLock, liveRelation, type SystemRow, type SystemView } from "./system-view.js";
+import { databaseOid, type LiveLock, liveRelation, type SystemRow, type SystemView } from "./system-view.js";
 
 const pgLocks = liveRelation("pg_catalog", "pg_locks", (view) => {
+  const database = databaseOid(view);
   const oids = new Map(view.catalog.tables().map((table) => [storageOf(table), oidOfId(table.id)]));
   return [...view.locks].map((lock) => ({
-    ...placeOf(lock, oids),
+    ...placeOf(lock, oids, database),
     virtualtransaction: lock.pid === null ? null : `${lock.pid}/1`,
     pid: lock.pid,
     mode: modeOf(lock),
@@ -26,18 +26,18 @@ const pgLocks = liveRelation("pg_catalog", "pg_locks", (view) => {
   }));
 });
 
-function placeOf(lock: LiveLock, oids: ReadonlyMap<number, number>): SystemRow {
+function placeOf(lock: LiveLock, oids: ReadonlyMap<number, number>, database: number): SystemRow {
   switch (lock.kind) {
     case "virtual":
       return { locktype: "virtualxid", virtualxid: `${lock.pid}/1` };
     case "reads locks":
-      return { locktype: "relation", database: DATABASE_OID, relation: systemShapes().get("pg_catalog.pg_locks")!.oid };
+      return { locktype: "relation", database, relation: systemShapes().get("pg_catalog.pg_locks")!.oid };
     case "rows":
-      return { locktype: "relation", database: DATABASE_OID, relation: oids.get(lock.storageId) ?? null };
+      return { locktype: "relation", database, relation: oids.get(lock.storageId) ?? null };
     case "transaction":
       return { locktype: "transactionid", transactionid: String(lock.transaction) };
     case "advisory":
-      return { locktype: "advisory", database: DATABASE_OID, ...placeOfKey(lock.key) };
+      return { locktype: "advisory", database, ...placeOfKey(lock.key) };
   }
 }
 

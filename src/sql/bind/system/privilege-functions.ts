@@ -67,10 +67,11 @@ const KINDS: readonly ObjectKind[] = [
     name: "has_database_privilege",
     privileges: ["CREATE", "CONNECT", "TEMPORARY", "TEMP"],
     named: (view, text) => {
-      if (text !== view.database) throw missing("3D000", "database", text);
-      return 0;
+      const found = view.databases.find(({ name }) => name === text);
+      if (found === undefined) throw missing("3D000", "database", text);
+      return found.oid;
     },
-    exists: () => true,
+    exists: (view, oid) => view.databases.some((database) => database.oid === oid),
   },
   {
     name: "has_function_privilege",

@@ -30,11 +30,10 @@ import { catalogIndex } from "./catalog-index.js";
 import { type Answer, systemFunction } from "./define-function.js";
 import { isRelationVisible, OID_OF } from "./object-names.js";
 import { OPERATOR_FUNCTIONS } from "./operator-functions.js";
-import { DATABASE_OID } from "./pg-server.js";
 import { LOCK_FUNCTIONS } from "./pg-sessions.js";
 import { columnNumbered, type IndexFacts, mayUse, typeOid } from "./relation-facts.js";
 import { shapeOfOid } from "./shapes.js";
-import type { SystemView } from "./system-view.js";
+import { type Database, databaseOid, type SystemView } from "./system-view.js";
 
 const PAGE_BYTES = 8192;
 const ROW_BYTES = 24;
@@ -84,6 +83,10 @@ const totalBytes = (view: SystemView, oid: number) => {
 
 const databaseBytes = (view: SystemView) =>
   [...catalogIndex(view.catalog).relations.keys()].reduce((sum, oid) => sum + (relationBytes(view, oid) ?? 0), 0);
+
+/** Of another one, what it holds of its own; null: its session tells. */
+const bytesOfDatabase = (view: SystemView, { name, bytes }: Database) =>
+  name === view.database ? databaseBytes(view) : bytes;
 
 const UNITS = ["bytes", "kB", "MB", "GB", "TB", "PB"];
 
@@ -166,8 +169,15 @@ const SIZES: readonly ScalarFunction[] = [
   systemFunction("pg_table_size", [REGCLASS], INT8, relationBytes),
   systemFunction("pg_indexes_size", [REGCLASS], INT8, indexesBytes),
   systemFunction("pg_total_relation_size", [REGCLASS], INT8, totalBytes),
-  systemFunction("pg_database_size", [NAME], INT8, databaseBytes),
-  systemFunction("pg_database_size", [OID], INT8, databaseBytes),
+  systemFunction("pg_database_size", [NAME], INT8, (view, name: string) => {
+    const found = view.databases.find((each) => each.name === name);
+    if (found === undefined) throw sqlError("3D000", `database "${name}" does not exist`);
+    return bytesOfDatabase(view, found);
+  }),
+  systemFunction("pg_database_size", [OID], INT8, (view, oid: number) => {
+    const found = view.databases.find((each) => each.oid === oid);
+    return found === undefined ? null : bytesOfDatabase(view, found);
+  }),
   systemFunction("pg_tablespace_size", [NAME], INT8, databaseBytes),
   systemFunction("pg_tablespace_size", [OID], INT8, databaseBytes),
   systemFunction("pg_size_pretty", [INT8], TEXT, (_view, bytes: number | bigint) => prettySize(BigInt(bytes))),
@@ -200,7 +210,7 @@ const SERVER: readonly ScalarFunction[] = [
   systemFunction("pg_postmaster_start_time", [], TIMESTAMPTZ, () => startedMicros),
   systemFunction("pg_conf_load_time", [], TIMESTAMPTZ, () => startedMicros),
   systemFunction("pg_tablespace_location", [OID], TEXT, () => ""),
-  systemFunction("pg_tablespace_databases", [OID], OID, () => DATABASE_OID),
+  systemFunction("pg_tablespace_databases", [OID], OID, databaseOid),
   systemFunction("pg_relation_filenode", [REGCLASS], OID, (view, oid: number) =>
     ["r", "i", "m", "S"].includes(catalogIndex(view.catalog).relations.get(oid)?.kind ?? "") ? oid : null,
   ),

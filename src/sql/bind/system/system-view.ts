@@ -78,6 +78,23 @@ export interface PreparedStatementFacts {
   readonly bySql: boolean;
 }
 
+/** The tenant itself, or a branch of it. */
+export interface Database {
+  readonly oid: number;
+  /** As clients call it. */
+  readonly name: string;
+  /** What a branch holds of its own; null: it is the tenant. */
+  readonly bytes: number | null;
+}
+
+/** The OID of the tenant itself; a branch has its number. */
+export const TENANT_DATABASE_OID = 5;
+
+/** Of the one that the session is in. */
+export function databaseOid({ databases, database }: Pick<SystemView, "databases" | "database">): number {
+  return databases.find(({ name }) => name === database)?.oid ?? TENANT_DATABASE_OID;
+}
+
 export interface SystemServices {
   /** Of the asking session. */
   preparedStatements(): Iterable<PreparedStatementFacts>;
@@ -86,6 +103,8 @@ export interface SystemServices {
   /** Of the tenant. */
   liveSessions(): Iterable<LiveSession>;
   transactionCounts(): SystemView["transactionCounts"];
+  /** The tenant's own comes first. */
+  databases(): readonly Database[];
   catalogView(): CatalogView;
   /** What the session's role may do. */
   currentRights(): Rights;
@@ -125,8 +144,9 @@ export interface SystemView {
   /** What the session's role may do. */
   readonly rights: Rights;
   readonly user: string;
-  /** The tenant's name, which stands for the database. */
+  /** The tenant, or the branch, as clients call it. */
   readonly database: string;
+  readonly databases: readonly Database[];
   readonly searchPath: readonly string[];
   readonly settings: readonly (readonly [name: string, value: string])[];
   /** Of the session. */
@@ -179,6 +199,10 @@ class StatementView implements SystemView {
 
   get database(): string {
     return this.context.tenant;
+  }
+
+  get databases(): readonly Database[] {
+    return this.services.databases();
   }
 
   get searchPath(): readonly string[] {

@@ -1,0 +1,131 @@
+/**
+ * CREATE DATABASE and DROP DATABASE: a database beside the tenant is a branch, which begins empty or as a fork of its
+ * template, with the tenant's users.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { callerOf, type Request } from "../../actor/request.js";
+import { requireDoor } from "../../actor/table-doors.js";
+import { TENANT_ALIASES } from "../../protocol/database-name.js";
+import { BRANCH_NAME } from "../../protocol/endpoints/branches.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
+import type { AskingStatement } from "../../session/capabilities.js";
+import { isAdministrator } from "../../session/owner.js";
+import type { Databases } from "../../session/run-database.js";
+import type { DatabaseAction } from "../../sql/parse/ast-definitions.js";
+import { isEnding, NO_ORIGIN } from "../../storage/ending-branches.js";
+import { engineHasAll } from "../../storage/engine-has-all.js";
+import { endBranch } from "./branch-life.js";
+import { createBranch, layersOf, rootOf } from "./make-branch.js";
+
+/** As PostgreSQL: so long DROP DATABASE waits for sessions that are about to end. */
+const SESSIONS_MS = 5000;
+const LOOK_MS = 50;
+
+type Create = Extract<DatabaseAction, { action: "create" }>;
+type Drop = Extract<DatabaseAction, { action: "drop" }>;
+
+export function statementDatabases({ client }: AskingStatement): Databases | null {
+  const request = callerOf(client);
+  return request === null ? null : new TenantDatabases(request);
+}
+
+class TenantDatabases implements Databases {
+  constructor(private readonly request: Request) {}
+
+  async run(action: DatabaseAction, signal: AbortSignal | null): Promise<readonly string[]> {
+    const { request } = this;
+    const verb = `${action.action} database`;
+    if (!isAdministrator(request)) throw sqlError("42501", `permission denied to ${verb}`);
+    requireDoor(request, "all", verb.toUpperCase());
+    request.hasActed = true;
+    return action.action === "create" ? this.create(action) : this.drop(action, signal);
+  }
+
+  private async create({ name, template, notices }: Create): Promise<readonly string[]> {
+    if (!BRANCH_NAME.test(name)) {
+      throw sqlError("42602", `invalid name of a database: "${name}"`, {
+        hint: "Names have 1 to 63 characters of a-z, 0-9, - and _, and begin with a letter or a digit.",
+      });
+    }
+    if (this.isTenant(name) || this.numberOf(name) !== null) throw exists(name);
+    const origin =
+      template === null ? NO_ORIGIN : this.isTenant(template) ? rootOf(this.request) : this.numberOf(template);
+    if (origin === null) throw sqlError("3D000", `template database "${template}" does not exist`);
+    try {
+      await createBranch(this.request, { name }, origin);
+    } catch (error) {
+      throw error instanceof DbError && error.details?.field === "name" ? exists(name) : error;
+    }
+    return notices;
+  }
+
+  private async drop({ name, ifExists, force }: Drop, signal: AbortSignal | null): Promise<readonly string[]> {
+    const { partition, tenant } = this.request;
+    const number = this.numberOf(name);
+    if (number === tenant.number || (this.isTenant(name) && tenant.number === rootOf(this.request))) {
+      throw sqlError("55006", "cannot drop the currently open database");
+    }
+    if (this.isTenant(name)) {
+      throw sqlError("0A000", `database "${name}" is the tenant itself`, {
+        hint: "A super administrator deletes a tenant: DELETE /admin/tenants/{tenant}.",
+      });
+    }
+    if (number === null) {
+      if (ifExists) return [`database "${name}" does not exist, skipping`];
+      throw sqlError("3D000", `database "${name}" does not exist`);
+    }
+    this.requireUnforked(number, name);
+    if (!force) await this.requireUnused(number, name, signal);
+    await endBranch(partition, number);
+    await this.request.durable();
+    // Its name is free when the engine has the end.
+    await engineHasAll(partition.shard, () => this.request.yieldTurn());
+    return [];
+  }
+
+  /** Throws 2BP01 where databases were made from it that are still there. */
+  private requireUnforked(number: number, name: string): void {
+    const layers = layersOf(this.request);
+    const [fork] = layers.branchesOf(number);
+    if (fork === undefined) return;
+    const other = layers.branchOf(fork)!.name;
+    throw sqlError("2BP01", `cannot drop database "${name}" because other databases share its data`, {
+      detail: `database "${other}" was made from it`,
+      hint: "Drop those first.",
+    });
+  }
+
+  /** Throws 55006 where sessions stay in it. */
+  private async requireUnused(number: number, name: string, signal: AbortSignal | null): Promise<void> {
+    const { partition } = this.request;
+    const until = Date.now() + SESSIONS_MS;
+    for (;;) {
+      const others = partition.tenant(number).liveSessions.size;
+      if (others === 0) return;
+      if (Date.now() >= until) {
+        const what = others === 1 ? "is 1 other session" : `are ${others} other sessions`;
+        throw sqlError("55006", `database "${name}" is being accessed by other users`, {
+          detail: `There ${what} using the database.`,
+        });
+      }
+      // What aborts the statement is told at the checkpoint.
+      await sleep(LOOK_MS, undefined, signal === null ? {} : { signal }).catch(() => undefined);
+      this.request.checkpoint();
+    }
+  }
+
+  /** Null: there is none, or it is about to end. */
+  private numberOf(name: string): number | null {
+    const layers = layersOf(this.request);
+    const number = layers.branchNamed(rootOf(this.request), name);
+    return number === null || isEnding(layers.branchOf(number)!) ? null : number;
+  }
+
+  private isTenant(name: string): boolean {
+    return name === this.request.head.tenantId || TENANT_ALIASES.has(name);
+  }
+}
+
+function exists(name: string): DbError {
+  return sqlError("42P04", `database "${name}" already exists`);
+}

@@ -1,0 +1,70 @@
+/** Converts statements about databases from the grammar's JSON to our syntax tree. Called by from-pg-types.ts. */
+import type { DefElem, Node } from "@pgsql/types";
+import { sqlError } from "../../protocol/errors.js";
+import type { DatabaseStatement } from "./ast-definitions.js";
+import { only, tagOf } from "./conversion.js";
+
+/** Templates that PostgreSQL has from the start: nobody has put anything into them. */
+const EMPTY_TEMPLATES: ReadonlySet<string> = new Set(["template0", "template1"]);
+/** Options that change nothing here. */
+const IGNORED: ReadonlySet<string> = new Set([
+  ...["owner", "tablespace", "strategy", "oid", "collation_version", "locale_provider", "icu_locale", "icu_rules"],
+  ...["allow_connections", "connection_limit", "is_template"],
+]);
+const LOCALES: ReadonlySet<string> = new Set(["locale", "lc_collate", "lc_ctype", "builtin_locale"]);
+/** Locales in which texts sort by code point. */
+const BY_CODE_POINT = /^(?:C|POSIX|C\.UTF-?8|ucs_basic|default)$/i;
+
+/** Null: a different statement. */
+export function convertDatabase(node: Node, position: number): DatabaseStatement | null {
+  const tag = tagOf(node);
+  switch (tag) {
+    case "CreatedbStmt": {
+      const { dbname: name = "", options } = only(node, tag);
+      return { kind: "database", action: "create", name, ...createOptions(options ?? [], position), position };
+    }
+    case "DropdbStmt": {
+      const { dbname: name = "", missing_ok: ifExists = false, options } = only(node, tag);
+      const force = (options ?? []).some((option) => only(option, "DefElem").defname === "force");
+      return { kind: "database", action: "drop", name, ifExists, force, position };
+    }
+    default:
+      return null;
+  }
+}
+
+/** Throws 42601 for an option that there is not, 22023 for another encoding. */
+function createOptions(options: readonly Node[], position: number) {
+  let template: string | null = null;
+  const notices: string[] = [];
+  for (const option of options) {
+    const element = only(option, "DefElem");
+    const { defname = "" } = element;
+    const text = textOf(element);
+    if (defname === "template") template = text === null || EMPTY_TEMPLATES.has(text) ? null : text;
+    else if (defname === "encoding") requireUtf8(text, position);
+    else if (LOCALES.has(defname)) {
+      if (text !== null && !BY_CODE_POINT.test(text))
+        notices.push(`texts sort by code point here, not as in "${text}"`);
+    } else if (!IGNORED.has(defname)) {
+      throw sqlError("42601", `unrecognized CREATE DATABASE option "${defname}"`, { position });
+    }
+  }
+  return { template, notices: [...new Set(notices)] };
+}
+
+function requireUtf8(encoding: string | null, position: number): void {
+  if (encoding === null || /^(?:utf-?8|unicode|6)$/i.test(encoding)) return;
+  throw sqlError("22023", `encoding "${encoding}" is not supported`, {
+    position,
+    hint: "Every database here is in UTF8.",
+  });
+}
+
+/** Null: DEFAULT. */
+function textOf({ arg }: DefElem): string | null {
+  if (arg === undefined) return null;
+  if ("String" in arg) return arg.String.sval ?? "";
+  if ("Integer" in arg) return String(arg.Integer.ival ?? 0);
+  return "Boolean" in arg ? String(arg.Boolean.boolval ?? false) : null;
+}
