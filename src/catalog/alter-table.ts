@@ -239,7 +239,8 @@ function setType(editor: CatalogEditor, table: TableDef, action: Action<"set typ
   }
   const [view] = dependentsOf(editor.view, table.id, column.id);
   if (view !== undefined) {
-    throw sqlError("0A000", "cannot alter type of a column used by a view or rule", {
+    const by = "parameters" in view.definition ? "function or procedure" : "view or rule";
+    throw sqlError("0A000", `cannot alter type of a column used by a ${by}`, {
       detail: `${view.kind} ${view.definition.name} depends on column "${name}"`,
     });
   }

@@ -2,25 +2,38 @@
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { CatalogView } from "./catalog-view.js";
+import type { DdlOutcome } from "./ddl-outcome.js";
+import type { FunctionDef } from "./function.js";
+import { dropCalled } from "./function-ddl.js";
 import type { DroppedHeir } from "./inheritance.js";
 import type { TableDef } from "./table.js";
-import type { ViewDef } from "./view.js";
+import type { ViewDef, ViewQuery } from "./view.js";
 
 export type Dependent =
   | { readonly kind: "view" | "property graph"; readonly definition: ViewDef }
-  | { readonly kind: "materialized view"; readonly definition: TableDef };
+  | { readonly kind: "materialized view"; readonly definition: TableDef }
+  | { readonly kind: FunctionDef["kind"]; readonly definition: FunctionDef };
 
 /**
- * Views, materialized views and property graphs whose query names the relation; with a column id, only those that use
- * the column.
+ * Views, materialized views, property graphs and functions whose text names the relation; with a column id, only those
+ * that use the column.
  */
 export function dependentsOf(catalog: CatalogView, id: number, columnId: number | null = null): readonly Dependent[] {
-  const needs = (query: ViewDef["query"]) =>
-    query.relations.some(
+  const names = ({ relations }: Pick<ViewQuery, "relations">) =>
+    relations.some(
       (relation) =>
         relation.id === id &&
         (columnId === null || relation.columns.some((column) => column.used && column.id === columnId)),
     );
+  const functions = catalog.functions().filter(({ relations }) => relations !== undefined && names({ relations }));
+  return [
+    ...queriesThat(catalog, names),
+    ...functions.map((definition): Dependent => ({ kind: definition.kind, definition })),
+  ];
+}
+
+/** Views, materialized views and property graphs with such a query. */
+export function queriesThat(catalog: CatalogView, needs: (query: ViewQuery) => boolean): readonly Dependent[] {
   const views = catalog.views().filter((view) => needs(view.query));
   const graphs = catalog.propertyGraphs().filter((graph) => needs(graph.query));
   const materialized = catalog.tables().filter((table) => table.materialized && needs(table.materialized.query));
@@ -36,6 +49,8 @@ export interface CascadeOutcome {
   readonly notices: readonly string[];
   /** Tables of materialized views, whose rows must go. */
   readonly cleared: readonly TableDef[];
+  /** Indexes that called a function that went. */
+  readonly clearedIndexes: DdlOutcome["clearedIndexes"];
 }
 
 /**
@@ -70,7 +85,7 @@ export function dropDependents(
     ...inheriting.map(({ table, parent }) => ({ name: `table ${table.name}`, on: `table ${parent.name}` })),
     ...others,
   ];
-  if (all.length === 0) return { notices: [], cleared: [] };
+  if (all.length === 0) return { notices: [], cleared: [], clearedIndexes: [] };
   const names = all.map(({ name }) => name);
   if (!cascade) {
     const what = dropped.size === 1 ? [...dropped.values()][0]! : "desired object(s)";
@@ -83,13 +98,43 @@ export function dropDependents(
       },
     );
   }
+  const outcome = dropAll(
+    editor,
+    [...found.values()].map(({ dependent }) => dependent),
+  );
+  return { ...outcome, notices: [...names.map((name) => `drop cascades to ${name}`), ...outcome.notices] };
+}
+
+/** Drops queries that need something that goes, with what else depends on them. */
+export function dropQueries(editor: CatalogEditor, queries: readonly Dependent[]): CascadeOutcome {
+  const names = new Map(queries.map(({ kind, definition }) => [definition.id, `${kind} ${definition.name}`]));
+  const others = dropDependents(editor, names, true);
+  const own = dropAll(editor, queries);
+  return { ...own, notices: others.notices, cleared: [...others.cleared, ...own.cleared] };
+}
+
+/** Drops these, and what calls the functions among them. */
+function dropAll(editor: CatalogEditor, dependents: readonly Dependent[]): CascadeOutcome {
+  const notices: string[] = [];
   const cleared: TableDef[] = [];
-  for (const { dependent } of found.values()) {
-    if (dependent.kind !== "materialized view") editor.dropView(dependent.definition);
-    else {
-      editor.dropTable(dependent.definition);
-      cleared.push(dependent.definition);
+  const clearedIndexes: DdlOutcome["clearedIndexes"][number][] = [];
+  for (const { kind, definition } of dependents) {
+    switch (kind) {
+      case "view":
+      case "property graph":
+        editor.dropView(definition);
+        break;
+      case "materialized view":
+        editor.dropTable(definition);
+        cleared.push(definition);
+        break;
+      default: {
+        const dropped = dropCalled(editor, definition);
+        notices.push(...dropped.notices);
+        cleared.push(...dropped.cleared);
+        clearedIndexes.push(...dropped.clearedIndexes);
+      }
     }
   }
-  return { notices: names.map((name) => `drop cascades to ${name}`), cleared };
+  return { notices, cleared, clearedIndexes };
 }

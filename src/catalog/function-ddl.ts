@@ -3,6 +3,7 @@ import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { CatalogView } from "./catalog-view.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
+import { dropQueries, queriesThat } from "./dependent-views.js";
 import type { FunctionDef } from "./function.js";
 import type { DropFunctionsCommand, FunctionCommand } from "./function-command.js";
 import {
@@ -20,6 +21,7 @@ import {
 } from "./function-users.js";
 import type { PolicyCondition } from "./role.js";
 import { describeTrigger, dropTriggers, triggersAsking, triggersCalling } from "./trigger-ddl.js";
+import { functionsOf } from "./view.js";
 
 export function applyFunctionCommand(editor: CatalogEditor, command: FunctionCommand, nowMicros: number): DdlOutcome {
   switch (command.kind) {
@@ -41,6 +43,7 @@ export function applyFunctionCommand(editor: CatalogEditor, command: FunctionCom
 
 export function dropFunctions(editor: CatalogEditor, command: DropFunctionsCommand): DdlOutcome {
   const notices = [...command.notices];
+  const cleared: DdlOutcome["cleared"][number][] = [];
   const clearedIndexes: DdlOutcome["clearedIndexes"][number][] = [];
   command.functions.forEach((fn, i) => {
     // One that calls another of them went with it.
@@ -52,16 +55,24 @@ export function dropFunctions(editor: CatalogEditor, command: DropFunctionsComma
       if (!command.cascade) throw needed(signature, described, fn);
       notices.push(...described.map((user) => `drop cascades to ${user}`));
     }
-    for (const other of users.functions) {
-      const more = { ...command, functions: [other], signatures: [other.name], notices: [] };
-      const dropped = dropFunctions(editor, more);
-      notices.push(...dropped.notices);
-      clearedIndexes.push(...dropped.clearedIndexes);
+    // Whatever calls it does not come back to it: functions may call each other.
+    editor.dropFunction(fn);
+    const outcomes = [...users.functions.map((other) => dropCalled(editor, other)), dropQueries(editor, users.queries)];
+    for (const outcome of outcomes) {
+      notices.push(...outcome.notices);
+      cleared.push(...outcome.cleared);
+      clearedIndexes.push(...outcome.clearedIndexes);
     }
     clearedIndexes.push(...dropUsers(editor, users, signature));
-    editor.dropFunction(fn);
   });
-  return { ...NOTHING, tag: command.tag, notices, clearedIndexes };
+  return { ...NOTHING, tag: command.tag, notices, cleared, clearedIndexes };
+}
+
+/** DROP … CASCADE of a function because of what it calls or reads. */
+export function dropCalled(editor: CatalogEditor, fn: FunctionDef): DdlOutcome {
+  const tag = `DROP ${fn.kind.toUpperCase()}`;
+  const one = { functions: [fn], signatures: [fn.name], notices: [], cascade: true } as const;
+  return dropFunctions(editor, { kind: "drop functions", tag, ...one });
 }
 
 /** What calls the function, and does not go with the same statement. */
@@ -71,19 +82,19 @@ function usersOf(editor: CatalogEditor, fn: FunctionDef, command: DropFunctionsC
   const calls = callsOf(fn, view, command.shadowed?.includes(fn) ?? false);
   const aggregates = view.functions().filter(({ aggregate }) => aggregate?.uses?.includes(fn.id));
   return {
-    functions: [...aggregates, ...functionsCalling(view, calls)].filter(isLeft),
+    functions: [...aggregates, ...functionsCalling(view, calls, fn)].filter(isLeft),
     domains: domainsCalling(view, calls),
     tables: tablesCalling(view, calls),
     triggers: [...triggersCalling(editor, fn), ...triggersAsking(editor, calls)],
     viewDefaults: viewDefaultsCalling(view, calls),
-    views: view.views().filter(({ query }) => (query.functions ?? []).includes(fn.id)),
+    queries: queriesThat(view, (query) => functionsOf(query).includes(fn.id)),
     policed: policiesCalling(view, fn),
   };
 }
 
 type Users = ReturnType<typeof usersOf>;
 
-function describe({ functions, domains, tables, triggers, viewDefaults, views, policed }: Users): string[] {
+function describe({ functions, domains, tables, triggers, viewDefaults, queries, policed }: Users): string[] {
   return [
     ...domains.flatMap(describeDomain),
     ...tables.flatMap(describeTable),
@@ -91,7 +102,7 @@ function describe({ functions, domains, tables, triggers, viewDefaults, views, p
     ...viewDefaults.flatMap(({ view, columns }) =>
       columns.map((column) => `default value for column ${column} of view ${view.name}`),
     ),
-    ...views.map(({ name }) => `view ${name}`),
+    ...queries.map(({ kind, definition }) => `${kind} ${definition.name}`),
     ...policed.flatMap(({ table, called }) => called.map(({ name }) => `policy ${name} on table ${table.name}`)),
     ...functions.map(describeFunction),
   ];
@@ -114,7 +125,6 @@ function dropUsers(editor: CatalogEditor, users: Users, signature: string): DdlO
     );
     editor.putView(Object.freeze({ ...view, columns: without }));
   }
-  for (const view of users.views) editor.dropView(view);
   for (const { access, called } of users.policed) {
     editor.putAccess({ ...access, policies: access.policies!.filter((policy) => !called.includes(policy)) });
   }
@@ -123,7 +133,7 @@ function dropUsers(editor: CatalogEditor, users: Users, signature: string): DdlO
 
 /** Policies that call the function, by table. */
 function policiesCalling(view: CatalogView, { id }: FunctionDef) {
-  const calls = (condition: PolicyCondition | null) => condition?.functions?.includes(id) === true;
+  const calls = (condition: PolicyCondition | null) => condition !== null && functionsOf(condition).includes(id);
   return view.accesses().flatMap((access) => {
     const table = view.tableById(access.objectId);
     const called = (access.policies ?? []).filter(({ using, check }) => calls(using) || calls(check));

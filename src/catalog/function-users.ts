@@ -132,9 +132,15 @@ export function dropDomainUsers(editor: CatalogEditor, { domain, checks }: Domai
   editor.putType(Object.freeze({ ...domain, checks: domain.checks.filter((check) => !checks.includes(check)) }));
 }
 
-/** Functions whose parameters have defaults that call it. */
-export function functionsCalling(view: CatalogView, calls: Calls): FunctionDef[] {
-  return view.functions().filter(({ parameters }) => parameters.some(({ defaultSql }) => calls(defaultSql)));
+/** Functions that call it in defaults of parameters, or in a body whose names are kept. */
+export function functionsCalling(view: CatalogView, calls: Calls, { id }: FunctionDef): FunctionDef[] {
+  const asks = refersTo(id);
+  return view
+    .functions()
+    .filter(
+      ({ parameters, body, relations }) =>
+        parameters.some(({ defaultSql }) => calls(defaultSql)) || (relations !== undefined && asks(body)),
+    );
 }
 
 /** Views whose columns have defaults that call it, with those columns. */

@@ -3,6 +3,7 @@
  * the same name if their argument types differ.
  */
 import type { SqlType } from "../values/values.js";
+import type { ViewQuery, ViewRelation } from "./view.js";
 
 /** PostgreSQL's pseudo-types, which take their type from a call. */
 export type Polymorphic =
@@ -74,6 +75,8 @@ export interface FunctionDef {
   readonly settings: readonly (readonly [name: string, value: string])[];
   /** Where the names of a body that was written as statements were looked up. */
   readonly searchPath?: readonly string[];
+  /** What they meant, as in ViewQuery with `exact`; absent: the body is from before, or is no such body. */
+  readonly relations?: readonly ViewRelation[];
   readonly cost?: number;
   readonly rows?: number;
   readonly securityDefiner?: boolean;
@@ -83,6 +86,11 @@ export interface FunctionDef {
   readonly comment?: string;
   /** Microseconds since the epoch. */
   readonly createdAt: number;
+}
+
+/** A body that was written as statements, as views keep their queries; null: its names are looked up by each call. */
+export function keptBody({ body, searchPath, relations }: FunctionDef): ViewQuery | null {
+  return relations === undefined ? null : { sql: body, searchPath: searchPath!, relations, exact: true };
 }
 
 /** What a call gives values for. */

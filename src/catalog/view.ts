@@ -3,6 +3,7 @@
  * meant and what its columns were called. So renaming, moving or extending a relation leaves the view unchanged.
  */
 import type { SqlType } from "../values/values.js";
+import { referencesIn } from "./object-reference.js";
 import type { PropertyGraph } from "./property-graph.js";
 import type { TriggerDef } from "./trigger.js";
 
@@ -32,8 +33,15 @@ export interface ViewQuery {
   /** Where its names were looked up. */
   readonly searchPath: readonly string[];
   readonly relations: readonly ViewRelation[];
-  /** Ids of functions that statements made and the text calls. */
+  /** Functions and types that statements made stand in the text by their ids (object-reference.ts). */
+  readonly exact?: true;
+  /** Of a text from before: ids of the functions that its names may mean. */
   readonly functions?: readonly number[];
+}
+
+/** Ids of functions that the query calls; of types, too, where it names them. */
+export function functionsOf({ sql, exact, functions = [] }: ViewQuery): readonly number[] {
+  return exact ? referencesIn(sql) : functions;
 }
 
 export interface ViewDef {

@@ -103,3 +103,209 @@ t.test("a function is followed when it gets another name, schema or body, and is
     ["insert into t (id, v, s) values (4, 'bad', 'bad') returning w", ["∅"]],
   ]),
 );
+
+/** One of each place in which a query can name what statements made. */
+const QUERIES = [
+  ["create type feel as enum ('sad', 'glad')"],
+  ["create function okv(text) returns text language sql as $$ select 'ok ' || $1 $$"],
+  ["create function nums(int) returns setof int language sql as 'select generate_series(1, $1)'"],
+  ["create function plus(int, int) returns int language sql immutable as 'select coalesce($1, 0) + $2'"],
+  ["create aggregate total(int) (sfunc = plus, stype = int)"],
+  ["create table t (id int, v varchar, f feel)"],
+  ["insert into t values (1, 'a', 'sad'), (2, 'b', 'glad')"],
+  // Another statement before it, and characters of two units: the places in the text are not those in the script.
+  ["select '🎈'; create view v as select '🎈', /* don't */ okv(v) as o, (select okv('z')) as s from t order by okv(v)"],
+  [
+    `create view sets as with w as (select n from nums(2) n) select n, total(n), total(n) over () as s from w,
+    lateral nums(n) group by n having total(n) > 0 union all select plus(1, n), 0, 0 from w`,
+  ],
+  [
+    `create view types as select 'sad'::feel as a, cast('glad' as public.feel) as b, '{sad}'::feel[] as c,
+    feel 'sad' as d, '(7,x,sad)'::t as e, case when f = 'sad'::feel then "plus"(1, 1) else public . plus(2, 2) end as g from t`,
+  ],
+  ["create materialized view m as select okv(v) as o from t"],
+] as const;
+
+const RENAMED = [
+  ["create schema other"],
+  ["alter function okv(text) rename to was_okv"],
+  ["alter function plus(int, int) set schema other"],
+  ["alter function nums(int) rename to numbers"],
+  ['alter aggregate total(int) rename to "Sum"'],
+  ["alter type feel rename to mood"],
+  ["alter type mood set schema other"],
+  // What takes their places, nearer and earlier.
+  ["create function okv(text) returns text language sql as $$ select 'hijacked' $$"],
+  ["create function okv(varchar) returns text language sql as $$ select 'hijacked' $$"],
+  ["create function plus(int, int) returns int language sql as 'select 666'"],
+  ["create function nums(int) returns setof int language sql as 'select 666'"],
+  ["create domain feel as text check (value = 'hijacked')"],
+] as const;
+
+const ROWS = [
+  ["select * from v", ["🎈|ok a|ok z", "🎈|ok b|ok z"]],
+  ["select * from sets order by 1, 2", ["1|1|3", "2|0|0", "2|4|3", "3|0|0"]],
+  ["select * from types", ["sad|glad|{sad}|sad|(7,x,sad)|2", "sad|glad|{sad}|sad|(7,x,sad)|4"]],
+  ["refresh materialized view m"],
+  ["select * from m", ["ok a", "ok b"]],
+] as const;
+
+t.test("queries of views follow renames and moves", (t) =>
+  checkStatements(t, [
+    ...QUERIES,
+    ...ROWS,
+    ...RENAMED,
+    ...ROWS,
+    ["select pg_get_viewdef('m'::regclass)", ["select was_okv(v) as o from t;"]],
+    [
+      "select pg_get_viewdef('v'::regclass)",
+      ["select '🎈', was_okv(v) as o, (select was_okv('z')) as s from t order by was_okv(v);"],
+    ],
+    [
+      "select definition ~ 'other.plus' and definition ~ 'other.mood\\[\\]' from pg_views where viewname = 'types'",
+      ["true"],
+    ],
+    ["drop function was_okv(text)", "2BP01 cannot drop function was_okv(text) because other objects depend on it"],
+    ["drop function okv(text)"],
+    ['drop aggregate "Sum"(int)', "2BP01 cannot drop aggregate Sum(integer) because other objects depend on it"],
+    ["create view over as select * from v"],
+    ["drop function was_okv(text) cascade"],
+    ["select * from over", '42P01 relation "over" does not exist'],
+    ["select * from m", '42P01 relation "m" does not exist'],
+  ]),
+);
+
+t.test("conditions of policies follow renames and moves", (t) =>
+  checkStatements(t, [
+    ["create function seen(varchar) returns boolean language sql as $$ select $1 <> 'b' $$"],
+    ["create table t (v varchar)"],
+    ["insert into t values ('a'), ('b')"],
+    ["create policy p on t using (/* don't */ seen(v)) with check (seen(v))"],
+    ["alter table t enable row level security"],
+    ["create role r"],
+    ["grant select, insert on t to r"],
+    ["alter function seen(varchar) rename to shown"],
+    ["create function seen(varchar) returns boolean language sql as 'select true'"],
+    ["set role r"],
+    ["select * from t", ["a"]],
+    ["insert into t values ('b')", '42501 new row violates row-level security policy for table "t"'],
+    ["reset role"],
+    ["select qual, with_check from pg_policies", ["shown(v)|shown(v)"]],
+    [
+      "drop function shown(varchar)",
+      "2BP01 cannot drop function shown(character varying) because other objects depend on it",
+    ],
+  ]),
+);
+
+const BODIES = [
+  ["create schema evil"],
+  ["create type feel as enum ('sad', 'glad')"],
+  ["create function okay(text) returns boolean language sql immutable as $$ select $1 <> 'bad' $$"],
+  ["create table t (id int, v varchar, f feel default 'sad')"],
+  ["create table log (what text, at int default 7)"],
+  ["create function good(varchar) returns boolean return okay($1)"],
+  [
+    `create function put(n int, w varchar) returns varchar begin atomic
+    insert into log select 'put ' || w where /* can't */ okay(w);
+    insert into t values (n, w) returning v; end`,
+  ],
+  [
+    "create function move(n int) returns int begin atomic update t set v = t.v || '!', f = 'glad'::feel from log where id = n and okay(t.v) returning t.id; end",
+  ],
+  ["create function gone(n int) returns setof varchar begin atomic delete from t where t.id = n returning v; end"],
+  [
+    "create function words() returns setof text begin atomic with w as (select v as y from t) select y || f from w, t where t.id < 9; end",
+  ],
+] as const;
+
+t.test("bodies that are statements keep what they meant", (t) =>
+  checkStatements(t, [
+    ...BODIES,
+    ["create function okay(varchar) returns boolean language sql as 'select false'"],
+    ["create function evil.okay(text) returns boolean language sql as 'select false'"],
+    ["create table evil.t (id int, v varchar, f text)"],
+    ["create table evil.log (what text)"],
+    ["create type evil.feel as enum ('glad')"],
+    ["create temp table log (what text)"],
+    ["set search_path = evil, public"],
+    ["select good('x'), good('bad')", ["true|false"]],
+    ["select put(1, 'x')", ["x"]],
+    ["select move(1)", ["1"]],
+    ["select words()", ["x!glad"]],
+    ["select * from public.log", ["put x|7"]],
+    ["select gone(1)", ["x!"]],
+  ]),
+);
+
+t.test("bodies that are statements follow renames", (t) =>
+  checkStatements(t, [
+    ...BODIES,
+    ["alter table t rename column v to w"],
+    ["alter table t rename id to nr"],
+    ["alter table t add x int default 5"],
+    ["alter table t rename to tab"],
+    ["alter table log set schema evil"],
+    ["alter function okay(text) rename to okey"],
+    ["alter type feel rename to mood"],
+    ["select good('x'), good('bad')", ["true|false"]],
+    ["select put(1, 'x')", ["x"]],
+    ["select move(1)", ["1"]],
+    ["select words()", ["x!glad"]],
+    ["table evil.log", ["put x|7"]],
+    ["table tab", ["1|x!|glad|5"]],
+    ["select gone(1)", ["x!"]],
+    ["select pg_get_function_sqlbody('good'::regproc)", ["return okey($1)"]],
+    [
+      "select pg_get_function_sqlbody('put'::regproc)",
+      [
+        "begin atomic\n    insert into evil.log select 'put ' || w where okey(w);\n    insert into public.tab AS t values (n, w) returning v; end",
+      ],
+    ],
+  ]),
+);
+
+t.test("what bodies that are statements use cannot be dropped", (t) =>
+  checkStatements(t, [
+    ...BODIES,
+    ["create view over as select good(v) from t"],
+    ["create table held (v varchar check (good(v)))"],
+    ["drop function okay(text)", "2BP01 cannot drop function okay(text) because other objects depend on it"],
+    ["drop table log", "2BP01 cannot drop table log because other objects depend on it"],
+    ["drop table t", "2BP01 cannot drop table t because other objects depend on it"],
+    ["drop type feel", "2BP01 cannot drop type feel because other objects depend on it"],
+    ["alter table t drop column v", "2BP01 cannot drop column v of table t because other objects depend on it"],
+    ["alter table log drop column at"],
+    [
+      "alter table log drop column what",
+      "2BP01 cannot drop column what of table log because other objects depend on it",
+    ],
+    ["alter table log alter what type varchar", "0A000 cannot alter type of a column used by a function or procedure"],
+    ["drop table log cascade"],
+    ["select move(1)", "42883 function move(integer) does not exist"],
+    ["select put(1, 'x')", "42883 function put(integer, unknown) does not exist"],
+    ["select good('x')", ["true"]],
+    ["drop function okay(text) cascade"],
+    ["select good('x')", "42883 function good(unknown) does not exist"],
+    ["table over", '42P01 relation "over" does not exist'],
+    ["insert into held values ('bad')"],
+    ["drop schema public cascade"],
+  ]),
+);
+
+t.test("what a body of statements may not be", (t) =>
+  checkStatements(t, [
+    [
+      "create function f(anyelement) returns anyelement return $1",
+      "42P13 SQL function with unquoted function body cannot have polymorphic arguments",
+    ],
+    ["create function f() returns int return f() + 1", "42883 function f() does not exist"],
+    [
+      "create procedure p() begin atomic create table x (a int); end",
+      "0A000 CREATE TABLE is not yet supported in unquoted function body",
+    ],
+    ["create function f() returns int return 1"],
+    ["create or replace function f() returns int return f() + 1"],
+    ["drop function f()"],
+  ]),
+);

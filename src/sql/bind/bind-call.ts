@@ -104,14 +104,14 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
 }
 
 /** Of a range or multirange that a statement made and that has the function's name; empty: it is none. */
-function ownConstructors(node: CallNode, { env, named }: Binding): readonly ScalarFunction[] {
+function ownConstructors(node: CallNode, { env, noted }: Binding): readonly ScalarFunction[] {
   const { path } = node;
   const name = path.at(-1)!;
   if (isKnownFunction(name) || isSystemFunction(name) || isSequenceFunction(name)) return [];
   const type = userTypeNamed(path, env);
   if (type === null) return [];
   const constructors = ownRangeConstructors(type);
-  if (constructors.length > 0) named.set(node, type.user!.id);
+  if (constructors.length > 0) noted.named.set(node, type.user!.id);
   return constructors;
 }
 

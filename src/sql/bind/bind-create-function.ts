@@ -12,6 +12,7 @@ import {
 import type { CreateFunctionCommand, NewFunction } from "../../catalog/function-command.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
+import type { Plan } from "../../query/plan/plan.js";
 import { RECORD, recordOf, type SqlType, VOID } from "../../values/values.js";
 import type { StatementNode } from "../parse/ast.js";
 import type { CreateFunctionStatement, FunctionOption, FunctionSetting } from "../parse/ast-functions.js";
@@ -25,6 +26,7 @@ import type { BindEnvironment, BoundStatement } from "./bound-statement.js";
 import { checkPlpgsql } from "./check-plpgsql.js";
 import { coerceAssignment } from "./coerce.js";
 import { newName } from "./names.js";
+import { RelationRecorder } from "./relation-recorder.js";
 import {
   bindRoutineType,
   concreteType,
@@ -36,6 +38,7 @@ import {
 import { Scope } from "./scope.js";
 import { expectedOf, isWholeRecord, parameterVariables, refuseNoRows, statementsOf } from "./sql-body.js";
 import { storedSql } from "./stored-expression.js";
+import { exactText } from "./stored-text.js";
 
 /** Binds a statement of a body (bind-statement.ts, handed in because it calls this file). */
 export type BindBody = (statement: { readonly node: StatementNode }, env: BindEnvironment) => BoundStatement;
@@ -71,9 +74,18 @@ export function bindCreateFunction(
   };
   const replaces = env.catalog.functionsNamed(schema, name).find((other) => sameInputs(other, fn)) ?? null;
   if (replaces !== null) checkReplacement(replaces, fn, node.replace, binding);
-  if (language === "sql") checkSqlBody(fn, binding, bindBody);
-  else checkPlpgsqlBody(fn);
+  if (language === "plpgsql") checkPlpgsqlBody(fn);
+  else if (node.standard) return { kind: "create function", function: withNames(fn, binding, bindBody), replaces };
+  else checkSqlBody(fn, { ...binding.env, catalog: withFunction(fn, binding.env.catalog) }, bindBody);
   return { kind: "create function", function: fn, replaces };
+}
+
+/** A function whose body was written as statements, with what their names mean now. */
+function withNames(fn: NewFunction, { env, noted }: Binding, bindBody: BindBody): NewFunction {
+  const relations = new RelationRecorder(env.catalog);
+  const plans = checkSqlBody(fn, { ...env, catalog: relations.catalog, noted }, bindBody);
+  const body = exactText(fn.body, { tree: statementsOf(fn), origin: 1 }, noted.named);
+  return { ...fn, body, relations: relations.list(plans, noted.changed) };
 }
 
 function languageOf(node: CreateFunctionStatement): FunctionDef["language"] {
@@ -360,23 +372,33 @@ function checkPlpgsqlBody(fn: NewFunction): void {
   }
 }
 
-/** Binds the body as a call would. Throws an error that says what is wrong with it. */
-function checkSqlBody(fn: NewFunction, binding: Binding, bindBody: BindBody): void {
+/** Binds the body as a call would; gives the plans. Throws an error that says what is wrong with it. */
+function checkSqlBody(fn: NewFunction, outer: BindEnvironment, bindBody: BindBody): Plan[] {
   const statements = statementsOf(fn);
-  const types = knownTypes(fn, binding.env);
-  if (types === null) return;
+  const types = knownTypes(fn, outer);
+  if (types === null) {
+    if (!fn.standard) return [];
+    throw definition("SQL function with unquoted function body cannot have polymorphic arguments");
+  }
   const args = types.inputs.map((type, index): Expr => Object.freeze({ kind: "param", type, index }));
-  const catalog = withFunction(fn, binding.env.catalog);
-  const env: BindEnvironment = { ...binding.env, catalog, variables: parameterVariables(fn, args), parameterTypes: [] };
+  const env: BindEnvironment = { ...outer, variables: parameterVariables(fn, args), parameterTypes: [] };
+  const plans: Plan[] = [];
   const expected = fn.kind === "procedure" && outputsOf(fn).length === 0 ? null : expectedOf(types.returns);
   statements.forEach(({ node }, i) => {
     if (node.kind === "transaction") {
       throw sqlError("0A000", `${node.action.toUpperCase()} is not allowed in an SQL function`);
     }
     const bound = bindBody({ node }, env);
+    if (bound.kind === "query") plans.push(bound.plan);
+    else if (fn.standard) throw notInStandard(node);
     if (i < statements.length - 1 || types.returns === VOID || (expected === null && fn.kind === "procedure")) return;
     if (bound.kind !== "query" || !bound.returnsRows) refuseNoRows(types.returns);
     if (expected !== null && !isWholeRecord(bound.columns, types.returns)) expected.check(bound.columns);
   });
   if (statements.length === 0 && types.returns !== VOID && fn.kind === "function") refuseNoRows(types.returns);
+  return plans;
+}
+
+function notInStandard({ kind }: StatementNode): Error {
+  return sqlError("0A000", `${kind.toUpperCase()} is not yet supported in unquoted function body`);
 }

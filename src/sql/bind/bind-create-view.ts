@@ -1,22 +1,20 @@
-/** CREATE [OR REPLACE] VIEW and DROP [MATERIALIZED] VIEW; finds what a stored query depends on. */
-import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand, RelationName } from "../../catalog/ddl-command.js";
 import { ViewMakersRights } from "../../catalog/rights.js";
-import type { TableDef } from "../../catalog/table.js";
-import type { PropertyGraphDef, ViewColumn, ViewDef, ViewQuery, ViewRelation } from "../../catalog/view.js";
+import type { ViewColumn, ViewDef, ViewQuery } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
-import { columnsOf } from "../../query/expr/walk.js";
 import type { Plan } from "../../query/plan/plan.js";
-import { exprsOfPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
+import { modifiesData } from "../../query/plan/walk.js";
 import type { CreateViewStatement, DropStatement } from "../parse/ast-definitions.js";
 import type { QueryNode } from "../parse/ast-query.js";
 import { type Binding, PLAIN_QUERY } from "./binding.js";
 import type { BindEnvironment, BoundDdl } from "./bound-statement.js";
 import { updatableColumns } from "./changed-relation.js";
 import { newName } from "./names.js";
+import { RelationRecorder } from "./relation-recorder.js";
 import { checkedRights, refuseDenied } from "./relation-rights.js";
 import { relationOf } from "./scope.js";
+import { exactText } from "./stored-text.js";
 import { viewOptions } from "./view-options.js";
 
 export function bindCreateView(node: CreateViewStatement, binding: Binding): BoundDdl {
@@ -74,9 +72,8 @@ export function bindStoredQuery(node: StoredQueryNode, what: string, binding: Bi
   }
   const columns = namedColumns(node.columns, source.columns, what, position);
   const { searchPath } = binding.env;
-  const functions = relations.functions();
-  const query = { sql: text, searchPath, relations: relations.list(plan), ...(functions.length > 0 && { functions }) };
-  return { query, columns, plan };
+  const sql = exactText(text, { tree: node.query, origin: position }, binding.noted.named);
+  return { query: { sql, searchPath, relations: relations.list([plan]), exact: true }, columns, plan };
 }
 
 /** Output columns under the names that a CREATE statement lists. Throws 42601, 42701. */
@@ -115,111 +112,6 @@ function checkReplacement(before: ViewDef, columns: readonly ViewColumn[]): void
       throw sqlError("42P16", message);
     }
   });
-}
-
-/** A catalog that remembers which relations were asked for. */
-export class RelationRecorder {
-  readonly catalog: CatalogView;
-  private readonly tables = new Map<number, TableDef>();
-  private readonly views = new Map<number, ViewDef>();
-  private readonly graphs = new Map<number, PropertyGraphDef>();
-  private readonly called = new Set<number>();
-
-  constructor(behind: CatalogView) {
-    const own: Pick<CatalogView, "table" | "view" | "propertyGraph" | "functionsNamed"> = {
-      propertyGraph: (schema, name) => {
-        const graph = behind.propertyGraph(schema, name);
-        if (graph !== null) this.graphs.set(graph.id, graph);
-        return graph;
-      },
-      functionsNamed: (schema, name) => {
-        const named = behind.functionsNamed(schema, name);
-        for (const { id } of named) this.called.add(id);
-        return named;
-      },
-      table: (schema, name) => {
-        const table = behind.table(schema, name);
-        if (table !== null) this.tables.set(table.id, table);
-        return table;
-      },
-      view: (schema, name) => {
-        const view = behind.view(schema, name);
-        if (view !== null) this.views.set(view.id, view);
-        return view;
-      },
-    };
-    this.catalog = Object.assign(Object.create(behind) as CatalogView, own);
-  }
-
-  /** Ids of functions by the names that were called. */
-  functions(): readonly number[] {
-    return [...this.called];
-  }
-
-  /** Without knowing which columns are used. */
-  listAll(): ViewRelation[] {
-    return this.listed(new Map());
-  }
-
-  list(plan: Plan): ViewRelation[] {
-    return this.listed(usedColumns(plan));
-  }
-
-  private listed(used: ReturnType<typeof usedColumns>): ViewRelation[] {
-    const tables = [...this.tables.values()].map(({ id, schema, name, columns }): ViewRelation => {
-      const of = used.get(id);
-      return {
-        kind: "table",
-        id,
-        schema,
-        name,
-        columns: columns.map((column) => ({ id: column.id, name: column.name, used: of?.has(column.id) ?? false })),
-      };
-    });
-    const views = [...this.views.values()].map(({ id, schema, name, columns }): ViewRelation => {
-      return {
-        kind: "view",
-        id,
-        schema,
-        name,
-        columns: columns.map((column, i) => ({ id: i, name: column.name, used: true })),
-      };
-    });
-    const graphs = [...this.graphs.values()].map(({ id, schema, name }): ViewRelation => {
-      return { kind: "graph", id, schema, name, columns: [] };
-    });
-    return [...tables, ...views, ...graphs];
-  }
-}
-
-/** Per table id, the ids of columns that some expression reads. */
-function usedColumns(plan: Plan): ReadonlyMap<number, ReadonlySet<number>> {
-  const read = new Set<number>();
-  const scans: Extract<Plan, { kind: "scan" }>[] = [];
-  const appends: Extract<Plan, { kind: "append" }>[] = [];
-  const visit = (part: Plan): void => {
-    walkPlan(part, (node) => {
-      if (node.kind === "scan") scans.push(node);
-      if (node.kind === "append") appends.push(node);
-      for (const expr of exprsOfPlan(node)) for (const id of columnsOf(expr)) read.add(id);
-      for (const subquery of subqueriesOf(node)) visit(subquery.plan);
-    });
-  };
-  visit(plan);
-  for (const { columns, inputs } of appends) {
-    for (const [i, column] of columns.entries()) {
-      if (read.has(column.id)) for (const input of inputs) if (i < input.columns.length) read.add(input.columns[i]!.id);
-    }
-  }
-  const used = new Map<number, Set<number>>();
-  for (const scan of scans) {
-    const of = used.get(scan.table.id) ?? new Set();
-    scan.columns.forEach((column, i) => {
-      if (read.has(column.id)) of.add(scan.source[i]!);
-    });
-    used.set(scan.table.id, of);
-  }
-  return used;
 }
 
 export function bindDropViews(node: DropStatement, binding: Binding): DdlCommand {

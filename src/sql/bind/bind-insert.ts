@@ -96,7 +96,8 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
 function givenColumns({ columns, source }: InsertStatement, targets: readonly ColumnDef[]): number[] {
   if (columns !== null || source === null) return columns === null ? [] : targets.map(({ id }) => id);
   const { body } = source;
-  const width = body.kind === "values" ? body.rows[0]!.length : targets.length;
+  const isListed = body.kind === "select" && body.targets.every(({ expr }) => expr.kind !== "column" || !expr.star);
+  const width = body.kind === "values" ? body.rows[0]!.length : isListed ? body.targets.length : targets.length;
   return targets.slice(0, width).map(({ id }) => id);
 }
 

@@ -3,11 +3,11 @@ import type { DdlCommand } from "../../catalog/ddl-command.js";
 import { accessOf } from "../../catalog/grants.js";
 import { type AccessDef, type PolicyCondition, type PolicyDef, PUBLIC_ID } from "../../catalog/role.js";
 import type { TableDef } from "../../catalog/table.js";
+import { functionsOf } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { DropPolicyStatement, PolicyStatement, RenamePolicyStatement } from "../parse/ast-access.js";
 import type { ExprNode, NameNode } from "../parse/ast-query.js";
 import { contextOf } from "./bind-context.js";
-import { RelationRecorder } from "./bind-create-view.js";
 import { bindBoolean } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
 import { requireOwner } from "./bind-grant.js";
@@ -15,9 +15,11 @@ import { granteeNamed } from "./bind-roles.js";
 import { findView } from "./bind-view.js";
 import type { Binding } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
+import { RelationRecorder } from "./relation-recorder.js";
 import { itemOf } from "./row-item.js";
 import { Scope } from "./scope.js";
 import { rowColumnsOf } from "./stored-row.js";
+import { exactText } from "./stored-text.js";
 
 /** The table that the statement is about, and who may do what with it. Throws 42501 unless the session owns it. */
 function target(name: NameNode, binding: Binding): { readonly table: TableDef; readonly access: AccessDef } {
@@ -41,8 +43,11 @@ function changed(
 
 /** Functions that nobody owns become the administrators': whoever could change one could open the table. */
 function claimed({ using, check }: PolicyDef, { catalog }: BindEnvironment): AccessDef[] {
-  const called = new Set([...(using?.functions ?? []), ...(check?.functions ?? [])]);
-  return [...called].flatMap((id) => (catalog.accessTo(id) === null ? accessOf(null, id, "function") : []));
+  const called = new Set([using, check].flatMap((condition) => (condition === null ? [] : functionsOf(condition))));
+  return [...called].flatMap((id) => {
+    const isFree = catalog.functionById(id) !== null && catalog.accessTo(id) === null;
+    return isFree ? accessOf(null, id, "function") : [];
+  });
 }
 
 export function bindPolicy(node: PolicyStatement, binding: Binding): DdlCommand {
@@ -96,9 +101,8 @@ function condition(expr: ExprNode, node: PolicyStatement, table: TableDef, bindi
     binding.deniedSettled = true;
   });
   if (binding.parameterTypes().length > 0) throw sqlError("42P02", "there is no parameter $1");
-  const functions = relations.functions();
-  const list = relations.listAll();
-  return { sql: node.text, searchPath: env.searchPath, relations: list, ...(functions.length > 0 && { functions }) };
+  const sql = exactText(node.text, { tree: expr, origin: node.position }, binding.noted.named);
+  return { sql, searchPath: env.searchPath, relations: relations.listAll(), exact: true };
 }
 
 export function bindDropPolicy(node: DropPolicyStatement, binding: Binding): DdlCommand {

@@ -123,7 +123,7 @@ export function boundRoutine(
   }
   const { id, name: called } = found.definition;
   checkedRights(env)?.require(id, called, "X", "function");
-  binding.named.set(node, id);
+  binding.noted.named.set(node, id);
   return { ...found, args: argumentsFor(found, given, node, binding, bind) };
 }
 

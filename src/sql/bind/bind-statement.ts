@@ -62,6 +62,7 @@ import {
   bindCreateType,
   bindRenameAttribute,
 } from "./bind-type-definition.js";
+import { viewEnvironment } from "./bind-view.js";
 import { Binding, PLAIN_QUERY, type QueryOptions, type Source } from "./binding.js";
 import {
   type BindEnvironment,
@@ -112,7 +113,11 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
 
 function bindOnce(node: StatementNode, env: BindEnvironment): BoundStatement {
   const binding = new Binding(env, bindQuery, bindData);
-  const bound = bindWith(node, binding);
+  const { kept } = env;
+  const bound =
+    kept === undefined
+      ? bindWith(node, binding)
+      : binding.within(viewEnvironment(kept, env), () => bindWith(node, binding));
   const [table] = binding.deniedSettled ? [] : binding.denied.values();
   if (table !== undefined) throw permissionDenied("table", table);
   return bound;

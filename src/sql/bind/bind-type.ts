@@ -9,7 +9,7 @@ import { INFORMATION_TYPES } from "../../values/catalog-types.js";
 import { arrayOf, recordOf, type SqlType } from "../../values/values.js";
 import type { TypeNode } from "../parse/ast-query.js";
 import type { Binding } from "./binding.js";
-import type { BindEnvironment } from "./bound-statement.js";
+import type { BindEnvironment, Noted } from "./bound-statement.js";
 import { withPosition } from "./coerce.js";
 import { firstFound, userTypeNamed } from "./names.js";
 
@@ -17,10 +17,10 @@ import { firstFound, userTypeNamed } from "./names.js";
 const INTERVAL_FULL_RANGE = 0x7fff;
 
 /** Throws 42704 for an unknown name, 22023 for a bad modifier. */
-export function bindType(node: TypeNode, { env, named }: Binding): SqlType {
+export function bindType(node: TypeNode, { env, noted }: Binding): SqlType {
   const { position } = node;
   if (node.setOf) throw sqlError("0A000", "SETOF is not supported here", { position });
-  const own = userType(node, env, named);
+  const own = userType(node, env, noted);
   if (own !== null) return own;
   if (node.schema === "information_schema" && Object.hasOwn(INFORMATION_TYPES, node.name)) {
     const type = INFORMATION_TYPES[node.name]!;
@@ -49,7 +49,7 @@ function wholeNumber(text: string, position: number): number {
 }
 
 /** A type that statements made; unqualified names of built-in types come first, as pg_catalog does in the path. */
-function userType(node: TypeNode, env: BindEnvironment, named: Binding["named"]): SqlType | null {
+function userType(node: TypeNode, env: BindEnvironment, { named }: Noted): SqlType | null {
   if (node.schema === null && isBuiltInType(node.name)) return null;
   const path = node.schema === null ? [node.name] : [node.schema, node.name];
   const own = userTypeNamed(path, env);
@@ -78,9 +78,7 @@ export function bindStoredType(node: TypeNode, binding: Binding): SqlType {
   if ((node.schema === null && isBuiltInType(node.name)) || userTypeNamed(path, env) !== null) {
     return bindType(node, binding);
   }
-  const table = firstFound({ schema: node.schema, name: node.name }, env, (schema, name) =>
-    env.catalog.table(schema, name),
-  );
+  const table = rowTypeNamed(path, env);
   if (table === null) return bindType(node, binding);
   return node.arrayDimensions > 0 ? arrayOf(rowTypeWanted(table)) : rowTypeWanted(table);
 }

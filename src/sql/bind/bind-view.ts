@@ -73,7 +73,9 @@ function isOn(name: string, query: ViewQuery): boolean {
 
 /** What names mean inside the query. */
 export function viewEnvironment(query: ViewQuery, env: BindEnvironment): BindEnvironment {
-  return { ...env, catalog: catalogOf(query, env.catalog), searchPath: query.searchPath };
+  const { stored: _stored, kept: _kept, ...rest } = env;
+  const names = { catalog: catalogOf(query, env.catalog), searchPath: query.searchPath };
+  return query.exact ? { ...rest, ...names, stored: true } : { ...rest, ...names };
 }
 
 /** The query's tree. */
@@ -94,34 +96,41 @@ function parsedStatement(query: ViewQuery): CreateViewStatement | CreateTableAsS
   return node;
 }
 
+/** The catalogs of now, by those that give a view's names. */
+const now = new WeakMap<CatalogView, CatalogView>();
+
 /** The definitions by the names in the view's text; everything else is as it is now. */
-function catalogOf(query: ViewQuery, catalog: CatalogView): CatalogView {
-  const { functions = [] } = query;
-  const named = (kind: ViewRelation["kind"], schema: string | null, name: string) =>
+function catalogOf(query: ViewQuery, outer: CatalogView): CatalogView {
+  const catalog = now.get(outer) ?? outer;
+  const { exact, functions = [] } = query;
+  const find = (kind: ViewRelation["kind"], schema: string | null, name: string) =>
     query.relations.find((other) => other.kind === kind && other.name === name && other.schema === schema);
-  const own: Pick<CatalogView, "table" | "view" | "propertyGraph" | "functionsNamed"> = {
-    // Somebody may have made another function since then that would fit the call better.
+  const own: Pick<CatalogView, "table" | "view" | "propertyGraph" | "functionsNamed" | "type"> = {
+    // Somebody may have made another function or type since then, which would fit better or come earlier.
     functionsNamed: (schema, name) => catalog.functionsNamed(schema, name).filter(({ id }) => functions.includes(id)),
+    type: (schema, name) => (exact ? null : catalog.type(schema, name)),
     propertyGraph: (schema, name) => {
-      const relation = named("graph", schema, name);
+      const relation = find("graph", schema, name);
       if (relation === undefined) return null;
       return catalog.propertyGraphs().find(({ id }) => id === relation.id) ?? gone(relation);
     },
     table: (schema, name) => {
-      const relation = named("table", schema, name);
+      const relation = find("table", schema, name);
       if (relation === undefined) return null;
-      const table = catalog.tables().find(({ id }) => id === relation.id);
-      return table === undefined ? gone(relation) : asNamed(table, relation);
+      const table = catalog.tableById(relation.id);
+      return table === null ? gone(relation) : asNamed(table, relation);
     },
     view: (schema, name) => {
-      const relation = named("view", schema, name);
+      const relation = find("view", schema, name);
       if (relation === undefined) return null;
       const view = catalog.views().find(({ id }) => id === relation.id) ?? gone(relation);
       return viewAsNamed(view, relation);
     },
   };
   // All else, whatever a catalog offers, comes from the one behind.
-  return Object.assign(Object.create(catalog) as CatalogView, own);
+  const named = Object.assign(Object.create(catalog) as CatalogView, own);
+  now.set(named, catalog);
+  return named;
 }
 
 function gone(relation: ViewRelation): never {

@@ -9,7 +9,7 @@ import type { ColumnId, Expr, ParamExpr } from "../../query/expr/expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { type SqlType, TEXT, UNKNOWN } from "../../values/values.js";
 import type { CommonTableNode, DataModifyingNode, QueryNode } from "../parse/ast-query.js";
-import type { BindEnvironment } from "./bound-statement.js";
+import type { BindEnvironment, Noted } from "./bound-statement.js";
 import { type BoundCommonTable, type CommonTableFacts, CommonTableRegistry } from "./common-table-registry.js";
 import type { CursorTables } from "./cursor-tables.js";
 import type { Scope, ScopeItem } from "./scope.js";
@@ -45,8 +45,7 @@ export class Binding {
   /** Positions of column references in the statement, for errors that are found after binding. */
   private readonly positions = new WeakMap<Expr, number>();
   private readonly rowItems = new WeakMap<Expr, readonly Expr[]>();
-  /** Ids of the functions and types that nodes of the statement name, of those that statements made. */
-  readonly named = new WeakMap<object, number>();
+  readonly noted: Noted;
   private depth = 0;
   private queries = 0;
 
@@ -60,6 +59,7 @@ export class Binding {
     private readonly newId: (() => ColumnId) | null = null,
   ) {
     this.parameters = [...(environment.declaredTypes ?? [])];
+    this.noted = environment.noted ?? { named: new WeakMap(), changed: new Map() };
     this.catalog = environment.catalog;
     this.searchPath = environment.searchPath;
   }

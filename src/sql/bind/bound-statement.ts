@@ -7,6 +7,7 @@ import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { Acting, Rights } from "../../catalog/rights.js";
 import type { TableDef } from "../../catalog/table.js";
+import type { ViewQuery } from "../../catalog/view.js";
 import type { NoticeFields } from "../../protocol/notice.js";
 import type { CallExpr, Expr, RoutineCall, TransitionTable } from "../../query/expr/expr.js";
 import type { TableFunction } from "../../query/expr/table-function.js";
@@ -33,6 +34,10 @@ export interface BindEnvironment {
    * names mean the system's first.
    */
   readonly stored?: true;
+  /** What names mean in this statement, which was kept with a definition. */
+  readonly kept?: ViewQuery;
+  /** What the statement, which will be kept, says is put here; absent: nobody asks. */
+  readonly noted?: Noted;
   /** The session's time zone, in which a definition's constants are read; absent: UTC. */
   readonly timeZone?: string;
   /** The schema of the session's temporary relations, in the path once it has any; absent: there is no session. */
@@ -59,6 +64,14 @@ export interface BindEnvironment {
    * Of a statement inside a trigger's function: tables of the rows that were changed; only their columns count here.
    */
   readonly transitions?: ReadonlyMap<string, TransitionTable>;
+}
+
+/** What definitions keep of a statement. */
+export interface Noted {
+  /** Ids of the functions and types that nodes of the statement name, of those that statements made. */
+  readonly named: WeakMap<object, number>;
+  /** By the id of a table, ids of the columns that get values. */
+  readonly changed: Map<number, Set<number>>;
 }
 
 /** The tag of a statement that only looks its tables up. */

@@ -85,17 +85,41 @@ export function changedRelation(name: NameNode, command: ChangeCommand, binding:
   const view = findView(name, binding);
   if (view !== null && hasInsteadOf(view, command)) return insteadOf(view, name, binding.env);
   if (view !== null) return throughView(view, command, binding);
-  const table = checkChangeable(lookUpTable(name, binding));
-  return {
+  const face = lookUpTable(name, binding);
+  const table = checkChangeable(binding.catalog.tableById(face.id)!);
+  const ofTable = {
     table,
-    face: table,
     filled: table,
     reference: name,
     rights: checkedRights(binding.env),
     views: [],
     ...(hasInsteadOf(table, command) && { instead: "rules" as const }),
+  };
+  return { ...ofTable, ...(face === table ? ownFace(table) : olderFace(table, face)) };
+}
+
+type Face = Pick<ChangedRelation, "face" | "over" | "changedColumn">;
+
+function ownFace(table: TableDef): Face {
+  return {
+    face: table,
     over: (called, columns) => ({ item: itemOf(table, called, columns), conditions: [], checks: [] }),
     changedColumn: (target) => targetColumn(table, target),
+  };
+}
+
+/** In a text that is kept: the table with the columns that it had then, under the names of then. */
+function olderFace(table: TableDef, { name, columns: then }: TableDef): Face {
+  const places = then.map(({ id }) => table.columns.findIndex((column) => column.id === id));
+  const columns = places.map((place, i) => ({ ...table.columns[place]!, name: then[i]!.name }));
+  const face = { ...table, name, columns };
+  return {
+    face,
+    over: (called, now) => {
+      const named = places.map((place, i) => ({ ...now[place]!, name: then[i]!.name }));
+      return { item: itemOf(face, called, named), conditions: [], checks: [] };
+    },
+    changedColumn: (target) => table.columns[places[columns.indexOf(targetColumn(face, target))]!]!,
   };
 }
 

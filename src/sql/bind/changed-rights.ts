@@ -24,6 +24,7 @@ export function requireChanges(
   binding: Binding,
 ): void {
   const { face, table, views, rights } = relation;
+  note(table.id, columns ?? [], binding);
   if (checkedRights(binding.env) === null) return;
   const privilege: Privilege = PRIVILEGES[command];
   if (views.length === 0) {
@@ -36,6 +37,12 @@ export function requireChanges(
     requireChange(view, privilege, i === 0 ? places : null, "view", env);
   });
   if (rights !== null) requireChange(table, privilege, columns, "table", { ...binding.env, rights });
+}
+
+function note(tableId: number, columns: readonly number[], { noted: { changed } }: Binding): void {
+  const known = changed.get(tableId);
+  if (known === undefined) changed.set(tableId, new Set(columns));
+  else for (const id of columns) known.add(id);
 }
 
 /** Throws 42501 where what the statement computes reads columns of the row that its role may not read. */

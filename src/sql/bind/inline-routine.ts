@@ -2,7 +2,7 @@
  * LANGUAGE sql functions whose body is one expression: the expression takes the place of the call, as in PostgreSQL, so
  * that the optimizer sees it and indexes serve it. Called by bind-routine-call.ts.
  */
-import type { FunctionDef } from "../../catalog/function.js";
+import { type FunctionDef, keptBody } from "../../catalog/function.js";
 import { canCoerce } from "../../query/expr/coercion.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { isAggregateName, isTableFunctionName } from "../../query/expr/resolve.js";
@@ -11,7 +11,9 @@ import { BOOL, VOID } from "../../values/values.js";
 import type { CallNode, ExprNode } from "../parse/ast-query.js";
 import { caseOf } from "./bind-comparison.js";
 import type { ExprContext } from "./bind-context.js";
+import { viewEnvironment } from "./bind-view.js";
 import type { Binding } from "./binding.js";
+import type { BindEnvironment } from "./bound-statement.js";
 import type { Bind } from "./call-arguments.js";
 import { coerceAssignment, constant, isUnknown } from "./coerce.js";
 import { type MatchedRoutine, routinesNamed } from "./resolve-routine.js";
@@ -33,7 +35,8 @@ export function inlinedCall(
   const { rights } = binding.env;
   // The function may run with other rights than the statement.
   if (rights?.ofRoles === true) return null;
-  const body = expressionOf(definition, binding);
+  const env = bodyEnvironment(definition, binding);
+  const body = expressionOf(definition, env);
   if (body === null || returns === VOID || (returns.name === "record" && returns.fields === undefined)) return null;
   if (definition.strict && !args.every(isCheap)) return null;
   let active = open.get(binding);
@@ -51,8 +54,6 @@ export function inlinedCall(
       find: (path, position) => counted(variables.find(path, position), uses, args),
       parameter: (index) => counted({ name: "", expr: args[index]! }, uses, args)?.expr ?? null,
     });
-    const { searchPath = binding.searchPath } = definition;
-    const env = { ...calledEnvironment(binding), searchPath };
     const expr = binding.within(env, () => bind(body, { ...context, scope, aggregates: false, windows: false }));
     if (!isUnknown(expr) && !canCoerce(expr.type, returns, "assignment")) return null;
     if (!args.every((arg) => isCheap(arg) || uses.get(arg) === 1 || (!isVolatile(arg) && !uses.has(arg)))) return null;
@@ -62,6 +63,14 @@ export function inlinedCall(
   } finally {
     active.delete(definition);
   }
+}
+
+function bodyEnvironment(definition: FunctionDef, binding: Binding): BindEnvironment {
+  const env = calledEnvironment(binding);
+  const kept = keptBody(definition);
+  if (kept !== null) return viewEnvironment(kept, env);
+  const { searchPath = env.searchPath } = definition;
+  return { ...env, searchPath };
 }
 
 function counted<F extends { readonly expr: Expr }>(found: F | null, uses: Map<Expr, number>, args: readonly Expr[]) {
@@ -110,7 +119,7 @@ function nullForNull(value: Expr, args: readonly Expr[]): Expr {
 }
 
 /** The body when it is `SELECT expression` and nothing else. */
-function expressionOf(definition: FunctionDef, binding: Binding): ExprNode | null {
+function expressionOf(definition: FunctionDef, env: BindEnvironment): ExprNode | null {
   if (definition.language !== "sql" || definition.settings.length > 0 || definition.securityDefiner) return null;
   const statements = statementsOf(definition);
   const node = statements[0]?.node;
@@ -120,22 +129,22 @@ function expressionOf(definition: FunctionDef, binding: Binding): ExprNode | nul
   if (body.from.length > 0 || body.where !== null || body.having !== null || body.groupBy.length > 0) return null;
   const [target] = body.targets;
   if (body.targets.length !== 1 || body.distinct !== "all" || body.windows.length > 0) return null;
-  return isPlain(target!.expr, binding) ? target!.expr : null;
+  return isPlain(target!.expr, env) ? target!.expr : null;
 }
 
 /** No subquery, aggregate, window or set anywhere in it. */
-function isPlain(node: unknown, binding: Binding): boolean {
+function isPlain(node: unknown, env: BindEnvironment): boolean {
   if (typeof node !== "object" || node === null) return true;
   if ("kind" in node) {
     if (node.kind === "subquery" || node.kind === "grouping") return false;
     if (node.kind === "column" && (node as { star?: boolean }).star) return false;
-    if (node.kind === "call" && !isPlainCall(node as CallNode, binding)) return false;
+    if (node.kind === "call" && !isPlainCall(node as CallNode, env)) return false;
   }
-  return Object.values(node).every((child) => isPlain(child, binding));
+  return Object.values(node).every((child) => isPlain(child, env));
 }
 
-function isPlainCall({ path, over, star }: CallNode, binding: Binding): boolean {
+function isPlainCall({ path, over, star }: CallNode, env: BindEnvironment): boolean {
   const name = path[path.length - 1]!;
   if (over !== null || star || isAggregateName(name) || isTableFunctionName(name)) return false;
-  return routinesNamed(path, binding.env).every((routine) => !routine.returnsSet && routine.kind === "function");
+  return routinesNamed(path, env).every((routine) => !routine.returnsSet && routine.kind === "function");
 }

@@ -4,6 +4,7 @@
  * Called by the binders of calls and of CREATE AGGREGATE.
  */
 import { type AggregateSide, type FunctionDef, inputsOf } from "../../catalog/function.js";
+import { referenceTo } from "../../catalog/object-reference.js";
 import { quotedIdentifier } from "../../catalog/relation-names.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { isBinaryCoercible } from "../../query/expr/coercion.js";
@@ -23,10 +24,12 @@ import { parseExpression } from "../parse/parse.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { type BoundRoutine, bindRoutineCall, boundRoutine } from "./bind-routine-call.js";
 import type { Binding } from "./binding.js";
+import type { BindEnvironment } from "./bound-statement.js";
 import type { Bind } from "./call-arguments.js";
 import { coerceExplicit, constant } from "./coerce.js";
 import { concreteType, inferPolymorphic } from "./routine-types.js";
 import { Scope } from "./scope.js";
+import { calledEnvironment } from "./stored-names.js";
 
 /** The aggregates among the functions of a call's name, when it may mean one of them; null: it calls something else. */
 export function aggregatesMeant(
@@ -111,8 +114,11 @@ function makeAggregate(
   const standIns = inferPolymorphic(declared, types) ?? { element: null, compatible: null };
   const sideOf = (side: AggregateSide & { readonly inverseFunction?: string }) =>
     bindSide(side, concreteType(side.stateType, standIns, binding.env), types, binding, bind);
-  const plain = sideOf(aggregate!);
-  const moving = aggregate!.moving === undefined ? null : sideOf(aggregate!.moving);
+  const kept: BindEnvironment = { ...calledEnvironment(binding), stored: true };
+  const [plain, moving] = binding.within(kept, () => [
+    sideOf(aggregate!),
+    aggregate!.moving === undefined ? null : sideOf(aggregate!.moving),
+  ]);
   const { element, name: stateName, fields } = plain.stateType;
   const common = {
     name,
@@ -170,9 +176,9 @@ export function bindStep(call: string, types: readonly SqlType[], binding: Bindi
   }
 }
 
-/** The function's name as a call in any search path says it. */
+/** The function's name as the aggregate keeps it. */
 export function stepName(path: readonly string[], definition: FunctionDef | null): string {
-  const full = definition === null ? path : [definition.schema, definition.name];
+  const full = definition === null ? path : [referenceTo(definition.id), definition.name];
   return full.map(quotedIdentifier).join(".");
 }
 

@@ -100,7 +100,7 @@ function withReferences(value: unknown, binding: Binding): unknown {
   if (Array.isArray(value)) return value.map((item) => withReferences(item, binding));
   if (typeof value !== "object" || value === null) return value;
   const copy = Object.fromEntries(Object.entries(value).map(([key, child]) => [key, withReferences(child, binding)]));
-  const id = binding.named.get(value);
+  const id = binding.noted.named.get(value);
   if (id === undefined) return copy;
   const schema = referenceTo(id);
   const { path } = value as Partial<CallNode>;

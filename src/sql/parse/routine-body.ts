@@ -13,13 +13,13 @@ export function standardBody(statement: string): string {
   return statement.slice(tokens[start]!.start);
 }
 
-/** The body as statements of SQL: `RETURN x` is a query. */
+/** The body as statements of SQL: `RETURN x` is a query. All that stays is where it was. */
 export function standardBodyText(body: string): string {
   const tokens = tokenize(body);
   const isBlock = isWord(tokens[0], "begin");
   const inner = isBlock ? tokens.slice(2, -1) : tokens;
-  let text = "";
   let at = inner[0]?.start ?? 0;
+  let text = body.slice(0, at).replace(/\S/gu, " ");
   inner.forEach((token, i) => {
     const begins = i === 0 || (inner[i - 1]!.text === ";" && inner[i - 1]!.depth === 0);
     if (!begins || !isWord(token, "return")) return;

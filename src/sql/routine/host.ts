@@ -19,7 +19,7 @@ export interface RoutinePlan {
 }
 
 /** What binding a statement of a body knows beside what any statement of the session does. */
-export type RoutineNames = Pick<BindEnvironment, "variables" | "expected"> & {
+export type RoutineNames = Pick<BindEnvironment, "variables" | "expected" | "kept"> & {
   readonly searchPath?: readonly string[];
   /** A feature's own statement, not one of a body. */
   readonly own?: true;

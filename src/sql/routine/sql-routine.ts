@@ -1,11 +1,10 @@
 /** LANGUAGE sql: the statements of the body one after another; the last one's rows are the answer. */
-import { type FunctionDef, inputsOf } from "../../catalog/function.js";
+import { type FunctionDef, inputsOf, keptBody } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
 import { sumOfBytes } from "../../query/exec/value-bytes.js";
 import type { Expr, RoutineCall, RoutineRows } from "../../query/expr/expr.js";
 import { type SqlType, type Value, VOID } from "../../values/values.js";
-import type { Variables } from "../bind/bound-statement.js";
 import { expectedOf, isWholeRecord, parameterVariables, refuseNoRows, statementsOf } from "../bind/sql-body.js";
 import type { StatementNode } from "../parse/ast.js";
 import type { RoutineNames, RoutinePlan, StatementResult } from "./host.js";
@@ -25,7 +24,7 @@ const NO_RESULT: StatementResult = { columns: [], rows: [], count: 0 };
 export class SqlRoutine implements PreparedRoutine {
   private readonly definition: FunctionDef;
   private readonly nodes: readonly StatementNode[];
-  private readonly variables: Variables;
+  private readonly names: RoutineNames;
   private readonly plans: (Planned | undefined)[] = [];
 
   constructor(private readonly routine: RoutineCall) {
@@ -34,7 +33,10 @@ export class SqlRoutine implements PreparedRoutine {
     const args = inputsOf(this.definition).map(
       (_, index): Expr => Object.freeze({ kind: "param", type: routine.parameterTypes[index]!, index }),
     );
-    this.variables = parameterVariables(this.definition, args);
+    const { searchPath } = this.definition;
+    const kept = keptBody(this.definition);
+    const names = kept !== null ? { kept } : searchPath !== undefined ? { searchPath } : {};
+    this.names = { variables: parameterVariables(this.definition, args), ...names };
   }
 
   value(args: readonly Value[], invocation: Invocation): Value | Promise<Value> {
@@ -89,8 +91,7 @@ export class SqlRoutine implements PreparedRoutine {
     if (node.kind === "transaction") {
       throw sqlError("0A000", `${node.action.toUpperCase()} is not allowed in an SQL function`);
     }
-    const { searchPath } = this.definition;
-    const names: RoutineNames = { variables: this.variables, ...(searchPath !== undefined && { searchPath }) };
+    const { names } = this;
     let plan = host.plan(node, names, context);
     let whole = false;
     const returns = this.routine.returns === VOID ? VOID : shape;

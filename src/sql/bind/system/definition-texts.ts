@@ -6,6 +6,7 @@ import { oidOfId } from "../../../query/expr/types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import type { Value } from "../../../values/values.js";
 import { catalogIndex } from "./catalog-index.js";
+import { standardBodyShown } from "./function-text.js";
 import { shownNames } from "./object-names.js";
 import { viewRuleOid } from "./pg-descriptions.js";
 import { qualified, queryText } from "./relation-facts.js";
@@ -65,9 +66,9 @@ export function statisticsDefinition(view: SystemView, oid: number): Value {
 }
 
 /** The body of a function that was written as statements. */
-export function functionSqlBody({ catalog }: SystemView, oid: number): Value {
-  const fn = catalogIndex(catalog).functions.get(oid);
-  return fn?.standard ? fn.body : null;
+export function functionSqlBody(view: SystemView, oid: number): Value {
+  const fn = catalogIndex(view.catalog).functions.get(oid);
+  return fn?.standard ? standardBodyShown(view, fn) : null;
 }
 
 /** Of the n-th argument; null where it has no default. */

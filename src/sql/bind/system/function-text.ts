@@ -1,12 +1,14 @@
 /** What pg_get_functiondef and its kin print of functions. */
-import type { FunctionDef, RoutineParameter, RoutineType } from "../../../catalog/function.js";
+import { type FunctionDef, keptBody, type RoutineParameter, type RoutineType } from "../../../catalog/function.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
 import { displayName } from "../../../query/expr/types.js";
 import type { Value } from "../../../values/values.js";
+import { statementsOf } from "../sql-body.js";
 import { functionFacts } from "./builtin-facts.js";
 import { catalogIndex } from "./catalog-index.js";
 import { typeText } from "./object-names.js";
 import type { SystemView } from "./system-view.js";
+import { keptText } from "./view-text.js";
 
 function nameOf(type: RoutineType, { catalog }: Pick<SystemView, "catalog">): string {
   if (type.relationId !== undefined) {
@@ -91,9 +93,15 @@ export function functionDefinition(view: SystemView, oid: number): Value {
   ];
   if (traits.length > 0) lines.push(` ${traits.join(" ")}`);
   for (const [name, value] of fn.settings) lines.push(` SET ${name} TO '${value.replaceAll("'", "''")}'`);
-  if (fn.standard) return `${[...lines, fn.body].join("\n")}\n`;
+  if (fn.standard) return `${[...lines, standardBodyShown(view, fn)].join("\n")}\n`;
   const mark = quoteMark(fn);
   return `${[...lines, `AS ${mark}${fn.body}${mark}`].join("\n")}\n`;
+}
+
+/** A body that was written as statements. */
+export function standardBodyShown(view: SystemView, fn: FunctionDef): string {
+  const kept = keptBody(fn);
+  return kept === null ? fn.body : keptText(view, kept, statementsOf(fn));
 }
 
 /** A dollar quote that the body does not hold. */

@@ -46,12 +46,12 @@ const tables = definedRelation("information_schema", "tables", function* ({ cata
   }
 });
 
-const views = definedRelation("information_schema", "views", ({ catalog, database }) =>
-  catalog.views().map(({ schema, name, query, checkOption, updatable, triggers = [] }) => ({
-    table_catalog: database,
+const views = definedRelation("information_schema", "views", (view) =>
+  view.catalog.views().map(({ schema, name, query, checkOption, updatable, triggers = [] }) => ({
+    table_catalog: view.database,
     table_schema: schema,
     table_name: name,
-    view_definition: queryText(query.sql),
+    view_definition: shownNames(view, queryText(query.sql)),
     check_option: checkOption === null ? "NONE" : checkOption.toUpperCase(),
     is_updatable: yesNo(canChange(updatable)),
     is_insertable_into: yesNo(canChange(updatable)),

@@ -1,7 +1,7 @@
 /** Objects of the catalog by name, and their names by OID: what regclass, regtype and the like read and print. */
 import { DEFAULT_SCHEMA } from "../../../catalog/catalog-view.js";
 import { sameInputs } from "../../../catalog/function.js";
-import { replaceReferences } from "../../../catalog/object-reference.js";
+import { referredId, replaceReferences } from "../../../catalog/object-reference.js";
 import { parseRelationName } from "../../../catalog/relation-names.js";
 import { sqlTypeOf } from "../../../catalog/type.js";
 import { sqlError } from "../../../protocol/errors.js";
@@ -177,6 +177,8 @@ export function argumentOids({ catalog }: Pick<SystemView, "catalog">, oid: numb
 /** The function of that name that takes these types, or else the first of the name; 0: there is none. */
 export function functionTaking(view: Pick<SystemView, "catalog">, text: string, types: readonly number[]): number {
   const { schema, name } = parseRelationName(text);
+  const id = referredId(schema);
+  if (id !== null) return oidOfId(id);
   const own = view.catalog.functions().filter((fn) => fn.name === name && (schema === null || fn.schema === schema));
   const oids = [...own.map(({ id }) => oidOfId(id)), ...(functionFactsByName().get(name) ?? []).map(({ oid }) => oid)];
   const takes = (oid: number) => argumentOids(view, oid).join() === types.join();

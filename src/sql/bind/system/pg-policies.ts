@@ -2,6 +2,7 @@
 import { PUBLIC_ID } from "../../../catalog/role.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
+import { shownNames } from "./object-names.js";
 import { hashedOid } from "./relation-facts.js";
 import { conditionText, policedTables, roleOid } from "./role-facts.js";
 import { type DefinedView, definedRelation } from "./system-view.js";
@@ -16,13 +17,14 @@ const authMembers = definedRelation("pg_catalog", "pg_auth_members", function* (
   }
 });
 
-function* policies({ catalog }: DefinedView) {
+function* policies(view: DefinedView) {
+  const { catalog } = view;
   for (const access of policedTables(catalog)) {
     const table = catalog.tableById(access.objectId);
     if (table === null) continue;
     for (const policy of access.policies!) {
-      const using = policy.using && conditionText(policy.using.sql, "using");
-      const check = policy.check && conditionText(policy.check.sql, "check");
+      const using = policy.using && conditionText(shownNames(view, policy.using.sql), "using");
+      const check = policy.check && conditionText(shownNames(view, policy.check.sql), "check");
       yield { table, policy, using, check };
     }
   }

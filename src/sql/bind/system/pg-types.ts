@@ -163,25 +163,25 @@ const pgTables = definedRelation("pg_catalog", "pg_tables", ({ catalog, user }) 
     })),
 );
 
-const pgViews = definedRelation("pg_catalog", "pg_views", ({ catalog, user }) =>
-  catalog.views().map(({ schema, name, query }) => ({
+const pgViews = definedRelation("pg_catalog", "pg_views", (view) =>
+  view.catalog.views().map(({ schema, name, query }) => ({
     schemaname: schema,
     viewname: name,
-    viewowner: user,
-    definition: queryText(query.sql),
+    viewowner: view.user,
+    definition: shownNames(view, queryText(query.sql)),
   })),
 );
 
-const pgMatviews = definedRelation("pg_catalog", "pg_matviews", function* ({ catalog, user }) {
-  for (const table of catalog.tables()) {
+const pgMatviews = definedRelation("pg_catalog", "pg_matviews", function* (view) {
+  for (const table of view.catalog.tables()) {
     if (!table.materialized) continue;
     yield {
       schemaname: table.schema,
       matviewname: table.name,
-      matviewowner: user,
+      matviewowner: view.user,
       hasindexes: indexesOf(table).length > 0,
       ispopulated: table.materialized.populated,
-      definition: queryText(table.materialized.query.sql),
+      definition: shownNames(view, queryText(table.materialized.query.sql)),
     };
   }
 });

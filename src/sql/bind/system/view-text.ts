@@ -5,7 +5,7 @@ import { oidOfId } from "../../../query/expr/types.js";
 import type { FromTable } from "../../parse/ast-query.js";
 import { parseSql } from "../../parse/parse.js";
 import { catalogIndex } from "./catalog-index.js";
-import { isRelationVisible } from "./object-names.js";
+import { isRelationVisible, shownNames } from "./object-names.js";
 import { qualified, queryText } from "./relation-facts.js";
 import type { SystemView } from "./system-view.js";
 
@@ -16,20 +16,23 @@ interface Insertion {
 }
 
 export function viewText(view: SystemView, query: ViewQuery): string {
-  const { sql } = query;
-  const insertions = [...namesToQualify(view, query)].sort((a, b) => b.at - a.at);
-  const written = insertions.reduce(
-    (text, { at, length, text: name }) => text.slice(0, at) + name + text.slice(at + length),
-    sql,
-  );
-  return queryText(written);
+  return queryText(keptText(view, query, parseSql(query.sql)));
 }
 
-function* namesToQualify(view: SystemView, { sql, relations }: ViewQuery): Iterable<Insertion> {
+/** A text that is kept with a definition, with the names of now. */
+export function keptText(view: SystemView, query: ViewQuery, node: unknown): string {
+  const insertions = [...namesToQualify(view, query, node)].sort((a, b) => b.at - a.at);
+  const written = insertions.reduce(
+    (text, { at, length, text: name }) => text.slice(0, at) + name + text.slice(at + length),
+    query.sql,
+  );
+  return shownNames(view, written);
+}
+
+function* namesToQualify(view: SystemView, { sql, relations }: ViewQuery, node: unknown): Iterable<Insertion> {
   const { relations: known } = catalogIndex(view.catalog);
-  const node = parseSql(sql)[0]!.node;
   const own = new Set(commonTablesIn(node));
-  for (const { name, alias, position } of tablesIn(node)) {
+  for (const { name, alias, position = 0 } of tablesIn(node)) {
     const [written] = name.path;
     if (name.path.length > 1 || own.has(written!)) continue;
     const used = relations.find((relation) => relation.name === written);
@@ -44,10 +47,13 @@ function* namesToQualify(view: SystemView, { sql, relations }: ViewQuery): Itera
   }
 }
 
-/** Relations that FROM names, at any depth. */
-function* tablesIn(node: unknown): Iterable<FromTable> {
+type NamedTable = Pick<FromTable, "name" | "alias"> & { readonly position?: number };
+
+/** Relations that are read or changed, at any depth. */
+function* tablesIn(node: unknown): Iterable<NamedTable> {
   if (typeof node !== "object" || node === null) return;
-  if (!Array.isArray(node) && "kind" in node && node.kind === "table" && "name" in node) yield node as FromTable;
+  const { name, alias } = node as Partial<NamedTable>;
+  if (alias !== undefined && typeof name === "object" && "path" in name) yield node as NamedTable;
   for (const part of Object.values(node)) yield* tablesIn(part);
 }
 
