@@ -52,7 +52,7 @@ async function start(settings: ActorSettings): Promise<void> {
     ...{ name: "graph links", threads: LINK_THREADS },
     ...{ waitingMax: LINK_THREADS, idleMs: BUILDS_IDLE_MS },
   });
-  // Of low priority: nobody waits for columns.
+  // Of low priority: long scans may wait for columns, nobody else.
   const columns = taskPool({
     ...{ name: "columns", threads: 1, waitingMax: settings.partitions.length },
     ...{ niceIncrement: 4, idleMs: BUILDS_IDLE_MS },

@@ -51,6 +51,9 @@ import { StoppedStatements } from "./stopped-statements.js";
 import { TurnCpu } from "./turn-cpu.js";
 import { Upkeep } from "./upkeep.js";
 
+/** How long a stop waits for columns of what was loaded last. Less than the gateway's patience (SAVE_MS_MAX). */
+const LAST_LOADS_MS = 15_000;
+
 /** What the thread gives its actor. */
 export interface ActorSurroundings {
   frames(buffer: ArrayBuffer): void;
@@ -461,7 +464,9 @@ export class Actor {
     });
     await this.upkeep.ended();
     this.output.control({ kind: "at-rest" });
-    for (const partition of this.partitions.values()) await partition.close();
+    // In a cluster, the next owners wait.
+    const loadsUntil = this.output.tenures === undefined ? performance.now() + LAST_LOADS_MS : 0;
+    for (const partition of this.partitions.values()) await partition.close(loadsUntil);
     await this.output.tenures?.release();
     await this.shared.models.close();
     await this.shared.providers.close();

@@ -231,7 +231,6 @@ export class Partition implements TenantHost {
     }
   }
 
-  /** Everything up to `sequence` is on disk. */
   onDisk(sequence: number): void {
     this.gate.open(sequence);
     for (const part of this.parts.all()) part.onDisk?.(sequence);
@@ -429,12 +428,13 @@ export class Partition implements TenantHost {
     for (const part of this.parts.all()) part.identityEnded?.(change, error);
   }
 
-  async close(): Promise<void> {
+  /** `loadsUntil`: a time of performance.now until which what was loaded last may still become columns. */
+  async close(loadsUntil = 0): Promise<void> {
     for (const transactions of this.transactions.values()) transactions.endAll("the server is shutting down");
     this.keyBudgets.save(Number.POSITIVE_INFINITY);
     await finishBacklog(this.shard);
     await this.derived.close();
-    await this.columns?.close();
+    await this.columns?.close(loadsUntil);
     await this.shard.close();
   }
 

@@ -79,9 +79,9 @@ class Loaded {
     return this.side.segments.tablesOf(7).findLast(({ segments }) => segments.length > 0) ?? null;
   }
 
-  async close(): Promise<void> {
+  async close(loadsUntil = 0): Promise<void> {
     this.side.flush();
-    await this.side.partition.close();
+    await this.side.partition.close(loadsUntil);
   }
 }
 
@@ -258,6 +258,50 @@ t.test("long scans and ANALYZE wait for columns that are being made, short scans
     t.equal(await long.answer, sums(range(1, to)));
   }
   t.same(loaded.sources, ["load", "load"]);
+  await loaded.close();
+});
+
+t.test("a stop waits for columns of loads, and a start makes those that are missing before it reads", async (t) => {
+  const loaded = await Loaded.open(t, { ...STORED, awaitedRowsMin: 1000 });
+  let release = (): void => undefined;
+  const held = () =>
+    new Promise<void>((resolve) => {
+      release = resolve;
+    });
+  loaded.onBuild = held;
+  await loaded.insert(1, 3000);
+  loaded.side.flush();
+  const closing = loaded.close(performance.now() + 10_000);
+  while (loaded.sources.length === 0) await new Promise(setImmediate);
+  release();
+  await closing;
+  await loaded.open();
+  t.same(loaded.sources.splice(0), ["load"]);
+  t.equal(loaded.table!.rows, 3000, "they were made when the engine had taken the rows");
+
+  // As after SIGKILL: the load of another table ends without columns.
+  await loaded.side.run(0, "CREATE TABLE h (a int PRIMARY KEY, b int, c text)");
+  loaded.side.flush();
+  await loaded.side.run(0, "INSERT INTO h SELECT a, b, c FROM g");
+  await loaded.apply();
+  const stopped = loaded.close();
+  setTimeout(() => release(), 20);
+  await stopped;
+  await loaded.open();
+  const sql = SUMS.replace("FROM g", "FROM h");
+  let isDone = false;
+  const answer = loaded.side.run(1, sql, true).finally(() => {
+    isDone = true;
+  });
+  t.equal(await loaded.side.run(2, "SELECT a FROM h WHERE b = 1 LIMIT 1"), "[1]", "a short scan does not wait");
+  while (loaded.sources.length < 2) await new Promise(setImmediate);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  t.same(loaded.sources, ["load", "engine"], "a start begins with them by itself");
+  t.notOk(isDone, "a long scan waits for them");
+  release();
+  t.equal(await answer, sums(range(1, 3000)));
+  await loaded.built();
+  t.equal(loaded.side.segments.tablesOf(7).filter(({ rows }) => rows === 3000).length, 2);
   await loaded.close();
 });
 

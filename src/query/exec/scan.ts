@@ -4,7 +4,6 @@
  */
 
 import { keyAfter, prefixRange } from "../../storage/keys.js";
-import { keyText } from "../../storage/ordered-map.js";
 import { type Cursor, type KeyRange, readSome } from "../../storage/store.js";
 import type { Batch } from "../expr/expr.js";
 import type { ScanPlan } from "../plan/plan.js";
@@ -75,8 +74,6 @@ class ScanOperator implements Operator {
   private builder: SegmentBuilder | null = null;
   private folder: SegmentFolder | null = null;
   private scan: SegmentScan | null = null;
-  /** Which `scan` reads. */
-  private table: TableSegments | null = null;
   private size: number;
   private begun = false;
   private done = false;
@@ -182,9 +179,10 @@ class ScanOperator implements Operator {
   }
 
   /** Segments of what comes after the key that are worth waiting for. */
-  private awaitedAt(table: TableSegments | null, key: Uint8Array): AwaitedSegments | null {
-    const awaited = this.hasWaited ? null : (table?.makingAt(keyText(key))?.awaited ?? null);
-    return awaited !== null && awaited.rows >= this.cache!.sizes.awaitedRowsMin ? awaited : null;
+  private awaitedAt(key: Uint8Array): AwaitedSegments | null {
+    const { context, program, cache } = this;
+    if (this.hasWaited) return null;
+    return cache?.awaitedAt(context.tenantNumber, program.segments!.records!.layout, key) ?? null;
   }
 
   private adapt(): void {
@@ -271,7 +269,7 @@ class ScanOperator implements Operator {
       this.cache = null;
       return;
     }
-    this.awaited = this.lastKey === null ? null : this.awaitedAt(table, this.lastKey);
+    this.awaited = this.lastKey === null ? null : this.awaitedAt(this.lastKey);
     if (this.awaited !== null) {
       this.closeCursor();
       return;
@@ -323,7 +321,6 @@ class ScanOperator implements Operator {
       lt: this.stretch?.lt ?? null,
     };
     this.scan = new SegmentScan(program.segments!, table, context, rowsMax, range, this.bound);
-    this.table = table;
     this.scan.givesExtremes = this.wantsExtremes && this.handsOutChunks && this.scan.knowsExtremes;
     if (this.work !== null && this.handsOutChunks && !this.scan.givesExtremes) {
       this.threads = ThreadReads.of(context, this.work, table, this.scan, program.segments!.source);
@@ -358,7 +355,7 @@ class ScanOperator implements Operator {
 
   private openGap({ gte, lt }: Gap): void {
     const { tested, others } = this.program.rows;
-    this.gapAwaited = this.awaitedAt(this.table, gte);
+    this.gapAwaited = this.awaitedAt(gte);
     this.gapRows = 0;
     const only = this.gapAwaited !== null ? undefined : tested === null && others === null ? "count" : "values";
     this.cursor = this.context.tx.scan({ gte, lt, only });

@@ -16,7 +16,7 @@ import { isSegmentable } from "./column.js";
 import type { Segment } from "./segment.js";
 import { isStorable } from "./stored/column-page.js";
 import { PageCache } from "./stored/page-cache.js";
-import { removesOnly, TableSegments } from "./table-segments.js";
+import { type AwaitedSegments, removesOnly, TableSegments } from "./table-segments.js";
 
 /** Scans of a table that did not fit into the memory before it is tried again. */
 const SCANS_BEFORE_RETRY = 64;
@@ -131,6 +131,8 @@ export class SegmentCache {
   readonly wanted = new Map<string, { readonly tenantNumber: number; readonly storageId: number }>();
   /** Of tables whose files are being opened, by "tenant/table": resolves when they are. */
   readonly opening = new Map<string, Promise<void>>();
+  /** Of long tables whose first segments are made next, by "tenant/table". */
+  readonly expected = new Map<string, AwaitedSegments>();
   /** Who lends segments to branches (stored/lent-segments.ts). */
   readonly lenders = new Set<{ lend(tenantNumber: number, layout: TableLayout): Promise<void> | null }>();
   /** Who lends them to reads of the past (stored/past-segments.ts), by whose past it is. */
@@ -187,6 +189,15 @@ export class SegmentCache {
     this.uses.add(table);
     table.isRead = true;
     return table;
+  }
+
+  /** What a scan of the table may wait for before it reads records from the key on; null: nothing. */
+  awaitedAt(tenantNumber: number, layout: TableLayout, key: Uint8Array): AwaitedSegments | null {
+    const storageId = storageOf(layout.table);
+    const made = this.tableOf(tenantNumber, storageId)?.makingAt(keyText(key))?.awaited;
+    const first = this.hasFiles ? this.expected.get(`${tenantNumber}/${storageId}`) : undefined;
+    const awaited = made ?? first ?? null;
+    return awaited !== null && awaited.rows >= this.sizes.awaitedRowsMin ? awaited : null;
   }
 
   /** A scan has come to the end of a table that is too short to have made segments of it. */

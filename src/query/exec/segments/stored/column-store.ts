@@ -24,19 +24,15 @@ import { readSome } from "../../../../storage/store.js";
 import type { TableLayout } from "../../table-layout.js";
 import type { ReadThreads } from "../../threads/read-threads.js";
 import { TableSegments } from "../table-segments.js";
+import { Ending } from "./ending.js";
+import { ExpectedTables } from "./expected-tables.js";
 import { Lendings } from "./lendings.js";
 import { LentSegments } from "./lent-segments.js";
+import { Loads } from "./loads.js";
 import { catchUp, type FoundTable, openFiles } from "./open-stored.js";
 import { Pasts } from "./past-segments.js";
 import { nameOf, namesIn, removeFolders, StoredTable } from "./stored-table.js";
-import {
-  type BuildOptions,
-  type LoadedRows,
-  loadedRows,
-  runsOf,
-  TableBuilds,
-  type TableBuildsHost,
-} from "./table-builds.js";
+import { type BuildOptions, type LoadedRows, TableBuilds, type TableBuildsHost } from "./table-builds.js";
 import { isDue, storedColumns } from "./what-to-build.js";
 import { WriteCounts } from "./write-counts.js";
 
@@ -90,10 +86,8 @@ export class ColumnStore implements TableBuildsHost {
   private readonly lendings = new Lendings();
   private readonly lends: LentSegments | null;
   private readonly pasts: Pasts | null;
-  /** Loads whose rows will be made into columns next. */
-  private readonly loaded: LoadedRows[] = [];
-  /** Tables of which files were to be made when the partition was closed. */
-  private readonly due: { readonly tenantNumber: number; readonly storageId: number }[] = [];
+  private readonly loads = new Loads(this);
+  private readonly expected: ExpectedTables;
   /** Folders that are being removed, by "tenant/table": nothing is made in them before they are gone. */
   private readonly removing = new Map<string, Promise<void>>();
   private work: Promise<void> | null = null;
@@ -104,17 +98,14 @@ export class ColumnStore implements TableBuildsHost {
   /** Files are being made, or will be soon. */
   isBehind = false;
   private savedAtBytes = 0;
-  readonly stop = new Int32Array(new SharedArrayBuffer(4));
-  isClosing = false;
-  private resolveClosing!: () => void;
-  readonly closing = new Promise<void>((resolve) => {
-    this.resolveClosing = resolve;
-  });
+  /** Builds from the engine end first; what was loaded last may still become columns. */
+  readonly ends = { builds: new Ending(), loads: new Ending() };
   private isOpen = false;
 
   constructor(readonly options: ColumnStoreOptions) {
     options.cache.hasFiles = true;
     this.builds = new TableBuilds(this);
+    this.expected = new ExpectedTables(options.cache);
     const { cache, layers = null, turnsOf } = options;
     this.lends = layers === null ? null : new LentSegments(layers, cache, turnsOf, this.lendings);
     if (this.lends !== null) cache.lenders.add(this.lends);
@@ -130,6 +121,7 @@ export class ColumnStore implements TableBuildsHost {
     const opening = this.openAll().finally(() => {
       for (const name of names) cache.opening.delete(name);
       this.isOpen = true;
+      this.sweep();
     });
     const names = namesIn(directory)
       .filter((name) => /^\d+-\d+$/.test(name))
@@ -160,6 +152,8 @@ export class ColumnStore implements TableBuildsHost {
     for (const { stored } of found) {
       if (lost.has(stored)) cache.drop(stored.table);
       else stored.table.isReady = true;
+      // So that what is missing is made at once.
+      stored.seenWrites = stored.table.writesInGaps;
     }
     this.startThreads();
   }
@@ -180,7 +174,7 @@ export class ColumnStore implements TableBuildsHost {
     }
     this.tables.delete(nameOf(tenantNumber, storageId));
     await stored.removeFolder();
-    this.due.push({ tenantNumber, storageId });
+    this.expected.add(stored);
     return null;
   }
 
@@ -188,7 +182,7 @@ export class ColumnStore implements TableBuildsHost {
    * The table's one object. A new one is in the cache before the thread gives way, or else nobody else may claim the
    * table.
    */
-  private storedOf(tenantNumber: number, storageId: number): StoredTable {
+  storedOf(tenantNumber: number, storageId: number): StoredTable {
     const { cache } = this.options;
     const name = nameOf(tenantNumber, storageId);
     const known = this.tables.get(name);
@@ -246,29 +240,14 @@ export class ColumnStore implements TableBuildsHost {
 
   /** A large commit is about to be taken by the engine: what it loads into a gap becomes columns at once. */
   loading(commit: LargeCommitMade): void {
-    if (!this.isOpen || this.isClosing || !this.options.cache.hasFiles) return;
+    if (!this.isOpen || this.ends.loads.isGiven || !this.options.cache.hasFiles) return;
     try {
-      this.noteLoaded(commit);
+      this.loads.note(commit);
     } catch (error) {
       // The engine takes the commit all the same.
       this.options.warn(`rows of a load are not made into columns: ${String(error)}`);
     }
-    if (this.loaded.length > 0) this.sweep();
-  }
-
-  private noteLoaded(commit: LargeCommitMade): void {
-    const { cache, layoutOf } = this.options;
-    for (const run of runsOf(commit, cache.sizes.fileRowsMin)) {
-      const [tenantNumber, storageId] = [tenantOfKey(run.prefix), storageIdOf(run.prefix)];
-      const layout = layoutOf(tenantNumber, storageId);
-      if (layout === null || storedColumns(layout).length === 0) continue;
-      const stored = this.storedOf(tenantNumber, storageId);
-      if (!this.builds.isCached(stored.table)) cache.adopt(stored.table);
-      const loaded = loadedRows(this.options, stored, run, commit);
-      if (loaded === null) continue;
-      stored.table.making.add(loaded.span);
-      this.loaded.push(loaded);
-    }
+    if (!this.loads.isEmpty) this.sweep();
   }
 
   private async takeLoaded(loaded: LoadedRows): Promise<void> {
@@ -305,7 +284,7 @@ export class ColumnStore implements TableBuildsHost {
     this.pasts?.sweep();
     // Where no files can be made, scans make segments in memory again.
     this.options.cache.hasFiles = this.failures < FAILURES_MAX && this.options.mayGrow();
-    if (this.work !== null || this.isClosing || !this.isOpen) return;
+    if (this.work !== null || this.ends.loads.isGiven || !this.isOpen) return;
     this.isBusy = isBusy || this.options.store.hasBacklog;
     this.isBehind = false;
     const next = this.next();
@@ -313,25 +292,27 @@ export class ColumnStore implements TableBuildsHost {
     this.isBehind = true;
     this.work = next()
       .catch((error: unknown) => {
-        if (!this.isClosing) this.options.warn(`files of columns were not made: ${String(error)}`);
+        if (!this.ends.builds.isGiven) this.options.warn(`files of columns were not made: ${String(error)}`);
       })
       .finally(() => {
         this.work = null;
-        if (this.loaded.length > 0) this.sweep();
+        if (!this.loads.isEmpty || !this.expected.isEmpty) this.sweep();
       });
   }
 
   private next(): (() => Promise<void>) | null {
     const { store, cache } = this.options;
-    const loaded = this.loaded.shift();
+    const loaded = this.loads.take();
     if (loaded !== undefined) return () => this.takeLoaded(loaded);
+    if (this.ends.builds.isGiven) return null;
     if (!store.hasBacklog) {
       if (store.log.bytesAppended - this.savedAtBytes >= SAVE_EVERY_BYTES) return () => this.saveAll();
       for (const stored of this.inFiles()) if (stored.isUnsaved) return () => this.save(stored);
     }
     if (!cache.hasFiles) return null;
-    const due = this.due.pop();
-    if (due !== undefined) return () => this.begin(due.tenantNumber, due.storageId, 0);
+    const first = this.expected.take();
+    if (first !== undefined)
+      return () => this.begin(first.tenantNumber, first.storageId, Number.POSITIVE_INFINITY).finally(first.resolve);
     for (const stored of this.inFiles()) {
       const { table } = stored;
       const isDueNow = isDue(table, stored.seenWrites, cache.sizes, cache.bytesMax);
@@ -344,8 +325,8 @@ export class ColumnStore implements TableBuildsHost {
       if (!this.options.isHere(tenantNumber)) continue;
       const stored = this.tables.get(name);
       cache.wanted.delete(name);
-      if (stored?.table.isStored !== true) return () => this.begin(tenantNumber, storageId, 0);
-      if (performance.now() >= stored.notBeforeMs) return () => this.renew(stored, true, 0);
+      if (stored?.table.isStored !== true) return () => this.begin(tenantNumber, storageId, Number.POSITIVE_INFINITY);
+      if (performance.now() >= stored.notBeforeMs) return () => this.renew(stored, true, Number.POSITIVE_INFINITY);
     }
     return this.nextNew();
   }
@@ -377,7 +358,7 @@ export class ColumnStore implements TableBuildsHost {
     return false;
   }
 
-  /** `rows`: it has about so many; 0: nobody knows. */
+  /** `rows`: it has about so many, or at least more than a scan should read from records. */
   private async begin(tenantNumber: number, storageId: number, rows: number): Promise<void> {
     const layout = this.options.layoutOf(tenantNumber, storageId);
     const isStored = layout !== null && storedColumns(layout).length > 0 && (await this.isLong(layout, tenantNumber));
@@ -441,7 +422,7 @@ export class ColumnStore implements TableBuildsHost {
 
   async save(stored: StoredTable): Promise<void> {
     const { store, turnsOf, durable } = this.options;
-    const turns = this.isClosing ? ALONE : turnsOf(stored.table.tenantNumber);
+    const turns = this.ends.builds.isGiven ? ALONE : turnsOf(stored.table.tenantNumber);
     await stored.save(store.appliedSequence, turns, durable);
   }
 
@@ -472,21 +453,23 @@ export class ColumnStore implements TableBuildsHost {
     }
   }
 
-  /** What is being made ends soon. */
+  /** What is being made ends soon, but for columns of loads. */
   endWork(): void {
-    this.isClosing = true;
+    this.ends.builds.give();
     this.lendings.stop();
     if (this.lends !== null) this.options.cache.lenders.delete(this.lends);
     this.options.cache.pasts.delete(this.options.layers);
-    this.resolveClosing();
-    Atomics.store(this.stop, 0, 1);
+    this.expected.end();
   }
 
-  /** Saves what changed, so that the next start has nothing to catch up with. */
-  async close(): Promise<void> {
+  /**
+   * Saves what changed, so that the next start has nothing to catch up with. Columns of loads may be made until then (a
+   * time of performance.now): without them, the next start would have to read the whole table.
+   */
+  async close(loadsUntil = 0): Promise<void> {
     this.endWork();
     await this.lendings.ended();
-    await this.work;
+    await this.endLoads(loadsUntil);
     this.noteDue();
     for (const stored of this.inFiles()) {
       try {
@@ -496,5 +479,12 @@ export class ColumnStore implements TableBuildsHost {
       }
     }
     await Promise.all(this.removing.values());
+  }
+
+  private async endLoads(until: number): Promise<void> {
+    const late = setTimeout(() => this.ends.loads.give(), Math.max(0, until - performance.now()));
+    while (this.work !== null) await this.work;
+    clearTimeout(late);
+    this.ends.loads.give();
   }
 }

@@ -19,6 +19,7 @@ import type { SegmentCache } from "../segment-cache.js";
 import type { AwaitedSegments, KeyTextSpan, MakingSpan, TableSegments } from "../table-segments.js";
 import type { BuildAnswer, BuildJob, StoredColumn } from "./build-columns.js";
 import { ColumnFile } from "./column-file.js";
+import type { Ending } from "./ending.js";
 import type { OpenedStore } from "./open-stored.js";
 import { patchedSpans } from "./pack-patches.js";
 import { nameOf, type StoredTable } from "./stored-table.js";
@@ -46,11 +47,8 @@ export interface BuildOptions {
 
 export interface TableBuildsHost {
   readonly options: BuildOptions;
-  /** Not 0: builds are to end soon. */
-  readonly stop: Int32Array<SharedArrayBuffer>;
-  readonly isClosing: boolean;
-  /** Resolves when it does. */
-  readonly closing: Promise<void>;
+  /** For builds from the engine, and for those of loads. */
+  readonly ends: { readonly builds: Ending; readonly loads: Ending };
   /** The table has its first segments. */
   adopt(stored: StoredTable): void;
   save(stored: StoredTable): Promise<void>;
@@ -119,7 +117,7 @@ export function loadedRows(
 }
 
 /** `resolve`: to be called in the end. */
-function awaitedRows(rows: number): { readonly awaited: AwaitedSegments; readonly resolve: () => void } {
+export function awaitedRows(rows: number): { readonly awaited: AwaitedSegments; readonly resolve: () => void } {
   let resolve = (): void => undefined;
   const done = new Promise<void>((resolved) => {
     resolve = resolved;
@@ -168,9 +166,9 @@ export class TableBuilds {
     if (answer === null) return false;
     while (store.appliedSequence < sequence) {
       await this.largeCommitDone();
-      if (this.host.isClosing || !store.hasBacklog) break;
+      if (this.host.ends.loads.isGiven || !store.hasBacklog) break;
     }
-    if (this.host.isClosing) return false;
+    if (this.host.ends.loads.isGiven) return false;
     if (answer.rows !== rows || store.appliedSequence < sequence) {
       for (const path of answer.paths) await rm(path, { force: true });
       throw new Error(`the log has ${answer.rows} of ${rows} rows of a load`);
@@ -198,7 +196,7 @@ export class TableBuilds {
   }
 
   private async largeCommitDone(): Promise<void> {
-    await Promise.race([this.host.options.store.largeCommitDone(), this.host.closing]);
+    await Promise.race([this.host.options.store.largeCommitDone(), this.host.ends.loads.given]);
   }
 
   private async build(
@@ -209,8 +207,9 @@ export class TableBuilds {
   ): Promise<BuildAnswer | null> {
     const { cache, build, directory } = this.host.options;
     const { table, folder, nextFile } = stored;
+    const ending = source.kind === "load" ? this.host.ends.loads : this.host.ends.builds;
     const answer = await build({
-      ...{ source, columns, segmentsMax, folder, spans, stop: this.host.stop },
+      ...{ source, columns, segmentsMax, folder, spans, stop: ending.flag },
       scratch: join(directory, "copy"),
       rowPrefix: table.rowPrefix,
       primaryKey: primaryKeyOf(layout, columns),
@@ -218,7 +217,7 @@ export class TableBuilds {
       segmentsPerFile: SEGMENTS_PER_FILE,
       firstFile: nextFile,
     });
-    if (answer === null || this.host.isClosing) return null;
+    if (answer === null || ending.isGiven) return null;
     stored.nextFile += answer.paths.length;
     return answer;
   }
@@ -233,7 +232,7 @@ export class TableBuilds {
     const columns = all || stored.columns.length === 0 ? storedColumns(layout) : stored.columns;
     const writes = table.writesInGaps;
     const greatest = await this.greatestKey(table);
-    if (this.host.isClosing) return;
+    if (this.host.ends.builds.isGiven) return;
     if (table.dropped || table.making.size > 0) {
       // Gone meanwhile, or a load has begun to fill it.
       if (all) cache.wanted.set(nameOf(table.tenantNumber, table.storageId), table);
