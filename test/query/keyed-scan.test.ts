@@ -32,6 +32,25 @@ async function opened(t: Test) {
       engine.getMany = getMany;
       return read;
     },
+    /** Records that are read in the order of their keys. */
+    async recordsRead(run: () => Promise<unknown>): Promise<number> {
+      const { engine } = database.shard;
+      const open = engine.cursor.bind(engine);
+      let read = 0;
+      engine.cursor = (range) => {
+        const cursor = open(range);
+        const next = cursor.next.bind(cursor);
+        cursor.next = (count) => {
+          const entries = next(count);
+          read += entries.keys.length;
+          return entries;
+        };
+        return cursor;
+      };
+      await run();
+      engine.cursor = open;
+      return read;
+    },
   };
 }
 
@@ -101,4 +120,33 @@ t.test("keys that move, checks, and keys that are taken", async (t) => {
   await t.rejects(exec("update t set v = v - 100"), { code: "23514" });
   await t.rejects(exec("update t set b = 1, a = 'x' where k = 3"), { code: "23505" });
   t.same(await rows("select min(v), count(distinct b) from t"), [`0.25|${ROWS}`]);
+});
+
+t.test("rows without a primary key are found in segments, too", async (t) => {
+  const { exec, rows, lookups, recordsRead } = await opened(t);
+  await exec("create table n (b int, k int, v numeric(8,2), j json)");
+  await exec("create index on n (v)");
+  await exec("insert into n select b, k, v, j from t");
+  const heldOfN = "select sum(b), sum(k), sum(v) from n";
+  await exec(heldOfN);
+
+  const read = await lookups(() => exec("update n set k = 77 where k = 3"));
+  t.equal(read, ROWS / 10, "their records are looked up for the column that segments have not");
+  t.same(await rows("select count(*), min(b), max(b), count(distinct j::text) from n where k = 77"), [
+    "500|3|4993|500",
+  ]);
+  t.equal(await recordsRead(() => exec("delete from n where k = 4")), 0, "no record is read for its key");
+  t.same(await rows("select count(*), count(*) filter (where k = 4), sum(k) from n"), ["4500|0|57500"]);
+  t.same(await rows("select b from n where v between 1 and 2 order by b"), ["5", "6", "7", "8"], "the index");
+
+  await exec("begin");
+  await exec("update n set k = 1000 where b % 2 = 0");
+  await exec("insert into n values (9000, 1000, 5, null), (0, 1000, 6, '[1]')");
+  await exec("delete from n where k = 1000 and b % 3 = 0");
+  t.same(await rows("select count(*) from n where k = 1000"), ["1333"]);
+  await exec("update n set v = -1 where k = 1000");
+  await exec("commit");
+  t.same(await rows("select count(*), min(b), max(b), sum(b % 3) from n where v = -1"), ["1333|2|5000|2000"]);
+  const [place] = (await exec("select ctid from n where b = 5")).rows as [[string]];
+  t.same(await rows(`update n set k = 5000 where ctid = '${place[0]}' returning b, k`), ["5|5000"]);
 });

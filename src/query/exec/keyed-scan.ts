@@ -1,8 +1,8 @@
 /**
  * A scan whose rows are to be changed: it gives their keys as a last column. The key of a row in a table with a
- * primary key is encoded from its values, so the scan beneath need not read keys, and may read column segments.
- * Where those have the columns of the filter but not all that are wanted, the records of the rows that pass are
- * looked up. Tables without a primary key, and conditions on keys, are read by scan.ts.
+ * primary key is encoded from its values, so the scan beneath need not read keys; without one, the scan beneath gives
+ * them. Where column segments have the columns of the filter but not all that are wanted, the records of the rows that
+ * pass are looked up. Scans with conditions on keys are left to scan.ts.
  */
 import { beginKey } from "../../storage/key-codec.js";
 import { copyKey } from "../../storage/key-writer.js";
@@ -20,7 +20,8 @@ import { decoderOf, type KeyLayout, layoutOf, type TableLayout } from "./table-l
 
 interface KeyedScan {
   readonly layout: TableLayout;
-  readonly primaryKey: KeyLayout;
+  /** Null: the scan beneath gives the keys behind its columns. */
+  readonly primaryKey: KeyLayout | null;
   /** Columns that are given besides the key. */
   readonly width: number;
   /** Slots of the primary key's columns in the rows of the scan beneath. */
@@ -65,7 +66,7 @@ function compileSources(plan: ScanPlan): Sources | null {
   const layout = layoutOf(plan.table);
   const { primaryKey } = layout;
   const { filter, rowKey } = plan;
-  if (primaryKey === null || rowKey === null || plan.reverse) return null;
+  if (rowKey === null || plan.reverse) return null;
   // A condition on ctid reads the key itself.
   if (filter !== null && columnsOf(filter).has(rowKey)) return null;
   const slots = plan.source.map((_, slot) => slot);
@@ -81,25 +82,27 @@ function openHeld({ whole, filtering }: Sources, context: ExecContext, stretch: 
   return source === null ? null : new KeyedScanOperator(source, source.open(context, stretch), context);
 }
 
-/** Reads the plan's columns in those slots, and the primary key's. */
-function sourceOf(plan: ScanPlan, layout: TableLayout, primaryKey: KeyLayout, slots: readonly number[]): Source {
+/** Reads the plan's columns in those slots, and the primary key's or the keys. */
+function sourceOf(plan: ScanPlan, layout: TableLayout, primaryKey: KeyLayout | null, slots: readonly number[]): Source {
   const columns: OutputColumn[] = slots.map((slot) => plan.columns[slot]!);
   const ids = slots.map((slot) => plan.source[slot]!);
-  for (const id of primaryKey.columnIds) {
+  const keyIds = primaryKey?.columnIds ?? [];
+  for (const id of keyIds) {
     if (ids.includes(id)) continue;
     ids.push(id);
     const { name, type } = layout.table.columns.find((column) => column.id === id)!;
     columns.push({ id: newColumnId(), name, type, nullable: false });
   }
+  if (primaryKey === null) columns.push(plan.columns.at(-1)!);
   const { nearest: _, ...scan } = plan;
   const isWhole = slots.length === plan.source.length;
   return {
-    open: compileStretchScan({ ...scan, columns, source: ids, rowKey: null }),
+    open: compileStretchScan({ ...scan, columns, source: ids, rowKey: primaryKey === null ? plan.rowKey : null }),
     ids,
     layout,
     primaryKey,
     width: plan.source.length,
-    places: primaryKey.columnIds.map((id) => ids.indexOf(id)),
+    places: keyIds.map((id) => ids.indexOf(id)),
     decode: isWhole ? null : decoderOf(layout, plan.source),
   };
 }
@@ -133,9 +136,11 @@ class KeyedScanOperator implements Operator {
 
   /** Undefined: nothing is left of the batch. */
   private keyed(batch: Batch): Batch | undefined {
-    const { width, decode } = this.scan;
-    const keys = new Array<Uint8Array>(batch.length);
-    for (let row = 0; row < batch.length; row++) keys[row] = this.keyOf(batch, row);
+    const { width, decode, primaryKey } = this.scan;
+    const keys =
+      primaryKey === null
+        ? (batch.columns.at(-1) as Uint8Array[]).slice(0, batch.length)
+        : this.keysOf(batch, primaryKey);
     return decode === null
       ? { columns: [...batch.columns.slice(0, width), keys], length: batch.length }
       : this.lookedUp(keys, decode);
@@ -156,10 +161,16 @@ class KeyedScanOperator implements Operator {
     return found.length === 0 ? undefined : { columns: [...columns, found], length: found.length };
   }
 
-  private keyOf({ columns }: Batch, number: number): Uint8Array {
+  private keysOf(batch: Batch, primaryKey: KeyLayout): Uint8Array[] {
+    const keys = new Array<Uint8Array>(batch.length);
+    for (let row = 0; row < batch.length; row++) keys[row] = this.keyOf(batch, row, primaryKey);
+    return keys;
+  }
+
+  private keyOf({ columns }: Batch, number: number, primaryKey: KeyLayout): Uint8Array {
     const { row, prefix, scan } = this;
     for (const place of scan.places) row[place] = columns[place]![number]!;
-    const length = beginKey(prefix, scan.primaryKey.columns, row, scan.places);
+    const length = beginKey(prefix, primaryKey.columns, row, scan.places);
     if (this.used + length > this.slab.length) {
       this.slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, length));
       this.used = 0;

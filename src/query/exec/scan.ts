@@ -265,7 +265,8 @@ class ScanOperator implements Operator {
       this.openOrFold(cache, table);
       return;
     }
-    if (this.stretch !== null) {
+    // For a table whose rows are about to change they are not made.
+    if (this.stretch !== null || this.program.rows.rowKeySlot >= 0) {
       this.cache = null;
       return;
     }
@@ -354,10 +355,11 @@ class ScanOperator implements Operator {
   }
 
   private openGap({ gte, lt }: Gap): void {
-    const { tested, others } = this.program.rows;
+    const { tested, others, rowKeySlot } = this.program.rows;
     this.gapAwaited = this.awaitedAt(gte);
     this.gapRows = 0;
-    const only = this.gapAwaited !== null ? undefined : tested === null && others === null ? "count" : "values";
+    const isKeyless = this.gapAwaited === null && rowKeySlot < 0;
+    const only = tested === null && others === null ? (isKeyless ? "count" : "keys") : isKeyless ? "values" : undefined;
     this.cursor = this.context.tx.scan({ gte, lt, only });
   }
 

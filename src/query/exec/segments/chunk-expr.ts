@@ -90,7 +90,7 @@ class ByValue implements ChunkExpr {
 
   of(chunk: Chunk, context: EvalContext): Column | null {
     const column = chunk.vectors[this.slot]!;
-    if (this.codes.size > VALUES_MAX || column.kind === "plain" || column.kind === "text") return null;
+    if (this.codes.size > VALUES_MAX || (column.kind !== "number" && column.kind !== "dictionary")) return null;
     if (column.kind === "number" && (column.scale >= 0 || column.hasNaN)) return null;
     const { rows, from } = chunk.selections[this.slot]!;
     const codes = new Uint16Array(chunk.length);

@@ -16,6 +16,7 @@ import {
   holdsNumbers,
   holdsTexts,
   type NumberColumn,
+  type StoredForm,
   valuesOf,
 } from "./column.js";
 import { GrowingArray } from "./growing-array.js";
@@ -58,7 +59,7 @@ export class ColumnBuffer {
   }
 
   /** Its current values, by slot. */
-  vectors(): readonly Column[] {
+  vectors(): readonly StoredForm[] {
     return this.columns.map((column) => column.column());
   }
 
@@ -93,7 +94,7 @@ const CODES_MAX = 65_536;
 const RECODED_ROWS = 4096;
 
 class GrowingColumn {
-  private kind: Column["kind"] | null = null;
+  private kind: StoredForm["kind"] | null = null;
   private length = 0;
   private data: GrowingArray<Int32Array> | GrowingArray<Float64Array> = new GrowingArray(Int32Array);
   private holdsFloats = false;
@@ -150,7 +151,7 @@ class GrowingColumn {
   }
 
   private appendFrom(column: Column, selection: Selection, count: number): number {
-    this.kind ??= column.kind;
+    this.kind ??= column.kind === "key" ? "plain" : column.kind;
     if (this.kind === "number" && column.kind === "number" && this.accepts(column)) {
       return this.appendNumbers(column, selection, count);
     }
@@ -166,7 +167,7 @@ class GrowingColumn {
     return this.appendValues(valuesOf(column, selection.rows, selection.from, count, []), count);
   }
 
-  column(): Column {
+  column(): StoredForm {
     switch (this.kind) {
       case "number": {
         const { min, max, hasNaN, scale } = this;

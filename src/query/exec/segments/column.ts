@@ -81,7 +81,17 @@ export interface PlainColumn {
 
 export type { TextColumn };
 
-export type Column = NumberColumn | DictionaryColumn | TextColumn | PlainColumn;
+/** What a column of the table is held as. */
+export type StoredForm = NumberColumn | DictionaryColumn | TextColumn | PlainColumn;
+
+/** The rows' keys, whole; each is made when somebody asks for it. */
+export interface KeyColumn {
+  readonly kind: "key";
+  at(row: number): Uint8Array;
+  readonly bytes: 0;
+}
+
+export type Column = StoredForm | KeyColumn;
 
 const NUMBERS = new Set([
   "int2",
@@ -115,7 +125,7 @@ export function holdsTexts(type: SqlType): boolean {
 }
 
 /** Takes the first `length` values. */
-export function columnOf(type: SqlType, values: readonly Value[], length: number): Column {
+export function columnOf(type: SqlType, values: readonly Value[], length: number): StoredForm {
   if (type.name === "vector" || type.name === "variant") return plainOf(values, length);
   const column = NUMBERS.has(type.name)
     ? numbersOf(values, length, -1)
@@ -203,6 +213,7 @@ export function isShared(column: Column): boolean {
     case "dictionary":
       return column.entries !== undefined && column.codes.buffer instanceof SharedArrayBuffer;
     case "plain":
+    case "key":
       return false;
   }
 }
@@ -215,7 +226,7 @@ export type SentSegmentColumn =
 
 /** Of a column that is shared. */
 export function sentColumn(column: Column): SentSegmentColumn {
-  if (column.kind === "plain") throw new Error("a column of values is not shared");
+  if (column.kind === "plain" || column.kind === "key") throw new Error("a column of values is not shared");
   return column.kind === "dictionary" ? { kind: "coded", codes: column.codes, entries: column.entries! } : column;
 }
 
@@ -227,6 +238,8 @@ export function valueAt(column: Column, row: number): Value {
   switch (column.kind) {
     case "plain":
       return column.values[row]!;
+    case "key":
+      return column.at(row);
     case "dictionary":
       return column.values[column.codes[row]!]!;
     case "text":

@@ -14,6 +14,7 @@ import {
   entryCount,
   type NumberColumn,
   plainOf,
+  type StoredForm,
   type TextColumn,
   TextDictionary,
   valueAt,
@@ -38,6 +39,7 @@ export class CorrectedPiece {
   /** Of the corrections, the one to be handed out next, where they are handed out one by one. */
   next = 0;
   private readonly decoded: Value[][];
+  private readonly decodedKeys: Uint8Array[] = [];
   private decodedCount = 0;
   private decodedRows = 0;
   private rowsFrom: RowOrigins = NO_ROWS;
@@ -103,17 +105,26 @@ export class CorrectedPiece {
       if (this.decodedCount < this.count) return null;
       this.rowsFrom = originsOf(this.from, this.to, this, this.decodedRows);
     } else if (this.columns.length < base.length) {
-      const slot = this.columns.length;
-      this.columns.push(mergedColumn(this.types[slot]!, base[slot]!, this.decoded[slot]!, this.rowsFrom));
+      this.columns.push(this.merged(base[this.columns.length]!, this.columns.length));
     }
     return this.columns.length === base.length ? this.columns : null;
+  }
+
+  private merged(base: Column, slot: number): Column {
+    const { rowsFrom, decodedKeys } = this;
+    if (base.kind !== "key") return mergedColumn(this.types[slot]!, base, this.decoded[slot]!, rowsFrom);
+    const { origins } = rowsFrom;
+    const at = (row: number) => (origins[row]! < 0 ? decodedKeys[-1 - origins[row]!]! : base.at(origins[row]!));
+    return { kind: "key", at, bytes: 0 };
   }
 
   private decodeSome(): void {
     const to = Math.min(this.count, this.decodedCount + STEP_CORRECTIONS);
     for (; this.decodedCount < to; this.decodedCount++) {
       const record = this.records[this.decodedCount]!;
-      if (record !== null) this.decode(record, this.decoded, this.decodedRows++);
+      if (record === null) continue;
+      this.decode(record, this.decoded, this.decodedRows++);
+      this.decodedKeys.push(this.keys[this.decodedCount]!);
     }
   }
 }
@@ -162,7 +173,7 @@ export function originsOf(
 }
 
 /** The rows of `base` and of the decoded values that `origins` names, in that order. */
-export function mergedColumn(type: SqlType, base: Column, values: readonly Value[], rows: RowOrigins): Column {
+export function mergedColumn(type: SqlType, base: StoredForm, values: readonly Value[], rows: RowOrigins): StoredForm {
   const { origins, replaced } = rows;
   const count = replaced.length;
   const merged =

@@ -163,7 +163,7 @@ export function answersKernel(column: Column, slot: number, predicate: Predicate
 }
 
 function codesOf(column: Column): { readonly count: number; at(row: number): number } | null {
-  if (column.kind === "plain" || column.kind === "text") return null;
+  if (column.kind !== "number" && column.kind !== "dictionary") return null;
   if (column.kind === "dictionary") {
     const { codes, values } = column;
     return { count: values.length, at: (row) => codes[row]! };

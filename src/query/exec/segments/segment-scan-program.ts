@@ -13,6 +13,7 @@ import { slotsOf } from "../slots.js";
 import { decoderOf, layoutOf, type TableLayout } from "../table-layout.js";
 import { isSegmentable } from "./column.js";
 import { type ComputedTest, computedTestOf, type PairTest, pairTestOf } from "./row-kernels.js";
+import { ROW_KEYS } from "./segment.js";
 import { type VectorTest, vectorTestOf } from "./vector-filter.js";
 
 export interface Conjunct {
@@ -49,15 +50,18 @@ export interface SegmentScanProgram extends SegmentTests {
   } | null;
 }
 
-/** Null when the scan must read records: backwards, for their keys, or for columns that segments do not hold. */
+/** Null when the scan must read records: backwards, tested by their keys, or for columns that segments do not hold. */
 export function compileSegmentScan(plan: ScanPlan, rows: RowDecoderProgram): SegmentScanProgram | null {
-  if (plan.reverse || plan.rowKey !== null || plan.columns.some((column) => !isSegmentable(column.type))) return null;
+  const { rowKey } = plan;
+  if (plan.reverse || (rowKey !== null && plan.filter !== null && columnsOf(plan.filter).has(rowKey))) return null;
+  if (plan.columns.some(({ id, type }) => id !== rowKey && !isSegmentable(type))) return null;
   // A volatile condition sees the rows that the others leave, in their order: that is the predicate's business.
   if (plan.filter !== null && isVolatile(plan.filter)) return null;
   const layout = layoutOf(plan.table);
-  const { source } = plan;
-  const types = source.map((id) => layout.types[id]!);
-  const records = { layout, rows, types, decode: decoderOf(layout, source) };
+  // The key comes behind the table's columns.
+  const source = rowKey === null ? plan.source : [...plan.source, ROW_KEYS];
+  const types = source.map((id, slot) => layout.types[id] ?? plan.columns[slot]!.type);
+  const records = { layout, rows, types, decode: decoderOf(layout, plan.source) };
   return { ...compileSegmentTests(plan), layout, source, records };
 }
 

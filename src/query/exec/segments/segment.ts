@@ -6,7 +6,10 @@
 
 import { keyText } from "../../../storage/ordered-map.js";
 import type { Value } from "../../../values/values.js";
-import { type Column, type NumberColumn, valueAt } from "./column.js";
+import { type Column, type KeyColumn, type NumberColumn, valueAt } from "./column.js";
+
+/** Instead of a column's id: the rows' keys. */
+export const ROW_KEYS = -1;
 
 /** The part of a segment that is in a file. */
 export interface StoredPages {
@@ -42,6 +45,20 @@ export class SegmentKeys {
 
   at(row: number): Uint8Array {
     return this.bytes.subarray(this.offsets[row], this.offsets[row + 1]);
+  }
+
+  /** The whole keys. */
+  column(prefix: Uint8Array): KeyColumn {
+    const { bytes, offsets } = this;
+    const at = (row: number): Uint8Array => {
+      const start = offsets[row]!;
+      const length = offsets[row + 1]! - start;
+      const key = new Uint8Array(prefix.length + length);
+      for (let i = 0; i < prefix.length; i++) key[i] = prefix[i]!;
+      for (let i = 0; i < length; i++) key[prefix.length + i] = bytes[start + i]!;
+      return key;
+    };
+    return { kind: "key", at, bytes: 0 };
   }
 
   /** The order of a row's key against a whole key: negative, 0 or positive. */
@@ -111,6 +128,8 @@ export class Segment {
   }
 
   column(columnId: number): Column {
+    if (columnId === ROW_KEYS)
+      return this.keys.column(Buffer.from(this.from.slice(0, this.keys.prefixLength), "latin1"));
     return this.made.get(columnId) ?? this.stored!.column(columnId);
   }
 

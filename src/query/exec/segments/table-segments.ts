@@ -13,7 +13,7 @@ import type { NewerEntries } from "../../../storage/store.js";
 import { fromText } from "../../../values/text-format.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import type { TableLayout } from "../table-layout.js";
-import type { Segment } from "./segment.js";
+import { ROW_KEYS, type Segment } from "./segment.js";
 
 /** What a column's values were decoded as: a definition that reads them otherwise needs other segments. */
 export interface HeldColumn {
@@ -141,6 +141,7 @@ export class TableSegments implements NewerEntries {
 
   /** "no": the column is held as another definition had it. */
   holds(layout: TableLayout, columnId: number): "yes" | "no" | "not yet" {
+    if (columnId === ROW_KEYS) return "yes";
     const held = this.held.get(columnId);
     if (held === undefined) return "not yet";
     let fitting = this.fits.get(layout);

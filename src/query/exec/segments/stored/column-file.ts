@@ -19,7 +19,7 @@ import {
 } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { SqlType } from "../../../../values/values.js";
-import type { Column } from "../column.js";
+import type { StoredForm } from "../column.js";
 import { SegmentKeys } from "../segment.js";
 import { decodeColumn, type EncodedPage, encodeColumn, type PageHead } from "./column-page.js";
 
@@ -64,7 +64,7 @@ interface Footer {
 export class DamagedColumns extends Error {}
 
 /** A column, or its page in another file, which has the same rows. */
-export type ColumnToWrite = { readonly type: SqlType; readonly column: Column } | EncodedPage;
+export type ColumnToWrite = { readonly type: SqlType; readonly column: StoredForm } | EncodedPage;
 
 export class ColumnFileWriter {
   private readonly file: number;
@@ -290,7 +290,7 @@ export class StoredSegment {
   }
 
   /** `isShared`: in memory that threads share. */
-  readColumn(columnId: number, type: SqlType, isShared = false): Column {
+  readColumn(columnId: number, type: SqlType, isShared = false): StoredForm {
     const page = this.pages.get(columnId)!;
     return decodeColumn(type, page.head, this.file.read(page, isShared), this.rows);
   }

@@ -8,12 +8,12 @@
 import { encodeRecord, recordDecoder } from "../../../../storage/record-codec.js";
 import type { SqlType, Value } from "../../../../values/values.js";
 import {
-  type Column,
   type DictionaryColumn,
   entryCount,
   isSegmentable,
   type NumberColumn,
   plainOf,
+  type StoredForm,
   TextDictionary,
 } from "../column.js";
 import { type TextColumn, textColumn, textsOf } from "../text-column.js";
@@ -61,7 +61,7 @@ export function isStorable(type: SqlType): boolean {
   return isSegmentable(type) && type.name !== "vector" && type.name !== "variant" && type.user === undefined;
 }
 
-export function encodeColumn(type: SqlType, column: Column, rows: number): EncodedPage {
+export function encodeColumn(type: SqlType, column: StoredForm, rows: number): EncodedPage {
   switch (column.kind) {
     case "number":
       return encodeNumbers(column, rows);
@@ -79,7 +79,7 @@ export function encodeColumn(type: SqlType, column: Column, rows: number): Encod
 }
 
 /** `body` begins at a multiple of 8 of its buffer. Throws when the head and the body do not fit each other. */
-export function decodeColumn(type: SqlType, head: PageHead, body: Uint8Array, rows: number): Column {
+export function decodeColumn(type: SqlType, head: PageHead, body: Uint8Array, rows: number): StoredForm {
   const reader = new BodyReader(body);
   switch (head.kind) {
     case "number":
@@ -233,7 +233,7 @@ function decodePlain(
   { recordBytes }: PageHead & { readonly kind: "plain" },
   reader: BodyReader,
   rows: number,
-): Column {
+): StoredForm {
   const ends = reader.uint32(rows);
   const records = reader.bytes(recordBytes);
   const values: Value[] = new Array<Value>(rows).fill(null);

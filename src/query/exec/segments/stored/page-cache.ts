@@ -6,7 +6,7 @@
 import type { SqlType } from "../../../../values/values.js";
 import type { SharedColumns } from "../../threads/read-threads.js";
 import { type Column, isShared, type NumberColumn, type SentSegmentColumn, sentColumn } from "../column.js";
-import type { SegmentKeys, StoredPages } from "../segment.js";
+import { ROW_KEYS, type SegmentKeys, type StoredPages } from "../segment.js";
 import type { StoredSegment } from "./column-file.js";
 import { knownNumbers } from "./column-page.js";
 
@@ -54,8 +54,6 @@ export class PageCache {
   }
 }
 
-const KEYS = -1;
-
 /** A stored segment whose pages come from the cache, or from the file by way of it. */
 export class CachedPages implements StoredPages {
   private readonly pages = new Map<number, Entry>();
@@ -75,11 +73,11 @@ export class CachedPages implements StoredPages {
   }
 
   isRead(columnId: number): boolean {
-    return this.pages.has(columnId) || !this.segment.has(columnId);
+    return this.pages.has(columnId) || (columnId !== ROW_KEYS && !this.segment.has(columnId));
   }
 
   isResident(columnIds: readonly number[]): boolean {
-    return this.pages.has(KEYS) && columnIds.every((id) => this.isRead(id));
+    return this.pages.has(ROW_KEYS) && columnIds.every((id) => this.isRead(id));
   }
 
   known(columnId: number): NumberColumn | null {
@@ -97,7 +95,7 @@ export class CachedPages implements StoredPages {
   }
 
   keys(): SegmentKeys {
-    return this.get(KEYS, () => {
+    return this.get(ROW_KEYS, () => {
       const keys = this.segment.readKeys();
       return { content: keys, bytes: keys.bytes.byteLength + keys.offsets.byteLength };
     }) as SegmentKeys;

@@ -7,11 +7,11 @@ import type { RecordDecoder } from "../../../../storage/record-codec.js";
 import type { SqlType, Value } from "../../../../values/values.js";
 import { emptyColumns } from "../../row-buffer.js";
 import {
-  type Column,
   columnOf,
   type DictionaryColumn,
   entryCount,
   type NumberColumn,
+  type StoredForm,
   TextDictionary,
 } from "../column.js";
 import { mergedColumn, originsOf, type RowOrigins } from "../corrected-piece.js";
@@ -174,7 +174,7 @@ function mergedPage(
 }
 
 /** All the rows have the values that they had. */
-function isUnchanged(type: SqlType, base: Column, values: readonly Value[], rows: Int32Array): boolean {
+function isUnchanged(type: SqlType, base: StoredForm, values: readonly Value[], rows: Int32Array): boolean {
   switch (base.kind) {
     case "number": {
       const added = columnOf(type, values, rows.length);
