@@ -348,7 +348,7 @@ export class Connection implements RequestHost<PostgresKind> {
   }
 
   private sendPushed(): void {
-    for (const bytes of this.unsaid.splice(0)) this.write(Buffer.from(bytes));
+    if (this.unsaid.length > 0) for (const bytes of this.unsaid.splice(0)) this.write(Buffer.from(bytes));
   }
 
   // The end

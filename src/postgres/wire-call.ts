@@ -63,6 +63,8 @@ export class WireCall implements PendingReply {
   readonly requestId: string;
   private readonly call: ActorCall;
   private readonly endpoint: Endpoint;
+  /** Of `listen`: it lasts as long as its connection, and counts as no request that runs. */
+  readonly live: LiveSubscriber | undefined;
   private untaken = 0;
   private ended = false;
 
@@ -77,14 +79,9 @@ export class WireCall implements PendingReply {
   ) {
     this.endpoint = ENDPOINTS.get(`${protocol}.${name}`)!;
     this.requestId = services.requestIds.of("");
+    this.live = name === "listen" ? { began: () => this.end(), published: (told) => heard.pushed(told) } : undefined;
     this.call = new ActorCall(services, this);
   }
-
-  /** Of `listen`: it lasts as long as its connection, and counts as no request that runs. */
-  readonly live: LiveSubscriber = {
-    began: () => this.end(),
-    published: (messages) => this.heard.pushed(messages),
-  };
 
   get tenantId(): string {
     return this.caller.identity.tenantId;

@@ -396,6 +396,7 @@ function duration(text: string, name: string): string {
 
 /** The milliseconds that such a setting's value means. */
 export function durationMs(value: string): number {
+  if (value === "0") return 0;
   const [, digits, unit = "ms"] = /^(\d+)(\w+)?$/.exec(value)!;
   return Number(digits) * UNIT_MS[unit]!;
 }

@@ -226,11 +226,14 @@ export function textOutcome(
   collector: RowCollector,
   notices = NO_NOTICES,
 ): Outcome {
-  const shape = column === COMMAND_COLUMN ? commandShape() : shapeOf(textColumn(column));
+  const isCommand = column === COMMAND_COLUMN;
+  const shape = isCommand ? commandShape() : shapeOf(textColumn(column));
   const rows = collector(shape);
   rows.append({ columns: [lines], length: lines.length }, lines.length);
-  const outcome = { shape, rows, rowsAffected: null, truncated: false, stats: null, notices };
-  return column === COMMAND_COLUMN ? { ...outcome, command: lines[0]! } : outcome;
+  // No spread: every BEGIN and COMMIT has such an outcome.
+  return isCommand
+    ? { shape, rows, rowsAffected: null, truncated: false, stats: null, notices, command: lines[0]! }
+    : { shape, rows, rowsAffected: null, truncated: false, stats: null, notices };
 }
 
 /** Milliseconds, to the microsecond. */

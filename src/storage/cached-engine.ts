@@ -69,6 +69,7 @@ export class CachedEngine implements Engine {
   }
 
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    if (keys.length === 1) return [this.get(keys[0]!)];
     if (keys.length <= FEW_KEYS) return this.few(keys);
     return this.tops.isEmpty ? this.engine.getMany(keys) : this.many(keys);
   }

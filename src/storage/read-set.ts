@@ -32,6 +32,9 @@ const BEGINNING = 4;
 /** More changed keys than these are not looked at one by one. */
 const CHANGED_MAX = 1024;
 
+/** Up to so many keys are looked up: that takes less than to look at what was changed. */
+const FEW_KEYS = 4;
+
 export class ReadSet {
   private keys: Uint8Array[] = [];
   private ranges: RangeRead[] = [];
@@ -54,8 +57,10 @@ export class ReadSet {
   /** Whether a commit after `snapshot` wrote a key that was read. */
   isOverwritten(versions: RecentVersions, snapshot: number): boolean {
     if (versions.size === 0) return false;
-    const changed = versions.changedSince(snapshot, CHANGED_MAX);
-    if (changed !== null && !this.isNear(changed)) return false;
+    if (this.ranges.length > 0 || this.merged.length > 0 || this.keys.length > FEW_KEYS) {
+      const changed = versions.changedSince(snapshot, CHANGED_MAX);
+      if (changed !== null && !this.isNear(changed)) return false;
+    }
     for (const key of this.keys) {
       if (versions.isChanged(keyText(key), snapshot)) return true;
     }

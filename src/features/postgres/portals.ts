@@ -48,6 +48,8 @@ const PORTAL = "P".charCodeAt(0);
 export class Portals {
   private readonly statements = new Map<string, Prepared>();
   private readonly portals = new Map<string, Portal>();
+  /** The one without a name, which most clients use alone. */
+  private unnamed: Portal | null = null;
   private cursors = 0;
 
   constructor(private readonly wire: WireHost) {
@@ -76,22 +78,30 @@ export class Portals {
 
   /** Throws 42P03 for a name that is taken. */
   addPortal(name: string, portal: Portal): void {
-    if (name === "") this.forget("");
-    else if (this.portals.has(name)) throw sqlError("42P03", `cursor "${name}" already exists`);
+    if (name === "") {
+      this.forget("");
+      this.unnamed = portal;
+      return;
+    }
+    if (this.portals.has(name)) throw sqlError("42P03", `cursor "${name}" already exists`);
     if (this.portals.size >= PORTALS_MAX) throw sqlError("54000", `a session can have at most ${PORTALS_MAX} portals`);
     this.portals.set(name, portal);
   }
 
   portal(name: string): Portal {
-    const portal = this.portals.get(name);
-    if (portal === undefined) throw sqlError("34000", `portal "${name}" does not exist`);
+    const portal = this.find(name);
+    if (portal === null) throw sqlError("34000", `portal "${name}" does not exist`);
     return portal;
+  }
+
+  private find(name: string): Portal | null {
+    return name === "" ? this.unnamed : (this.portals.get(name) ?? null);
   }
 
   describe(kind: number, name: string): void {
     const { writer } = this.wire;
     if (kind === PORTAL) {
-      const declared = this.portals.has(name) ? null : this.wire.session.protocol.columnsOfCursor(name);
+      const declared = this.find(name) === null ? this.wire.session.protocol.columnsOfCursor(name) : null;
       if (declared !== null) {
         writeRowDescription(writer, declared, []);
         return;
@@ -123,16 +133,18 @@ export class Portals {
   }
 
   forget(name: string): void {
-    const portal = this.portals.get(name);
-    if (portal === undefined) {
+    const portal = this.find(name);
+    if (portal === null) {
       if (name !== "") this.wire.session.protocol.closeCursor(name);
       return;
     }
     if (portal.cursor !== null) this.wire.session.protocol.closeCursor(portal.cursor.name);
-    this.portals.delete(name);
+    if (name === "") this.unnamed = null;
+    else this.portals.delete(name);
   }
 
   forgetAll(): void {
+    this.forget("");
     if (this.portals.size > 0) for (const name of [...this.portals.keys()]) this.forget(name);
   }
 
@@ -237,7 +249,7 @@ function toldOf({ bound, shape }: StatementPlan): StatementPlan["shape"] {
 
 /** A text without parameters has the plan that everybody has. */
 function textOf({ statement: { sql, kept, long }, values }: Portal, { parameterTypes: declared }: StatementPlan) {
-  return declared.length === 0 ? { sql, params: NO_VALUES, long } : { sql, params: values, declared, kept, long };
+  return declared.length === 0 ? { sql, params: NO_VALUES, kept, long } : { sql, params: values, declared, kept, long };
 }
 
 /** Queries that change nothing, in parts. What locks rows may have to run again, and is run whole. */

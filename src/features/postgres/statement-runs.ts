@@ -37,9 +37,11 @@ export class StatementRuns {
     const maxRows = Number.MAX_SAFE_INTEGER;
     // Spelled out: to spread the text would take longer than to look up its plan.
     const run: StatementRun =
-      declared === undefined || kept === undefined
+      kept === undefined
         ? { sql, params, long, maxRows, collector, request: client, planned }
-        : { sql, params, declared, kept, long, maxRows, collector, request: client, planned };
+        : declared === undefined
+          ? { sql, params, kept, long, maxRows, collector, request: client, planned }
+          : { sql, params, declared, kept, long, maxRows, collector, request: client, planned };
     const outcome = session.execute(run, (tx) => client.request.commitPart(tx));
     if (outcome instanceof Promise) return outcome.then((done) => this.finished(done, output, bound));
     return this.finished(outcome, output, bound);

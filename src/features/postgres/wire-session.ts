@@ -7,7 +7,7 @@ import { requireSubscribing } from "../../actor/key-lead.js";
 import type { Request } from "../../actor/request.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { writeError } from "../../protocol/postgres/error-message.js";
-import { MessageFields, messagesOf, violation, type WireMessage } from "../../protocol/postgres/message-reader.js";
+import { type MessageFields, messagesOf, violation, type WireMessage } from "../../protocol/postgres/message-reader.js";
 import { BACK, FRONT, STATUS } from "../../protocol/postgres/message-types.js";
 import { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
@@ -135,7 +135,10 @@ export class WireSession implements WireHost, Listener, LockOwner {
     const { sink } = request;
     if (this.ended?.details?.sqlstate === "57P01" && sink === null) throw this.ended;
     const seen = this.seen.newest();
-    if (sink === null) return { bytes: this.writer.take(), ...(seen !== null && { seen }) };
+    if (sink === null) {
+      const bytes = this.writer.take();
+      return seen === null ? { bytes } : { bytes, seen };
+    }
     return this.finishSink(request);
   }
 
@@ -165,12 +168,12 @@ export class WireSession implements WireHost, Listener, LockOwner {
   }
 
   private one(messages: readonly WireMessage[], i: number): Step {
-    const { type, body } = messages[i]!;
+    const { type, fields } = messages[i]!;
     if (this.isSkipping && type !== FRONT.sync && type !== FRONT.query) return;
     // Sent before the client saw that its statement is a COPY; another one follows the rows.
     if (this.copying !== null && (type === FRONT.sync || type === FRONT.flush)) return;
     try {
-      const step = this.handle(type, new MessageFields(body), messages, i);
+      const step = this.handle(type, fields, messages, i);
       return step instanceof Promise ? step.catch((error: unknown) => this.failed(error, type)) : step;
     } catch (error) {
       return this.failed(error, type);

@@ -2,14 +2,20 @@
 import { isUtf8 } from "node:buffer";
 import { sqlError } from "../errors.js";
 
+/** Up to here a loop beats calls into native code. */
+const SHORT_BYTES = 32;
+
 /** The fields of one message. Throws 08P01 where it ends too early, 22021 for a text that is none. */
 export class MessageFields {
-  private at = 0;
-
-  constructor(private readonly bytes: Buffer) {}
+  /** The fields are the bytes from `at` to `to`. */
+  constructor(
+    private readonly bytes: Buffer,
+    private at = 0,
+    private readonly to = bytes.length,
+  ) {}
 
   get left(): number {
-    return this.bytes.length - this.at;
+    return this.to - this.at;
   }
 
   byte(): number {
@@ -46,16 +52,19 @@ export class MessageFields {
 
   /** Text up to a zero byte. */
   cstring(): string {
-    const end = this.bytes.indexOf(0, this.at);
-    if (end < 0) throw violation("a text has no zero byte at its end");
-    const text = textIn(this.bytes.subarray(this.at, end));
+    const { bytes, at } = this;
+    let end = at;
+    while (end < this.to && bytes[end] !== 0 && end - at < SHORT_BYTES) end++;
+    if (bytes[end] !== 0) end = bytes.indexOf(0, end);
+    if (end < 0 || end >= this.to) throw violation("a text has no zero byte at its end");
     this.at = end + 1;
-    return text;
+    return textBetween(bytes, at, end);
   }
 
   /** A text of so many bytes. */
   text(length: number): string {
-    return textIn(this.view(length));
+    const from = this.take(length);
+    return textBetween(this.bytes, from, this.at);
   }
 
   /** A view of so many bytes. */
@@ -83,8 +92,21 @@ export class MessageFields {
 
 /** The bytes as text. Throws 22021. */
 export function textIn(bytes: Buffer): string {
-  checkText(bytes);
-  return bytes.toString("utf8");
+  return textBetween(bytes, 0, bytes.length);
+}
+
+/** Most texts are short ASCII: names, numbers. Neither a view of them nor three looks at them are needed then. */
+function textBetween(bytes: Buffer, from: number, to: number): string {
+  if (from === to) return "";
+  if (to - from <= SHORT_BYTES && isAscii(bytes, from, to)) return bytes.toString("latin1", from, to);
+  checkText(bytes.subarray(from, to));
+  return bytes.toString("utf8", from, to);
+}
+
+/** Without zero bytes. */
+function isAscii(bytes: Buffer, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (((bytes[i]! - 1) & 0xff) >= 0x7f) return false;
+  return true;
 }
 
 /** Throws 22021 unless the bytes are UTF-8 without zero bytes. */
@@ -102,7 +124,7 @@ export function* namesAndValues(fields: MessageFields): Iterable<readonly [name:
 export interface WireMessage {
   /** Its letter. */
   readonly type: number;
-  readonly body: Buffer;
+  readonly fields: MessageFields;
 }
 
 /** Of a message: its type and its length. */
@@ -116,7 +138,7 @@ export function messagesOf(bytes: Buffer): readonly WireMessage[] {
     if (bytes.length - at < MESSAGE_HEAD_BYTES) throw violation("a message is cut off");
     const end = at + 1 + bytes.readInt32BE(at + 1);
     if (end < at + MESSAGE_HEAD_BYTES || end > bytes.length) throw violation("a message is cut off");
-    messages.push({ type: bytes[at]!, body: bytes.subarray(at + MESSAGE_HEAD_BYTES, end) });
+    messages.push({ type: bytes[at]!, fields: new MessageFields(bytes, at + MESSAGE_HEAD_BYTES, end) });
     at = end;
   }
   return messages;

@@ -37,7 +37,7 @@ function file(): Buffer {
   const lines = linesOf(writer, copy, shape, SETTINGS);
   lines.write({ columns, length: 3 }, 3);
   lines.end();
-  return Buffer.concat(messagesOf(writer.take()).map(({ body }) => body));
+  return Buffer.concat(messagesOf(writer.take()).map(({ fields }) => fields.rest()));
 }
 
 function rowsOf(bytes: Buffer, pieceBytes: number): (string | null)[][] {
