@@ -16,7 +16,7 @@ import { type Cursor, type KeyRange, readSome } from "./store.js";
 import { TableTops } from "./table-tops.js";
 
 /** Bound on keys of one read that are looked up here and kept; more would displace entries in frequent use. */
-const FEW_KEYS = 128;
+const FEW_KEYS = 256;
 /** Estimated bytes of an entry beside its key and value: Map slot, string and buffer headers. */
 const ENTRY_BYTES = 160;
 

@@ -103,6 +103,11 @@ export class FrozenTransaction implements Transaction {
   /** Guarding is of the transaction that it belongs to. */
   guardReads(): void {}
 
+  /** Only writers ask. */
+  noteFound(): never {
+    throw readsOnly();
+  }
+
   /** What counts as read is for the transaction that it belongs to, which may be told nothing too much. */
   unread<T>(read: () => T): T {
     return read();

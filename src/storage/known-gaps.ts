@@ -50,16 +50,14 @@ export class KnownGaps {
     this.keepFew();
   }
 
-  /** The key has an entry now. */
-  wrote(key: Uint8Array): void {
+  /** The key has an entry now. `isOfMany`: what is behind it is given up, else each two of them would leave a gap. */
+  wrote(key: Uint8Array, isOfMany = false): void {
     if (this.gaps.length === 0) return;
     const i = this.numberOf((gap) => compare(gap.lt, key) > 0);
     const gap = this.gaps[i];
     if (gap === undefined || compare(gap.gte, key) > 0) return;
-    const parts = [
-      { ...gap, lt: Buffer.from(key) },
-      { ...gap, gte: keyAfter(key) },
-    ];
+    const before: Gap = { ...gap, lt: Buffer.from(key) };
+    const parts = isOfMany ? [before] : [before, { ...gap, gte: keyAfter(key) }];
     this.gaps.splice(i, 1, ...parts.filter(({ gte, lt }) => compare(gte, lt) < 0));
     this.keepFew();
   }

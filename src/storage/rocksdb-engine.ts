@@ -36,6 +36,8 @@ const MIB = 1024 * 1024;
 const PERSISTED = { sync: true };
 /** Some thousand deleted entries are stepped over in it. */
 const SLOW_STEP_MS = 2;
+/** Operations of one write from which on its keys may be the rows of a load. */
+const MANY_OPERATIONS = 256;
 
 export class RocksEngine implements Engine {
   private readonly binding: Binding;
@@ -126,11 +128,12 @@ export class RocksEngine implements Engine {
     this.checkOpen();
     const binding = this.binding;
     const batch = this.batch;
+    const areMany = operations.length > MANY_OPERATIONS;
     try {
       for (const { key, value } of operations) {
         if (value === null) binding.batch_del(batch, key, undefined);
         else binding.batch_put(batch, key, value, undefined);
-        if (value !== null) this.gaps.wrote(key);
+        if (value !== null) this.gaps.wrote(key, areMany);
       }
       this.writes++;
       binding.batch_write(this.db, batch, persisted ? PERSISTED : undefined);

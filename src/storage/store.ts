@@ -140,6 +140,8 @@ export interface Transaction {
    * With true, what is read from now on is validated at commit whatever the isolation; off again with false. It nests.
    */
   guardReads(on: boolean): void;
+  /** Reads again what was found in its snapshot. False: the transaction has deleted it since. */
+  noteFound(key: Uint8Array): boolean;
   /**
    * What was made of the range as the transaction sees it now stays true: `follower` is told what others commit into
    * it, at the latest at the commit. The range need not count as read.

@@ -59,7 +59,7 @@ export class ShardTransaction implements Transaction {
   private end: Ending | null = null;
   /** What it wrote; null: nothing so far. Read by branch-room.ts. */
   own: WriteSet | null = null;
-  /** The part that is in the log already, and the writes since. */
+  /** What is in the log already, and the writes since. */
   private prepared: PreparedCommit<Write> | null = null;
   /** What it holds against others; null: it takes nothing, and is validated at its commit. */
   private holder: KeyHolder | null = null;
@@ -276,6 +276,11 @@ export class ShardTransaction implements Transaction {
     this.undoes(this.followed.add(range, this.snapshot, follower));
   }
 
+  noteFound(key: Uint8Array): boolean {
+    // If all reads are validated, so is the one that found it.
+    return (this.isolation === "serializable" ? this.own?.valueOf(key, keyText(key)) : this.inMemory(key)) !== null;
+  }
+
   isOwn(text: string, key: Uint8Array): boolean {
     return this.own?.valueOf(key, text) !== undefined;
   }
@@ -304,12 +309,8 @@ export class ShardTransaction implements Transaction {
   /** Throws serialization_failure, after which the transaction has ended, when it must be run again. */
   commit(): number {
     this.checkOpen();
-    if (!this.dirty) {
-      this.hasCommitted = true;
-      this.finish(ENDED);
-      return this.snapshot;
-    }
-    const host = this.host;
+    const { host, snapshot } = this;
+    if (!this.dirty) return this.succeeded(snapshot);
     try {
       this.followed?.finish();
     } catch (error) {
@@ -323,7 +324,10 @@ export class ShardTransaction implements Transaction {
       throw conflict;
     }
     if (host.refusal !== null) this.refuseGrowth(host.refusal);
-    const sequence = this.commitWrites();
+    return this.succeeded(this.commitWrites());
+  }
+
+  private succeeded(sequence: number): number {
     this.hasCommitted = true;
     this.finish(ENDED);
     return sequence;
@@ -425,9 +429,7 @@ export class ShardTransaction implements Transaction {
 
   private checkWritable(): void {
     this.checkOpen();
-    if (this.readOnly) {
-      throw sqlError("25006", "cannot write in a read-only transaction");
-    }
+    if (this.readOnly) throw sqlError("25006", "cannot write in a read-only transaction");
   }
 
   /** From now on what it writes is held against others (key-locks.ts). `owner`: whoever runs it. */
@@ -476,9 +478,8 @@ export class ShardTransaction implements Transaction {
   private conflict(): DbError | null {
     if (this.own?.isOverwritten(this.host.versions, this.validFrom, this.prepared))
       return sqlError("40001", "could not serialize access due to concurrent update");
-    if (this.reads.isOverwritten(this.host.versions, this.snapshot)) {
+    if (this.reads.isOverwritten(this.host.versions, this.snapshot))
       return sqlError("40001", "could not serialize access due to read/write dependencies among transactions");
-    }
     return null;
   }
 
@@ -492,8 +493,7 @@ export class ShardTransaction implements Transaction {
     this.followed = null;
     this.holder?.release();
     this.host.ended(this);
-    const { endings } = this;
-    if (endings === null) return;
+    const endings = this.endings ?? [];
     this.endings = null;
     for (const call of endings) call(this.hasCommitted);
   }

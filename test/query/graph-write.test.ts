@@ -3,7 +3,7 @@ import t from "tap";
 import type { DbError } from "../../src/protocol/errors.js";
 import type { GraphWriteStep } from "../../src/query/plan/graph-plans.js";
 import { INT8, VARIANT } from "../../src/values/values.js";
-import { DELETED_MARK, GraphNode, GraphRelationship, type VariantMap } from "../../src/values/variant.js";
+import { DELETED_MARK, floatValue, GraphNode, GraphRelationship, type VariantMap } from "../../src/values/variant.js";
 import {
   column,
   edgeColumns,
@@ -360,6 +360,58 @@ t.test("an edge to a node that is deleted meanwhile is not made", async (t) => {
         expected,
       );
     }
+  }
+});
+
+t.test("nodes that MATCH has found by a unique key are ends of relationships", async (t) => {
+  const db = await GraphDatabase.open(t);
+  const of = { of: "nodes", label: "N", properties: ["k"] } as const;
+  db.define({
+    kind: "create graph constraint",
+    graph: "default",
+    name: null,
+    ifNotExists: false,
+    requires: "unique",
+    ...of,
+  });
+  const keys = [1, 2.5, "1", true, [1], [1, null], "other"];
+  db.commit((tx) => {
+    db.cypher(tx, "UNWIND $keys AS k CREATE (:N {k: k})", { keys });
+    db.cypher(tx, "CREATE (:M {k: 7})");
+  });
+  const link = "UNWIND $keys AS k MATCH (a:N {k: k}) MATCH (b:N {k: 1}) CREATE (a)-[r:T {k: k}]->(b)";
+  const sought = [floatValue(1), 2.5, "1", false, true, [1], [1, null], 7, null, floatValue(Number.NaN), "other", 3];
+  const keysOfNodes = "MATCH (a)-[:T]->(b {k: 1}) RETURN a.k ORDER BY id(a)";
+  for (const some of [
+    sought,
+    sought.filter((k) => typeof k !== "object"),
+    sought.filter((k) => k !== null).slice(0, 2),
+  ]) {
+    db.commit((tx) => db.cypher(tx, "MATCH ()-[r:T]->() DELETE r"));
+    const counted = db.commit((tx) => db.cypher(tx, `${link} RETURN count(*), count(r.k)`, { keys: some }).rows);
+    const found = db.read((tx) => db.cypher(tx, keysOfNodes).rows.flat());
+    // The nodes as they are read without an index.
+    const unindexed = "UNWIND $keys AS k MATCH (a) WHERE 'N' IN labels(a) AND a.k = k RETURN a.k ORDER BY id(a)";
+    const wanted = db.read((tx) => db.cypher(tx, unindexed, { keys: some }).rows.flat());
+    t.same(found, wanted);
+    t.same(counted, [[wanted.length, wanted.length]]);
+    t.ok(found.length > 1);
+  }
+  for (const isolation of ["serializable", "read committed"] as const) {
+    db.commit((tx) => db.cypher(tx, "MATCH ()-[r:T]->() DELETE r"));
+    const [adding, deleting] = [db.shard.begin({ isolation }), db.shard.begin({ isolation })];
+    db.cypher(adding, link, { keys: ["other"] });
+    db.cypher(deleting, "MATCH (n:N {k: 'other'}) DELETE n");
+    deleting.commit();
+    t.throws(() => adding.commit(), { code: "serialization_failure" }, isolation);
+    db.commit((tx) => db.cypher(tx, "CREATE (:N {k: 'other'})"));
+    const after = "MATCH (a:N {k: 'other'}) DELETE a WITH a MATCH (b:N {k: 1}) CREATE (a)-[:T]->(b)";
+    const own = db.shard.begin({ isolation });
+    t.equal(
+      failure(() => db.cypher(own, after)),
+      "EntityNotFound DeletedEntityAccess",
+    );
+    own.rollback();
   }
 });
 

@@ -28,6 +28,8 @@ export interface StepRun {
   /** `context.outer`. */
   readonly outer: Map<ColumnId, Value>;
   readonly writer: GraphWriter;
+  /** Columns with ids of nodes that the statement has read. */
+  readonly found: ReadonlySet<ColumnId>;
   runSteps(steps: readonly RunStep[], from: number, end: () => void | Promise<void>): void | Promise<void>;
   /** Shows the entities in the row as they are now; `hasNewCells`: some come from elsewhere. */
   renew(hasNewCells?: boolean): void;
@@ -139,6 +141,7 @@ function createEdge(step: Step<"create-edge">, slotOf: SlotOf, isMerge: boolean)
   const from = compileExpr(step.src, slotOf);
   const to = compileExpr(step.dst, slotOf);
   const slots = [columns.id, columns.type, columns.src, columns.dst, columns.properties].map(({ id }) => slotOf(id));
+  const isFound = (end: Expr, { found }: StepRun) => end.kind === "column" && found.has(end.id);
   return (run: StepRun): void => {
     const { row, context, cells } = run;
     const type = storableName(typeOf(run));
@@ -151,7 +154,10 @@ function createEdge(step: Step<"create-edge">, slotOf: SlotOf, isMerge: boolean)
         `a relationship of type "${type}" cannot be made: one of its nodes is null`,
       );
     }
-    const state = run.writer.createEdge(type, Number(src), Number(dst), values(run));
+    const state = run.writer.createEdge(type, Number(src), Number(dst), values(run), {
+      src: isFound(step.src, run),
+      dst: isFound(step.dst, run),
+    });
     const made: Value[] = [state.id, type, src, dst, state.properties as Value];
     slots.forEach((slot, i) => {
       cells[slot]![0] = made[i]!;

@@ -44,6 +44,7 @@ interface GraphWriteProgram {
   readonly width: number;
   readonly steps: readonly RunStep[];
   readonly entities: readonly EntitySlots[];
+  readonly found: ReadonlySet<ColumnId>;
   /** Null: no policy decides. */
   readonly checks: GraphChecks | null;
   /** Slots of other values that may hold entities. */
@@ -64,6 +65,7 @@ export function compileGraphWrite(plan: GraphWritePlan, opens: readonly Open[]):
     width: columns.length,
     steps: compileSteps(plan.steps, slotOf, opens.slice(1)),
     entities,
+    found: new Set(plan.nodes.map(({ id }) => id.id)),
     checks: checksOf(plan),
     variants: columns.flatMap(({ type }, slot) => (type.name === "variant" && !properties.has(slot) ? [slot] : [])),
   };
@@ -114,6 +116,7 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
   readonly outer: Map<ColumnId, Value>;
   readonly context: ExecContext;
   readonly writer: GraphWriter;
+  readonly found: ReadonlySet<ColumnId>;
   private readonly input: Operator;
   private readonly rows: RowBuffer;
   private readonly out: Value[][];
@@ -132,6 +135,7 @@ class GraphWriteOperator implements Operator, StepRun, Renewal {
     const writing = { ...writingContext(context), outer: this.outer, edgeSources: undefined };
     this.writer =
       (context.graphWriter as GraphWriter | undefined) ?? new GraphWriter(program.plan.graph, writing, program.checks);
+    this.found = program.found;
     this.context = { ...writing, edgeSources: this.writer.edgeSources };
     this.input = program.input(context);
     this.rows = new RowBuffer(program.plan.input.columns, context);

@@ -79,10 +79,19 @@ export class GraphWriter {
     return state;
   }
 
-  /** Throws EntityNotFound when one of the nodes is not there. */
-  createEdge(type: string, src: number, dst: number, properties: VariantMap): EntityState {
-    this.requireNode(src);
-    this.requireNode(dst);
+  /**
+   * Throws EntityNotFound when one of the nodes is not there.
+   * @param found which of them the statement has read.
+   */
+  createEdge(
+    type: string,
+    src: number,
+    dst: number,
+    properties: VariantMap,
+    found: { readonly src: boolean; readonly dst: boolean },
+  ): EntityState {
+    this.requireNode(src, found.src);
+    this.requireNode(dst, found.dst);
     this.counts.relationshipsCreated++;
     this.hasNewEdges = true;
     this.unwritten.addEdge(src, dst);
@@ -97,11 +106,19 @@ export class GraphWriter {
     return in_.add(state);
   }
 
-  private requireNode(id: number): void {
+  private requireNode(id: number, isFound: boolean): void {
     const { nodes, present } = this;
     if (nodes.states.get(id)?.isDeleted) throw deletedEntity();
     if (present.has(id)) return;
     present.add(id);
+    if (isFound) {
+      const { tx } = this.context;
+      tx.guardReads(true);
+      const isThere = tx.noteFound(nodes.keyOf(id));
+      tx.guardReads(false);
+      if (!isThere) throw deletedEntity();
+      return;
+    }
     this.unread.push(id);
     if (this.unread.length >= this.readStep.rows) this.readNodes();
   }

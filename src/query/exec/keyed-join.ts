@@ -2,11 +2,12 @@
  * A lateral join whose right side is one row by a unique key: keys of many left rows are looked up together, which
  * takes the engine a third of the time. lateral-join.ts does the same row by row, for all other cases.
  */
-import { encodeKey } from "../../storage/key-codec.js";
+import { decodeKey, encodeKey } from "../../storage/key-codec.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr, type Predicate } from "../expr/compile.js";
 import type { Batch, ColumnId, Evaluate } from "../expr/expr.js";
 import { columnsOf, someExpr } from "../expr/walk.js";
+import { placesByKey } from "../plan/covering.js";
 import type { JoinPlan, PointGetPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { suffixOf } from "./entry-value.js";
@@ -28,6 +29,8 @@ interface KeyedProgram {
   readonly byPrimaryKey: boolean;
   /** Over columns of the left side. */
   readonly key: readonly Evaluate[];
+  /** By column of the right side; null: its rows have to be read. See `placesByKey`. */
+  readonly places: readonly (number | null)[] | null;
   readonly condition: Predicate | null;
   /** What the right side's filter reads of the left one. */
   readonly handedOver: readonly { readonly id: ColumnId; readonly slot: number }[];
@@ -53,6 +56,7 @@ export function compileKeyedJoin(plan: JoinPlan, left: Open): Open | null {
     keyLayout,
     byPrimaryKey,
     key: right.key.map((expr) => compileExpr(expr, leftSlots)),
+    places: placesByKey(right),
     condition: compileCondition(plan.condition, slotsOf([...plan.left.columns, ...right.columns])),
     handedOver: [...filtered].flatMap((id) => (leftSlots(id) >= 0 ? [{ id, slot: leftSlots(id) }] : [])),
   };
@@ -75,6 +79,8 @@ class KeyedJoinOperator implements Operator {
   private readonly step = new ReadStep();
   /** Of the records that the last step has read. */
   private bytes = 0;
+  /** All values of its keys are plain. */
+  private isPlain = true;
 
   constructor(
     private readonly program: KeyedProgram,
@@ -156,6 +162,7 @@ class KeyedJoinOperator implements Operator {
     const { layout, keyLayout, byPrimaryKey, handedOver } = program;
     let rows: number[] = [];
     let keys: Uint8Array[] = [];
+    this.isPlain = true;
     for (let row = from; row < to; row++) {
       const key = this.keyOf(batch, row);
       if (key === null) continue;
@@ -165,6 +172,7 @@ class KeyedJoinOperator implements Operator {
     if (!byPrimaryKey && keys.length > 0) {
       const prefix = layout.rowPrefixOf(context.tenantNumber);
       const entries = context.tx.getMany(keys);
+      if (program.places !== null && this.isPlain) return this.decodeEntries(rows, entries, program.places, decoder);
       const present = rows.filter((_row, i) => entries[i] !== undefined);
       keys = entries.flatMap((entry) => (entry === undefined ? [] : [joinKey(prefix, suffixOf(keyLayout, entry))]));
       rows = present;
@@ -184,6 +192,24 @@ class KeyedJoinOperator implements Operator {
     return found;
   }
 
+  /** The entries have all that is read. */
+  private decodeEntries(
+    rows: readonly number[],
+    entries: readonly (Uint8Array | undefined)[],
+    places: readonly (number | null)[],
+    decoder: RowDecoder,
+  ): readonly number[] {
+    const { layout, keyLayout } = this.program;
+    const { columns } = layout.primaryKey!;
+    return rows.filter((_row, i) => {
+      const entry = entries[i];
+      if (entry === undefined) return false;
+      const key = decodeKey(suffixOf(keyLayout, entry), 0, columns);
+      decoder.addPassing(places.map((place) => (place === null ? null : key[place]!)));
+      return true;
+    });
+  }
+
   /** Null when a value of it is NULL: nothing equals it. */
   private keyOf(batch: Batch, row: number): Uint8Array | null {
     const { program, inner } = this;
@@ -192,6 +218,7 @@ class KeyedJoinOperator implements Operator {
     for (let i = 0; i < key.length; i++) {
       const value = key[i]!(batch, row, inner);
       if (value === null) return null;
+      if (typeof value === "object" || Number.isNaN(value)) this.isPlain = false;
       values[i] = value;
     }
     return encodeKey(keyLayout.prefixOf(inner.tenantNumber), keyLayout.columns, values);

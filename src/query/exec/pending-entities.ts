@@ -24,8 +24,9 @@ export class PendingEntities {
   /** By each property that nodes were looked for by: the values that pending nodes have, or have had. */
   private readonly values = new Map<string, Set<Key>>();
   private hasNodes = false;
-  /** The ends of new relationships. */
+  /** The ends of new relationships, and of those that came since somebody looked for one. */
   private readonly pairs = new Set<string>();
+  private ends: number[] = [];
   private hasChangedEdges = false;
   /** What is stored may be found though it is not so any more, or not be found. */
   private isMisleading = false;
@@ -39,7 +40,7 @@ export class PendingEntities {
   }
 
   addEdge(src: number, dst: number): void {
-    this.pairs.add(pairOf(src, dst));
+    this.ends.push(src, dst);
   }
 
   /** Before the state has them. */
@@ -86,6 +87,8 @@ export class PendingEntities {
   private mayBeEdge({ src, dst, isDirected, byProperties }: Extract<Sought, { of: "relationship" }>): boolean {
     const { pairs } = this;
     if (byProperties && this.hasChangedEdges) return true;
+    for (let i = 0; i < this.ends.length; i += 2) pairs.add(pairOf(this.ends[i]!, this.ends[i + 1]!));
+    this.ends = [];
     return pairs.has(pairOf(src, dst)) || (!isDirected && pairs.has(pairOf(dst, src)));
   }
 
@@ -93,6 +96,7 @@ export class PendingEntities {
   clear(): void {
     for (const values of this.values.values()) values.clear();
     this.pairs.clear();
+    this.ends = [];
     this.hasNodes = false;
     this.hasChangedEdges = false;
     this.isMisleading = false;

@@ -111,6 +111,12 @@ export class RowDecoder {
     if (program.predicate === null || program.predicate(this.view, length, this.context)) this.length++;
   }
 
+  /** The same of a row of which is known that it passes. */
+  addPassing(values: readonly Value[]): void {
+    for (let slot = 0; slot < values.length; slot++) this.columns[slot]![this.length] = values[slot]!;
+    this.length++;
+  }
+
   /** The rows added since the last call. */
   take(): Batch {
     const batch = { columns: this.columns, length: this.length };

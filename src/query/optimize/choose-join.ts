@@ -42,19 +42,21 @@ function chooseFor(plan: JoinPlan, cardinality: Cardinality): Plan {
   if (plan.lateral && readsAny(outerColumnsOf(plan.right), leftIds)) return plan;
   const rightIds = idsOf(plan.right.columns);
   const equal: Equality[] = [];
+  const others: Expr[] = [];
   const rest: Expr[] = [];
   for (const condition of conjuncts(plan.condition)) {
     const equality = equalityOf(condition, leftIds, rightIds);
     if (equality !== null) equal.push(equality);
+    else others.push(condition);
     // Variants of equal keys need not be equal: NaN is not.
     if (equality === null || equality.isWider) rest.push(condition);
   }
   if (equal.length === 0) return plan.lateral ? Object.freeze({ ...plan, lateral: false }) : plan;
-  const looked = lookUpRight(plan, equal, rest, cardinality);
+  const looked = lookUpRight(plan, equal, others, cardinality);
   if (looked !== null) return looked;
   const [turned, turnedEqual] = turn(plan, equal);
   if (plan.type === "inner") {
-    const lookedLeft = lookUpRight(turned, turnedEqual, rest, cardinality);
+    const lookedLeft = lookUpRight(turned, turnedEqual, others, cardinality);
     if (lookedLeft !== null) return withColumns(lookedLeft, plan.columns);
   }
   const merged = mergedAsIs(hashed(plan, equal, rest), cardinality);
@@ -139,7 +141,10 @@ function hashAlike(a: SqlType, b: SqlType): boolean {
   return [INTEGERS, FLOATS, TEXTS].some((family) => family.has(a.name) && family.has(b.name));
 }
 
-/** By an index, when that costs less than reading the whole right side and hashing it. */
+/**
+ * By an index, when that costs less than reading the whole right side and hashing it. `rest`: the other conditions; the
+ * equalities are the right side's.
+ */
 function lookUpRight(
   plan: JoinPlan,
   equal: readonly Equality[],

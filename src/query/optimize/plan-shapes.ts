@@ -215,7 +215,11 @@ class ShapeWriter {
     const common = [this.shapes.object(plan.table), this.maybe(plan.filter)];
     if (plan.kind === "scan") return [...common, String(plan.reverse)];
     const index = plan.index === "primary key" ? "primary" : this.shapes.object(plan.index);
-    if (plan.kind === "pointget") return [...common, index, this.all(plan.key)];
+    if (plan.kind === "pointget") {
+      // What only the filter reads may not be there for others.
+      const hidden = sorted([...(plan.filterOnly ?? [])].flatMap((id) => this.row.get(id) ?? []));
+      return [...common, index, this.all(plan.key), hidden];
+    }
     const bound = (of: typeof plan.lower) => (of === null ? "" : `${of.inclusive} ${this.expr(of.expr)}`);
     const sets = plan.keySets === null ? "" : `${plan.keyArrays} ${this.all(plan.keySets)}`;
     const where = `${this.all(plan.prefix)};${sets};${bound(plan.lower)};${bound(plan.upper)}`;

@@ -6,23 +6,28 @@
  */
 
 import { recordOf } from "../../values/values.js";
-import type { ColumnId } from "../expr/expr.js";
+import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, isVolatile } from "../expr/walk.js";
 import type { Returning } from "../plan/change-plans.js";
-import type { EdgeColumns, ExpandPathPlan, ExpandPlan } from "../plan/graph-plans.js";
+import { columnExpr } from "../plan/column-expr.js";
+import type { EdgeColumns, ExpandPathPlan, ExpandPlan, GraphWritePlan } from "../plan/graph-plans.js";
 import type {
   AppendPlan,
+  CommonTable,
   DeferredPlan,
   OutputColumn,
   Plan,
+  PointGetPlan,
   ProjectPlan,
   ScanPlan,
   SetOpPlan,
   TableFunctionPlan,
   WindowPlan,
+  WithPlan,
 } from "../plan/plan.js";
 import { childrenOf, exprsOfPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
 import { type Rule, withColumns } from "./rule.js";
+import { walkStatement } from "./share-subplans.js";
 import { isUselessJoin } from "./useless-join.js";
 
 export const pruneColumns: Rule = {
@@ -94,11 +99,19 @@ function prune(plan: Plan, needed: Ids): Plan {
       return pruneSetOp(plan, needed);
     case "append":
       return pruneAppend(plan, needed);
-    case "commonscan":
-      return plan;
+    case "commonscan": {
+      const kept = indexesOf(plan.columns, needed);
+      if (plan.table.working || kept.length === plan.columns.length) return plan;
+      return Object.freeze({
+        ...plan,
+        columns: pick(plan.columns, kept),
+        source: plan.source ? pick(plan.source, kept) : kept,
+      });
+    }
     case "recursive":
       return withChildren(plan, [positional(plan.left), positional(plan.right)]);
     case "with": {
+      if (plan.sequential) return pruneClauses(plan, needed);
       const tables = plan.tables.map((definition) => positional(definition.plan));
       return withChildren(plan, [...tables, prune(plan.input, needed)]);
     }
@@ -115,11 +128,8 @@ function prune(plan: Plan, needed: Ids): Plan {
     }
     case "delete":
       return withChildren(plan, [prune(plan.input, readByDelete(plan))]);
-    case "graphwrite": {
-      // All of the input's columns are handed on; what MERGE finds is taken by position.
-      const [input, ...matches] = childrenOf(plan) as [Plan, ...Plan[]];
-      return withChildren(plan, [input, ...matches].map(positional));
-    }
+    case "graphwrite":
+      return pruneGraphWrite(plan, needed);
     default:
       return withChildren(plan, [prune(childrenOf(plan)[0]!, withExprs(plan, needed))]);
   }
@@ -148,6 +158,51 @@ function positional(plan: Plan): Plan {
   return withColumns(prune(plan, idsOf(plan.columns)), plan.columns);
 }
 
+/** What MERGE finds is taken by position. An entity is shown as it has become by its id. */
+function pruneGraphWrite(plan: GraphWritePlan, needed: Ids): Plan {
+  const [input, ...matches] = childrenOf(plan) as [Plan, ...Plan[]];
+  const read = withExprs(plan, needed);
+  for (const match of matches) for (const id of outerColumnsOf(match)) read.add(id);
+  for (const entity of [...plan.nodes, ...plan.edges]) {
+    if (Object.values(entity).some(({ id }: OutputColumn) => read.has(id))) read.add(entity.id.id);
+  }
+  const kept = input.columns.filter(({ id }) => read.has(id));
+  return withChildren(plan, [withColumns(prune(input, idsOf(kept)), kept), ...matches.map(positional)]);
+}
+
+/** Of a statement in Cypher that writes: each clause hands on what those after it read. */
+function pruneClauses(plan: WithPlan, needed: Ids): Plan {
+  const read = new Map<CommonTable, Set<number>>();
+  const noteReads = (part: Plan): void =>
+    walkStatement(part, (node) => {
+      if (node.kind !== "commonscan") return;
+      const places = read.get(node.table) ?? new Set();
+      read.set(node.table, places);
+      for (let i = 0; i < node.columns.length; i++) places.add(node.source?.[i] ?? i);
+    });
+  const input = prune(plan.input, needed);
+  noteReads(input);
+  const clauses: Plan[] = [];
+  for (const { table, plan: clause } of plan.tables.toReversed()) {
+    const pruned = pruneClause(clause, read.get(table) ?? null);
+    noteReads(pruned);
+    clauses.unshift(pruned);
+  }
+  return withChildren(plan, [...clauses, input]);
+}
+
+/** Columns that nobody reads are NULL, so that the others keep their places. `places`: null: nobody reads any. */
+function pruneClause(plan: Plan, places: ReadonlySet<number> | null): Plan {
+  if (places === null) return prune(plan, new Set());
+  const { columns } = plan;
+  if (places.size === columns.length) return positional(plan);
+  const read = columns.filter((_, i) => places.has(i));
+  const exprs = columns.map((column, i): Expr => {
+    return places.has(i) ? columnExpr(column) : { kind: "const", type: column.type, value: null };
+  });
+  return Object.freeze({ kind: "project", input: prune(plan, idsOf(read)), exprs, columns });
+}
+
 /** Of a function that finds its columns by their names. */
 function pruneFunction(plan: TableFunctionPlan, needed: Ids): Plan {
   const [call] = plan.calls;
@@ -162,11 +217,13 @@ function pruneTable(plan: Extract<Plan, { kind: "scan" | "pointget" | "indexscan
   const read = plan.filter === null ? needed : new Set([...needed, ...columnsOf(plan.filter)]);
   if (plan.kind === "scan" && plan.nearest?.distance !== undefined) return pruneMeasured(plan, read);
   const kept = indexesOf(plan.columns, read);
-  if (kept.length === plan.columns.length) return plan;
+  if (kept.length === plan.columns.length && plan.kind !== "pointget") return plan;
   const hasRowKey = plan.rowKey !== null && read.has(plan.rowKey);
   const columns = pick(plan.columns, kept);
   const source = pick(plan.source, hasRowKey ? kept.slice(0, -1) : kept);
-  return Object.freeze({ ...plan, columns, source, rowKey: hasRowKey ? plan.rowKey : null });
+  const pruned = { ...plan, columns, source, rowKey: hasRowKey ? plan.rowKey : null };
+  if (plan.kind !== "pointget") return Object.freeze(pruned);
+  return Object.freeze({ ...pruned, filterOnly: new Set([...read].filter((id) => !needed.has(id))) } as PointGetPlan);
 }
 
 /** The distance behind the table's columns stays. */

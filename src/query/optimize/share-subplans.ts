@@ -60,7 +60,7 @@ function share(plan: Plan, cardinality: Cardinality): Plan {
 }
 
 /** Calls `visit` for each node, those of subqueries included. */
-function walkStatement(plan: Plan, visit: (plan: Plan) => void): void {
+export function walkStatement(plan: Plan, visit: (plan: Plan) => void): void {
   walkPlan(plan, (node) => {
     visit(node);
     for (const subquery of subqueriesOf(node)) walkStatement(subquery.plan, visit);

@@ -4,7 +4,10 @@
  * numeric's key has lost its scale.) EXPLAIN and the executor call it.
  */
 import type { SqlType } from "../../values/values.js";
-import type { IndexScanPlan } from "./plan.js";
+import type { Expr } from "../expr/expr.js";
+import { conjuncts, exprEquals } from "../expr/walk.js";
+import { graphIndexExprs } from "./graph-index-exprs.js";
+import type { IndexScanPlan, PointGetPlan } from "./plan.js";
 import type { TextSearchPlan } from "./search-plans.js";
 
 const EXACT_IN_KEYS: ReadonlySet<SqlType["name"]> = new Set([
@@ -60,4 +63,38 @@ export function placesInKey({ table, source, columns, filter }: TextSearchPlan):
 export interface PlaceInEntry {
   readonly part: "key" | "suffix" | "included";
   readonly at: number;
+}
+
+/**
+ * For each column of a point get where it stands in the primary key, null for one that only the filter reads; null: the
+ * row is needed. Holds where each value of the key is a text, a number or a truth value: then all rows whose entries
+ * have the key pass the filter.
+ */
+export function placesByKey(plan: PointGetPlan): readonly (number | null)[] | null {
+  const { table, index, source, columns, filterOnly, rowKey } = plan;
+  if (index === "primary key" || rowKey !== null || !isImpliedByKey(plan)) return null;
+  const places: (number | null)[] = [];
+  for (const [i, id] of source.entries()) {
+    const column = columns[i]!;
+    const place = isExactInKeys(column.type) ? (table.primaryKey?.indexOf(id) ?? -1) : -1;
+    if (place >= 0) places.push(place);
+    else if (filterOnly?.has(column.id)) places.push(null);
+    else return null;
+  }
+  return places;
+}
+
+function isImpliedByKey({ table, index, source, columns, key, filter }: PointGetPlan): boolean {
+  if (index === "primary key") return false;
+  const columnOf = (columnId: number) => columns[source.indexOf(columnId)] ?? null;
+  const exprs = graphIndexExprs(table, columnOf)?.get(index.id);
+  if (exprs === undefined) return false;
+  const isKey = (a: Expr, b: Expr) =>
+    exprs.keys.some((expr, i) => expr !== null && exprEquals(expr, a) && exprEquals(key[i]!, b));
+  return conjuncts(filter).every((condition) => {
+    if (exprs.predicate !== null && exprEquals(exprs.predicate, condition)) return true;
+    if (condition.kind !== "call" || condition.fn.operator !== "=") return false;
+    const [a, b] = condition.args as [Expr, Expr];
+    return isKey(a, b) || isKey(b, a);
+  });
 }

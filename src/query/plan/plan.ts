@@ -388,6 +388,8 @@ export interface PointGetPlan extends Node {
   readonly key: readonly Expr[];
   readonly filter: Expr | null;
   readonly rowKey: ColumnId | null;
+  /** Columns that only the filter reads. */
+  readonly filterOnly?: ReadonlySet<ColumnId>;
 }
 
 /**
