@@ -7,6 +7,7 @@
 import type { Engine } from "./engine.js";
 import { bytesKey, hiddenKey, hiddenPrefix, hiddenRange } from "./history-keys.js";
 import { isOwnOnly, prefixRange, tenantPrefix } from "./keys.js";
+import type { LastWritten } from "./last-written.js";
 import { neighbouringValues } from "./neighbouring-values.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { keyText } from "./ordered-map.js";
@@ -41,7 +42,10 @@ const COUNT_BYTES = 17;
 export class BranchBytes {
   private readonly counts = new Map<number, Count>();
 
-  constructor(private readonly engine: Engine) {}
+  constructor(
+    private readonly engine: Engine,
+    private readonly last: LastWritten,
+  ) {}
 
   /** `isNew`: it has nothing of its own yet. */
   learn(tenant: number, isNew: boolean): void {
@@ -64,24 +68,32 @@ export class BranchBytes {
   /** Operations of branches: what these have under the keys. */
   before(operations: readonly Operation[], tenantOf: (key: Uint8Array) => number | null): OwnBefore {
     const found: OwnBefore = { values: new Map(), markers: new Set(), tenants: new Set() };
-    const own: Uint8Array[] = [];
-    const hidden: Uint8Array[] = [];
-    for (const { key } of operations) {
-      const tenant = tenantOf(key);
-      if (tenant === null) continue;
-      own.push(key);
-      const count = this.counts.get(tenant)!;
-      if ((count.markers > 0 || count.recount !== null) && !isOwnOnly(key)) hidden.push(key);
-    }
+    const own = operations.filter(({ key }) => tenantOf(key) !== null).map(({ key }) => key);
     if (own.length === 0) return found;
-    for (const [i, value] of neighbouringValues(this.engine, own).entries()) {
+    const values = this.last.valuesOf(own, (keys) => neighbouringValues(this.engine, keys));
+    for (const [i, value] of values.entries())
       if (value !== undefined) found.values.set(keyText(own[i]!), value.length);
+    this.findMarkers(operations, tenantOf, found);
+    return found;
+  }
+
+  /** What has an entry of its own has no marker. */
+  private findMarkers(
+    operations: readonly Operation[],
+    tenantOf: (key: Uint8Array) => number | null,
+    found: OwnBefore,
+  ): void {
+    const hidden: Uint8Array[] = [];
+    for (const { key, text = keyText(key) } of operations) {
+      const tenant = tenantOf(key);
+      if (tenant === null || isOwnOnly(key) || found.values.has(text)) continue;
+      const { markers, recount } = this.counts.get(tenant)!;
+      if (markers > 0 || recount !== null) hidden.push(key);
     }
-    if (hidden.length === 0) return found;
+    if (hidden.length === 0) return;
     for (const [i, marker] of neighbouringValues(this.engine, hidden.map(hiddenKey)).entries()) {
       if (marker !== undefined) found.markers.add(keyText(hidden[i]!));
     }
-    return found;
   }
 
   /** Counts an operation that the engine is going to take. */

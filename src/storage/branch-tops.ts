@@ -1,7 +1,7 @@
 /**
  * Remembers, for ranges of branches that are read backwards, the greatest key that the origin had in them at the fork,
  * or a key that none is above. What an origin was at a fork never changes. Without this, each look for a table's
- * greatest key steps over all that the origin has appended since. Owned by layered-engine.ts.
+ * greatest key steps over all that the origin has appended since. Owned by fork-ranges.ts.
  */
 import { ofTenant } from "./history-keys.js";
 import { keyAfter, prefixEnd, tenantOfKey } from "./keys.js";

@@ -190,7 +190,7 @@ function* hiddenKeys(hidden: Cursor): IterableIterator<Correction> {
  * Entries of a base under corrections. `tenant`: the base is its origin's, whose entries are given out under the
  * tenant's number, but for those that only their owner has.
  */
-class LayeredCursor implements Cursor {
+export class LayeredCursor implements Cursor {
   /** No entry that was not found yet comes before it. */
   private bound: Uint8Array | null = null;
   private found: { readonly keys: Uint8Array[]; readonly values: Uint8Array[] } = { keys: [], values: [] };
@@ -198,6 +198,7 @@ class LayeredCursor implements Cursor {
   private position = 0;
   /** Entries that the base is asked for: more each time, since many may be hidden. */
   private size = 0;
+  private replaced = 0;
   private readonly isReverse: boolean;
 
   constructor(
@@ -235,6 +236,7 @@ class LayeredCursor implements Cursor {
         if (this.give(key!, value)) continue;
       } else {
         if (order === 0) this.position++;
+        this.replaced++;
         this.bound = overlay!.key;
         this.advance(overlay!.key);
         if (overlay!.value !== null) {
@@ -247,6 +249,13 @@ class LayeredCursor implements Cursor {
     }
     this.found = { keys: keys.slice(max), values: values.slice(max) };
     return keys.length <= max ? { keys, values } : { keys: keys.slice(0, max), values: values.slice(0, max) };
+  }
+
+  /** How many corrections it came to since the call before. */
+  takeReplaced(): number {
+    const { replaced } = this;
+    this.replaced = 0;
+    return replaced;
   }
 
   /** Nothing is left but the base. */

@@ -16,9 +16,9 @@ import { sqlError } from "../protocol/errors.js";
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
 import { BranchBytes, type OwnBefore } from "./branch-bytes.js";
 import { type Branch, BranchList, type BranchRecord } from "./branch-list.js";
-import { BranchTops } from "./branch-tops.js";
 import type { Engine } from "./engine.js";
 import { EngineAsOf } from "./engine-as-of.js";
+import { ForkRanges } from "./fork-ranges.js";
 import { branchCursor, cursorAsOf, entriesOf, replacedValue } from "./history-cursors.js";
 import {
   branchPrefix,
@@ -29,7 +29,6 @@ import {
   isRecordKey,
   layerRecordOf,
   ofTenant,
-  rangeOfTenant,
   readHiddenKey,
   readReplacedKey,
   readStamp,
@@ -43,8 +42,9 @@ import {
 } from "./history-keys.js";
 import { CommitStamps } from "./history-stamps.js";
 import { APPLIED_SEQUENCE_KEY, isOwnOnly, keyAfter, prefixRange, SPACE, tenantOfKey, tenantPrefix } from "./keys.js";
+import { LastWritten } from "./last-written.js";
 import { neighbouringValues } from "./neighbouring-values.js";
-import { type CommitStamp, commitsOf, type Operation } from "./operation.js";
+import { type CommitStamp, commitsOf, type Operation, without } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
 import { firstOf, ReplacedEntries, type WrittenKeys } from "./replaced-entries.js";
@@ -60,15 +60,16 @@ export class LayeredEngine implements Engine {
   /** No later commit has replaced entries of a tenant; for those whose past is kept. */
   private readonly replacedUpTo = new Map<number, number>();
   private isRecovering = true;
+  private readonly last = new LastWritten();
   private readonly bytes: BranchBytes;
   private readonly replaced: ReplacedEntries;
-  private readonly tops = new BranchTops();
+  private readonly forks = new ForkRanges();
   private readonly stamps: CommitStamps;
   /** Prefixes of what the record that is noted has cleared. */
   private readonly cleared: Buffer[] = [];
 
   constructor(private readonly engine: Engine) {
-    this.bytes = new BranchBytes(engine);
+    this.bytes = new BranchBytes(engine, this.last);
     this.replaced = new ReplacedEntries(engine);
     this.stamps = new CommitStamps(engine);
     for (const { key, value } of entriesOf(this.engine.cursor(prefixRange(branchPrefix()))))
@@ -210,9 +211,7 @@ export class LayeredEngine implements Engine {
     const whole: KeyRange = { gte: range.gte, lt: range.lt, reverse: range.reverse === true };
     const own = this.engine.cursor(whole);
     const hidden = this.engine.cursor(hiddenRange(whole));
-    const origin = this.tops.cursor(whole, (part) =>
-      this.cursorAsOf(rangeOfTenant(part, branch.origin), branch.start.sequence),
-    );
+    const origin = this.forks.cursor(whole, branch.origin, (part) => this.cursorAsOf(part, branch.start.sequence));
     return branchCursor(own, hidden, origin, whole, tenant);
   }
 
@@ -225,9 +224,14 @@ export class LayeredEngine implements Engine {
   write(operations: readonly Operation[], persisted?: boolean): void {
     const isPlain = this.kept.size === 0 && this.branches.isEmpty && !operations.some(({ key }) => isRecordKey(key));
     if (isPlain) this.engine.write(operations, persisted);
-    else if (!this.isRecovering) this.engine.write(this.layered(operations), persisted);
+    else if (!this.isRecovering) this.writeLayered(operations, persisted);
     // In what is replayed, a branch may read what earlier commits of the same batch have written.
-    else for (const commit of commitsOf(operations)) this.engine.write(this.layered(commit), persisted);
+    else for (const commit of commitsOf(operations)) this.writeLayered(commit, persisted);
+  }
+
+  private writeLayered(operations: readonly Operation[], persisted?: boolean): void {
+    this.engine.write(this.layered(operations), persisted);
+    for (const operation of operations) if (this.isLayer(operation.key)) this.last.wrote(operation);
   }
 
   /**
@@ -277,8 +281,8 @@ export class LayeredEngine implements Engine {
       if (!isRecordKey(key)) continue;
       const kept = this.noteRecord(operation);
       const prefixes = this.cleared.splice(0);
-      past = withoutRanges(past, prefixes);
-      made = [...withoutRanges(made, prefixes), ...kept];
+      past = without(past, prefixes);
+      made = [...without(made, prefixes), ...kept];
       stampedTenant = -1;
     }
     // The mark of the commit is the last one (see `mayHave`).
@@ -304,7 +308,8 @@ export class LayeredEngine implements Engine {
     for (const [tenant, ofTenant] of places) {
       const keys = ofTenant.map((i) => operations[i]!.key);
       const isBranch = this.branches.get(tenant) !== undefined;
-      const values = isBranch ? this.getMany(keys) : neighbouringValues(this.engine, keys);
+      const read = (some: readonly Uint8Array[]) => neighbouringValues(this.engine, some);
+      const values = isBranch ? this.getMany(keys) : this.last.valuesOf(keys, read);
       for (const [j, i] of ofTenant.entries()) found[i] = values[j];
     }
     return found;
@@ -325,6 +330,7 @@ export class LayeredEngine implements Engine {
     const record = layerRecordOf(key);
     if (record === null) return [];
     const { kind, tenant } = record;
+    this.last.clear(); // a tenant whose past is not kept writes without it
     if (kind === "history") {
       if (value === null) this.recorded.delete(tenant);
       else this.recorded.add(tenant);
@@ -333,7 +339,7 @@ export class LayeredEngine implements Engine {
     const before = this.branches.get(tenant);
     if (value === null) {
       this.branches.delete(tenant);
-      this.tops.forget(tenant);
+      this.forks.forget(tenant);
       this.clearAll(hiddenPrefix(tenant));
       const gone = [{ key: sinceKey(tenant, "branch"), value: null }, this.bytes.forget(tenant)];
       return before === undefined ? gone : [...gone, ...this.keepWhatIsNeeded(before.origin, commit)];
@@ -436,6 +442,7 @@ export class LayeredEngine implements Engine {
 
   clear(range: Pick<KeyRange, "gte" | "lt">): void {
     this.engine.clear(range);
+    this.last.clear();
     const kept = this.branches.isEmpty ? [] : this.bytes.cleared(tenantOfKey(range.gte));
     if (kept.length > 0) this.engine.write(kept);
   }
@@ -460,11 +467,13 @@ export class LayeredEngine implements Engine {
   }
 
   private isLayered(parts: readonly OperationPart[]): boolean {
-    const isOf = (key: Uint8Array): boolean => {
-      const tenant = tenantOfKey(key);
-      return this.kept.has(tenant) || this.branches.get(tenant) !== undefined || layerRecordOf(key) !== null;
-    };
+    const isOf = (key: Uint8Array): boolean => this.isLayer(key) || layerRecordOf(key) !== null;
     return parts.some((part) => (part instanceof LoadPart ? isOf(part.lastKey) : part.some(({ key }) => isOf(key))));
+  }
+
+  private isLayer(key: Uint8Array): boolean {
+    const tenant = tenantOfKey(key);
+    return this.kept.has(tenant) || this.branches.get(tenant) !== undefined;
   }
 
   entriesInMemory(): number {
@@ -489,9 +498,3 @@ export class LayeredEngine implements Engine {
 }
 
 const NO_BYTES = new Uint8Array(0);
-
-/** What was made for ranges that were cleared after it. */
-function withoutRanges(made: Operation[], prefixes: readonly Buffer[]): Operation[] {
-  if (prefixes.length === 0) return made;
-  return made.filter(({ key }) => !prefixes.some((prefix) => prefix.equals(key.subarray(0, prefix.length))));
-}

@@ -32,3 +32,9 @@ export function* commitsOf(operations: readonly Operation[]): Iterable<readonly 
     from = to;
   }
 }
+
+/** Those whose keys begin with none of the prefixes. */
+export function without(operations: Operation[], prefixes: readonly Buffer[]): Operation[] {
+  if (prefixes.length === 0) return operations;
+  return operations.filter(({ key }) => !prefixes.some((prefix) => prefix.equals(key.subarray(0, prefix.length))));
+}
