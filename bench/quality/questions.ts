@@ -12,7 +12,8 @@ import { ROOT } from "../servers.js";
  * Of the first two 150 questions over six schemas each; the second has other naming habits, and links that are not
  * declared. The third has 90 over four: as people put them who do not know the tables, some of which have no answer.
  * The fourth has new domains, the fifth joins, groups, comparisons and denials over two more. The sixth has six domains
- * and naming habits more, and no rule is ever changed by looking at any of its questions.
+ * and naming habits more, and no rule is ever changed by looking at any of its questions. The seventh has abbreviated
+ * names, lookup tables of codes, dates as text and no keys; all of it was looked at after its first score.
  */
 export const QUESTION_SETS = {
   first: ["hotel", "tracker", "fleet", "gym", "bank", "festival"],
@@ -21,6 +22,7 @@ export const QUESTION_SETS = {
   fourth: ["clinic", "freight", "meters", "arcade", "lawfirm"],
   fifth: ["cinema", "school"],
   sixth: ["klinik", "parcels", "cdr", "grades", "sensors", "wiki"],
+  seventh: ["winery", "airport", "council"],
 } as const;
 /** In place of the gold SQL: the tables do not answer it, or it does not say which of two columns it means. */
 const REFUSE = "REFUSE";
@@ -51,9 +53,7 @@ export async function askQuestions(
   for (const [set, schema] of sets.flatMap((name) => QUESTION_SETS[name].map((one) => [name, one] as const))) {
     const token = await server.tenant(schema);
     for (const sql of statementsOf(`${schema}.sql`)) await server.rows(sql, [], { token });
-    for (const { question, gold, isHeldBack } of questionsOf(schema, set === "sixth").filter(
-      (_, i) => i % every === 0,
-    )) {
+    for (const { question, gold, isHeldBack } of questionsOf(schema, set).filter((_, i) => i % every === 0)) {
       const expected = gold === REFUSE ? null : await server.rows(gold, [], { token });
       const { status, body } = await server.call("POST", "/v1/nl2sql/query", { question }, { token });
       if (status === 500) throw new Error(question);
@@ -92,14 +92,15 @@ function statementsOf(file: string): string[] {
     .filter((sql) => sql !== "");
 }
 
-/** A question's hash says which half it is in, where not the whole set is held back. */
-function questionsOf(schema: string, isSetHeldBack: boolean) {
+/** A question's hash says which half it is in, where not the whole set is held back or none of it. */
+function questionsOf(schema: string, set: AskedQuestion["set"]) {
   const lines = readFileSync(join(FOLDER, `${schema}.txt`), "utf8")
     .trim()
     .split("\n");
   return Array.from({ length: lines.length / 2 }, (_, i) => {
     const question = lines[2 * i]!.replace(/^\? /, "");
-    const isHeldBack = isSetHeldBack || createHash("sha256").update(question).digest()[0]! % 2 === 1;
+    const isHalfHeldBack = createHash("sha256").update(question).digest()[0]! % 2 === 1;
+    const isHeldBack = set === "sixth" || (set !== "seventh" && isHalfHeldBack);
     return { question, gold: lines[2 * i + 1]!, isHeldBack };
   });
 }

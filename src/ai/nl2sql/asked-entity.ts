@@ -5,6 +5,7 @@
 import type { NameMentions } from "./name-mentions.js";
 import type { QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
+import type { ColumnRef } from "./schema-facts.js";
 
 /** The last word of a table's name, or better. */
 const NAMED = 0.55;
@@ -25,4 +26,11 @@ export function unshownWords(question: Question, names: NameMentions, shape: Que
   if (columns.some(({ table }) => table === head.table)) return [];
   const isBehind = names.tables.some(({ table, from }) => table === base && from > head.from);
   return isBehind ? [question.slice(head.from, head.to)] : [];
+}
+
+/** "Who teaches Spanish" does not ask for "Spanish": what is shown is more than what was said. */
+export function restatedWords(question: Question, { columns, filters }: QueryShape): string[] {
+  const isSaid = ({ column }: ColumnRef) =>
+    filters.some(({ ref, sql }) => ref.column === column && / = '[^']*'$/.test(sql("")));
+  return columns.length > 0 && columns.every(isSaid) ? [question.lower(0)] : [];
 }

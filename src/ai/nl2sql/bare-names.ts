@@ -25,6 +25,8 @@ export const TECHNICAL: ReadonlySet<string> = new Set([
   "col",
   "fld",
 ]);
+/** Usual endings of such names. */
+const TECHNICAL_ENDINGS: ReadonlySet<string> = new Set(["lk", "lkp", "lookup", "lu", "mst", "ref", "tbl"]);
 /** The share of names that must have a prefix; a prefix of fewer names is part of their meaning. */
 const SHARE_MIN = 0.6;
 const COUNT_MIN = 3;
@@ -59,6 +61,11 @@ function wordsOfSchema({ tables }: SchemaFacts): ReadonlyMap<TableFacts | Column
   return words;
 }
 
+/** `status_lkp` lists statuses. */
+export function withoutEnding(words: readonly string[]): readonly string[] {
+  return words.length > 1 && TECHNICAL_ENDINGS.has(words.at(-1)!) ? words.slice(0, -1) : words;
+}
+
 function withoutPrefix<T extends TableFacts | ColumnFacts>(
   named: readonly T[],
   isOwn: (prefix: string) => boolean,
@@ -75,6 +82,7 @@ function withoutPrefix<T extends TableFacts | ColumnFacts>(
   };
   named.forEach((each, i) => {
     const parts = all[i]!;
-    words.set(each, { all: parts, bare: parts.length > 1 && isPrefix(parts[0]!) ? parts.slice(1) : parts });
+    const after = parts.length > 1 && isPrefix(parts[0]!) ? parts.slice(1) : parts;
+    words.set(each, { all: parts, bare: withoutEnding(after) });
   });
 }

@@ -6,8 +6,7 @@ import { nameWords, wordsOfName } from "./bare-names.js";
 import { type Condition, hasYears } from "./conditions.js";
 import { type RoleMention, roleAt } from "./link-roles.js";
 import { type ColumnMention, type NameMentions, wordScore } from "./name-mentions.js";
-import { isVerb } from "./phrases.js";
-import { type Question, stemOf } from "./question.js";
+import { isVerb, type Question, stemOf } from "./question.js";
 import { likelyTimes, RivalColumns } from "./rival-columns.js";
 import { type ColumnRef, type LinkFacts, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 import { type Measure, UNIT_NAMES } from "./vocabulary.js";
@@ -21,7 +20,7 @@ export const anyKind: Kinds = () => true;
 /** Whole years: `enrolled_year`, `founded`. */
 export const isYearNumber: Kinds = (ref) =>
   isNumber(ref) &&
-  wordsOfName(ref.column.name).some((word) => /year|^(?:founded|established|built|born|since)$/.test(word));
+  wordsOfName(ref.column.name).some((word) => /year|^(?:vintage|founded|established|built|born|since)$/.test(word));
 const isBirth = ({ column }: ColumnRef) => /birth|born|dob/i.test(column.name);
 
 /** Units of what a name or an adjective says: nobody knows whether a lone number is of days. */
@@ -32,8 +31,12 @@ const MEASURED: ReadonlySet<string> = new Set(
 const MEANING = 0.6;
 
 const DOUBT = 0.85;
+const SURE = 0.85;
 /** Two columns fit as well. */
 const SAME = 0.001;
+
+const nameFits = (word: string, { column }: ColumnRef) =>
+  wordsOfName(column.name).some((part) => wordScore({ lower: word, stem: stemOf(word) }, part) >= SURE);
 
 export class ColumnFinder {
   /** Whose rows are asked for. */
@@ -165,10 +168,14 @@ export class ColumnFinder {
   }
 
   columnByWords(words: readonly string[], kinds: Kinds): ColumnRef | null {
-    const fits = (word: string, ref: ColumnRef) =>
-      wordsOfName(ref.column.name).some((part) => wordScore({ lower: word, stem: stemOf(word) }, part) >= 0.9);
-    for (const ref of this.columnsNear(kinds)) if (words.some((word) => fits(word, ref))) return ref;
+    for (const ref of this.columnsNear(kinds)) if (words.some((word) => nameFits(word, ref))) return ref;
     return null;
+  }
+
+  /** All numbers that are called so. */
+  numbersByWords(words: readonly string[]): ColumnRef[] {
+    const kinds: Kinds = (ref) => isNumber(ref) && words.some((word) => nameFits(word, ref));
+    return this.columnsNear(kinds);
   }
 
   /** The only number of the rows that means the same as one of the words. */
@@ -196,7 +203,11 @@ export class ColumnFinder {
     const mention =
       this.nearestMention(from, to, isTime, 5) ??
       this.names.columns.find((each) => each.candidates.some(({ ref }) => isTime(ref) && ref.table === this.base));
-    if (mention) {
+    // "Edits made in May", where pages were created: the edits have a time of their own.
+    const meant = mention && this.resolve(mention, isTime);
+    const isSynonym = mention !== undefined && !mention.candidates.some(({ score }) => score > MEANING);
+    const isOther = meant != null && meant.table !== this.base && isSynonym && this.timeOf(this.base!) !== null;
+    if (mention && !isOther) {
       const ref = this.takeColumn(mention, isTime);
       if (ref !== null) return ref;
     }

@@ -7,9 +7,8 @@ import { type ColumnFinder, isNumber, isTime, type Kinds } from "./column-finder
 import { type Operator, operatorAt } from "./conditions.js";
 import { columnSql } from "./first-of-each.js";
 import type { ColumnMention, NameMentions } from "./name-mentions.js";
-import { isVerb } from "./phrases.js";
 import type { Filter } from "./query-shape.js";
-import { type Question, stemOf } from "./question.js";
+import { isVerb, type Question, stemOf } from "./question.js";
 import type { ColumnRef } from "./schema-facts.js";
 
 const isComparable: Kinds = (ref) => isNumber(ref) || isTime(ref);
@@ -53,12 +52,15 @@ function withNamed(
   mention: ColumnMention,
 ): Filter | null {
   const one = columns.resolve(before, isComparable);
-  const kinds: Kinds = (ref) => ref.table === one?.table && ref.column !== one?.column && isTime(ref) === isTime(one!);
-  const other = one === null ? null : columns.resolve(mention, (ref) => isComparable(ref) && kinds(ref));
+  const isSame: Kinds = (ref) => ref.column !== one?.column && isTime(ref) === isTime(one!) && isComparable(ref);
+  const own = one && columns.resolve(mention, (ref) => ref.table === one.table && isSame(ref));
+  // "Permits with a fee above the base fee" of their kind.
+  const isOfOne: Kinds = (ref) => one?.table === columns.base && columns.isOneOf(ref.table) && isSame(ref);
+  const other = own ?? (one && columns.resolve(mention, isOfOne));
   if (one === null || other === null) return null;
   question.use(before.from, before.to);
   question.use(at, mention.to);
-  return { ref: one, at, sql: (column) => `${column} ${operator.comparison} ${columnSql(other)}` };
+  return { ref: other, at, sql: (column) => `${columnSql(one)} ${operator.comparison} ${column}` };
 }
 
 /** "Offers above the asking price", "projects over budget": the only number of the rows that can be meant. */

@@ -7,11 +7,12 @@ import { wordsOfName } from "./bare-names.js";
 import { anyKind, type ColumnFinder, isBoolean, isNumber, isTime, type Kinds } from "./column-finder.js";
 import { comparedColumns } from "./compared-columns.js";
 import { type Condition, hasYears } from "./conditions.js";
+import { isOtherWay } from "./link-roles.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
-import { isNegated, isVerb, namedAt, negationBefore } from "./phrases.js";
+import { isNegated, namedAt, negationBefore } from "./phrases.js";
 import { plainStates } from "./plain-states.js";
 import type { Filter, QueryShape } from "./query-shape.js";
-import type { Question } from "./question.js";
+import { isVerb, type Question } from "./question.js";
 import { countCondition } from "./row-counts.js";
 import { type ColumnFacts, type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
 import { escapedPattern, literal } from "./sql-names.js";
@@ -146,14 +147,17 @@ export class ConditionReader {
         best.ref,
         hits.filter((hit) => score(best) === score(hit)).map(({ ref }) => ref),
       );
-      if (score(best) <= -1) {
+      if (score(best) <= -1 || isOtherWay(this.question, from, best.ref.column.name)) {
         for (let at = from; at < to; at++) this.columns.unuse(at);
         continue;
       }
       for (const mention of [...beside, ...besideTables]) this.useQualifier(mention, best.ref);
       const before = negationBefore(this.question, from);
       // "No comments by mo": it says which of them are not there.
-      const denial = before === null || this.absences.get(before) === best.ref.table ? null : before;
+      const absent = before === null ? undefined : this.absences.get(before);
+      // "Venues without gigs in Cork" are in Cork.
+      const denial =
+        absent === best.ref.table || (absent !== undefined && best.ref.table === this.columns.base) ? null : before;
       const same = chosen.find(
         (other) => other.ref.column === best.ref.column && (other.denial === null) === (denial === null),
       );
@@ -309,7 +313,8 @@ export class ConditionReader {
     const { question } = this;
     if (!/^(never|have|has|had|did|do|does)$/.test(question.lower(at - 1)) && !/n['’]t|never/.test(question.lower(at)))
       return;
-    const next = question.says(verb + 1, "a|an|any|one|single") ? verb + 2 : verb + 1;
+    let next = verb + 1;
+    while (question.says(next, "a|an|any|one|single|for|to|in|on|at|from")) next++;
     const named = namedAt(this.names, next);
     if (named?.kind !== "table" || named.mention.table === this.columns.base || question.isUsed(verb)) return;
     question.use(verb, next);

@@ -155,6 +155,8 @@ function compared(question: Question, at: number): Condition | null {
   const range = operand.range === null || !isDate ? null : rangeFor(isTurned ? before : operator, operand.range);
   if (isAgo && isLongAgo(question, next) && operator.comparison === "=") return null;
   if (operator.ofTime !== undefined && range === null) return null;
+  // "From 2019 or older" begins with 2019.
+  if (operator.ofTime === "in" && orMore(question, next) !== null) return null;
   // "in 30": only a year, or a date, follows a preposition.
   const to = unitsAfter(question, next + operand.length);
   return {
@@ -192,6 +194,12 @@ function orMore(question: Question, at: number): Condition | null {
   };
   const saysWhen = question.says(after + 1, "older|later|after|younger|earlier|before");
   const range = operand.number === null || saysWhen ? operand.range : null;
+  // Of ages the older are the higher, of years the lower.
+  if (isYear(operand.number) && question.says(after + 1, "older|younger|newer")) {
+    const isOlder = question.says(after + 1, "older");
+    const { from, to } = operand.range!;
+    return { ...common, comparison: isOlder ? "<=" : ">=", range: isOlder ? { from: null, to } : { from, to: null } };
+  }
   if (question.says(after + 1, "more|higher|above|greater|over|older|later|after|longer")) {
     return { ...common, comparison: ">=", range: range && { from: range.from, to: null } };
   }

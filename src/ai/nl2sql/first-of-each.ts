@@ -31,4 +31,8 @@ export function firstOfEachSql(
   return `${key} IN (SELECT key FROM (SELECT ${key} AS key, ${place} AS place ${inner}) AS ranked WHERE place <= ${count})`;
 }
 
-export const columnSql = ({ table, column }: ColumnRef) => `${table.sqlName}.${identifier(column.name)}`;
+export function columnSql({ table, column }: ColumnRef): string {
+  if (column.sql !== undefined) return column.sql;
+  const stored = `${table.sqlName}.${identifier(column.name)}`;
+  return column.isText === true ? `${stored}::${column.kind}` : stored;
+}

@@ -64,13 +64,21 @@ function narrowed(question: Question, links: readonly LinkFacts[]): readonly Lin
   return ofRole.length > 0 ? ofRole : links;
 }
 
+/** "Flights from Vienna" where Vienna is a destination: the other way round. */
+export function isOtherWay(question: Question, at: number, column: string): boolean {
+  const words = wordsOfName(column).map(stemOf);
+  const [isStart, isEnd] = [STARTS, ENDS].map((roles) => words.some((word) => roles.has(word)));
+  if (isStart === isEnd) return false;
+  return isStart ? question.says(at - 1, "to|into|towards") : question.says(at - 1, "from|leaving");
+}
+
 export interface RoleMention {
   readonly link: LinkFacts;
   /** The token behind it. */
   readonly to: number;
 }
 
-const KEY_ENDING = /^(?:id|key|nr|no|code|fk)$/;
+const KEY_ENDING = /^(?:id|key|nr|no|code|cd|fk)$/;
 /** A word of the name, in singular or plural. */
 const NAMED = 0.95;
 

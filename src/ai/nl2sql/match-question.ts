@@ -4,7 +4,7 @@
  * provider is configured. It is deterministic: equal questions over equal data give equal SQL.
  */
 import { DbError } from "../../protocol/errors.js";
-import { unshownWords } from "./asked-entity.js";
+import { restatedWords, unshownWords } from "./asked-entity.js";
 import { denyingPrefix } from "./denied-words.js";
 import { meantLinks } from "./link-roles.js";
 import { mendedQuestion } from "./misspellings.js";
@@ -12,7 +12,9 @@ import { nameMentions } from "./name-mentions.js";
 import type { QueryShape } from "./query-shape.js";
 import { Question } from "./question.js";
 import { QuestionReader } from "./read-question.js";
+import { withRevenue } from "./revenue-columns.js";
 import type { SchemaFacts } from "./schema-facts.js";
+import { withTextTimes } from "./text-times.js";
 import { droppedNames, unplacedWords } from "./unplaced-words.js";
 import { type LookUp, type ValueMention, valueMentions } from "./value-mentions.js";
 import { linkCondition, writeQuery } from "./write-query.js";
@@ -35,7 +37,8 @@ const WORDS_MAX = 100;
 const MISSPELT = 0.15;
 
 /** Throws question_not_understood, with what was understood. */
-export async function matchQuestion(text: string, facts: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
+export async function matchQuestion(text: string, stored: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
+  const facts = withRevenue(await withTextTimes(stored, lookUp));
   try {
     return await matchWords(text, facts, lookUp);
   } catch (error) {
@@ -68,7 +71,11 @@ async function matchWords(text: string, facts: SchemaFacts, lookUp: LookUp): Pro
     if (!sql.includes(linkCondition(link))) continue;
     throw notUnderstood(`It does not say which of ${columns.join(", ")} is meant.`, understood(), []);
   }
-  const unshown = [...unshownWords(question, names, read.shape), ...droppedNames(question, names, values, sql)];
+  const unshown = [
+    ...unshownWords(question, names, read.shape),
+    ...restatedWords(question, read.shape),
+    ...droppedNames(question, names, values, sql),
+  ];
   const missing = [...new Set([...unplacedWords(question, schema, sql), ...reader.notPlaced, ...unshown])];
   if (missing.length > 0) {
     throw notUnderstood(

@@ -23,6 +23,10 @@ export interface MeasuredGroups {
   readonly others: readonly AggregateFn[];
 }
 
+/** Whether it is the condition that the groups are chosen by. */
+export const isOfHaving = ({ numbers, comparison }: Condition, { having }: MeasuredGroups) =>
+  numbers?.[0] === having!.number && comparison === having!.comparison;
+
 interface Phrase {
   readonly fn: AggregateFn | null;
   readonly from: number;

@@ -2,7 +2,7 @@
  * Links between tables that no foreign key declares, told by the names of their columns: `agent_id` beside a table
  * `tbl_agent` with that key, `customerId` beside `customers` with a key `id`. Used by features/nl2sql/schema-facts.ts.
  */
-import { TECHNICAL, wordsOfName } from "./bare-names.js";
+import { TECHNICAL, withoutEnding, wordsOfName } from "./bare-names.js";
 import { stemOf } from "./question.js";
 
 export interface NamedTable {
@@ -29,6 +29,7 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set([
   "num",
   "number",
   "code",
+  "cd",
   "uuid",
   "pk",
   "guid",
@@ -41,7 +42,7 @@ export function linksByName(tables: readonly NamedTable[]): NamedLink[] {
       if (isLinked || (from.primaryKey.length === 1 && from.primaryKey[0] === name)) continue;
       const fits = tables
         .filter((to) => to !== from && keyOf(to)?.typeName === typeName)
-        .map((to) => ({ to, fit: fitOf(stems(name), to) }))
+        .map((to) => ({ to, fit: fitOf(stems(name), from, to) }))
         .filter(({ fit }) => fit > 0);
       const best = Math.max(...fits.map(({ fit }) => fit));
       const meant = fits.filter(({ fit }) => fit === best);
@@ -60,15 +61,24 @@ function keyOf({ primaryKey, columns }: NamedTable) {
 }
 
 /** How many words say that the column holds keys of the table; 0: it does not. */
-function fitOf(column: readonly string[], to: NamedTable): number {
+function fitOf(column: readonly string[], from: NamedTable, to: NamedTable): number {
   const key = stems(keyOf(to)!.name);
   const isPlain = key.length === 1 && PLAIN_KEYS.has(key[0]!);
   if (!isPlain && endsWith(column, key)) return key.length;
-  const all = wordsOfName(to.name);
-  const words = (all.length > 1 && TECHNICAL.has(all[0]!) ? all.slice(1) : all).map(stemOf);
+  const words = wordsOfTable(to);
   const last = column.at(-1)!;
   const isKey = PLAIN_KEYS.has(last) || last === "fk";
-  return isKey && endsWith(column.slice(0, -1), words) ? words.length + 1 : 0;
+  if (!isKey) return 0;
+  if (endsWith(column.slice(0, -1), words)) return words.length + 1;
+  // `status_code` of permits is a key of permit_statuses.
+  const own = wordsOfTable(from);
+  const isOfOwn = words.length > own.length && own.every((word, i) => words[i] === word);
+  return isOfOwn && endsWith(column.slice(0, -1), words.slice(own.length)) ? words.length : 0;
+}
+
+function wordsOfTable({ name }: NamedTable): string[] {
+  const all = wordsOfName(name);
+  return withoutEnding(all.length > 1 && TECHNICAL.has(all[0]!) ? all.slice(1) : all).map(stemOf);
 }
 
 /** "home_team_id" ends with "team_id". */

@@ -2,8 +2,9 @@
  * Where a question names tables and columns: by stem, by words of the same family (teaches, teacher) and by synonym.
  * Which of several columns a word means is decided later, by what else is asked (`read-question.ts`).
  */
+import { abbreviationScore } from "./abbreviated-words.js";
 import { type NameWords, nameWords, wordsOfName } from "./bare-names.js";
-import { type Question, stemOf, type Token } from "./question.js";
+import { isVerb, type Question, stemOf, type Token } from "./question.js";
 import type { ColumnRef, SchemaFacts, TableFacts } from "./schema-facts.js";
 import { ABBREVIATIONS, AGGREGATES, STOP_WORDS, SYNONYMS, UNITS } from "./vocabulary.js";
 
@@ -33,12 +34,13 @@ const FAMILY_SCORE = 0.7;
 const PLURAL_SCORE = 0.95;
 const SYNONYM_SCORE = 0.6;
 const ROLE_SCORE = 0.94;
-const KEY_ENDING = /^(?:id|key|nr|no|code|fk)$/;
+const KEY_ENDING = /^(?:id|key|nr|no|code|cd|fk)$/;
 /** One word of a name of several. */
 const PART_SCORE = 0.6;
 /** What is left of `offered_on` of offers says nothing. */
 const LITTLE_WORD = /^(?:at|on|of|the|no|is|has|in|by|to|for)$/;
 const SCORE_MIN = 0.3;
+const COUNTS = /^(?:count|cnt|number|num|qty|quantity|total)$/;
 
 const groupsByStem = new Map<string, Set<number>>();
 const listed = new Set(SYNONYMS.flat());
@@ -68,7 +70,7 @@ export function wordScore(token: Pick<Token, "lower" | "stem">, word: string): n
   // Who does it is another thing than what is done: a publisher is no day of publication.
   const own = isDoer(token) && !listed.has(token.lower) ? undefined : groupsByStem.get(token.stem);
   if (groups !== undefined && own !== undefined) for (const group of own) if (groups.has(group)) return SYNONYM_SCORE;
-  return 0;
+  return abbreviationScore(word, token.lower);
 }
 
 /** Plurals of other languages: "kunden", "rechnungen". */
@@ -99,8 +101,14 @@ function sharedPrefix(a: string, b: string): number {
 }
 
 export function nameMentions(question: Question, schema: SchemaFacts): NameMentions {
-  const tables = tableMentions(question, schema);
-  return { tables, columns: columnMentions(question, schema) };
+  const columns = columnMentions(question, schema);
+  // "Inspectors" are a column of that name, though inspections are a table.
+  const isColumn = ({ from, to, score }: TableMention) =>
+    score <= FAMILY_SCORE &&
+    !isVerb(question.lower(from)) &&
+    columns.some((each) => each.from <= from && to <= each.to && each.candidates[0]!.score >= PLURAL_SCORE);
+  const tables = tableMentions(question, schema).filter((mention) => !isColumn(mention));
+  return { tables, columns };
 }
 
 /** At most one per place: the best, the longest. */
@@ -248,6 +256,10 @@ function columnScore(question: Question, from: number, { all, bare }: NameWords,
   const core = bare.filter((word) => !OPTIONAL_PARTS.has(word));
   // A key is meant only by its whole name: "department" is the table.
   if (isKey || core.length === 0) return NONE;
+  // "Number of passengers" of `passenger_count`.
+  const isCount = question.says(from - 2, "number|count", "of") && core.length > 1 && COUNTS.test(core.at(-1)!);
+  const counted = isCount ? consecutive(question, from, core.slice(0, -1)) : 0;
+  if (counted >= PLURAL_SCORE) return { score: counted * 0.97, length: core.length - 1 };
   const inOrder = consecutive(question, from, core);
   if (inOrder > 0) return { score: inOrder * 0.97, length: core.length };
   const next = question.at(from + 1);

@@ -7,7 +7,7 @@ import { adjectiveOf } from "./conditions.js";
 import { numberOf } from "./date-phrases.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
 import type { TimeUnit } from "./query-shape.js";
-import type { Question, Token } from "./question.js";
+import { isVerb, type Question, type Token } from "./question.js";
 import { namingColumns } from "./schema-facts.js";
 import { ADJECTIVES, AGGREGATES, type Measure } from "./vocabulary.js";
 
@@ -33,9 +33,6 @@ export function namedAt(names: NameMentions, at: number): Named | null {
 
 export type GroupPhrase = Named | { readonly kind: "time"; readonly unit: TimeUnit };
 
-/** A verb form that says what is done with things, and by whom. */
-export const isVerb = (word: string) =>
-  /(ed|made|bought|sold|paid|spent|written|taught|taken|shown|driven|given|built|held|sent|born|ing)$/.test(word);
 const isDoneBy = (word: string) => isVerb(word) && !word.endsWith("ing");
 
 /** All groups that the question asks for; uses their words. */
@@ -284,6 +281,8 @@ function superlativeAt(question: Question, at: number): Omit<Superlative, "count
   // "most recently" is above; "the first quarter" and "last month" are dates.
   if (/^(last|first)$/.test(word) && /^(quarter|half|month|week|year|day|name|time)s?$/.test(question.lower(at + 1)))
     return null;
+  if (question.says(at, "first|last", "and|or|,", "last|first", "name|names")) return null;
+  if (question.says(at - 2, "first|last", "and|or|,", "last|first", "name|names")) return null;
   const measure = adjectiveOf(word, "est");
   return measure === null ? null : found(at + 1, measure);
 }
@@ -298,6 +297,8 @@ export function negationBefore(question: Question, at: number, reach = 3): numbe
   for (let before = at - 1; before >= Math.max(0, at - reach); before--) {
     const word = question.lower(before);
     if (/^(and|or|but)$/.test(word)) return null;
+    // "Unresolved noise complaints": what is not resolved.
+    if (question.at(before)!.isPrefix === true && before < at - 1) continue;
     const isOther = question.says(before, "other", "than");
     if (isOther || /^(not|never|except|excluding|non|outside|without|no)$/.test(word) || /n['’]t$/.test(word)) {
       question.use(before, isOther ? before + 2 : before + 1);

@@ -2,17 +2,19 @@
  * Conditions that a single word says of rows: what is free costs nothing, what is upcoming is not past, who was never
  * admitted has no admission. Called by condition-reader.ts before other negations are read; no state.
  */
+import { wordsOfName } from "./bare-names.js";
 import { type ColumnFinder, isNumber, isTime } from "./column-finder.js";
 import type { NameMentions } from "./name-mentions.js";
-import { isVerb } from "./phrases.js";
 import type { Filter } from "./query-shape.js";
-import type { Question } from "./question.js";
+import { isVerb, type Question, stemOf } from "./question.js";
 import type { ColumnRef } from "./schema-facts.js";
 
 const PRICES = ["price", "cost", "fee"];
 const ORDINALS: readonly string[] = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth".split(
   " ",
 );
+/** What ends a thing that was open. */
+const ENDS = new Set("closed resolved completed finished settled done ended fixed solved".split(" ").map(stemOf));
 /** Below this a verb hardly names a column of times. */
 const SURE = 0.9;
 
@@ -28,7 +30,8 @@ export function plainStates(question: Question, names: NameMentions, columns: Co
       const ref = columns.timeColumn(at, at + 2);
       const now = ref?.column.kind === "date" ? "current_date" : "now()";
       if (ref?.table === columns.base) add(ref, at, (column) => `${column} > ${now}`);
-    } else if (question.says(at, "never")) neverHappened(at);
+    } else if (question.says(at, "open|outstanding|unfinished") && isOfRows(at + 1)) notEnded(at);
+    else if (question.says(at, "never")) neverHappened(at);
     else ordinal(at);
   });
   return filters;
@@ -36,6 +39,17 @@ export function plainStates(question: Question, names: NameMentions, columns: Co
   function add(ref: ColumnRef, at: number, sql: Filter["sql"]): void {
     question.use(at);
     filters.push({ ref, sql, at, isState: true });
+  }
+
+  /** "Open complaints": those that are not resolved yet, where one time says so. */
+  function notEnded(at: number): void {
+    const refs = columns.base!.columns.map((column) => ({ table: columns.base!, column }));
+    const isEnd = (ref: ColumnRef) =>
+      isTime(ref) && ref.column.nullable && wordsOfName(ref.column.name).some((word) => ENDS.has(stemOf(word)));
+    const [end, other] = refs.filter(isEnd);
+    if (end === undefined || other !== undefined) return;
+    columns.doubt();
+    add(end, at, (column) => `${column} IS NULL`);
   }
 
   /** "Patients who were never admitted": of none of their many rows there is such a time. */

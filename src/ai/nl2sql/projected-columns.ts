@@ -4,14 +4,16 @@
  */
 import { anyKind, type ColumnFinder, isTime } from "./column-finder.js";
 import type { NameMentions } from "./name-mentions.js";
-import { isVerb } from "./phrases.js";
-import type { Question } from "./question.js";
+import { isVerb, type Question } from "./question.js";
 import { type ColumnRef, namingColumns } from "./schema-facts.js";
 
 /** Below this a word hardly names a column. */
 const SURE = 0.9;
 /** Below this a word is no reason to show a column. */
 const PROJECTED = 0.5;
+
+/** A synonym, or less. */
+const SYNONYM = 0.6;
 
 /** Columns that are named and mean nothing else. */
 export function projectedColumns(question: Question, names: NameMentions, columns: ColumnFinder): ColumnRef[] {
@@ -45,7 +47,10 @@ export function projectedColumns(question: Question, names: NameMentions, column
     if (isDenied) continue;
     if ((isDone || fit < PROJECTED || isAside) && !(asksWhen && isTime(ref))) continue;
     if (asksWhen && !isTime(ref)) continue;
-    if (ref.table !== base && !columns.isOneOf(ref.table)) columns.doubt();
+    const isFar = ref.table !== base && !columns.isOneOf(ref.table);
+    // "What does a device cost" asks for no value that one of its sensors measured.
+    if (isFar && fit <= SYNONYM && !columns.named.has(ref.table)) continue;
+    if (isFar) columns.doubt();
     add(ref);
     question.use(mention.from, mention.to);
   }

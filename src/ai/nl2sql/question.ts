@@ -15,6 +15,10 @@ export function stemOf(word: string): string {
   return englishStem(IRREGULAR_VERBS[lower] ?? lower);
 }
 
+/** A verb form that says what is done with things, and by whom. */
+export const isVerb = (word: string) =>
+  /(ed|made|bought|sold|paid|spent|written|taught|taken|shown|driven|given|built|held|sent|born|ing)$/.test(word);
+
 export interface Token {
   readonly text: string;
   readonly lower: string;

@@ -10,7 +10,7 @@ import { BaseFinder } from "./base-finder.js";
 import { anyKind, ColumnFinder, isNumber, isTime } from "./column-finder.js";
 import { ConditionReader } from "./condition-reader.js";
 import { type Condition, conditionsOf } from "./conditions.js";
-import { type MeasuredGroups, measuredGroups } from "./measured-groups.js";
+import { isOfHaving, type MeasuredGroups, measuredGroups } from "./measured-groups.js";
 import type { ColumnMention, NameMentions } from "./name-mentions.js";
 import { periodChange } from "./period-changes.js";
 import {
@@ -18,7 +18,6 @@ import {
   type GroupPhrase,
   groupPhrases,
   isNegated,
-  isVerb,
   type OrderPhrase,
   orderPhrase,
   periodAsked,
@@ -27,14 +26,15 @@ import {
 } from "./phrases.js";
 import { projectedColumns } from "./projected-columns.js";
 import type { Aggregate, AggregateFn, GroupKey, Order, QueryShape } from "./query-shape.js";
-import { type Question, stemOf } from "./question.js";
+import { isVerb, type Question, stemOf } from "./question.js";
+import { relatingVerbs } from "./relating-verbs.js";
 import type { RivalColumns } from "./rival-columns.js";
 import { eachCount } from "./row-counts.js";
 import { type ColumnRef, namingColumns, type SchemaFacts } from "./schema-facts.js";
 import { ShareReader } from "./share-reader.js";
 import { SURE, SuperlativeReader } from "./superlative-reader.js";
 import { isColumnMeant, type ValueMention } from "./value-mentions.js";
-import { AGGREGATES, type Measure, RATES } from "./vocabulary.js";
+import { AGGREGATES, type Measure, RATES, SUMS } from "./vocabulary.js";
 
 /** Below this a word hardly names a column. */
 const PROJECTED = 0.5;
@@ -45,9 +45,6 @@ export interface ReadQuestion {
   readonly readings: readonly { readonly meaning: string; readonly shape: QueryShape }[];
   readonly certainty: number;
 }
-
-const isOfHaving = ({ numbers, comparison }: Condition, { having }: MeasuredGroups) =>
-  numbers?.[0] === having!.number && comparison === having!.comparison;
 
 /** A shape for each function that its only aggregate may be. */
 function readingsOf(shape: QueryShape, fns: readonly AggregateFn[]): ReadQuestion["readings"] {
@@ -128,6 +125,7 @@ export class QuestionReader {
       this.conditions.having = { table: each.counted, comparison: ">=", count: 0 };
       this.conditions.counted = each.counted;
       if (each.isAverage) this.columns.doubt();
+      this.columns.certainty = Math.min(this.columns.certainty, each.score);
     }
     const fns = this.aggregateWords();
     const groupKeys = this.groupKeys(groups);
@@ -149,6 +147,7 @@ export class QuestionReader {
     this.limited();
     joinAlternatives(question, this.conditions, this.columns);
     this.verbs();
+    relatingVerbs(question, this.schema, this.names, this.values, this.columns, this.conditions.related);
     if (measured === null) this.ofGroups(conditions);
     const read = this.shape(counted, groupKeys);
     const shape = { ...read, change, ofGroups: each?.isAverage === true ? ("average" as const) : read.ofGroups };
@@ -189,8 +188,10 @@ export class QuestionReader {
     const ref = mention === undefined || other !== undefined ? null : this.columns.takeColumn(mention, isNumber);
     if (ref === null) return [];
     this.aggregates.push({ fn: "sum", ref });
-    const isRate = wordsOfName(ref.column.name).some((word) => RATES.some((rate) => stemOf(rate) === stemOf(word)));
-    return isRate || !groups.every(({ kind }) => kind === "time") ? ["sum", "avg", "max"] : [];
+    const words = wordsOfName(ref.column.name).map(stemOf);
+    const says = (list: readonly string[]) => list.some((word) => words.includes(stemOf(word)));
+    if (says(SUMS)) return [];
+    return says(RATES) || !groups.every(({ kind }) => kind === "time") ? ["sum", "avg", "max"] : [];
   }
 
   /** "limit 5". */
@@ -215,7 +216,11 @@ export class QuestionReader {
       if (ref === null || !(isTime(ref) || (isNumber(ref) && fit < 0.95))) continue;
       const isAbsent = isNegated(question, mention.from, 2);
       // "Trips ended" may ask for the time, "how many trips were ended" does not.
-      const isDone = question.says(mention.from - 1, "was|were|been") && question.says(0, "how", "many");
+      const isBeforeRows = this.names.tables.some(
+        ({ from, table }) => from === mention.to && table === this.columns.base,
+      );
+      const isDone =
+        isBeforeRows || (question.says(mention.from - 1, "was|were|been") && question.says(0, "how", "many"));
       if (fit >= 0.95 && !isAbsent && !isDone) continue;
       if (isAbsent || (isTime(ref) && ref.column.nullable)) {
         this.conditions.filters.push({ ref, sql: (column) => `${column} IS ${isAbsent ? "" : "NOT "}NULL` });

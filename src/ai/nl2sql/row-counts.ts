@@ -96,6 +96,8 @@ export interface EachCount {
   readonly base: TableFacts;
   readonly counted: TableFacts;
   readonly isAverage: boolean;
+  /** How well the names fit. */
+  readonly score: number;
 }
 
 /** "The average number of orders per customer", "how many orders does each customer have". */
@@ -108,7 +110,8 @@ export function eachCount(question: Question, names: NameMentions, groups: reado
   if (isHave && question.says(to, "have") && first?.kind === "table" && first.mention.to === from - 2) {
     if (first.mention.table === table) return null;
     question.use(0, to + 1);
-    return { base: table, counted: first.mention.table, isAverage: false };
+    const score = Math.min(group.mention.score, first.mention.score);
+    return { base: table, counted: first.mention.table, isAverage: false, score };
   }
   const at = question.tokens.findIndex(
     ({ lower }, i) => AGGREGATES[lower] === "avg" && question.says(i + 1, "number|count", "of"),
@@ -118,5 +121,6 @@ export function eachCount(question: Question, names: NameMentions, groups: reado
   const named = namedAt(names, next);
   if (named?.kind !== "table" || named.mention.table === table) return null;
   question.use(at, named.mention.to);
-  return { base: table, counted: named.mention.table, isAverage: true };
+  const score = Math.min(group.mention.score, named.mention.score);
+  return { base: table, counted: named.mention.table, isAverage: true, score };
 }

@@ -13,6 +13,10 @@ export interface ColumnFacts {
   readonly nullable: boolean;
   /** Part of the primary key or of a foreign key. */
   readonly isKey: boolean;
+  /** A date or timestamp that is stored as text. */
+  readonly isText?: true;
+  /** Of what no column holds: what it is made of. */
+  readonly sql?: string;
 }
 
 export interface TableFacts {

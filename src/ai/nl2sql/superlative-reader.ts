@@ -10,6 +10,12 @@ import { type ColumnRef, namingColumns, pathBetween, type SchemaFacts, type Tabl
 /** Below this a word hardly names a table. */
 export const SURE = 0.9;
 
+/** What says how large, or how high, a thing is. */
+const SIZES: readonly (readonly [adjective: RegExp, words: readonly string[]])[] = [
+  [/^(?:larg|bigg|small)est$/, ["size", "area", "population"]],
+  [/^(?:high|low)est$/, ["elevation", "altitude", "height"]],
+];
+
 /** The parts of a shape that it gives. */
 export interface SuperlativeRead {
   readonly ranking?: QueryShape["ranking"];
@@ -148,8 +154,20 @@ export class SuperlativeReader {
             ({ from, candidates }) => from > by && from <= by + 3 && candidates.some(({ ref }) => isNumber(ref)),
           );
     if (measured !== undefined) return this.columns.takeColumn(measured, isNumber);
+    const size = this.ofSize(at);
+    if (size !== null) return size;
     const own = this.columns.base!.columns.filter((column) => isNumber({ table: this.columns.base!, column }));
     return own.length === 1 && measure !== null && !isMost ? { table: this.columns.base!, column: own[0]! } : null;
+  }
+
+  /** "The largest vineyards": the only number of theirs that says how large they are. */
+  private ofSize(at: number): ColumnRef | null {
+    const words = SIZES.find(([adjective]) => adjective.test(this.question.lower(at)))?.[1] ?? [];
+    const { base } = this.columns;
+    const [only, other] = this.columns.numbersByWords(words).filter(({ table }) => table === base);
+    if (only === undefined || other !== undefined) return null;
+    this.columns.doubt();
+    return only;
   }
 
   /**

@@ -4,8 +4,7 @@
  */
 import { nameWords } from "./bare-names.js";
 import { type NameMentions, wordScore } from "./name-mentions.js";
-import { isVerb } from "./phrases.js";
-import type { Question, Token } from "./question.js";
+import { isVerb, type Question, type Token } from "./question.js";
 import type { SchemaFacts, TableFacts } from "./schema-facts.js";
 import type { ValueMention } from "./value-mentions.js";
 import { UNITS } from "./vocabulary.js";
@@ -58,6 +57,7 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
       const isOfAmounts = isVerb(question.lower(at + 1)) || question.says(at + 1, "per|by");
       if (!(isOfAmounts ? /\bsum\(/ : /\b(?:count|sum)\(/).test(sql)) words.push(token.text);
     } else if (UNITS.has(question.lower(at - 1)) && SPENT.test(token.lower)) return;
+    else if (isOfContact(question, at, schema, tables, sql)) return;
     else if (isDealing(question, at, schema, tables)) return;
     else if (question.says(at - 2, "do|does", "we|you|they", "sell|stock|carry|keep|own")) return;
     else if ((!token.isStop || isVerbOf(token, schema)) && !isSaid(token, question, schema, tables, sql))
@@ -79,12 +79,28 @@ export function droppedNames(
     if (!isRead(mention) || mention.candidates[0]!.score < SURE || question.at(mention.from)!.isStop) return false;
     const tablesHere = tables.filter(({ from, to }) => from < mention.to && mention.from < to);
     const named = [
-      ...mention.candidates.map(({ ref }) => ref.column.name),
+      ...mention.candidates.map(({ ref }) => ref.column.sql ?? ref.column.name),
       ...tablesHere.map(({ table }) => table.sqlName),
     ];
     return !named.some((name) => isIn(sql, name));
   });
   return lost.map(({ from, to }) => question.slice(from, to));
+}
+
+/** "Email address", "phone numbers" of a column `email` or `phone`. */
+function isOfContact(
+  question: Question,
+  at: number,
+  schema: SchemaFacts,
+  tables: readonly TableFacts[],
+  sql: string,
+): boolean {
+  const before = question.at(at - 1);
+  if (!question.says(at - 1, "email|mail|phone|telephone|mobile")) return false;
+  if (!/^(?:address|number)(?:es|s)?$/.test(question.lower(at))) return false;
+  const isIt = (column: TableFacts["columns"][number]) =>
+    isIn(sql, column.name) && nameWords(schema, column).bare.some((part) => wordScore(before!, part) >= SAME_MEANING);
+  return tables.some(({ columns }) => columns.some(isIt));
 }
 
 /** "Members who bought tickets" have some, where nothing else is bought. */
@@ -136,7 +152,9 @@ function isSaid(
   const isNamed = (table: TableFacts) =>
     question.tokens.some((word) => word !== token && fit(table, word) >= SAME_FAMILY);
   if (tables.some((table) => fit(table) >= SAME_MEANING && !isNamed(table))) return true;
-  return tables.some(({ columns }) => columns.some((column) => isIn(sql, column.name) && fit(column) >= SAME_MEANING));
+  return tables.some(({ columns }) =>
+    columns.some((column) => isIn(sql, column.sql ?? column.name) && fit(column) >= SAME_MEANING),
+  );
 }
 
 function isIn(sql: string, name: string): boolean {

@@ -6,6 +6,7 @@ import type { NameMentions } from "./name-mentions.js";
 import type { Question } from "./question.js";
 import type { ColumnRef, SchemaFacts } from "./schema-facts.js";
 import { identifier } from "./sql-names.js";
+import { DEMONYMS } from "./vocabulary.js";
 
 /** Runs a query and answers its rows. */
 export type LookUp = (sql: string, parameters: readonly unknown[]) => Promise<readonly (readonly unknown[])[]>;
@@ -57,6 +58,7 @@ export async function valueMentions(
 ): Promise<ValueMention[]> {
   const runs = candidateRuns(question);
   const parts = candidateParts(question, names);
+  const forms = otherForms(question, names);
   if (runs.size === 0 && parts.size === 0) return [];
   const found = new Map<string, { run: Run; hits: ValueHit[]; isWhole: boolean }>();
   const add = (run: Run, ref: ColumnRef, value: string, isWhole: boolean) => {
@@ -69,9 +71,10 @@ export async function valueMentions(
   };
   for (const ref of textColumns(schema)) {
     const codes = CODED.test(ref.column.name) ? Object.values(CODES).flat() : [];
-    for (const value of await valuesIn(ref, [...runs.keys(), ...codes], [...parts.keys()], lookUp)) {
+    for (const value of await valuesIn(ref, [...runs.keys(), ...forms.keys(), ...codes], [...parts.keys()], lookUp)) {
       const lower = value.toLowerCase();
       for (const run of runs.get(lower) ?? []) add(run, ref, value, true);
+      for (const { run, isOf } of forms.get(lower) ?? []) if (isOf(ref)) add(run, ref, value, false);
       if (codes.length > 0) {
         question.tokens.forEach((token, i) => {
           if (CODES[token.lower]?.includes(lower)) add({ from: i, to: i + 1 }, ref, value, true);
@@ -136,6 +139,37 @@ function formsOf(text: string): Set<string> {
   }
   return forms;
 }
+
+interface OtherForm {
+  readonly run: Run;
+  readonly isOf: (ref: ColumnRef) => boolean;
+}
+
+const NATION = /countr|ctry|nation|land\b|origin/i;
+/** A word of the same family, or better: a column's or table's name. */
+const FAMILY = 0.7;
+
+/** Values that single words say in another form: "failed" is fail, "approval" approved, "Spanish" of Spain. */
+function otherForms(question: Question, names: NameMentions): Map<string, OtherForm[]> {
+  const forms = new Map<string, OtherForm[]>();
+  const add = (form: string, other: OtherForm) => forms.set(form, [...(forms.get(form) ?? []), other]);
+  question.tokens.forEach(({ lower, stem, number, isStop, isQuoted, isCapitalised }, at) => {
+    if (isStop || isQuoted || number !== null) return;
+    const run = { from: at, to: at + 1 };
+    for (const nation of DEMONYMS[lower] ?? []) add(nation, { run, isOf: ({ column }) => NATION.test(column.name) });
+    const isNamed = [...names.tables, ...names.columns].some(
+      (each) => each.from <= at && at < each.to && scoreOf(each) >= FAMILY,
+    );
+    if (isCapitalised || isNamed || !DONE.test(lower) || stem.length < 4) return;
+    for (const form of [stem, `${stem}e`, `${stem}ed`, `${stem}${stem.at(-1)}ed`])
+      if (form !== lower) add(form, { run, isOf: ({ column }) => !column.isKey });
+  });
+  return forms;
+}
+
+const DONE = /(?:ed|al|ion|ment|ure)$/;
+const scoreOf = (each: NameMentions["tables"][number] | NameMentions["columns"][number]) =>
+  "table" in each ? each.score : each.candidates[0]!.score;
 
 /** Single words that may be a part of a value: proper names that are no word of the schema. */
 function candidateParts(question: Question, names: NameMentions): Map<string, Run[]> {

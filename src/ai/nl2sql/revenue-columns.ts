@@ -1,0 +1,59 @@
+/**
+ * Revenue that no column holds: of rows with a quantity and a price it is what both make together. Called by
+ * `match-question.ts`; stateless.
+ */
+import { wordsOfName } from "./bare-names.js";
+import { wordScore } from "./name-mentions.js";
+import { stemOf } from "./question.js";
+import type { ColumnFacts, SchemaFacts, TableFacts } from "./schema-facts.js";
+import { identifier } from "./sql-names.js";
+
+/** The words of such columns' names, or better than synonyms. */
+const SAME = 0.85;
+const QUANTITIES = ["quantity", "units", "pieces", "copies", "bottles", "qty"];
+const PRICES = ["price"];
+/** Columns that hold it. */
+const HELD = ["revenue", "turnover", "total", "subtotal", "amount", "sum", "proceeds", "earnings", "income", "takings"];
+
+/** The schema with a column of that name where one table has a quantity, a price and nothing that is their product. */
+export function withRevenue(schema: SchemaFacts): SchemaFacts {
+  const holds = ({ kind, name }: ColumnFacts) => kind === "number" && wordsFit(name, HELD.slice(0, 2));
+  if (schema.tables.some(({ columns }) => columns.some(holds))) return schema;
+  const tables = new Map<TableFacts, TableFacts>();
+  for (const table of schema.tables) {
+    const revenue = revenueOf(table);
+    if (revenue !== null) tables.set(table, { ...table, columns: [...table.columns, revenue] });
+  }
+  // Of two tables that sell, nobody knows which is meant.
+  if (tables.size !== 1) return schema;
+  const now = (table: TableFacts) => tables.get(table) ?? table;
+  const links = schema.links.map((link) => ({ ...link, from: now(link.from), to: now(link.to) }));
+  return { tables: schema.tables.map(now), links };
+}
+
+function revenueOf({ columns, sqlName }: TableFacts): ColumnFacts | null {
+  const numbers = columns.filter(({ kind, isKey }) => kind === "number" && !isKey);
+  const [quantity, secondQuantity] = numbers.filter(
+    ({ name }) => wordsFit(name, QUANTITIES) && !wordsFit(name, PRICES),
+  );
+  const [price, secondPrice] = numbers.filter(({ name }) => wordsFit(name, PRICES));
+  if (quantity === undefined || price === undefined || secondQuantity !== undefined || secondPrice !== undefined)
+    return null;
+  // What is in stock was not sold, and what holds the product is asked for by its own name.
+  if (columns.some(({ name }) => wordsFit(name, ["stock", "inventory"]) || wordsFit(name, HELD))) return null;
+  const of = ({ name }: ColumnFacts) => `${sqlName}.${identifier(name)}`;
+  return {
+    name: "revenue",
+    kind: "number",
+    typeName: "numeric",
+    nullable: true,
+    isKey: false,
+    sql: `${of(quantity)} * ${of(price)}`,
+  };
+}
+
+function wordsFit(name: string, words: readonly string[]): boolean {
+  return wordsOfName(name).some((part) =>
+    words.some((word) => wordScore({ lower: word, stem: stemOf(word) }, part) >= SAME),
+  );
+}
