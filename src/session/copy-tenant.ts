@@ -22,6 +22,7 @@ function readingShard(shard: Shard): ReadableShard {
     get committedSequence() {
       return shard.committedSequence;
     },
+    locks: shard.locks,
     get oldestSnapshot() {
       return shard.oldestSnapshot;
     },

@@ -4,7 +4,7 @@
  */
 import { withOneCascade } from "../protocol/notice.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";
-import { type BoundAnalyze, type BoundDdl, type BoundDdlSteps, LOCK_TABLE } from "../sql/bind/bound-statement.js";
+import type { BoundAnalyze, BoundDdl, BoundDdlSteps } from "../sql/bind/bound-statement.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import { AuditedDefinitions } from "./audited-definitions.js";
 import { callsToCheck, checkCalls } from "./check-calls.js";
@@ -35,8 +35,7 @@ export async function runDefinitions(
   run: StatementRun,
   tx: ShardTransaction,
 ): Promise<Outcome> {
-  // LOCK TABLE changes nothing: dumps begin with it.
-  if (tag !== LOCK_TABLE) scope.requireWritable(tag ?? "definition");
+  scope.requireWritable(tag ?? "definition");
   const { tenant, names, block } = scope;
   const { catalog } = tenant;
   const told = [...notices];

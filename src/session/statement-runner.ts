@@ -16,6 +16,7 @@ import type {
   BoundExecute,
   BoundFetch,
   BoundFill,
+  BoundLock,
   BoundPrepare,
   BoundQuery,
   BoundSetConstraints,
@@ -28,6 +29,7 @@ import { checkCalls } from "./check-calls.js";
 import type { TakeRows } from "./cursor.js";
 import { deleteAll, tableOfDeleteAll } from "./delete-all.js";
 import { ExecutionScope, type Identity } from "./execution-scope.js";
+import { lockTables, requireUnlocked } from "./lock-tables.js";
 import { requireReading } from "./reader.js";
 import { insertRepeatedly, type RepeatedSteps, type Repetition } from "./repeated-run.js";
 import { procedureColumns, resultColumns } from "./result-columns.js";
@@ -284,19 +286,25 @@ export class StatementRunner {
         return textOutcome("result", ["CLOSE CURSOR"], run.collector);
       case "discard":
         return this.discard(bound.what, run, tx);
+      case "lock":
+        return this.lockTables(bound, run, tx);
       case "database":
         return runDatabase(this.scope, bound, run, tx);
       case "call":
         return this.callProcedure(bound, run, tx);
-      case "do": {
-        const context = this.scope.contextFor(tx, run.request, []);
-        return after(this.routines().block(bound.body, context), () =>
+      case "do":
+        return after(this.routines().block(bound.body, this.scope.contextFor(tx, run.request, [])), () =>
           textOutcome("result", [bound.command], run.collector),
         );
-      }
       default:
         throw new Error(`${bound.kind} is not run here`);
     }
+  }
+
+  private lockTables(bound: BoundLock, run: StatementRun, tx: ShardTransaction): Outcome {
+    if (!this.block.isOpen) throw sqlError("25P01", "LOCK TABLE can only be used in transaction blocks");
+    lockTables(bound, this.tenant.number, tx);
+    return textOutcome("result", ["LOCK TABLE"], run.collector);
   }
 
   columnsOf(plan: StatementPlan): readonly OutputColumn[] | null {
@@ -378,6 +386,8 @@ export class StatementRunner {
   ): Outcome | Promise<Outcome> {
     const values = given ?? this.parameters(plan, run);
     if (values instanceof Promise) return values.then((made) => this.runProgram(plan, run, tx, made));
+    const { locks } = this.tenant.partition.shard;
+    if (locks.tables.size > 0) requireUnlocked(plan.program!.plan, this.tenant.number, tx, locks);
     const context = this.scope.contextFor(tx, run.request, values, plan.graph, run.long?.rows);
     if (plan.checks.length === 0) return this.runChecked(plan, run, context);
     return after(checkCalls(plan.checks, values, context), () => this.runChecked(plan, run, context));

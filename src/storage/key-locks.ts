@@ -5,9 +5,11 @@
  * per shard.
  */
 import { DbError } from "../protocol/errors.js";
-import { isAsStrong, LOCK_STRENGTHS, type LockStrength } from "../protocol/lock-strength.js";
+import { isAsStrong, LOCK_STRENGTHS, type LockStrength, type TableLockMode } from "../protocol/lock-strength.js";
 import { ROW_PREFIX_BYTES } from "../values/row-place.js";
 import { isRowKey, storageIdOf } from "./keys.js";
+import { keyText } from "./ordered-map.js";
+import { excludes, TableLocks } from "./table-locks.js";
 
 /** Of a key: what says which table's or index's it is. */
 const PREFIX_CHARACTERS = ROW_PREFIX_BYTES;
@@ -68,6 +70,7 @@ export class KeyHolder {
     const { locks } = this;
     const strength = how === "write" ? "update" : how;
     if (this.hasEnded || locks.holderOf(text) === this) return;
+    if (locks.tables.size > 0) this.requireTable(text, how === "write" ? "row exclusive" : "row share");
     const against = locks.holdersAgainst(text, strength, this);
     if (against.length > 0) throw new KeyConflict(against);
     const own = locks.sharedBy(text, this);
@@ -86,6 +89,28 @@ export class KeyHolder {
       this.note(text, writes);
   }
 
+  /** Throws KeyConflict where others hold the key's table against it. */
+  private requireTable(text: string, mode: TableLockMode): void {
+    const against = this.locks.tables.against(text.slice(0, PREFIX_CHARACTERS), mode, this);
+    if (against.length > 0) throw new KeyConflict(against);
+  }
+
+  /** As LOCK TABLE. Throws KeyConflict where others hold the table, or its rows, against it. */
+  takeTable(rowPrefix: Uint8Array, mode: TableLockMode): void {
+    if (this.hasEnded) return;
+    const text = keyText(rowPrefix);
+    this.requireTable(text, mode);
+    const against = [...this.locks.open].filter((other) => other !== this && other.changesAgainst(text, mode));
+    if (against.length > 0) throw new KeyConflict(against);
+    this.locks.tables.hold(text, this, mode);
+    this.locks.open.add(this);
+  }
+
+  private changesAgainst(prefix: string, mode: TableLockMode): boolean {
+    const writes = this.prefixes.get(prefix);
+    return writes !== undefined && excludes(mode, writes ? "row exclusive" : "row share");
+  }
+
   private note(text: string, writes: boolean): void {
     this.lastPrefix = text.slice(0, PREFIX_CHARACTERS);
     this.lastWrites = writes;
@@ -99,6 +124,11 @@ export class KeyHolder {
       const key = Buffer.from(prefix, "latin1");
       if (isRowKey(key)) yield [storageIdOf(key), writes];
     }
+  }
+
+  /** Those that it holds as a whole. */
+  *wholeTables(): Iterable<readonly [storageId: number, mode: TableLockMode]> {
+    for (const [prefix, mode] of this.locks.tables.of(this)) yield [storageIdOf(Buffer.from(prefix, "latin1")), mode];
   }
 
   isHeldByAnother(text: string, strength: LockStrength = "update"): boolean {
@@ -130,6 +160,7 @@ export class KeyHolder {
     this.hasEnded = true;
     for (const text of this.held) this.locks.free(text);
     for (const text of this.shared) this.locks.endShare(text, this);
+    this.locks.tables.release(this);
     this.locks.open.delete(this);
     this.held.length = 0;
     this.shared.length = 0;
@@ -147,6 +178,7 @@ export class KeyLocks {
   /** Of keys that were written or locked FOR UPDATE. */
   private readonly holders = new Map<string, KeyHolder>();
   private readonly sharers = new Map<string, Map<KeyHolder, LockStrength>>();
+  readonly tables = new TableLocks();
   /** Those that hold something. */
   readonly open = new Set<KeyHolder>();
   private lastNumber = 0;
@@ -158,7 +190,7 @@ export class KeyLocks {
   }
 
   get size(): number {
-    return this.holders.size + this.sharers.size;
+    return this.holders.size + this.sharers.size + this.tables.size;
   }
 
   /** All keys that somebody holds, some twice. */
@@ -214,6 +246,12 @@ export class KeyLocks {
     own: KeyHolder | null,
   ): readonly KeyHolder[] {
     if (this.size === 0) return NOBODY;
+    if (this.tables.size > 0) {
+      for (const text of writes.keys()) {
+        const against = this.tables.against(text.slice(0, PREFIX_CHARACTERS), "row exclusive", own);
+        if (against.length > 0) return against;
+      }
+    }
     if (loads.length === 0 && writes.size < this.size) {
       for (const text of writes.keys()) {
         const against = this.holdersAgainst(text, "update", own);

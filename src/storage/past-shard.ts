@@ -16,7 +16,14 @@ import { RecentVersions } from "./versions.js";
 /** What sessions use of a shard. */
 export type ReadableShard = Pick<
   Shard,
-  "begin" | "committedSequence" | "appliedSequence" | "oldestSnapshot" | "layers" | "lastMicros" | "unseenBytes"
+  | "begin"
+  | "committedSequence"
+  | "appliedSequence"
+  | "oldestSnapshot"
+  | "layers"
+  | "lastMicros"
+  | "unseenBytes"
+  | "locks"
 >;
 
 export class PastShard implements ReadableShard, TransactionHost<ShardTransaction> {

@@ -38,4 +38,5 @@ function* heldBy(holder: KeyHolder, pid: number): Iterable<LiveLock> {
   const held = { pid, waitsSinceMicros: null };
   yield { ...held, kind: "transaction", transaction: holder.number };
   for (const [storageId, writes] of holder.tables()) yield { ...held, kind: "rows", storageId, writes };
+  for (const [storageId, mode] of holder.wholeTables()) yield { ...held, kind: "table", storageId, mode };
 }

@@ -38,6 +38,7 @@ import { bindCreateExtension, bindDropExtension } from "./bind-extension.js";
 import { lookUpTable } from "./bind-from.js";
 import { bindFunctionStatement, isFunctionStatement } from "./bind-function-statement.js";
 import { bindList } from "./bind-list.js";
+import { bindLock } from "./bind-lock.js";
 import {
   bindAlterSequence,
   bindCreateSchema,
@@ -64,16 +65,10 @@ import {
 } from "./bind-type-definition.js";
 import { viewEnvironment } from "./bind-view.js";
 import { Binding, PLAIN_QUERY, type QueryOptions, type Source } from "./binding.js";
-import {
-  type BindEnvironment,
-  type BoundQuery,
-  type BoundStatement,
-  type DdlStep,
-  LOCK_TABLE,
-} from "./bound-statement.js";
+import type { BindEnvironment, BoundQuery, BoundStatement, DdlStep } from "./bound-statement.js";
 import { coerceAssignment, coerceExplicit, isUnknown } from "./coerce.js";
 import { CursorTables } from "./cursor-tables.js";
-import { checkedRights, refuseDenied, requireSchema } from "./relation-rights.js";
+import { checkedRights, refuseDenied } from "./relation-rights.js";
 import { callsRoutines } from "./routine-function.js";
 import { Scope } from "./scope.js";
 import { writesData } from "./sequence-functions.js";
@@ -259,24 +254,11 @@ function bindNamespace(node: StatementNode, binding: Binding): BoundStatement | 
     case "database":
       return { kind: "database", tag: `${node.action.toUpperCase()} DATABASE`, action: node };
     case "lock":
-      // One writer at a time: there is nothing that a lock could keep out.
-      for (const table of node.tables) requireLock(lookUpTable(table, binding), binding);
-      return nothingToDo(LOCK_TABLE);
+      return bindLock(node, binding);
     default:
       return null;
   }
 }
-
-/** Throws 42501 for a table that the statement's role can do nothing with. */
-function requireLock(table: TableDef, { env }: Binding): void {
-  const rights = checkedRights(env);
-  if (rights === null) return;
-  requireSchema(table.schema, env, rights);
-  const mayLock = LOCKING.some((privilege) => rights.may(table.id, privilege));
-  if (!mayLock) throw permissionDenied("table", table.name);
-}
-
-const LOCKING = ["r", "w", "d", "D"] as const;
 
 function nothingToDo(tag: string): BoundStatement {
   return { kind: "ddl steps", tag, steps: [], notices: [] };

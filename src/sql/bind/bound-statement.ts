@@ -8,6 +8,7 @@ import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { Acting, Rights } from "../../catalog/rights.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { ViewQuery } from "../../catalog/view.js";
+import type { TableLockMode } from "../../protocol/lock-strength.js";
 import type { NoticeFields } from "../../protocol/notice.js";
 import type { CallExpr, Expr, RoutineCall, TransitionTable } from "../../query/expr/expr.js";
 import type { TableFunction } from "../../query/expr/table-function.js";
@@ -74,9 +75,6 @@ export interface Noted {
   readonly changed: Map<number, Set<number>>;
 }
 
-/** The tag of a statement that only looks its tables up. */
-export const LOCK_TABLE = "LOCK TABLE";
-
 /** A query of Cypher as a part of this statement's plan. Throws an error that says what is wrong with the text. */
 export type CypherBinder = (
   text: string,
@@ -139,6 +137,7 @@ export type BoundStatement =
   | BoundFetch
   | BoundCloseCursor
   | BoundDatabase
+  | BoundLock
   | BoundDiscard
   | BoundCall
   | BoundDo;
@@ -283,6 +282,14 @@ export interface BoundSetDefaults {
 export interface BoundDiscard {
   readonly kind: "discard";
   readonly what: "all" | "plans" | "sequences" | "temp";
+}
+
+/** LOCK TABLE. */
+export interface BoundLock {
+  readonly kind: "lock";
+  readonly mode: TableLockMode;
+  readonly nowait: boolean;
+  readonly tables: readonly { readonly storage: number; readonly name: string }[];
 }
 
 /** What the session asks of the tenant's databases. */

@@ -386,7 +386,8 @@ COMMENT ON STATISTICS name IS {'text' | NULL}`,
   lock: {
     titles: ["LOCK TABLE"],
     syntax: "LOCK [TABLE] name, … [IN mode MODE] [NOWAIT]",
-    description: "Checks that the tables exist. Transactions do not wait for locks; conflicts are found at commit.",
+    description:
+      "Holds the tables, and those that inherit from them, until the transaction ends, at read committed over PostgreSQL's protocol: writers, locked rows and other LOCK TABLE wait as PostgreSQL's table of conflicts says. Reading waits for nobody. Transactions of other levels and of HTTP are validated when they commit, and hold nothing.",
     example: "BEGIN; LOCK TABLE book IN SHARE MODE; COMMIT",
   },
   prepare: {

@@ -3,6 +3,7 @@
  * or drops them. Made by from-pg-ddl.ts and its neighbours; ast.ts has the other statements.
  */
 
+import type { TableLockMode } from "../../protocol/lock-strength.js";
 import type { PartitionBoundNode, PartitionByNode } from "./ast-partition.js";
 import type { ExprNode, NameNode, QueryNode, TypeNode } from "./ast-query.js";
 
@@ -246,6 +247,8 @@ export interface SetSchemaStatement {
 export interface LockStatement {
   readonly kind: "lock";
   readonly tables: readonly NameNode[];
+  readonly mode: TableLockMode;
+  readonly nowait: boolean;
   readonly position: number;
 }
 

@@ -4,6 +4,7 @@
  */
 import type { AlterDomainStmt, AlterObjectSchemaStmt, CompositeTypeStmt, DefElem, Node } from "@pgsql/types";
 import { sqlError } from "../../protocol/errors.js";
+import { TABLE_LOCK_MODES } from "../../protocol/lock-strength.js";
 import type { StatementNode } from "./ast.js";
 import type {
   AlterDomainStatement,
@@ -70,8 +71,9 @@ function sessionStatement(node: Node, c: Conversion, position: number): Statemen
   const tag = tagOf(node);
   switch (tag) {
     case "LockStmt": {
-      const tables = (only(node, tag).relations ?? []).map((table) => relationName(only(table, "RangeVar"), c));
-      return { kind: "lock", tables, position };
+      const { relations, mode: number = TABLE_LOCK_MODES.length, nowait = false } = only(node, tag);
+      const tables = (relations ?? []).map((table) => relationName(only(table, "RangeVar"), c));
+      return { kind: "lock", tables, mode: TABLE_LOCK_MODES[number - 1]!, nowait, position };
     }
     case "DiscardStmt": {
       const what = (only(node, tag).target ?? "").replace(/^DISCARD_/, "").toLowerCase();

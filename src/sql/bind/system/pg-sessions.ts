@@ -34,6 +34,8 @@ function placeOf(lock: LiveLock, oids: ReadonlyMap<number, number>, database: nu
       return { locktype: "relation", database, relation: systemShapes().get("pg_catalog.pg_locks")!.oid };
     case "rows":
       return { locktype: "relation", database, relation: oids.get(lock.storageId) ?? null };
+    case "table":
+      return { locktype: "relation", database, relation: oids.get(lock.storageId) ?? null };
     case "transaction":
       return { locktype: "transactionid", transactionid: String(lock.transaction) };
     case "advisory":
@@ -55,6 +57,8 @@ function modeOf(lock: LiveLock): string {
       return "ExclusiveLock";
     case "reads locks":
       return "AccessShareLock";
+    case "table":
+      return `${lock.mode.replaceAll(/(?:^| )(.)/g, (_, first: string) => first.toUpperCase())}Lock`;
     case "rows":
       return lock.writes ? "RowExclusiveLock" : "RowShareLock";
     case "transaction":

@@ -8,6 +8,7 @@ import type { Rights } from "../../../catalog/rights.js";
 import type { SequenceDef, SequencePosition } from "../../../catalog/sequence.js";
 import type { TableStatistics } from "../../../catalog/statistics.js";
 import type { SearchIndexDef, TableDef } from "../../../catalog/table.js";
+import type { TableLockMode } from "../../../protocol/lock-strength.js";
 import { Capability, need } from "../../../query/expr/capability.js";
 import type { EvalContext } from "../../../query/expr/expr.js";
 import { recordRows, type TableFunction, type TableRows } from "../../../query/expr/table-function.js";
@@ -59,6 +60,8 @@ export type LiveLock = {
   readonly waitsSinceMicros: number | null;
 } & (
   | { readonly kind: "rows"; readonly storageId: number; readonly writes: boolean }
+  /** By LOCK TABLE. */
+  | { readonly kind: "table"; readonly storageId: number; readonly mode: TableLockMode }
   /** The session is in a transaction, or runs a statement. */
   | { readonly kind: "virtual" }
   /** It is the one that reads pg_locks. */
