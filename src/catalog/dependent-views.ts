@@ -1,20 +1,30 @@
-/** Finds what needs a relation: views, materialized views, property graphs, functions. Called by the files of ddl. */
+/** Finds what needs a relation: views, property graphs, functions, rules. Called by the files of ddl. */
 import type { CatalogView } from "./catalog-view.js";
 import type { FunctionDef } from "./function.js";
+import type { ViewQuery } from "./kept-query.js";
 import type { TableDef } from "./table.js";
-import type { ViewDef, ViewQuery } from "./view.js";
+import { keptRule } from "./trigger.js";
+import type { ViewDef } from "./view.js";
 
 export type Dependent =
   | { readonly kind: "view" | "property graph"; readonly definition: ViewDef }
   | { readonly kind: "materialized view"; readonly definition: TableDef }
-  | { readonly kind: FunctionDef["kind"]; readonly definition: FunctionDef };
+  | { readonly kind: FunctionDef["kind"]; readonly definition: FunctionDef }
+  | { readonly kind: "rule"; readonly definition: RuleOf };
+
+/** A rule, named with what it belongs to: `r on table t`. */
+export interface RuleOf {
+  readonly id: number;
+  readonly name: string;
+  readonly ownerId: number;
+}
 
 /**
  * Views, materialized views, property graphs and functions whose text names the relation; with a column id, only those
  * that use the column.
  */
 export function dependentsOf(catalog: CatalogView, id: number, columnId: number | null = null): readonly Dependent[] {
-  const names = ({ relations }: Pick<ViewQuery, "relations">) =>
+  const names = ({ relations }: { readonly relations: ViewQuery["relations"] }) =>
     relations.some(
       (relation) =>
         relation.id === id &&
@@ -27,7 +37,18 @@ export function dependentsOf(catalog: CatalogView, id: number, columnId: number 
   ];
 }
 
-/** Views, materialized views and property graphs with such a query. */
+function rulesThat(catalog: CatalogView, needs: (query: ViewQuery) => boolean): Dependent[] {
+  return [...catalog.tables(), ...catalog.views()].flatMap((owner) =>
+    (owner.rules ?? []).flatMap(({ id, name, calls }): Dependent[] => {
+      const kept = typeof calls === "object" ? keptRule(calls) : null;
+      if (kept === null || !needs(kept)) return [];
+      const of = "indexes" in owner ? "table" : "view";
+      return [{ kind: "rule", definition: { id, name: `${name} on ${of} ${owner.name}`, ownerId: owner.id } }];
+    }),
+  );
+}
+
+/** Views, materialized views, property graphs and rules with such a text. */
 export function queriesThat(catalog: CatalogView, needs: (query: ViewQuery) => boolean): readonly Dependent[] {
   const views = catalog.views().filter((view) => needs(view.query));
   const graphs = catalog.propertyGraphs().filter((graph) => needs(graph.query));
@@ -36,5 +57,6 @@ export function queriesThat(catalog: CatalogView, needs: (query: ViewQuery) => b
     ...views.map((definition): Dependent => ({ kind: "view", definition })),
     ...graphs.map((definition): Dependent => ({ kind: "property graph", definition })),
     ...materialized.map((definition): Dependent => ({ kind: "materialized view", definition })),
+    ...rulesThat(catalog, needs),
   ];
 }

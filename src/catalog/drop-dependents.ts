@@ -23,10 +23,11 @@ import {
   viewDefaultsCalling,
 } from "./function-users.js";
 import type { DroppedHeir } from "./inheritance.js";
+import { functionsOf } from "./kept-query.js";
 import type { PolicyCondition } from "./role.js";
+import { removeRule } from "./rule-ddl.js";
 import type { TableDef } from "./table.js";
 import { describeTrigger, dropTriggers, triggersAsking, triggersCalling } from "./trigger-ddl.js";
-import { functionsOf } from "./view.js";
 
 /** What DROP of several relations took with it. */
 export interface CascadeOutcome {
@@ -50,10 +51,13 @@ export function dropDependents(
   heirs: readonly DroppedHeir[] = [],
 ): CascadeOutcome {
   const found = new Map<number, { readonly dependent: Dependent; readonly on: string }>();
+  const goes = (id: number) => dropped.has(id) || found.has(id) || heirs.some(({ table }) => table.id === id);
   const visit = (id: number, on: string, column: number | null): void => {
     for (const dependent of dependentsOf(editor.view, id, column)) {
       const { definition, kind } = dependent;
       if (found.has(definition.id) || dropped.has(definition.id)) continue;
+      // It goes with its table anyway.
+      if (dependent.kind === "rule" && column === null && goes(dependent.definition.ownerId)) continue;
       found.set(definition.id, { dependent, on });
       visit(definition.id, `${kind} ${definition.name}`, null);
     }
@@ -94,7 +98,11 @@ function dropQueries(editor: CatalogEditor, queries: readonly Dependent[]): Casc
   const names = new Map(queries.map(({ kind, definition }) => [definition.id, `${kind} ${definition.name}`]));
   const others = dropDependents(editor, names, true);
   const own = dropAll(editor, queries);
-  return { ...own, notices: others.notices, cleared: [...others.cleared, ...own.cleared] };
+  return {
+    notices: [...others.notices, ...own.notices],
+    cleared: [...others.cleared, ...own.cleared],
+    clearedIndexes: [...others.clearedIndexes, ...own.clearedIndexes],
+  };
 }
 
 /** Drops these, and what calls the functions among them. */
@@ -111,6 +119,9 @@ function dropAll(editor: CatalogEditor, dependents: readonly Dependent[]): Casca
       case "materialized view":
         editor.dropTable(definition);
         cleared.push(definition);
+        break;
+      case "rule":
+        removeRule(editor, definition);
         break;
       default: {
         const dropped = dropCalled(editor, definition);

@@ -309,3 +309,38 @@ t.test("what a body of statements may not be", (t) =>
     ["drop function f()"],
   ]),
 );
+
+t.test("rules keep what their names meant, and follow renames", (t) =>
+  checkStatements(t, [
+    ...BODIES,
+    [
+      "create rule r as on insert to t where okay(new.v) do also /* can't */ insert into log select 'r ' || new.v where okay(new.v)",
+    ],
+    ["create rule q as on delete to t do instead update t set f = 'glad'::feel where id = old.id"],
+    ["create function okay(varchar) returns boolean language sql as 'select false'"],
+    ["create temp table log (what text)"],
+    ["alter function okay(text) rename to okey"],
+    ["alter type feel rename to mood"],
+    ["alter table public.log rename what to word"],
+    ["alter table public.log rename to logged"],
+    ["insert into t values (1, 'x'), (2, 'bad')"],
+    ["delete from t where id = 1"],
+    ["select * from t order by 1", ["1|x|glad", "2|bad|sad"]],
+    ["table logged", ["r x|7"]],
+    [
+      "select pg_get_ruledef(oid) from pg_rewrite where rulename = 'r'",
+      [
+        "create rule r AS\n    on insert to t where okey(new.v) do also insert into public.logged AS log select 'r ' || new.v where okey(new.v);",
+      ],
+    ],
+    ["drop function put"],
+    ["drop table logged", "2BP01 cannot drop table logged because other objects depend on it"],
+    ["drop function good"],
+    ["drop function move"],
+    ["drop function okey(text)", "2BP01 cannot drop function okey(text) because other objects depend on it"],
+    ["drop table logged cascade"],
+    ["select rulename from pg_rules", ["q"]],
+    ["insert into t values (3, 'y')"],
+    ["drop table t cascade"],
+  ]),
+);

@@ -1,10 +1,11 @@
 /** pg_description, pg_depend and pg_rewrite: what COMMENT ON wrote, what belongs to what, and the queries of views. */
 import type { CatalogView } from "../../../catalog/catalog-view.js";
+import type { ViewRelation } from "../../../catalog/kept-query.js";
 import { parseRelationName } from "../../../catalog/relation-names.js";
-import type { ViewRelation } from "../../../catalog/view.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { builtInDescriptions } from "./built-in-descriptions.js";
 import { catalogIndex } from "./catalog-index.js";
+import { shownNames } from "./object-names.js";
 import { attnum, constraintsOf, hashedOid, indexesOf, PUBLIC_OID, schemaOid } from "./relation-facts.js";
 import { systemShapes } from "./shapes.js";
 import { type DefinedView, definedRelation, type SystemRow } from "./system-view.js";
@@ -191,15 +192,22 @@ export const viewRuleOid = (id: number) => hashedOid("view rule", id);
 
 const EVENTS = { select: "1", update: "2", insert: "3", delete: "4", truncate: "5" } as const;
 
-const pgRewrite = definedRelation("pg_catalog", "pg_rewrite", function* ({ catalog }) {
+const pgRewrite = definedRelation("pg_catalog", "pg_rewrite", function* (view) {
+  const { catalog } = view;
   const shared = { ev_enabled: "O", is_instead: true, ev_qual: "<>" };
   const viewRule = { rulename: "_RETURN", ev_type: "1" };
   for (const { id, query } of catalog.views()) {
-    yield { ...shared, ...viewRule, oid: viewRuleOid(id), ev_class: oidOfId(id), ev_action: query.sql };
+    yield {
+      ...shared,
+      ...viewRule,
+      oid: viewRuleOid(id),
+      ev_class: oidOfId(id),
+      ev_action: shownNames(view, query.sql),
+    };
   }
   for (const { id, materialized } of catalog.tables()) {
     if (!materialized) continue;
-    const ev_action = materialized.query.sql;
+    const ev_action = shownNames(view, materialized.query.sql);
     yield { ...shared, ...viewRule, oid: viewRuleOid(id), ev_class: oidOfId(id), ev_action };
   }
   for (const owner of [...catalog.tables(), ...catalog.views()]) {
@@ -212,7 +220,7 @@ const pgRewrite = definedRelation("pg_catalog", "pg_rewrite", function* ({ catal
         ev_type: EVENTS[events[0]!],
         ev_enabled: enabled === "disabled" ? "D" : "O",
         is_instead: typeof calls !== "object" || /\bdo\s+instead\b/i.test(calls.sql),
-        ev_action: typeof calls === "object" ? calls.sql : "",
+        ev_action: typeof calls === "object" ? shownNames(view, calls.sql) : "",
       };
     }
   }
