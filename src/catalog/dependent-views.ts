@@ -1,6 +1,6 @@
 /** Finds what needs a relation: views, property graphs, functions, rules. Called by the files of ddl. */
 import type { CatalogView } from "./catalog-view.js";
-import type { FunctionDef } from "./function.js";
+import type { FunctionDef, RoutineType } from "./function.js";
 import type { ViewQuery } from "./kept-query.js";
 import type { TableDef } from "./table.js";
 import { keptRule } from "./trigger.js";
@@ -20,8 +20,8 @@ export interface RuleOf {
 }
 
 /**
- * Views, materialized views, property graphs and functions whose text names the relation; with a column id, only those
- * that use the column.
+ * Views, materialized views, property graphs and functions whose text names the relation, and functions that take or
+ * give its rows; with a column id, only those that use the column.
  */
 export function dependentsOf(catalog: CatalogView, id: number, columnId: number | null = null): readonly Dependent[] {
   const names = ({ relations }: { readonly relations: ViewQuery["relations"] }) =>
@@ -30,7 +30,15 @@ export function dependentsOf(catalog: CatalogView, id: number, columnId: number 
         relation.id === id &&
         (columnId === null || relation.columns.some((column) => column.used && column.id === columnId)),
     );
-  const functions = catalog.functions().filter(({ relations }) => relations !== undefined && names({ relations }));
+  const isRow = ({ relationId }: RoutineType) => columnId === null && relationId === id;
+  const functions = catalog
+    .functions()
+    .filter(
+      ({ relations, returns, parameters }) =>
+        isRow(returns) ||
+        parameters.some(({ type }) => isRow(type)) ||
+        (relations !== undefined && names({ relations })),
+    );
   return [
     ...queriesThat(catalog, names),
     ...functions.map((definition): Dependent => ({ kind: definition.kind, definition })),

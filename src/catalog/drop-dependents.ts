@@ -10,6 +10,7 @@ import { type Dependent, dependentsOf, queriesThat } from "./dependent-views.js"
 import type { FunctionDef } from "./function.js";
 import type { DropFunctionsCommand } from "./function-command.js";
 import {
+  type Calls,
   callsOf,
   describeDomain,
   describeFunction,
@@ -24,10 +25,12 @@ import {
 } from "./function-users.js";
 import type { DroppedHeir } from "./inheritance.js";
 import { functionsOf } from "./kept-query.js";
+import { refersTo } from "./object-reference.js";
 import type { PolicyCondition } from "./role.js";
 import { removeRule } from "./rule-ddl.js";
 import type { TableDef } from "./table.js";
 import { describeTrigger, dropTriggers, triggersAsking, triggersCalling } from "./trigger-ddl.js";
+import { type TypeDef, usesType } from "./type.js";
 
 /** What DROP of several relations took with it. */
 export interface CascadeOutcome {
@@ -142,21 +145,18 @@ export function dropFunctions(editor: CatalogEditor, command: DropFunctionsComma
     // One that calls another of them went with it.
     if (editor.view.functionById(fn.id) === null) return;
     const signature = command.signatures[i]!;
-    const users = usersOf(editor, fn, command);
-    const described = describe(users);
+    const users = callersOf(editor, fn, command);
+    const described = describeUsers(users);
     if (described.length > 0) {
       if (!command.cascade) throw needed(signature, described, fn);
       notices.push(...described.map((user) => `drop cascades to ${user}`));
     }
     // Whatever calls it does not come back to it: functions may call each other.
     editor.dropFunction(fn);
-    const outcomes = [...users.functions.map((other) => dropCalled(editor, other)), dropQueries(editor, users.queries)];
-    for (const outcome of outcomes) {
-      notices.push(...outcome.notices);
-      cleared.push(...outcome.cleared);
-      clearedIndexes.push(...outcome.clearedIndexes);
-    }
-    clearedIndexes.push(...dropUsers(editor, users, signature));
+    const dropped = dropUsers(editor, users, `function ${signature}`);
+    notices.push(...dropped.notices);
+    cleared.push(...dropped.cleared);
+    clearedIndexes.push(...dropped.clearedIndexes);
   });
   return { ...NOTHING, tag: command.tag, notices, cleared, clearedIndexes };
 }
@@ -169,13 +169,39 @@ function dropCalled(editor: CatalogEditor, fn: FunctionDef): DdlOutcome {
 }
 
 /** What calls the function, and does not go with the same statement. */
-function usersOf(editor: CatalogEditor, fn: FunctionDef, command: DropFunctionsCommand) {
+function callersOf(editor: CatalogEditor, fn: FunctionDef, command: DropFunctionsCommand): Users {
   const { view } = editor;
   const isLeft = (other: FunctionDef) => command.functions.every(({ id }) => id !== other.id);
-  const calls = callsOf(fn, view, command.shadowed?.includes(fn) ?? false);
+  const users = usersOf(editor, fn, callsOf(fn, view, command.shadowed?.includes(fn) ?? false));
   const aggregates = view.functions().filter(({ aggregate }) => aggregate?.uses?.includes(fn.id));
+  return { ...users, functions: [...aggregates, ...users.functions].filter(isLeft) };
+}
+
+/** What names the type in a text that is kept, and functions that take or give it. */
+export function typeUsersOf(editor: CatalogEditor, type: TypeDef): Users {
+  const users = usersOf(editor, type, refersToSome(type.id));
+  const declared = editor.view
+    .functions()
+    .filter(({ parameters, returns }) =>
+      [...parameters, { type: returns }].some((of) => usesType(of.type.type, type.id)),
+    );
   return {
-    functions: [...aggregates, ...functionsCalling(view, calls, fn)].filter(isLeft),
+    ...users,
+    // A domain's own constraints go with it.
+    domains: users.domains.filter(({ domain }) => domain.id !== type.id),
+    functions: [...new Set([...declared, ...users.functions])],
+  };
+}
+
+function refersToSome(id: number): Calls {
+  const refers = refersTo(id);
+  return (sql) => typeof sql === "string" && refers(sql);
+}
+
+function usersOf(editor: CatalogEditor, fn: { readonly id: number }, calls: Calls) {
+  const { view } = editor;
+  return {
+    functions: functionsCalling(view, calls, fn),
     domains: domainsCalling(view, calls),
     tables: tablesCalling(view, calls),
     triggers: [...triggersCalling(editor, fn), ...triggersAsking(editor, calls)],
@@ -185,9 +211,18 @@ function usersOf(editor: CatalogEditor, fn: FunctionDef, command: DropFunctionsC
   };
 }
 
-type Users = ReturnType<typeof usersOf>;
+export type Users = ReturnType<typeof usersOf>;
 
-function describe({ functions, domains, tables, triggers, viewDefaults, queries, policed }: Users): string[] {
+/** For messages. */
+export function describeUsers({
+  functions,
+  domains,
+  tables,
+  triggers,
+  viewDefaults,
+  queries,
+  policed,
+}: Users): string[] {
   return [
     ...domains.flatMap(describeDomain),
     ...tables.flatMap(describeTable),
@@ -201,14 +236,25 @@ function describe({ functions, domains, tables, triggers, viewDefaults, queries,
   ];
 }
 
-function dropUsers(editor: CatalogEditor, users: Users, signature: string): DdlOutcome["clearedIndexes"] {
+/** DROP … CASCADE of `what`. Throws 0A000 for users that cannot go with it. */
+export function dropUsers(editor: CatalogEditor, users: Users, what: string): CascadeOutcome {
+  const outcomes = [...users.functions.map((other) => dropCalled(editor, other)), dropQueries(editor, users.queries)];
+  const clearedIndexes = dropParts(editor, users, what);
+  return {
+    notices: outcomes.flatMap(({ notices }) => notices),
+    cleared: outcomes.flatMap(({ cleared }) => cleared),
+    clearedIndexes: [...outcomes.flatMap((outcome) => outcome.clearedIndexes), ...clearedIndexes],
+  };
+}
+
+function dropParts(editor: CatalogEditor, users: Users, what: string): DdlOutcome["clearedIndexes"] {
   for (const { domain, isDefault } of users.domains) {
-    if (isDefault) throw kept(signature, `Drop the default of domain "${domain.name}" first.`);
+    if (isDefault) throw kept(what, `Drop the default of domain "${domain.name}" first.`);
   }
   for (const domain of users.domains) dropDomainUsers(editor, domain);
   const cleared = users.tables.flatMap((table) => {
     const hint = keptUser(table);
-    if (hint !== null) throw kept(signature, hint);
+    if (hint !== null) throw kept(what, hint);
     return dropTableUsers(editor, table);
   });
   dropTriggers(editor, users.triggers);
@@ -225,7 +271,7 @@ function dropUsers(editor: CatalogEditor, users: Users, signature: string): DdlO
 }
 
 /** Policies that call the function, by table. */
-function policiesCalling(view: CatalogView, { id }: FunctionDef) {
+function policiesCalling(view: CatalogView, { id }: { readonly id: number }) {
   const calls = (condition: PolicyCondition | null) => condition !== null && functionsOf(condition).includes(id);
   return view.accesses().flatMap((access) => {
     const table = view.tableById(access.objectId);
@@ -234,8 +280,8 @@ function policiesCalling(view: CatalogView, { id }: FunctionDef) {
   });
 }
 
-function kept(signature: string, hint: string): Error {
-  return sqlError("0A000", `cannot drop function ${signature} with what calls it`, { hint });
+function kept(what: string, hint: string): Error {
+  return sqlError("0A000", `cannot drop ${what} with what calls it`, { hint });
 }
 
 function needed(signature: string, users: readonly string[], { kind }: FunctionDef): Error {

@@ -344,3 +344,28 @@ t.test("rules keep what their names meant, and follow renames", (t) =>
     ["drop table t cascade"],
   ]),
 );
+
+t.test("types that texts name, or functions take or give, cannot be dropped", (t) =>
+  checkStatements(t, [
+    ["create type feel as enum ('sad', 'glad')"],
+    ["create domain short as varchar(3)"],
+    ["create domain other as text check (value::short <> 'no')"],
+    ["create table t (v text default 'sad'::feel::text, check (v::feel <> 'glad'))"],
+    ["create function f(feel) returns int language sql as 'select 1'"],
+    ["create function rows_of() returns setof t language sql as 'select * from t'"],
+    ["create view v as select 'a'::short as s"],
+    ["create view over as select * from v"],
+    ["drop type feel", "2BP01 cannot drop type feel because other objects depend on it"],
+    ["drop domain short", "2BP01 cannot drop type short because other objects depend on it"],
+    ["drop table t", "2BP01 cannot drop table t because other objects depend on it"],
+    ["drop domain short cascade"],
+    ["select * from over", '42P01 relation "over" does not exist'],
+    ["select 'no'::other", ["no"]],
+    ["drop type feel cascade"],
+    ["insert into t values ('glad'), (default)"],
+    ["select * from t", ["glad", "∅"]],
+    ["select f(null)", "42883 function f(unknown) does not exist"],
+    ["drop table t cascade"],
+    ["select rows_of()", "42883 function rows_of() does not exist"],
+  ]),
+);
