@@ -256,6 +256,12 @@ t.test("bodies that are statements follow renames", (t) =>
     ["table tab", ["1|x!|glad|5"]],
     ["select gone(1)", ["x!"]],
     ["select pg_get_function_sqlbody('good'::regproc)", ["return okey($1)"]],
+    // By which pg_dump puts what is used first.
+    [
+      `select distinct coalesce(c.relname, p.proname) from pg_depend d left join pg_class c on c.oid = d.refobjid
+       left join pg_proc p on p.oid = d.refobjid where d.objid = 'put'::regproc and d.refclassid <> 'pg_namespace'::regclass order by 1`,
+      ["log", "okey", "tab"],
+    ],
     [
       "select pg_get_function_sqlbody('put'::regproc)",
       [

@@ -1,6 +1,7 @@
 /** pg_description, pg_depend and pg_rewrite: what COMMENT ON wrote, what belongs to what, and the queries of views. */
 import type { CatalogView } from "../../../catalog/catalog-view.js";
-import type { ViewRelation } from "../../../catalog/kept-query.js";
+import { keptBody } from "../../../catalog/function.js";
+import { functionsOf, type ViewQuery } from "../../../catalog/kept-query.js";
 import { parseRelationName } from "../../../catalog/relation-names.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { builtInDescriptions } from "./built-in-descriptions.js";
@@ -153,17 +154,20 @@ function* otherDependencies(view: DefinedView, at: At): Iterable<readonly [Syste
   for (const { id, query, rules = [] } of catalog.views()) {
     const rule = at("pg_rewrite", viewRuleOid(id));
     yield [rule, at("pg_class", oidOfId(id)), "i"];
-    yield* queryDependencies(query.relations, rule, view, at);
+    yield* queryDependencies(query, rule, view, at);
     for (const { id: own } of rules) yield [at("pg_rewrite", oidOfId(own)), at("pg_class", oidOfId(id)), "a"];
   }
   for (const { id, materialized } of catalog.tables()) {
     if (!materialized) continue;
     const rule = at("pg_rewrite", viewRuleOid(id));
     yield [rule, at("pg_class", oidOfId(id)), "i"];
-    yield* queryDependencies(materialized.query.relations, rule, view, at);
+    yield* queryDependencies(materialized.query, rule, view, at);
   }
-  for (const { id, schema } of catalog.functions()) {
-    yield [at("pg_proc", oidOfId(id)), at("pg_namespace", schemaOid(schema, view)), "n"];
+  for (const fn of catalog.functions()) {
+    const own = at("pg_proc", oidOfId(fn.id));
+    yield [own, at("pg_namespace", schemaOid(fn.schema, view)), "n"];
+    const kept = keptBody(fn);
+    if (kept !== null) yield* queryDependencies(kept, own, view, at);
   }
   for (const { id, schema } of catalog.types()) {
     yield [at("pg_type", oidOfId(id)), at("pg_namespace", schemaOid(schema, view)), "n"];
@@ -171,12 +175,15 @@ function* otherDependencies(view: DefinedView, at: At): Iterable<readonly [Syste
 }
 
 function* queryDependencies(
-  relations: readonly ViewRelation[],
+  query: ViewQuery,
   rule: SystemRow,
   { catalog }: DefinedView,
   at: At,
 ): Iterable<readonly [SystemRow, SystemRow, string]> {
-  for (const { kind, id, columns } of relations) {
+  for (const id of new Set(functionsOf(query))) {
+    yield [rule, at(catalog.functionById(id) === null ? "pg_type" : "pg_proc", oidOfId(id)), "n"];
+  }
+  for (const { kind, id, columns } of query.relations) {
     const table = kind === "table" ? catalog.tableById(id) : null;
     const numbers = columns
       .filter(({ used }) => used)
