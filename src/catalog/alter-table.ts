@@ -12,7 +12,8 @@ import {
   selectRows,
   withoutNulls,
 } from "./ddl-outcome.js";
-import { dependentsOf, dropDependents } from "./dependent-views.js";
+import { dependentsOf } from "./dependent-views.js";
+import { dropDependents } from "./drop-dependents.js";
 import { withStatistics } from "./extended-statistics.js";
 import { dropForeignKey, dropReferences } from "./foreign-key-ddl.js";
 import { verification } from "./foreign-key-verification.js";
@@ -186,9 +187,9 @@ function dropColumn(editor: CatalogEditor, table: TableDef, action: Action<"drop
     primaryKeyName: keyGone ? null : now.primaryKeyName,
   });
   editor.replaceTable(after);
-  if (keyGone)
-    return { notices, cleared: views.cleared, rewrites: [{ before: table, after, select: selectRows(after) }] };
-  return { notices, cleared: views.cleared, clearedIndexes: dropped.map((index) => ({ table, index })) };
+  if (keyGone) return { ...views, notices, rewrites: [{ before: table, after, select: selectRows(after) }] };
+  const clearedIndexes = [...dropped.map((index) => ({ table, index })), ...views.clearedIndexes];
+  return { notices, cleared: views.cleared, clearedIndexes };
 }
 
 /** The sequence of a column that goes. Throws 2BP01 when other columns are numbered by it, unless CASCADE. */

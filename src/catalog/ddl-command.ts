@@ -6,6 +6,7 @@ import type { SqlType } from "../values/values.js";
 import type { AccessCommand } from "./access-command.js";
 import type { FunctionCommand } from "./function-command.js";
 import type { GraphCommand } from "./graph-command.js";
+import type { ViewQuery } from "./kept-query.js";
 import type { NamespaceCommand } from "./namespace-command.js";
 import type { PropertyGraph } from "./property-graph.js";
 import type { SequenceOptions } from "./sequence.js";
@@ -20,7 +21,7 @@ import type {
   VectorIndexDef,
 } from "./table.js";
 import type { NewTrigger, TriggerDef } from "./trigger.js";
-import type { ViewColumn, ViewDef, ViewQuery } from "./view.js";
+import type { ViewColumn, ViewDef } from "./view.js";
 
 export type DdlCommand =
   | CreateTableCommand

@@ -8,9 +8,8 @@ import { DEFAULT_SCHEMA } from "./catalog-view.js";
 import { createExtension, dropExtensions } from "./ddl-extension.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import { applyTypeCommand } from "./ddl-types.js";
-import { dropDependents } from "./dependent-views.js";
+import { dropDependents, dropFunctions } from "./drop-dependents.js";
 import { dropTables } from "./drop-tables.js";
-import { dropFunctions } from "./function-ddl.js";
 import { outlivesSchema } from "./kept-tables.js";
 import type {
   AlterSequenceCommand,
@@ -160,6 +159,7 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
     }
     const signatures = functions.map((fn) => fn.name);
     const called = dropFunctions(editor, { ...DROP_FUNCTIONS, functions, signatures });
+    cleared.push(...called.cleared);
     clearedIndexes.push(...called.clearedIndexes);
     notices.push(...called.notices);
     for (const extension of extensions) editor.dropExtension(extension);
@@ -190,6 +190,7 @@ function dropRelations(editor: CatalogEditor, tables: readonly TableDef[], views
     ...dropped,
     notices: [...others.notices, ...dropped.notices],
     cleared: [...others.cleared, ...materialized, ...dropped.cleared],
+    clearedIndexes: [...others.clearedIndexes, ...dropped.clearedIndexes],
   };
 }
 

@@ -5,6 +5,7 @@ import { alterComposite } from "./alter-composite.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import { dropColumnsOf } from "./columns-of-type.js";
 import { type DdlOutcome, NOTHING, ownRows, type Verification } from "./ddl-outcome.js";
+import { describeUsers, dropUsers, typeUsersOf } from "./drop-dependents.js";
 import { dropTables } from "./drop-tables.js";
 import type {
   AlterCompositeCommand,
@@ -292,17 +293,22 @@ function dropType(editor: CatalogEditor, type: TypeDef, command: DropTypeCommand
   const tables = view.tables().filter((table) => table.columns.some((column) => usesType(column.type, type.id)));
   const list = type.kind === "range" ? view.typeById(type.multirange.id) : null;
   const types = view.types().filter((other) => other.id !== type.id && other.id !== list?.id && isMadeOf(other, type));
-  if ((tables.length > 0 || types.length > 0 || typed.length > 0) && !command.cascade) {
+  const named = describeUsers(typeUsersOf(editor, type));
+  if ((tables.length > 0 || types.length > 0 || typed.length > 0 || named.length > 0) && !command.cascade) {
     throw sqlError("2BP01", `cannot drop type ${name.name} because other objects depend on it`, {
       detail: [
         ...tables.map((table) => `a column of table ${table.name} depends on type ${name.name}`),
         ...typed.map((table) => `table ${table.name} depends on type ${name.name}`),
         ...types.map((other) => `type ${other.name} depends on type ${name.name}`),
+        ...named.map((user) => `${user} depends on type ${name.name}`),
       ].join("\n"),
       hint: "Use DROP ... CASCADE to drop the dependent objects too.",
     });
   }
   gone.indexes.push(...dropColumnsOf(editor, type.id));
+  const users = dropUsers(editor, typeUsersOf(editor, type), `type ${name.name}`);
+  gone.indexes.push(...users.clearedIndexes);
+  gone.tables.push(...users.cleared);
   for (const other of types) {
     if (editor.view.typeById(other.id) !== null) dropType(editor, other, command, other as unknown as ObjectName, gone);
   }

@@ -4,7 +4,7 @@ import type { CatalogEditor } from "./catalog-editor.js";
 import { dropRowColumns } from "./columns-of-type.js";
 import type { DropTableCommand } from "./ddl-command.js";
 import { at, type DdlOutcome, missingTable, NOTHING } from "./ddl-outcome.js";
-import { dropDependents } from "./dependent-views.js";
+import { dropDependents } from "./drop-dependents.js";
 import { dropReferences, dropTableReferences } from "./foreign-key-ddl.js";
 import { droppedWith } from "./inheritance.js";
 import type { TableDef } from "./table.js";
@@ -46,6 +46,6 @@ export function dropTables(editor: CatalogEditor, command: DropTableCommand): Dd
     tag: "DROP TABLE",
     notices: [...notices, ...views.notices],
     cleared: [...cleared, ...views.cleared],
-    clearedIndexes: rows.flatMap((row) => row.indexes),
+    clearedIndexes: [...rows.flatMap((row) => row.indexes), ...views.clearedIndexes],
   };
 }

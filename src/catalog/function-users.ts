@@ -81,7 +81,8 @@ export function describeTable(users: TableUsers): string[] {
 /** DROP FUNCTION … CASCADE: takes away what calls it, but for what `keptUser` names. */
 export function dropTableUsers(editor: CatalogEditor, users: TableUsers): DdlOutcome["clearedIndexes"] {
   const { defaults, checks, indexes, searches, statistics } = users;
-  const table = editor.view.tableById(users.table.id)!;
+  const table = editor.view.tableById(users.table.id);
+  if (table === null) return [];
   const has = <T extends { readonly name: string }>(list: readonly T[], { name }: { readonly name: string }) =>
     list.some((other) => other.name === name);
   const { searchIndexes = [], extendedStatistics = [] } = table;
@@ -133,7 +134,7 @@ export function dropDomainUsers(editor: CatalogEditor, { domain, checks }: Domai
 }
 
 /** Functions that call it in defaults of parameters, or in a body whose names are kept. */
-export function functionsCalling(view: CatalogView, calls: Calls, { id }: FunctionDef): FunctionDef[] {
+export function functionsCalling(view: CatalogView, calls: Calls, { id }: { readonly id: number }): FunctionDef[] {
   const asks = refersTo(id);
   return view
     .functions()

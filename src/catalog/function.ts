@@ -3,7 +3,7 @@
  * the same name if their argument types differ.
  */
 import type { SqlType } from "../values/values.js";
-import type { ViewQuery, ViewRelation } from "./view.js";
+import type { ViewQuery, ViewRelation } from "./kept-query.js";
 
 /** PostgreSQL's pseudo-types, which take their type from a call. */
 export type Polymorphic =

@@ -2,7 +2,7 @@
 import { sqlError } from "../protocol/errors.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import type { CreatePropertyGraphCommand, DropPropertyGraphsCommand } from "./ddl-command.js";
-import { dropDependents } from "./dependent-views.js";
+import { dropDependents } from "./drop-dependents.js";
 import type { ViewOutcome } from "./view-ddl.js";
 
 /** Throws 42P07. */
@@ -39,5 +39,5 @@ export function dropPropertyGraphs(editor: CatalogEditor, command: DropPropertyG
   const names = new Map(dropped.map(({ id, name }) => [id, `property graph ${name}`]));
   const others = dropDependents(editor, names, command.cascade);
   for (const graph of dropped) editor.dropView(graph);
-  return { tag: "DROP PROPERTY GRAPH", notices: [...notices, ...others.notices], cleared: others.cleared };
+  return { ...others, tag: "DROP PROPERTY GRAPH", notices: [...notices, ...others.notices] };
 }

@@ -3,7 +3,7 @@
  * are PostgreSQL's. An object without an `AccessDef` is common property: everybody may do everything with it. So a
  * tenant that has never heard of roles works as if there were none.
  */
-import type { ViewQuery } from "./view.js";
+import type { ViewQuery } from "./kept-query.js";
 
 /** A role that a role is a member of. */
 export interface MembershipDef {

@@ -5,6 +5,7 @@ import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { RelationName, RuleCommand } from "./ddl-command.js";
 import { at, type DdlOutcome, NOTHING } from "./ddl-outcome.js";
+import type { RuleOf } from "./dependent-views.js";
 import type { TableDef } from "./table.js";
 import type { TriggerDef } from "./trigger.js";
 import type { ViewDef } from "./view.js";
@@ -61,6 +62,18 @@ const exists = (name: string, owner: Owner) =>
 
 function ownerOf(editor: CatalogEditor, { schema, name }: RelationName): Owner | null {
   return editor.view.table(schema, name) ?? editor.view.view(schema, name);
+}
+
+/** Of something that goes with CASCADE. */
+export function removeRule(editor: CatalogEditor, { id, ownerId }: RuleOf): void {
+  const owner: Owner | undefined =
+    editor.view.tableById(ownerId) ?? editor.view.views().find((view) => view.id === ownerId);
+  if (owner === undefined) return;
+  put(
+    editor,
+    owner,
+    (owner.rules ?? []).filter((rule) => rule.id !== id),
+  );
 }
 
 /** In the order of their names. */

@@ -7,8 +7,8 @@ import type { SqlType } from "../values/values.js";
 import type { VectorForm } from "../values/vector-form.js";
 import type { VectorMetric } from "../values/vector-metric.js";
 import type { DocumentCollectionDef } from "./document-collection.js";
+import type { ViewQuery } from "./kept-query.js";
 import type { TriggerDef } from "./trigger.js";
-import type { ViewQuery } from "./view.js";
 
 export interface ColumnDef {
   /** Unique within its table for ever; a dropped column's id is never reused. Position in a stored record. */

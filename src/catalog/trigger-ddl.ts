@@ -6,7 +6,6 @@ import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { RelationName, TriggerCommand } from "./ddl-command.js";
 import { at, columnName, type DdlOutcome, existingColumn, NOTHING } from "./ddl-outcome.js";
-import type { FunctionDef } from "./function.js";
 import { childrenOf } from "./inheritance.js";
 import type { TableDef } from "./table.js";
 import type { TriggerDef } from "./trigger.js";
@@ -208,7 +207,10 @@ export function setState(
 }
 
 /** The triggers that call the function, with the relations that have them; without copies in partitions. */
-export function triggersCalling(editor: CatalogEditor, { id }: FunctionDef): { owner: Owner; trigger: TriggerDef }[] {
+export function triggersCalling(
+  editor: CatalogEditor,
+  { id }: { readonly id: number },
+): { owner: Owner; trigger: TriggerDef }[] {
   return [...editor.view.tables(), ...editor.view.views()].flatMap((owner: Owner) =>
     (owner.triggers ?? [])
       .filter(({ calls, parentId }) => calls === id && parentId === undefined)

@@ -3,19 +3,24 @@
  * called when. query/exec fires them, sql/routine runs their functions.
  */
 
+import type { ViewQuery, ViewRelation } from "./kept-query.js";
+
 export type TriggerEvent = "insert" | "update" | "delete" | "truncate";
 
 /** Functions of the system that only triggers call. */
 export type SystemTriggerFunction = "suppress_redundant_updates_trigger";
 
-/** What a rule does (CREATE RULE), which is kept as a trigger of its own kind. */
-export interface RuleActions {
-  /** The whole CREATE RULE statement, whose actions are run. */
-  readonly sql: string;
-  /** Where its names are looked up. */
-  readonly searchPath: readonly string[];
+/** What a rule does (CREATE RULE), which is kept as a trigger of its own kind: the statement whose actions it runs. */
+export interface RuleActions extends Pick<ViewQuery, "sql" | "searchPath"> {
+  /** As in ViewQuery with `exact`, of the whole CREATE RULE statement; absent: its names are looked up by each run. */
+  readonly relations?: readonly ViewRelation[];
   /** An action has RETURNING. */
   readonly returns?: true;
+}
+
+/** What the names of a rule mean; null: they are looked up by each run. */
+export function keptRule({ sql, searchPath, relations }: RuleActions): ViewQuery | null {
+  return relations === undefined ? null : { sql, searchPath, relations, exact: true };
 }
 
 export interface TriggerDef {

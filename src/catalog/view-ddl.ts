@@ -2,16 +2,12 @@
 import { sqlError } from "../protocol/errors.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import type { CreateViewCommand, DropViewsCommand } from "./ddl-command.js";
-import { dropDependents } from "./dependent-views.js";
+import type { DdlOutcome } from "./ddl-outcome.js";
+import { dropDependents } from "./drop-dependents.js";
 import type { TableDef } from "./table.js";
 
 /** What a command on views did; part of a DdlOutcome. */
-export interface ViewOutcome {
-  readonly tag: string;
-  readonly notices: readonly string[];
-  /** Tables of materialized views, whose rows must go. */
-  readonly cleared: readonly TableDef[];
-}
+export type ViewOutcome = Pick<DdlOutcome, "tag" | "notices" | "cleared"> & Partial<Pick<DdlOutcome, "clearedIndexes">>;
 
 /** The binder has checked that a replaced view keeps its columns. */
 export function createView(editor: CatalogEditor, command: CreateViewCommand, nowMicros: number): ViewOutcome {
@@ -71,5 +67,6 @@ export function dropViews(editor: CatalogEditor, command: DropViewsCommand): Vie
     tag: `DROP ${kind.toUpperCase()}`,
     notices: [...notices, ...others.notices],
     cleared: [...cleared, ...others.cleared],
+    clearedIndexes: others.clearedIndexes,
   };
 }

@@ -3,7 +3,7 @@
  * meant and what its columns were called. So renaming, moving or extending a relation leaves the view unchanged.
  */
 import type { SqlType } from "../values/values.js";
-import { referencesIn } from "./object-reference.js";
+import type { ViewQuery } from "./kept-query.js";
 import type { PropertyGraph } from "./property-graph.js";
 import type { TriggerDef } from "./trigger.js";
 
@@ -13,35 +13,6 @@ export interface ViewColumn {
   /** Of a row that is inserted through the view, in place of the table's; absent: the table's. */
   readonly defaultSql?: string;
   readonly comment?: string;
-}
-
-/** A relation that a view's text names, as it was then. */
-export interface ViewRelation {
-  readonly kind: "table" | "view" | "graph";
-  /** Of the table or view, which may have another name now. */
-  readonly id: number;
-  readonly schema: string;
-  readonly name: string;
-  /** By column id (of a view: its number from 0). `used`: the view cannot do without the column. */
-  readonly columns: readonly { readonly id: number; readonly name: string; readonly used: boolean }[];
-}
-
-/** A stored query: of a view, or of a materialized view's table. */
-export interface ViewQuery {
-  /** The whole CREATE statement. */
-  readonly sql: string;
-  /** Where its names were looked up. */
-  readonly searchPath: readonly string[];
-  readonly relations: readonly ViewRelation[];
-  /** Functions and types that statements made stand in the text by their ids (object-reference.ts). */
-  readonly exact?: true;
-  /** Of a text from before: ids of the functions that its names may mean. */
-  readonly functions?: readonly number[];
-}
-
-/** Ids of functions that the query calls; of types, too, where it names them. */
-export function functionsOf({ sql, exact, functions = [] }: ViewQuery): readonly number[] {
-  return exact ? referencesIn(sql) : functions;
 }
 
 export interface ViewDef {

@@ -256,6 +256,12 @@ t.test("bodies that are statements follow renames", (t) =>
     ["table tab", ["1|x!|glad|5"]],
     ["select gone(1)", ["x!"]],
     ["select pg_get_function_sqlbody('good'::regproc)", ["return okey($1)"]],
+    // By which pg_dump puts what is used first.
+    [
+      `select distinct coalesce(c.relname, p.proname) from pg_depend d left join pg_class c on c.oid = d.refobjid
+       left join pg_proc p on p.oid = d.refobjid where d.objid = 'put'::regproc and d.refclassid <> 'pg_namespace'::regclass order by 1`,
+      ["log", "okey", "tab"],
+    ],
     [
       "select pg_get_function_sqlbody('put'::regproc)",
       [
@@ -307,5 +313,65 @@ t.test("what a body of statements may not be", (t) =>
     ["create function f() returns int return 1"],
     ["create or replace function f() returns int return f() + 1"],
     ["drop function f()"],
+  ]),
+);
+
+t.test("rules keep what their names meant, and follow renames", (t) =>
+  checkStatements(t, [
+    ...BODIES,
+    [
+      "create rule r as on insert to t where okay(new.v) do also /* can't */ insert into log select 'r ' || new.v where okay(new.v)",
+    ],
+    ["create rule q as on delete to t do instead update t set f = 'glad'::feel where id = old.id"],
+    ["create function okay(varchar) returns boolean language sql as 'select false'"],
+    ["create temp table log (what text)"],
+    ["alter function okay(text) rename to okey"],
+    ["alter type feel rename to mood"],
+    ["alter table public.log rename what to word"],
+    ["alter table public.log rename to logged"],
+    ["insert into t values (1, 'x'), (2, 'bad')"],
+    ["delete from t where id = 1"],
+    ["select * from t order by 1", ["1|x|glad", "2|bad|sad"]],
+    ["table logged", ["r x|7"]],
+    [
+      "select pg_get_ruledef(oid) from pg_rewrite where rulename = 'r'",
+      [
+        "create rule r AS\n    on insert to t where okey(new.v) do also insert into public.logged AS log select 'r ' || new.v where okey(new.v);",
+      ],
+    ],
+    ["drop function put"],
+    ["drop table logged", "2BP01 cannot drop table logged because other objects depend on it"],
+    ["drop function good"],
+    ["drop function move"],
+    ["drop function okey(text)", "2BP01 cannot drop function okey(text) because other objects depend on it"],
+    ["drop table logged cascade"],
+    ["select rulename from pg_rules", ["q"]],
+    ["insert into t values (3, 'y')"],
+    ["drop table t cascade"],
+  ]),
+);
+
+t.test("types that texts name, or functions take or give, cannot be dropped", (t) =>
+  checkStatements(t, [
+    ["create type feel as enum ('sad', 'glad')"],
+    ["create domain short as varchar(3)"],
+    ["create domain other as text check (value::short <> 'no')"],
+    ["create table t (v text default 'sad'::feel::text, check (v::feel <> 'glad'))"],
+    ["create function f(feel) returns int language sql as 'select 1'"],
+    ["create function rows_of() returns setof t language sql as 'select * from t'"],
+    ["create view v as select 'a'::short as s"],
+    ["create view over as select * from v"],
+    ["drop type feel", "2BP01 cannot drop type feel because other objects depend on it"],
+    ["drop domain short", "2BP01 cannot drop type short because other objects depend on it"],
+    ["drop table t", "2BP01 cannot drop table t because other objects depend on it"],
+    ["drop domain short cascade"],
+    ["select * from over", '42P01 relation "over" does not exist'],
+    ["select 'no'::other", ["no"]],
+    ["drop type feel cascade"],
+    ["insert into t values ('glad'), (default)"],
+    ["select * from t", ["glad", "∅"]],
+    ["select f(null)", "42883 function f(unknown) does not exist"],
+    ["drop table t cascade"],
+    ["select rows_of()", "42883 function rows_of() does not exist"],
   ]),
 );

@@ -1,6 +1,7 @@
 import type { DdlCommand, RelationName } from "../../catalog/ddl-command.js";
+import type { ViewQuery } from "../../catalog/kept-query.js";
 import { ViewMakersRights } from "../../catalog/rights.js";
-import type { ViewColumn, ViewDef, ViewQuery } from "../../catalog/view.js";
+import type { ViewColumn, ViewDef } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
 import type { Plan } from "../../query/plan/plan.js";

@@ -1,9 +1,9 @@
 /** CREATE, ALTER and DROP POLICY. */
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import { accessOf } from "../../catalog/grants.js";
+import { functionsOf } from "../../catalog/kept-query.js";
 import { type AccessDef, type PolicyCondition, type PolicyDef, PUBLIC_ID } from "../../catalog/role.js";
 import type { TableDef } from "../../catalog/table.js";
-import { functionsOf } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { DropPolicyStatement, PolicyStatement, RenamePolicyStatement } from "../parse/ast-access.js";
 import type { ExprNode, NameNode } from "../parse/ast-query.js";

@@ -1,9 +1,9 @@
 /** CREATE PROPERTY GRAPH and DROP PROPERTY GRAPH of SQL/PGQ: checks the tables, keys, labels and properties. */
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { CreatePropertyGraphCommand, DropPropertyGraphsCommand } from "../../catalog/ddl-command.js";
+import type { ViewRelation } from "../../catalog/kept-query.js";
 import type { EdgeEnd, EdgeTable, ElementLabel, ElementProperty, ElementTable } from "../../catalog/property-graph.js";
 import type { TableDef } from "../../catalog/table.js";
-import type { ViewRelation } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
 import type {

@@ -19,8 +19,11 @@ import { findView } from "./bind-view.js";
 import type { Binding } from "./binding.js";
 import type { BindEnvironment, BoundStatement } from "./bound-statement.js";
 import { tableOfView } from "./instead-of.js";
+import { RelationRecorder } from "./relation-recorder.js";
 import { rowVariables } from "./row-variables.js";
+import { exactNode } from "./stored-expression.js";
 import { rowColumnsOf } from "./stored-row.js";
+import { exactText } from "./stored-text.js";
 
 /** Binds one of a rule's statements. */
 export type BindAction = (action: CreateRuleStatement["actions"][number], env: BindEnvironment) => BoundStatement;
@@ -67,7 +70,10 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
     bindBoolean(node.where, "WHERE", whenContext(table, ...rows, binding, "rule WHERE conditions"));
   }
   const variables = rowVariables(recordOf(table.columns, table.name));
-  const bound = actions.map((action) => bindAction(action, { ...binding.env, variables }));
+  const relations = new RelationRecorder(binding.env.catalog);
+  const { noted } = binding;
+  const env: BindEnvironment = { ...binding.env, catalog: relations.catalog, noted, variables };
+  const bound = actions.map((action) => bindAction(action, env));
   const returns = checkReturning(node, bound, table);
   const isOfRows = namesRow(node.where) || namesRow(actions);
   const timing = !instead ? "after" : node.where === null ? "instead of" : "before";
@@ -77,8 +83,16 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
     // A condition decides row by row.
     level: isOfRows || timing === "before" ? "row" : "statement",
     events: [event],
-    ...(node.where !== null && { when: printExpr(node.where) }),
-    calls: { sql: node.text, searchPath: binding.env.searchPath, ...(returns && { returns: true as const }) },
+    ...(node.where !== null && { when: printExpr(exactNode(node.where, binding)) }),
+    calls: {
+      sql: exactText(node.text, { tree: [node.where, actions], origin: position }, noted.named),
+      searchPath: binding.env.searchPath,
+      relations: relations.list(
+        bound.flatMap((each) => (each.kind === "query" ? [each.plan] : [])),
+        noted.changed,
+      ),
+      ...(returns && { returns: true as const }),
+    },
     args: [],
   };
   const { schema, name } = relation;

@@ -3,8 +3,9 @@
  * when it was made (catalog/view.ts).
  */
 import type { CatalogView } from "../../catalog/catalog-view.js";
+import type { ViewQuery, ViewRelation } from "../../catalog/kept-query.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
-import type { ViewDef, ViewQuery, ViewRelation } from "../../catalog/view.js";
+import type { ViewDef } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import { oidOfId } from "../../query/expr/types.js";
 import type { CreateTableAsStatement, CreateViewStatement } from "../parse/ast-definitions.js";

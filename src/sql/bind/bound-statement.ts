@@ -5,9 +5,9 @@
 
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
+import type { ViewQuery } from "../../catalog/kept-query.js";
 import type { Acting, Rights } from "../../catalog/rights.js";
 import type { TableDef } from "../../catalog/table.js";
-import type { ViewQuery } from "../../catalog/view.js";
 import type { TableLockMode } from "../../protocol/lock-strength.js";
 import type { NoticeFields } from "../../protocol/notice.js";
 import type { CallExpr, Expr, RoutineCall, TransitionTable } from "../../query/expr/expr.js";

@@ -3,9 +3,9 @@
  * vertices. Made for GRAPH_TABLE (graph-table-query.ts) and to find the types of properties (bind-property-graph.ts).
  */
 import type { CatalogView } from "../../catalog/catalog-view.js";
+import type { ViewRelation } from "../../catalog/kept-query.js";
 import type { ElementTable } from "../../catalog/property-graph.js";
 import type { TableDef } from "../../catalog/table.js";
-import type { ViewRelation } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { ExprNode, FromTable, QueryNode, TargetNode } from "../parse/ast-query.js";
 

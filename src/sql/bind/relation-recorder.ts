@@ -1,7 +1,8 @@
 /** Finds which relations a text names that a definition keeps, and which of their columns it cannot do without. */
 import type { CatalogView } from "../../catalog/catalog-view.js";
+import type { ViewRelation } from "../../catalog/kept-query.js";
 import type { TableDef } from "../../catalog/table.js";
-import type { PropertyGraphDef, ViewDef, ViewRelation } from "../../catalog/view.js";
+import type { PropertyGraphDef, ViewDef } from "../../catalog/view.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { columnsOf } from "../../query/expr/walk.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";

@@ -1,5 +1,5 @@
 /** Runs the statements of rules for one row, or once for a statement. Called by routine-runner.ts. */
-import type { RuleActions } from "../../catalog/trigger.js";
+import { keptRule, type RuleActions } from "../../catalog/trigger.js";
 import type { TriggerAnswer } from "../../query/exec/context.js";
 import type { TriggerFiring } from "../../query/exec/trigger-firing.js";
 import { recordOf, type Value } from "../../values/values.js";
@@ -52,8 +52,9 @@ function plansOf(
   if (known?.epoch === epoch) return known.plans;
   const { actions } = parseSql(rule.sql)[0]!.node as CreateRuleStatement;
   const variables = rowVariables(recordOf(relation.columns, relation.name));
-  const { searchPath } = rule;
-  const plans = actions.map((action) => host.plan(action, { variables, searchPath }, context));
+  const kept = keptRule(rule);
+  const names = kept === null ? { searchPath: rule.searchPath } : { kept };
+  const plans = actions.map((action) => host.plan(action, { variables, ...names }, context));
   planned.set(rule, { epoch, plans });
   return plans;
 }

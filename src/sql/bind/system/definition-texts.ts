@@ -1,28 +1,37 @@
 /** What pg_get_ruledef, pg_get_statisticsobjdef and their kin print. */
 
 import type { ExtendedStatisticsDef, TableDef } from "../../../catalog/table.js";
+import { keptRule, type RuleActions } from "../../../catalog/trigger.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import type { Value } from "../../../values/values.js";
+import { parseSql } from "../../parse/parse.js";
 import { catalogIndex } from "./catalog-index.js";
 import { standardBodyShown } from "./function-text.js";
 import { shownNames } from "./object-names.js";
 import { viewRuleOid } from "./pg-descriptions.js";
-import { qualified, queryText } from "./relation-facts.js";
+import { qualified } from "./relation-facts.js";
 import type { SystemView } from "./system-view.js";
+import { keptText, viewText } from "./view-text.js";
 
-export function ruleDefinition({ catalog }: SystemView, oid: number): Value {
+export function ruleDefinition(view: SystemView, oid: number): Value {
+  const { catalog } = view;
   for (const owner of [...catalog.tables(), ...catalog.views()]) {
     const query = "query" in owner ? owner.query : owner.materialized?.query;
     if (query !== undefined && viewRuleOid(owner.id) === oid) {
-      return `CREATE RULE "_RETURN" AS\n    ON SELECT TO ${qualified(owner)} DO INSTEAD ${queryText(query.sql)}`;
+      return `CREATE RULE "_RETURN" AS\n    ON SELECT TO ${qualified(owner)} DO INSTEAD ${viewText(view, query)}`;
     }
     for (const { id, calls } of owner.rules ?? []) {
-      if (oidOfId(id) === oid) return typeof calls === "object" ? withBrokenHead(calls.sql) : null;
+      if (oidOfId(id) === oid) return typeof calls === "object" ? withBrokenHead(ruleText(view, calls)) : null;
     }
   }
   return null;
+}
+
+function ruleText(view: SystemView, rule: RuleActions): string {
+  const kept = keptRule(rule);
+  return kept === null ? rule.sql : keptText(view, kept, parseSql(kept.sql));
 }
 
 /** PostgreSQL begins a new line after AS. */

@@ -1,10 +1,12 @@
 /** pg_description, pg_depend and pg_rewrite: what COMMENT ON wrote, what belongs to what, and the queries of views. */
 import type { CatalogView } from "../../../catalog/catalog-view.js";
+import { keptBody } from "../../../catalog/function.js";
+import { functionsOf, type ViewQuery } from "../../../catalog/kept-query.js";
 import { parseRelationName } from "../../../catalog/relation-names.js";
-import type { ViewRelation } from "../../../catalog/view.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { builtInDescriptions } from "./built-in-descriptions.js";
 import { catalogIndex } from "./catalog-index.js";
+import { shownNames } from "./object-names.js";
 import { attnum, constraintsOf, hashedOid, indexesOf, PUBLIC_OID, schemaOid } from "./relation-facts.js";
 import { systemShapes } from "./shapes.js";
 import { type DefinedView, definedRelation, type SystemRow } from "./system-view.js";
@@ -152,17 +154,20 @@ function* otherDependencies(view: DefinedView, at: At): Iterable<readonly [Syste
   for (const { id, query, rules = [] } of catalog.views()) {
     const rule = at("pg_rewrite", viewRuleOid(id));
     yield [rule, at("pg_class", oidOfId(id)), "i"];
-    yield* queryDependencies(query.relations, rule, view, at);
+    yield* queryDependencies(query, rule, view, at);
     for (const { id: own } of rules) yield [at("pg_rewrite", oidOfId(own)), at("pg_class", oidOfId(id)), "a"];
   }
   for (const { id, materialized } of catalog.tables()) {
     if (!materialized) continue;
     const rule = at("pg_rewrite", viewRuleOid(id));
     yield [rule, at("pg_class", oidOfId(id)), "i"];
-    yield* queryDependencies(materialized.query.relations, rule, view, at);
+    yield* queryDependencies(materialized.query, rule, view, at);
   }
-  for (const { id, schema } of catalog.functions()) {
-    yield [at("pg_proc", oidOfId(id)), at("pg_namespace", schemaOid(schema, view)), "n"];
+  for (const fn of catalog.functions()) {
+    const own = at("pg_proc", oidOfId(fn.id));
+    yield [own, at("pg_namespace", schemaOid(fn.schema, view)), "n"];
+    const kept = keptBody(fn);
+    if (kept !== null) yield* queryDependencies(kept, own, view, at);
   }
   for (const { id, schema } of catalog.types()) {
     yield [at("pg_type", oidOfId(id)), at("pg_namespace", schemaOid(schema, view)), "n"];
@@ -170,12 +175,15 @@ function* otherDependencies(view: DefinedView, at: At): Iterable<readonly [Syste
 }
 
 function* queryDependencies(
-  relations: readonly ViewRelation[],
+  query: ViewQuery,
   rule: SystemRow,
   { catalog }: DefinedView,
   at: At,
 ): Iterable<readonly [SystemRow, SystemRow, string]> {
-  for (const { kind, id, columns } of relations) {
+  for (const id of new Set(functionsOf(query))) {
+    yield [rule, at(catalog.functionById(id) === null ? "pg_type" : "pg_proc", oidOfId(id)), "n"];
+  }
+  for (const { kind, id, columns } of query.relations) {
     const table = kind === "table" ? catalog.tableById(id) : null;
     const numbers = columns
       .filter(({ used }) => used)
@@ -191,15 +199,22 @@ export const viewRuleOid = (id: number) => hashedOid("view rule", id);
 
 const EVENTS = { select: "1", update: "2", insert: "3", delete: "4", truncate: "5" } as const;
 
-const pgRewrite = definedRelation("pg_catalog", "pg_rewrite", function* ({ catalog }) {
+const pgRewrite = definedRelation("pg_catalog", "pg_rewrite", function* (view) {
+  const { catalog } = view;
   const shared = { ev_enabled: "O", is_instead: true, ev_qual: "<>" };
   const viewRule = { rulename: "_RETURN", ev_type: "1" };
   for (const { id, query } of catalog.views()) {
-    yield { ...shared, ...viewRule, oid: viewRuleOid(id), ev_class: oidOfId(id), ev_action: query.sql };
+    yield {
+      ...shared,
+      ...viewRule,
+      oid: viewRuleOid(id),
+      ev_class: oidOfId(id),
+      ev_action: shownNames(view, query.sql),
+    };
   }
   for (const { id, materialized } of catalog.tables()) {
     if (!materialized) continue;
-    const ev_action = materialized.query.sql;
+    const ev_action = shownNames(view, materialized.query.sql);
     yield { ...shared, ...viewRule, oid: viewRuleOid(id), ev_class: oidOfId(id), ev_action };
   }
   for (const owner of [...catalog.tables(), ...catalog.views()]) {
@@ -212,7 +227,7 @@ const pgRewrite = definedRelation("pg_catalog", "pg_rewrite", function* ({ catal
         ev_type: EVENTS[events[0]!],
         ev_enabled: enabled === "disabled" ? "D" : "O",
         is_instead: typeof calls !== "object" || /\bdo\s+instead\b/i.test(calls.sql),
-        ev_action: typeof calls === "object" ? calls.sql : "",
+        ev_action: typeof calls === "object" ? shownNames(view, calls.sql) : "",
       };
     }
   }

@@ -96,10 +96,10 @@ const triggers = liveRelation("information_schema", "triggers", function* (view)
   }
 });
 
-const pgRules = definedRelation("pg_catalog", "pg_rules", function* ({ catalog }) {
-  for (const owner of [...catalog.tables(), ...catalog.views()]) {
+const pgRules = definedRelation("pg_catalog", "pg_rules", function* (view) {
+  for (const owner of [...view.catalog.tables(), ...view.catalog.views()]) {
     for (const { name, calls } of owner.rules ?? []) {
-      const definition = typeof calls === "object" ? `${calls.sql.replace(/;\s*$/, "")};` : null;
+      const definition = typeof calls === "object" ? `${shownNames(view, calls.sql).replace(/;\s*$/, "")};` : null;
       yield { schemaname: owner.schema, tablename: owner.name, rulename: name, definition };
     }
   }

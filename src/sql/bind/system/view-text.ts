@@ -1,5 +1,5 @@
 /** The query of a view as pg_get_viewdef shows it: as written, with the schemas that the search path does not give. */
-import type { ViewQuery } from "../../../catalog/view.js";
+import type { ViewQuery } from "../../../catalog/kept-query.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import type { FromTable } from "../../parse/ast-query.js";
