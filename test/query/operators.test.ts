@@ -207,6 +207,22 @@ t.test("a sort of many runs agrees with one of a few", async (t) => {
   );
 });
 
+t.test("the first of very many rows", async (t) => {
+  const database = await Database.open(t);
+  const count = 66_000;
+  const input = values(
+    AB,
+    Array.from({ length: count }, (_, i) => [(i * 7919) % count, `r${i}`]),
+  );
+  const limits = { limit: big(3), offset: big(count - 5) };
+  const top: Plan = { kind: "topn", input, keys: [asc(col(input, "a"))], ...limits, columns: input.columns };
+  t.same(
+    database.rows(top).map(([a]) => a),
+    [count - 5, count - 4, count - 3],
+  );
+  t.same(database.rows({ ...top, limit: big(count), offset: big(count - 1) }).length, 1);
+});
+
 t.test("aggregates", async (t) => {
   const database = await Database.open(t);
   const input = values(AB, [

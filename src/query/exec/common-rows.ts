@@ -7,7 +7,8 @@ import type { Batch } from "../expr/expr.js";
 import type { CommonScanPlan, CommonTable, OutputColumn } from "../plan/plan.js";
 import type { CommonRows, CommonRowsReader, ExecContext } from "./context.js";
 import { after, drain, type Open, type Operator, type Pulled } from "./operator.js";
-import { SharedRows } from "./spill/shared-rows.js";
+import { Chunk } from "./segments/chunk.js";
+import { FEW_ROWS, SharedRows } from "./spill/shared-rows.js";
 
 /** How to open the rows of each WITH table of a program; filled in while the program is compiled. */
 export type CommonPrograms = Map<CommonTable, CommonProgram>;
@@ -43,6 +44,8 @@ class ComputedRows implements CommonRows {
   private operator: Operator | null = null;
   private done = false;
   private failure: { readonly error: unknown } | null = null;
+  /** A copy of the last batch; null: it was no short one. */
+  private few: Batch | null = null;
   /** The reader that waits for rows now: one inside an expression cannot give turns, others do. */
   private reader: ExecContext;
   private readonly context: ExecContext;
@@ -73,6 +76,11 @@ class ComputedRows implements CommonRows {
         const more = this.more(context);
         if (more instanceof Promise) return more.then((came) => (came ? next() : null));
         if (!more) return null;
+        const few = this.few;
+        if (few !== null) {
+          cursor.skip(few.length);
+          return { columns: slots.map((slot) => few.columns[slot]!), length: few.length };
+        }
       }
       return context.shouldYield() ? context.yieldTurn().then(() => cursor.read()) : cursor.read();
     };
@@ -112,6 +120,8 @@ class ComputedRows implements CommonRows {
       this.operator!.close();
       return false;
     }
+    const isShort = batch.length <= FEW_ROWS && !(batch instanceof Chunk);
+    this.few = isShort ? { columns: batch.columns.map((values) => Array.from(values)), length: batch.length } : null;
     return after(this.rows.append(batch, this.reader), () => true);
   };
 

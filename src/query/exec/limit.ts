@@ -30,7 +30,7 @@ export function offsetValue(offset: Evaluate | null, context: EvalContext): numb
   return Number(value);
 }
 
-class LimitOperator implements Operator {
+export class LimitOperator implements Operator {
   constructor(
     private remaining: number,
     private toSkip: number,

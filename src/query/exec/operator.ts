@@ -113,7 +113,9 @@ async function drainLater<T>(
   while (batch !== null) {
     const consumed = consume(batch);
     if (consumed instanceof Promise) await consumed;
-    batch = await input.next();
+    // To await what is there already would cost as much as a small batch.
+    const next = input.next();
+    batch = next instanceof Promise ? await next : next;
   }
   return finish();
 }

@@ -13,6 +13,7 @@ import { SET_ENTRY_BYTES } from "./distinct.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { RowBuffer } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
+import { FEW_ROWS } from "./spill/shared-rows.js";
 import { bytesOf } from "./value-bytes.js";
 
 export function compileRecursive(plan: RecursivePlan, first: Open, step: Open): Open {
@@ -111,6 +112,8 @@ class WorkingRows implements CommonRows {
       position = Math.min(from + context.batchRows, rows.length);
       return { columns: slots.map((slot) => rows.columns[slot]!.slice(from, position)), length: position - from };
     };
+    // Of few rows the recursion itself has just looked at the clock.
+    if (rows.length <= FEW_ROWS) return { next: read, close: () => undefined };
     return { next: () => (context.shouldYield() ? context.yieldTurn().then(read) : read()), close: () => undefined };
   }
 

@@ -20,7 +20,7 @@ export class RowBuffer implements Batch {
     private readonly context: ExecContext,
   ) {
     this.columns = columns.map(() => []);
-    this.measures = columns.map((column) => columnBytesOf(column.type));
+    this.measures = measuresOf(columns);
   }
 
   /** Copies the batch's rows. Throws 53200 when they do not fit into the statement's memory. */
@@ -69,6 +69,18 @@ export class RowBuffer implements Batch {
     this.bytes += bytes;
     this.context.statement.reserve(bytes);
   }
+}
+
+/** By the columns: a recursion makes a buffer for each of its steps. */
+const known = new WeakMap<readonly OutputColumn[], readonly ColumnBytes[]>();
+
+function measuresOf(columns: readonly OutputColumn[]): readonly ColumnBytes[] {
+  let measures = known.get(columns);
+  if (measures === undefined) {
+    measures = columns.map((column) => columnBytesOf(column.type));
+    known.set(columns, measures);
+  }
+  return measures;
 }
 
 /** Empty arrays for building batches with that many columns. */

@@ -71,7 +71,7 @@ export function sortRows(
 const COMPARISONS_PER_LOOK = 64;
 
 /** Like `inTurns` for pieces of work that each take milliseconds. */
-function eachInTurn<T>(
+export function eachInTurn<T>(
   context: CheckedTurns,
   count: number,
   work: (index: number) => void,

@@ -8,6 +8,7 @@ import type { Batch } from "../expr/expr.js";
 import type { OutputColumn, SortKey, SortPlan } from "../plan/plan.js";
 import { type Abbreviation, abbreviate, abbreviatedOrder, abbreviationOf } from "./abbreviated-keys.js";
 import type { ExecContext } from "./context.js";
+import { type NumberSort, type NumberSortOf, numberSortOf } from "./number-sort.js";
 import { after, drain, inTurns, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { compileAll, type EvaluateAll, slotsOf } from "./slots.js";
@@ -25,6 +26,7 @@ export interface SortProgram {
   /** Of the first key. */
   readonly abbreviation: Abbreviation | null;
   readonly descending: boolean;
+  readonly numbersOf: NumberSortOf;
   /** Of the keys and then of the columns; null if there is one that cannot be put on disk. */
   readonly spillTypes: readonly SqlType[] | null;
 }
@@ -40,6 +42,7 @@ export function compileSortKeys(columns: readonly OutputColumn[], keys: readonly
     orderOf: rowOrderOf(keys),
     abbreviation: keys.length === 0 ? null : abbreviationOf(keys[0]!.expr.type),
     descending: keys[0]?.descending === true,
+    numbersOf: numberSortOf(keys),
   };
 }
 
@@ -48,14 +51,18 @@ export function compileSort(plan: SortPlan, input: Open): Open {
   return (context) => new SortOperator(program, input(context), context);
 }
 
-/** A row's place in the order, and the number that abbreviates its first key. */
+/** A row's place in the order, and the number that stands for its first key. */
 const ROW_BYTES = 12;
+/** A key's number. */
+const KEY_BYTES = 8;
 
 class SortOperator implements Operator {
   private readonly rows: RowBuffer;
   private readonly keys: Value[][];
   /** The first key's abbreviations. */
   private numbers: number[] = [];
+  /** All keys; null: values have to be compared. */
+  private numberSort: NumberSort | null;
   private readonly out: Value[][];
   private order: Uint32Array | null = null;
   private position = 0;
@@ -72,6 +79,7 @@ class SortOperator implements Operator {
     this.rows = new RowBuffer(program.columns, context);
     this.keys = emptyColumns(program.keys.length);
     this.out = emptyColumns(program.columns.length);
+    this.numberSort = program.numbersOf();
   }
 
   next(): Pulled {
@@ -90,6 +98,7 @@ class SortOperator implements Operator {
   }
 
   private sorted(): Uint32Array | Promise<Uint32Array> {
+    if (this.numberSort !== null) return this.numberSort.sort(this.context, this.rows.length);
     const { abbreviation, descending, orderOf } = this.program;
     const full = orderOf(this.keys);
     const order = abbreviation === null ? full : abbreviatedOrder(this.numbers, abbreviation, descending, full);
@@ -110,12 +119,13 @@ class SortOperator implements Operator {
 
   private keep(batch: Batch): void {
     const { program, context, rows } = this;
-    let bytes = ROW_BYTES * batch.length;
+    let bytes = (ROW_BYTES + (this.numberSort === null ? 0 : KEY_BYTES * program.keys.length)) * batch.length;
     for (let k = 0; k < program.keys.length; k++) {
       const values = program.keys[k]!(batch, context, []);
       const to = this.keys[k]!;
       for (let row = 0; row < batch.length; row++) to.push(values[row]!);
       bytes += program.keyBytes[k]!(values, batch.length);
+      if (this.numberSort?.add(k, values, batch.length) === false) this.numberSort = null;
       if (k === 0 && program.abbreviation !== null) {
         abbreviate(values, batch.length, program.abbreviation, this.numbers);
       }
@@ -145,6 +155,7 @@ class SortOperator implements Operator {
     this.context.statement.release(this.keyBytes);
     this.keyBytes = 0;
     this.numbers = [];
+    this.numberSort?.clear();
     for (let k = 0; k < this.keys.length; k++) this.keys[k] = [];
     this.rows.clear();
   }

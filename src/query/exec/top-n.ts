@@ -7,13 +7,13 @@ import type { SlotOf } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import type { SortKey, TopNPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import { limitValue, offsetValue } from "./limit.js";
+import { LimitOperator, limitValue, offsetValue } from "./limit.js";
 import { after, drain, inTurns, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { Chunk } from "./segments/chunk.js";
 import { FirstKey, type FirstKeyProgram } from "./segments/first-key.js";
 import { compileMaybe, NO_SLOTS, slotsOf, slotsRead } from "./slots.js";
-import { compileSortKeys, type SortProgram } from "./sort.js";
+import { compileSort, compileSortKeys, type SortProgram } from "./sort.js";
 import { comparisonCost, type RowOrder, sortRows } from "./sort-rows.js";
 import { rowsOfThread, THREAD_ROWS_MAX } from "./threads/merge-state.js";
 import { FromThread } from "./threads/read-threads.js";
@@ -42,7 +42,13 @@ export function compileTopN(plan: TopNPlan, input: Open): Open {
     limit: compileMaybe(plan.limit, NO_SLOTS),
     offset: compileMaybe(plan.offset, NO_SLOTS),
   };
-  return (context) => new TopNOperator(program, input(context), context);
+  const sort = compileSort({ ...plan, kind: "sort" }, input);
+  return (context) => {
+    const offset = offsetValue(program.offset, context);
+    const capacity = limitValue(program.limit, context) + offset;
+    if (capacity > KEPT_MAX) return new LimitOperator(capacity - offset, offset, sort(context));
+    return new TopNOperator(program, { offset, capacity }, input(context), context);
+  };
 }
 
 function firstKeyOf([key, ...others]: readonly SortKey[], slotOf: SlotOf): FirstKeyProgram | null {
@@ -51,6 +57,9 @@ function firstKeyOf([key, ...others]: readonly SortKey[], slotOf: SlotOf): First
   const { descending, nullsFirst } = key;
   return slot < 0 ? null : { slot, type: key.expr.type, descending, nullsFirst, isOnly: others.length === 0 };
 }
+
+/** Rows to keep, at most: of more, sorting all takes less time, and a sort goes to disk where a heap does not fit. */
+const KEPT_MAX = 65_536;
 
 /** Estimated bytes of a value in its slot, its share of the heap included. */
 const SLOT_BYTES = 16;
@@ -74,18 +83,19 @@ class TopNOperator implements Operator {
 
   constructor(
     private readonly program: TopNProgram,
+    { offset, capacity }: { readonly offset: number; readonly capacity: number },
     private readonly input: Operator,
     private readonly context: ExecContext,
   ) {
-    this.offset = offsetValue(program.offset, context);
-    this.capacity = limitValue(program.limit, context) + this.offset;
+    this.offset = offset;
+    this.capacity = capacity;
     this.columns = emptyColumns(program.columns.length);
     this.keys = emptyColumns(program.keys.length);
     const order = program.orderOf(this.keys);
     this.order = (a, b) => order(a, b) || this.numbers[a]! - this.numbers[b]!;
     this.firstKey = program.firstKey === null ? null : new FirstKey(program.firstKey);
     input.acceptChunks?.();
-    const { firstKey, capacity } = this;
+    const { firstKey } = this;
     if (capacity <= THREAD_ROWS_MAX) {
       input.acceptThreads?.({ plan: program.sent, rowsMax: capacity, wants: () => true });
     }

@@ -13,12 +13,17 @@ import type { Batch } from "../../expr/expr.js";
 import type { OutputColumn } from "../../plan/plan.js";
 import type { ExecContext } from "../context.js";
 import { inTurns } from "../operator.js";
-import { emptyColumns } from "../row-buffer.js";
+import { emptyColumns, RowBuffer } from "../row-buffer.js";
 import { CHUNK_ROWS, Chunk, chunkOf, type Selection, valuesOfBatch } from "../segments/chunk.js";
 import type { Column } from "../segments/column.js";
 import { ColumnBuffer } from "../segments/column-buffer.js";
 import type { SpillFile } from "./spill-area.js";
 import { canSpill, type Run, RunReader, RunWriter } from "./spilled-rows.js";
+
+/** Rows of a batch that are gathered before they become columns, and how many are. */
+export const FEW_ROWS = 32;
+const GATHERED_ROWS = 1024;
+const GATHERED_BYTES = 64 * 1024;
 
 export class SharedRows {
   /** Rows that have come. */
@@ -31,19 +36,22 @@ export class SharedRows {
   private readonly types: readonly SqlType[];
   private readonly canSpill: boolean;
   private vectors: readonly Column[] | null = null;
+  /** The last rows, which came a few at a time. */
+  private readonly few: RowBuffer;
 
   constructor(
     columns: readonly OutputColumn[],
     private readonly context: ExecContext,
   ) {
     this.tail = new ColumnBuffer(columns, context);
+    this.few = new RowBuffer(columns, context);
     this.types = columns.map((column) => column.type);
     this.canSpill = context.spill !== null && canSpill(this.types);
   }
 
   /** Copies the batch's rows; waits when rows must go to disk before. Throws 53200, and 53400 or disk_full there. */
   append(batch: Batch, turns: CheckedTurns): void | Promise<void> {
-    if (!this.canSpill || !this.context.statement.isCrowded(this.tail.bytes)) {
+    if (!this.canSpill || !this.context.statement.isCrowded(this.tail.bytes + this.few.bytes)) {
       this.keep(batch);
       return;
     }
@@ -53,13 +61,28 @@ export class SharedRows {
   }
 
   private keep(batch: Batch): void {
-    this.tail.append(chunkOf(batch));
     this.length += batch.length;
+    if (batch.length <= FEW_ROWS && !(batch instanceof Chunk)) {
+      this.few.append(batch);
+      if (this.few.length >= GATHERED_ROWS || this.few.bytes >= GATHERED_BYTES) this.keepFew();
+      return;
+    }
+    this.keepFew();
+    this.tail.append(chunkOf(batch));
+    this.vectors = null;
+  }
+
+  private keepFew(): void {
+    if (this.few.length === 0) return;
+    this.tail.append(chunkOf(this.few));
+    this.few.clear();
     this.vectors = null;
   }
 
   private spillTail(turns: CheckedTurns): void | Promise<void> {
     const { tail, context } = this;
+    const from = this.length;
+    this.keepFew();
     this.file ??= context.spill!.open(context.statement);
     const writer = new RunWriter(this.file, this.types, context.statement);
     const vectors = tail.vectors();
@@ -71,7 +94,7 @@ export class SharedRows {
     };
     return inTurns(turns, tail.length, write, () => {
       this.runs.push(writer.finish());
-      this.starts.push(this.length);
+      this.starts.push(from);
       tail.clear();
       this.vectors = null;
     });
@@ -93,6 +116,7 @@ export class SharedRows {
 
   /** The rows in memory, from number `from` on. */
   inMemory(): { readonly vectors: readonly Column[]; readonly from: number } {
+    this.keepFew();
     this.vectors ??= this.tail.vectors();
     return { vectors: this.vectors, from: this.starts.at(-1)! };
   }
@@ -100,6 +124,7 @@ export class SharedRows {
   /** Frees memory and disk. May be called twice. */
   close(): void {
     this.tail.clear();
+    this.few.clear();
     this.file?.close();
   }
 }
@@ -124,6 +149,11 @@ export class SharedRowsCursor {
   /** It has given all rows that have come so far. */
   get isAtEnd(): boolean {
     return this.position === this.rows.length;
+  }
+
+  /** The rows that have come last were given from elsewhere. */
+  skip(count: number): void {
+    this.position += count;
   }
 
   /** Further rows; there must be some. */
