@@ -12,7 +12,7 @@ import { TURNS_FILE } from "./turns.js";
 const TURN_MS_MIN = 10;
 
 const file = process.env[TURNS_FILE];
-const isGateway = isMainThread && process.argv[1]!.endsWith("/main.js");
+const isGateway = isMainThread && process.argv[1]!.endsWith("/main.cjs");
 const isActor = !isMainThread && workerData?.actor !== undefined;
 if (file !== undefined && (isGateway || isActor)) watch(file, isGateway ? "gateway" : "actor");
 

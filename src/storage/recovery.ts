@@ -8,7 +8,10 @@ import type { Engine } from "./engine.js";
 import { APPLIED_SEQUENCE_KEY } from "./keys.js";
 import { type Operation, sizeOf } from "./operation.js";
 
-/** Operations of one engine batch while the log is replayed, a few milliseconds of the thread. */
+/**
+ * Operations of one engine batch while the log is replayed, a few milliseconds of the thread; so many deletions are
+ * worth one of their range (packed-writes.ts).
+ */
 const REPLAY_OPERATIONS = 1024;
 const REPLAY_BYTES = 512 * 1024;
 
@@ -51,29 +54,36 @@ export async function recoverEngine(
   let last = applied;
   let written = applied;
   const isFull = () => operations.length >= REPLAY_OPERATIONS || bytes >= REPLAY_BYTES;
-  const pass = (sequence: number | null) => {
-    write(operations, sequence);
+  const pass = async (sequence: number | null) => {
+    const removed = sequence === null ? removedElsewhere(engine, operations) : null;
+    if (removed === null) write(operations, sequence);
     operations = [];
     bytes = 0;
+    await (removed ?? loopRound());
   };
   for (const entry of log.replay(applied + 1)) {
     checkReplayable(entry, applied);
     const commit = { sequence: entry.sequence, micros: entry.micros };
     for (const operation of entry.operations) {
-      if (isFull()) {
-        pass(null);
-        await loopRound();
-      }
+      if (isFull()) await pass(null);
       operations.push({ key: operation.key, value: operation.value, commit });
       bytes += sizeOf(operation);
     }
     last = entry.sequence;
     if (!isFull()) continue;
-    pass(last);
+    await pass(last);
     written = last;
-    await loopRound();
   }
-  if (last > written) pass(last);
+  if (last > written) await pass(last);
+}
+
+/**
+ * Where all of a part of a commit is removed, the engine's other thread writes it, as it does while the shard runs:
+ * ranges in place of single deletions. They are not counted among the entries that the log is kept for, so it is kept
+ * the longer. Null: the engine has no other thread, or something else is to be done.
+ */
+function removedElsewhere(engine: Engine, operations: readonly Operation[]): Promise<unknown> | null {
+  return operations.every(({ value }) => value === null) ? (engine.writeElsewhere?.([operations]) ?? null) : null;
 }
 
 const loopRound = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
