@@ -37,6 +37,7 @@ export function requireReading(bound: BoundStatement): void {
       return;
     case "ddl":
     case "ddl steps":
+    case "drop database":
     case "analyze":
     case "verify":
     case "create table as execute":

@@ -41,7 +41,7 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   xmloption: { initial: "content", parse: onlyValue("content") },
   application_name: { initial: "", parse: (value) => value },
   client_encoding: { initial: "UTF8", parse: onlyValue("UTF8", /^'?(utf-?8|unicode|sql_ascii)'?$/i) },
-  bytea_output: { initial: "hex", parse: onlyValue("hex") },
+  bytea_output: { initial: "hex", parse: oneOf("hex", "escape") },
   client_min_messages: { initial: "notice", parse: oneOf(...MESSAGE_LEVELS) },
   default_text_search_config: { initial: "pg_catalog.english", parse: textSearchConfig },
   default_transaction_deferrable: { initial: "off", parse: onOrOff },
@@ -116,7 +116,7 @@ export class Settings {
     return this.local?.get("timezone") ?? this.values?.get("timezone") ?? "UTC";
   }
 
-  /** DateStyle and IntervalStyle; undefined: ISO and postgres. */
+  /** DateStyle, IntervalStyle and bytea_output; undefined: ISO, postgres and hex. */
   get style(): TextStyle | undefined {
     return this.textStyle;
   }
@@ -300,7 +300,7 @@ export class Settings {
       readOnly: read("default_transaction_read_only") === "on",
       deferrable: read("default_transaction_deferrable") === "on",
     };
-    this.textStyle = textStyleOf(read("datestyle"), read("intervalstyle"));
+    this.textStyle = textStyleOf(read("datestyle"), read("intervalstyle"), read("bytea_output"));
     const text = read("search_path");
     this.path = text === undefined ? PLAIN_PATH : parseSearchPath(text);
   }

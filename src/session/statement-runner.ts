@@ -27,6 +27,7 @@ import type { Value } from "../values/values.js";
 import { checkCalls } from "./check-calls.js";
 import type { TakeRows } from "./cursor.js";
 import { deleteAll, tableOfDeleteAll } from "./delete-all.js";
+import { dropDatabase } from "./drop-database.js";
 import { ExecutionScope, type Identity } from "./execution-scope.js";
 import { requireReading } from "./reader.js";
 import { insertRepeatedly, type RepeatedSteps, type Repetition } from "./repeated-run.js";
@@ -283,6 +284,8 @@ export class StatementRunner {
         return textOutcome("result", ["CLOSE CURSOR"], run.collector);
       case "discard":
         return this.discard(bound.what, run, tx);
+      case "drop database":
+        return dropDatabase(bound, this.scope, run);
       case "call":
         return this.callProcedure(bound, run, tx);
       case "do": {

@@ -222,6 +222,7 @@ export const BY_KIND: Readonly<Record<StatementNode["kind"], readonly Asked[]>> 
   "set schema": each((table) => `ALTER TABLE ${table} SET SCHEMA own`),
   lock: each((table) => `BEGIN; LOCK TABLE ${table} IN ACCESS SHARE MODE; COMMIT`),
   discard: ["ROLLBACK", "DISCARD PLANS"],
+  "drop database": ["DROP DATABASE IF EXISTS another_one"],
   "alter table": [
     ...TABLES.flatMap((table) => [
       `ALTER TABLE ${table} DISABLE ROW LEVEL SECURITY`,

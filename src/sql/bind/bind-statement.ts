@@ -251,6 +251,8 @@ function bindNamespace(node: StatementNode, binding: Binding): BoundStatement | 
       return { kind: "deallocate", name: node.name };
     case "discard":
       return { kind: "discard", what: node.what };
+    case "drop database":
+      return { kind: "drop database", name: node.name, ifExists: node.ifExists };
     case "lock":
       // One writer at a time: there is nothing that a lock could keep out.
       for (const table of node.tables) requireLock(lookUpTable(table, binding), binding);

@@ -125,6 +125,7 @@ export type BoundStatement =
   | BoundFetch
   | BoundCloseCursor
   | BoundDiscard
+  | BoundDropDatabase
   | BoundCall
   | BoundDo;
 
@@ -262,6 +263,12 @@ export interface BoundSet {
 export interface BoundSetDefaults {
   readonly kind: "set defaults";
   readonly options: TransactionOptions;
+}
+
+export interface BoundDropDatabase {
+  readonly kind: "drop database";
+  readonly name: string;
+  readonly ifExists: boolean;
 }
 
 /** DISCARD. */

@@ -413,6 +413,13 @@ COMMENT ON STATISTICS name IS {'text' | NULL}`,
     description: "Resets the session to its initial state.",
     example: "DISCARD PLANS",
   },
+  "drop database": {
+    titles: ["DROP DATABASE"],
+    syntax: "DROP DATABASE [IF EXISTS] name",
+    description:
+      "The tenant is the one database that a session sees, and cannot be dropped by it: any other name is one that does not exist.",
+    example: "DROP DATABASE IF EXISTS old_shop",
+  },
   truncate: {
     titles: ["TRUNCATE"],
     syntax: "TRUNCATE [TABLE] [ONLY] name, … [RESTART IDENTITY | CONTINUE IDENTITY] [CASCADE | RESTRICT]",

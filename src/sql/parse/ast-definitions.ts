@@ -249,6 +249,13 @@ export interface LockStatement {
   readonly position: number;
 }
 
+export interface DropDatabaseStatement {
+  readonly kind: "drop database";
+  readonly name: string;
+  readonly ifExists: boolean;
+  readonly position: number;
+}
+
 export interface DiscardStatement {
   readonly kind: "discard";
   readonly what: "all" | "plans" | "sequences" | "temp";

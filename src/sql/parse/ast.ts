@@ -19,6 +19,7 @@ import type {
   CreateTypeStatement,
   CreateViewStatement,
   DiscardStatement,
+  DropDatabaseStatement,
   DropStatement,
   LockStatement,
   OptionNode,
@@ -78,6 +79,7 @@ export type StatementNode =
   | SetSchemaStatement
   | LockStatement
   | DiscardStatement
+  | DropDatabaseStatement
   | AlterTableStatement
   | RenameStatement
   | DropStatement

@@ -72,6 +72,10 @@ function sessionStatement(node: Node, c: Conversion, position: number): Statemen
       const tables = (only(node, tag).relations ?? []).map((table) => relationName(only(table, "RangeVar"), c));
       return { kind: "lock", tables, position };
     }
+    case "DropdbStmt": {
+      const { dbname: name = "", missing_ok: ifExists = false } = only(node, tag);
+      return { kind: "drop database", name, ifExists, position };
+    }
     case "DiscardStmt": {
       const what = (only(node, tag).target ?? "").replace(/^DISCARD_/, "").toLowerCase();
       return { kind: "discard", what: what as DiscardStatement["what"], position };
