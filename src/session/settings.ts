@@ -65,8 +65,7 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   role: { initial: "none", parse: (value) => value },
   search_path: { initial: "public", parse: (value) => searchPathText(parseSearchPath(value)) },
   session_authorization: { initial: "", parse: (value) => value },
-  // Foreign keys always hold here.
-  session_replication_role: { initial: "origin", parse: onlyValue("origin") },
+  session_replication_role: { initial: "origin", parse: oneOf("origin", "replica", "local") },
   // Facts that clients ask for.
   ...Object.fromEntries(Object.entries(FIXED_SETTINGS).map(([name, initial]) => [name, { initial, parse: readOnly }])),
   is_superuser: { initial: "off", parse: readOnly },
@@ -85,6 +84,7 @@ export interface SettingsMark {
   readonly local: ReadonlyMap<string, string> | null;
 }
 
+export const REPLICATION_ROLE = "session_replication_role";
 const PLAIN_PATH: readonly string[] = ["public"];
 
 export class Settings {
@@ -126,6 +126,12 @@ export class Settings {
     if (this.values === null && this.local === null) return null;
     const name = this.local?.get("role") ?? this.values?.get("role") ?? "none";
     return name === "none" ? null : name;
+  }
+
+  /** What session_replication_role says. */
+  get isReplica(): boolean {
+    if (this.values === null && this.local === null) return false;
+    return (this.local?.get(REPLICATION_ROLE) ?? this.values?.get(REPLICATION_ROLE)) === "replica";
   }
 
   /** False: what policies would filter or check is refused. */
