@@ -79,7 +79,7 @@ export class CatalogEditor {
     private readonly tx: Transaction,
     private readonly tenantNumber: number,
     before: CatalogSnapshot,
-    readonly author: Author | null = null,
+    public author: Author | null = null,
   ) {
     this.tables = new Map(before.tables().map((table) => [table.id, table]));
     this.sequences = new Map(before.sequences().map((sequence) => [sequence.id, sequence]));
@@ -98,6 +98,17 @@ export class CatalogEditor {
   get view(): CatalogSnapshot {
     this.current ??= this.snapshot("being changed");
     return this.current;
+  }
+
+  /** What follows from something that the author may do, and is asked for nothing more. */
+  byEngine(work: () => void): void {
+    const { author } = this;
+    this.author = null;
+    try {
+      work();
+    } finally {
+      this.author = author;
+    }
   }
 
   /** An id for a table, an index or a sequence; unique within the tenant. */
@@ -195,7 +206,8 @@ export class CatalogEditor {
     this.refresh();
   }
 
-  createSchema(schema: SchemaDef): void {
+  /** A new schema, or a new definition of one. */
+  putSchema(schema: SchemaDef): void {
     const before = this.schemas.get(schema.id);
     if (before !== undefined) requireOwner(this.author, "schema", before);
     this.tx.put(catalogKey(this.tenantNumber, `${SCHEMA_RECORD}${schema.id}`), encodeSchema(schema));

@@ -37,7 +37,7 @@ function commentOnOther(editor: CatalogEditor, { object, relation, part, comment
       return true;
     case "schema": {
       const found = view.schemas().find((other) => other.name === name) ?? missing("3F000", "schema", name);
-      editor.createSchema(commented(found, comment));
+      editor.putSchema(commented(found, comment));
       return true;
     }
     default:

@@ -3,6 +3,7 @@
  * statement drops by CASCADE is listed like what ddl.ts drops, so that the session removes its rows.
  */
 import { sqlError } from "../protocol/errors.js";
+import { requireOpenName } from "./author.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import { DEFAULT_SCHEMA } from "./catalog-view.js";
 import { createExtension, dropExtensions } from "./ddl-extension.js";
@@ -80,7 +81,7 @@ function createSchema(editor: CatalogEditor, command: CreateSchemaCommand, nowMi
     if (!command.ifNotExists) throw sqlError("42P06", `schema "${name}" already exists`);
     return { ...NOTHING, tag, notices: [`schema "${name}" already exists, skipping`] };
   }
-  editor.createSchema(Object.freeze({ id: editor.nextId(), name, createdAt: nowMicros }));
+  editor.putSchema(Object.freeze({ id: editor.nextId(), name, createdAt: nowMicros }));
   return { ...NOTHING, tag };
 }
 
@@ -198,18 +199,38 @@ function renameSchema(editor: CatalogEditor, { name, newName }: RenameSchemaComm
   const schema = existingSchema(editor, name);
   if (editor.view.hasSchema(newName)) throw sqlError("42P06", `schema "${newName}" already exists`);
   if (newName.startsWith("pg_")) throw sqlError("42939", `unacceptable schema name "${newName}"`);
-  const { view } = editor;
-  for (const sequence of view.sequences().filter((other) => other.schema === name)) {
-    moveSequence(editor, sequence, newName, sequence.name);
-  }
-  for (const type of view.types().filter((other) => other.schema === name && !isRowType(other)))
-    editor.putType({ ...type, schema: newName });
-  for (const table of editor.view.tables().filter((other) => other.schema === name)) {
-    editor.replaceTable(Object.freeze({ ...table, schema: newName }));
-  }
-  editor.dropSchema(schema);
-  editor.createSchema(Object.freeze({ ...schema, name: newName }));
+  const { view, author } = editor;
+  const isInside = (each: { readonly schema: string }) => each.schema === name;
+  for (const relation of [...view.tables(), ...view.views()].filter(isInside))
+    requireOpenName(author, { schema: newName, name: relation.name });
+  editor.putSchema(Object.freeze({ ...schema, name: newName }));
+  // Who owns the schema may rename it, whoever owns what is in it.
+  editor.byEngine(() => {
+    for (const sequence of view.sequences().filter(isInside)) moveSequence(editor, sequence, newName, sequence.name);
+    for (const type of view.types().filter((other) => isInside(other) && !isRowType(other)))
+      editor.putType({ ...type, schema: newName });
+    for (const table of editor.view.tables()) {
+      const moved = renamedWithin(table, name, newName);
+      if (moved !== table) editor.replaceTable(Object.freeze(moved));
+    }
+    for (const each of [...view.views(), ...view.propertyGraphs()].filter(isInside))
+      editor.putView(Object.freeze({ ...each, schema: newName }));
+    for (const fn of view.functions().filter(isInside)) editor.putFunction(Object.freeze({ ...fn, schema: newName }));
+    for (const role of view.roles()) {
+      const defaults = role.defaults?.map((each) => (each.schema === name ? { ...each, schema: newName } : each));
+      if (role.defaults?.some(({ schema: of }) => of === name)) editor.putRole({ ...role, defaults: defaults! });
+    }
+  });
   return { ...NOTHING, tag: "ALTER SCHEMA" };
+}
+
+/** Extended statistics are in a schema of their own, whatever table they are about. */
+function renamedWithin(table: TableDef, name: string, newName: string): TableDef {
+  const { extendedStatistics: statistics } = table;
+  const moved = table.schema === name ? { ...table, schema: newName } : table;
+  if (!statistics?.some(({ schema }) => schema === name)) return moved;
+  const renamed = statistics.map((each) => (each.schema === name ? { ...each, schema: newName } : each));
+  return { ...moved, extendedStatistics: renamed };
 }
 
 // ---- sequences ----

@@ -72,7 +72,7 @@ export function applyGraphCommand(editor: CatalogEditor, command: GraphCommand, 
 export function createGraph(editor: CatalogEditor, name: string, nowMicros: number): GraphTables {
   if (name === "" || name.includes("\0")) throw sqlError("42602", `invalid graph name "${name}"`);
   const schema = graphSchema(name);
-  editor.createSchema(Object.freeze({ id: editor.nextId(), name: schema, createdAt: nowMicros }));
+  editor.putSchema(Object.freeze({ id: editor.nextId(), name: schema, createdAt: nowMicros }));
   const columns = {
     nodes: [columnDef(1, "id", INT8), columnDef(2, "labels", TEXT), columnDef(3, "properties", VARIANT)],
     edges: [

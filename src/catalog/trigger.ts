@@ -56,7 +56,12 @@ export interface TriggerDef {
 /** What CREATE TRIGGER says of a trigger. */
 export type NewTrigger = Omit<TriggerDef, "id" | "enabled" | "parentId">;
 
-/** Whether statements of sessions, which replicate nothing, fire it. */
+/** Whether statements fire it, in sessions as they are or in those that repeat what others did. */
+export function mayFire({ enabled }: TriggerDef, isReplica: boolean): boolean {
+  return enabled === "always" || enabled === (isReplica ? "replica" : "origin");
+}
+
+/** The same of usual sessions. */
 export function isFired({ enabled }: TriggerDef): boolean {
   return enabled === "origin" || enabled === "always";
 }

@@ -1,4 +1,4 @@
-/** DateStyle and IntervalStyle as SET takes them. Used by settings.ts. */
+/** DateStyle, IntervalStyle and bytea_output as SET takes them. Used by settings.ts. */
 import { sqlError } from "../protocol/errors.js";
 import { type DateOrder, PLAIN_STYLE, type TextStyle } from "../values/text-style.js";
 
@@ -52,12 +52,21 @@ export function intervalStyle(text: string): string {
 }
 
 /** Undefined: all of it is as it is unless set. */
-export function textStyleOf(dates: string | undefined, intervals: string | undefined): TextStyle | undefined {
+export function textStyleOf(
+  dates: string | undefined,
+  intervals: string | undefined,
+  bytes?: string,
+): TextStyle | undefined {
   const [style = PLAIN_STYLE.dates, order = PLAIN_STYLE.order] = (dates?.split(", ") ?? []) as [
     TextStyle["dates"]?,
     DateOrder?,
   ];
-  const made = { dates: style, order, intervals: (intervals as TextStyle["intervals"]) ?? PLAIN_STYLE.intervals };
-  const isPlain = style === "ISO" && order === "MDY" && made.intervals === "postgres";
+  const made: TextStyle = {
+    dates: style,
+    order,
+    intervals: (intervals as TextStyle["intervals"]) ?? PLAIN_STYLE.intervals,
+    bytes: bytes === "escape" ? "escape" : "hex",
+  };
+  const isPlain = style === "ISO" && order === "MDY" && made.intervals === "postgres" && made.bytes === "hex";
   return isPlain ? undefined : made;
 }

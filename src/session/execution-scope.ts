@@ -81,6 +81,7 @@ export class ExecutionScope {
       user,
       sessionUser,
       hidesRows: this.names.hidesRows(tx),
+      isReplica: this.names.settings.isReplica,
       params,
       rowNumbers: this.tenant.partition.rowNumbers,
       segments: this.tenant.partition.readsPast

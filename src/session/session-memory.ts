@@ -31,7 +31,7 @@ export interface SessionMemory {
    */
   lends(tx: Transaction): "a member's" | "nobody's" | null;
   /** Throws 42501, 22023 unless the session may become that role. */
-  checkRole(setting: "role" | "session_authorization", name: string, catalog: CatalogView): void;
+  checkSetting(name: string, value: string, catalog: () => CatalogView): void;
   /** Runs functions that statements made. */
   routines(): RoutineRunner;
 }

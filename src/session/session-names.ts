@@ -27,7 +27,7 @@ import type { Transaction } from "../storage/store.js";
 import { ArgumentShapes } from "./argument-shapes.js";
 import type { SessionMemory } from "./session-memory.js";
 import type { SessionStatements } from "./session-statements.js";
-import { Settings } from "./settings.js";
+import { REPLICATION_ROLE, Settings } from "./settings.js";
 import type { StatementText } from "./statement-run.js";
 import type { Tenant } from "./tenant.js";
 
@@ -287,10 +287,12 @@ export class SessionNames implements SessionMemory {
   checkSetting(name: string, value: string, catalog: () => CatalogView): void {
     const key = name.toLowerCase();
     if (key === "role" || key === "session_authorization") this.checkRole(key, value, catalog());
+    else if (key === REPLICATION_ROLE && !this.rights(catalog()).isSuperuser)
+      throw sqlError("42501", `permission denied to set parameter "${key}"`);
   }
 
   /** Throws 42501, 22023 unless SET ROLE or SET SESSION AUTHORIZATION may take the session to that role. */
-  checkRole(setting: "role" | "session_authorization", name: string, catalog: CatalogView): void {
+  private checkRole(setting: "role" | "session_authorization", name: string, catalog: CatalogView): void {
     if (setting === "role" && name === "none") return;
     const session = this.sessionActing(catalog);
     const { user } = this.login;

@@ -297,10 +297,7 @@ export class SessionServices implements ExecServices, AskingStatement {
   }
 
   setSetting(name: string, value: string | null, local: boolean): string {
-    const key = name.toLowerCase();
-    if ((key === "role" || key === "session_authorization") && value !== null) {
-      this.memory.checkRole(key, value, this.catalogView());
-    }
+    if (value !== null) this.memory.checkSetting(name, value, () => this.catalogView());
     return this.memory.settings.setText(name, value, local);
   }
 

@@ -41,7 +41,7 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   xmloption: { initial: "content", parse: onlyValue("content") },
   application_name: { initial: "", parse: (value) => value },
   client_encoding: { initial: "UTF8", parse: onlyValue("UTF8", /^'?(utf-?8|unicode|sql_ascii)'?$/i) },
-  bytea_output: { initial: "hex", parse: onlyValue("hex") },
+  bytea_output: { initial: "hex", parse: oneOf("hex", "escape") },
   client_min_messages: { initial: "notice", parse: oneOf(...MESSAGE_LEVELS) },
   default_text_search_config: { initial: "pg_catalog.english", parse: textSearchConfig },
   default_transaction_deferrable: { initial: "off", parse: onOrOff },
@@ -65,8 +65,7 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   role: { initial: "none", parse: (value) => value },
   search_path: { initial: "public", parse: (value) => searchPathText(parseSearchPath(value)) },
   session_authorization: { initial: "", parse: (value) => value },
-  // Foreign keys always hold here.
-  session_replication_role: { initial: "origin", parse: onlyValue("origin") },
+  session_replication_role: { initial: "origin", parse: oneOf("origin", "replica", "local") },
   // Facts that clients ask for.
   ...Object.fromEntries(Object.entries(FIXED_SETTINGS).map(([name, initial]) => [name, { initial, parse: readOnly }])),
   is_superuser: { initial: "off", parse: readOnly },
@@ -85,6 +84,7 @@ export interface SettingsMark {
   readonly local: ReadonlyMap<string, string> | null;
 }
 
+export const REPLICATION_ROLE = "session_replication_role";
 const PLAIN_PATH: readonly string[] = ["public"];
 
 export class Settings {
@@ -116,7 +116,7 @@ export class Settings {
     return this.local?.get("timezone") ?? this.values?.get("timezone") ?? "UTC";
   }
 
-  /** DateStyle and IntervalStyle; undefined: ISO and postgres. */
+  /** DateStyle, IntervalStyle and bytea_output; undefined: ISO, postgres and hex. */
   get style(): TextStyle | undefined {
     return this.textStyle;
   }
@@ -126,6 +126,12 @@ export class Settings {
     if (this.values === null && this.local === null) return null;
     const name = this.local?.get("role") ?? this.values?.get("role") ?? "none";
     return name === "none" ? null : name;
+  }
+
+  /** What session_replication_role says. */
+  get isReplica(): boolean {
+    if (this.values === null && this.local === null) return false;
+    return (this.local?.get(REPLICATION_ROLE) ?? this.values?.get(REPLICATION_ROLE)) === "replica";
   }
 
   /** False: what policies would filter or check is refused. */
@@ -300,7 +306,7 @@ export class Settings {
       readOnly: read("default_transaction_read_only") === "on",
       deferrable: read("default_transaction_deferrable") === "on",
     };
-    this.textStyle = textStyleOf(read("datestyle"), read("intervalstyle"));
+    this.textStyle = textStyleOf(read("datestyle"), read("intervalstyle"), read("bytea_output"));
     const text = read("search_path");
     this.path = text === undefined ? PLAIN_PATH : parseSearchPath(text);
   }

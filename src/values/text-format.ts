@@ -29,6 +29,7 @@ import { type ArrayDelimiter, arrayFromText, arrayToText } from "./text-format-a
 import { recordFromText, recordToText } from "./text-format-record.js";
 import { regConfigFromText } from "./text-search-configs.js";
 import {
+  bytesInStyle,
   dateInStyle,
   intervalInStyle,
   PLAIN_STYLE,
@@ -74,7 +75,7 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC", style?: Te
     case "float8":
       return float8ToText(value as number);
     case "bytea":
-      return `\\x${Buffer.from(value as Uint8Array).toString("hex")}`;
+      return bytesInStyle(value as Uint8Array, PLAIN_STYLE);
     case "date":
       return dateToText(value as number);
     case "time":
@@ -133,7 +134,7 @@ function rowToText(type: SqlType, row: readonly Value[], timeZone: string, style
   return recordToText(values, (value, i) => toText(fields[i]!.type, value, timeZone, style));
 }
 
-const STYLED: ReadonlySet<SqlType["name"]> = new Set(["date", "timestamp", "timestamptz", "interval"]);
+const STYLED: ReadonlySet<SqlType["name"]> = new Set(["date", "timestamp", "timestamptz", "interval", "bytea"]);
 
 function styledText({ name }: SqlType, value: Value, timeZone: string, style: TextStyle): string {
   switch (name) {
@@ -143,6 +144,8 @@ function styledText({ name }: SqlType, value: Value, timeZone: string, style: Te
       return timestampInStyle(value as number, style);
     case "timestamptz":
       return timestampTzInStyle(value as number, timeZone, style);
+    case "bytea":
+      return bytesInStyle(value as Uint8Array, style);
     default:
       return intervalInStyle(value as Interval, style);
   }

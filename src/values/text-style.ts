@@ -1,7 +1,7 @@
 /**
  * Dates, times and intervals as DateStyle and IntervalStyle have them written, besides ISO and postgres, which
- * datetime.ts and interval.ts write. After EncodeDateOnly, EncodeDateTime and EncodeInterval of PostgreSQL 15
- * (datetime.c).
+ * datetime.ts and interval.ts write, and bytes as bytea_output has them. After EncodeDateOnly, EncodeDateTime and
+ * EncodeInterval of PostgreSQL 15 (datetime.c).
  */
 import {
   civilFromDays,
@@ -25,9 +25,10 @@ export interface TextStyle {
   /** In which order the fields of a date are read, and written where the style leaves that open. */
   readonly order: DateOrder;
   readonly intervals: "postgres" | "postgres_verbose" | "sql_standard" | "iso_8601";
+  readonly bytes: "hex" | "escape";
 }
 
-export const PLAIN_STYLE: TextStyle = { dates: "ISO", order: "MDY", intervals: "postgres" };
+export const PLAIN_STYLE: TextStyle = { dates: "ISO", order: "MDY", intervals: "postgres", bytes: "hex" };
 
 const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -115,6 +116,15 @@ function styled(micros: number, style: TextStyle, zone: string): string {
   if (style.dates !== "Postgres") return `${numericDate(day, style)} ${clock}${after}${day.era}`;
   const date = style.order === "DMY" ? `${day.day} ${day.monthName}` : `${day.monthName} ${day.day}`;
   return `${day.weekday} ${date} ${clock} ${day.year}${zone === "" ? "" : ` ${zone}`}${day.era}`;
+}
+
+/** Printable ASCII as it is, all else as `\ooo`, a backslash twice. */
+export function bytesInStyle(bytes: Uint8Array, style: TextStyle): string {
+  if (style.bytes === "hex") return `\\x${Buffer.from(bytes).toString("hex")}`;
+  const text = Buffer.from(bytes).toString("latin1");
+  return text.replace(/[^ -[\]-~]/g, (byte) =>
+    byte === "\\" ? "\\\\" : `\\${byte.charCodeAt(0).toString(8).padStart(3, "0")}`,
+  );
 }
 
 /** All parts have the sign of their field. */

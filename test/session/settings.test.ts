@@ -10,11 +10,7 @@ t.test("facts, and settings that mean nothing here", (t) =>
     ["set fsync = off", '55P02 parameter "fsync" cannot be changed'],
     ["set deadlock_timeout = '2s'"],
     ["show deadlock_timeout", ["2s"]],
-    ["set session_replication_role = origin"],
-    [
-      "set session_replication_role = replica",
-      '22023 invalid value for parameter "session_replication_role": "replica"',
-    ],
+    ["set xmloption = document", '22023 invalid value for parameter "xmloption": "document"'],
   ]),
 );
 

@@ -129,7 +129,7 @@ export class BulkWriter {
     this.room = load?.bytesMax ?? 0;
     this.asideFrom = context.spill?.loadBytes ?? Number.POSITIVE_INFINITY;
     this.begin(this.unseen?.beginLoad() ?? load!);
-    this.references = (table.foreignKeys ?? []).map((foreignKey) => {
+    this.references = (context.isReplica ? [] : (table.foreignKeys ?? [])).map((foreignKey) => {
       const parent = findTable(foreignKey.tableId)!;
       return {
         foreignKey,

@@ -89,6 +89,8 @@ export interface SharedWriter {
 export interface ExecContext extends EvalContext {
   /** Who asks may not see all rows and columns: errors tell no values. */
   readonly hidesRows?: boolean;
+  /** session_replication_role is replica: foreign keys are neither checked nor followed, and usual triggers rest. */
+  readonly isReplica?: boolean;
   /** In a function that runs with other rights than the session's: the statement (its number) for which it has them. */
   readonly lentIn?: number;
   readonly services: ExecServices;

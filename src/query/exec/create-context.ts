@@ -27,6 +27,8 @@ export interface ContextInit {
   readonly rowNumbers: RowNumbers;
   /** Who asks may not see all rows and columns: errors tell no values. Absent: they do. */
   readonly hidesRows?: boolean;
+  /** Absent: it is not. */
+  readonly isReplica?: boolean;
   readonly sessionUser?: string;
   /** Microseconds since the epoch. */
   readonly transactionMicros: number;
@@ -60,6 +62,7 @@ export function createContext(init: ContextInit): ExecContext {
     user: init.user,
     sessionUser: init.sessionUser ?? init.user,
     hidesRows: init.hidesRows ?? false,
+    isReplica: init.isReplica ?? false,
     params: init.params,
     rowNumbers: init.rowNumbers,
     transactionMicros: init.transactionMicros,

@@ -2,11 +2,11 @@
  * Fires the triggers of tables for operators that change rows. BEFORE triggers run at once. AFTER triggers are noted
  * among the remaining checks and run when the statement ends, after foreign keys of the same row (as in PostgreSQL,
  * whose foreign keys are triggers with names that come first). The session runs the functions
- * (ExecServices.fireTrigger). Which triggers a statement fires is decided when it is compiled: rows of tables without
- * triggers cost nothing.
+ * (ExecServices.fireTrigger). Which triggers a statement may fire is decided when it is compiled, so rows of tables
+ * without triggers cost nothing; whether they fire in this session is decided with their conditions.
  */
 import type { TableDef } from "../../catalog/table.js";
-import { isFired, type TriggerDef, type TriggerEvent } from "../../catalog/trigger.js";
+import type { TriggerDef, TriggerEvent } from "../../catalog/trigger.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../values/values.js";
 import { isBranch, type PartitionBranch, type PartitionLeaf } from "../plan/partition-tree.js";
@@ -51,7 +51,7 @@ function firedBy(
     (trigger) =>
       trigger.level === level &&
       trigger.events.includes(event) &&
-      isFired(trigger) &&
+      trigger.enabled !== "disabled" &&
       (event !== "update" || trigger.columns === undefined || assigned === null || touches(trigger.columns, assigned)),
   );
 }

@@ -365,6 +365,7 @@ export class TableWriter {
    * longer where a check that waits would look for it, so what may wait is noted again.
    */
   private referencing(rowKey: Uint8Array, row: Row, before: Row | null, moved = false): void {
+    if (this.context.isReplica) return;
     const { table } = this.layout;
     for (const foreignKey of table.foreignKeys!) {
       if (foreignKey.columns.every((id) => row[id] === null)) continue;
@@ -376,6 +377,7 @@ export class TableWriter {
 
   /** Notes for those that refer to the row that it is gone (`after` null) or another one. */
   private referenced(before: Row, after: Row | null): void {
+    if (this.context.isReplica) return;
     const { table } = this.layout;
     for (const reference of table.referencedBy!) {
       const { columns } = reference;

@@ -1,6 +1,6 @@
 /** WHEN of triggers over OLD and NEW, compiled once per definition of their table. Called by table-triggers.ts. */
 import type { TableDef } from "../../catalog/table.js";
-import type { TriggerDef } from "../../catalog/trigger.js";
+import { mayFire, type TriggerDef } from "../../catalog/trigger.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
@@ -24,11 +24,13 @@ function conditionsOf(table: TableDef, { bindTable, tx }: ExecContext): Readonly
 /** Whether the trigger is to be fired for the rows, which are by column id; null: there is none. */
 export function conditionHolds(
   table: TableDef,
-  { id, when }: TriggerDef,
+  trigger: TriggerDef,
   old: readonly Value[] | null,
   next: readonly Value[] | null,
   context: ExecContext,
 ): boolean {
+  const { id, when } = trigger;
+  if (!mayFire(trigger, context.isReplica === true)) return false;
   if (when === undefined) return true;
   const evaluate = conditionsOf(table, context).get(id)!;
   const columns = (row: readonly Value[] | null) =>

@@ -20,6 +20,13 @@ export function dependsOnStyle(from: SqlType, to: SqlType): boolean {
   return from.name === "interval" || ORDERED.has(namedByPart(from));
 }
 
+/** True when bytea_output decides what the text is. Indexes may have such texts all the same, as in PostgreSQL. */
+export function writesBytes(from: SqlType, to: SqlType): boolean {
+  if (categoryOf(to) !== "S") return false;
+  if (from.element !== null) return writesBytes(from.element, to);
+  return from.name === "bytea" || from.fields?.some(({ type }) => writesBytes(type, to)) === true;
+}
+
 /** True when a style, or the time, decides what such a text means as a value of the other type. */
 export function isReadBySettings(from: SqlType, to: SqlType): boolean {
   if (categoryOf(from) !== "S" && from.name !== "unknown") return false;
