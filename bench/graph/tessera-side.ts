@@ -37,8 +37,9 @@ const alone = { checkpoint: () => undefined, shouldYield: () => false, yieldTurn
 export async function tesseraSide(): Promise<Side> {
   await loadParser();
   const directory = mkdtempSync(join(tmpdir(), "tessera-graph-"));
-  const shard = await openShardOnDisk(join(directory, "partition-0"), {});
   const config = loadConfig({ env: {} });
+  const { cacheBytes, recordCacheBytes } = config.storage;
+  const shard = await openShardOnDisk(join(directory, "partition-0"), { cacheBytes, recordCacheBytes });
   const pool = taskPool({ name: "graph", threads: 1, waitingMax: 16 });
   const tasks = longTasks(pool, computeProcesses());
   const partition = new Partition(0, shard, config, () => undefined, sharedByNobody(config, { tasks }));

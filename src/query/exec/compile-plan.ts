@@ -253,6 +253,6 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
     case "delete":
       return compileDelete(plan, first);
     case "graphwrite":
-      return compileGraphWrite(plan, opens);
+      return compileGraphWrite(plan, opens, (part) => compileNode(part, tables, null, false));
   }
 }

@@ -16,8 +16,9 @@ import { outerColumnsOf } from "../plan/walk.js";
 import type { ExecContext } from "./context.js";
 import { checkPropertyValue, propertiesIn, storedProperties } from "./graph-values.js";
 import type { GraphWriter } from "./graph-writer.js";
-import { compileSought } from "./merge-sought.js";
-import { after, drain, type Open, type Operator } from "./operator.js";
+import { compileSought, type SoughtFor } from "./merge-sought.js";
+import type { MergeTableProgram } from "./merge-table.js";
+import { after, drainAndClose, type Open, type Operator } from "./operator.js";
 
 /** One run of a clause: the row that steps run for, and what they write to. */
 export interface StepRun {
@@ -42,19 +43,31 @@ export type RunStep =
 
 const NO_PROPERTIES: VariantMap = new Map();
 
+/** For a MERGE; null: each row searches by itself. */
+export type TableFor = (step: MergeStep) => MergeTableProgram | null;
+
+const NO_TABLE: TableFor = () => null;
+
 /** `matches`: what the MERGE steps look for, in their order. */
 export function compileSteps(
   steps: readonly GraphWriteStep[],
   slotOf: SlotOf,
   matches: readonly Open[],
+  tableFor = NO_TABLE,
   isMerge = false,
 ): readonly RunStep[] {
   const rest = [...matches];
-  return steps.map((step) => compileStep(step, slotOf, rest, isMerge));
+  return steps.map((step) => compileStep(step, slotOf, rest, tableFor, isMerge));
 }
 
 /** Takes what it needs of `matches`. */
-function compileStep(step: GraphWriteStep, slotOf: SlotOf, matches: Open[], isMerge: boolean): RunStep {
+function compileStep(
+  step: GraphWriteStep,
+  slotOf: SlotOf,
+  matches: Open[],
+  tableFor: TableFor,
+  isMerge: boolean,
+): RunStep {
   switch (step.kind) {
     case "create-node":
       return one(createNode(step, slotOf, isMerge), step.properties, ...(step.dynamic ?? []));
@@ -70,11 +83,11 @@ function compileStep(step: GraphWriteStep, slotOf: SlotOf, matches: Open[], isMe
     case "delete":
       return one(remove(step, slotOf), step.target);
     case "merge":
-      return merge(step, slotOf, matches.shift()!);
+      return merge(step, slotOf, matches.shift()!, tableFor(step));
     case "call":
       return callQuery(step, slotOf, matches.shift()!);
     case "foreach": {
-      const inside = compileSteps(step.steps, slotOf, matches.splice(0, matchesOf(step.steps).length));
+      const inside = compileSteps(step.steps, slotOf, matches.splice(0, matchesOf(step.steps).length), tableFor);
       return one(forEach(step, inside, slotOf), step.list);
     }
   }
@@ -291,11 +304,11 @@ function nothing(): void {
   // The rows inside of FOREACH go nowhere.
 }
 
-function merge(step: MergeStep, slotOf: SlotOf, match: Open): RunStep {
+function merge(step: MergeStep, slotOf: SlotOf, match: Open, table: MergeTableProgram | null): RunStep {
   const slots = step.columns.map(({ id }) => slotOf(id));
   const outer = outerColumnsOf(step.match);
   const handedOver = [...outer].flatMap((id) => (slotOf(id) >= 0 ? [{ id, slot: slotOf(id) }] : []));
-  const create = compileSteps(step.create, slotOf, [], true);
+  const create = compileSteps(step.create, slotOf, [], NO_TABLE, true);
   const onCreate = compileSteps(step.onCreate, slotOf, []);
   const onMatch = compileSteps(step.onMatch, slotOf, []);
   const made = [...create, ...onCreate];
@@ -303,27 +316,32 @@ function merge(step: MergeStep, slotOf: SlotOf, match: Open): RunStep {
   return {
     kind: "rows",
     run: (run, goOn) => {
-      const { cells, context, writer } = run;
-      writer.flushFor(soughtFor(run.row, context));
+      const { cells } = run;
       for (const { id, slot } of handedOver) run.outer.set(id, cells[slot]![0]!);
-      const found: Value[][] = [];
-      const matched = allRows(match(context), found);
-      return after(matched, () => {
+      return after(searched(run, match, table, soughtFor), (found) => {
         if (found.length === 0) return run.runSteps(made, 0, goOn);
-        const from = (start: number): void | Promise<void> => {
-          for (let i = start; i < found.length; i++) {
-            slots.forEach((slot, c) => {
-              cells[slot]![0] = found[i]![c]!;
-            });
-            run.renew(true);
-            const pending = run.runSteps(onMatch, 0, goOn);
-            if (pending !== undefined) return pending.then(() => from(i + 1));
-          }
-        };
-        return from(0);
+        return eachRow(found, slots, run, () => run.runSteps(onMatch, 0, goOn));
       });
     },
   };
+}
+
+/** What a MERGE finds for the row. */
+function searched(
+  { row, context, writer }: StepRun,
+  match: Open,
+  program: MergeTableProgram | null,
+  soughtFor: SoughtFor,
+): readonly Value[][] | Promise<readonly Value[][]> {
+  const search = () => {
+    writer.flushFor(soughtFor(row, context));
+    const found: Value[][] = [];
+    return after(allRows(match(context), found), () => found);
+  };
+  const table = program === null ? null : writer.mergeTable(program);
+  if (!table?.pays) return search();
+  if (!table.isBuilt) writer.flush();
+  return after(table.build(context), (isThere) => (isThere ? table.find(context) : search()));
 }
 
 /** The query's writers share this one's: all know what has changed, so that rows show it at the end. */
@@ -376,18 +394,7 @@ function eachRow(
 }
 
 function allRows(operator: Operator, rows: Value[][]): void | Promise<void> {
-  const close = () => operator.close();
-  const failed = (error: unknown): never => {
-    operator.close();
-    throw error;
-  };
-  const take = (batch: Batch): void => {
+  return drainAndClose(operator, (batch) => {
     for (let row = 0; row < batch.length; row++) rows.push(batch.columns.map((column) => column[row]!));
-  };
-  try {
-    const done = drain(operator, take, close);
-    return done instanceof Promise ? done.catch(failed) : done;
-  } catch (error) {
-    return failed(error);
-  }
+  });
 }

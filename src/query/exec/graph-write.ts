@@ -14,14 +14,18 @@ import {
 } from "../../values/variant.js";
 import { nodeOf } from "../expr/cypher/entities.js";
 import type { Batch, ColumnId } from "../expr/expr.js";
+import { someExpr } from "../expr/walk.js";
 import type { BoundCheck } from "../plan/change-plans.js";
 import type { EdgeColumns, EntityPolicies, GraphWritePlan, GraphWriteStep, NodeColumns } from "../plan/graph-plans.js";
 import { columnsMadeBy } from "../plan/graph-steps.js";
+import type { Plan } from "../plan/plan.js";
+import { exprsOfPlan } from "../plan/walk.js";
 import type { ExecContext } from "./context.js";
 import type { EntityChecks, EntityState } from "./entity-table.js";
 import { type Renewal, renewed } from "./graph-values.js";
-import { compileSteps, type RunStep, type StepRun } from "./graph-write-steps.js";
+import { compileSteps, type RunStep, type StepRun, type TableFor } from "./graph-write-steps.js";
 import { type GraphChecks, GraphWriter } from "./graph-writer.js";
+import { compileMergeTable } from "./merge-table.js";
 import { after, drain, inTurns, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
 import { compileChecks } from "./row-checks.js";
@@ -52,7 +56,7 @@ interface GraphWriteProgram {
 }
 
 /** `opens`: the programs of the input, then of each MERGE's search. */
-export function compileGraphWrite(plan: GraphWritePlan, opens: readonly Open[]): Open {
+export function compileGraphWrite(plan: GraphWritePlan, opens: readonly Open[], compile: (plan: Plan) => Open): Open {
   const made = columnsMadeBy(plan.steps);
   const known = new Set(plan.columns.map(({ id }) => id));
   const columns = [...plan.columns, ...made.filter(({ id }) => !known.has(id))];
@@ -63,13 +67,22 @@ export function compileGraphWrite(plan: GraphWritePlan, opens: readonly Open[]):
     plan,
     input: opens[0]!,
     width: columns.length,
-    steps: compileSteps(plan.steps, slotOf, opens.slice(1)),
+    steps: compileSteps(plan.steps, slotOf, opens.slice(1), tablesOf(plan, compile)),
     entities,
     found: new Set(plan.nodes.map(({ id }) => id.id)),
     checks: checksOf(plan),
     variants: columns.flatMap(({ type }, slot) => (type.name === "variant" && !properties.has(slot) ? [slot] : [])),
   };
   return (context) => new GraphWriteOperator(program, context);
+}
+
+/** Only where nobody else decides what is found, and nobody else writes meanwhile. */
+function tablesOf(plan: GraphWritePlan, compile: (plan: Plan) => Open): TableFor {
+  const runsOthers = exprsOfPlan(plan).some((expr) =>
+    someExpr(expr, (part) => part.kind === "call" && part.fn.routine !== undefined),
+  );
+  if (runsOthers || plan.policies !== undefined || plan.steps.some(({ kind }) => kind === "call")) return () => null;
+  return (step) => compileMergeTable(step, plan.graph, compile);
 }
 
 function checksOf({ policies }: GraphWritePlan): GraphChecks | null {

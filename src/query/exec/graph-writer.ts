@@ -23,6 +23,7 @@ import {
   STATE_BYTES,
 } from "./entity-table.js";
 import { GraphChanges } from "./graph-changes.js";
+import { MergeTable, type MergeTableProgram } from "./merge-table.js";
 import { after, inTurns } from "./operator.js";
 import { PendingEntities, type Sought } from "./pending-entities.js";
 import { ReadStep } from "./read-step.js";
@@ -51,6 +52,7 @@ export class GraphWriter {
   private unread: number[] = [];
   private readonly readStep = new ReadStep();
   private readonly unwritten = new PendingEntities();
+  private readonly mergeTables = new Map<MergeTableProgram, MergeTable>();
   /** For searches: they see what the transaction has now. */
   readonly edgeSources = new Map<EdgeSourceProgram, EdgeSource>();
   /** What a search finds may then depend on anything. */
@@ -70,8 +72,23 @@ export class GraphWriter {
     this.counts = statement.graphChanges;
   }
 
+  /** Of one MERGE; the same in all rows. */
+  mergeTable(program: MergeTableProgram): MergeTable {
+    let table = this.mergeTables.get(program);
+    if (table === undefined) {
+      table = new MergeTable(program, this.nodes, this.context);
+      this.mergeTables.set(program, table);
+    }
+    return table;
+  }
+
+  private noteInTables({ id, properties }: EntityState): void {
+    for (const table of this.mergeTables.values()) table.add(id, properties);
+  }
+
   createNode(labels: string, properties: VariantMap): EntityState {
     const state = this.create(this.nodes, labels, NOT_AN_ENDPOINT, NOT_AN_ENDPOINT, properties);
+    this.noteInTables(state);
     this.present.add(state.id);
     this.unwritten.addNode(properties);
     this.counts.nodesCreated++;
@@ -152,6 +169,7 @@ export class GraphWriter {
     if (of === "node") this.unwritten.setNode(state, properties);
     else this.unwritten.setEdge();
     state.properties = properties;
+    if (of === "node") this.noteInTables(state);
     this.counts.propertiesSet += count;
     this.changed(of === "node" ? this.nodes : this.edges, state);
   }
@@ -163,6 +181,7 @@ export class GraphWriter {
     this.counts.labelsAdded += now.filter((label) => !before.includes(label)).length;
     this.counts.labelsRemoved += before.filter((label) => !now.includes(label)).length;
     state.kind = labels;
+    this.noteInTables(state);
     this.unwritten.setLabels(state);
     this.changed(this.nodes, state);
   }
@@ -344,6 +363,7 @@ export class GraphWriter {
 
   /** Releases the memory of the known entities. */
   release(): void {
+    for (const table of this.mergeTables.values()) table.release();
     this.context.statement.release((this.nodes.states.size + this.edges.states.size) * STATE_BYTES);
   }
 

@@ -103,6 +103,21 @@ export function drain<T>(
   }
 }
 
+/** The same of an operator that is closed then, whatever happens. */
+export function drainAndClose(input: Operator, consume: (batch: Batch) => void): void | Promise<void> {
+  const close = (): void => input.close();
+  const failed = (error: unknown): never => {
+    close();
+    throw error;
+  };
+  try {
+    const done = drain(input, consume, close);
+    return done instanceof Promise ? done.catch(failed) : done;
+  } catch (error) {
+    return failed(error);
+  }
+}
+
 async function drainLater<T>(
   pending: Promise<Batch | null>,
   input: Operator,
