@@ -25,7 +25,7 @@ import {
   VERSION_RECORD,
   VIEW_RECORD,
 } from "./catalog-editor.js";
-import { CatalogSnapshot } from "./catalog-snapshot.js";
+import { CatalogSnapshot, type Definitions } from "./catalog-snapshot.js";
 import type { CatalogView } from "./catalog-view.js";
 import {
   decodeAccess,
@@ -70,6 +70,8 @@ interface Decoded {
   readonly record: Uint8Array;
   readonly definition: Definition;
 }
+
+export type WhoMay = Pick<Definitions, "roles" | "accesses">;
 
 export class Catalog {
   private newest: CatalogSnapshot | null = null;
@@ -263,12 +265,15 @@ export class Catalog {
       types,
       views: this.read(tx, VIEW_RECORD, (record) => decodeView(record, (id) => sqlTypes.get(id)!)),
       functions: this.read(tx, FUNCTION_RECORD, (record) => decodeFunction(record, (id) => sqlTypes.get(id)!)),
-      roles: this.read(tx, ROLE_RECORD, decodeRole),
-      accesses: this.read(tx, ACCESS_RECORD, decodeAccess),
+      ...this.whoMay(tx),
     });
     snapshot.hidesMemories = this.hidesMemories;
     this.noteRights(snapshot);
     return snapshot;
+  }
+
+  protected whoMay(tx: Transaction): WhoMay {
+    return { roles: this.read(tx, ROLE_RECORD, decodeRole), accesses: this.read(tx, ACCESS_RECORD, decodeAccess) };
   }
 
   private read<T extends Definition>(tx: Transaction, kind: string, decode: (record: Uint8Array) => T): readonly T[] {

@@ -3,6 +3,7 @@
  * time (any constant expression that gives one) or `SEQUENCE n`, the number of a commit. The session takes the clause
  * off and runs the rest on `pastTenant`.
  */
+import type { CatalogView } from "../catalog/catalog-view.js";
 import { PastCatalog } from "../catalog/past-catalog.js";
 import type { Sequences } from "../catalog/sequences.js";
 import { DbError, sqlError } from "../protocol/errors.js";
@@ -149,14 +150,26 @@ function pastOf(tenant: Tenant, sequence: number, hidesMemories: boolean): Tenan
   return past;
 }
 
-function plannedOfPasts({ ofPasts, number }: Tenant, hidesMemories: boolean): Planned {
-  const found = ofPasts.get(hidesMemories);
+function plannedOfPasts(tenant: Tenant, hidesMemories: boolean): Planned {
+  const { ofPasts, number } = tenant;
+  const present = presentView(tenant);
+  const last = ofPasts.get(hidesMemories);
+  const found = last?.planned.catalog.holdsFor(present) === true ? last : undefined;
   const now = performance.now();
   if (found !== undefined && now < found.usableUntil) return found.planned;
-  const catalog = found?.planned.catalog ?? new PastCatalog(number, hidesMemories);
+  const catalog = found?.planned.catalog ?? new PastCatalog(number, hidesMemories, present);
   const planned = new Planned(catalog);
   ofPasts.set(hidesMemories, { planned, usableUntil: now + PAST_PLANS_MS });
   return planned;
+}
+
+function presentView(tenant: Tenant): CatalogView {
+  const tx = tenant.partition.shard.begin({ readOnly: true });
+  try {
+    return tenant.catalog.view(tx);
+  } finally {
+    tenant.rollback(tx);
+  }
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Models } from "../ai/models.js";
 import type { ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import { Catalog } from "../catalog/catalog.js";
 import type { IndexBuild } from "../catalog/index-build.js";
+import type { PastCatalog } from "../catalog/past-catalog.js";
 import type { SequenceDef, SequencePosition } from "../catalog/sequence.js";
 import type { Sequences } from "../catalog/sequences.js";
 import type { TableDef } from "../catalog/table.js";
@@ -77,11 +78,16 @@ export interface RetiredRecords {
 }
 
 /** Definitions, and the plans that were made with them. */
-export class Planned {
+export class Planned<C extends Catalog = Catalog> {
   readonly plans = new PlanCache();
   readonly liftedPlans = new LiftedPlans(this.plans);
 
-  constructor(readonly catalog: Catalog) {}
+  constructor(readonly catalog: C) {}
+}
+
+interface PlannedOfPasts {
+  readonly planned: Planned<PastCatalog>;
+  readonly usableUntil: number;
 }
 
 /** Those of sessions, a statement alone too, since the tenant was opened. */
@@ -108,7 +114,7 @@ export class Tenant {
   readonly plans: PlanCache;
   readonly liftedPlans: LiftedPlans;
   /** What its pasts have in common (as-of.ts), by whether memories are hidden from who reads. */
-  readonly ofPasts = new Map<boolean, { readonly planned: Planned; readonly usableUntil: number }>();
+  readonly ofPasts = new Map<boolean, PlannedOfPasts>();
   readonly prepared = new PreparedStatements();
   /** Grows with each use; orders tenants by when they were used last. */
   lastUse = 0;
@@ -136,7 +142,7 @@ export class Tenant {
   constructor(
     readonly partition: TenantHost,
     readonly number: number,
-    { catalog, plans, liftedPlans } = new Planned(new Catalog(number)),
+    { catalog, plans, liftedPlans }: Planned = new Planned(new Catalog(number)),
   ) {
     this.catalog = catalog;
     this.plans = plans;

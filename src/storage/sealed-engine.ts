@@ -31,7 +31,11 @@ export class SealedEngine implements Engine {
     if (range.only === "keys" || range.only === "count") return this.engine.cursor(range);
     const { gte, lt, reverse } = range;
     const cursor = this.engine.cursor({ gte, lt, ...(reverse !== undefined && { reverse }) });
-    return { next: (max) => this.nextOf(cursor, max), close: () => cursor.close() };
+    return {
+      next: (max) => this.nextOf(cursor, max),
+      seek: (key) => cursor.seek?.(key) === true,
+      close: () => cursor.close(),
+    };
   }
 
   private nextOf(cursor: Cursor, max: number): Entries {

@@ -347,6 +347,51 @@ t.test("roles and policies of now hold for the past and for branches", async (t)
   t.match(JSON.stringify(narrow.body), "permission denied");
 });
 
+t.test("what protected a table then protects its past only if it is gone", async (t) => {
+  const token = await server.tenant("protected", ["super_admin"]);
+  const password = "a password of the clerk";
+  await server.expect(201, "POST", "/admin/tenants/protected/users", { username: "clerk2", password, roles: ["user"] });
+  const clerk = await server.login("clerk2", password);
+  await server.call("PUT", "/v1/history", { window_seconds: 3600 }, { token });
+  for (const table of ["closed", "policed", "dropped", "lent"]) {
+    await rows(token, `CREATE TABLE ${table} (id int PRIMARY KEY, v text)`);
+    await rows(token, `INSERT INTO ${table} VALUES (1, 'hidden')`);
+    if (table !== "policed") await rows(token, `REVOKE ALL ON ${table} FROM member`);
+  }
+  await rows(token, "ALTER TABLE policed ENABLE ROW LEVEL SECURITY");
+  await rows(token, "CREATE ROLE lender");
+  await rows(token, "CREATE ROLE clerk2 LOGIN");
+  await rows(token, "GRANT SELECT ON lent TO lender");
+  await rows(token, "GRANT lender TO clerk2");
+  t.same(await rows(clerk, "SELECT v FROM lent"), [["hidden"]], "by a role");
+  const before = await sequence(token);
+  const inPast = (table: string) => `SELECT v FROM ${table} AS OF SEQUENCE ${before}`;
+  const refused = async (table: string) => {
+    const { status, body } = await server.sql(inPast(table), [], as(clerk));
+    t.equal(status, 403, table);
+    t.notMatch(JSON.stringify(body), "hidden");
+  };
+  for (const table of ["closed", "policed", "dropped", "lent"]) await refused(table);
+  for (const sql of [
+    "GRANT ALL ON closed TO member",
+    "ALTER TABLE policed DISABLE ROW LEVEL SECURITY",
+    "DROP TABLE dropped",
+    "DROP TABLE lent",
+  ])
+    await rows(token, sql);
+  for (const table of ["closed", "policed"]) {
+    t.same(await rows(clerk, inPast(table)), [["hidden"]], `${table}: the present says who may read it`);
+    const past = { token: clerk, headers: { "X-Tessera-As-Of": `${before}` } };
+    const { body } = await server.call("POST", "/v1/query/execute", { sql: `SELECT v FROM ${table}` }, past);
+    t.same(body.data.rows, [["hidden"]], `${table}, by the header`);
+  }
+  await refused("dropped");
+  t.same(await rows(clerk, inPast("lent")), [["hidden"]], "still a member of the role that might read it");
+  await rows(token, "REVOKE lender FROM clerk2");
+  await refused("lent");
+  t.same(await rows(token, inPast("dropped")), [["hidden"]], "administrators see all");
+});
+
 t.test("a chain of branches is bounded", async (t) => {
   const token = await server.tenant("chained", ["super_admin"]);
   await rows(token, "CREATE TABLE item (id int PRIMARY KEY)");

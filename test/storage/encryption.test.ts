@@ -6,6 +6,7 @@ import { SpillArea } from "../../src/query/exec/spill/spill-area.js";
 import { crc32 } from "../../src/storage/crc32.js";
 import { destroyKeys } from "../../src/storage/destroy-keys.js";
 import { checkShardDirectory } from "../../src/storage/format.js";
+import { historyRecordKey } from "../../src/storage/history-keys.js";
 import { jobKey, rowPrefix } from "../../src/storage/keys.js";
 import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
 import type { Shard } from "../../src/storage/shard.js";
@@ -152,6 +153,28 @@ t.test("a value that was changed, cut, emptied or moved is an error", async (t) 
     t.throws(() => valuesOf(again, 4), { code: "partition_damaged" }, what);
     t.same(valuesOf(again, 6), [TEXT], "others are not concerned");
     await again.close();
+  }
+});
+
+t.test("the past of rows that were written often is read as it was", async (t) => {
+  const shard = await opened(t, directory(t));
+  put(shard, [historyRecordKey(4), "{}"]);
+  const moments: number[] = [];
+  for (let round = 0; round < 30; round++) {
+    put(shard, ...["a", "b", "c"].map((name) => [row(4, name), `${name}${round}`] as const));
+    moments.push(shard.committedSequence);
+  }
+  for (const reverse of [false, true]) {
+    for (const [round, moment] of moments.entries()) {
+      const cursor = shard.layers!.asOf(moment).cursor({ gte: rowPrefix(4, 1), lt: rowPrefix(4, 2), reverse });
+      const names = reverse ? ["c", "b", "a"] : ["a", "b", "c"];
+      t.same(
+        cursor.next(10).values.map(String),
+        names.map((name) => `${name}${round}`),
+        `${round} ${reverse}`,
+      );
+      cursor.close();
+    }
   }
 });
 
