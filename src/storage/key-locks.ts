@@ -178,7 +178,7 @@ export class KeyLocks {
   /** Of keys that were written or locked FOR UPDATE. */
   private readonly holders = new Map<string, KeyHolder>();
   private readonly sharers = new Map<string, Map<KeyHolder, LockStrength>>();
-  readonly tables = new TableLocks();
+  readonly tables = new TableLocks<KeyHolder>();
   /** Those that hold something. */
   readonly open = new Set<KeyHolder>();
   private lastNumber = 0;

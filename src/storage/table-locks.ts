@@ -4,7 +4,6 @@
  * share"; reading takes no lock here. Owned by key-locks.ts.
  */
 import { TABLE_LOCK_MODES, type TableLockMode } from "../protocol/lock-strength.js";
-import type { KeyHolder } from "./key-locks.js";
 
 const FROM_EXCLUSIVE = ["exclusive", "access exclusive"] as const;
 const SHARING = ["share", "share row exclusive", ...FROM_EXCLUSIVE] as const;
@@ -23,35 +22,36 @@ export function excludes(held: TableLockMode, wanted: TableLockMode): boolean {
   return CONFLICTS[held].includes(wanted);
 }
 
-export class TableLocks {
+/** `Holder`: what one transaction holds (key-locks.ts). */
+export class TableLocks<Holder> {
   /** By what the keys of the table's rows begin with. */
-  private readonly held = new Map<string, Map<KeyHolder, Set<TableLockMode>>>();
+  private readonly held = new Map<string, Map<Holder, Set<TableLockMode>>>();
 
   get size(): number {
     return this.held.size;
   }
 
   /** Those other than `own` whose LOCK TABLE does not go with that mode. */
-  against(prefix: string, mode: TableLockMode, own: KeyHolder | null): readonly KeyHolder[] {
+  against(prefix: string, mode: TableLockMode, own: Holder | null): readonly Holder[] {
     const holders = this.held.get(prefix);
     if (holders === undefined) return [];
     const isAgainst = (modes: ReadonlySet<TableLockMode>) => [...modes].some((held) => excludes(held, mode));
     return [...holders].flatMap(([holder, modes]) => (holder !== own && isAgainst(modes) ? [holder] : []));
   }
 
-  hold(prefix: string, holder: KeyHolder, mode: TableLockMode): void {
-    const holders = this.held.get(prefix) ?? new Map<KeyHolder, Set<TableLockMode>>();
+  hold(prefix: string, holder: Holder, mode: TableLockMode): void {
+    const holders = this.held.get(prefix) ?? new Map<Holder, Set<TableLockMode>>();
     this.held.set(prefix, holders.set(holder, (holders.get(holder) ?? new Set<TableLockMode>()).add(mode)));
   }
 
-  release(holder: KeyHolder): void {
+  release(holder: Holder): void {
     for (const [prefix, holders] of this.held) {
       holders.delete(holder);
       if (holders.size === 0) this.held.delete(prefix);
     }
   }
 
-  *of(holder: KeyHolder): Iterable<readonly [prefix: string, mode: TableLockMode]> {
+  *of(holder: Holder): Iterable<readonly [prefix: string, mode: TableLockMode]> {
     for (const [prefix, holders] of this.held) {
       for (const mode of holders.get(holder) ?? []) yield [prefix, mode];
     }
