@@ -100,6 +100,18 @@ export const METRICS_OF: Readonly<Record<Task, readonly Metric[]>> = {
   clustering: ["silhouette"],
 };
 
+/** Rows below which so many configurations are enough: among more, the best is so by chance. */
+const USUAL_TRIALS = [
+  { rows: 500, trials: 8 },
+  { rows: 2000, trials: 12 },
+] as const;
+
+/** Configurations that a search tries on so many rows. */
+export function trialsOf({ maxTrials, trialsAreUsual }: TrainJob, rows: number): number {
+  if (trialsAreUsual !== true) return maxTrials;
+  return Math.min(maxTrials, USUAL_TRIALS.find((few) => rows < few.rows)?.trials ?? maxTrials);
+}
+
 export interface TrainJob {
   readonly columns: readonly ColumnData[];
   /** Null: there is none, and the task is clustering. */
@@ -116,6 +128,8 @@ export interface TrainJob {
   readonly algorithms?: readonly Algorithm[];
   /** Configurations to try, 1 to AUTOML_TRIALS_MAX. */
   readonly maxTrials: number;
+  /** Nobody named that number: of few rows a model is chosen among fewer. */
+  readonly trialsAreUsual?: true;
   /**
    * Milliseconds for the search. What it cuts off is said in the card; at least one configuration is always trained.
    */

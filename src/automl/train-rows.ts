@@ -15,6 +15,7 @@ import {
   type TrainedModel,
   type TrainJob,
   type TrainProgress,
+  trialsOf,
 } from "./contract.js";
 import { encode } from "./features/encode.js";
 import { equalsTarget, leakageWarning } from "./features/leakage.js";
@@ -76,11 +77,12 @@ export function trainRows(job: TrainJob, metric: Metric | null, hooks: Hooks): T
     job.algorithms === undefined || job.algorithms.length === 0 ? ALGORITHMS : [...new Set(job.algorithms)];
   const encoded = encode(plan.planned, table.columns);
   const folds = foldsOf(job, table);
+  const maxTrials = trialsOf(job, target.rows.length);
   checkMemory({
     rows: target.rows.length,
     columns: encoded.columns.length + encoded.categories.length * Math.min(outputs, ENCODED_CLASSES_MAX),
     outputs,
-    finalists: finalistsOf(job.maxTrials, algorithms.length),
+    finalists: finalistsOf(maxTrials, algorithms.length),
     folds: folds.length,
   });
   const prepared = new PreparedRows(encoded.columns, encoded.categories, target.values, classes);
@@ -94,7 +96,7 @@ export function trainRows(job: TrainJob, metric: Metric | null, hooks: Hooks): T
     metric: optimised,
     score,
     algorithms,
-    maxTrials: job.maxTrials,
+    maxTrials,
     timeBudgetMs: job.timeBudgetMs,
     seed: job.seed,
     hooks: { ...hooks, progress },

@@ -1,6 +1,6 @@
 /**
  * What kind of thing a question asks for, and whether a sentence has one that the question does not have itself: a
- * length, a time, an age, a number, a name. Used by `best-sentence.ts`; stateless.
+ * length, a time, an age, a number, a place, a name. Used by `best-sentence.ts`; stateless.
  */
 import { englishStem } from "../values/stemmer.js";
 
@@ -57,6 +57,16 @@ const SPEED =
 const WEIGHT =
   /\d ?(?:kg|g|mg|t|lbs?|oz)\b|\b(?:kilograms?|kilos?|grams?|milligrams?|tons?|tonnes?|pounds?|ounces?)\b/i;
 
+const WHERE =
+  /\bwhere (?:is|are|was|were|do|does|did|can|could|will|should|must|has|have)\b|\b(?:in|at|on|to|from) (?:which|what) (?:city|town|country|room|building|place|street|floor|hall)\b/i;
+const PLACE =
+  /\b(?:in|into|inside|at|on|onto|near|under|beneath|below|above|behind|beside|opposite|between|outside|along|across|around|from|to|via|through|by) (?:the |an? |our |your |its |their )?[\p{L}\d]|\b(?:next to|in front of|here|there|upstairs|downstairs|north|south|east|west|left|right|corner|floor|room|street|avenue|road|square|hall|building)\b/iu;
+/** "At least", "in time", "on Mondays": what is said of no place. */
+const NO_PLACE = new RegExp(
+  `\\b(?:at (?:least|most|once|all|first|last|night|noon|any time)|in (?:time|advance|general|total|addition|case|order|full|part|fact|use|(?:the )?(?:morning|afternoon|evening|meantime|past|future))|on (?:time|average|request|foot|sale)|(?:in|at|on|from|to|by|until|since) (?:the )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?|\\d[\\d.,:%]*|${NUMBER_WORD})\\b)`,
+  "gi",
+);
+
 /** The last: whether a sentence without one can be an answer all the same. */
 const KINDS: readonly (readonly [asks: RegExp, has: (text: string, question: string) => boolean, can: boolean])[] = [
   [
@@ -76,6 +86,7 @@ const KINDS: readonly (readonly [asks: RegExp, has: (text: string, question: str
   [/\bhow many\b/i, counted, false],
   [/\bhow (?:much|often|fast)\b|\bwhat (?:percentage|price|number)\b/i, measured, true],
   [/\bhow (?:soon|late)\b|\bwhen\b|\bwhat (?:time|year|date|day)\b/i, (text) => TIME.test(text), true],
+  [WHERE, hasPlace, true],
   [/\bwho(?:m|se)?\b/i, hasOtherName, true],
 ];
 
@@ -119,6 +130,10 @@ function counted(text: string, question: string): boolean {
 /** One of those that are counted: "turbine", not "turbines". */
 function isOne(word: string, noun: string): boolean {
   return word.toLowerCase().startsWith(noun) && !/s$/i.test(word);
+}
+
+function hasPlace(text: string): boolean {
+  return PLACE.test(text.replaceAll(DATE, " ").replaceAll(NO_PLACE, " "));
 }
 
 function measured(sentence: string): boolean {

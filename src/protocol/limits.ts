@@ -229,7 +229,7 @@ export const THUMBNAIL_PIXELS = 256;
 export const AUDIO_SECONDS_MAX = 600;
 export const TRANSCRIPT_SECONDS_MAX = 2 * 60 * 60;
 export const TRANSCRIPTION_MS_MAX = 2 * 60 * 60 * 1000;
-/** Bytes of the columns of one training, and configurations that it tries by default. */
+/** Bytes of the columns of one training, and configurations that it tries at most where none are named. */
 export const AUTOML_BYTES_MAX = 512 * 1024 * 1024;
 export const AUTOML_TRIALS_DEFAULT = 20;
 /** Data sets of one tenant; rows and bytes (of JSON) of one that is uploaded. */

@@ -17,6 +17,15 @@ const numbers = (name: string, values: ArrayLike<number>): ColumnData => ({
 });
 const texts = (name: string, values: (string | null)[]): ColumnData => ({ name, kind: "text", values });
 
+t.test("of few rows fewer configurations are tried, unless their number is named", async (t) => {
+  const few = customers(80);
+  const tried = (more: Partial<TrainJob>) =>
+    train(job(few, "leaves", { algorithms: ["linear"], maxTrials: 20, ...more })).trials.length;
+  t.equal(tried({ trialsAreUsual: true }), 8);
+  t.equal(tried({ trialsAreUsual: true, maxTrials: 3 }), 3);
+  t.equal(tried({ maxTrials: 9 }), 9);
+});
+
 t.test("classes: a model that beats the baseline, a card that tells, predictions with reasons", async (t) => {
   const table = customers(600);
   const held = customers(400, 2);

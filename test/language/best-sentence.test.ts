@@ -115,6 +115,10 @@ t.test("kinds of answers", async (t) => {
     ["When does it open?", "It opens at 7:30.", "yes"],
     ["Who runs the shop in Lund?", "The shop is in Lund.", "no"],
     ["Which colour has it?", "It is green.", "yes"],
+    ["Where are the keys kept?", "The keys must be given back on Mondays, at ten.", "no"],
+    ["Where are the keys kept?", "The keys hang behind the desk.", "yes"],
+    ["In which town is the depot?", "The depot opened in 1987 and has 14 gates.", "no"],
+    ["In which town is the depot?", "The depot in Lund has 14 gates.", "yes"],
   ];
   for (const [question, sentence, has] of cases) t.equal(hasKind(sentence, question), has, `${question} ${sentence}`);
 });

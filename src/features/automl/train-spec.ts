@@ -112,7 +112,7 @@ export async function specOf(request: Request, body: TrainBody): Promise<TrainSp
     source: await sourceOf(request, body),
     target,
     task: task as TrainSpec["task"],
-    maxTrials: body.max_trials ?? AUTOML_TRIALS_DEFAULT,
+    ...trialsWanted(body.max_trials),
     timeBudgetMs: secondsOf(body, request.partition.config.automl.timeBudgetSeconds) * 1000,
     seed: body.seed ?? 0,
     ...(features !== undefined && { features }),
@@ -125,6 +125,11 @@ export async function specOf(request: Request, body: TrainBody): Promise<TrainSp
   };
   await checkData(request, spec, body);
   return spec;
+}
+
+/** `named`: by who asks for the training. */
+export function trialsWanted(named: number | undefined): Pick<TrainSpec, "maxTrials" | "trialsAreUsual"> {
+  return named === undefined ? { maxTrials: AUTOML_TRIALS_DEFAULT, trialsAreUsual: true } : { maxTrials: named };
 }
 
 function oneOf(body: object, a: string, b: string): string | undefined {

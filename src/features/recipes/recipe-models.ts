@@ -8,14 +8,13 @@ import { randomUUID } from "node:crypto";
 import type { Request } from "../../actor/request.js";
 import type { Metric } from "../../automl/contract.js";
 import { DbError } from "../../protocol/errors.js";
-import { AUTOML_TRIALS_DEFAULT } from "../../protocol/limits.js";
 import type { JobRecord } from "../../protocol/placement.js";
 import type { Training } from "../../recipe/recipe.js";
 import { TRAINING } from "../automl/end-training.js";
 import { insertJob } from "../automl/job-store.js";
 import { findModel, noModel } from "../automl/model-store.js";
 import { type PredictedRow, predictRows } from "../automl/predict.js";
-import type { Source, TrainSpec } from "../automl/train-spec.js";
+import { type Source, type TrainSpec, trialsWanted } from "../automl/train-spec.js";
 import { ownerOf } from "../jobs/background-request.js";
 import { putJob } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
@@ -87,7 +86,7 @@ function specOf(training: Training, source: TrainSpec["source"], budgetSeconds: 
     source,
     target,
     task,
-    maxTrials: training.max_trials ?? AUTOML_TRIALS_DEFAULT,
+    ...trialsWanted(training.max_trials),
     timeBudgetMs: (training.time_budget_secs ?? budgetSeconds) * 1000,
     seed,
     ...(features !== undefined && { features }),
