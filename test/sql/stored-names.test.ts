@@ -263,6 +263,10 @@ t.test("bodies that are statements follow renames", (t) =>
       ["log", "okey", "tab"],
     ],
     [
+      "select routine_definition ~ 'public.okey|okey', routine_definition ~ 'pg_object' from information_schema.routines where routine_name = 'put'",
+      ["true|false"],
+    ],
+    [
       "select pg_get_function_sqlbody('put'::regproc)",
       [
         "begin atomic\n    insert into evil.log select 'put ' || w where okey(w);\n    insert into public.tab AS t values (n, w) returning v; end",

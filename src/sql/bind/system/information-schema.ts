@@ -387,7 +387,7 @@ const routines = definedRelation("information_schema", "routines", function* ({ 
       routine_type: kind === "procedure" ? "PROCEDURE" : "FUNCTION",
       data_type: kind === "procedure" ? null : (returns.polymorphic ?? returns.name ?? dataType(returns.type)),
       routine_body: fn.standard ? "SQL" : "EXTERNAL",
-      routine_definition: fn.body,
+      routine_definition: fn.standard ? shownNames({ catalog }, fn.body) : fn.body,
       external_language: fn.language.toUpperCase(),
       is_deterministic: yesNo(fn.volatility === "immutable"),
       sql_data_access: "MODIFIES",
