@@ -24,6 +24,7 @@ export interface BranchRecord {
 }
 
 export interface Branch extends BranchRecord {
+  name: string;
   readonly start: CommitStamp;
   expiresAtMs: number | null;
   quotaBytes: number | null;
@@ -91,6 +92,17 @@ export class BranchList {
     const names = this.names.get(branch.root) ?? new Map<string, number>();
     this.names.set(branch.root, names.set(branch.name, number));
     this.forks.set(branch.origin, (this.forks.get(branch.origin) ?? new Set<number>()).add(number));
+  }
+
+  /** Whoever has the branch at hand sees the change. */
+  change(number: number, name: string, other: Pick<BranchRecord, "expiresAtMs" | "quotaBytes" | "isRestoring">): void {
+    const branch = this.all.get(number)!;
+    Object.assign(branch, other);
+    if (branch.name === name) return;
+    const names = this.names.get(branch.root)!;
+    if (names.get(branch.name) === number) names.delete(branch.name);
+    branch.name = name;
+    names.set(name, number);
   }
 
   delete(number: number): void {

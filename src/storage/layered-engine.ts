@@ -353,10 +353,9 @@ export class LayeredEngine implements Engine {
     const known = this.engine.get(sinceKey(tenant, "branch"));
     const start = record.start ?? (known === undefined ? commit! : readStamp(known));
     this.bytes.learn(tenant, known === undefined);
-    const { expiresAtMs, quotaBytes = null, isRestoring } = record;
+    const { name, expiresAtMs, quotaBytes = null, isRestoring } = record;
     const there = this.branches.get(tenant);
-    // What has it at hand sees the change.
-    if (there !== undefined) Object.assign(there, { expiresAtMs, quotaBytes, isRestoring });
+    if (there !== undefined) this.branches.change(tenant, name, { expiresAtMs, quotaBytes, isRestoring });
     else this.branches.set(tenant, { ...record, start, quotaBytes, writes: 0, readers: 0, endedBy: null });
     return [{ key: sinceKey(tenant, "branch"), value: stampValue(start) }];
   }

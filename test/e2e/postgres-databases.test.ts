@@ -98,8 +98,6 @@ t.test("who may", async (t) => {
 t.test("a database in use is not dropped, unless by force; its rows are gone then", async (t) => {
   const home = await connect("postgres");
   const fresh = await connect("fresh");
-  t.equal(await refused(home, "DROP DATABASE fresh"), "2BP01", "one was made from it");
-  await home.query("DROP DATABASE again");
   const ended = once(fresh, "error");
   await home.query("DROP DATABASE fresh WITH (FORCE)");
   await ended;
@@ -111,6 +109,30 @@ t.test("a database in use is not dropped, unless by force; its rows are gone the
   await next.end();
   await dropped;
   t.equal(await connect("fresh").then(() => "in", codeOf), "3D000");
+  await home.end();
+});
+
+t.test("a database outlives the template that it shares rows with", async (t) => {
+  const home = await connect("postgres");
+  await home.query("CREATE DATABASE template");
+  const template = await connect("template");
+  await template.query("CREATE TABLE own (id int PRIMARY KEY); INSERT INTO own SELECT generate_series(1, 500)");
+  await template.end();
+  await home.query("CREATE DATABASE one TEMPLATE template");
+  await home.query("DROP DATABASE template");
+  await home.query("CREATE DATABASE template");
+  await home.query("DROP DATABASE template");
+  t.equal(await connect("template").then(() => "in", codeOf), "3D000");
+  const one = await connect("one");
+  t.same(await rows(one, "SELECT count(*) FROM own"), [["500"]]);
+  await one.end();
+  await home.query("DROP DATABASE one");
+  // Made from `fresh` above.
+  await home.query("DROP DATABASE again");
+  const left = "SELECT datname FROM pg_database WHERE datname LIKE 'dropped%'";
+  for (let i = 0; i < 100 && (await rows(home, left)).length > 0; i++)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  t.same(await rows(home, left), [], "the template has ended after what was made from it");
   await home.end();
 });
 

@@ -37,6 +37,20 @@ export function endBranch(partition: Partition, number: number): Promise<void> {
   return endKeys(partition, number);
 }
 
+/**
+ * As `endBranch`, also where others were forked from it: then its name is free, and it ends after them. Throws conflict
+ * where a backup reads it.
+ */
+export async function dropBranch(partition: Partition, number: number): Promise<void> {
+  if (partition.shard.layers!.branchesOf(number).length === 0) return endBranch(partition, number);
+  const { writes: _, readers: __, endedBy: ___, ...record } = partition.shard.layers!.branchOf(number)!;
+  const aside = { ...record, name: `dropped-${number}`, expiresAtMs: Date.now() };
+  const tx = partition.shard.begin({ isolation: "read committed" });
+  tx.put(branchKey(number), Buffer.from(JSON.stringify(aside)));
+  partition.tenant(record.root).commit(tx);
+  silence(partition, number, `the branch "${record.name}" was deleted`);
+}
+
 /** Ends those under a tenant that are wanted, leaves first. Throws conflict where `endBranch` does. */
 export async function endBranches(
   partition: Partition,

@@ -14,7 +14,7 @@ import type { Databases } from "../../session/run-database.js";
 import type { DatabaseAction } from "../../sql/parse/ast-definitions.js";
 import { isEnding, NO_ORIGIN } from "../../storage/ending-branches.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
-import { endBranch } from "./branch-life.js";
+import { dropBranch } from "./branch-life.js";
 import { createBranch, layersOf, rootOf } from "./make-branch.js";
 
 /** As PostgreSQL: so long DROP DATABASE waits for sessions that are about to end. */
@@ -74,25 +74,12 @@ class TenantDatabases implements Databases {
       if (ifExists) return [`database "${name}" does not exist, skipping`];
       throw sqlError("3D000", `database "${name}" does not exist`);
     }
-    this.requireUnforked(number, name);
     if (!force) await this.requireUnused(number, name, signal);
-    await endBranch(partition, number);
+    await dropBranch(partition, number);
     await this.request.durable();
     // Its name is free when the engine has the end.
     await engineHasAll(partition.shard, () => this.request.yieldTurn());
     return [];
-  }
-
-  /** Throws 2BP01 where databases were made from it that are still there. */
-  private requireUnforked(number: number, name: string): void {
-    const layers = layersOf(this.request);
-    const [fork] = layers.branchesOf(number);
-    if (fork === undefined) return;
-    const other = layers.branchOf(fork)!.name;
-    throw sqlError("2BP01", `cannot drop database "${name}" because other databases share its data`, {
-      detail: `database "${other}" was made from it`,
-      hint: "Drop those first.",
-    });
   }
 
   /** Throws 55006 where sessions stay in it. */
