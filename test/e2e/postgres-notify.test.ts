@@ -130,6 +130,18 @@ t.test("LISTEN and UNLISTEN count from their transaction's commit on", async (t)
   for (const client of [wire, other]) client.close();
 });
 
+t.test("a session can ask which channels it listens to, as heartbeats do", async (t) => {
+  const client = await WireClient.open(server);
+  const asked = "SELECT string_agg(name, ',' ORDER BY name) FROM pg_listening_channels() AS active(name)";
+  t.equal(await value(client, asked), null);
+  await client.ask('LISTEN jobs; LISTEN "Other"');
+  t.equal(await value(client, asked), "Other,jobs");
+  await client.ask("UNLISTEN jobs");
+  t.equal(await value(client, asked), "Other");
+  t.same(await server.rows("SELECT * FROM pg_listening_channels()"), [], "a request has none");
+  client.close();
+});
+
 t.test("a rollback to a savepoint takes back notifications and locks that came after it", async (t) => {
   const [wire, other] = [await WireClient.open(server), await WireClient.open(server)];
   await other.ask("LISTEN steps");

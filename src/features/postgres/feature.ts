@@ -3,7 +3,7 @@ import { provideCapability } from "../../session/capabilities.js";
 import type { Feature } from "../feature.js";
 import { postgresHandlers } from "./postgres-routes.js";
 import { requestActions } from "./request-actions.js";
-import { SESSION, SESSION_FUNCTIONS } from "./session-functions.js";
+import { SESSION, SESSION_FUNCTIONS, SESSION_TABLE_FUNCTIONS } from "./session-functions.js";
 import { WireClient } from "./wire-client.js";
 import { WIRE_SESSIONS } from "./wire-sessions.js";
 
@@ -11,6 +11,7 @@ export const postgresFeature = {
   name: "postgres",
   handlers: postgresHandlers,
   functions: SESSION_FUNCTIONS,
+  tableFunctions: SESSION_TABLE_FUNCTIONS,
   provide: () =>
     provideCapability(SESSION, (statement) => {
       const client = statement.client.standsFor ?? statement.client;

@@ -26,6 +26,8 @@ export function requestActions(statement: AskingStatement): SessionActions | nul
 }
 
 class RequestActions implements SessionActions {
+  readonly channels: ReadonlySet<string> = new Set();
+
   constructor(
     private readonly request: Request,
     private readonly statement: AskingStatement,

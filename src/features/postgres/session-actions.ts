@@ -16,7 +16,7 @@ export interface SharedBySessions {
 }
 
 export function sessionActions(
-  owner: LockOwner & { readonly number: number },
+  owner: LockOwner & Pick<SessionActions, "number" | "channels">,
   { advisory, cancel, terminate, readOnly }: SharedBySessions,
   /** Gives what takes it back. */
   notify: (notification: Notification) => () => void,
@@ -28,6 +28,7 @@ export function sessionActions(
   };
   return {
     number: owner.number,
+    channels: owner.channels,
     notify(channel, payload) {
       checkNotification(channel, payload);
       // Others act on it.

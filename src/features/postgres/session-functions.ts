@@ -1,9 +1,11 @@
 /** Functions about sessions of PostgreSQL's protocol: their numbers, cancellation, notifications, advisory locks. */
+
 import { setTimeout } from "node:timers/promises";
 import { sqlError } from "../../protocol/errors.js";
 import { Capability, need } from "../../query/expr/capability.js";
 import type { DeferredContext, EvalContext, ScalarFunction } from "../../query/expr/expr.js";
 import { contextFn, deferredFn } from "../../query/expr/functions/define.js";
+import { recordRows, type TableFunction } from "../../query/expr/table-function.js";
 import {
   BOOL,
   FLOAT8,
@@ -20,6 +22,8 @@ import {
 /** What the functions need of the session that calls them. */
 export interface SessionActions {
   readonly number: number;
+  /** Those that it listens to. */
+  readonly channels: ReadonlySet<string>;
   /** Throws 22023, 42501. */
   notify(channel: string, payload: string): void;
   /** False: there is no such session of the tenant. Throws 42501 where it is another owner's. */
@@ -127,6 +131,16 @@ const sleeping = (name: string, type: SqlType, millisecondsOf: (value: Value) =>
     },
     VOLATILE,
   );
+
+export const SESSION_TABLE_FUNCTIONS: readonly TableFunction[] = [
+  {
+    name: "pg_listening_channels",
+    args: [],
+    returns: TEXT,
+    strict: true,
+    open: (context) => recordRows([...actions(context).channels].map((channel) => [channel])),
+  },
+];
 
 export const SESSION_FUNCTIONS: readonly ScalarFunction[] = [
   sleeping("pg_sleep", FLOAT8, (seconds) => (seconds as number) * 1000),
