@@ -39,7 +39,7 @@ export function endBranch(partition: Partition, number: number): Promise<void> {
 
 /**
  * As `endBranch`, also where others were forked from it: then its name is free, and it ends after them. Throws conflict
- * where a backup reads it.
+ * where it would end now and a backup reads it.
  */
 export async function dropBranch(partition: Partition, number: number): Promise<void> {
   if (partition.shard.layers!.branchesOf(number).length === 0) return endBranch(partition, number);

@@ -12,10 +12,10 @@ import type { AskingStatement } from "../../session/capabilities.js";
 import { isAdministrator } from "../../session/owner.js";
 import type { Databases } from "../../session/run-database.js";
 import type { DatabaseAction } from "../../sql/parse/ast-definitions.js";
-import { isEnding, NO_ORIGIN } from "../../storage/ending-branches.js";
+import { NO_ORIGIN } from "../../storage/ending-branches.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
 import { dropBranch } from "./branch-life.js";
-import { createBranch, layersOf, rootOf } from "./make-branch.js";
+import { createBranch, findBranch, rootOf } from "./make-branch.js";
 
 /** As PostgreSQL: so long DROP DATABASE waits for sessions that are about to end. */
 const SESSIONS_MS = 5000;
@@ -47,9 +47,13 @@ class TenantDatabases implements Databases {
         hint: "Names have 1 to 63 characters of a-z, 0-9, - and _, and begin with a letter or a digit.",
       });
     }
-    if (this.isTenant(name) || this.numberOf(name) !== null) throw exists(name);
+    if (this.isTenant(name) || findBranch(this.request, name) !== null) throw exists(name);
     const origin =
-      template === null ? NO_ORIGIN : this.isTenant(template) ? rootOf(this.request) : this.numberOf(template);
+      template === null
+        ? NO_ORIGIN
+        : this.isTenant(template)
+          ? rootOf(this.request)
+          : findBranch(this.request, template);
     if (origin === null) throw sqlError("3D000", `template database "${template}" does not exist`);
     try {
       await createBranch(this.request, { name }, origin);
@@ -61,7 +65,7 @@ class TenantDatabases implements Databases {
 
   private async drop({ name, ifExists, force }: Drop, signal: AbortSignal | null): Promise<readonly string[]> {
     const { partition, tenant } = this.request;
-    const number = this.numberOf(name);
+    const number = findBranch(this.request, name);
     if (number === tenant.number || (this.isTenant(name) && tenant.number === rootOf(this.request))) {
       throw sqlError("55006", "cannot drop the currently open database");
     }
@@ -99,13 +103,6 @@ class TenantDatabases implements Databases {
       await sleep(LOOK_MS, undefined, signal === null ? {} : { signal }).catch(() => undefined);
       this.request.checkpoint();
     }
-  }
-
-  /** Null: there is none, or it is about to end. */
-  private numberOf(name: string): number | null {
-    const layers = layersOf(this.request);
-    const number = layers.branchNamed(rootOf(this.request), name);
-    return number === null || isEnding(layers.branchOf(number)!) ? null : number;
   }
 
   private isTenant(name: string): boolean {

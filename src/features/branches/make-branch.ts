@@ -204,12 +204,17 @@ export function rootOf(request: Request): number {
   return layersOf(request).branchOf(number)?.root ?? number;
 }
 
-/** Throws not_found. */
-export function branchNumber(request: Request, name: string, field = "name"): number {
+/** Null: there is none, or it is about to end. */
+export function findBranch(request: Request, name: string): number | null {
   const layers = layersOf(request);
   const number = layers.branchNamed(rootOf(request), name);
-  if (number === null || isEnding(layers.branchOf(number)!))
-    throw new DbError("not_found", `The tenant has no branch "${name}".`, { field });
+  return number === null || isEnding(layers.branchOf(number)!) ? null : number;
+}
+
+/** Throws not_found. */
+export function branchNumber(request: Request, name: string, field = "name"): number {
+  const number = findBranch(request, name);
+  if (number === null) throw new DbError("not_found", `The tenant has no branch "${name}".`, { field });
   return number;
 }
 
