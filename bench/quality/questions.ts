@@ -13,7 +13,8 @@ import { ROOT } from "../servers.js";
  * declared. The third has 90 over four: as people put them who do not know the tables, some of which have no answer.
  * The fourth has new domains, the fifth joins, groups, comparisons and denials over two more. The sixth has six domains
  * and naming habits more, and no rule is ever changed by looking at any of its questions. The seventh has abbreviated
- * names, lookup tables of codes, dates as text and no keys; all of it was looked at after its first score.
+ * names, lookup tables of codes, dates as text and no keys; all of it was looked at after its first score. The eighth
+ * asks plain questions over four ordinary schemas; it was looked at, too.
  */
 export const QUESTION_SETS = {
   first: ["hotel", "tracker", "fleet", "gym", "bank", "festival"],
@@ -23,7 +24,10 @@ export const QUESTION_SETS = {
   fifth: ["cinema", "school"],
   sixth: ["klinik", "parcels", "cdr", "grades", "sensors", "wiki"],
   seventh: ["winery", "airport", "council"],
+  eighth: ["staff", "league", "bistro", "label"],
 } as const;
+/** All of their questions were looked at after the first score. */
+export const SEEN_SETS: ReadonlySet<string> = new Set(["seventh", "eighth"]);
 /** In place of the gold SQL: the tables do not answer it, or it does not say which of two columns it means. */
 const REFUSE = "REFUSE";
 const FOLDER = join(ROOT, "test/quality/questions");
@@ -100,7 +104,7 @@ function questionsOf(schema: string, set: AskedQuestion["set"]) {
   return Array.from({ length: lines.length / 2 }, (_, i) => {
     const question = lines[2 * i]!.replace(/^\? /, "");
     const isHalfHeldBack = createHash("sha256").update(question).digest()[0]! % 2 === 1;
-    const isHeldBack = set === "sixth" || (set !== "seventh" && isHalfHeldBack);
+    const isHeldBack = set === "sixth" || (!SEEN_SETS.has(set) && isHalfHeldBack);
     return { question, gold: lines[2 * i + 1]!, isHeldBack };
   });
 }

@@ -179,6 +179,49 @@ t.test("what a question leaves open, or its SQL leaves out, is refused", async (
   }
 });
 
+/** Names that PostgreSQL folded, flags, times, rows that refer to others of their table. */
+const INN = schemaOf({
+  waiter: "waiterid, waitername text, hourlywage number, startdate date, is_certified boolean, manager_id>waiter",
+  dish: "dishid, dishname text, unitprice number, calories number",
+  bill: "billid, waiterid>waiter, openedat timestamp, closedat timestamp",
+  billitem: "itemid, billid>bill, dishid>dish, quantity number, unitprice number",
+  homepage: "pageid, heading text, founded number",
+});
+
+t.test("SQL of questions over folded names", async (t) => {
+  const certified = { name: "passed", kind: "boolean", typeName: "boolean", nullable: true, isKey: false } as const;
+  const waiter = INN.tables[0]!;
+  const schema = {
+    tables: [{ ...waiter, columns: [...waiter.columns, certified] }, ...INN.tables.slice(1)],
+    links: INN.links.map((link) => link),
+  };
+  const of = async (question: string) => {
+    const facts = /failed/.test(question) ? { ...schema, links: [] } : INN;
+    return (await matchQuestion(question, facts, async () => [])).sql;
+  };
+  for (const [question, sql] of [
+    ["waiters with an hourly wage below 15", /waiter\.hourlywage < 15$/],
+    ["total revenue by dish", /sum\(billitem\.quantity \* billitem\.unitprice\).*GROUP BY dish\.dishid/],
+    ["revenue per waiter and month", /date_trunc\('month', bill\.openedat\)/],
+    ["dishes that were never ordered", /NOT EXISTS \(SELECT 1 FROM billitem WHERE billitem\.dishid = dish\.dishid\)$/],
+    [
+      "which waiter has not served anyone?",
+      /NOT EXISTS \(SELECT 1 FROM bill WHERE bill\.waiterid = waiter\.waiterid\)$/,
+    ],
+    ["waiters without a manager", /waiter\.manager_id IS NULL$/],
+    ["dishes between 10 and 20 euros", /dish\.unitprice BETWEEN 10 AND 20$/],
+    ["dishes with more than 2 thousand calories", /dish\.calories > 2000$/],
+    ["bills by hour of the day", /extract\(hour FROM bill\.openedat\) AS hour_of_day/],
+    ["waiters who failed", /NOT waiter\.passed$/],
+    ["homepages founded before 1910, oldest first", /founded < 1910 ORDER BY homepage\.founded$/],
+  ] as const) {
+    t.match(await of(question).catch((error: Error) => error.message), sql, question);
+  }
+  for (const question of ["dishes that contain nuts", "bills that were never paid", "dishes that were never updated"]) {
+    t.match(await of(question).catch((error: Error) => error.message), /^The question/, question);
+  }
+});
+
 t.test("links by names of columns", async (t) => {
   const table = (name: string, primaryKey: string[], ...columns: string[]): NamedTable => ({
     name,
@@ -201,6 +244,8 @@ t.test("links by names of columns", async (t) => {
     table("twin", ["unit_code"], "unit_code"),
     table("shed_kinds", ["code"], "code"),
     table("tbl_shed", ["nr"], "nr", "kind_code"),
+    table("members", ["id"], "id"),
+    table("lists", ["id"], "id", "author_id", "colour_id"),
   ];
   const links = linksByName(tables).map(
     ({ from, column, to, references }) => `${from.name}.${column} ${to.name}.${references}`,
@@ -211,5 +256,7 @@ t.test("links by names of columns", async (t) => {
     "tbl_yard.owners_fk owners.id",
     "visit.first_home_id tbl_home.home_id",
     "tbl_shed.kind_code shed_kinds.code",
+    // The only table of persons.
+    "lists.author_id members.id",
   ]);
 });

@@ -2,6 +2,7 @@
  * Words of names without the prefix that all names of their kind share: `tbl_restaurant` is a restaurant, and
  * `emp_salary` of `emp` a salary. Called by `name-mentions.ts`; the result for a schema is kept as long as the schema.
  */
+import { dividedWord } from "./glued-words.js";
 import { stemOf } from "./question.js";
 import type { ColumnFacts, SchemaFacts, TableFacts } from "./schema-facts.js";
 
@@ -42,13 +43,14 @@ export function nameWords(schema: SchemaFacts, named: TableFacts | ColumnFacts):
   return words.get(named)!;
 }
 
-/** `orderItems` and `order_items`: order, items. */
+/** `orderItems`, `order_items` and `orderitems`: order, items. */
 export function wordsOfName(name: string): string[] {
   const words = name
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1_$2")
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u);
-  return words.filter((word) => word !== "");
+  const [only, other] = words.filter((word) => word !== "");
+  return only !== undefined && other === undefined ? [...dividedWord(only)] : words.filter((word) => word !== "");
 }
 
 function wordsOfSchema({ tables }: SchemaFacts): ReadonlyMap<TableFacts | ColumnFacts, NameWords> {

@@ -1,5 +1,5 @@
 /** Finds whose rows a question asks for: the table that is listed, counted or added up. Used by read-question.ts. */
-import { anyKind, type ColumnFinder, isBoolean, isNumber } from "./column-finder.js";
+import { anyKind, type ColumnFinder, isBoolean, isNumber, isText } from "./column-finder.js";
 import type { NameMentions, TableMention } from "./name-mentions.js";
 import type { GroupPhrase, Superlative } from "./phrases.js";
 import type { Question } from "./question.js";
@@ -49,6 +49,12 @@ export class BaseFinder {
 
   /** "Update count of parts" is a column of theirs. */
   private endsColumn(at: number): boolean {
+    // "Phone number of Laine", of a column `phone`.
+    if (
+      this.question.says(at - 1, "phone|telephone|mobile|fax") &&
+      this.columns.mentionAt(at - 1, isText) !== undefined
+    )
+      return true;
     return this.names.columns.some(
       ({ from, to, candidates }) => from < at && to === at + 1 && candidates[0]!.score >= SURE,
     );

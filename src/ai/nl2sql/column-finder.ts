@@ -8,13 +8,21 @@ import { type RoleMention, roleAt } from "./link-roles.js";
 import { type ColumnMention, type NameMentions, wordScore } from "./name-mentions.js";
 import { isVerb, type Question, stemOf } from "./question.js";
 import { likelyTimes, RivalColumns } from "./rival-columns.js";
-import { type ColumnRef, type LinkFacts, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
+import {
+  type ColumnFacts,
+  type ColumnRef,
+  type LinkFacts,
+  pathBetween,
+  type SchemaFacts,
+  type TableFacts,
+} from "./schema-facts.js";
 import { type Measure, UNIT_NAMES } from "./vocabulary.js";
 
 export type Kinds = (ref: ColumnRef) => boolean;
 
 export const isNumber: Kinds = ({ column }) => column.kind === "number" && !column.isKey;
 export const isTime: Kinds = ({ column }) => column.kind === "date" || column.kind === "timestamp";
+export const isText: Kinds = ({ column }) => column.kind === "text";
 export const isBoolean: Kinds = ({ column }) => column.kind === "boolean";
 export const anyKind: Kinds = () => true;
 /** Whole years: `enrolled_year`, `founded`. */
@@ -27,6 +35,8 @@ const isBirth = ({ column }: ColumnRef) => /birth|born|dob/i.test(column.name);
 const MEASURED: ReadonlySet<string> = new Set(
   "second minute hour day week month year kilogram gram milligram metre centimetre kilometre mile".split(" "),
 );
+const MONEY: ReadonlySet<string> = new Set(["dollar", "euro", "pound"]);
+const MONEY_WORDS = ["price", "salary", "total", "budget", "revenue", "balance"];
 /** A synonym, or better. */
 const MEANING = 0.6;
 
@@ -107,19 +117,21 @@ export class ColumnFinder {
 
   /** Tables whose rows refer to the rows that are asked for. */
   manyOf(): readonly TableFacts[] {
-    return [...new Set(this.schema.links.filter(({ to }) => to === this.base).map(({ from }) => from))];
+    return [
+      ...new Set(this.schema.links.filter(({ from, to }) => to === this.base && from !== to).map(({ from }) => from)),
+    ];
   }
 
-  /** "Assignee" of `assignee_id`: the key of the rows that is called so. */
+  /** "Assignee" of `assignee_id`: the key of the rows that is called so, also one of other such rows. */
   keyCalled(at: number): ColumnRef | null {
     const stem = this.question.at(at)?.stem;
-    const isCalled = ({ from, columns }: LinkFacts) => {
-      const words = wordsOfName(columns[0]!);
-      return from === this.base && columns.length === 1 && words.length === 2 && stemOf(words[0]!) === stem;
+    const { columns, primaryKey } = this.base!;
+    const isCalled = ({ name, isKey }: ColumnFacts) => {
+      const words = wordsOfName(name);
+      return isKey && !primaryKey.includes(name) && words.length === 2 && stemOf(words[0]!) === stem;
     };
-    const [link, other] = this.schema.links.filter(isCalled);
-    if (link === undefined || other !== undefined) return null;
-    return { table: this.base!, column: this.base!.columns.find(({ name }) => name === link.columns[0])! };
+    const [column, other] = columns.filter(isCalled);
+    return column === undefined || other !== undefined ? null : { table: this.base!, column };
   }
 
   nearness(table: TableFacts, near: TableFacts | null): number {
@@ -198,8 +210,11 @@ export class ColumnFinder {
     return this.columnByWords(measure.words, isNumber) ?? this.columnsNear(isTime).find(isBirth) ?? null;
   }
 
-  /** The date that a condition without a column is about: one that a verb names, or the first of the rows. */
-  timeColumn(from: number, to: number, birthFirst = false): ColumnRef | null {
+  /**
+   * The date that a condition without a column is about: one that a verb names, or the first of the rows. Tables
+   * `besides` have another part in the question: "per waiter and month" asks for no day on which a waiter began.
+   */
+  timeColumn(from: number, to: number, birthFirst = false, besides: readonly TableFacts[] = []): ColumnRef | null {
     const mention =
       this.nearestMention(from, to, isTime, 5) ??
       this.names.columns.find((each) => each.candidates.some(({ ref }) => isTime(ref) && ref.table === this.base));
@@ -213,7 +228,9 @@ export class ColumnFinder {
     }
     // Of rows that nobody speaks of, no date is meant.
     const isSpokenOf = ({ table }: ColumnRef) => this.named.has(table) || this.isOneOf(table);
-    const near = this.columnsNear(isTime).filter(isSpokenOf);
+    const all = this.columnsNear(isTime).filter(isSpokenOf);
+    const meantHere = all.filter(({ table }) => !besides.includes(table));
+    const near = meantHere.length > 0 ? meantHere : all;
     const births = near.filter(isBirth);
     const others = near.filter((ref) => !isBirth(ref));
     const found = (birthFirst ? (births[0] ?? others[0]) : (others[0] ?? births[0])) ?? null;
@@ -257,6 +274,13 @@ export class ColumnFinder {
     return times.find((ref) => !isBirth(ref)) ?? times[0] ?? null;
   }
 
+  /** "Oldest first": the only year or day of the rows that tells how old they are. */
+  ownAge(time: "date" | "birth"): ColumnRef | null {
+    const own = this.base!.columns.map((column) => ({ table: this.base!, column }));
+    const found = own.filter((ref) => isYearNumber(ref) || (time === "birth" ? isBirth(ref) : isTime(ref)));
+    return found.length === 1 ? found[0]! : null;
+  }
+
   /** A table that a row has many of, named right before: "with no orders in 2024", "orders placed in 2024". */
   manyBefore(at: number): TableFacts | null {
     const endingAt = (end: number) => this.names.tables.find(({ to, score }) => to === end && score >= MEANING);
@@ -271,6 +295,8 @@ export class ColumnFinder {
     const unit = this.question.lower(to - 1);
     const near = this.nearestMention(from, to, isNumber);
     if (near !== null) {
+      const own = this.ownInsteadOf(near);
+      if (own !== null) return own;
       const ref = this.takeColumn(near, isNumber);
       // "Fields larger than 10 hectares", where hectares are those of farms.
       if (ref !== null && measure !== null && ref.table !== this.base && !this.named.has(ref.table))
@@ -283,6 +309,9 @@ export class ColumnFinder {
     }
     const byUnit = this.question.at(to - 1)?.number === null ? this.columnByWords([unit], isNumber) : null;
     if (byUnit !== null) return byUnit;
+    // "Dishes under 20 euros": the only number of theirs that is one of money.
+    const money = MONEY.has(UNIT_NAMES[unit] ?? "") ? this.ownByMeaning(MONEY_WORDS) : null;
+    if (money !== null) return money;
     const isOther = (measure !== null && measure.words.length > 0) || MEASURED.has(UNIT_NAMES[unit] ?? "");
     const table = this.manyBefore(from) ?? this.base!;
     const own = table.columns.filter((column) => isNumber({ table, column }));
@@ -294,6 +323,15 @@ export class ColumnFinder {
     }
     for (let at = from; at < to; at++) this.unuse(at);
     return null;
+  }
+
+  /** "Players worth 5 million" have a value; the fees of their transfers are called so only by a synonym. */
+  private ownInsteadOf(mention: ColumnMention): ColumnRef | null {
+    const { ref, score } = mention.candidates.find((each) => isNumber(each.ref))!;
+    if (score > MEANING || ref.table === this.base || this.named.has(ref.table) || this.isOneOf(ref.table)) return null;
+    const own = this.ownByMeaning([this.question.lower(mention.from)]);
+    if (own !== null) this.question.use(mention.from, mention.to);
+    return own;
   }
 
   /** A word that means something, and nothing here: "weigh" where nothing has a weight. */

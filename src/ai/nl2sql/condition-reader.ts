@@ -4,8 +4,9 @@
  */
 
 import { wordsOfName } from "./bare-names.js";
-import { anyKind, type ColumnFinder, isBoolean, isNumber, isTime, type Kinds } from "./column-finder.js";
+import { anyKind, type ColumnFinder, isBoolean, isNumber, isText, isTime, type Kinds } from "./column-finder.js";
 import { comparedColumns } from "./compared-columns.js";
+import { ageCondition, rangeCondition, valueCondition } from "./condition-sql.js";
 import { type Condition, hasYears } from "./conditions.js";
 import { isOtherWay } from "./link-roles.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
@@ -19,6 +20,9 @@ import { escapedPattern, literal } from "./sql-names.js";
 import { unitFactor } from "./units.js";
 import type { ValueHit, ValueMention } from "./value-mentions.js";
 
+/** What has become of a thing: a column would say it. */
+const DENIES =
+  /^(?:cancelled|canceled|paid|returned|approved|rejected|confirmed|completed|finished|closed|resolved|expired|updated|changed|deleted|verified|activated)$/;
 /** What people do with anything. */
 const GENERAL_DEED = /^(?:uses?|used|using|chose|chosen|picked|has|wants?|wanted|needs?|needed|bought|ordered|booked)$/;
 
@@ -244,8 +248,9 @@ export class ConditionReader {
       while (question.says(operand, "the|a|an|letter|letters|word|text|string")) operand++;
       const token = question.at(operand);
       if (token === null || (length === 0 && question.isUsed(operand))) continue;
-      const isText: Kinds = ({ column }) => column.kind === "text";
       const mention = this.columns.nearestMention(at, operand + 1, isText, 5) ?? this.mentionAfter(operand, isText);
+      // "Dishes that contain nuts" need not say so in their names.
+      if (mention === null && length === 1 && !token.isQuoted) continue;
       const [naming] = namingColumns(this.columns.base!);
       const ref = mention ? this.columns.takeColumn(mention, isText) : { table: this.columns.base!, column: naming! };
       if (ref === null || ref.column.kind !== "text") continue;
@@ -316,9 +321,23 @@ export class ConditionReader {
     let next = verb + 1;
     while (question.says(next, "a|an|any|one|single|for|to|in|on|at|from")) next++;
     const named = namedAt(this.names, next);
-    if (named?.kind !== "table" || named.mention.table === this.columns.base || question.isUsed(verb)) return;
-    question.use(verb, next);
-    this.absent(at, next);
+    if (question.isUsed(verb)) return;
+    if (named?.kind === "table" && named.mention.table !== this.columns.base) {
+      question.use(verb, next);
+      this.absent(at, next);
+    } else this.nothingDone(at, verb);
+  }
+
+  /** "Dishes that were never ordered", "waiters who have not served anyone": what refers to them can only be that. */
+  private nothingDone(at: number, verb: number): void {
+    const { question, columns } = this;
+    const [only, other] = columns.manyOf();
+    const end = question.says(verb + 1, "anyone|anything|anybody|any|yet") ? verb + 2 : verb + 1;
+    if (only === undefined || other !== undefined || !isVerb(question.lower(verb)) || !this.endsAt(end)) return;
+    if (columns.mentionAt(verb, anyKind) !== undefined || DENIES.test(question.lower(verb))) return;
+    columns.doubt();
+    question.use(at, end);
+    this.related.push({ table: only, exists: false });
   }
 
   /** "Plans nobody uses", "stories that nobody commented on", "alerts that nobody has confirmed". */
@@ -468,26 +487,4 @@ export class ConditionReader {
 function nameOf(table: TableFacts, { name }: ColumnFacts): string {
   const words = wordsOfName(name);
   return words.length === 2 && wordsOfName(table.name).at(-1)!.startsWith(words[0]!) ? words[1]! : words.join("_");
-}
-
-function valueCondition(values: readonly string[], negated: boolean): Filter["sql"] {
-  const texts = [...new Set(values)].map(literal);
-  if (texts.length === 1) return (column) => `${column} ${negated ? "<>" : "="} ${texts[0]}`;
-  return (column) => `${column} ${negated ? "NOT " : ""}IN (${texts.join(", ")})`;
-}
-
-function rangeCondition({ from, to }: { readonly from: string | null; readonly to: string | null }): Filter["sql"] {
-  return (column) =>
-    [from === null ? null : `${column} >= ${from}`, to === null ? null : `${column} < ${to}`]
-      .filter((part) => part !== null)
-      .join(" AND ");
-}
-
-/** Years of age, of a number or a date of birth. */
-function ageCondition({ column }: ColumnRef, comparison: string, years: number): Filter["sql"] {
-  if (column.kind === "number") {
-    const turned = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" }[comparison] ?? comparison;
-    return (name) => `${name} ${turned} ${years}`;
-  }
-  return (name) => `${name} ${comparison} current_date - interval '${years} years'`;
 }

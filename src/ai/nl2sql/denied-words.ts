@@ -11,6 +11,26 @@ const PREFIX = /^(?:un|in|im|non-?)(?=\p{L}{4})/u;
 /** A synonym, or better. */
 const FIT_MIN = 0.6;
 
+/** What the other word of a pair says is denied: "failed" where a column says who passed. */
+const OPPOSITES: Readonly<Record<string, string>> = {
+  failed: "passed",
+  failing: "passed",
+  absent: "present",
+  private: "public",
+  offline: "online",
+  disabled: "enabled",
+};
+
+/** The word that is denied by this one; null: none, or the schema has this one itself, or no flag of the other. */
+export function opposite(word: string, schema: SchemaFacts): string | null {
+  const other = OPPOSITES[word];
+  if (other === undefined) return null;
+  const names = schema.tables.flatMap((table) => [table, ...table.columns]);
+  const has = (named: (typeof names)[number], said: string) => nameWords(schema, named).all.includes(said);
+  if (names.some((named) => has(named, word))) return null;
+  return names.some((named) => "kind" in named && named.kind === "boolean" && has(named, other)) ? other : null;
+}
+
 /** How many letters of a word deny the rest of it; 0: none, or the schema has the word itself. */
 export function denyingPrefix(word: string, schema: SchemaFacts): number {
   const length = PREFIX.exec(word)?.[0].length ?? 0;

@@ -5,7 +5,7 @@
  */
 import { DbError } from "../../protocol/errors.js";
 import { restatedWords, unshownWords } from "./asked-entity.js";
-import { denyingPrefix } from "./denied-words.js";
+import { denyingPrefix, opposite } from "./denied-words.js";
 import { meantLinks } from "./link-roles.js";
 import { mendedQuestion } from "./misspellings.js";
 import { nameMentions } from "./name-mentions.js";
@@ -53,7 +53,11 @@ export async function matchQuestion(text: string, stored: SchemaFacts, lookUp: L
 }
 
 async function matchWords(text: string, facts: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
-  const question = new Question(text, (word) => denyingPrefix(word, facts));
+  const question = new Question(
+    text,
+    (word) => denyingPrefix(word, facts),
+    (word) => opposite(word, facts),
+  );
   const { schema, unclear } = meantLinks(question, facts);
   if (question.tokens.length > WORDS_MAX) {
     const nothing = { tables: [], columns: [], values: [] };

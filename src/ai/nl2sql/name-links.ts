@@ -1,6 +1,7 @@
 /**
  * Links between tables that no foreign key declares, told by the names of their columns: `agent_id` beside a table
- * `tbl_agent` with that key, `customerId` beside `customers` with a key `id`. Used by features/nl2sql/schema-facts.ts.
+ * `tbl_agent` with that key, `customerId` beside `customers` with a key `id`, `owner_id` beside the only table of
+ * persons. Used by features/nl2sql/schema-facts.ts.
  */
 import { TECHNICAL, withoutEnding, wordsOfName } from "./bare-names.js";
 import { stemOf } from "./question.js";
@@ -46,12 +47,39 @@ export function linksByName(tables: readonly NamedTable[]): NamedLink[] {
         .filter(({ fit }) => fit > 0);
       const best = Math.max(...fits.map(({ fit }) => fit));
       const meant = fits.filter(({ fit }) => fit === best);
+      const person = fits.length === 0 && isRole(name) ? thePersons(tables, from, typeName) : null;
       // Of two tables that it may mean, none is.
-      if (meant.length === 1)
-        links.push({ from, column: name, to: meant[0]!.to, references: keyOf(meant[0]!.to)!.name });
+      const to = meant.length === 1 ? meant[0]!.to : person;
+      if (to !== null) links.push({ from, column: name, to, references: keyOf(to)!.name });
     }
   }
   return links;
+}
+
+/** What somebody is to a thing: `owner_id`, `author_id`. */
+const ROLES = new Set(
+  "owner author creator assignee sender recipient receiver reviewer approver requester reporter uploader editor user person".split(
+    " ",
+  ),
+);
+/** Tables of those who use a system. */
+const PERSONS = new Set(
+  "user person people employee staff member customer client account listener subscriber student player worker profile"
+    .split(" ")
+    .map(stemOf),
+);
+
+function isRole(column: string): boolean {
+  const words = wordsOfName(column);
+  return words.length === 2 && ROLES.has(words[0]!) && PLAIN_KEYS.has(words[1]!);
+}
+
+/** The only table of persons that there is beside `from`; null: none, or several. */
+function thePersons(tables: readonly NamedTable[], from: NamedTable, typeName: string): NamedTable | null {
+  const found = tables.filter((table) => wordsOfTable(table).some((word) => PERSONS.has(word)));
+  const [only, other] = found;
+  if (only === undefined || other !== undefined || only === from) return null;
+  return keyOf(only)?.typeName === typeName ? only : null;
 }
 
 const stems = (name: string) => wordsOfName(name).map(stemOf);

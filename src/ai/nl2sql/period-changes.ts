@@ -66,6 +66,7 @@ const STEPS: Readonly<Record<TimeUnit, string>> = {
   week: "interval '7 days'",
   day: "interval '1 day'",
   hour: "interval '1 hour'",
+  "hour of day": "1",
 };
 
 /**

@@ -69,6 +69,13 @@ export function groupPhrases(question: Question, names: NameMentions, isValue: (
         groups.push({ kind: "time", unit: unit as TimeUnit });
         question.use(next);
         next++;
+        // "By hour of the day".
+        const whole = question.says(next, "of", "the") ? next + 2 : question.says(next, "of") ? next + 1 : next;
+        if (unit === "hour" && whole > next && question.says(whole, "day")) {
+          groups[groups.length - 1] = { kind: "time", unit: "hour of day" };
+          question.use(next, whole + 1);
+          next = whole + 1;
+        }
       }
       if (!question.says(next, "and|,")) break;
       next++;

@@ -21,6 +21,9 @@ const SURE = 0.9;
 export function plainStates(question: Question, names: NameMentions, columns: ColumnFinder): Filter[] {
   const filters: Filter[] = [];
   const isOfRows = (at: number) => names.tables.some(({ table, from }) => from === at && table === columns.base);
+  /** "Bills that are still open", at the end. */
+  const isPredicate = (at: number) =>
+    question.says(question.says(at - 1, "still") ? at - 2 : at - 1, "is|are|were") && at === question.tokens.length - 1;
   question.tokens.forEach((_, at) => {
     if (question.isUsed(at)) return;
     if (question.says(at, "free") && isOfRows(at + 1)) {
@@ -30,7 +33,7 @@ export function plainStates(question: Question, names: NameMentions, columns: Co
       const ref = columns.timeColumn(at, at + 2);
       const now = ref?.column.kind === "date" ? "current_date" : "now()";
       if (ref?.table === columns.base) add(ref, at, (column) => `${column} > ${now}`);
-    } else if (question.says(at, "open|outstanding|unfinished") && isOfRows(at + 1)) notEnded(at);
+    } else if (question.says(at, "open|outstanding|unfinished") && (isOfRows(at + 1) || isPredicate(at))) notEnded(at);
     else if (question.says(at, "never")) neverHappened(at);
     else ordinal(at);
   });
@@ -49,6 +52,7 @@ export function plainStates(question: Question, names: NameMentions, columns: Co
     const [end, other] = refs.filter(isEnd);
     if (end === undefined || other !== undefined) return;
     columns.doubt();
+    if (question.says(at - 1, "still")) question.use(at - 1);
     add(end, at, (column) => `${column} IS NULL`);
   }
 

@@ -45,12 +45,19 @@ export class Question {
   readonly tokens: readonly Token[];
   private readonly used: boolean[];
 
-  /** `prefixOf`: letters at the beginning of a word that deny the rest of it, as in "unpaid"; 0: none. */
+  /**
+   * `prefixOf`: letters at the beginning of a word that deny the rest of it, as in "unpaid"; 0: none. `oppositeOf`: the
+   * word that a word denies, as "failed" does "passed".
+   */
   constructor(
     readonly text: string,
     prefixOf: (word: string) => number = () => 0,
+    oppositeOf: (word: string) => string | null = () => null,
   ) {
-    this.tokens = tokenize(text).flatMap((token) => withoutPrefix(token, prefixOf(token.lower)));
+    this.tokens = withScales(tokenize(text)).flatMap((token) => {
+      const other = token.isQuoted ? null : oppositeOf(token.lower);
+      return other === null ? withoutPrefix(token, prefixOf(token.lower)) : denied(token, other);
+    });
     this.used = this.tokens.map(() => false);
   }
 
@@ -81,6 +88,34 @@ export class Question {
   }
 }
 
+const SCALES: Readonly<Record<string, number>> = {
+  thousand: 1000,
+  million: 1_000_000,
+  millions: 1_000_000,
+  billion: 1_000_000_000,
+};
+
+/** "5 million" is one number. */
+function withScales(tokens: readonly Token[]): Token[] {
+  const joined: Token[] = [];
+  for (const token of tokens) {
+    const scale = SCALES[token.lower];
+    const before = joined.at(-1);
+    if (scale === undefined || before?.number == null) joined.push(token);
+    else {
+      const text = `${before.text} ${token.text}`;
+      joined[joined.length - 1] = {
+        ...before,
+        text,
+        lower: text.toLowerCase(),
+        end: token.end,
+        number: before.number * scale,
+      };
+    }
+  }
+  return joined;
+}
+
 /** "unpaid" is read as "not paid". */
 function withoutPrefix(token: Token, length: number): readonly Token[] {
   if (length === 0 || token.isQuoted) return [token];
@@ -97,6 +132,12 @@ function withoutPrefix(token: Token, length: number): readonly Token[] {
   const lower = token.lower.slice(length);
   const rest = { ...token, text: token.text.slice(length), lower, stem: stemOf(lower), start: middle };
   return [denial, { ...rest, isCapitalised: false, isStop: false }];
+}
+
+/** "Failed" is read as "not passed". */
+function denied(token: Token, other: string): readonly Token[] {
+  const denial: Token = { ...token, lower: "not", stem: "not", isStop: true, isPrefix: true };
+  return [denial, { ...token, lower: other, stem: stemOf(other), isCapitalised: false, isStop: false }];
 }
 
 function tokenize(text: string): Token[] {

@@ -28,7 +28,7 @@ import { projectedColumns } from "./projected-columns.js";
 import type { Aggregate, AggregateFn, GroupKey, Order, QueryShape } from "./query-shape.js";
 import { isVerb, type Question, stemOf } from "./question.js";
 import { relatingVerbs } from "./relating-verbs.js";
-import type { RivalColumns } from "./rival-columns.js";
+import { type Reading, type RivalColumns, readingsOf } from "./rival-columns.js";
 import { eachCount } from "./row-counts.js";
 import { type ColumnRef, namingColumns, type SchemaFacts } from "./schema-facts.js";
 import { ShareReader } from "./share-reader.js";
@@ -42,16 +42,8 @@ const PROJECTED = 0.5;
 export interface ReadQuestion {
   readonly shape: QueryShape;
   /** What it may mean; empty: one thing. */
-  readonly readings: readonly { readonly meaning: string; readonly shape: QueryShape }[];
+  readonly readings: readonly Reading[];
   readonly certainty: number;
-}
-
-/** A shape for each function that its only aggregate may be. */
-function readingsOf(shape: QueryShape, fns: readonly AggregateFn[]): ReadQuestion["readings"] {
-  const [only] = shape.aggregates;
-  if (only === undefined || only.fn === "count" || only.fn === "share" || only.fn === "rate") return [];
-  const { ref } = only;
-  return fns.map((fn) => ({ meaning: `${fn} of ${ref.column.name}`, shape: { ...shape, aggregates: [{ fn, ref }] } }));
 }
 
 export class QuestionReader {
@@ -260,7 +252,13 @@ export class QuestionReader {
         if (ref !== null) keys.push({ kind: "column", ref });
         else this.unplace(group.mention);
       } else {
-        const ref = this.columns.timeColumn(0, 0);
+        const others = groups.flatMap((each) => (each.kind === "table" ? [each.mention.table] : []));
+        const ref = this.columns.timeColumn(
+          0,
+          0,
+          false,
+          others.filter((table) => table !== this.columns.base),
+        );
         if (ref !== null) keys.push({ kind: "time", ref, unit: group.unit });
         else this.columns.notPlaced.push(group.unit);
       }
@@ -371,6 +369,8 @@ export class QuestionReader {
       if (other === undefined && isMeant) this.order = { ref: null, descending };
       else this.columns.unuse(at);
     } else if (own?.table === this.columns.base && time === undefined) this.order = { ref: own, descending };
+    else if (time !== undefined && this.columns.ownAge(time) !== null)
+      this.order = { ref: this.columns.ownAge(time)!, descending };
     else this.columns.unuse(at);
   }
 

@@ -13,11 +13,16 @@ const VERBS = new Set(
   (
     "operate run own manage lead led represent handle serve use sell sold produce make made host hold held cover teach taught " +
     "write wrote written submit file play support treat supply provide employ drive drove driven fly flew flown supervise mentor " +
-    "coach direct organise organize sponsor fund grow grew grown stock carry buy bought purchase order book reserve contain"
+    "coach direct organise organize sponsor fund grow grew grown stock carry buy bought purchase order book reserve contain " +
+    "score release publish record attend visit perform receive get got take took upload post share create add file log register " +
+    "join rent lease hire sign stream watch listen download view process review borrow inspect repair service host donate give " +
+    "gave contribute send sent complete win won earn assign conduct"
   )
     .split(" ")
     .map(stemOf),
 );
+/** By its stem. */
+export const relates = (stem: string) => VERBS.has(stem);
 /** A synonym, or better. */
 const MEANING = 0.6;
 
@@ -34,7 +39,7 @@ export function relatingVerbs(
     ...values.map(({ from, to, hits }) => ({ from, to, table: hits.length === 1 ? hits[0]!.ref.table : null })),
   ];
   question.tokens.forEach(({ stem, isQuoted }, at) => {
-    if (question.isUsed(at) || isQuoted || !VERBS.has(stem)) return;
+    if (question.isUsed(at) || isQuoted || !relates(stem)) return;
     const thing = thingOf(at);
     if (thing === null || !isOnTheWay(at, thing)) return;
     question.use(at);
@@ -47,13 +52,15 @@ export function relatingVerbs(
 
   /** What the row that is asked for belongs to by the verb; null: it has another place in the sentence. */
   function thingOf(at: number): TableFacts | null {
-    const before = things.find(({ to }) => to === at);
+    const before = things.find(({ to }) => to === (question.says(at - 1, "was|were") ? at - 1 : at));
     let next = at + 1;
     while (question.says(next, "a|an|any|the|some|by")) next++;
     const after = things.find(({ from }) => from === next);
     const isPassive = question.says(at + 1, "by");
     if (question.says(at - 1, "who|that|which") || (before !== undefined && isPassive)) return after?.table ?? null;
     if (before === undefined) return null;
+    // "How many goals were scored in …".
+    if (question.says(at - 1, "was|were|is|are") && question.says(0, "how", "many")) return before.table;
     const isAsked = question.tokens
       .slice(0, before.from)
       .some(({ lower }) => /^(?:do|does|did|that|which|no)$/.test(lower));

@@ -3,14 +3,14 @@
  * on which a claim occurred and was reported. `column-finder.ts` notes them, `match-question.ts` makes readings.
  */
 import { wordsOfName } from "./bare-names.js";
-import type { Aggregate, GroupKey, QueryShape } from "./query-shape.js";
+import type { Aggregate, AggregateFn, GroupKey, QueryShape } from "./query-shape.js";
 import { stemOf } from "./question.js";
 import type { ColumnFacts, ColumnRef } from "./schema-facts.js";
 
 const stems = (words: string) => new Set(words.split(" ").map(stemOf));
 /** When a thing comes into being, or is written down. */
 const BEGINNINGS = stems(
-  "created placed ordered booked registered recorded added logged entered inserted made signup joined hired",
+  "created placed ordered booked registered recorded added logged entered inserted made signup joined hired opened",
 );
 /** What comes later, if at all. */
 const LATER = stems(
@@ -28,7 +28,7 @@ export class RivalColumns {
   }
 
   /** Shapes that read a rival instead, with what that would mean; empty: the shape reads no column that has one. */
-  readings(shape: QueryShape): { readonly meaning: string; readonly shape: QueryShape }[] {
+  readings(shape: QueryShape): Reading[] {
     for (const [column, rivals] of this.others) {
       const own = refIn(shape, column);
       if (own === null) continue;
@@ -39,6 +39,19 @@ export class RivalColumns {
     }
     return [];
   }
+}
+
+export interface Reading {
+  readonly meaning: string;
+  readonly shape: QueryShape;
+}
+
+/** A shape for each function that its only aggregate may be. */
+export function readingsOf(shape: QueryShape, fns: readonly AggregateFn[]): Reading[] {
+  const [only] = shape.aggregates;
+  if (only === undefined || only.fn === "count" || only.fn === "share" || only.fn === "rate") return [];
+  const { ref } = only;
+  return fns.map((fn) => ({ meaning: `${fn} of ${ref.column.name}`, shape: { ...shape, aggregates: [{ fn, ref }] } }));
 }
 
 /** Of several dates of a row those that "per month" may mean; one where its name says that it is the row's own. */

@@ -8,6 +8,7 @@ import type { NameMentions, TableMention } from "./name-mentions.js";
 import { type GroupPhrase, namedAt } from "./phrases.js";
 import type { QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
+import { relates } from "./relating-verbs.js";
 import type { TableFacts } from "./schema-facts.js";
 import type { ValueMention } from "./value-mentions.js";
 import { AGGREGATES } from "./vocabulary.js";
@@ -106,8 +107,10 @@ export function eachCount(question: Question, names: NameMentions, groups: reado
   if (group?.kind !== "table" || other !== undefined) return null;
   const { from, to, table } = group.mention;
   const first = namedAt(names, 2);
-  const isHave = question.says(0, "how", "many") && question.says(from - 2, "do|does", "each|every");
-  if (isHave && question.says(to, "have") && first?.kind === "table" && first.mention.to === from - 2) {
+  const isHave = question.says(0, "how", "many") && question.says(from - 2, "do|does|has|have", "each|every");
+  // "Has each artist released": the verb says no more than that they are the artist's.
+  const isEnd = question.says(to, "have") || (to === question.tokens.length - 1 && relates(question.at(to)!.stem));
+  if (isHave && isEnd && first?.kind === "table" && first.mention.to === from - 2) {
     if (first.mention.table === table) return null;
     question.use(0, to + 1);
     const score = Math.min(group.mention.score, first.mention.score);

@@ -23,6 +23,10 @@ export class ShareReader {
     for (let at = 0; at < question.tokens.length; at++) {
       const rate = this.rateAt(at);
       if (rate !== null) return [rate];
+      if (isGrouped && this.isInPercent(at)) {
+        question.use(at, question.tokens.length);
+        return [{ fn: "share", ref: null, of: 100 }];
+      }
       const whole = isGrouped ? this.ofWhole(at) : null;
       if (whole !== null) return [whole];
       if (!question.says(at, "share|shares|percentage|percent|proportion|fraction", "of") || question.isUsed(at))
@@ -55,6 +59,18 @@ export class ShareReader {
     question.use(at, question.says(at + 1, "of") ? at + 2 : at + 1);
     filters.splice(filters.indexOf(only), 1);
     return { fn: "rate", holds, of: question.says(at, "percentage") ? 100 : 1 };
+  }
+
+  /** "Bills by payment method, in percent", at the end, where no number is named. */
+  private isInPercent(at: number): boolean {
+    const { question, names } = this;
+    const isNumeric = names.columns.some(
+      ({ from, candidates }) =>
+        !question.isUsed(from) && candidates.some(({ ref, score }) => isNumber(ref) && score >= 0.9),
+    );
+    const to = question.says(at, "in") ? at + 1 : question.says(at, "as", "a") ? at + 2 : at + 1;
+    const isLast = to === question.tokens.length - 1 && question.says(at, "in|as");
+    return !isNumeric && isLast && question.says(to, "percent|percents|percentage|percentages");
   }
 
   /** "Revenue per country as a share of the total". */

@@ -371,8 +371,9 @@ function aggregateOf(aggregate: Aggregate): Named {
 function keyColumns(key: GroupKey): { list: string; by: string }[] {
   if (key.kind === "time") {
     const column = columnOf(key.ref);
-    const by = key.unit === "year" ? `extract(year FROM ${column})` : `date_trunc('${key.unit}', ${column})`;
-    return [{ list: `${by} AS ${key.unit}`, by }];
+    const part = key.unit === "hour of day" ? "hour" : key.unit === "year" ? "year" : null;
+    const by = part === null ? `date_trunc('${key.unit}', ${column})` : `extract(${part} FROM ${column})`;
+    return [{ list: `${by} AS ${key.unit.replaceAll(" ", "_")}`, by }];
   }
   if (key.kind === "column") return [columnOf(key.ref)].map((by) => ({ list: by, by }));
   const { table } = key;

@@ -1,0 +1,12 @@
+CREATE TABLE DiningTable (TableNo int PRIMARY KEY, Seats int, Area varchar);
+CREATE TABLE Waiter (WaiterID int PRIMARY KEY, WaiterName varchar, HourlyWage numeric, StartDate date);
+CREATE TABLE Dish (DishID int PRIMARY KEY, DishName varchar, Category varchar, Price numeric, Vegetarian boolean, Calories int);
+CREATE TABLE Bill (BillID int PRIMARY KEY, TableNo int REFERENCES DiningTable, WaiterID int REFERENCES Waiter, OpenedAt timestamp, ClosedAt timestamp, Guests int, Tip numeric, PaymentMethod varchar);
+CREATE TABLE BillItem (BillID int REFERENCES Bill, DishID int REFERENCES Dish, Quantity int, UnitPrice numeric, PRIMARY KEY (BillID, DishID));
+CREATE TABLE Reservation (ReservationID int PRIMARY KEY, TableNo int REFERENCES DiningTable, GuestName varchar, Phone varchar, ReservedFor timestamp, PartySize int, Cancelled boolean);
+INSERT INTO DiningTable VALUES (1,2,'terrace'),(2,4,'terrace'),(3,4,'hall'),(4,6,'hall'),(5,2,'bar'),(6,8,'hall'),(7,4,'garden');
+INSERT INTO Waiter VALUES (1,'Anton',14.5,'2021-05-01'),(2,'Bea',16,'2019-02-15'),(3,'Carlos',13.2,'2024-04-01'),(4,'Dana',15.1,'2023-10-20');
+INSERT INTO Dish VALUES (1,'Tomato soup','starter',6.5,true,210),(2,'Beef tartare','starter',13,false,340),(3,'Mushroom risotto','main',15.5,true,620),(4,'Grilled trout','main',19,false,480),(5,'Rib eye','main',31,false,890),(6,'Goat cheese salad','starter',9.5,true,390),(7,'Lemon tart','dessert',7,true,430),(8,'Chocolate cake','dessert',8,true,560),(9,'House red','drink',6,true,150),(10,'Sparkling water','drink',3.5,true,0),(11,'Lamb stew','main',22,false,740);
+INSERT INTO Bill SELECT i, 1 + (i * 3 + i / 6) % 6, 1 + (i + i / 7) % 3, TIMESTAMP '2025-06-02 12:10' + make_interval(days => i * 2, hours => i * 4 % 11), CASE WHEN i % 17 = 0 THEN NULL ELSE TIMESTAMP '2025-06-02 13:40' + make_interval(days => i * 2, hours => i * 4 % 11) END, 1 + i * 5 % 6, round(i * 13 % 90 / 10.0, 2), (ARRAY['card','cash','voucher'])[1 + (i + i / 4) % 3] FROM generate_series(1, 70) i;
+INSERT INTO BillItem SELECT b, d, 1 + (b + d) % 3, (SELECT Price FROM Dish WHERE DishID = d) FROM generate_series(1, 70) b, generate_series(1, 10) d WHERE (b * 3 + d * 5) % 4 = 0;
+INSERT INTO Reservation SELECT i, 1 + (i * 5) % 7, (ARRAY['Keller','Ozturk','Laine','Moretti','Svoboda'])[1 + i % 5], '555-01' || lpad(i::text, 2, '0'), TIMESTAMP '2025-07-01 18:00' + make_interval(days => i * 3, mins => i * 30 % 180), 1 + i * 3 % 8, i % 6 = 0 FROM generate_series(1, 30) i
