@@ -7,7 +7,6 @@ import { join } from "node:path";
 import type { PartsFiles } from "./commit-log.js";
 import { fileDisk } from "./disk.js";
 import { RECORD_KIND } from "./log-record.js";
-import type { Operation } from "./operation.js";
 import { SegmentReader } from "./segment-reader.js";
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -23,28 +22,31 @@ export function holdParts(parts: PartsFiles, folder: string): PartsFiles {
   return { ...parts, files };
 }
 
-/**
- * Calls `visit` with the operations of each part, which are views of a larger buffer, until it answers false. Throws
- * when the files are gone or are not what was written.
- */
-export function forEachPart(
-  { id, operations, files }: PartsFiles,
-  visit: (operations: readonly Operation[]) => boolean,
-): void {
+export interface PartsVisitor {
+  /** A value that is put: the bytes, which are not kept, and where in them its key and it begin, and it ends. */
+  put(bytes: Uint8Array, key: number, value: number, end: number): void;
+  /** Asked before each part; true: it is to end. */
+  isStopped(): boolean;
+}
+
+/** False: it was stopped. Throws when the files are gone or are not what was written. */
+export function visitParts({ id, operations, files }: PartsFiles, visitor: PartsVisitor): boolean {
   let read = 0;
   for (const { path, length } of files) {
-    const reader = new SegmentReader(fileDisk, { path, length, salt: null }, CHUNK_BYTES);
+    const reader = new SegmentReader(fileDisk, { path, length, salt: null }, CHUNK_BYTES, true);
     try {
       while (reader.offset < length) {
         const head = reader.head();
         if (head === null) throw new Error(`${path} is damaged`);
         if (head.kind !== RECORD_KIND.part || head.micros !== id) continue;
+        if (visitor.isStopped()) return false;
         read += head.count;
-        if (!visit(reader.record(head, null).operations)) return;
+        reader.puts((bytes, key, value, end) => visitor.put(bytes, key, value, end));
       }
     } finally {
       reader.close();
     }
   }
   if (read !== operations) throw new Error(`the log has ${read} of ${operations} operations`);
+  return true;
 }
