@@ -2,9 +2,9 @@
  * The parts of a large commit where they stand in the commit log, for another thread, which may read them later than
  * the log would keep them.
  */
-import { linkSync, mkdirSync } from "node:fs";
+import { linkSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { PartsFiles } from "./commit-log.js";
+import type { CommitParts, PartsFiles } from "./commit-log.js";
 import { fileDisk } from "./disk.js";
 import { RECORD_KIND } from "./log-record.js";
 import { SegmentReader } from "./segment-reader.js";
@@ -15,12 +15,24 @@ const CHUNK_BYTES = 1024 * 1024;
 export function holdParts(parts: PartsFiles, folder: string): PartsFiles {
   mkdirSync(folder, { recursive: true });
   const files = parts.files.map(({ path, length }, i) => {
-    const link = join(folder, `${i}.log`);
+    const link = heldPath(folder, i);
     linkSync(path, link);
     return { path: link, length };
   });
   return { ...parts, files };
 }
+
+/** What `holdParts` has put into the folder; null: it is not all there. */
+export function heldParts(parts: CommitParts, lengths: readonly number[], folder: string): PartsFiles | null {
+  const files = lengths.map((length, i) => ({ path: heldPath(folder, i), length }));
+  const areThere = files.every(({ path, length }) => {
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found !== undefined && found.size >= length;
+  });
+  return areThere ? { ...parts, files } : null;
+}
+
+const heldPath = (folder: string, number: number): string => join(folder, `${number}.log`);
 
 export interface PartsVisitor {
   /** A value that is put: the bytes, which are not kept, and where in them its key and it begin, and it ends. */
