@@ -269,6 +269,28 @@ function readFrames(
   }
 }
 
+/**
+ * Calls `visit` for each operation of the record at `offset` that puts a value: where its key begins, its value begins,
+ * and it ends. Only called on bytes whose checksum is right, and that are not encrypted.
+ */
+export function forEachPut(
+  bytes: Buffer,
+  offset: number,
+  visit: (key: number, value: number, end: number) => void,
+): void {
+  const payload = offset + RECORD_HEADER_BYTES;
+  const frames = bytes.readUInt32LE(payload + 21);
+  let at = payload + PAYLOAD_FIXED_BYTES;
+  for (let i = 0; i < frames; i++) {
+    const kind = bytes[at]!;
+    const key = at + FRAME_HEAD_BYTES;
+    const value = key + bytes.readUInt16LE(at + 1);
+    at = value + bytes.readUInt32LE(at + 3);
+    if (kind === FRAME_KIND.sealed) unreadable();
+    if (kind === FRAME_KIND.put) visit(key, value, at);
+  }
+}
+
 /** What bytes say of themselves, if they are a record. */
 export interface RecordClaim {
   readonly checksum: number;

@@ -103,6 +103,70 @@ export function recordDecoder(
   };
 }
 
+/** Takes the values of one column, record by record, as they are stored. */
+export interface PayloadSink {
+  /** What is between `start` and `end`. */
+  take(bytes: Uint8Array, start: number, end: number): void;
+  takeNull(): void;
+}
+
+export interface WalkedColumn {
+  readonly id: number;
+  readonly sink: PayloadSink;
+  /** What records that were stored before the column was added have in it. */
+  readonly missing: Value;
+  readonly type: SqlType;
+}
+
+/**
+ * Compiles a reader that hands the stored values of a record between two places to the columns' sinks. It throws
+ * internal_error when the record is damaged; then some of the sinks may have taken a value.
+ */
+export function recordWalker(
+  columns: readonly WalkedColumn[],
+): (bytes: Uint8Array, start: number, end: number) => void {
+  const sorted = columns.toSorted((a, b) => a.id - b.id);
+  const ids = sorted.map(({ id }) => id);
+  const sinks = sorted.map(({ sink }) => sink);
+  const missing = sorted.map(({ type, missing }) => (missing === null ? null : payloadOf(type, missing)));
+
+  return (bytes, start, end) => {
+    if (bytes[start] !== RECORD_FORMAT) throw damagedRecord();
+    const count = readVarint(bytes, start + 1, end);
+    const bitmap = varintEnd;
+    let position = bitmap + ((count + 7) >>> 3);
+    let column = 0;
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i]!;
+      const sink = sinks[i]!;
+      if (id >= count) {
+        const payload = missing[i]!;
+        if (payload === null) sink.takeNull();
+        else sink.take(payload, 0, payload.length);
+        continue;
+      }
+      for (; column < id; column++) {
+        if ((bytes[bitmap + (column >>> 3)]! & (1 << (column & 7))) === 0) position = frameEnd(bytes, position);
+      }
+      if ((bytes[bitmap + (id >>> 3)]! & (1 << (id & 7))) !== 0) {
+        sink.takeNull();
+        continue;
+      }
+      const after = frameEnd(bytes, position);
+      if (after > end) throw damagedRecord();
+      sink.take(bytes, payloadStart, after);
+    }
+  };
+}
+
+/** Of a value that is not NULL. */
+function payloadOf(type: SqlType, value: Value): Uint8Array {
+  const record = encodeRecord([type], [value]);
+  // Format, number of columns and null bits, then the frame.
+  const end = frameEnd(record, 3);
+  return record.subarray(payloadStart, end);
+}
+
 function readDropped(): null {
   return null;
 }

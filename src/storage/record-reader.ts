@@ -165,7 +165,7 @@ export function payloadReader(type: SqlType): PayloadReader {
   }
 }
 
-function readInt(bytes: Uint8Array, start: number, end: number): number | bigint {
+export function readInt(bytes: Uint8Array, start: number, end: number): number | bigint {
   switch (end - start) {
     case 0:
       return 0;
@@ -191,7 +191,7 @@ function readInt(bytes: Uint8Array, start: number, end: number): number | bigint
 }
 
 /** As readInt, but a number in any case, and the extreme values are infinities. */
-function readTime(bytes: Uint8Array, start: number, end: number): number {
+export function readTime(bytes: Uint8Array, start: number, end: number): number {
   if (end - start !== 8) return Number(readInt(bytes, start, end));
   const high = readHigh(bytes, start + 4, end);
   const low = readLow(bytes, start);
@@ -212,13 +212,13 @@ function readHigh(bytes: Uint8Array, start: number, end: number): number {
   return value;
 }
 
-function readFloat32(bytes: Uint8Array, start: number, end: number): number {
+export function readFloat32(bytes: Uint8Array, start: number, end: number): number {
   if (end - start !== 4) throw damagedRecord();
   for (let i = 0; i < 4; i++) floatBytes[i] = bytes[start + i]!;
   return floats[0]!;
 }
 
-function readFloat64(bytes: Uint8Array, start: number, end: number): number {
+export function readFloat64(bytes: Uint8Array, start: number, end: number): number {
   if (end - start !== 8) throw damagedRecord();
   for (let i = 0; i < 8; i++) doubleBytes[i] = bytes[start + i]!;
   return doubles[0]!;

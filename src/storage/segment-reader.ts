@@ -6,6 +6,7 @@ import type { Disk } from "./disk.js";
 import {
   claimedBytes,
   claimOf,
+  forEachPut,
   type LogRecord,
   type PartsReference,
   partsReferenceOf,
@@ -89,6 +90,12 @@ export class SegmentReader {
     const { salt } = this.segment;
     const open = seal === null ? null : seal.opener(salt!, this.begin);
     return recordOf(this.bytes, this.begin - this.start, head, open);
+  }
+
+  /** Visits the rows of the record that `head` has just given, in the bytes that it passes on. */
+  puts(visit: (bytes: Buffer, key: number, value: number, end: number) => void): void {
+    const { bytes } = this;
+    forEachPut(bytes, this.begin - this.start, (key, value, end) => visit(bytes, key, value, end));
   }
 
   /** Of a large commit's record, which `head` has just given. */

@@ -2,11 +2,12 @@
  * Rows of a load become columns from the commit log, while the engine takes them: what is read before, meanwhile and
  * afterwards must be the same as without columns. Over a shard on disk.
  */
-import { readdirSync, rmSync } from "node:fs";
+import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { SegmentCache, type SegmentSizes } from "../../src/query/exec/segments/segment-cache.js";
 import { type BuildJob, buildColumns } from "../../src/query/exec/segments/stored/build-columns.js";
+import { Ending } from "../../src/query/exec/segments/stored/ending.js";
 import type { LongTasks } from "../../src/session/long-tasks.js";
 import { SPACE } from "../../src/storage/keys.js";
 import type { Shard } from "../../src/storage/shard.js";
@@ -23,6 +24,8 @@ class Loaded {
   shard!: Shard;
   /** What was built from what. */
   readonly sources: BuildJob["source"]["kind"][] = [];
+  /** Keys and records that cursors of the engine have read. */
+  read = 0;
   /** Called before a build. */
   onBuild: () => void | Promise<void> = () => undefined;
 
@@ -46,9 +49,28 @@ class Loaded {
       return buildColumns(job);
     };
     this.shard = await openShardOnDisk(this.path, { onDurable: (sequence) => this.side.partition.onDisk(sequence) });
+    const { engine } = this.shard;
+    const open = engine.cursor.bind(engine);
+    engine.cursor = (range) => {
+      const cursor = open(range);
+      const next = cursor.next.bind(cursor);
+      cursor.next = (max) => {
+        const entries = next(max);
+        this.read += entries.keys.length;
+        return entries;
+      };
+      return cursor;
+    };
     const tasks = { buildColumns: build } as unknown as LongTasks;
     this.side = await Side.open(this.t, new SegmentCache(1e9, this.sizes), this.shard, { tasks });
     await this.side.partition.keepColumns(this.path);
+  }
+
+  /** Not open yet: over what is on disk now. */
+  crashed(): Loaded {
+    const path = directory(this.t);
+    cpSync(this.path, path, { recursive: true });
+    return new Loaded(this.t, path, this.sizes);
   }
 
   insert(from: number, to: number, b = 1): Promise<string> {
@@ -296,13 +318,70 @@ t.test("a stop waits for columns of loads, and a start makes those that are miss
   t.equal(await loaded.side.run(2, "SELECT a FROM h WHERE b = 1 LIMIT 1"), "[1]", "a short scan does not wait");
   while (loaded.sources.length < 2) await new Promise(setImmediate);
   await new Promise((resolve) => setTimeout(resolve, 60));
-  t.same(loaded.sources, ["load", "engine"], "a start begins with them by itself");
+  t.same(loaded.sources, ["load", "load"], "a start begins with them by itself, from the log's files");
   t.notOk(isDone, "a long scan waits for them");
   release();
   t.equal(await answer, sums(range(1, 3000)));
   await loaded.built();
   t.equal(loaded.side.segments.tablesOf(7).filter(({ rows }) => rows === 3000).length, 2);
   await loaded.close();
+});
+
+/** Statements that change rows of a load whose columns are not made yet, and the rows that are there afterwards. */
+const CHANGES: readonly (readonly [sql: string, rows: number])[] = [
+  ["UPDATE g SET b = 5 WHERE a = 7", 3000],
+  ["DELETE FROM g WHERE a BETWEEN 20 AND 29", 2990],
+  ["INSERT INTO g VALUES (25, 1, 'back'), (4000, 1, 'new'), (-3, 1, 'before')", 2993],
+];
+
+t.test("rows of a load are counted before their columns are made, also after a stop or a crash", async (t) => {
+  const count = "SELECT count(*) FROM g";
+  for (const end of ["stop", "crash"] as const) {
+    for (let changes = 0; changes <= CHANGES.length; changes++) {
+      const loaded = await Loaded.open(t);
+      let gate = new Ending();
+      loaded.onBuild = () => gate.given;
+      await loaded.side.run(2, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+      t.equal(await loaded.side.run(2, count), "[0]");
+      await loaded.insert(1, 3000);
+      t.equal(await loaded.side.run(1, count), "[3000]", "before the engine has them");
+      t.equal(await loaded.side.run(1, count), "[3000]");
+      await loaded.apply();
+      while (loaded.sources.length === 0) await new Promise(setImmediate);
+      t.equal(await loaded.side.run(2, count), "[0]", "an old snapshot sees none");
+      await loaded.side.run(2, "COMMIT");
+      const before = loaded.read;
+      t.equal(await loaded.side.run(1, count), "[3000]");
+      t.equal(loaded.read, before, "no record is read");
+      let rows = 3000;
+      for (const [sql, after] of CHANGES.slice(0, changes)) {
+        await loaded.side.run(0, sql);
+        t.equal(await loaded.side.run(1, count), `[${after}]`, `${sql}, uncommitted in the engine`);
+        loaded.side.flush();
+        rows = after;
+      }
+      t.equal(loaded.sources.length, 1);
+      const then = end === "crash" ? loaded.crashed() : loaded;
+      const stopped = loaded.close();
+      const first = gate;
+      setTimeout(() => first.give(), 20);
+      await stopped;
+      gate = new Ending();
+      then.onBuild = () => gate.given;
+      await then.open();
+      await then.side.run(1, "SELECT 1 FROM g LIMIT 1");
+      const begun = then.read;
+      t.equal(await then.side.run(1, count), `[${rows}]`, `after a ${end} and ${changes} changes`);
+      if (changes === 0) t.equal(then.read, begun, "no record is read");
+      t.equal(await then.side.run(1, "SELECT count(*) FROM g WHERE b = 5"), `[${changes > 0 ? 1 : 0}]`);
+      gate.give();
+      while (then.held().length > 0) await then.built();
+      t.equal(then.sources.at(-1), "load");
+      t.ok(then.table!.rows >= 2990);
+      t.equal(await then.side.run(1, count), `[${rows}]`, "with columns");
+      await then.close();
+    }
+  }
 });
 
 t.test("of segments that a statement changes through and through, nothing is noted", async (t) => {

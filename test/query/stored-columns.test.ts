@@ -232,7 +232,7 @@ t.test("the log is read in turns, however large a commit is", async (t) => {
   const lost = await catchUp(
     { engine: new MemoryEngine(), log, appliedSequence: 1 },
     new SegmentCache(1e9, STORED),
-    [{ stored, sequence: 0, changed: [] }],
+    [{ stored, sequence: 0, changed: [], loads: [] }],
     1,
     { shouldYield: () => true, yieldTurn },
   );

@@ -183,9 +183,14 @@ function numericsOf(values: readonly Value[], length: number): NumberColumn | nu
 
 const CODES_MAX = 65_536;
 
+/** Entries that the dictionary of so many rows may have: with more, fewer than half of the values repeat. */
+export function codesMax(rows: number): number {
+  return Math.min(CODES_MAX, Math.max(2, rows >> 1));
+}
+
 /** Null when fewer than half of the values repeat. */
 function dictionaryOf(values: readonly Value[], length: number): DictionaryColumn | null {
-  const codesMax = Math.min(CODES_MAX, Math.max(2, length >> 1));
+  const max = codesMax(length);
   const codeOf = new Map<Value, number>();
   const wide = new Uint16Array(length);
   for (let i = 0; i < length; i++) {
@@ -193,7 +198,7 @@ function dictionaryOf(values: readonly Value[], length: number): DictionaryColum
     let code = codeOf.get(value);
     if (code === undefined) {
       code = codeOf.size;
-      if (code === codesMax) return null;
+      if (code === max) return null;
       codeOf.set(value, code);
     }
     wide[i] = code;

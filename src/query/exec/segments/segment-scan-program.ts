@@ -11,9 +11,9 @@ import type { ScanPlan } from "../../plan/plan.js";
 import type { RowDecoderProgram } from "../row-decoder.js";
 import { slotsOf } from "../slots.js";
 import { decoderOf, layoutOf, type TableLayout } from "../table-layout.js";
-import { isSegmentable } from "./column.js";
+import { isSegmentable, type NumberColumn } from "./column.js";
 import { type ComputedTest, computedTestOf, type PairTest, pairTestOf } from "./row-kernels.js";
-import { ROW_KEYS } from "./segment.js";
+import { ROW_KEYS, type Segment } from "./segment.js";
 import { type VectorTest, vectorTestOf } from "./vector-filter.js";
 
 export interface Conjunct {
@@ -86,4 +86,25 @@ export function compileSegmentTests(plan: Pick<ScanPlan, "columns" | "filter">):
 function conjunctsOf(filter: Expr | null): readonly Expr[] {
   if (filter === null) return [];
   return filter.kind === "and" ? filter.args.flatMap(conjunctsOf) : [filter];
+}
+
+/** The least and the greatest value of each column, as two rows; null: they are not known without reading pages. */
+export function segmentExtremes(segment: Segment, { source, records }: SegmentScanProgram): NumberColumn[] | null {
+  if (segment.stored === null || records === null) return null;
+  const columns: NumberColumn[] = [];
+  for (const [slot, id] of source.entries()) {
+    const known = segment.known(id);
+    if (known === null || known.hasNaN) return null;
+    const { min, max } = known;
+    // Of -0 and 0, which are equal, a file only knows 0.
+    if (records.types[slot]!.name.startsWith("float") && (min === 0 || max === 0)) return null;
+    const nulls = min > max ? new Uint8Array([1, 1]) : null;
+    columns.push({ ...known, data: Float64Array.of(min, max), nulls });
+  }
+  return columns;
+}
+
+/** No more is asked than how many rows there are. */
+export function isCountOnly({ source, conjuncts, records }: SegmentScanProgram): boolean {
+  return source.length === 0 && conjuncts.length === 0 && records !== null;
 }

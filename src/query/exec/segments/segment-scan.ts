@@ -14,17 +14,17 @@ import type { SegmentBound } from "../operator.js";
 import { emptyColumns } from "../row-buffer.js";
 import { RowDecoder } from "../row-decoder.js";
 import { ALL_ROWS, Chunk, type Selection } from "./chunk.js";
-import { type Column, type NumberColumn, valuesOf } from "./column.js";
+import { type Column, valuesOf } from "./column.js";
 import { NULLS } from "./column-buffer.js";
 import { CorrectedPiece } from "./corrected-piece.js";
 import type { Kernel } from "./kernel.js";
 import { answersKernel, computedKernel, pairKernel } from "./row-kernels.js";
 import type { Segment, SegmentKeys } from "./segment.js";
 import { SEGMENT_SIZES, type SegmentSizes } from "./segment-cache.js";
-import type { Conjunct, SegmentScanProgram } from "./segment-scan-program.js";
+import { type Conjunct, isCountOnly, type SegmentScanProgram, segmentExtremes } from "./segment-scan-program.js";
 import { DamagedColumns } from "./stored/column-file.js";
 import { segmentsUpTo, TableSegments } from "./table-segments.js";
-import { bothTests, entriesKernel, type NumberTest, numberKernel } from "./vector-filter.js";
+import { addTest, entriesKernel, type NumberTest, numberKernel } from "./vector-filter.js";
 
 /** What the filter does in one segment. */
 interface SegmentFilter {
@@ -93,6 +93,8 @@ export class SegmentScan {
   private piece: CorrectedPiece | null = null;
   /** `vectors` and `row` are of the piece. */
   private isMerged = false;
+  /** Rows that are only counted and come next. */
+  private counted = 0;
   /** The current segment's columns. */
   private base: readonly Column[] = [];
   private vectors: readonly Column[] = [];
@@ -137,6 +139,7 @@ export class SegmentScan {
    */
   step(rowsMax: number): Chunk | Batch | Gap | Handed | null | undefined {
     const { segment, piece } = this;
+    if (this.counted > 0) return this.takeCounted(rowsMax);
     if (segment === null && this.givesExtremes && this.at === this.segments[this.number]?.from) {
       const extremes = this.extremes(this.segments[this.number]!);
       if (extremes !== null) return extremes;
@@ -208,7 +211,7 @@ export class SegmentScan {
     if (!this.passCorrections()) return undefined;
     const segment = this.segments[this.number];
     const from = segment === undefined ? this.end : segment.from;
-    if (this.at < from) return this.gapTo(from);
+    if (this.at < from) return this.enterGap(from);
     if (segment === undefined) return null;
     const isWhole = this.ahead === 0 && this.at === segment.from;
     const count = isWhole && this.threads !== null ? this.threads.handedAt(this.number) : 0;
@@ -317,6 +320,24 @@ export class SegmentScan {
     const id = this.program.source[bound.slot]!;
     const known = segment.stored === null ? null : segment.known(id);
     return (known !== null && bound.excludes(known, 0)) || bound.excludes(segment.column(id), segment.rows);
+  }
+
+  /** Undefined: its next rows need not be read, because only their number is asked for, and it is known. */
+  private enterGap(to: string): Gap | undefined {
+    const { table, corrections } = this;
+    const known = isCountOnly(this.program) && table instanceof TableSegments ? table.countedFrom(this.at) : null;
+    if (known === null || known.to > to || (corrections.text !== null && corrections.text < known.to))
+      return this.gapTo(to);
+    if (this.at < known.from) return this.gapTo(known.from);
+    this.counted = known.rows;
+    this.at = known.to;
+    return undefined;
+  }
+
+  private takeCounted(rowsMax: number): Chunk {
+    const rows = Math.min(this.counted, rowsMax);
+    this.counted -= rows;
+    return new Chunk([], [], rows, this.scratch);
   }
 
   /** Who reads the records sees what corrections would say. */
@@ -464,36 +485,4 @@ export class SegmentScan {
     }
     return { kernels: [...kernels, ...later], rest };
   }
-}
-
-/** The least and the greatest value of each column, as two rows; null: they are not known without reading pages. */
-function segmentExtremes(segment: Segment, { source, records }: SegmentScanProgram): NumberColumn[] | null {
-  if (segment.stored === null || records === null) return null;
-  const columns: NumberColumn[] = [];
-  for (const [slot, id] of source.entries()) {
-    const known = segment.known(id);
-    if (known === null || known.hasNaN) return null;
-    const { min, max } = known;
-    // Of -0 and 0, which are equal, a file only knows 0.
-    if (records.types[slot]!.name.startsWith("float") && (min === 0 || max === 0)) return null;
-    const nulls = min > max ? new Uint8Array([1, 1]) : null;
-    columns.push({ ...known, data: Float64Array.of(min, max), nulls });
-  }
-  return columns;
-}
-
-function addTest(tests: Map<number, NumberTest[]>, slot: number, test: NumberTest): void {
-  const list = tests.get(slot);
-  if (list === undefined) {
-    tests.set(slot, [test]);
-    return;
-  }
-  for (let i = 0; i < list.length; i++) {
-    const both = bothTests(list[i]!, test);
-    if (both !== null) {
-      list[i] = both;
-      return;
-    }
-  }
-  list.push(test);
 }

@@ -185,24 +185,25 @@ export class KeyCollector {
 
   /** Takes a whole key. */
   add(key: Uint8Array): void {
-    this.append(key, this.prefixLength);
+    this.append(key, this.prefixLength, key.length);
   }
 
   /** Takes a key without its prefix. */
   addPart(part: Uint8Array): void {
-    this.append(part, 0);
+    this.append(part, 0, part.length);
   }
 
-  private append(key: Uint8Array, start: number): void {
-    const end = this.used + key.length - start;
-    if (end > this.bytes.length) {
-      const grown = new Uint8Array(2 * end);
+  /** Takes a key without its prefix, which is between two places. */
+  append(bytes: Uint8Array, start: number, end: number): void {
+    const used = this.used + end - start;
+    if (used > this.bytes.length) {
+      const grown = new Uint8Array(2 * used);
       grown.set(this.bytes.subarray(0, this.used));
       this.bytes = grown;
     }
-    for (let i = start, to = this.used; i < key.length; i++, to++) this.bytes[to] = key[i]!;
-    this.used = end;
-    this.offsets.push(end);
+    for (let i = start, to = this.used; i < end; i++, to++) this.bytes[to] = bytes[i]!;
+    this.used = used;
+    this.offsets.push(used);
   }
 
   /** The keys added since the last call. */

@@ -34,6 +34,8 @@ export interface MakingSpan extends KeyTextSpan {
   readonly run?: number;
   /** Absent: nobody may wait for them. */
   readonly awaited?: AwaitedSegments;
+  /** The rows that the load has brought into it; null: the engine has not taken them all yet. */
+  readonly loaded?: () => number | null;
 }
 
 export interface AwaitedSegments {
@@ -254,6 +256,17 @@ export class TableSegments implements NewerEntries {
   makingAt(text: string): MakingSpan | null {
     for (const span of this.making) if (text >= span.from && text < span.to) return span;
     return null;
+  }
+
+  /** The first range at or after the key of which the number of rows is known, apart from newer entries; null: none. */
+  countedFrom(text: string): (KeyTextSpan & { readonly rows: number }) | null {
+    let first: (KeyTextSpan & { readonly rows: number }) | null = null;
+    for (const { from, to, loaded } of this.making) {
+      if (loaded === undefined || from < text || (first !== null && first.from < from)) continue;
+      const rows = loaded();
+      if (rows !== null) first = { from, to, rows };
+    }
+    return first;
   }
 
   private isMaking(text: string): boolean {

@@ -344,3 +344,20 @@ function where(passes: (row: number) => boolean): Kernel {
     return found;
   };
 }
+
+/** Tests of one column's numbers become one where they can. */
+export function addTest(tests: Map<number, NumberTest[]>, slot: number, test: NumberTest): void {
+  const list = tests.get(slot);
+  if (list === undefined) {
+    tests.set(slot, [test]);
+    return;
+  }
+  for (let i = 0; i < list.length; i++) {
+    const both = bothTests(list[i]!, test);
+    if (both !== null) {
+      list[i] = both;
+      return;
+    }
+  }
+  list.push(test);
+}

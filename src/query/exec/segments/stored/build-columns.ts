@@ -7,18 +7,17 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { PartsFiles } from "../../../../storage/commit-log.js";
-import { forEachPart } from "../../../../storage/commit-parts.js";
+import { visitParts } from "../../../../storage/commit-parts.js";
 import { copyEngine } from "../../../../storage/engine-copy.js";
 import { beginKey, type KeyColumn } from "../../../../storage/key-codec.js";
 import { copyKey } from "../../../../storage/key-writer.js";
-import { type RecordDecoder, recordDecoder } from "../../../../storage/record-codec.js";
+import { recordDecoder, recordWalker } from "../../../../storage/record-codec.js";
 import { RocksEngine } from "../../../../storage/rocksdb-engine.js";
 import { fromText } from "../../../../values/text-format.js";
 import type { SqlType, Value } from "../../../../values/values.js";
-import { emptyColumns } from "../../row-buffer.js";
-import { columnOf } from "../column.js";
 import { KeyCollector, type SegmentKeys } from "../segment.js";
 import { ColumnFileWriter, type ColumnToWrite } from "./column-file.js";
+import { type ColumnSink, columnSink } from "./column-sinks.js";
 import { Patcher } from "./patched-segment.js";
 import type { JobSpan, KeySpan, SegmentPatch } from "./segment-patch.js";
 
@@ -77,13 +76,15 @@ function buildFromLoad(job: BuildJob, parts: PartsFiles): BuildAnswer | null {
   const builder = new FileBuilder(job);
   try {
     builder.begin(job.spans[0]!);
-    let isStopped = false;
-    forEachPart(parts, (operations) => {
-      isStopped = Atomics.load(job.stop, 0) !== 0;
-      for (const { key, value } of operations) if (beginsWith(key, job.rowPrefix)) builder.add(key, value!);
-      return !isStopped;
+    const isWhole = visitParts(parts, {
+      isStopped: () => Atomics.load(job.stop, 0) !== 0,
+      put: (bytes, key, value, end) => {
+        if (!beginsWith(bytes, key, job.rowPrefix)) return;
+        builder.add(bytes, value, end);
+        builder.addKey(bytes, key, value);
+      },
     });
-    if (isStopped) return null;
+    if (!isWhole) return null;
     builder.end();
     return builder.finish();
   } finally {
@@ -91,8 +92,8 @@ function buildFromLoad(job: BuildJob, parts: PartsFiles): BuildAnswer | null {
   }
 }
 
-function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {
-  for (let i = prefix.length - 1; i >= 0; i--) if (key[i] !== prefix[i]) return false;
+function beginsWith(bytes: Uint8Array, start: number, prefix: Uint8Array): boolean {
+  for (let i = prefix.length - 1; i >= 0; i--) if (bytes[start + i] !== prefix[i]) return false;
   return true;
 }
 
@@ -129,7 +130,8 @@ interface PendingSegment {
 
 class FileBuilder {
   private readonly keys: KeyCollector;
-  private readonly decode: RecordDecoder;
+  private readonly sinks: readonly ColumnSink[];
+  private readonly walk: ReturnType<typeof recordWalker>;
   private readonly patcher: Patcher;
   private readonly made: string[] = [];
   private readonly covered: KeySpan[] = [];
@@ -138,7 +140,6 @@ class FileBuilder {
   private begins: string | null = null;
   /** Segments until now. */
   private count = 0;
-  private values: Value[][];
   private writer: ColumnFileWriter | null = null;
   /** Full, but for the end of its range, which is where the next one begins. */
   private pending: PendingSegment | null = null;
@@ -155,15 +156,13 @@ class FileBuilder {
     const { columns, rowPrefix, primaryKey } = job;
     this.places = (primaryKey ?? []).map((key) => columns.findIndex(({ id }) => id === key.id));
     this.keys = new KeyCollector(rowPrefix.length);
-    this.values = emptyColumns(columns.length);
+    this.sinks = columns.map(({ type }) => columnSink(type, job.segmentRows));
+    const missing = columns.map(({ type, missing }) => (missing === null ? null : fromText(type, missing)));
+    this.walk = recordWalker(columns.map((one, i) => ({ ...one, sink: this.sinks[i]!, missing: missing[i]! })));
     const types: (SqlType | null)[] = [];
     for (const { id, type } of columns) types[id] = type;
-    this.decode = recordDecoder(
-      types,
-      columns.map(({ id }) => id),
-      columns.map(({ type, missing }) => (missing === null ? null : fromText(type, missing))),
-    );
-    this.patcher = new Patcher(rowPrefix.length, columns, this.decode, job.segmentRows);
+    const ids = columns.map(({ id }) => id);
+    this.patcher = new Patcher(rowPrefix.length, columns, recordDecoder(types, ids, missing), job.segmentRows);
   }
 
   /** False: the span has to be read. */
@@ -194,8 +193,13 @@ class FileBuilder {
         const entries = cursor.next(READ_ENTRIES);
         if (entries.values.length === 0) break;
         for (let i = 0; i < entries.values.length; i++) {
-          const key = job.primaryKey === null ? entries.keys[i]! : null;
-          if (!this.add(key, entries.values[i]!)) return true;
+          const record = entries.values[i]!;
+          this.add(record, 0, record.length);
+          const isTaken =
+            job.primaryKey === null
+              ? this.addKey(entries.keys[i]!, 0, entries.keys[i]!.length)
+              : this.addMadeKey(job.primaryKey);
+          if (!isTaken) return true;
         }
       }
     } finally {
@@ -211,25 +215,38 @@ class FileBuilder {
     this.begins = span.from;
   }
 
-  /**
-   * A row; key null: it is made of the record. False: no more segments are to be made, and the span has ended before
-   * the row.
-   */
-  add(key: Uint8Array | null, record: Uint8Array): boolean {
+  /** A row, but for its key, which is to be added next. */
+  add(bytes: Uint8Array, start: number, end: number): void {
     const { job, keys } = this;
     if (keys.length === job.segmentRows || this.recordBytes > SEGMENT_BYTES) {
       this.endSegment(this.begins!);
       this.begins = null;
     }
-    this.recordBytes += record.length;
-    this.decode(record, this.values, keys.length);
-    keys.add(key ?? this.encodeKey(job.primaryKey!, keys.length));
+    this.recordBytes += end - start;
+    this.walk(bytes, start, end);
+  }
+
+  /** The row's whole key. False: no more segments are to be made, and the span has ended before the row. */
+  addKey(bytes: Uint8Array, start: number, end: number): boolean {
+    const { keys } = this;
+    keys.append(bytes, start + this.job.rowPrefix.length, end);
     if (this.begins !== null) return true;
     this.begins = keys.first();
     if (!this.isFull) return true;
     keys.take();
     this.endSpan(this.begins);
     return false;
+  }
+
+  /** The same, of a key that is made of the row. */
+  private addMadeKey(columns: readonly KeyColumn[]): boolean {
+    const { row, places } = this;
+    const number = this.keys.length;
+    for (const place of places) row[place] = this.sinks[place]!.valueAt(number);
+    const length = beginKey(this.job.rowPrefix, columns, row, places);
+    if (length > this.key.length) this.key = new Uint8Array(2 * length);
+    copyKey(0, length, this.key, 0);
+    return this.addKey(this.key, 0, length);
   }
 
   end(): void {
@@ -245,15 +262,6 @@ class FileBuilder {
   private endSpan(to: string): void {
     this.writePending(to);
     this.covered.push({ from: this.span.from, to });
-  }
-
-  private encodeKey(columns: readonly KeyColumn[], number: number): Uint8Array {
-    const { row, places } = this;
-    for (const place of places) row[place] = this.values[place]![number]!;
-    const length = beginKey(this.job.rowPrefix, columns, row, places);
-    if (length > this.key.length) this.key = new Uint8Array(2 * length);
-    copyKey(0, length, this.key, 0);
-    return this.key.subarray(0, length);
   }
 
   finish(): BuildAnswer {
@@ -278,9 +286,8 @@ class FileBuilder {
     this.rows += keys.length;
     const columns = new Map<number, ColumnToWrite>();
     this.job.columns.forEach(({ id, type }, i) => {
-      columns.set(id, { type, column: columnOf(type, this.values[i]!, keys.length) });
+      columns.set(id, { type, column: this.sinks[i]!.column() });
     });
-    this.values = emptyColumns(this.job.columns.length);
     this.pending = { from, keys, columns };
   }
 

@@ -17,13 +17,12 @@ import { ALONE } from "../../../../derived/turns.js";
 import { giveWay } from "../../../../protocol/turns.js";
 import { prefixRange, rowPrefix, SPACE, storageIdOf, tenantOfKey } from "../../../../storage/keys.js";
 import type { LargeCommitMade } from "../../../../storage/large-commits.js";
-import type { LayeredEngine } from "../../../../storage/layered-engine.js";
 import type { Operation } from "../../../../storage/operation.js";
 import type { LoadPart } from "../../../../storage/sorted-run.js";
 import { readSome } from "../../../../storage/store.js";
 import type { TableLayout } from "../../table-layout.js";
-import type { ReadThreads } from "../../threads/read-threads.js";
 import { TableSegments } from "../table-segments.js";
+import type { ColumnStoreOptions } from "./column-store-options.js";
 import { Ending } from "./ending.js";
 import { ExpectedTables } from "./expected-tables.js";
 import { Lendings } from "./lendings.js";
@@ -31,8 +30,8 @@ import { LentSegments } from "./lent-segments.js";
 import { Loads } from "./loads.js";
 import { catchUp, type FoundTable, openFiles } from "./open-stored.js";
 import { Pasts } from "./past-segments.js";
-import { nameOf, namesIn, removeFolders, StoredTable } from "./stored-table.js";
-import { type BuildOptions, type LoadedRows, TableBuilds, type TableBuildsHost } from "./table-builds.js";
+import { type LoadedRows, nameOf, namesIn, removeFolders, StoredTable } from "./stored-table.js";
+import { TableBuilds, type TableBuildsHost } from "./table-builds.js";
 import { isDue, storedColumns } from "./what-to-build.js";
 import { WriteCounts } from "./write-counts.js";
 
@@ -52,28 +51,8 @@ const LONG_READ_ROWS_MIN = 500_000;
 /** How long a build that is due waits for a time when the thread is not busy. */
 const PUT_OFF_MS_MAX = 60_000;
 
-export interface ColumnStoreOptions extends BuildOptions {
-  /**
-   * What the engine had when it was opened: files that stand at later commits were made of some that a power cut took.
-   */
-  readonly openedSequence: number;
-  /** Where branches are laid over their origins; null: there are none. */
-  readonly layers?: LayeredEngine | null;
-  /** Of all files together. */
-  readonly bytesMax: number;
-  /** Resolves when all that was committed so far is on disk. */
-  readonly durable: () => Promise<void>;
-  /** The tenant has used this partition lately: the cache belongs to several. */
-  readonly isHere: (tenantNumber: number) => boolean;
-  /** The table that a storage id belongs to now; null: none of the partition's. */
-  readonly layoutOf: (tenantNumber: number, storageId: number) => TableLayout | null;
-  /** Those that read files for statements; null: statements read by themselves. */
-  readonly readThreads: Pick<ReadThreads, "start"> | null;
-  /** The disk has room. */
-  readonly mayGrow: () => boolean;
-  /** Something went wrong that costs only time. */
-  readonly warn: (message: string) => void;
-}
+/** The name of a table's folder. */
+const PLACE = /^(\d+)-(\d+)$/;
 
 export class ColumnStore implements TableBuildsHost {
   /**
@@ -124,7 +103,7 @@ export class ColumnStore implements TableBuildsHost {
       this.sweep();
     });
     const names = namesIn(directory)
-      .filter((name) => /^\d+-\d+$/.test(name))
+      .filter((name) => PLACE.test(name))
       .map((name) => name.replace("-", "/"));
     for (const name of names) cache.opening.set(name, opening);
     await opening;
@@ -133,24 +112,25 @@ export class ColumnStore implements TableBuildsHost {
   private async openAll(): Promise<void> {
     const { directory, store, cache, warn } = this.options;
     const found: FoundTable[] = [];
+    const others: string[] = [];
     for (const name of namesIn(directory)) {
-      const place = /^(\d+)-(\d+)$/.exec(name);
-      if (place === null) await rm(join(directory, name), { recursive: true, force: true });
-      else {
-        const one = await this.openOne(Number(place[1]), Number(place[2]));
-        if (one !== null) found.push(one);
-      }
+      const [, tenantNumber, storageId] = PLACE.exec(name) ?? [];
+      if (storageId === undefined) others.push(name);
+      else found.push(...(await this.openOne(Number(tenantNumber), Number(storageId))));
     }
+    const held = this.loads.held();
+    for (const name of others) if (!held.has(name)) await rm(join(directory, name), { recursive: true, force: true });
     while (store.hasBacklog) await store.largeCommitDone();
     const upTo = store.appliedSequence;
-    for (const { stored } of found) this.adopt(stored);
+    // Else the table's first load waits for its columns.
+    for (const { stored } of found) stored.columns.length > 0 ? this.adopt(stored) : cache.adopt(stored.table);
     const turns = this.options.turnsOf(0);
     const lost = await catchUp(store, cache, found, upTo, turns).catch((error: unknown) => {
       warn(`files of columns could not be brought up to date: ${String(error)}`);
       return new Set(found.map(({ stored }) => stored));
     });
     for (const { stored } of found) {
-      if (lost.has(stored)) cache.drop(stored.table);
+      if (lost.has(stored)) await this.giveUp(stored);
       else stored.table.isReady = true;
       // So that what is missing is made at once.
       stored.seenWrites = stored.table.writesInGaps;
@@ -158,24 +138,36 @@ export class ColumnStore implements TableBuildsHost {
     this.startThreads();
   }
 
+  private async giveUp(stored: StoredTable): Promise<void> {
+    this.loads.forget(stored);
+    this.options.cache.drop(stored.table);
+    if (stored.table.isStored) return;
+    await stored.removeFolder();
+    this.expected.add(stored);
+  }
+
   /** Threads that long reads will need load their program before the first one comes. */
   private startThreads(): void {
     if (this.inFiles().some(({ table }) => table.rows >= LONG_READ_ROWS_MIN)) this.options.readThreads?.start();
   }
 
-  private async openOne(tenantNumber: number, storageId: number): Promise<FoundTable | null> {
+  private async openOne(tenantNumber: number, storageId: number): Promise<readonly FoundTable[]> {
     const stored = this.storedOf(tenantNumber, storageId);
     stored.table.isReady = false;
     try {
       const found = await openFiles(stored, this.options.cache, this.options.turnsOf(tenantNumber));
-      if (found !== null && found.sequence <= this.options.openedSequence) return found;
+      const { openedSequence } = this.options;
+      if (found !== null && found.sequence <= openedSequence) {
+        for (const load of found.loads) this.loads.resume(stored, load, openedSequence);
+        if (stored.columns.length > 0 || stored.loads.size > 0) return [found];
+      }
     } catch (error) {
       this.options.warn(`files of columns are damaged and will be made again: ${String(error)}`);
     }
     this.tables.delete(nameOf(tenantNumber, storageId));
     await stored.removeFolder();
     this.expected.add(stored);
-    return null;
+    return [];
   }
 
   /**
@@ -446,10 +438,9 @@ export class ColumnStore implements TableBuildsHost {
 
   /** Tables that were written much, and had to wait until nobody wrote. */
   private noteDue(): void {
-    const { cache } = this.options;
     for (const { tenantNumber, storageId, count } of this.counts.all()) {
-      if (count.writes < cache.sizes.fileRowsMin) continue;
-      mkdirSync(this.folderOf(tenantNumber, storageId), { recursive: true });
+      const isLong = count.writes >= this.options.cache.sizes.fileRowsMin;
+      if (isLong) mkdirSync(this.folderOf(tenantNumber, storageId), { recursive: true });
     }
   }
 
@@ -471,7 +462,8 @@ export class ColumnStore implements TableBuildsHost {
     await this.lendings.ended();
     await this.endLoads(loadsUntil);
     this.noteDue();
-    for (const stored of this.inFiles()) {
+    for (const stored of this.tables.values()) {
+      if (!stored.table.isStored && stored.loads.size === 0) continue;
       try {
         if (stored.table.isReady && !this.options.store.hasBacklog) await this.save(stored);
       } catch (error) {

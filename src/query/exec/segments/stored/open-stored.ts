@@ -17,7 +17,7 @@ import { ReplayedRows } from "../../../../storage/replayed-rows.js";
 import type { SegmentCache } from "../segment-cache.js";
 import { ColumnFile, type StoredSegment } from "./column-file.js";
 import { nameOf, type StoredTable } from "./stored-table.js";
-import { readManifest, type TableManifest } from "./table-manifest.js";
+import { type PendingLoad, readManifest, type TableManifest } from "./table-manifest.js";
 
 /** Changed keys that are looked up at a time. */
 const LOOKUPS = 256;
@@ -34,6 +34,8 @@ export interface FoundTable {
   readonly stored: StoredTable;
   readonly sequence: number;
   readonly changed: readonly string[];
+  /** Its loads that wait for their columns. */
+  readonly loads: readonly PendingLoad[];
 }
 
 /** Null: there is no manifest, so the folder is of no use. Throws when something is damaged. */
@@ -53,7 +55,7 @@ export async function openFiles(stored: StoredTable, cache: SegmentCache, turns:
   table.writesInGaps = manifest.writesInGaps;
   table.hold(new Map(manifest.columns.map(({ id, type, missing }) => [id, { type, missing }])));
   table.segments = segments.map((segment) => stored.segmentOf(segment, cache.pages));
-  return { stored, sequence: manifest.sequence, changed };
+  return { stored, sequence: manifest.sequence, changed, loads: manifest.loads ?? [] };
 }
 
 function liveSegments(
@@ -122,7 +124,8 @@ async function replay(
     for (const some of partsOf(entry.operations, LARGE_COMMIT_SIZES)) {
       for (const operation of some) {
         const one = behindOf(operation.key, behind);
-        if (one !== undefined && entry.sequence > one.sequence) noteReplayed(one.stored, operation, replayed, lost);
+        if (one !== undefined && entry.sequence > one.sequence)
+          noteReplayed(one.stored, operation, entry.sequence, replayed, lost);
       }
       await giveWay(turns);
     }
@@ -137,13 +140,18 @@ function behindOf(key: Uint8Array, behind: Wanted["behind"]): FoundTable | undef
 function noteReplayed(
   stored: StoredTable,
   operation: Operation,
+  sequence: number,
   replayed: Map<StoredTable, ReplayedRows>,
   lost: Set<StoredTable>,
 ): void {
   const rows = replayed.get(stored);
   if (rows === undefined) return;
+  const text = keyText(operation.key);
+  const load = stored.loadAt(text);
+  // Before it there was nothing; and its own rows are in the columns that are made of it.
+  if (load !== null && sequence <= load.sequence) return;
   // Where no segment is, only the count of writes is of use.
-  if (stored.table.segmentOf(keyText(operation.key)) === null) stored.table.writesInGaps++;
+  if (load === null && stored.table.segmentOf(text) === null) stored.table.writesInGaps++;
   else rows.note(operation);
   if (!rows.isFull) return;
   lost.add(stored);

@@ -6,16 +6,33 @@ import { readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Turns } from "../../../../protocol/turns.js";
+import type { PartsFiles } from "../../../../storage/commit-log.js";
 import { Segment } from "../segment.js";
-import type { TableSegments } from "../table-segments.js";
+import type { MakingSpan, TableSegments } from "../table-segments.js";
 import type { StoredColumn } from "./build-columns.js";
 import type { ColumnFile, StoredSegment } from "./column-file.js";
 import { CachedPages, type PageCache } from "./page-cache.js";
-import { type TableManifest, writeManifest } from "./table-manifest.js";
+import { type PendingLoad, type TableManifest, writeManifest } from "./table-manifest.js";
 
 const FILE = /^(\d+)\.columns$/;
 
+/** Rows that a load brings into a gap, where there are no others. */
+export interface LoadedRows {
+  readonly stored: StoredTable;
+  readonly span: MakingSpan;
+  /** Tells who waits for the span. */
+  readonly resolve: () => void;
+  readonly rows: number;
+  /** Of the load's commit. */
+  readonly sequence: number;
+  readonly parts: PartsFiles;
+  /** The folder that has them. */
+  readonly held: string;
+}
+
 export class StoredTable {
+  /** Loads whose rows are to become columns: the manifest names them, so that this goes on after a start. */
+  readonly loads = new Set<LoadedRows>();
   /** What the files have; empty: there are none yet. */
   columns: readonly StoredColumn[] = [];
   /** The commit that the manifest on disk stands at; −1: there is none. */
@@ -37,6 +54,12 @@ export class StoredTable {
     readonly folder: string,
   ) {
     for (const name of namesIn(folder)) this.nextFile = Math.max(this.nextFile, 1 + Number(FILE.exec(name)?.[1] ?? 0));
+  }
+
+  /** The load that has brought the rows there. */
+  loadAt(text: string): LoadedRows | null {
+    for (const loaded of this.loads) if (text >= loaded.span.from && text < loaded.span.to) return loaded;
+    return null;
   }
 
   get manifestPath(): string {
@@ -73,6 +96,7 @@ export class StoredTable {
       columns: this.columns,
       writesInGaps: table.writesInGaps,
       files: [...live].map(([file, numbers]) => ({ name: basename(file.path), live: numbers })),
+      ...(this.loads.size > 0 && { loads: Array.from(this.loads, (loaded) => pendingOf(loaded, table.start.length)) }),
     };
     await writeManifest(this.manifestPath, manifest, partsOf(entries.keys(), table.start.length), turns, durable);
     this.savedSequence = sequence;
@@ -103,6 +127,14 @@ export class StoredTable {
   async removeFolder(): Promise<void> {
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+function pendingOf({ span, rows, sequence, held, parts }: LoadedRows, prefixLength: number): PendingLoad {
+  const { id, operations, files } = parts;
+  return {
+    ...{ from: span.from.slice(prefixLength), to: span.to.slice(prefixLength), rows, sequence },
+    ...{ held: basename(held), parts: { id, operations, lengths: files.map(({ length }) => length) } },
+  };
 }
 
 function* partsOf(keys: Iterable<string>, prefixLength: number): Generator<string> {

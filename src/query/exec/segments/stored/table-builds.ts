@@ -5,7 +5,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { giveWay, type Turns } from "../../../../protocol/turns.js";
-import type { PartsFiles } from "../../../../storage/commit-log.js";
 import { holdParts } from "../../../../storage/commit-parts.js";
 import { boundOf } from "../../../../storage/cursor-bound.js";
 import type { Engine } from "../../../../storage/engine.js";
@@ -22,7 +21,7 @@ import { ColumnFile } from "./column-file.js";
 import type { Ending } from "./ending.js";
 import type { OpenedStore } from "./open-stored.js";
 import { patchedSpans } from "./pack-patches.js";
-import { nameOf, type StoredTable } from "./stored-table.js";
+import { type LoadedRows, nameOf, type StoredTable } from "./stored-table.js";
 import { primaryKeyOf, spansToMake, storedColumns } from "./what-to-build.js";
 
 /** Segments of one file, at most, but for the last one of a build. */
@@ -54,20 +53,6 @@ export interface TableBuildsHost {
   save(stored: StoredTable): Promise<void>;
 }
 
-/** Rows that a load brings into a gap, where there are no others. */
-export interface LoadedRows {
-  readonly stored: StoredTable;
-  readonly span: MakingSpan;
-  /** Tells who waits for the span. */
-  readonly resolve: () => void;
-  readonly rows: number;
-  /** Of the load's commit. */
-  readonly sequence: number;
-  readonly parts: PartsFiles;
-  /** The folder that has them. */
-  readonly held: string;
-}
-
 /** Long runs of rows that nothing else in the commit touches, and that only add. */
 export function* runsOf({ sources }: LargeCommitMade, rowsMin: number): Generator<SortedRun> {
   const runs: SortedRun[] = [];
@@ -88,12 +73,13 @@ export function* runsOf({ sources }: LargeCommitMade, rowsMin: number): Generato
 
 /** Null: the rows come among others, or where something else is being made. */
 export function loadedRows(
-  { store: { engine, log }, directory }: Pick<BuildOptions, "store" | "directory">,
+  { store, directory }: Pick<BuildOptions, "store" | "directory">,
   stored: StoredTable,
   run: SortedRun,
   { sequence, parts }: LargeCommitMade,
 ): LoadedRows | null {
   const { table } = stored;
+  const { engine, log } = store;
   if (!table.isReady || table.dropped || performance.now() < stored.notBeforeMs) return null;
   if ([...table.making].some((span) => span.run === undefined)) return null;
   const first = run.keyOf(run.numberAt(0));
@@ -111,9 +97,14 @@ export function loadedRows(
   const isFree = ![...table.making].some(({ to: made }) => made > gap && made <= firstText);
   const from = isFree && !hasRows(engine, Buffer.from(gap, "latin1"), first) ? gap : firstText;
   const { awaited, resolve } = awaitedRows(run.size);
-  const held = join(directory, `load-${run.id}`);
-  const span = { from, to, run: run.id, awaited };
+  const held = join(directory, `load-${sequence}-${table.tenantNumber}-${table.storageId}`);
+  const span = { from, to, run: run.id, awaited, loaded: loadedBy(store, sequence, run.size) };
   return { stored, span, resolve, rows: run.size, sequence, parts: holdParts(files, held), held };
+}
+
+/** As `MakingSpan.loaded`. */
+export function loadedBy(store: Pick<OpenedStore, "appliedSequence">, sequence: number, rows: number) {
+  return (): number | null => (store.appliedSequence >= sequence ? rows : null);
 }
 
 /** `resolve`: to be called in the end. */
@@ -138,37 +129,58 @@ export class TableBuilds {
 
   /** The rows are in segments, or counted as rows in a gap. `layout` null: the table is no more. */
   async takeLoaded(loaded: LoadedRows, layout: TableLayout | null): Promise<void> {
-    const { stored, span, rows, resolve, held } = loaded;
+    const { stored, resolve, held } = loaded;
     const { table } = stored;
     let isTaken = false;
     try {
+      // From here on a start finds it.
+      if (layout !== null && !table.dropped) await this.host.save(stored);
       isTaken = layout !== null && (await this.buildLoaded(loaded, layout));
     } finally {
-      table.making.delete(span);
       resolve();
-      if (!isTaken) table.writesInGaps += rows;
-      await rm(held, { recursive: true, force: true });
+      // Else it is built after the next start.
+      if (isTaken || !this.host.ends.loads.isGiven) {
+        this.forget(loaded, isTaken);
+        if (isTaken) await this.saveSoon(stored);
+        await rm(held, { recursive: true, force: true });
+      }
     }
-    if (isTaken) await this.saveSoon(stored);
   }
 
-  private async buildLoaded(
-    { stored, span, rows, sequence, parts }: LoadedRows,
-    layout: TableLayout,
-  ): Promise<boolean> {
+  private forget(loaded: LoadedRows, isTaken: boolean): void {
+    const { stored, span, rows } = loaded;
+    const { table } = stored;
+    stored.loads.delete(loaded);
+    table.making.delete(span);
+    if (isTaken) return;
+    table.writesInGaps += rows;
+    if (!table.isStored && !table.dropped)
+      this.host.options.cache.wanted.set(nameOf(table.tenantNumber, table.storageId), table);
+  }
+
+  /** Resolves when the engine has all of the load, or will not have it. */
+  private async engineTakes({ stored, sequence }: LoadedRows): Promise<void> {
+    const { store } = this.host.options;
+    if (store.appliedSequence >= sequence) return;
+    while (store.appliedSequence < sequence) {
+      await this.largeCommitDone();
+      if (this.host.ends.loads.isGiven || !store.hasBacklog) return;
+    }
+    // A start need not look for changes in the log before it, which may be gone then.
+    if (!stored.table.dropped) await this.host.save(stored);
+  }
+
+  private async buildLoaded(loaded: LoadedRows, layout: TableLayout): Promise<boolean> {
+    const { stored, span, rows, sequence, parts } = loaded;
     const { store, cache } = this.host.options;
     const { table } = stored;
     const columns = stored.columns.length === 0 ? storedColumns(layout) : stored.columns;
     const source = { kind: "load", parts } as const;
     const segmentsMax = Number.POSITIVE_INFINITY;
     const spans = [{ from: partOf(table, span.from), to: partOf(table, span.to) }];
-    const answer = await this.build(stored, layout, columns, { source, spans, segmentsMax });
-    if (answer === null) return false;
-    while (store.appliedSequence < sequence) {
-      await this.largeCommitDone();
-      if (this.host.ends.loads.isGiven || !store.hasBacklog) break;
-    }
-    if (this.host.ends.loads.isGiven) return false;
+    const building = this.build(stored, layout, columns, { source, spans, segmentsMax });
+    const [answer] = await Promise.all([building, this.engineTakes(loaded)]);
+    if (answer === null || this.host.ends.loads.isGiven) return false;
     if (answer.rows !== rows || store.appliedSequence < sequence) {
       for (const path of answer.paths) await rm(path, { force: true });
       throw new Error(`the log has ${answer.rows} of ${rows} rows of a load`);

@@ -28,6 +28,24 @@ export interface TableManifest {
     /** Numbers of its segments that are of use. */
     readonly live: readonly number[];
   }[];
+  /** Loads whose rows are to become columns; absent: none. */
+  readonly loads?: readonly PendingLoad[];
+}
+
+export interface PendingLoad {
+  /** The range that has its rows and no others; without the table's prefix, latin-1. */
+  readonly from: string;
+  readonly to: string;
+  readonly rows: number;
+  /** Of its commit. */
+  readonly sequence: number;
+  /** The folder with its parts of the log (storage/commit-parts.ts), beside those of tables. */
+  readonly held: string;
+  readonly parts: {
+    readonly id: number;
+    readonly operations: number;
+    readonly lengths: readonly number[];
+  };
 }
 
 interface Head extends TableManifest {
