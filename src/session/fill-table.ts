@@ -8,7 +8,10 @@ import { BULK_ROWS, BulkWriter, requiresSingleRows } from "../query/exec/bulk-wr
 import { type ExecContext, StatementState } from "../query/exec/context.js";
 import { inTurns } from "../query/exec/operator.js";
 import { emptyRow, TableWriter } from "../query/exec/table-writer.js";
+import { someExpr } from "../query/expr/walk.js";
 import type { InsertPlan } from "../query/plan/change-plans.js";
+import type { Plan } from "../query/plan/plan.js";
+import { exprsOfPlan } from "../query/plan/walk.js";
 import type { BoundDdl } from "../sql/bind/bound-statement.js";
 import type { Value } from "../values/values.js";
 import { checkUnique } from "./constraint-checks.js";
@@ -18,6 +21,22 @@ import type { InternalStatements } from "./internal-statements.js";
 export function isFilledByQuery({ command, rows }: BoundDdl): boolean {
   const fills = (command.kind === "create table" && command.filled === true) || command.kind === "refresh";
   return fills && rows !== undefined && rows !== null;
+}
+
+/**
+ * Whether a query over a table's own rows gives the same ones when the table has its new definition: it calls nothing
+ * that could look at the table.
+ */
+export function seesItsRowsOnly(rows: Plan | null | undefined): boolean {
+  if (rows?.kind !== "project" || rows.input.kind !== "scan") return false;
+  return !exprsOfPlan(rows).some((expr) =>
+    someExpr(
+      expr,
+      (node) =>
+        node.kind === "subquery" ||
+        (node.kind === "call" && (node.fn.routine !== undefined || node.fn.volatility !== "immutable")),
+    ),
+  );
 }
 
 /** WITH NO DATA: the binder has put no rows in the query's place. */

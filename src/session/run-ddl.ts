@@ -9,12 +9,13 @@ import type { PositionOf } from "../catalog/ddl-namespace.js";
 import type { DdlOutcome, Rewrite } from "../catalog/ddl-outcome.js";
 import { storageOf, type TableDef } from "../catalog/table.js";
 import { backfillIndex } from "../query/exec/backfill-index.js";
+import { requiresSingleRows } from "../query/exec/bulk-writer.js";
 import type { ExecContext, UnseenTable } from "../query/exec/context.js";
 import { dropTableData, holdsMany, retireIndexData, retireTableData } from "../query/exec/table-data.js";
 import { StatementFiring, statementTriggers } from "../query/exec/table-triggers.js";
 import type { BoundDdl } from "../sql/bind/bound-statement.js";
 import { toText } from "../values/text-format.js";
-import { fillTable, isFilledByQuery, isWithoutData, writeRows } from "./fill-table.js";
+import { fillTable, isFilledByQuery, isWithoutData, seesItsRowsOnly, writeRows } from "./fill-table.js";
 import type { InternalStatements } from "./internal-statements.js";
 
 /** Also the rows that a query has filled a table with. */
@@ -33,8 +34,9 @@ export async function runDdl(
 ): Promise<DdlDone> {
   const isFilled = isFilledByQuery(bound);
   const { rows: plan } = bound;
+  const isReadLater = !isFilled && seesItsRowsOnly(plan);
   const rows =
-    plan && !isFilled
+    plan && !isFilled && !isReadLater
       ? await guarded(context, async () => (await statements.runPlan(plan, context, bound.parameters)).rows)
       : null;
   const done = applyDdl(catalog, context.tx, bound.command, context.statementMicros, positionOf, author);
@@ -48,6 +50,10 @@ export async function runDdl(
       const table = await emptied(rewrite, catalog, context);
       const filled = await fillTable(table, bound, statements, { ...context, unseen: unseen(table) });
       if (!isWithoutData(bound)) rowsFilled = filled;
+      continue;
+    }
+    if (select === null && isReadLater) {
+      await rewriteAsRead(rewrite, bound, catalog, statements, context);
       continue;
     }
     const next =
@@ -74,6 +80,29 @@ export async function runDdl(
   }
   await fireTruncate(truncated, "after", context);
   return rowsFilled === undefined ? done : { ...done, rowsFilled };
+}
+
+/**
+ * Rows under the new definition that come from the table under the old one. Many go into their new storage as they are
+ * read, column by column where they can, and the old storage keeps them until the commit.
+ */
+async function rewriteAsRead(
+  rewrite: Rewrite,
+  bound: BoundDdl,
+  catalog: Catalog,
+  statements: InternalStatements,
+  context: ExecContext,
+): Promise<void> {
+  // Rows keep what they refer to, and nothing is inserted that triggers should see.
+  const { foreignKeys: _, triggers: __, ...plain } = rewrite.after;
+  const isMoved = holdsMany(context, located(rewrite.before, catalog, context));
+  if (isMoved && requiresSingleRows(plain, () => null) === null) {
+    const { foreignKeys: ___, triggers: ____, ...table } = await emptied(rewrite, catalog, context);
+    await guarded(context, () => fillTable(table, bound, statements, context));
+    return;
+  }
+  const { rows } = await guarded(context, async () => statements.runPlan(bound.rows!, context, bound.parameters));
+  await writeRows(await emptied(rewrite, catalog, context), rows, context);
 }
 
 /** What is read must still be so at the commit, at any isolation: a definition depends on it. */

@@ -25,6 +25,11 @@ export interface SortedRun {
   keyLengthAt(place: number): number;
   /** Null: the write deletes. */
   valueLengthAt(place: number): number | null;
+  /**
+   * Where it reads neighbouring writes together and such a piece begins at the place: how many they are, and the bytes
+   * of their keys and values. Absent, or null: not known without looking at each.
+   */
+  pieceAt?(place: number): { readonly count: number; readonly bytes: number } | null;
   /** Copies the frames (operation-frame.ts) of places, end to end. Answers where they end. */
   copyFrames(from: number, to: number, target: Memory, offset: number): number;
 }
@@ -64,6 +69,7 @@ export class LoadPart implements Iterable<Operation> {
 
   /** How many of them are no deletions. */
   get puts(): number {
+    if (this.run.deletions === 0) return this.length;
     let puts = 0;
     for (let place = this.from; place < this.to; place++) if (this.run.valueLengthAt(place) !== null) puts++;
     return puts;
@@ -77,6 +83,12 @@ export class LoadPart implements Iterable<Operation> {
 /** The writes in key order, so many operations and bytes at a time. The run must be sorted. */
 export function* partsOfRun(run: SortedRun, operationsMax: number, bytesMax: number): IterableIterator<LoadPart> {
   for (let from = 0; from < run.size; ) {
+    const piece = run.pieceAt?.(from) ?? null;
+    if (piece !== null && piece.count <= operationsMax && piece.bytes <= bytesMax) {
+      yield new LoadPart(run, from, from + piece.count, piece.bytes);
+      from += piece.count;
+      continue;
+    }
     let to = from;
     let bytes = 0;
     while (to < run.size && to - from < operationsMax && bytes < bytesMax) {

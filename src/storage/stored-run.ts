@@ -1,7 +1,7 @@
 /**
  * A sorted run of a load in a file (sorted-run.ts): for loads of more than memory is to hold. The file has its frames
- * in key order, in slabs that are read when somebody asks for a write of them; memory has the first key of each slab.
- * Made of a run in memory or, by merging, of several stored ones. Owned by a Load, which closes the file.
+ * in key order, in slabs that are read when somebody asks for a write of them; memory has the first and the last key of
+ * each slab. Made of a run in memory or, by merging, of several stored ones. Owned by a Load, which closes the file.
  */
 import { allocateMemory, copyBytes, type Memory } from "./copy-bytes.js";
 import type { LoadRun } from "./load-run.js";
@@ -35,6 +35,7 @@ interface Slab {
   readonly position: number;
   readonly length: number;
   readonly firstKey: Uint8Array;
+  readonly lastKey: Uint8Array;
 }
 
 interface OpenSlab {
@@ -45,8 +46,11 @@ interface OpenSlab {
 }
 
 const SLAB_BYTES = 64 * 1024;
+/** A slab with so many writes and bytes is full, too, so that it is what the log and the engine take at a time. */
+const SLAB_WRITES = 256;
+const FULL_BYTES = 16 * 1024;
 const SLABS_OPEN = 4;
-/** Memory of a slab's description beside its first key. */
+/** Memory of a slab's description beside its keys. */
 const SLAB_OVERHEAD_BYTES = 200;
 /** Rows of a run whose numbers are written at a time. */
 const NUMBERS_AT_ONCE = 16_384;
@@ -80,8 +84,9 @@ export class StoredRun implements SortedRun {
     for (let from = 0; from < run.size; ) {
       let to = from;
       for (let bytes = 0; to < run.size; to++) {
-        bytes += FRAME_HEAD_BYTES + run.keyLengthAt(to) + (run.valueLengthAt(to) ?? 0);
-        if (bytes > SLAB_BYTES && to > from) break;
+        const frame = FRAME_HEAD_BYTES + run.keyLengthAt(to) + (run.valueLengthAt(to) ?? 0);
+        if (isFull(bytes, to - from, frame)) break;
+        bytes += frame;
       }
       writer.slabOf(run, from, to);
       from = to;
@@ -126,7 +131,7 @@ export class StoredRun implements SortedRun {
 
   get memoryBytes(): number {
     let bytes = 0;
-    for (const { firstKey } of this.slabs) bytes += SLAB_OVERHEAD_BYTES + firstKey.length;
+    for (const { firstKey, lastKey } of this.slabs) bytes += SLAB_OVERHEAD_BYTES + firstKey.length + lastKey.length;
     return bytes;
   }
 
@@ -152,8 +157,15 @@ export class StoredRun implements SortedRun {
     return new DataView(bytes.buffer).getInt32(0, true);
   }
 
+  /** Those at the ends of slabs are known without reading. */
   keyOf(place: number): Uint8Array {
-    const open = this.openOf(place);
+    let open = this.openedOf(place);
+    if (open === null) {
+      const slab = this.slabOf(place);
+      if (place === slab.first) return slab.firstKey;
+      if (place === slab.first + slab.count - 1) return slab.lastKey;
+      open = this.openSlab(slab);
+    }
     const start = open.starts[place - open.slab.first]! + FRAME_HEAD_BYTES;
     return viewOf(open.memory, start, keyLengthOf(open, place));
   }
@@ -205,8 +217,16 @@ export class StoredRun implements SortedRun {
   copyFrames(from: number, to: number, target: Memory, offset: number): number {
     let at = offset;
     for (let place = from; place < to; ) {
-      const { memory, starts, slab } = this.openOf(place);
+      const opened = this.openedOf(place);
+      const slab = opened?.slab ?? this.slabOf(place);
       const end = Math.min(to, slab.first + slab.count);
+      if (opened === null && place === slab.first && end === slab.first + slab.count) {
+        this.readInto(target.bytes.subarray(at, at + slab.length), slab);
+        at += slab.length;
+        place = end;
+        continue;
+      }
+      const { memory, starts } = opened ?? this.openSlab(slab);
       const start = starts[place - slab.first]!;
       const length = starts[end - slab.first]! - start;
       copyBytes(memory, start, length, target, at);
@@ -216,7 +236,17 @@ export class StoredRun implements SortedRun {
     return at;
   }
 
+  pieceAt(place: number): { readonly count: number; readonly bytes: number } | null {
+    const { first, count, length } = this.slabOf(place);
+    return place === first ? { count, bytes: length - FRAME_HEAD_BYTES * count } : null;
+  }
+
   private openOf(place: number): OpenSlab {
+    return this.openedOf(place) ?? this.openSlab(this.slabOf(place));
+  }
+
+  /** Null: the slab of the place is not in memory. */
+  private openedOf(place: number): OpenSlab | null {
     const { opened } = this;
     for (let i = 0; i < opened.length; i++) {
       const open = opened[i]!;
@@ -228,7 +258,12 @@ export class StoredRun implements SortedRun {
       }
       return open;
     }
-    const open = this.read(this.slabOf(place));
+    return null;
+  }
+
+  private openSlab(slab: Slab): OpenSlab {
+    const { opened } = this;
+    const open = this.read(slab);
     opened.unshift(open);
     if (opened.length > SLABS_OPEN) opened.pop();
     return open;
@@ -249,8 +284,7 @@ export class StoredRun implements SortedRun {
   /** Views of its memory are given out, so it is never written again. */
   read(slab: Slab): OpenSlab {
     const memory = allocateMemory(slab.length);
-    const length = this.file.read(memory.bytes, slab.position);
-    if (length !== slab.length) throw new Error(`the file of a load has ${length} of ${slab.length} bytes`);
+    this.readInto(memory.bytes, slab);
     const starts = new Int32Array(slab.count + 1);
     const { view } = memory;
     for (let i = 0, at = 0; i < slab.count; i++) {
@@ -259,6 +293,17 @@ export class StoredRun implements SortedRun {
     }
     return { slab, memory, starts };
   }
+
+  private readInto(bytes: Uint8Array, slab: Slab): void {
+    const length = this.file.read(bytes, slab.position);
+    if (length !== slab.length) throw new Error(`the file of a load has ${length} of ${slab.length} bytes`);
+  }
+}
+
+/** Whether a slab of so many bytes and writes ends before a frame. */
+function isFull(bytes: number, count: number, frame: number): boolean {
+  if (count === 0) return false;
+  return bytes + frame > SLAB_BYTES || (count >= SLAB_WRITES && bytes >= FULL_BYTES);
 }
 
 /** The slabs of runs, each of which ends before the next one begins; null: they do not. */
@@ -341,6 +386,9 @@ class SlabWriter {
   private used = 0;
   private count = 0;
   private firstKey: Uint8Array | null = null;
+  /** The last one in the memory: where it begins, and its length. */
+  private lastKeyAt = 0;
+  private lastKeyLength = 0;
 
   constructor(private readonly file: RunFile) {}
 
@@ -354,16 +402,20 @@ class SlabWriter {
     this.used = run.copyFrames(from, to, this.memory, 0);
     this.count = to - from;
     this.firstKey = Uint8Array.from(run.keyOf(run.numberAt(from)));
+    this.lastKeyLength = run.keyLengthAt(to - 1);
+    this.lastKeyAt = this.used - (run.valueLengthAt(to - 1) ?? 0) - this.lastKeyLength;
     this.flush();
   }
 
   /** The head's write is the next one. Answers its bytes. */
   frame({ slab, start, keyLength, valueLength }: RunHead): number {
     const length = FRAME_HEAD_BYTES + keyLength + valueLength;
-    if (this.used + length > SLAB_BYTES) this.flush();
+    if (isFull(this.used, this.count, length)) this.flush();
     this.require(length);
     this.firstKey ??= Uint8Array.from(viewOf(slab, start, keyLength));
     copyBytes(slab, start - FRAME_HEAD_BYTES, length, this.memory, this.used);
+    this.lastKeyAt = this.used + FRAME_HEAD_BYTES;
+    this.lastKeyLength = keyLength;
     this.used += length;
     this.count++;
     return length;
@@ -372,7 +424,8 @@ class SlabWriter {
   flush(): void {
     if (this.count === 0) return;
     const { file, used, count } = this;
-    const slab = { first: this.next, count, position: file.length, length: used, firstKey: this.firstKey! };
+    const lastKey = Uint8Array.from(viewOf(this.memory, this.lastKeyAt, this.lastKeyLength));
+    const slab = { first: this.next, count, position: file.length, length: used, firstKey: this.firstKey!, lastKey };
     file.write(this.memory.bytes.subarray(0, used));
     this.slabs.push(slab);
     this.next += count;

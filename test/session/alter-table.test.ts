@@ -37,6 +37,48 @@ t.test("types change with rows, keys and indexes", async (t) => {
   t.same(await rows("select * from t where id = 12"), ["12|3.0"]);
 });
 
+t.test("types of many rows change as they are read", async (t) => {
+  const { rows, run, fails } = await script(t);
+  await run(
+    "create table p (id int primary key)",
+    "insert into p select generate_series(0, 9)",
+    `create table t (id int primary key, n int not null unique, p int references p, x text,
+      twice int generated always as (id * 2) stored)`,
+    "create table k (n int, x text)",
+    "insert into t (id, n, p, x) select i, 5000 - i, i % 10, nullif(i % 7, 0)::text from generate_series(1, 3000) i",
+    "insert into k select n, x from t order by id",
+    "create function fired() returns trigger language plpgsql as 'begin raise exception $$fired$$; end'",
+    "create trigger b before insert or update on k for each row execute function fired()",
+    "create function rows_of_k(int) returns int language sql as 'select count(*)::int from k'",
+  );
+  const all = "select count(*), sum(n), sum(p), count(x), sum(twice), min(pg_typeof(n)::text) from t";
+  await run("alter table t alter n type bigint");
+  t.same(await rows(all), ["3000|10498500|13500|2572|9003000|bigint"]);
+  t.same(await rows("select id from t where n = 4000"), ["1000"], "the index is of the new rows");
+  t.match(await fails("insert into t (id, n) values (4000, 4000)"), /^23505/);
+  t.match(
+    await fails("alter table t alter n type int using nullif(n, 4321)::int"),
+    /^23502 column "n" .* contains null/,
+  );
+  t.match(await fails("alter table t alter n type int using 7"), /^23505/);
+  t.match(await fails("alter table t alter n type smallint using n::int * 100"), /^22003/);
+  t.same(await rows(all), ["3000|10498500|13500|2572|9003000|bigint"], "nothing has changed");
+  await run(
+    "begin",
+    "delete from t where id > 2900",
+    "alter table t alter n type text using 'n' || n",
+    "insert into t (id, n) values (5000, 'new')",
+  );
+  t.same(await rows("select count(*), min(n), max(n) from t"), ["2901|n2100|new"]);
+  await run("rollback");
+  t.same(await rows(all), ["3000|10498500|13500|2572|9003000|bigint"]);
+  t.match(await fails("insert into t (id, n, p) values (4001, 1, 77)"), /^23503/);
+  await run("alter table k alter n type bigint");
+  t.same(await rows("select n from k limit 3"), ["4999", "4998", "4997"], "without a key they stay in their order");
+  await run("alter table k alter x type int using rows_of_k(n::int)");
+  t.same(await rows("select min(x), max(x) from k"), ["3000|3000"], "a function sees the table as it was");
+});
+
 t.test("constraints are checked against the rows that are there", async (t) => {
   const { rows, run, fails } = await script(t);
   await run("create table t (a int, b int)", "insert into t values (1, 1), (1, 2), (null, 3)");

@@ -4,10 +4,13 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { RowsAside } from "../../src/query/exec/rows-aside.js";
 import { SpillArea } from "../../src/query/exec/spill/spill-area.js";
+import { allocateMemory } from "../../src/storage/copy-bytes.js";
 import { Load } from "../../src/storage/load.js";
 import { LoadRun } from "../../src/storage/load-run.js";
+import { FRAME_HEAD_BYTES } from "../../src/storage/operation-frame.js";
 import { keyText } from "../../src/storage/ordered-map.js";
 import type { Shard } from "../../src/storage/shard.js";
+import { type LoadPart, partsOfRun } from "../../src/storage/sorted-run.js";
 import { type RunFile, StoredRun } from "../../src/storage/stored-run.js";
 import type { ShardTransaction } from "../../src/storage/transaction.js";
 import { applyBacklog } from "./apply-backlog.js";
@@ -128,6 +131,33 @@ t.test("few but large rows in a file make a large commit, and the file is closed
   t.notOk(other.isOpen);
   shard.flush();
   t.equal(shown(shard.begin({ readOnly: true }), 11), "\x07\x07\x07\x07\x07");
+});
+
+t.test("who takes a stored load part by part reads it once, in whatever order the parts are told of", (t) => {
+  const file = new CountedFile(t);
+  const rows = numbers(20_000, (i) => i);
+  const run = sortedRun(rows, 100);
+  const load = new Load(0, 1e9);
+  load.takeStored([drained(StoredRun.of(run, file, null))], file);
+  const parts = [...load.parts(256, 128 * 1024)];
+  t.equal(file.reads, 0);
+  t.ok(parts.every(({ length }) => length <= 256));
+  const copied = (part: LoadPart) => {
+    const memory = allocateMemory(part.bytes + FRAME_HEAD_BYTES * part.length);
+    t.equal(part.copyFrames(memory, 0), memory.bytes.length);
+    return memory.bytes;
+  };
+  const whole = Buffer.concat(parts.map(copied));
+  const { reads } = file;
+  t.ok(reads <= parts.length, `${reads} reads of ${parts.length} parts`);
+  t.same(
+    parts.map(({ firstKey, lastKey, puts }) => [keyText(firstKey), keyText(lastKey), puts]),
+    parts.map(({ from, to }) => [keyText(keyOf(from)), keyText(keyOf(to - 1)), to - from]),
+  );
+  t.equal(file.reads, reads, "keys at the ends of parts are in memory");
+  const inMemory = [...partsOfRun(run, 256, 128 * 1024)].map(copied);
+  t.ok(whole.equals(Buffer.concat(inMemory)));
+  t.end();
 });
 
 t.test("others write to the same table: the commit's own turn does not read the file", async (t) => {
@@ -401,7 +431,8 @@ t.test("keys are looked for in rows aside some at a time, each slab once in a wh
       ]),
     );
   }
-  const slabs = file.length / 60_000;
+  // Of 256 rows each.
+  const slabs = file.length / 29_000;
   const wanted = numbers(3000, (i) => (i * 7919) % 60_000);
   let most = 0;
   let before = file.reads;
