@@ -27,6 +27,33 @@ t.test("a view shows the rows of now, under its own names", async (t) => {
   ]);
 });
 
+t.test("columns of views and of the system's relations are named with their schema, too", async (t) => {
+  const database = await opened(t);
+  await database.exec("create schema s");
+  await database.exec("create view s.late as select * from t where id > 1");
+  t.same(await rows(database, "select s.late.v from s.late where s.late.id = 2"), ["b"]);
+  t.same(
+    await rows(
+      database,
+      `select pg_catalog.pg_namespace.nspname from pg_catalog.pg_class
+       join pg_catalog.pg_namespace on pg_catalog.pg_namespace.oid = pg_catalog.pg_class.relnamespace
+       where pg_catalog.pg_class.relname = 'late'`,
+    ),
+    ["s"],
+  );
+  t.same(
+    await rows(
+      database,
+      "select information_schema.tables.table_name from information_schema.tables where table_schema = 's'",
+    ),
+    ["late"],
+  );
+  const other = "select s.pg_class.relname from pg_catalog.pg_class";
+  t.match(await failure(database, other), /^42P01 missing FROM-clause entry for table "s.pg_class"/);
+  const renamed = "select s.late.v from s.late as l";
+  t.match(await failure(database, renamed), /^42P01 /);
+});
+
 t.test("CREATE OR REPLACE keeps the columns", async (t) => {
   const database = await opened(t);
   await database.exec("create view v as select id, v from t");

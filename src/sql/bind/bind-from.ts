@@ -39,7 +39,7 @@ import { noteCursorTable } from "./note-cursor-table.js";
 import { readableRows } from "./readable-rows.js";
 import { checkedRights } from "./relation-rights.js";
 import { checkAliases, relationOf, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
-import { findSystemRelation, sequenceRows, systemRelationOid } from "./system/system-relations.js";
+import { findSystemRelation, sequenceRows, systemRelationIdentity } from "./system/system-relations.js";
 
 /** The items of a FROM list, cross-joined, or null for an empty list; `scope.items` is filled in. */
 export function bindFrom(nodes: readonly FromNode[], scope: Scope, binding: Binding): Plan | null {
@@ -101,7 +101,8 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
   const system = view === null ? findSystemRows(name, binding) : null;
   if (sample !== null && (view !== null || system !== null)) throw notSampled(position);
   if (view !== null) {
-    return named(bindView(view, binding), node.alias ?? { name: view.name, columns: [] }, position);
+    const alias = node.alias ?? { name: view.name, columns: [] };
+    return named(bindView(view, binding), alias, position, node.alias === null ? view.schema : null);
   }
   if (system !== null) return systemSource(system, node, binding);
   const table = lookUpTable(name, binding, scope);
@@ -171,17 +172,20 @@ function systemSource(rows: TableFunction, node: FromTable, binding: Binding): F
   const columns = shapeColumns(rows.returns, rows.name).map(({ name, type }) => binding.newColumn(name, type, true));
   const calls = [{ fn: rows, args: [], shape: rows.returns }];
   const plan: Plan = Object.freeze({ kind: "tablefunction", alias: alias.name, calls, ordinality: false, columns });
-  const source = named({ plan, columns }, alias, node.position);
-  const oid = systemRelationOid(rows);
-  if (oid === null) return source;
+  const identity = systemRelationIdentity(rows);
+  const schema = node.alias === null ? (identity?.schema ?? null) : null;
+  const source = named({ plan, columns }, alias, node.position, schema);
+  if (identity === null) return source;
+  const { oid } = identity;
   for (const [i, { id }] of columns.entries()) binding.setOrigin(id, { table: oid, column: i + 1 });
   return { plan, items: source.items.map((item) => ({ ...item, tableOid: constant(OID, oid), hidden: HIDDEN })) };
 }
 
-function named(source: Source, alias: AliasNode | null, position: number): FromSource {
+/** The schema is of a relation without an alias, for `schema.relation.column`. */
+function named(source: Source, alias: AliasNode | null, position: number, schema: string | null = null): FromSource {
   const item: ScopeItem = {
     name: alias?.name ?? null,
-    schema: null,
+    schema,
     columns: renamed(source.columns, alias, position),
     table: null,
     unqualified: true,

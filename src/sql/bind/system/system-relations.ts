@@ -58,10 +58,16 @@ export function findSystemRelation(schema: string, name: string): TableFunction 
   return RELATIONS.get(`${schema}.${name}`) ?? null;
 }
 
-const oids = new Map(ALL.map(({ schema, name, rows }) => [rows, systemShapes().get(`${schema}.${name}`)?.oid ?? null]));
+const identities = new Map(
+  ALL.flatMap(({ schema, name, rows }) => {
+    const oid = systemShapes().get(`${schema}.${name}`)?.oid;
+    return oid === undefined ? [] : [[rows, { schema, oid }]];
+  }),
+);
 
-/** The OID of the relation whose rows these are; null for a sequence, or what PostgreSQL does not have. */
-export const systemRelationOid = (rows: TableFunction): number | null => oids.get(rows) ?? null;
+/** Of the relation whose rows these are; null for a sequence, or what PostgreSQL does not have. */
+export const systemRelationIdentity = (rows: TableFunction): { readonly schema: string; readonly oid: number } | null =>
+  identities.get(rows) ?? null;
 
 export function systemRelationNames(schema: string): readonly string[] {
   return ALL.filter((relation) => relation.schema === schema).map(({ name }) => name);
