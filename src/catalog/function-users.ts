@@ -8,7 +8,7 @@ import type { CatalogView } from "./catalog-view.js";
 import type { DdlOutcome } from "./ddl-outcome.js";
 import { withStatistics } from "./extended-statistics.js";
 import type { FunctionDef } from "./function.js";
-import { referencesIn, refersTo } from "./object-reference.js";
+import { referencesIn, refersTo, withoutLiterals } from "./object-reference.js";
 import type { CheckDef, ColumnDef, ExtendedStatisticsDef, IndexDef, SearchIndexDef, TableDef } from "./table.js";
 import type { DomainDef } from "./type.js";
 import type { ViewDef } from "./view.js";
@@ -21,7 +21,7 @@ export function callsOf(fn: FunctionDef, view: CatalogView, shadowed: boolean): 
   const isNamed = shadowed || view.functions().filter(({ name }) => name === fn.name).length > 1 ? null : nameOf(fn);
   return (sql) => {
     if (typeof sql !== "string") return false;
-    return refers(sql) || (isNamed !== null && referencesIn(sql).length === 0 && isNamed.test(sql));
+    return refers(sql) || (isNamed !== null && referencesIn(sql).length === 0 && isNamed.test(withoutLiterals(sql)));
   };
 }
 

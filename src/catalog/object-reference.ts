@@ -4,8 +4,19 @@
  * (docs/decisions/stored-expressions.md). No schema can have such a name: pg_ is kept for the system's.
  */
 const PREFIX = "pg_object_";
-/** References, and what only looks like them: literals and other names in quotes. */
-const PARTS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|(?<![\w$.])pg_object_(\d+)\.("(?:[^"]|"")*"|[\w$]+)/g;
+/** String literals of all kinds. */
+const LITERAL = String.raw`(?<![\w$])[eE]'(?:[^'\\]|''|\\[^])*'|'(?:[^']|'')*'|(?<![\w$])(\$\w*\$)[^]*?\1`;
+const LITERALS = new RegExp(LITERAL, "g");
+/** References, and what only looks like them: literals, and other names in quotes. */
+const PARTS = new RegExp(
+  String.raw`${LITERAL}|"(?:[^"]|"")*"|(?<![\w$.])pg_object_(\d+)\.("(?:[^"]|"")*"|[\w$]+)`,
+  "g",
+);
+
+/** Whether a name looks like the qualifier of a reference. In a text that is kept it stands in quotes. */
+export function looksLikeReference(name: string): boolean {
+  return /^pg_object_\d+$/i.test(name);
+}
 
 /** The qualifier by which a stored expression names the object. */
 export function referenceTo(id: number): string {
@@ -25,13 +36,13 @@ export function refersTo(id: number): (sql: string) => boolean {
 /** Ids of all that a stored expression names. */
 export function referencesIn(sql: string): readonly number[] {
   if (!sql.includes(PREFIX)) return [];
-  return [...sql.matchAll(PARTS)].flatMap(([, id]) => (id === undefined ? [] : [Number(id)]));
+  return [...sql.matchAll(PARTS)].flatMap(([, , id]) => (id === undefined ? [] : [Number(id)]));
 }
 
 /** The text with other names in place of its references. `change` gives the whole name as SQL. */
 export function replaceReferences(sql: string, change: (id: number, name: string) => string): string {
   if (!sql.includes(PREFIX)) return sql;
-  return sql.replace(PARTS, (all, id: string | undefined, name: string) =>
+  return sql.replace(PARTS, (all, _tag: string | undefined, id: string | undefined, name: string) =>
     id === undefined ? all : change(Number(id), name),
   );
 }
@@ -39,4 +50,9 @@ export function replaceReferences(sql: string, change: (id: number, name: string
 /** The text with the names alone, as the statement may have written them. */
 export function withoutReferences(sql: string): string {
   return replaceReferences(sql, (_id, name) => name);
+}
+
+/** The text without what stands in its literals. */
+export function withoutLiterals(sql: string): string {
+  return sql.replace(LITERALS, "''");
 }

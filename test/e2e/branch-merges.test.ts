@@ -274,6 +274,7 @@ t.test("definitions are merged where only the branch has changed them", async (t
     await rows(token, sql, "m");
   }
   await rows(token, "INSERT INTO note VALUES (2, 'of the origin')");
+  await rows(token, "ANALYZE note");
   t.match(await merge("m"), { data: { merged: true, conflicts_total: 0 } });
   t.same(await rows(token, "SELECT name, people FROM city ORDER BY id"), [
     ["Oslo", 700],
@@ -290,6 +291,39 @@ t.test("definitions are merged where only the branch has changed them", async (t
   await rows(token, "CREATE TABLE ours (id int)");
   await rows(token, "CREATE TABLE theirs (id int)", "n");
   t.match(await merge("n"), { error: { code: "conflict", message: /both the branch and its origin/ } });
+});
+
+t.test("no definitions are merged beside others that the origin has changed, with or without new ids", async (t) => {
+  const token = await server.tenant("moved-on", ["super_admin"]);
+  for (const sql of [
+    "CREATE FUNCTION okay(text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT $1 <> 'bad' $$",
+    "CREATE TABLE t (id int PRIMARY KEY, v text)",
+    "CREATE VIEW v AS SELECT id FROM t",
+    "CREATE ROLE one",
+  ])
+    await rows(token, sql);
+  const function_ = (name: string) => `CREATE FUNCTION ${name}(text) RETURNS boolean LANGUAGE sql AS 'SELECT false'`;
+  // What the origin does, what the branch does, and what the origin does to be as before.
+  for (const [i, [ours, theirs, back]] of [
+    ["DROP FUNCTION okay(text)", "CREATE VIEW n AS SELECT okay(v) FROM t", function_("okay")],
+    ["ALTER FUNCTION okay(text) RENAME TO fine", function_("fine"), "ALTER FUNCTION fine(text) RENAME TO okay"],
+    [
+      "ALTER TABLE t ALTER v SET DEFAULT okay('x')::text",
+      "DROP FUNCTION okay(text)",
+      "ALTER TABLE t ALTER v DROP DEFAULT",
+    ],
+    ["CREATE OR REPLACE VIEW v AS SELECT 1 AS id WHERE okay('x')", "DROP FUNCTION okay(text)", "SELECT 1"],
+    ["ALTER TABLE t RENAME TO u", "CREATE TABLE u (id int)", "ALTER TABLE u RENAME TO t"],
+    ["ALTER ROLE one RENAME TO two", "CREATE ROLE two", "ALTER ROLE two RENAME TO one"],
+  ].entries()) {
+    const name = `b${i}`;
+    await fork(token, { name });
+    await rows(token, ours!);
+    await rows(token, theirs!, name);
+    const { body } = await server.call("POST", `/v1/branches/${name}/merge`, {}, { token });
+    t.match(body, { error: { code: "conflict", message: /both the branch and its origin/ } }, ours);
+    await rows(token, back!);
+  }
 });
 
 t.test("the rows of some tables are merged, and the others later", async (t) => {

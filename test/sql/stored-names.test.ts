@@ -379,3 +379,37 @@ t.test("types that texts name, or functions take or give, cannot be dropped", (t
     ["select rows_of()", "42883 function rows_of() does not exist"],
   ]),
 );
+
+t.test("names and literals that look like references are none", (t) =>
+  checkStatements(t, [
+    ["create function first(int) returns int language sql immutable as 'select $1'"],
+    ["create function okay(text) returns text language sql immutable as $$ select $1 || '!' $$"],
+    ["create table t (id int)"],
+    ["insert into t values (1)"],
+    ["create view v as select pg_object_1.id, PG_Object_2.id as two from t pg_object_1, t pg_object_2"],
+    ["select * from v", ["1|1"]],
+    [
+      `create view w as select E'it\\'s pg_object_2.okay(1)' as a, $$pg_object_1.okay$$ as b, U&'\\0061 pg_object_1.x' as c,
+      'pg_object_2.a' as d, E'\\\\' as e`,
+    ],
+    ["select * from w", ["it's pg_object_2.okay(1)|pg_object_1.okay|a pg_object_1.x|pg_object_2.a|\\"]],
+    [
+      "select pg_get_viewdef('w'::regclass)",
+      [
+        `select E'it\\'s pg_object_2.okay(1)' as a, $$pg_object_1.okay$$ as b, U&'\\0061 pg_object_1.x' as c,
+      'pg_object_2.a' as d, E'\\\\' as e;`,
+      ],
+    ],
+    ["create table pg_object_2 (okay int, v text default E'\\'pg_object_2.okay(v)', check (pg_object_2.okay > 0))"],
+    ["create view x as select pg_object_2.okay, okay('x') as y from pg_object_2"],
+    ["create function b() returns int return (select pg_object_2.okay from pg_object_2)"],
+    ["insert into pg_object_2 values (5)"],
+    ["select *, b() from x", ["5|x!|5"]],
+    ["drop function okay(text)", "2BP01 cannot drop function okay(text) because other objects depend on it"],
+    ["drop view x"],
+    ["drop function okay(text)"],
+    ["drop function first(int)"],
+    ["select * from v", ["1|1"]],
+    ["select b()", ["5"]],
+  ]),
+);

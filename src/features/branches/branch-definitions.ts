@@ -47,14 +47,16 @@ export async function mergeDefinitions(
 ): Promise<ReadonlySet<number>> {
   const { layers, branch, origin, tx } = merge;
   const records: Operation[] = [];
-  for await (const { key, base, theirs } of changesOf(merge, (space) => space <= SPACE.catalog)) {
+  for await (const { key, theirs } of changesOf(merge, (space) => space <= SPACE.catalog)) {
     if (key[4] !== SPACE.catalog || isOwnRecord(origin.number, key)) continue;
-    if (!sameBytes(tx.get(key), base)) throw bothChanged();
     records.push({ key, value: theirs ?? null });
   }
   if (records.length === 0) return new Set();
+  // Definitions name each other by ids and have names of their own, so records that differ alone say too little: the
+  // origin may have dropped what a new view calls, or given another function the name of a new one.
+  const version = catalogKey(origin.number, VERSION_RECORD);
+  if (!sameBytes(tx.get(version), layers.getAsOf(version, branch.start.sequence))) throw bothChanged();
   const nextId = catalogKey(origin.number, NEXT_ID_RECORD);
-  if (!sameBytes(tx.get(nextId), layers.getAsOf(nextId, branch.start.sequence))) throw bothChanged();
   const branchNextId = layers.get(ofTenant(nextId, merge.number));
   if (branchNextId !== undefined) records.push({ key: nextId, value: branchNextId });
   for (const table of changed) await requireUntouched(merge, table);

@@ -3,7 +3,7 @@
  * stored-expression.ts functions and types stand there by their ids; all else stays as it was written, comments
  * left out.
  */
-import { referenceTo } from "../../catalog/object-reference.js";
+import { looksLikeReference, referenceTo } from "../../catalog/object-reference.js";
 import { sqlError } from "../../protocol/errors.js";
 import { sourceMap } from "../parse/source-map.js";
 import { type Token, tokenize } from "../parse/tokens.js";
@@ -33,8 +33,10 @@ export function exactText(text: string, { tree, origin }: Bound, named: Noted["n
       while (tokens[i + 1]?.text === "." && isName(tokens[i + 2])) i += 2;
       result += `${referenceTo(id)}.`;
     }
-    end = tokens[i]!.end;
-    result += text.slice(tokens[i]!.start, end);
+    const token = tokens[i]!;
+    end = token.end;
+    const word = text.slice(token.start, end);
+    result += token.kind === "word" && looksLikeReference(word) ? `"${word.toLowerCase()}"` : word;
   }
   if (ids.size > 0) throw sqlError("0A000", "a definition cannot call a function that is not named in its text");
   return result;
