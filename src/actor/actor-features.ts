@@ -71,6 +71,8 @@ export interface ActorFeatures {
   beginOne(partition: Partition): void;
   /** Of kinds that the actor does not know itself. */
   hear(message: ToActor): void;
+  /** The tenant of that name, in the directory's actor. Throws tenant_not_found. */
+  placeOf(tenantId: string): { readonly number: number; readonly partition: number };
   /** Keeps a request of a tenant that is being moved. */
   hold(partition: Partition, tenant: number, request: HeldRequest): void;
   /** The error for requests of a tenant that is being restored. */

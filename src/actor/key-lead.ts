@@ -7,7 +7,7 @@ import type { Request } from "./request.js";
 /** Throws forbidden for an endpoint that the lead of the caller's key leaves out. */
 export function requireWithinLead({ head, endpoint }: Pick<Request, "head" | "endpoint">): void {
   if (head.lead === undefined) return;
-  if (endpoint.home === "directory" && endpoint.name !== "users.me") {
+  if (endpoint.home !== "tenant" && endpoint.name !== "users.me") {
     throw new DbError(
       "forbidden",
       "The API key is on a lead: it has no permission to see or change accounts and keys.",

@@ -47,7 +47,7 @@ export interface RequestsHost {
   readonly partitions: ReadonlyMap<number, Partition>;
   readonly scheduler: Scheduler;
   readonly replies: ReplyWriter;
-  readonly features: Pick<ActorFeatures, "hold" | "restoring" | "left" | "audited" | "refused">;
+  readonly features: Pick<ActorFeatures, "placeOf" | "hold" | "restoring" | "left" | "audited" | "refused">;
   readonly idempotency: Idempotency;
   readonly marks: ActorMarks;
   readonly stopped: StoppedStatements;
@@ -245,6 +245,10 @@ export class Requests {
       this.sendElsewhere(frame);
       return true;
     }
+    if (route.endpoint.home === "named" && tenant === DIRECTORY_TENANT) {
+      this.sendToNamed(frame, route, work);
+      return true;
+    }
     // A copy has no tenant that is on its way.
     const place = partition === undefined || partition.places.size === 0 ? undefined : partition.places.get(tenant);
     if (place?.kind === "restoring") {
@@ -271,6 +275,24 @@ export class Requests {
       this.fail(request, error);
     }
     return true;
+  }
+
+  /** To the tenant that the path names. */
+  private sendToNamed(frame: RequestFrame, route: Route, work: Work): void {
+    try {
+      const { number, partition } = this.host.features.placeOf(frame.head.params[0]!);
+      if (partition === frame.partition) this.heldRequest(frame, route, number, work).resume();
+      else this.redirect(frame, partition, number);
+    } catch (error) {
+      this.fail(this.requestOf(frame, route, DIRECTORY_TENANT, work), error);
+    }
+  }
+
+  private redirect(frame: RequestFrame, to: number, tenant: number): void {
+    this.traces.delete(frame.id);
+    const headers = tenant === frame.tenant ? String(to) : `${to}\n\n${tenant}`;
+    this.replies.bytes(frame.id, 0, REPLY_MOVED, headers, frame.bodyBytes);
+    this.host.armTurn();
   }
 
   /** The tenant in this node's copy, for a read that may be stale; null: only the owner can answer. */
@@ -321,9 +343,7 @@ export class Requests {
           refuse(new DbError("partition_unavailable", "The tenant was moved while the body was sent; retry."));
           return;
         }
-        this.traces.delete(frame.id);
-        this.replies.bytes(frame.id, 0, REPLY_MOVED, String(to), frame.bodyBytes);
-        this.host.armTurn();
+        this.redirect(frame, to, tenant);
       },
       refuse,
     };

@@ -194,6 +194,11 @@ class FeaturesOfActor implements ActorFeatures {
     }
   }
 
+  placeOf(tenantId: string) {
+    if (this.directory === null) throw new DbError("partition_unavailable");
+    return this.directory.placeOf(tenantId);
+  }
+
   hold(partition: Partition, tenant: number, request: HeldRequest): void {
     this.placement.hold(partition, tenant, request);
   }

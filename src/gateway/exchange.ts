@@ -30,7 +30,6 @@ import type { Identity } from "../protocol/identity.js";
 import { openAiErrorHeaders, openAiErrorJson } from "../protocol/openai-error.js";
 import { ActorCall } from "./actor-call.js";
 import type { Loss, PendingReply } from "./actor-link.js";
-import { DIRECTORY_PARTITION } from "./actor-pool.js";
 import type { Caller } from "./admission.js";
 import { BodyReceiver, type ReceivingRequest } from "./body-receiver.js";
 import { CallerCheck, type CheckedRequest } from "./caller-check.js";
@@ -44,7 +43,7 @@ import { BODY_LEFT_BEHIND } from "./partition-load.js";
 import { type Repeatable, repeatableBy } from "./repeatable.js";
 import { beginReply, endReply, errorBody, JSON_TYPE, MSGPACK_TYPE, retryAfter } from "./reply.js";
 import { ReplyStream } from "./reply-stream.js";
-import { formatFlag, headOf, movedTo, placeFlags } from "./request-frame.js";
+import { formatFlag, headOf, homeOf, movedTo, placeFlags } from "./request-frame.js";
 import { type RequestHeaders, readHeaders } from "./request-headers.js";
 import { logRequest } from "./request-log.js";
 import type { LocalExchange, Route } from "./route.js";
@@ -87,6 +86,7 @@ export class Exchange
   private counted = true;
   /** Null: it has not been dispatched. */
   private call: ActorCall | null = null;
+  private tenantNumber = 0;
   private trace: ExchangeTrace | null = null;
   /** A stream of events that lasts as long as its client stays. */
   private events: LiveEvents | null = null;
@@ -239,7 +239,8 @@ export class Exchange
       }
       this.flags |= format;
     }
-    const home = endpoint.home === "directory" ? DIRECTORY_PARTITION : caller!.partition;
+    const { partition: home, of } = homeOf(endpoint, caller);
+    this.tenantNumber = of;
     const stream = this.body === null ? null : this.body.stream;
     // What streams its body cannot wait for a thread.
     if (!(stream === null ? services.pool.takes(home) : services.pool.serves(home))) {
@@ -261,10 +262,9 @@ export class Exchange
   }
 
   private send(call: ActorCall, body: Uint8Array | null): void {
-    const { caller, requestId, flags } = this;
+    const { caller, requestId, flags, tenantNumber: tenant } = this;
     const { code, isAudited } = this.route.endpoint!;
     const deadlineMs = this.services.clock.wall() + this.expiresAt - this.startedAt;
-    const tenant = caller === null ? 0 : caller.identity.tenantNumber;
     const head = headOf(caller, this.headers!, this.check!.remoteAddress, isAudited);
     call.send({ code, flags, tenant, deadlineMs, requestId, head }, body);
     // What is posted goes ahead of the frame, which waits for the end of the turn.
@@ -284,7 +284,8 @@ export class Exchange
   /** The tenant is in another partition, and the request goes there: its body has come back. */
   private follow(frame: ReplyFrame): void {
     const call = this.call!;
-    const { to, tooOld } = movedTo(frame);
+    const { to, tooOld, of } = movedTo(frame);
+    if (of !== null) this.tenantNumber = of;
     if (this.route.endpoint!.home === "tenant") this.caller!.partition = to;
     if (this.body?.stream) this.lost(BODY_LEFT_BEHIND);
     else if (tooOld !== null && this.services.pool.linkOf(to).holds) this.fail("copy_too_old", tooOld);
@@ -473,8 +474,7 @@ export class Exchange
   private leave(): void {
     if (!this.counted) return;
     this.counted = false;
-    const { services } = this;
-    if (--services.open === 0) services.drained?.();
+    if (--this.services.open === 0) this.services.drained?.();
   }
 
   /** Gives back everything that was held while the request ran. */

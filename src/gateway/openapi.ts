@@ -236,7 +236,8 @@ function failures(endpoint: Endpoint, config: Config): Json {
   if (streamedBody !== undefined) for (const status of [404, 409, 415, 507]) statuses.add(status);
   // A provider of language models refused, or broke off.
   if (endpoint.tag === "ai" && body !== undefined) statuses.add(502);
-  if (home === "tenant" && body !== undefined) for (const status of [404, 501, 507]) statuses.add(status);
+  if ((home === "tenant" || home === "named") && body !== undefined)
+    for (const status of [404, 501, 507]) statuses.add(status);
   const named = endpoint.form === "openai" ? () => OPENAI_ERROR : responseName;
   return Object.fromEntries([...statuses].sort().map((status) => [status, ref("responses", named(status))]));
 }

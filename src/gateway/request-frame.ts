@@ -10,6 +10,7 @@ import {
   REQUEST_STALE,
   type ReplyFrame,
 } from "../protocol/frames.js";
+import { DIRECTORY_PARTITION } from "./actor-pool.js";
 import { type Caller, HEAD_OF_NOBODY } from "./admission.js";
 import { bodyFormat, isTextOf } from "./media-type.js";
 import type { RequestHeaders } from "./request-headers.js";
@@ -42,11 +43,21 @@ export function placeFlags({ idempotencyKey, staleMs }: RequestHeaders): number 
   return idempotencyKey === "" ? 0 : REQUEST_IDEMPOTENT;
 }
 
-/** Of a reply with REPLY_MOVED; `tooOld`: why a copy has not answered, null where none was asked. */
+/** The partition that a request goes to first, and the tenant's number: 0 where the directory has to find it. */
+export function homeOf({ home }: Endpoint, caller: Caller | null): { readonly partition: number; readonly of: number } {
+  const of = caller === null || home === "named" ? 0 : caller.identity.tenantNumber;
+  return { partition: home === "tenant" ? caller!.partition : DIRECTORY_PARTITION, of };
+}
+
+/**
+ * Of a reply with REPLY_MOVED; `tooOld`: why a copy has not answered, null where none was asked; `of`: the number of
+ * the tenant that was asked for by name.
+ */
 export function movedTo({ headers }: Pick<ReplyFrame, "headers">): {
   readonly to: number;
   readonly tooOld: string | null;
+  readonly of: number | null;
 } {
-  const [to, tooOld = null] = headers.split("\n");
-  return { to: Number(to), tooOld };
+  const [to, tooOld = "", of = ""] = headers.split("\n");
+  return { to: Number(to), tooOld: tooOld === "" ? null : tooOld, of: of === "" ? null : Number(of) };
 }

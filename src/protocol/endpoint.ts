@@ -70,8 +70,11 @@ export interface EndpointSpec {
   readonly summary: string;
   readonly tag: string;
   readonly access: Access;
-  /** Who answers: the caller's tenant's actor, the directory (partition 0's actor), or the gateway itself. */
-  readonly home: "tenant" | "directory" | "gateway";
+  /**
+   * Who answers: the actor of the caller's tenant, that of the tenant which the path's first variable names, the
+   * directory (partition 0's actor), or the gateway itself.
+   */
+  readonly home: "tenant" | "named" | "directory" | "gateway";
   /** Path variables and query parameters; all arrive as strings. */
   readonly params?: TObject;
   readonly query?: TObject;

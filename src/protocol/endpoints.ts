@@ -10,6 +10,7 @@ import { automlEndpoints } from "./endpoints/automl.js";
 import { backupEndpoints } from "./endpoints/backups.js";
 import { boltEndpoints } from "./endpoints/bolt.js";
 import { branchEndpoints } from "./endpoints/branches.js";
+import { budgetEndpoints } from "./endpoints/budgets.js";
 import { chatEndpoints } from "./endpoints/chat.js";
 import { collectionEndpoints } from "./endpoints/collections.js";
 import { dataEndpoints } from "./endpoints/data.js";
@@ -57,6 +58,7 @@ const specs = [
   ...multimodalEndpoints,
   ...recipeEndpoints,
   ...adminEndpoints,
+  ...budgetEndpoints,
   ...backupEndpoints,
   ...socketEndpoints,
   ...automlEndpoints,
@@ -74,7 +76,7 @@ export type EndpointName = Specs["name"];
 /** Those that the directory's actor answers. */
 export type DirectoryEndpointName = Extract<Specs, { readonly home: "directory" }>["name"];
 /** Those that every actor answers. */
-export type TenantEndpointName = Extract<Specs, { readonly home: "tenant" }>["name"];
+export type TenantEndpointName = Extract<Specs, { readonly home: "tenant" | "named" }>["name"];
 
 type SpecOf<E extends EndpointName> = Extract<Specs, { readonly name: E }>;
 

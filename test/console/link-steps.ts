@@ -28,7 +28,9 @@ export async function linkSteps({ step, page, server, violations }: Tools): Prom
 
   await step("a result leaves as JSON and Parquet, and a dropped Parquet file is previewed and imported", async (t) => {
     await openPage(page, "#/query");
-    await runText(page, "SELECT id, name, people * 1000000007 AS big FROM city WHERE id <= 3 ORDER BY id");
+    await runText(page, "SELECT id, name, people * 1000000007 AS big FROM city WHERE id <= $1 ORDER BY id");
+    await page.locator(".parameters input").fill("3");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByText("3 rows").waitFor();
     const parsed = JSON.parse((await exported("JSON")).toString());
     t.match(parsed, [{ id: 1, name: "city 1" }, { name: "Lisbon" }, { name: "Porto" }]);
@@ -44,6 +46,19 @@ export async function linkSteps({ step, page, server, violations }: Tools): Prom
     await dialog.getByRole("button", { name: "Import", exact: true }).click();
     await page.getByText("3 rows imported into towns.").waitFor();
     t.same(await server.rows("SELECT name, big FROM towns WHERE id = 1"), [["city 1", 1000000007000]]);
+  });
+
+  await step("a live statement may be Cypher", async (t) => {
+    await openPage(page, "#/query");
+    await page.getByLabel("Language").selectOption("cypher");
+    await runText(page, "MATCH (n:Ferry) RETURN n.name AS name");
+    await page.getByRole("switch", { name: "Live" }).click();
+    await page.locator(".result-status", { hasText: "Live" }).waitFor();
+    await server.expect(200, "POST", "/v1/graph/match", { cypher: "CREATE (:Ferry {name: 'Elsa'})" });
+    await page.locator(".grid-row.fresh", { hasText: "Elsa" }).waitFor();
+    await page.getByRole("switch", { name: "Live" }).click();
+    await page.getByLabel("Language").selectOption("sql");
+    t.pass();
   });
 
   await step("an import says how far it is, and one that is cancelled ends", async (t) => {

@@ -127,6 +127,18 @@ async function tenantStep({ step, page, server, violations }: Tools): Promise<vo
     t.same(await violations(), [], "of a tenant's form");
     await dialog.getByRole("button", { name: "Change" }).click();
     await row.filter({ hasText: "Left Ltd" }).filter({ hasText: "7,000" }).waitFor();
+    await row.getByRole("button", { name: "Limits" }).click();
+    const rows = page.getByRole("row").filter({ hasText: "Rows of results" });
+    await page.getByText("What left may use in a day").waitFor();
+    await page.getByRole("button", { name: "Change" }).click();
+    await dialog.getByLabel("Rows of results in a day").fill("8000000");
+    await page.keyboard.press("Enter");
+    await rows.filter({ hasText: "8,000,000" }).getByRole("progressbar").waitFor();
+    const bound = await server.expect(200, "GET", "/admin/tenants/left/budget");
+    t.match(bound.body.data, { rows_per_day: 8_000_000, used_today: { rows: 0 } });
+    await page.getByLabel("Tenant", { exact: true }).selectOption("system");
+    await rows.filter({ hasText: "none" }).waitFor();
+    await openPage(page, "#/operate/tenants");
     const { body } = await server.expect(200, "GET", "/admin/tenants/left");
     t.match(body.data, { name: "Left Ltd", rate_limit: { per_second: 7_000, burst: 14_000 } });
     await row.getByRole("button", { name: "Delete left" }).click();

@@ -123,6 +123,19 @@ t.test("Parquet is read by its own package, with all rows of all row groups", as
   t.equal(Number(parquetMetadata(new Uint8Array(empty).buffer).num_rows), 0);
   t.equal((await arrowOf("SELECT 1 AS a WHERE false")).numRows, 0);
   t.equal((await arrowOf("TABLE many")).numRows, 24_000);
+  const exported = async (query: Readonly<Record<string, string>>) => {
+    const found = await bytesOf(`/v1/data/export?${new URLSearchParams({ ...query, format: "parquet" })}`);
+    return parquetReadObjects({ file: new Uint8Array(found).buffer });
+  };
+  const some = { sql: "SELECT id FROM many WHERE id <= $1 AND words LIKE $2", parameters: '[30, "%x2_"]' };
+  t.same(
+    (await exported(some)).map(({ id }) => id),
+    [20, 21, 22, 23, 24, 25, 26, 27, 28, 29],
+  );
+  const cypher = { sql: "UNWIND range(1, $most) AS i RETURN i, {n: i} AS map", parameters: '{"most": 2}' };
+  t.match(await exported({ ...cypher, language: "cypher" }), [{ i: 1n }, { i: 2n }]);
+  const alone = await server.call("GET", "/v1/data/export?table=many&parameters=[1]");
+  t.match([alone.status, alone.body.error.message], [400, /"parameters" goes with "sql" only/]);
 });
 
 t.test("a file that DuckDB wrote makes its table", async (t) => {

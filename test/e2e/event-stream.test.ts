@@ -91,6 +91,28 @@ t.test("events, and coming back where one left", async (t) => {
   byQuery.close();
 });
 
+t.test("a query with parameters is followed, in SQL and in Cypher, and its large numbers are whole", async (t) => {
+  const large = 2n ** 53n + 1n;
+  await server.sql("CREATE TABLE large (id bigint)");
+  await server.expect(200, "POST", "/v1/graph/match", { cypher: "CREATE (:Person {name: 'Ann', id: 1})" });
+  const followed = async (query: Readonly<Record<string, string>>, rows: unknown[]): Promise<Events> => {
+    const stream = await Events.open(new URLSearchParams(query).toString(), bearer());
+    t.match(await stream.next(), { event: "subscribed" });
+    t.match(await stream.next(), { event: "result", data: { rows } });
+    return stream;
+  };
+  const table = await followed({ sql: "SELECT id FROM large WHERE id = $1", parameters: `[${large}]` }, []);
+  await server.sql(`INSERT INTO large VALUES (${large - 1n}), (${large})`);
+  t.equal(((await table.next())!.data.added as unknown[]).length, 1, "not the double nearest to it");
+  table.close();
+  const cypher = "MATCH (p:Person) WHERE p.id < $most RETURN p.name AS name";
+  const graph = await followed({ sql: cypher, language: "cypher", parameters: '{"most": 3}' }, [["Ann"]]);
+  const more = "CREATE (:Person {name: 'Bob', id: 3}), (:Person {name: 'Cleo', id: 2})";
+  await server.expect(200, "POST", "/v1/graph/match", { cypher: more });
+  t.match(await graph.next(), { event: "changes", data: { added: [["Cleo"]] } });
+  graph.close();
+});
+
 t.test("a ticket opens one stream; lasting credentials do not", async (t) => {
   const { token } = (await server.expect(200, "POST", "/v1/ws/ticket")).body;
   const stream = await Events.open(`table=news&token=${token}`, {});

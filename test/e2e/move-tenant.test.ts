@@ -134,8 +134,13 @@ t.test("what a tenant has beside its rows comes along", async (t) => {
     as,
   );
 
+  const budget = "/admin/tenants/rich/budget";
+  await server.expect(200, "PUT", budget, { rows_per_day: 5_000 });
+
   const move = await moved(server, "rich", 1 - from);
   t.match(move, { state: "done", error: null });
+  t.match((await server.expect(200, "GET", budget)).body.data, { rows_per_day: 5_000 }, "its budget, too");
+  await server.expect(200, "PUT", budget, { rows_per_day: 6_000 });
   const late = await server.call("POST", `/v1/transactions/${id}/commit`, {}, as);
   t.equal(late.status, 409, "a transaction that was open is to be retried");
   t.match(late.body.error, { code: "serialization_failure", details: { sqlstate: "40001" } });
@@ -162,6 +167,7 @@ t.test("what a tenant has beside its rows comes along", async (t) => {
   t.equal((await server.call("POST", "/admin/tenants/nobody/move", { partition: 0 })).status, 404);
   const back = await moved(server, "rich", from);
   t.match(back, { state: "done" });
+  t.match((await server.expect(200, "GET", budget)).body.data, { rows_per_day: 6_000 });
   t.same(await server.rows("SELECT count(*) FROM item", [], as), [[4]]);
 });
 

@@ -271,7 +271,8 @@ const MISTAKES: Readonly<Record<string, readonly Mistake[]>> = {
     ["GET", "/v1/subscribe", undefined, 400, /"collection", "table"/],
     ["GET", "/v1/subscribe?collection=boks", undefined, 404, /"boks" does not exist/, "Did you mean books?"],
     ["GET", "/v1/subscribe?colection=books", undefined, 400, /"colection"/, 'Did you mean "collection"?'],
-    ["GET", "/v1/subscribe?collection=books&filter=x", undefined, 400, /"filter" is not JSON/],
+    ["GET", "/v1/subscribe?collection=books&filter=x", undefined, 400, /"filter" is not valid JSON/],
+    ["GET", "/v1/subscribe?sql=SELECT%201&parameters=1", undefined, 400, /"parameters" must be a list or an object/],
     ["POST", "/v1/subscribe", { collection: "books" }, 405, /does not serve POST, only GET/],
   ],
 };

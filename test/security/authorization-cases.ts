@@ -273,6 +273,11 @@ const administration: Record<string, Case> = {
   },
   "admin.tenants.move.get": { ...get((w) => `${tenantPath(w)}/move`, "403 but for system"), statuses: [404] },
   "admin.tenants.move.cancel": { ...get((w) => `${tenantPath(w)}/move`, "403 but for system"), statuses: [404] },
+  "admin.tenants.budget.get": get((w) => `${tenantPath(w)}/budget`, "403 but for system"),
+  "admin.tenants.budget.set": {
+    send: (w) => ({ path: `${tenantPath(w)}/budget`, body: {} }),
+    others: "403 but for system",
+  },
   "history.set": { send: () => ({ body: { window_seconds: 60 } }) },
   "history.delete": { ...get(() => "/v1/history"), statuses: [204] },
   "history.undo": { send: () => ({ body: { table: "none", as_of: 1 } }), statuses: [400] },

@@ -325,6 +325,28 @@ t.test("a tenant's budget is for all of its users and keys", async (t) => {
   t.equal((await server.call("PUT", "/admin/budget", { rows_per_day: 0 }, { token })).status, 400);
 });
 
+t.test("the installation's administrators read and set the budget of any tenant", async (t) => {
+  const two = "SELECT * FROM generate_series(1, 2)";
+  const path = "/admin/tenants/bounded/budget";
+  const token = await server.tenant("bounded", ["super_admin"]);
+  t.same((await server.expect(200, "GET", path)).body.data, { used_today: { rows: 0, bytes: 0, tokens: 0 } });
+  t.match((await server.expect(200, "PUT", path, { rows_per_day: 3 })).body.data, { rows_per_day: 3 });
+  t.equal((await sql(two, token)).status, 200);
+  t.equal((await sql(two, token)).status, 429);
+  t.equal((await sql(two)).status, 200, "the administrator's own tenant is another one");
+  const own = await server.expect(200, "GET", "/admin/budget", undefined, { token });
+  t.match(own.body.data, { rows_per_day: 3, used_today: { rows: 2 } });
+  t.same((await server.expect(200, "GET", path)).body.data, own.body.data);
+  t.equal((await server.call("PUT", path, {}, { token })).status, 403, "its own administrators have /admin/budget");
+  t.equal((await server.call("GET", "/admin/tenants/thrifty/budget", undefined, { token })).status, 403);
+  const none = await server.call("PUT", "/admin/tenants/nobody/budget", {});
+  t.match([none.status, none.body.error], [404, { code: "tenant_not_found" }]);
+  const kept = await server.call("PUT", path, { rows_per_day: "3" });
+  t.match([kept.status, kept.body.error], [400, { code: "invalid_request", details: { field: "rows_per_day" } }]);
+  const { body } = await server.expect(200, "GET", "/admin/audit?action=admin.tenants.budget.set&outcome=ok&limit=1");
+  t.match(body.data.entries, [{ username: "admin", tenant: "system", target: ["bounded"] }]);
+});
+
 t.test("a lead gives nobody a role", async (t) => {
   const path = "/admin/tenants/system/users";
   await server.expect(201, "POST", path, { username: "ann", password: "password of ann" });

@@ -1873,28 +1873,6 @@ readonly target: readonly (string)[]; readonly request_id: string;
 readonly count: number; 
 /** The operation through which the rows were used. */
 readonly door: string; readonly statement: string | null; readonly parameters: string | null; })[]; readonly next_before: number | null; } };
-/** What all users and keys of the tenant together may use in a day, and have used today. */
-"GET /admin/budget": { readonly sent: Nothing; readonly answer: { 
-/** Rows of results. */
-readonly rows_per_day?: number | undefined; 
-/** Bytes of answers. */
-readonly bytes_per_day?: number | undefined; 
-/** Tokens that models read and write. */
-readonly tokens_per_day?: number | undefined; readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
-/** Set what all users and keys of the tenant together may use in a day of UTC. What is left out is unbounded. */
-"PUT /admin/budget": { readonly sent: { readonly body: { 
-/** Rows of results. */
-readonly rows_per_day?: number | undefined; 
-/** Bytes of answers. */
-readonly bytes_per_day?: number | undefined; 
-/** Tokens that models read and write. */
-readonly tokens_per_day?: number | undefined; }; }; readonly answer: { 
-/** Rows of results. */
-readonly rows_per_day?: number | undefined; 
-/** Bytes of answers. */
-readonly bytes_per_day?: number | undefined; 
-/** Tokens that models read and write. */
-readonly tokens_per_day?: number | undefined; readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
 /** Set the log level of all threads until the server restarts. */
 "PUT /admin/log-level": { readonly sent: { readonly body: { readonly level: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent"; }; }; readonly answer: { readonly level: string; } };
 /** The cluster: its nodes, who owns which partition, and how far copies are. On one machine: none. */
@@ -1929,6 +1907,50 @@ readonly created_at: string; readonly last_login: string | null; }; readonly pas
 "DELETE /admin/tenants/{tenant}/users/{user}": { readonly sent: { readonly params: { readonly tenant: string | number | boolean; 
 /** A user's id or name. */
 readonly user: string | number | boolean; }; }; readonly answer: undefined };
+/** What all users and keys of the tenant together may use in a day, and have used today. */
+"GET /admin/budget": { readonly sent: Nothing; readonly answer: { 
+/** Rows of results. */
+readonly rows_per_day?: number | undefined; 
+/** Bytes of answers. */
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models read and write. */
+readonly tokens_per_day?: number | undefined; readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
+/** Set what all users and keys of the tenant together may use in a day of UTC. What is left out is unbounded. */
+"PUT /admin/budget": { readonly sent: { readonly body: { 
+/** Rows of results. */
+readonly rows_per_day?: number | undefined; 
+/** Bytes of answers. */
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models read and write. */
+readonly tokens_per_day?: number | undefined; }; }; readonly answer: { 
+/** Rows of results. */
+readonly rows_per_day?: number | undefined; 
+/** Bytes of answers. */
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models read and write. */
+readonly tokens_per_day?: number | undefined; readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
+/** What all users and keys of that tenant together may use in a day, and have used today. */
+"GET /admin/tenants/{tenant}/budget": { readonly sent: { readonly params: { readonly tenant: string | number | boolean; }; }; readonly answer: { 
+/** Rows of results. */
+readonly rows_per_day?: number | undefined; 
+/** Bytes of answers. */
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models read and write. */
+readonly tokens_per_day?: number | undefined; readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
+/** Set what all users and keys of that tenant together may use in a day of UTC. What is left out is unbounded. Its own administrators can change it, too. */
+"PUT /admin/tenants/{tenant}/budget": { readonly sent: { readonly params: { readonly tenant: string | number | boolean; }; readonly body: { 
+/** Rows of results. */
+readonly rows_per_day?: number | undefined; 
+/** Bytes of answers. */
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models read and write. */
+readonly tokens_per_day?: number | undefined; }; }; readonly answer: { 
+/** Rows of results. */
+readonly rows_per_day?: number | undefined; 
+/** Bytes of answers. */
+readonly bytes_per_day?: number | undefined; 
+/** Tokens that models read and write. */
+readonly tokens_per_day?: number | undefined; readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
 /** Back up the tenant while it stays available: everything, or with `incremental` what was committed since the last backup. An incremental backup becomes a full one if the commit log does not reach back far enough. */
 "POST /v1/backups": { readonly sent: { readonly body?: { readonly incremental?: boolean | undefined; readonly passphrase?: string | undefined; 
 /** For SHOW BACKUPS and RESTORE: letters, digits, dots, dashes and underscores; no path. */

@@ -98,7 +98,11 @@ export class Client<S extends Schema = AnySchema> extends Statements {
   }
 
   /** The rows of a query, and all of them again after each change. */
-  live(text: string, parameters: Parameters = [], options: CallOptions = {}): AsyncGenerator<LiveRows, void> {
+  live(
+    text: string,
+    parameters: Parameters = [],
+    options: CallOptions & { readonly language?: "sql" | "cypher" } = {},
+  ): AsyncGenerator<LiveRows, void> {
     return liveRows(this.transport, text, parameters, options);
   }
 

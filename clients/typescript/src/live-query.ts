@@ -33,10 +33,10 @@ export async function* liveRows(
   transport: Transport,
   sql: string,
   parameters: Parameters,
-  { signal }: CallOptions,
+  { signal, language }: CallOptions & { readonly language?: "sql" | "cypher" },
 ): AsyncGenerator<LiveRows, void> {
   const isEmpty = Object.keys(parameters).length === 0;
-  const query = { sql, parameters: isEmpty ? undefined : JSON.stringify(parameters) };
+  const query = { sql, parameters: isEmpty ? undefined : JSON.stringify(parameters), language };
   const response = await transport.open("GET", "/v1/subscribe", { query, signal, accept: "text/event-stream" });
   let columns: readonly Column[] = [];
   const rows = new KeptRows();

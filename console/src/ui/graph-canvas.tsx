@@ -51,7 +51,7 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
   const state = useRef({ selected, hovered, marked });
   state.current = { selected, hovered, marked };
 
-  const { draw, drawMoving, stop } = usePicture(canvas, { model, view, colours, isFitted, state });
+  const { draw, drawMoving, restyle, stop } = usePicture(canvas, { model, view, colours, isFitted, state });
   useEffect(() => {
     const sizes = new ResizeObserver(([entry]) => {
       const { width, height } = entry!.contentRect;
@@ -65,15 +65,15 @@ export function GraphCanvas({ model, version, selected, onSelect, onExpand, mark
     };
   }, [model]);
   useEffect(() => {
-    colours.current = null;
+    restyle();
     model.settle(drawMoving);
     return () => model.stop();
   }, [model, version]);
   useEffect(() => {
-    colours.current = null;
+    restyle();
     draw();
-  }, [shade]);
-  useEffect(draw, [selected, hovered, marked, styled]);
+  }, [shade, marked, styled]);
+  useEffect(draw, [selected, hovered]);
   useEffect(() => {
     if (styled !== undefined) model.makeRoom();
   }, [styled]);
@@ -177,10 +177,12 @@ function usePicture(
         drawGraph(element, model, view.current, colours.current, state.current);
         return;
       }
+      if (model.places === null) return;
       pixels.current ??= new GraphPixels(element);
-      const seen = { marked: state.current.marked ?? NONE, isMoving: isMoving.current };
-      pixels.current.draw(model, view.current, colours.current, seen);
-      drawOver(element, model, view.current, colours.current, state.current);
+      const seen = { colours: colours.current, marked: state.current.marked ?? NONE, isMoving: isMoving.current };
+      pixels.current.draw(model.places, model.nodes, view.current, seen);
+      const shown = { ...state.current, isMoving: isMoving.current };
+      drawOver(element, model, view.current, colours.current, shown);
       // Counted from the end of a picture, which may take longer.
       clearTimeout(rest.current);
       if (isMoving.current) rest.current = setTimeout(drawRest, REST_MS);
@@ -196,12 +198,17 @@ function usePicture(
     isMoving.current = false;
     draw();
   };
+  /** Colours, groups, weights or marks have changed. */
+  const restyle = (): void => {
+    colours.current = null;
+    pixels.current?.restyle();
+  };
   const stop = (): void => {
     cancelAnimationFrame(frame.current);
     clearTimeout(rest.current);
     frame.current = 0;
   };
-  return { draw, drawMoving, stop };
+  return { draw, drawMoving, restyle, stop };
 }
 
 interface SaveMenuProps {

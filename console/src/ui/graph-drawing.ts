@@ -1,6 +1,7 @@
 /** Draws nodes, relationships and their names on a canvas. Used by graph-canvas.tsx. */
 import { resolved } from "./chart-drawing.js";
-import { radiusOf } from "./graph-forces.js";
+import { RADIUS_MAX, radiusOf } from "./graph-forces.js";
+import type { GraphPlaces } from "./graph-layout.js";
 import { captionOf, type GraphEdge, type GraphModel, type GraphNode } from "./graph-model.js";
 
 /** Where the graph's middle stands on the canvas, and how large. */
@@ -68,14 +69,15 @@ export function nodeAt({ nodes }: GraphModel, { x, y, scale }: GraphView, left: 
   return null;
 }
 
-/** What stands out in a graph that is drawn as pixels, over it. */
+/** Over a graph that is drawn as pixels: what stands out in it, and from near the nodes that are seen, with names. */
 export function drawOver(
   canvas: HTMLCanvasElement,
   model: GraphModel,
   view: GraphView,
   colours: GraphColours,
-  { selected, hovered }: Shown,
+  { isMoving, ...shown }: Shown & { readonly isMoving: boolean },
 ): void {
+  const { selected, hovered } = shown;
   const context = canvas.getContext("2d")!;
   const ratio = window.devicePixelRatio;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -100,7 +102,24 @@ export function drawOver(
     context.arc(node.x!, node.y!, radiusOf(node) + 3 / view.scale, 0, Math.PI * 2);
     context.stroke();
   }
-  if (view.scale > NAMES_FROM_SCALE) drawNames(context, model, view, colours);
+  if (view.scale <= NAMES_FROM_SCALE || model.places === null) return;
+  const nodes = nodesIn(model.nodes, model.places, view);
+  // Pixels have edges, which show at rest.
+  if (!isMoving) drawNodes(context, { nodes }, view, colours, shown);
+  drawNames(context, { nodes }, view, colours);
+}
+
+/** Those of a large graph that are seen. */
+function nodesIn(nodes: readonly GraphNode[], { x, y }: GraphPlaces, view: GraphView): GraphNode[] {
+  const { scale, width, height } = view;
+  const room = RADIUS_MAX * scale;
+  const found: GraphNode[] = [];
+  for (let i = 0; i < x.length; i++) {
+    const across = x[i]! * scale + view.x;
+    const down = y[i]! * scale + view.y;
+    if (across > -room && across < width + room && down > -room && down < height + room) found.push(nodes[i]!);
+  }
+  return found;
 }
 
 export function drawGraph(
@@ -183,7 +202,7 @@ function drawArrow(context: CanvasRenderingContext2D, { source, target }: GraphE
 
 function drawNodes(
   context: CanvasRenderingContext2D,
-  { nodes }: GraphModel,
+  { nodes }: Pick<GraphModel, "nodes">,
   view: GraphView,
   { of, ground, text, accent }: GraphColours,
   { selected, hovered, marked }: Shown,
@@ -213,7 +232,7 @@ function isSeen({ x = 0, y = 0 }: GraphNode, radius: number, view: GraphView): b
 /** Names keep their size, and stand where no other does. */
 function drawNames(
   context: CanvasRenderingContext2D,
-  { nodes }: GraphModel,
+  { nodes }: Pick<GraphModel, "nodes">,
   view: GraphView,
   colours: GraphColours,
 ): void {

@@ -16,6 +16,9 @@ export const PAGE_NODES_MAX = 1_500;
 /** With more, fewer steps have to do. */
 const VERY_MANY = 15_000;
 
+/** Of any node. */
+export const RADIUS_MAX = 24;
+
 export function radiusOf({
   degree,
   weight,

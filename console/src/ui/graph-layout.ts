@@ -7,7 +7,15 @@ import type { GraphEdge, GraphNode } from "./graph-model.js";
 /** The worker's file; scripts/console.mjs puts it in. */
 declare const LAYOUT_WORKER: string;
 
+/** As large graphs are drawn; numbers of nodes are their places in the arrays. */
+export interface GraphPlaces extends LayoutPlaces {
+  /** Two for each relationship. */
+  readonly ends: Uint32Array;
+}
+
 export interface GraphLayout {
+  /** Null: the nodes themselves have their places. */
+  readonly places: GraphPlaces | null;
   /** While a node is drawn by the pointer; null lets it go. */
   hold(node: GraphNode, place: { readonly x: number; readonly y: number } | null): void;
   /** Nodes have another size now. */
@@ -21,6 +29,7 @@ export function layOut(nodes: GraphNode[], edges: GraphEdge[], draw: () => void)
 }
 
 class PageLayout implements GraphLayout {
+  readonly places = null;
   private readonly simulation: Simulation<GraphNode, GraphEdge>;
 
   constructor(nodes: GraphNode[], edges: GraphEdge[], draw: () => void) {
@@ -44,6 +53,7 @@ class PageLayout implements GraphLayout {
 }
 
 class WorkerLayout implements GraphLayout {
+  places: GraphPlaces;
   private readonly worker = new Worker(scriptOf(LAYOUT_WORKER));
 
   constructor(
@@ -58,15 +68,17 @@ class WorkerLayout implements GraphLayout {
     }
     const x = Float32Array.from(nodes, (node) => node.x ?? Number.NaN);
     const y = Float32Array.from(nodes, (node) => node.y ?? Number.NaN);
+    this.places = { x, y, ends };
     this.worker.onmessage = ({ data }: MessageEvent<LayoutPlaces>) => {
+      this.places = { ...data, ends };
       for (let i = 0; i < nodes.length; i++) [nodes[i]!.x, nodes[i]!.y] = [data.x[i]!, data.y[i]!];
       draw();
     };
-    this.order({ kind: "begin", x, y, ends }, [x.buffer, y.buffer, ends.buffer]);
+    this.order({ kind: "begin", x, y, ends });
   }
 
-  private order(order: LayoutOrder, transfer: Transferable[] = []): void {
-    this.worker.postMessage(order, transfer);
+  private order(order: LayoutOrder): void {
+    this.worker.postMessage(order);
   }
 
   hold(node: GraphNode, place: { readonly x: number; readonly y: number } | null): void {

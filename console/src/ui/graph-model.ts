@@ -1,6 +1,6 @@
 /** Nodes and relationships that are shown. graph-layout.ts gives them their places. */
 import type { SimulationLinkDatum, SimulationNodeDatum } from "d3-force";
-import { type GraphLayout, layOut } from "./graph-layout.js";
+import { type GraphLayout, type GraphPlaces, layOut } from "./graph-layout.js";
 
 export interface GraphNode extends SimulationNodeDatum {
   readonly id: number;
@@ -99,6 +99,11 @@ export class GraphModel {
   settle(draw: () => void): void {
     this.stop();
     this.layout = layOut(this.nodes, this.edges, draw);
+  }
+
+  /** Of a large graph. */
+  get places(): GraphPlaces | null {
+    return this.layout?.places ?? null;
   }
 
   /** While a node is drawn by the pointer; null lets it go. */

@@ -4,7 +4,8 @@
  */
 import type { GraphColours, GraphView } from "./graph-drawing.js";
 import { radiusOf } from "./graph-forces.js";
-import type { GraphModel, GraphNode } from "./graph-model.js";
+import type { GraphPlaces } from "./graph-layout.js";
+import type { GraphNode } from "./graph-model.js";
 import { pixelOf, rowsOfDisc } from "./map-drawing.js";
 
 /** Pixels of relationships in one picture; what is beyond is left out, which hardly shows among so many. */
@@ -12,6 +13,19 @@ const LINE_PIXELS_MAX = 8_000_000;
 const DENSEST = 24;
 /** Relationships in each picture of a graph that is being moved, evenly chosen. The picture at rest has them all. */
 const MOVING_EDGES_MAX = 15_000;
+
+interface PixelStyle {
+  readonly colours: GraphColours;
+  /** Empty: all nodes stand out alike. */
+  readonly marked: ReadonlySet<number>;
+}
+
+/** How each node looks, found out once for many pictures. */
+interface NodeStyles {
+  /** At a scale of 1. */
+  readonly radii: Float32Array;
+  readonly shades: Uint32Array;
+}
 
 export class GraphPixels {
   private pixels: ImageData | null = null;
@@ -21,30 +35,41 @@ export class GraphPixels {
   private pixelsLeft = 0;
   /** For how many relationships each line stands. */
   private weight = 1;
+  private styles: NodeStyles | null = null;
 
   constructor(private readonly canvas: HTMLCanvasElement) {}
 
+  /** `nodes` are those of the places. */
   draw(
-    { nodes, edges }: GraphModel,
+    { x, y, ends }: GraphPlaces,
+    nodes: readonly GraphNode[],
     view: GraphView,
-    colours: GraphColours,
-    { marked, isMoving }: { readonly marked: ReadonlySet<number>; readonly isMoving: boolean },
+    { colours, marked, isMoving }: PixelStyle & { readonly isMoving: boolean },
   ): void {
     const ratio = window.devicePixelRatio;
     const [width, height] = [Math.floor(view.width * ratio), Math.floor(view.height * ratio)];
     if (width === 0 || height === 0) return;
     this.prepare(width, height);
     const [scale, left, top] = [view.scale * ratio, view.x * ratio, view.y * ratio];
-    this.weight = isMoving ? Math.ceil(edges.length / MOVING_EDGES_MAX) : 1;
-    for (let i = 0; i < edges.length && this.pixelsLeft > 0; i += this.weight) {
-      const { source, target } = edges[i]!;
-      this.line(source.x! * scale + left, source.y! * scale + top, target.x! * scale + left, target.y! * scale + top);
+    const count = ends.length / 2;
+    this.weight = isMoving ? Math.ceil(count / MOVING_EDGES_MAX) : 1;
+    for (let i = 0; i < ends.length && this.pixelsLeft > 0; i += 2 * this.weight) {
+      const [from, to] = [ends[i]!, ends[i + 1]!];
+      this.line(x[from]! * scale + left, y[from]! * scale + top, x[to]! * scale + left, y[to]! * scale + top);
     }
-    this.showDensity(colours.line, edges.length);
-    this.drawNodes(nodes, { scale, left, top, ratio }, colours, marked);
+    this.showDensity(colours.line, count);
+    if (this.styles === null || this.styles.radii.length !== x.length) {
+      this.styles = stylesOf(nodes.slice(0, x.length), { colours, marked });
+    }
+    this.drawNodes(x, y, this.styles, { scale, left, top, ratio });
     const context = this.canvas.getContext("2d")!;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.putImageData(this.pixels!, 0, 0);
+  }
+
+  /** Colours, groups, weights or marks have changed. */
+  restyle(): void {
+    this.styles = null;
   }
 
   private prepare(width: number, height: number): void {
@@ -111,32 +136,22 @@ export class GraphPixels {
   }
 
   private drawNodes(
-    nodes: readonly GraphNode[],
+    x: Float32Array,
+    y: Float32Array,
+    { radii, shades }: NodeStyles,
     { scale, left, top, ratio }: Readonly<Record<"scale" | "left" | "top" | "ratio", number>>,
-    colours: GraphColours,
-    marked: ReadonlySet<number>,
   ): void {
-    const pixels = new Map<string, number>();
-    const pixelFor = (colour: string, isFaint: boolean): number => {
-      const key = isFaint ? `${colour} ` : colour;
-      let pixel = pixels.get(key);
-      if (pixel === undefined) {
-        pixel = pixelOf(colour, isFaint ? 70 : 255);
-        pixels.set(key, pixel);
-      }
-      return pixel;
-    };
-    const discs = new Map<number, Int32Array>();
-    for (const node of nodes) {
+    /** By twice the radius. */
+    const discs: (Int32Array | undefined)[] = [];
+    for (let i = 0; i < x.length; i++) {
       // Small ones stay visible, and do not cover all when the whole graph is shown.
-      const radius = Math.max(0.5 * ratio, Math.round(Math.min(radiusOf(node), 20) * scale * 2) / 2);
-      let disc = discs.get(radius);
+      const twice = Math.max(ratio, Math.round(radii[i]! * scale * 2));
+      let disc = discs[twice];
       if (disc === undefined) {
-        disc = rowsOfDisc(radius);
-        discs.set(radius, disc);
+        disc = rowsOfDisc(twice / 2);
+        discs[twice] = disc;
       }
-      const isFaint = marked.size > 0 && !marked.has(node.id);
-      this.disc(node.x! * scale + left, node.y! * scale + top, disc, pixelFor(colours.of(node), isFaint));
+      this.disc(x[i]! * scale + left, y[i]! * scale + top, disc, shades[i]!);
     }
   }
 
@@ -154,4 +169,21 @@ export class GraphPixels {
       for (let at = Math.max(0, across - half); at <= to; at++) words[line * width + at] = pixel;
     }
   }
+}
+
+function stylesOf(nodes: readonly GraphNode[], { colours, marked }: PixelStyle): NodeStyles {
+  const pixels = new Map<string, number>();
+  const pixelFor = (colour: string, isFaint: boolean): number => {
+    const key = isFaint ? `${colour} ` : colour;
+    let pixel = pixels.get(key);
+    if (pixel === undefined) {
+      pixel = pixelOf(colour, isFaint ? 70 : 255);
+      pixels.set(key, pixel);
+    }
+    return pixel;
+  };
+  return {
+    radii: Float32Array.from(nodes, (node) => radiusOf(node)),
+    shades: Uint32Array.from(nodes, (node) => pixelFor(colours.of(node), marked.size > 0 && !marked.has(node.id))),
+  };
 }

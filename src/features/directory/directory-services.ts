@@ -350,6 +350,11 @@ export class DirectoryServices {
     this.installation.schedules.sweep();
   }
 
+  /** Throws tenant_not_found. */
+  placeOf(tenantId: string): ReturnType<Directory["placeOf"]> {
+    return this.directory.placeOf(tenantId);
+  }
+
   /** Something is under way that another owner could not go on with. */
   get isTied(): boolean {
     return this.moves.isMoving || this.restoreOrders.isBusy || this.installation.isBusy();

@@ -2,6 +2,7 @@
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
+import { jsonOfQuery, parametersOfQuery } from "../../bodies/query-json.js";
 import { DbError } from "../../protocol/errors.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import type { Way } from "./contract.js";
@@ -18,14 +19,6 @@ const MEDIA_HEADERS = 3;
  */
 function lastEventId(header: string | undefined): string | undefined {
   return header !== undefined && /^[0-9]{1,16}$/.test(header) ? header : undefined;
-}
-
-function jsonOf(text: string, field: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new DbError("invalid_request", `The query parameter "${field}" is not JSON.`, { field });
-  }
 }
 
 async function subscribe(request: Request, body: FollowOptions & Partial<QueryRequest>, way: Way): Promise<Answer> {
@@ -54,8 +47,8 @@ export const feedHandlers = {
     const from = sequence ?? lastEventId(request.head.media[MEDIA_HEADERS]);
     const options = {
       ...target,
-      ...(filter !== undefined && { filter: jsonOf(filter, "filter") }),
-      ...(parameters !== undefined && { parameters: jsonOf(parameters, "parameters") as readonly unknown[] }),
+      ...(filter !== undefined && { filter: jsonOfQuery(filter, "filter") }),
+      ...(parameters !== undefined && { parameters: parametersOfQuery(parameters) }),
       // The query's answer is sent again.
       ...(from !== undefined && query.sql === undefined && { sequence: Number(from) }),
     };

@@ -15,6 +15,7 @@ import { displayedColumns, type RowCollector } from "../../session/sql-result.js
 import type { StatementPlan } from "../../session/statement-plan.js";
 import type { Client, Language, ParameterValues } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
+import { jsonToCompactText } from "../../values/json-text.js";
 import type { Value } from "../../values/values.js";
 import { AggregateDelta } from "./aggregate-delta.js";
 import { type AnswerDelta, type AnswerRows, differenceOf } from "./answer-delta.js";
@@ -79,7 +80,7 @@ export class QuerySubscriptions {
     const bounds = callerBounds(request.head);
     const owner: Owner = { number: request.tenant.number, tenantId, username, administrator, bounds };
     const params = paramsOf(query);
-    const key = JSON.stringify([
+    const key = jsonToCompactText([
       owner.number,
       began,
       username,

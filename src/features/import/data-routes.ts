@@ -2,6 +2,7 @@
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
+import { parametersOfQuery } from "../../bodies/query-json.js";
 import type { Input } from "../../bodies/validate.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
@@ -13,6 +14,7 @@ import { elapsedSince } from "../../session/sql-result.js";
 import type { CsvStyle } from "../../values/csv-format.js";
 import { ARROW_STREAM, ColumnStream, PARQUET_FILE } from "../statements/column-stream.js";
 import { csvRows, ndjsonRows, RowStream } from "../statements/row-stream.js";
+import { NO_PARAMETERS, textOptionsOf } from "../statements/run-body.js";
 import { filePieces } from "./body-pieces.js";
 import { ColumnarFile } from "./columnar-file.js";
 import { importAnswer } from "./import-progress.js";
@@ -151,7 +153,8 @@ async function exportRows(request: Request, { query }: Input): Promise<TextAnswe
   try {
     const run = {
       sql: exportedSql(query),
-      params: [],
+      ...textOptionsOf(query),
+      params: query.parameters === undefined ? NO_PARAMETERS : parametersOfQuery(query.parameters),
       maxRows: query.max_rows === undefined ? Number.POSITIVE_INFINITY : Number(query.max_rows),
       collector: stream.collector,
       request,
@@ -188,11 +191,13 @@ function exportStream(
   return new ColumnStream(request, kind, headers);
 }
 
-function exportedSql({ table, schema, columns, sql }: Input["query"]): string {
+function exportedSql({ table, schema, columns, sql, ...others }: Input["query"]): string {
   if ((table === undefined) === (sql === undefined)) {
     throw new DbError("invalid_request", 'Send either "table" or "sql".', { field: "table" });
   }
   if (sql !== undefined) return sql;
+  const field = (["parameters", "language", "graph"] as const).find((name) => others[name] !== undefined);
+  if (field !== undefined) throw new DbError("invalid_request", `"${field}" goes with "sql" only.`, { field });
   const from = relationOf({ ...(schema === undefined ? {} : { schema }), table: table! });
   const list = columns === undefined ? "*" : namesOf(columns).map(quoteIdentifier).join(", ");
   return `SELECT ${list} FROM ${from.schema === null ? "" : `${quoteIdentifier(from.schema)}.`}${quoteIdentifier(from.table)}`;

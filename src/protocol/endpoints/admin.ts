@@ -64,7 +64,7 @@ const Placement = Type.Object({
   ),
 });
 
-const tenantParam = Type.Object({ tenant: Type.String() });
+export const tenantParam = Type.Object({ tenant: Type.String() });
 const userParam = Type.Object({ tenant: Type.String(), user: Type.String({ description: "A user's id or name." }) });
 
 const AuditEntry = Type.Object({
@@ -127,20 +127,6 @@ const AuditQuery = Strict({
   outcome: Type.Optional(Type.Enum(["ok", "refused", "failed"])),
   since: Type.Optional(Type.String({ maxLength: 40 })),
   until: Type.Optional(Type.String({ maxLength: 40 })),
-});
-
-const daily = (description: string) =>
-  Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description }));
-
-const dailyBudget = {
-  rows_per_day: daily("Rows of results."),
-  bytes_per_day: daily("Bytes of answers."),
-  tokens_per_day: daily("Tokens that models read and write."),
-};
-
-const TenantBudget = Type.Object({
-  ...dailyBudget,
-  used_today: Type.Object({ rows: Type.Integer(), bytes: Type.Integer(), tokens: Type.Integer() }),
 });
 
 export const adminEndpoints = [
@@ -325,31 +311,6 @@ export const adminEndpoints = [
     pages: { items: "entries", after: { parameter: "before", member: "next_before" } },
     query: DataAuditQuery,
     response: Type.Object({ entries: Type.Array(DataAuditEntry), next_before: Nullable(Type.Integer()) }),
-  },
-  {
-    name: "admin.budget.get",
-    door: "none",
-    method: "GET",
-    path: "/admin/budget",
-    summary: "What all users and keys of the tenant together may use in a day, and have used today.",
-    tag: "admin",
-    access: "admin",
-    home: "tenant",
-    response: TenantBudget,
-  },
-  {
-    name: "admin.budget.set",
-    door: "none",
-    method: "PUT",
-    path: "/admin/budget",
-    summary:
-      "Set what all users and keys of the tenant together may use in a day of UTC. What is left out is unbounded.",
-    tag: "admin",
-    access: "admin",
-    home: "tenant",
-    body: Strict(dailyBudget),
-    example: { body: { tokens_per_day: 1_000_000 } },
-    response: TenantBudget,
   },
   {
     name: "admin.log-level.set",

@@ -1,7 +1,7 @@
 /** Bulk data: files of rows into tables and out of them, as streams. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
-import { Strict } from "./schemas.js";
+import { boundText, Strict, textOptions } from "./schemas.js";
 
 const character = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1, description }));
 const flag = (description: string) => Type.Optional(Type.String({ pattern: "^(true|false)$", description }));
@@ -145,6 +145,8 @@ export const dataEndpoints = [
       schema: target.schema,
       columns: target.columns,
       sql: Type.Optional(Type.String({ minLength: 1, description: "Instead of a table." })),
+      ...boundText,
+      ...textOptions,
       format: Type.Optional(Type.String({ pattern: "^(csv|ndjson|parquet|arrow)$" })),
       ...csv,
       filename: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9._ -]{1,200}$" })),

@@ -49,6 +49,11 @@ export const bound = {
   params: Type.Optional(Parameters),
 };
 
+/** The same in a query string. */
+export const boundText = {
+  parameters: Type.Optional(Type.String({ description: `As JSON. ${PARAMETERS}` })),
+};
+
 const SETS =
   'A list of such lists runs the statement once per list, all or nothing: `[[1, "a"], [2, "b"]]`. Then `rows_affected` is the sum, and the statement may not return rows. Where there are as many lists as parameters and each parameter takes a list (an array, JSON, a vector), they are its values.';
 const ParametersOrSets = { ...Parameters, description: `${PARAMETERS} ${SETS}` };

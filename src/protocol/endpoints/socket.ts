@@ -6,7 +6,18 @@ import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { chatBody } from "./chat.js";
 import { pulledModel } from "./models.js";
-import { bound, followed, limits, MessageId, otherDatabase, Strict, sql, Timestamp, textOptions } from "./schemas.js";
+import {
+  bound,
+  boundText,
+  followed,
+  limits,
+  MessageId,
+  otherDatabase,
+  Strict,
+  sql,
+  Timestamp,
+  textOptions,
+} from "./schemas.js";
 
 /** Of NOTIFY. */
 const channel = Type.String({
@@ -156,7 +167,8 @@ export const socketEndpoints = [
     query: Strict({
       ...followed,
       sql: Type.Optional(sql),
-      parameters: Type.Optional(Type.String({ description: "The query's parameters, as JSON." })),
+      ...boundText,
+      language: textOptions.language,
       filter: Type.Optional(Type.String({ description: "A filter as JSON, as in a document search." })),
       sequence: Type.Optional(Type.String({ pattern: "^[0-9]{1,16}$" })),
       token: Type.Optional(Type.String({ maxLength: 128 })),

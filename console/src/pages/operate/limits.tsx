@@ -1,4 +1,4 @@
-/** What all users and keys of the tenant together may use in a day, and have used today. */
+/** What all users and keys of a tenant together may use in a day, and have used today. */
 import { useState } from "preact/hooks";
 import { bytesText, countText } from "../../lib/format.js";
 import { useEvery, useGet } from "../../lib/load.js";
@@ -9,6 +9,7 @@ import { Button } from "../../ui/button.js";
 import { ActionDialog } from "../../ui/dialog.js";
 import { TextField } from "../../ui/field.js";
 import { ListPanel } from "../../ui/list-table.js";
+import { TenantSelect } from "./tenant-select.js";
 
 type Kind = "rows" | "bytes" | "tokens";
 
@@ -16,7 +17,6 @@ interface Budget extends Readonly<Partial<Record<`${Kind}_per_day`, number>>> {
   readonly used_today: Readonly<Record<Kind, number>>;
 }
 
-const PATH = "/admin/budget";
 const EVERY_MS = 5_000;
 
 const KINDS: readonly { readonly id: Kind; readonly name: string; readonly text: (count: number) => string }[] = [
@@ -25,15 +25,23 @@ const KINDS: readonly { readonly id: Kind; readonly name: string; readonly text:
   { id: "tokens", name: "Tokens of models", text: countText },
 ];
 
-export function Limits({ user }: { readonly user: User }) {
+interface LimitsProps {
+  /** The user's own, unless the user is an operator. */
+  readonly tenant: string;
+  readonly user: User;
+}
+
+export function Limits({ tenant, user }: LimitsProps) {
   const [isOpen, setOpen] = useState(false);
-  const { data, error, again, renew } = useGet<Budget>(PATH);
+  const path = isOperator(user) ? `/admin/tenants/${encodeURIComponent(tenant)}/budget` : "/admin/budget";
+  const { data, error, again, renew } = useGet<Budget>(path);
   useEvery(EVERY_MS, renew);
   const limitOf = (kind: Kind): number | undefined => data?.[`${kind}_per_day`];
   return (
     <>
+      {isOperator(user) && <TenantSelect tab="limits" tenant={tenant} />}
       <ListPanel
-        title={`What ${user.tenant} may use in a day`}
+        title={`What ${tenant} may use in a day`}
         label="Limits"
         actions={
           <Button disabled={data === undefined} onClick={() => setOpen(true)}>
@@ -66,15 +74,15 @@ export function Limits({ user }: { readonly user: User }) {
             {isOperator(user) && (
               <>
                 {" "}
-                To set those of another tenant, sign in to it from the menu at the top. How many requests a second each
-                tenant may send is set under <a href={linkTo(["operate", "tenants"])}>Tenants</a>.
+                How many requests a second each tenant may send is set under{" "}
+                <a href={linkTo(["operate", "tenants"])}>Tenants</a>.
               </>
             )}
           </p>
         }
       />
       {isOpen && data !== undefined && (
-        <LimitsDialog budget={data} onClose={() => setOpen(false)} onDone={again} tenant={user.tenant} />
+        <LimitsDialog budget={data} onClose={() => setOpen(false)} onDone={again} path={path} tenant={tenant} />
       )}
     </>
   );
@@ -82,12 +90,13 @@ export function Limits({ user }: { readonly user: User }) {
 
 interface LimitsDialogProps {
   readonly budget: Budget;
+  readonly path: string;
   readonly tenant: string;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
-function LimitsDialog({ budget, tenant, onClose, onDone }: LimitsDialogProps) {
+function LimitsDialog({ budget, path, tenant, onClose, onDone }: LimitsDialogProps) {
   const [typed, setTyped] = useState<Readonly<Record<Kind, string>>>({
     rows: String(budget.rows_per_day ?? ""),
     bytes: String(budget.bytes_per_day ?? ""),
@@ -97,7 +106,7 @@ function LimitsDialog({ budget, tenant, onClose, onDone }: LimitsDialogProps) {
   const set = async (): Promise<void> => {
     const limited = KINDS.filter(({ id }) => typed[id] !== "");
     const body = Object.fromEntries(limited.map(({ id }) => [`${id}_per_day`, Number(typed[id])]));
-    if (!(await run(() => client().request("PUT", PATH, { body })))) return;
+    if (!(await run(() => client().request("PUT", path, { body })))) return;
     onDone();
     onClose();
   };

@@ -38,7 +38,7 @@ export function OperatePage({ path, query }: PageProps) {
 interface PartProps {
   readonly shown: Shown | undefined;
   readonly user: User;
-  /** Operators see the users of every tenant. */
+  /** Operators see users and limits of every tenant. */
   readonly tenant: string;
 }
 
@@ -47,7 +47,7 @@ function Part({ shown, user, tenant }: PartProps) {
   if (shown === "sessions") return <Sessions />;
   if (shown === "users") return <Users key={tenant} tenant={tenant} canSwitch={isOperator(user)} />;
   if (shown === "keys") return <Keys />;
-  if (shown === "limits") return <Limits user={user} />;
+  if (shown === "limits") return <Limits key={tenant} tenant={tenant} user={user} />;
   if (shown === "tenants") return <Tenants />;
   if (shown === "backups") return <Backups tenant={user.tenant} />;
   if (shown === "audit") return <Audit />;

@@ -64,6 +64,7 @@ export function Tenants() {
               !isLeaving(tenant.id) && (
                 <span class="row">
                   <Button onClick={() => goTo(["operate", "users"], { tenant: tenant.id })}>Users</Button>
+                  <Button onClick={() => goTo(["operate", "limits"], { tenant: tenant.id })}>Limits</Button>
                   <Button onClick={() => setOpen({ what: "change", tenant })}>Change</Button>
                   {tenant.id !== "system" && (
                     <>

@@ -2,7 +2,6 @@
 import { useState } from "preact/hooks";
 import { timeText } from "../../lib/format.js";
 import { useGet } from "../../lib/load.js";
-import { goTo } from "../../lib/router.js";
 import { useRun } from "../../lib/run.js";
 import { client } from "../../lib/session.js";
 import { Badge, Button } from "../../ui/button.js";
@@ -11,6 +10,7 @@ import { Select, TextField } from "../../ui/field.js";
 import { ListPanel } from "../../ui/list-table.js";
 import { ShownOnce } from "../../ui/shown-once.js";
 import { attempt } from "../../ui/toast.js";
+import { TenantSelect } from "./tenant-select.js";
 
 interface UserRow {
   readonly id: string;
@@ -39,7 +39,7 @@ export function Users({ tenant, canSwitch }: UsersProps) {
   const place = ({ id }: UserRow): string => `${path}/${encodeURIComponent(id)}`;
   return (
     <>
-      {canSwitch && <TenantSelect tenant={tenant} />}
+      {canSwitch && <TenantSelect tab="users" tenant={tenant} />}
       <ListPanel
         title={`Users of ${tenant}`}
         actions={
@@ -168,21 +168,5 @@ function NewUser({ path, onClose, onDone }: NewUserProps) {
       />
       <Select label="Role" value={role} options={["user", "admin"]} onChange={setRole} />
     </ActionDialog>
-  );
-}
-
-function TenantSelect({ tenant }: { readonly tenant: string }) {
-  const { data } = useGet<{ tenants: readonly { readonly id: string }[] }>("/admin/tenants");
-  const ids = (data?.tenants ?? []).map(({ id }) => id);
-  if (ids.length < 2) return null;
-  return (
-    <div class="form-row slim">
-      <Select
-        label="Tenant"
-        value={tenant}
-        options={ids}
-        onChange={(chosen) => goTo(["operate", "users"], { tenant: chosen })}
-      />
-    </div>
   );
 }

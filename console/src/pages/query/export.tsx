@@ -39,11 +39,9 @@ function jsonOf({ columns, rows }: Run): Blob {
   return new Blob([...parts, "\n]\n"], { type: "application/json" });
 }
 
-async function parquetOf({ statement, parameters }: Run): Promise<Blob> {
-  if (Object.keys(parameters).length > 0) {
-    throw new Error("An export as Parquet takes no parameters: write their values into the statement.");
-  }
-  const query = { sql: statement.text, format: "parquet" };
+async function parquetOf({ statement, language, parameters }: Run): Promise<Blob> {
+  const bound = Object.keys(parameters).length > 0 && { parameters: JSON.stringify(parameters) };
+  const query = { sql: statement.text, language, format: "parquet", ...bound };
   return (await client().fetch("GET", "/v1/data/export", { query })).blob();
 }
 
@@ -54,8 +52,7 @@ const FORMATS = [
 ];
 
 export function ExportMenu({ run }: { readonly run: Run }) {
-  const formats = FORMATS.filter(({ ending }) => ending !== "parquet" || run.language === "sql");
-  const entries = formats.map(({ ending, label, make }) => ({
+  const entries = FORMATS.map(({ ending, label, make }) => ({
     label,
     run: () => void attempt(async () => download(`result.${ending}`, await make(run))),
   }));

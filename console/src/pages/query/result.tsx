@@ -182,7 +182,6 @@ function useSeconds(isRunning: boolean): number {
 }
 
 function LiveSwitch({ work, run }: { readonly work: TabWork; readonly run: Run }) {
-  if (run.language !== "sql") return null;
   return (
     <Switch
       label="Live"

@@ -212,6 +212,7 @@ export async function followRun(work: TabWork): Promise<void> {
   try {
     for await (const { columns, rows, changed } of client().live(last.statement.text, last.parameters, {
       signal: stop.signal,
+      language: last.language,
     })) {
       if (work.stop !== stop) return;
       const now = { columns, rows: [...rows], count: rows.length, fresh: new Set(changed), isLive: true };
