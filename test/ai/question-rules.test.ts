@@ -213,12 +213,31 @@ t.test("SQL of questions over folded names", async (t) => {
     ["dishes with more than 2 thousand calories", /dish\.calories > 2000$/],
     ["bills by hour of the day", /extract\(hour FROM bill\.openedat\) AS hour_of_day/],
     ["waiters who failed", /NOT waiter\.passed$/],
+    ["top 3 most billed waiters", /count\(bill\.billid\).* LIMIT 3$/],
     ["homepages founded before 1910, oldest first", /founded < 1910 ORDER BY homepage\.founded$/],
   ] as const) {
     t.match(await of(question).catch((error: Error) => error.message), sql, question);
   }
   for (const question of ["dishes that contain nuts", "bills that were never paid", "dishes that were never updated"]) {
     t.match(await of(question).catch((error: Error) => error.message), /^The question/, question);
+  }
+});
+
+t.test("amounts and what is overdue", async (t) => {
+  const library = schemaOf({
+    reader: "id, name text, membership text",
+    bill: "id, reader_id>reader, opened date",
+    fine: "id, reader_id>reader, amount number, due_on date, paid_on date",
+  });
+  for (const [question, sql] of [
+    ["total fines per reader", /sum\(fine\.amount\).*GROUP BY reader\.id/],
+    ["overdue fines", /fine\.due_on < current_date AND fine\.paid_on IS NULL$/],
+    ["bills that were never paid", /^The question/],
+  ] as const) {
+    const said = await matchQuestion(question, library, async () => []).catch((error: Error) => ({
+      sql: error.message,
+    }));
+    t.match(said.sql, sql, question);
   }
 });
 

@@ -1,8 +1,8 @@
 /** Finds whose rows a question asks for: the table that is listed, counted or added up. Used by read-question.ts. */
 import { anyKind, type ColumnFinder, isBoolean, isNumber, isText } from "./column-finder.js";
 import type { NameMentions, TableMention } from "./name-mentions.js";
-import type { GroupPhrase, Superlative } from "./phrases.js";
-import type { Question } from "./question.js";
+import { type GroupPhrase, namedAt, type Superlative } from "./phrases.js";
+import { isVerb, type Question } from "./question.js";
 import type { ColumnRef, SchemaFacts, TableFacts } from "./schema-facts.js";
 import { SURE } from "./superlative-reader.js";
 import type { ValueMention } from "./value-mentions.js";
@@ -64,7 +64,10 @@ export class BaseFinder {
     const { tables } = this.names;
     const isGroup = ({ from }: TableMention) =>
       groups.some((group) => group.kind !== "time" && group.mention.from === from);
-    const isRanked = ({ from }: TableMention) => first?.isMost === true && from >= first.to && from <= first.to + 1;
+    // "Most borrowed books" are books: what is done with them is counted.
+    const isDone = first !== null && isVerb(this.question.lower(first.to)) && namedAt(this.names, first.to) !== null;
+    const isRanked = ({ from }: TableMention) =>
+      first?.isMost === true && from >= first.to && from <= (isDone ? first.to : first.to + 1);
     // "Order total" is a column.
     const isPart = (mention: TableMention) =>
       this.names.columns.some(

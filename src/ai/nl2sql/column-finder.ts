@@ -11,12 +11,13 @@ import { likelyTimes, RivalColumns } from "./rival-columns.js";
 import {
   type ColumnFacts,
   type ColumnRef,
+  endOf,
   type LinkFacts,
   pathBetween,
   type SchemaFacts,
   type TableFacts,
 } from "./schema-facts.js";
-import { type Measure, UNIT_NAMES } from "./vocabulary.js";
+import { AMOUNTS, type Measure, UNIT_NAMES } from "./vocabulary.js";
 
 export type Kinds = (ref: ColumnRef) => boolean;
 
@@ -36,6 +37,7 @@ const MEASURED: ReadonlySet<string> = new Set(
   "second minute hour day week month year kilogram gram milligram metre centimetre kilometre mile".split(" "),
 );
 const MONEY: ReadonlySet<string> = new Set(["dollar", "euro", "pound"]);
+const AMOUNT_STEMS: ReadonlySet<string> = new Set(AMOUNTS.map(stemOf));
 const MONEY_WORDS = ["price", "salary", "total", "budget", "revenue", "balance"];
 /** A synonym, or better. */
 const MEANING = 0.6;
@@ -103,6 +105,18 @@ export class ColumnFinder {
   isOneOf(table: TableFacts): boolean {
     const path = pathBetween(this.schema, this.base!, table, this.named);
     return path?.every(({ toMany }) => !toMany) === true;
+  }
+
+  /** Whether all rows of that table are of one row that is asked for: orders of customers, and lines of those. */
+  isAllOf(table: TableFacts): boolean {
+    const path = pathBetween(this.schema, this.base!, table, this.named);
+    return path?.every(({ toMany }) => toMany) === true;
+  }
+
+  /** Whether the way from the rows to `to` leads through `table`. */
+  isBehind(table: TableFacts, to: TableFacts): boolean {
+    const path = pathBetween(this.schema, this.base!, to, this.named);
+    return path?.slice(0, -1).some((step) => endOf(step) === table) === true;
   }
 
   /** What a key's name calls those that it refers to, where that is said. */
@@ -188,6 +202,14 @@ export class ColumnFinder {
   numbersByWords(words: readonly string[]): ColumnRef[] {
     const kinds: Kinds = (ref) => isNumber(ref) && words.some((word) => nameFits(word, ref));
     return this.columnsNear(kinds);
+  }
+
+  /** "Total unpaid fines": the only amount of such things, where they are the rows. */
+  amountOf(at: number): ColumnRef | null {
+    const named = this.names.tables.find(({ from, table }) => from > at && from <= at + 3 && table === this.base);
+    if (named === undefined || !AMOUNT_STEMS.has(this.question.at(named.from)!.stem)) return null;
+    const found = this.numbersByWords(["amount", ...MONEY_WORDS]).filter(({ table }) => table === this.base);
+    return found.length === 1 ? found[0]! : null;
   }
 
   /** The only number of the rows that means the same as one of the words. */

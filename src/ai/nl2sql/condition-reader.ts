@@ -381,7 +381,7 @@ export class ConditionReader {
       if (named.mention.table === this.columns.base) return;
       // "Who bought no ticket": what is done says no more than the thing.
       const isDone = isVerb(question.lower(at - 1)) && question.says(at - 2, "who|that|which|have|has|had");
-      question.use(isDone && namedAt(this.names, at - 1) === null ? at - 1 : at, named.mention.to);
+      question.use(isDone && namedAt(this.names, at - 1) === null ? at - 1 : at, this.behindDeed(named.mention));
       this.absences.set(at, named.mention.table);
       this.related.push({ table: named.mention.table, exists: false });
       return;
@@ -398,6 +398,15 @@ export class ConditionReader {
         (column) => `NOT ${column}`,
       );
     else this.filters.push({ ref, sql: (column) => `${column} IS NULL` });
+  }
+
+  /** "Never borrowed a book", where books are reached by what is borrowed: where the words of both end. */
+  private behindDeed({ from, to, table }: TableMention): number {
+    const { question, columns } = this;
+    const next = question.says(to, "a|an|any") ? to + 1 : to;
+    const thing = this.names.tables.find((each) => each.from === next);
+    if (thing === undefined || !isVerb(question.lower(from))) return to;
+    return columns.isBehind(table, thing.table) ? thing.to : to;
   }
 
   /** "Classes without a homeroom teacher", "teachers who are not a homeroom teacher", where no more is said of it. */

@@ -7,7 +7,7 @@ import { type ColumnFinder, isNumber, isTime } from "./column-finder.js";
 import type { NameMentions } from "./name-mentions.js";
 import type { Filter } from "./query-shape.js";
 import { isVerb, type Question, stemOf } from "./question.js";
-import type { ColumnRef } from "./schema-facts.js";
+import type { ColumnRef, TableFacts } from "./schema-facts.js";
 
 const PRICES = ["price", "cost", "fee"];
 const ORDINALS: readonly string[] = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth".split(
@@ -15,6 +15,8 @@ const ORDINALS: readonly string[] = "zeroth first second third fourth fifth sixt
 );
 /** What ends a thing that was open. */
 const ENDS = new Set("closed resolved completed finished settled done ended fixed solved".split(" ").map(stemOf));
+const DUE = new Set(["due", "deadline"].map(stemOf));
+const DONE = new Set([...ENDS, ...["returned", "paid", "delivered", "submitted"].map(stemOf)]);
 /** Below this a verb hardly names a column of times. */
 const SURE = 0.9;
 
@@ -34,6 +36,7 @@ export function plainStates(question: Question, names: NameMentions, columns: Co
       const now = ref?.column.kind === "date" ? "current_date" : "now()";
       if (ref?.table === columns.base) add(ref, at, (column) => `${column} > ${now}`);
     } else if (question.says(at, "open|outstanding|unfinished") && (isOfRows(at + 1) || isPredicate(at))) notEnded(at);
+    else if (question.says(at, "overdue") && (isOfRows(at + 1) || isPredicate(at))) overdue(at);
     else if (question.says(at, "never")) neverHappened(at);
     else ordinal(at);
   });
@@ -46,14 +49,21 @@ export function plainStates(question: Question, names: NameMentions, columns: Co
 
   /** "Open complaints": those that are not resolved yet, where one time says so. */
   function notEnded(at: number): void {
-    const refs = columns.base!.columns.map((column) => ({ table: columns.base!, column }));
-    const isEnd = (ref: ColumnRef) =>
-      isTime(ref) && ref.column.nullable && wordsOfName(ref.column.name).some((word) => ENDS.has(stemOf(word)));
-    const [end, other] = refs.filter(isEnd);
+    const [end, other] = timesThatSay(columns.base!, ENDS).filter(({ column }) => column.nullable);
     if (end === undefined || other !== undefined) return;
     columns.doubt();
     if (question.says(at - 1, "still")) question.use(at - 1);
     add(end, at, (column) => `${column} IS NULL`);
+  }
+
+  /** "Overdue loans". */
+  function overdue(at: number): void {
+    const meant = dueAndDone(columns.base!);
+    if (meant === null) return;
+    columns.doubt();
+    const now = meant.due.column.kind === "date" ? "current_date" : "now()";
+    add(meant.due, at, (column) => `${column} < ${now}`);
+    filters.push({ ref: meant.done, sql: (column) => `${column} IS NULL`, at, isState: true });
   }
 
   /** "Patients who were never admitted": of none of their many rows there is such a time. */
@@ -62,7 +72,8 @@ export function plainStates(question: Question, names: NameMentions, columns: Co
     const mention = columns.mentionAt(verb, isTime);
     if (mention === undefined || !isVerb(question.lower(verb)) || mention.candidates[0]!.score < SURE) return;
     const ref = columns.resolve(mention, isTime);
-    if (ref === null || ref.table === columns.base || columns.isOneOf(ref.table)) return;
+    // "Bills that were never paid" says nothing of the fines of their waiters.
+    if (ref === null || ref.table === columns.base || !columns.isAllOf(ref.table)) return;
     question.use(at, mention.to);
     const [sql, denied] = ["IS NULL", "IS NOT NULL"].map((test) => (column: string) => `${column} ${test}`);
     filters.push({ ref, sql: sql!, denied: denied!, denial: at, at, isState: true });
@@ -70,12 +81,29 @@ export function plainStates(question: Question, names: NameMentions, columns: Co
 
   /** "On the second floor": the number of that name. "The first visit" is the earliest one. */
   function ordinal(at: number): void {
-    const number = ORDINALS.indexOf(question.lower(at));
-    const digits = /^(\d+)(?:st|nd|rd|th)$/.exec(question.lower(at))?.[1];
-    const value = digits === undefined ? number : Number(digits);
+    const value = ordinalOf(question.lower(at));
     if (value < 1 || !question.says(at - 1, "the") || !question.says(at - 2, "on|in|at")) return;
     const mention = columns.mentionAt(at + 1, isNumber);
     const ref = mention === undefined ? null : columns.takeColumn(mention, isNumber);
     if (ref !== null) add(ref, at, (column) => `${column} = ${value}`);
   }
+}
+
+function ordinalOf(word: string): number {
+  const digits = /^(\d+)(?:st|nd|rd|th)$/.exec(word)?.[1];
+  return digits === undefined ? ORDINALS.indexOf(word) : Number(digits);
+}
+
+/** The only times of rows by which they were due, and at which they were done; null: there are none, or several. */
+function dueAndDone(table: TableFacts): { readonly due: ColumnRef; readonly done: ColumnRef } | null {
+  const [due, otherDue] = timesThatSay(table, DUE);
+  const [done, otherDone] = timesThatSay(table, DONE).filter(({ column }) => column.nullable);
+  return due === undefined || done === undefined || otherDue !== undefined || otherDone !== undefined
+    ? null
+    : { due, done };
+}
+
+function timesThatSay(table: TableFacts, words: ReadonlySet<string>): ColumnRef[] {
+  const times = table.columns.map((column) => ({ table, column })).filter(isTime);
+  return times.filter(({ column }) => wordsOfName(column.name).some((word) => words.has(stemOf(word))));
 }

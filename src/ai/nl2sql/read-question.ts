@@ -75,7 +75,7 @@ export class QuestionReader {
     this.superlatives = new SuperlativeReader(question, schema, this.names, this.columns);
   }
 
-  /** Words that conditions were read from, and that no column was found for. */
+  /** Words of conditions that no column was found for. */
   get notPlaced(): readonly string[] {
     return this.columns.notPlaced;
   }
@@ -307,7 +307,8 @@ export class QuestionReader {
           from >= at && from <= at + 4 && !question.isUsed(from) && candidates.some((each) => isNumber(each.ref)),
       );
       const mention = this.bestMeasure(measures, at);
-      ref = (mention && this.columns.takeColumn(mention, isNumber)) ?? ref;
+      const amount = fn === "sum" && mention === undefined ? this.columns.amountOf(at) : null;
+      ref = (mention && this.columns.takeColumn(mention, isNumber)) ?? amount ?? ref;
       if (ref === null) continue;
       question.use(at);
       this.aggregates.unshift({ fn, ref });

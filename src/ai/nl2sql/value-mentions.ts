@@ -25,6 +25,7 @@ export interface ValueHit {
 
 /** Below this a word hardly names a column. */
 const SURE = 0.9;
+const NOUNS = /^(?:data|work|company|system|people|person|information|place|table|list|record)$/;
 /** Words of one value. */
 const WORDS_MAX = 6;
 /** Columns that are looked through, rows of each, and values that one word may be part of. */
@@ -56,7 +57,7 @@ export async function valueMentions(
   names: NameMentions,
   lookUp: LookUp,
 ): Promise<ValueMention[]> {
-  const runs = candidateRuns(question);
+  const runs = candidateRuns(question, names);
   const parts = candidateParts(question, names);
   const forms = otherForms(question, names);
   if (runs.size === 0 && parts.size === 0) return [];
@@ -106,13 +107,17 @@ async function valuesIn(ref: ColumnRef, runs: string[], parts: string[], lookUp:
 }
 
 /** Runs of words by what they may read like in a row, in lower case. */
-function candidateRuns(question: Question): Map<string, Run[]> {
+function candidateRuns(question: Question, names: NameMentions): Map<string, Run[]> {
   const runs = new Map<string, Run[]>();
   const add = (text: string, run: Run) => runs.set(text, [...(runs.get(text) ?? []), run]);
   const { tokens } = question;
+  // "The data track": a noun that says little elsewhere.
+  const isNoun = (at: number) =>
+    NOUNS.test(tokens[at]!.lower) &&
+    names.columns.some(({ from, candidates }) => from === at + 1 && candidates[0]!.score >= SURE);
   for (let from = 0; from < tokens.length; from++) {
     for (let to = from + 1; to <= Math.min(tokens.length, from + WORDS_MAX); to++) {
-      if (to === from + 1 && (tokens[from]!.isStop || isPlainNumber(question, from))) continue;
+      if (to === from + 1 && ((tokens[from]!.isStop && !isNoun(from)) || isPlainNumber(question, from))) continue;
       const run = { from, to };
       const text =
         tokens[from]!.isQuoted && to === from + 1 ? tokens[from]!.lower : question.slice(from, to).toLowerCase();

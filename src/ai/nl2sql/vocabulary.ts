@@ -237,8 +237,8 @@ export const ADJECTIVES: Readonly<Record<string, Measure>> = {
   cheap: asc("price", "cost", "fee"),
   inexpensive: asc("price", "cost", "fee"),
   affordable: asc("price", "cost", "fee"),
-  long: desc("duration", "length", "minutes", "seconds", "runtime", "distance"),
-  short: asc("duration", "length", "minutes", "seconds", "runtime", "distance", "height"),
+  long: desc("duration", "length", "minutes", "seconds", "runtime", "distance", "pages"),
+  short: asc("duration", "length", "minutes", "seconds", "runtime", "distance", "height", "pages"),
   heavy: desc("weight", "mass", "kg", "tonnes", "tons", "lbs"),
   light: asc("weight", "mass", "kg", "tonnes", "tons", "lbs"),
   tall: desc("height"),
@@ -299,6 +299,12 @@ export const AGGREGATES: Readonly<Record<string, "avg" | "sum" | "min" | "max" |
 
 /** Numbers that everybody adds up. */
 export const SUMS: readonly string[] = ["revenue", "turnover", "sales"];
+
+/** Things that are amounts of money: their total is no number of them. */
+export const AMOUNTS: readonly string[] =
+  "fine payment donation expense sponsor sponsorship fee refund deposit withdrawal tax cost contribution grant".split(
+    " ",
+  );
 
 /** Numbers that nobody adds up: of a group they are averaged, or the greatest is meant. */
 export const RATES: readonly string[] = (

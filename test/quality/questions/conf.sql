@@ -1,0 +1,12 @@
+CREATE TABLE speaker (id int PRIMARY KEY, full_name text, company text, country text, fee numeric);
+CREATE TABLE room (id int PRIMARY KEY, name text, capacity int, floor int);
+CREATE TABLE talk (id int PRIMARY KEY, title text, speaker_id int REFERENCES speaker, room_id int REFERENCES room, track text, starts_at timestamp, ends_at timestamp, level text, recorded boolean);
+CREATE TABLE attendee (id int PRIMARY KEY, full_name text, ticket_type text, country text, registered_at timestamp, checked_in boolean, price_paid numeric);
+CREATE TABLE feedback (id int PRIMARY KEY, talk_id int REFERENCES talk, attendee_id int REFERENCES attendee, stars int, comment text, given_at timestamp);
+CREATE TABLE sponsor (id int PRIMARY KEY, name text, tier text, amount numeric, paid_at date);
+INSERT INTO speaker VALUES (1,'Lena Fox','Acme','Germany',1500),(2,'Ravi Shah','Nimbus','India',0),(3,'Carla Ruiz','Acme','Spain',900),(4,'Tom Byrne','Freelance','Ireland',400),(5,'Mei Lin','Orbital','China',2200),(6,'Noor Haddad','Nimbus','Jordan',0),(7,'Ben Katz','Freelance','Israel',700);
+INSERT INTO room VALUES (1,'Aurora',400,1),(2,'Borealis',150,1),(3,'Corona',80,2),(4,'Dusk',40,3);
+INSERT INTO talk SELECT i, 'Talk ' || (ARRAY['Queues','Caches','Types','Graphs','Locks','Logs','Shards','Traces','Flows','Vectors','Edges','Keys','Pods','Trees'])[i], 1 + i * 4 % 6, 1 + i % 3, (ARRAY['data','web','ops'])[1 + (i * 2 + i / 5) % 3], TIMESTAMP '2025-10-06 09:00' + make_interval(hours => i % 7, days => i / 7), TIMESTAMP '2025-10-06 09:40' + make_interval(hours => i % 7, days => i / 7, mins => i * 7 % 30), (ARRAY['beginner','intermediate','advanced'])[1 + (i + i / 3) % 3], i % 3 <> 0 FROM generate_series(1, 14) i;
+INSERT INTO attendee SELECT i, 'Guest ' || chr(64 + i), (ARRAY['regular','student','vip'])[1 + (i * 2 + i / 7) % 3], (ARRAY['Germany','Spain','Poland','Norway'])[1 + i % 4], TIMESTAMP '2025-05-02 10:00' + make_interval(days => i * 5), i % 6 <> 0, (ARRAY[300, 90, 800])[1 + (i * 2 + i / 7) % 3] FROM generate_series(1, 26) i;
+INSERT INTO feedback SELECT i, 1 + (i * 5 + i / 9) % 12, 1 + (i * 3 + i / 4) % 22, 1 + (i * 7 + i / 3) % 5, CASE WHEN i % 4 = 0 THEN NULL ELSE 'note ' || i END, TIMESTAMP '2025-10-07 18:00' + make_interval(hours => i) FROM generate_series(1, 60) i;
+INSERT INTO sponsor VALUES (1,'Acme','gold',20000,'2025-06-01'),(2,'Orbital','silver',8000,NULL),(3,'Nimbus','gold',22000,'2025-07-15'),(4,'Tinker','bronze',2500,NULL),(5,'Volta','silver',9000,'2025-08-20')

@@ -1,0 +1,12 @@
+CREATE TABLE authors (author_id int PRIMARY KEY, name text, country text, birth_year int);
+CREATE TABLE books (book_id int PRIMARY KEY, title text, author_id int REFERENCES authors, genre text, published_year int, pages int, language text);
+CREATE TABLE copies (copy_id int PRIMARY KEY, book_id int REFERENCES books, branch text, condition text, acquired_on date);
+CREATE TABLE members (member_id int PRIMARY KEY, full_name text, email text, joined_on date, membership text, city text);
+CREATE TABLE loans (loan_id int PRIMARY KEY, copy_id int REFERENCES copies, member_id int REFERENCES members, loaned_on date, due_on date, returned_on date);
+CREATE TABLE fines (fine_id int PRIMARY KEY, loan_id int REFERENCES loans, amount numeric, paid boolean, issued_on date);
+INSERT INTO authors VALUES (1,'Astrid Dahl','Sweden',1951),(2,'Tomas Pereira','Portugal',1968),(3,'Yuki Arai','Japan',1983),(4,'Grace Hall','England',1940),(5,'Emil Frank','Germany',1977),(6,'Nadia Bouzid','Morocco',1990);
+INSERT INTO books SELECT i, (ARRAY['The Lantern','Salt Roads','Quiet Engines','Northern Light','A Year of Rain','Glass Harbour','The Tenth Door','Paper Foxes','Iron Orchard','The Long Tide','Small Thunder','Winter Atlas','Red Ledger','Moth and Flame','The Cartographer','Dust Opera','Blue Hours','The Fifth Season'])[i], 1 + i * 7 % 5, (ARRAY['crime','fantasy','history','poetry'])[1 + i % 4], 1985 + i * 5 % 40, 120 + i * 53 % 600, (ARRAY['English','German','Swedish'])[1 + (i * 2 + i / 4) % 3] FROM generate_series(1, 18) i;
+INSERT INTO copies SELECT i, 1 + i * 5 % 17, (ARRAY['Central','Riverside','Hilltop'])[1 + (i + i / 5) % 3], (ARRAY['new','good','worn'])[1 + i % 3], DATE '2019-03-01' + i * 37 FROM generate_series(1, 45) i;
+INSERT INTO members SELECT i, (ARRAY['Ola Nilsson','Petra Vogel','Sam Reed','Lucia Costa','Mark Dunn','Ines Moreau','Karl Beck','Rita Lopes','Tariq Aziz','Jo Lind','Vera Kos','Dan Pike'])[i], CASE WHEN i % 5 = 0 THEN NULL ELSE 'm' || i || '@mail.test' END, DATE '2020-01-15' + i * 140, (ARRAY['standard','student','senior'])[1 + (i + i / 4) % 3], (ARRAY['Malmo','Lund','Ystad'])[1 + i * 2 % 3] FROM generate_series(1, 12) i;
+INSERT INTO loans SELECT i, 1 + i * 7 % 44, 1 + (i * 5 + i / 6) % 10, DATE '2024-06-01' + i * 6, DATE '2024-06-22' + i * 6, CASE WHEN i % 8 = 3 THEN NULL ELSE DATE '2024-06-10' + i * 6 + i * 3 % 25 END FROM generate_series(1, 90) i;
+INSERT INTO fines SELECT i, i * 4, 1.5 + i * 7 % 12, i % 3 = 0, DATE '2024-07-10' + i * 24 FROM generate_series(1, 20) i
