@@ -112,6 +112,8 @@ export class BulkWriter {
   private readonly room: number;
   /** Rows that either has taken. */
   private stored = 0;
+  /** Some of them are stored ahead. */
+  private isAhead = false;
 
   /**
    * The table is one that `requiresSingleRows` says nothing against. `load`: null where the transaction takes none, and
@@ -159,19 +161,32 @@ export class BulkWriter {
   /** Where there are many rows, stores them somewhere, and goes on with none. Throws as `finish` does. */
   storeIfFull(): void | Promise<void> {
     const { unseen, load } = this;
-    if (unseen !== null) return load.bytes >= unseen.bytes ? this.store(unseen) : undefined;
-    if (load.bytes >= this.asideFrom) return this.putAside();
+    if (load.bytes >= this.asideFrom && (unseen === null || this.waitsAside(load))) return this.putAside();
+    if (unseen !== null && load.bytes >= unseen.bytes) return this.store(unseen);
+  }
+
+  /**
+   * Of rows that may be stored ahead: whether they wait in a file all the same, so that the statement need not wait for
+   * the engine. Not too many do, and none of which the others must be asked for their keys.
+   */
+  private waitsAside({ bytes }: Load): boolean {
+    const { context, aside, room } = this;
+    if (this.isAhead || this.hasUniqueKeys || bytes > room) return false;
+    return (aside?.bytes ?? 0) + bytes <= context.spill!.waitingBytesMax;
   }
 
   private async putAside(): Promise<void> {
-    const { context, layout, references } = this;
+    const { context, references, unseen } = this;
     const { spill, tx, tenantNumber } = context;
     // Followers are told of each row when the commit is made, and hold them in memory.
-    const isWatched = tx.get(watchKey(tenantNumber, layout.table.id)) !== undefined;
+    const isWatched = tx.get(watchKey(tenantNumber, this.layout.table.id)) !== undefined;
     if (this.aside === null && (isWatched || !tx.storesLoads)) {
       this.asideFrom = Number.POSITIVE_INFINITY;
       return;
     }
+    // Later rows may be stored ahead.
+    if (unseen !== null && this.aside === null) await inSteps(context, this.moving(unseen.move()));
+    const { layout } = this;
     await inSteps(context, this.checking());
     for (const reference of references) await inSteps(context, this.requireSoon(reference));
     this.aside ??= new RowsAside(context, spill!, layout);
@@ -194,6 +209,7 @@ export class BulkWriter {
     if (this.stored === 0) await inSteps(context, this.moving(unseen.move()));
     // Keys are looked for among those that were stored before.
     else if (this.hasUniqueKeys) await unseen.stored();
+    this.isAhead = true;
     await inSteps(context, this.checking());
     await unseen.store(load);
     this.stored += this.rows.size;
@@ -281,8 +297,8 @@ export class BulkWriter {
 
   /** Sorts, checks and attaches. Throws 23505 and 23503, with `failing` set. */
   finish(): void | Promise<void> {
-    if (this.aside !== null) return this.finishAside(this.aside);
-    if (this.stored > 0 || (this.unseen !== null && this.load.bytes > this.room)) return this.finishStored();
+    if (this.aside !== null && !this.isAhead) return this.finishAside(this.aside);
+    if (this.isAhead || (this.unseen !== null && this.load.bytes > this.room)) return this.finishStored();
     return this.rows.size === 0 ? undefined : inSteps(this.context, this.finishing());
   }
 
@@ -291,6 +307,7 @@ export class BulkWriter {
     if (this.load.bytes > this.room) await this.store(this.unseen!);
     await this.unseen!.stored();
     this.unseen!.keep();
+    if (this.aside !== null) await inSteps(this.context, this.merging(this.aside));
     if (this.rows.size > 0) await inSteps(this.context, this.finishing());
   }
 

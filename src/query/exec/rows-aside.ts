@@ -51,6 +51,11 @@ export class RowsAside {
     this.file = context.tx.holdFile((held) => spill.open(context.statement, held));
   }
 
+  /** In the file. */
+  get bytes(): number {
+    return this.file.length;
+  }
+
   /** A load that is sorted and checked, in steps (in-steps.ts); its rows first. */
   *add(runs: readonly KeyedRun[]): Generator<undefined, void> {
     const { count } = this;

@@ -29,6 +29,8 @@ export class SpillArea {
     readonly loadBytes = UNSEEN_BYTES,
     /** Files are encrypted (storage.encryption). */
     private readonly isEncrypted = false,
+    /** Bytes of rows of a new table that wait in a file for the commit; more of them are stored ahead of it. */
+    readonly waitingBytesMax = Math.min(8 * loadBytes, statementBytesMax / 8),
   ) {
     rmSync(directory, { recursive: true, force: true });
   }
