@@ -18,6 +18,10 @@ export type SignInMethod = (typeof SIGN_INS)[number];
  */
 export type SignInOutcome = "ok" | "refused" | "limited" | "failed";
 
+const OUTCOMES = ["answered", "lost"] as const;
+/** Whether there was an answer, be it an error. */
+type Outcome = (typeof OUTCOMES)[number];
+
 interface Words {
   /** In the names of metrics. */
   readonly name: string;
@@ -29,7 +33,8 @@ interface Words {
 export class WireMetrics<K extends string> {
   connections = 0;
   readonly durations: Durations;
-  private readonly requests = new Map<string, number>();
+  /** By their kind's place among the kinds. */
+  private readonly requests: Readonly<Record<Outcome, number[]>>;
   private readonly signIns = new Map<string, number>();
 
   private constructor(
@@ -37,6 +42,7 @@ export class WireMetrics<K extends string> {
     private readonly kinds: readonly K[],
   ) {
     this.durations = new Durations(kinds.map((kind) => ({ kind })));
+    this.requests = { answered: kinds.map(() => 0), lost: kinds.map(() => 0) };
   }
 
   static ofPostgres(): WireMetrics<PostgresKind> {
@@ -59,19 +65,20 @@ export class WireMetrics<K extends string> {
     return new WireMetrics(words, BOLT_KINDS);
   }
 
-  /** `outcome`: whether there was an answer, be it an error. */
-  count(kind: K, outcome: "answered" | "lost", tookMs: number): void {
-    add(this.requests, `${kind}/${outcome}`);
-    this.durations.count(this.kinds.indexOf(kind), tookMs);
+  count(kind: K, outcome: Outcome, tookMs: number): void {
+    const place = this.kinds.indexOf(kind);
+    this.requests[outcome][place]!++;
+    this.durations.count(place, tookMs);
   }
 
   countSignIn(method: SignInMethod, outcome: SignInOutcome): void {
-    add(this.signIns, `${method}/${outcome}`);
+    const key = `${method}/${outcome}`;
+    this.signIns.set(key, (this.signIns.get(key) ?? 0) + 1);
   }
 
   register(registry: Registry): void {
     const registers = [registry];
-    const { requests, signIns } = this;
+    const { kinds, requests, signIns } = this;
     const { name: prefix, protocol, asked, methods } = this.words;
     const connections = (): number => this.connections;
     new Gauge({
@@ -89,7 +96,10 @@ export class WireMetrics<K extends string> {
       registers,
       collect() {
         this.reset();
-        for (const [key, count] of signIns) this.inc(labelsOf(key, "method"), count);
+        for (const [key, count] of signIns) {
+          const [method, outcome] = key.split("/") as [string, string];
+          this.inc({ method, outcome }, count);
+        }
       },
     });
     new Counter({
@@ -99,20 +109,15 @@ export class WireMetrics<K extends string> {
       registers,
       collect() {
         this.reset();
-        for (const [key, count] of requests) this.inc(labelsOf(key, "kind"), count);
+        for (const outcome of OUTCOMES)
+          for (const [place, kind] of kinds.entries()) {
+            const count = requests[outcome][place]!;
+            if (count > 0) this.inc({ kind, outcome }, count);
+          }
       },
     });
     const name = `tessera_${prefix}_request_duration_seconds`;
     const help = "Time from when a connection's messages went to their actor to the end of the answer.";
     new DurationHistogram({ name, help, labelNames: ["kind"] }, this.durations, registry);
   }
-}
-
-function add(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
-}
-
-function labelsOf(key: string, first: string): Record<string, string> {
-  const [value, outcome] = key.split("/") as [string, string];
-  return { [first]: value, outcome };
 }

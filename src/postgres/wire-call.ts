@@ -51,7 +51,14 @@ const NOTHING = Buffer.alloc(0);
 /** Of the session's number before the body. */
 const NUMBER_BYTES = 4;
 
-const ENDPOINTS = new Map(WIRE.map((endpoint) => [endpoint.name, endpoint]));
+const ENDPOINTS = { postgres: endpointsOf("postgres"), bolt: endpointsOf("bolt") };
+
+function endpointsOf(protocol: WireProtocol): ReadonlyMap<string, Endpoint> {
+  const prefix = `${protocol}.`;
+  const own = WIRE.filter(({ name }) => name.startsWith(prefix));
+  return new Map(own.map((endpoint) => [endpoint.name.slice(prefix.length), endpoint]));
+}
+
 /** Statements bound their time by themselves; a frame may take as long as they do. */
 const DEADLINE_MS = 20 * 86_400_000;
 
@@ -77,7 +84,7 @@ export class WireCall implements PendingReply {
     private readonly session: number,
     private readonly heard: Heard,
   ) {
-    this.endpoint = ENDPOINTS.get(`${protocol}.${name}`)!;
+    this.endpoint = ENDPOINTS[protocol].get(name)!;
     this.requestId = services.requestIds.of("");
     this.live = name === "listen" ? { began: () => this.end(), published: (told) => heard.pushed(told) } : undefined;
     this.call = new ActorCall(services, this);

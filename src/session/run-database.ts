@@ -1,4 +1,4 @@
-/** CREATE DATABASE and DROP DATABASE. Who keeps databases registers itself (features/branches/databases.ts). */
+/** CREATE, ALTER and DROP DATABASE. Who keeps databases registers itself (features/branches/databases.ts). */
 import { sqlError } from "../protocol/errors.js";
 import { Capability, need } from "../query/expr/capability.js";
 import type { BoundDatabase } from "../sql/bind/bound-statement.js";
@@ -10,11 +10,14 @@ import type { StatementRun } from "./statement-run.js";
 
 /** The databases of a tenant, for the statement's caller. */
 export interface Databases {
-  /** Resolves with notices when it is done, on disk. Throws 42501, 42P04, 42602, 3D000, 55006 and others. */
+  /** Resolves with notices when it is done, on disk. Throws 42501, 42P04, 42602, 3D000, 55006, 0A000 and others. */
   run(action: DatabaseAction, signal: AbortSignal | null): Promise<readonly string[]>;
 }
 
-export const DATABASES = new Capability<Databases>("Databases are made and dropped by a client's request.", true);
+export const DATABASES = new Capability<Databases>(
+  "Databases are made, altered and dropped by a client's request.",
+  true,
+);
 
 /** Throws 25001 in a transaction block: what is done is not taken back. */
 export async function runDatabase(

@@ -95,6 +95,8 @@ export class Settings {
   private beforeTransaction: Map<string, string> | null = null;
   private path: readonly string[] = PLAIN_PATH;
   private textStyle: TextStyle | undefined;
+  /** What statement_timeout says; 0: nothing. */
+  statementTimeoutMs = 0;
   /** Another one than before: settings may have changed since. */
   version = 0;
   readonly modes: TransactionModes;
@@ -306,6 +308,7 @@ export class Settings {
       readOnly: read("default_transaction_read_only") === "on",
       deferrable: read("default_transaction_deferrable") === "on",
     };
+    this.statementTimeoutMs = durationMs(read("statement_timeout") ?? "0");
     this.textStyle = textStyleOf(read("datestyle"), read("intervalstyle"), read("bytea_output"));
     const text = read("search_path");
     this.path = text === undefined ? PLAIN_PATH : parseSearchPath(text);

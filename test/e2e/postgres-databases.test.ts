@@ -1,4 +1,4 @@
-/** CREATE DATABASE and DROP DATABASE: branches of the tenant, by the name that clients connect to. */
+/** CREATE, ALTER and DROP DATABASE: branches of the tenant, by the name that clients connect to. */
 import { once } from "node:events";
 import pg from "pg";
 import t from "tap";
@@ -136,6 +136,55 @@ t.test("a database outlives the template that it shares rows with", async (t) =>
   await home.end();
 });
 
+t.test("a database gets another name, with its rows", async (t) => {
+  const home = await connect("postgres");
+  await home.query("CREATE DATABASE before");
+  await home.query("CREATE DATABASE taken");
+  const inside = await connect("before");
+  await inside.query("CREATE TABLE own (id int PRIMARY KEY); INSERT INTO own VALUES (7)");
+  t.equal(await refused(inside, "ALTER DATABASE before RENAME TO after"), "0A000", "it is open");
+  t.equal(await refused(inside, "ALTER DATABASE system RENAME TO after"), "0A000", "it is the tenant");
+  await inside.end();
+  t.equal(await refused(home, "ALTER DATABASE nothing RENAME TO after"), "3D000");
+  t.equal(await refused(home, "ALTER DATABASE before RENAME TO taken"), "42P04");
+  t.equal(await refused(home, "ALTER DATABASE before RENAME TO postgres"), "42P04");
+  t.equal(await refused(home, 'ALTER DATABASE before RENAME TO "Not a name"'), "42602");
+  t.equal(await refused(home, "ALTER DATABASE postgres RENAME TO after"), "0A000");
+  await home.query("BEGIN");
+  t.equal(await refused(home, "ALTER DATABASE before RENAME TO after"), "25001");
+  await home.query("ROLLBACK");
+  const both = await Promise.all([
+    refused(home, "ALTER DATABASE before RENAME TO after"),
+    connect("taken").then(async (other) => {
+      const answer = await refused(other, "ALTER DATABASE before RENAME TO after");
+      await other.end();
+      return answer;
+    }),
+  ]);
+  t.match(both.sort(), [/^(?:3D000|42P04)$/, "done"], "one of two has it");
+  t.equal(await connect("before").then(() => "in", codeOf), "3D000");
+  await home.query("CREATE DATABASE before");
+  await home.query("DROP DATABASE before");
+  const after = await connect("after");
+  t.same(await rows(after, "SELECT current_database(), id FROM own"), [["after", 7]]);
+  await after.end();
+  const notices: string[] = [];
+  home.on("notice", ({ message }) => void notices.push(String(message)));
+  const altered = await home.query("ALTER DATABASE after OWNER TO admin");
+  t.equal(altered.command, "ALTER");
+  t.match(notices, [/the owner stays/]);
+  await home.query("ALTER DATABASE after WITH CONNECTION LIMIT -1 ALLOW_CONNECTIONS true");
+  t.equal(await refused(home, "ALTER DATABASE after CONNECTION LIMIT 3"), "0A000");
+  t.equal(await refused(home, "ALTER DATABASE after COLOUR 'red'"), "42601");
+  t.equal(await refused(home, "ALTER DATABASE nothing OWNER TO admin"), "3D000");
+  t.equal(await refused(home, "ALTER DATABASE after SET work_mem = '1MB'"), "0A000");
+  await home.query("DROP DATABASE taken");
+  const member = await connect("shop", "shop-user", passwordOf("shop"));
+  t.equal(await refused(member, "ALTER DATABASE after RENAME TO mine"), "42501");
+  await member.end();
+  await home.end();
+});
+
 t.test("they outlive the server, with their rows", async (t) => {
   let home = await connect("postgres");
   await home.query("CREATE DATABASE lasting");
@@ -145,6 +194,9 @@ t.test("they outlive the server, with their rows", async (t) => {
   await home.end();
   await server.kill();
   await server.boot();
+  const renamed = await connect("after");
+  t.same(await rows(renamed, "SELECT id FROM own"), [[7]]);
+  await renamed.end();
   const second = await connect("lasting");
   t.same(await rows(second, "SELECT count(*), max(id) FROM own"), [["20000", 20000]]);
   await second.end();

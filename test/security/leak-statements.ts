@@ -222,7 +222,12 @@ export const BY_KIND: Readonly<Record<StatementNode["kind"], readonly Asked[]>> 
   "set schema": each((table) => `ALTER TABLE ${table} SET SCHEMA own`),
   lock: each((table) => `BEGIN; LOCK TABLE ${table} IN ACCESS SHARE MODE; COMMIT`),
   discard: ["ROLLBACK", "DISCARD PLANS"],
-  database: ["CREATE DATABASE copy", "CREATE DATABASE copy TEMPLATE postgres", "DROP DATABASE IF EXISTS copy"],
+  database: [
+    "CREATE DATABASE copy",
+    "CREATE DATABASE copy TEMPLATE postgres",
+    "ALTER DATABASE copy RENAME TO two",
+    "DROP DATABASE IF EXISTS copy",
+  ],
   "alter table": [
     ...TABLES.flatMap((table) => [
       `ALTER TABLE ${table} DISABLE ROW LEVEL SECURITY`,

@@ -1,5 +1,5 @@
 /**
- * CREATE DATABASE and DROP DATABASE: a database beside the tenant is a branch, which begins empty or as a fork of its
+ * CREATE, ALTER and DROP DATABASE: a database beside the tenant is a branch, which begins empty or as a fork of its
  * template, with the tenant's users.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,13 +15,15 @@ import type { DatabaseAction } from "../../sql/parse/ast-definitions.js";
 import { NO_ORIGIN } from "../../storage/ending-branches.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
 import { dropBranch } from "./branch-life.js";
-import { createBranch, findBranch, rootOf } from "./make-branch.js";
+import { createBranch, findBranch, renameBranch, rootOf } from "./make-branch.js";
 
 /** As PostgreSQL: so long DROP DATABASE waits for sessions that are about to end. */
 const SESSIONS_MS = 5000;
 const LOOK_MS = 50;
 
 type Create = Extract<DatabaseAction, { action: "create" }>;
+type Rename = Extract<DatabaseAction, { action: "rename" }>;
+type Alter = Extract<DatabaseAction, { action: "alter" }>;
 type Drop = Extract<DatabaseAction, { action: "drop" }>;
 
 export function statementDatabases({ client }: AskingStatement): Databases | null {
@@ -38,16 +40,20 @@ class TenantDatabases implements Databases {
     if (!isAdministrator(request)) throw sqlError("42501", `permission denied to ${verb}`);
     requireDoor(request, "all", verb.toUpperCase());
     request.hasActed = true;
-    return action.action === "create" ? this.create(action) : this.drop(action, signal);
+    switch (action.action) {
+      case "create":
+        return this.create(action);
+      case "rename":
+        return this.rename(action, signal);
+      case "alter":
+        return this.alter(action);
+      case "drop":
+        return this.drop(action, signal);
+    }
   }
 
   private async create({ name, template, notices }: Create): Promise<readonly string[]> {
-    if (!BRANCH_NAME.test(name)) {
-      throw sqlError("42602", `invalid name of a database: "${name}"`, {
-        hint: "Names have 1 to 63 characters of a-z, 0-9, - and _, and begin with a letter or a digit.",
-      });
-    }
-    if (this.isTenant(name) || findBranch(this.request, name) !== null) throw exists(name);
+    this.requireFree(name);
     const origin =
       template === null
         ? NO_ORIGIN
@@ -55,28 +61,52 @@ class TenantDatabases implements Databases {
           ? rootOf(this.request)
           : findBranch(this.request, template);
     if (origin === null) throw sqlError("3D000", `template database "${template}" does not exist`);
-    try {
-      await createBranch(this.request, { name }, origin);
-    } catch (error) {
-      throw error instanceof DbError && error.details?.field === "name" ? exists(name) : error;
+    await createBranch(this.request, { name }, origin).catch((error: unknown) => {
+      throw asExisting(error, name);
+    });
+    return notices;
+  }
+
+  /** Throws 42602, 42P04. */
+  private requireFree(name: string): void {
+    if (!BRANCH_NAME.test(name)) {
+      throw sqlError("42602", `invalid name of a database: "${name}"`, {
+        hint: "Names have 1 to 63 characters of a-z, 0-9, - and _, and begin with a letter or a digit.",
+      });
     }
+    if (this.isTenant(name) || findBranch(this.request, name) !== null) throw exists(name);
+  }
+
+  private async rename({ name, newName }: Rename, signal: AbortSignal | null): Promise<readonly string[]> {
+    const number = findBranch(this.request, name);
+    if (number === null && !this.isTenant(name)) throw missing(name);
+    if (this.isOpen(number, name)) throw sqlError("0A000", "current database cannot be renamed");
+    if (number === null) throw isTheTenant(name, "A tenant keeps its name.");
+    this.requireFree(newName);
+    await this.requireUnused(number, name, signal);
+    // Others had turns.
+    if (findBranch(this.request, name) !== number) throw missing(name);
+    await renameBranch(this.request, number, newName).catch((error: unknown) => {
+      throw asExisting(error, newName);
+    });
+    return [];
+  }
+
+  private async alter({ name, notices }: Alter): Promise<readonly string[]> {
+    if (findBranch(this.request, name) === null && !this.isTenant(name)) throw missing(name);
     return notices;
   }
 
   private async drop({ name, ifExists, force }: Drop, signal: AbortSignal | null): Promise<readonly string[]> {
-    const { partition, tenant } = this.request;
+    const { partition } = this.request;
     const number = findBranch(this.request, name);
-    if (number === tenant.number || (this.isTenant(name) && tenant.number === rootOf(this.request))) {
-      throw sqlError("55006", "cannot drop the currently open database");
-    }
+    if (this.isOpen(number, name)) throw sqlError("55006", "cannot drop the currently open database");
     if (this.isTenant(name)) {
-      throw sqlError("0A000", `database "${name}" is the tenant itself`, {
-        hint: "A super administrator deletes a tenant: DELETE /admin/tenants/{tenant}.",
-      });
+      throw isTheTenant(name, "A super administrator deletes a tenant: DELETE /admin/tenants/{tenant}.");
     }
     if (number === null) {
       if (ifExists) return [`database "${name}" does not exist, skipping`];
-      throw sqlError("3D000", `database "${name}" does not exist`);
+      throw missing(name);
     }
     if (!force) await this.requireUnused(number, name, signal);
     await dropBranch(partition, number);
@@ -105,9 +135,28 @@ class TenantDatabases implements Databases {
     }
   }
 
+  /** The session is in the database of that name, which is the branch of that number or, with null, the tenant. */
+  private isOpen(number: number | null, name: string): boolean {
+    const { tenant } = this.request;
+    return number === tenant.number || (this.isTenant(name) && tenant.number === rootOf(this.request));
+  }
+
   private isTenant(name: string): boolean {
     return name === this.request.head.tenantId || TENANT_ALIASES.has(name);
   }
+}
+
+/** The error, which is that of a name that is taken where somebody took it meanwhile. */
+function asExisting(error: unknown, name: string): unknown {
+  return error instanceof DbError && error.details?.field === "name" ? exists(name) : error;
+}
+
+function isTheTenant(name: string, hint: string): DbError {
+  return sqlError("0A000", `database "${name}" is the tenant itself`, { hint });
+}
+
+function missing(name: string): DbError {
+  return sqlError("3D000", `database "${name}" does not exist`);
 }
 
 function exists(name: string): DbError {

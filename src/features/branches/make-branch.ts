@@ -70,7 +70,7 @@ async function newBranch(
   origin = originOf(request, body),
 ): Promise<{ readonly record: BranchRecord; readonly making: string }> {
   const root = rootOf(request);
-  const making = `${request.partition.number}/${root}/${body.name}`;
+  const making = placeOf(request, root, body.name);
   const start = body.as_of === undefined ? null : await startOf(request, origin, body.as_of);
   const record: BranchRecord = {
     ...{ origin, root, name: body.name, createdBy: request.head.username, createdAt: new Date().toISOString() },
@@ -79,6 +79,10 @@ async function newBranch(
     quotaBytes: body.quota_bytes ?? null,
   };
   return { record, making };
+}
+
+function placeOf({ partition }: Request, root: number, name: string): string {
+  return `${partition.number}/${root}/${name}`;
 }
 
 /** What it is forked from. Throws invalid_request, not_found. */
@@ -99,13 +103,36 @@ export function requireOrigin({ name, origin }: Branch, what: string): void {
 
 /** PATCH /v1/branches/{name}: another quota, or another time at which it ends. */
 export async function changeBranch(request: Request, number: number, body: BodyOf<"branches.change">) {
+  await changeRecord(request, number, {
+    ...(body.ttl_seconds !== undefined && { expiresAtMs: expiryOf(body.ttl_seconds) }),
+    ...(body.quota_bytes !== undefined && { quotaBytes: body.quota_bytes }),
+  });
+  return { plain: shownBranch(layersOf(request), number) };
+}
+
+/** Throws conflict, with the field `name`, for a name that is taken. */
+export async function renameBranch(request: Request, number: number, name: string): Promise<void> {
+  const layers = layersOf(request);
+  const { root } = layers.branchOf(number)!;
+  const making = placeOf(request, root, name);
+  requireNew(layers, root, name, making);
+  beingMade.add(making);
+  try {
+    await changeRecord(request, number, { name });
+  } finally {
+    beingMade.delete(making);
+  }
+}
+
+/** Resolves when it is on disk and the engine has it. */
+async function changeRecord(
+  request: Request,
+  number: number,
+  changes: Partial<Pick<BranchRecord, "name" | "expiresAtMs" | "quotaBytes">>,
+): Promise<void> {
   const layers = layersOf(request);
   const { writes: _, readers: __, endedBy: ___, ...branch } = layers.branchOf(number)!;
-  const record: BranchRecord = {
-    ...branch,
-    expiresAtMs: body.ttl_seconds === undefined ? branch.expiresAtMs : expiryOf(body.ttl_seconds),
-    quotaBytes: body.quota_bytes === undefined ? branch.quotaBytes : body.quota_bytes,
-  };
+  const record: BranchRecord = { ...branch, ...changes };
   const tx = request.partition.shard.begin();
   // Two changes at once meet here, and so does the end of the branch.
   if (tx.get(branchKey(number)) === undefined) throw branchEnded();
@@ -115,7 +142,6 @@ export async function changeBranch(request: Request, number: number, body: BodyO
   const sequence = shard.committedSequence;
   await applied(request, () => shard.appliedSequence >= sequence);
   if (layers.branchOf(number) === null) throw branchEnded();
-  return { plain: shownBranch(layers, number) };
 }
 
 function expiryOf(seconds: number | null | undefined): number | null {
@@ -126,7 +152,7 @@ function shownExpiry(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-/** Forks that are committed, and that the engine may not know yet. */
+/** Names of forks, and new names, that are committed, and that the engine may not know yet. */
 const beingMade = new Set<string>();
 
 /** What it begins with was there until the engine had the record: else the branch is none, and ends. */
@@ -145,10 +171,13 @@ function requirePossible(layers: LayeredEngine, { root, name, origin }: BranchRe
   requireNear(layers, origin);
 }
 
+function requireNew(layers: LayeredEngine, root: number, name: string, making: string): void {
+  if (layers.branchNamed(root, name) === null && !beingMade.has(making)) return;
+  throw new DbError("conflict", `A branch "${name}" already exists.`, { field: "name" });
+}
+
 function requireFree(layers: LayeredEngine, root: number, name: string, making: string): void {
-  if (layers.branchNamed(root, name) !== null || beingMade.has(making)) {
-    throw new DbError("conflict", `A branch "${name}" already exists.`, { field: "name" });
-  }
+  requireNew(layers, root, name, making);
   if (layers.branchesUnder(root).length < BRANCHES_MAX) return;
   throw new DbError(
     "overloaded",

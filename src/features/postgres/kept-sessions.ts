@@ -23,8 +23,8 @@ export interface Kept<S> {
 }
 
 export class KeptSessions<S extends KeptSession> {
-  /** By tenant and number. */
-  private readonly all = new Map<string, Kept<S>>();
+  /** By tenant, then by number. */
+  private readonly all = new Map<number, Map<number, Kept<S>>>();
 
   /** Throws where another gateway's session has the number. */
   add(request: Request, number: number, make: () => S): S {
@@ -40,7 +40,10 @@ export class KeptSessions<S extends KeptSession> {
     this.remove(request, number);
     const session = make();
     request.tenant.liveSessions.add(session.live);
-    this.all.set(keyOf(tenant, number), { session, tenant, owner: { userId, keyId, tenantId }, run });
+    const kept = { session, tenant, owner: { userId, keyId, tenantId }, run };
+    const sessions = this.all.get(tenant);
+    if (sessions === undefined) this.all.set(tenant, new Map([[number, kept]]));
+    else sessions.set(number, kept);
     return session;
   }
 
@@ -62,28 +65,32 @@ export class KeptSessions<S extends KeptSession> {
 
   /** Whichever gateway opened it. */
   ofTenant(tenant: number, number: number): Kept<S> | null {
-    return this.all.get(keyOf(tenant, number)) ?? null;
+    return this.all.get(tenant)?.get(number) ?? null;
   }
 
   remove(request: Request, number: number): void {
     const session = this.find(request, number);
     if (session === null) return;
     request.tenant.liveSessions.delete(session.live);
-    this.all.delete(keyOf(request.tenant.number, number));
+    this.drop(request.tenant.number, number);
   }
 
   /** What the tenant has left behind. */
   forget({ session, tenant }: Kept<S>): void {
-    this.all.delete(keyOf(tenant, session.live.number!));
+    this.drop(tenant, session.live.number!);
   }
 
-  [Symbol.iterator](): Iterator<Kept<S>> {
-    return this.all.values();
+  private drop(tenant: number, number: number): void {
+    const sessions = this.all.get(tenant);
+    sessions?.delete(number);
+    if (sessions?.size === 0) this.all.delete(tenant);
+  }
+
+  *[Symbol.iterator](): Iterator<Kept<S>> {
+    for (const sessions of this.all.values()) yield* sessions.values();
   }
 
   identityEnded(change: IdentityChange, error: DbError): void {
-    for (const { session, owner } of this.all.values()) if (isAbout(change, owner)) session.end(error);
+    for (const { session, owner } of this) if (isAbout(change, owner)) session.end(error);
   }
 }
-
-const keyOf = (tenant: number, number: number): string => `${tenant} ${number}`;

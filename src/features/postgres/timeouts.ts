@@ -5,7 +5,7 @@ import { durationMs, type Settings } from "../../session/settings.js";
 /** Of one statement, in milliseconds: `statement_timeout`, and never more than the configuration allows. */
 export function timeoutOf(settings: Settings, { partition }: Request): number {
   const most = partition.config.query.timeoutSeconds * 1000;
-  const asked = durationMs(settings.show("statement_timeout"));
+  const asked = settings.statementTimeoutMs;
   return asked === 0 ? most : Math.min(asked, most);
 }
 

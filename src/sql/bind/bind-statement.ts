@@ -77,6 +77,8 @@ import { castColumns, project } from "./source.js";
 import { holdsNames, withName } from "./system/define-function.js";
 import { RowKeyNeeded } from "./system-columns.js";
 
+const DATABASE_VERBS = { create: "CREATE", alter: "ALTER", rename: "ALTER", drop: "DROP" } as const;
+
 /**
  * Throws SQL errors as PostgreSQL has them (42P01, 42703, 42804, 42883, …) with the position of the offending token,
  * 0A000 for what is not supported yet, 54001 for a statement that nests too deeply or is too large.
@@ -252,7 +254,7 @@ function bindNamespace(node: StatementNode, binding: Binding): BoundStatement | 
     case "discard":
       return { kind: "discard", what: node.what };
     case "database":
-      return { kind: "database", tag: `${node.action.toUpperCase()} DATABASE`, action: node };
+      return { kind: "database", tag: `${DATABASE_VERBS[node.action]} DATABASE`, action: node };
     case "lock":
       return bindLock(node, binding);
     default:

@@ -415,11 +415,12 @@ COMMENT ON STATISTICS name IS {'text' | NULL}`,
     example: "DISCARD PLANS",
   },
   database: {
-    titles: ["CREATE DATABASE", "DROP DATABASE"],
+    titles: ["CREATE DATABASE", "ALTER DATABASE", "DROP DATABASE"],
     syntax: `CREATE DATABASE name [[WITH] [TEMPLATE [=] database] [ENCODING [=] 'UTF8'] [OWNER [=] role] …]
+ALTER DATABASE name RENAME TO new_name
 DROP DATABASE [IF EXISTS] name [[WITH] (FORCE)]`,
     description:
-      "Makes a branch of the tenant, which clients of PostgreSQL's protocol connect to by its name and others name as their branch. It begins empty, or as a fork of its TEMPLATE: the tenant, or a branch. Only administrators of the tenant make and drop databases, and not in a transaction. DROP waits up to 5 seconds for sessions in the database to end, and is refused where they stay; FORCE ends them.",
+      "Makes a branch of the tenant, which clients of PostgreSQL's protocol connect to by its name and others name as their branch. It begins empty, or as a fork of its TEMPLATE: the tenant, or a branch. Only administrators of the tenant make, rename and drop databases, and not in a transaction. RENAME and DROP wait up to 5 seconds for sessions in the database to end, and are refused where they stay; FORCE ends them. ALTER DATABASE … OWNER TO changes nothing and says so, and options that would restrict a database are refused.",
     // They need a client's request.
     example: "",
   },

@@ -258,7 +258,7 @@ export interface DiscardStatement {
   readonly position: number;
 }
 
-/** CREATE DATABASE and DROP DATABASE. */
+/** CREATE, ALTER and DROP DATABASE. */
 export type DatabaseStatement = { readonly kind: "database"; readonly position: number } & DatabaseAction;
 
 export type DatabaseAction =
@@ -269,7 +269,10 @@ export type DatabaseAction =
       readonly template: string | null;
       readonly notices: readonly string[];
     }
-  | { readonly action: "drop"; readonly name: string; readonly ifExists: boolean; readonly force: boolean };
+  | { readonly action: "drop"; readonly name: string; readonly ifExists: boolean; readonly force: boolean }
+  | { readonly action: "rename"; readonly name: string; readonly newName: string }
+  /** Asks for what every database has, or for what changes nothing: then the notices say so. */
+  | { readonly action: "alter"; readonly name: string; readonly notices: readonly string[] };
 
 export interface CreateSequenceStatement {
   readonly kind: "create sequence" | "alter sequence";

@@ -1,8 +1,8 @@
-/** Converts statements about databases from the grammar's JSON to our syntax tree. Called by from-pg-types.ts. */
+/** Converts statements about databases from the grammar's JSON to our syntax tree. Called by from-pg.ts. */
 import type { DefElem, Node } from "@pgsql/types";
 import { sqlError } from "../../protocol/errors.js";
 import type { DatabaseStatement } from "./ast-definitions.js";
-import { only, tagOf } from "./conversion.js";
+import { only, pathOf, tagOf } from "./conversion.js";
 
 /** Templates that PostgreSQL has from the start: nobody has put anything into them. */
 const EMPTY_TEMPLATES: ReadonlySet<string> = new Set(["template0", "template1"]);
@@ -11,6 +11,11 @@ const IGNORED: ReadonlySet<string> = new Set([
   ...["owner", "tablespace", "strategy", "oid", "collation_version", "locale_provider", "icu_locale", "icu_rules"],
   ...["allow_connections", "connection_limit", "is_template"],
 ]);
+/** Options of ALTER DATABASE, and the value that each has here for every database. */
+const FIXED: Readonly<Record<string, string>> = {
+  ...{ connection_limit: "-1", allow_connections: "true", is_template: "false" },
+  tablespace: "pg_default",
+};
 const LOCALES: ReadonlySet<string> = new Set(["locale", "lc_collate", "lc_ctype", "builtin_locale"]);
 /** Locales in which texts sort by code point. */
 const BY_CODE_POINT = /^(?:C|POSIX|C\.UTF-?8|ucs_basic|default)$/i;
@@ -28,9 +33,45 @@ export function convertDatabase(node: Node, position: number): DatabaseStatement
       const force = (options ?? []).some((option) => only(option, "DefElem").defname === "force");
       return { kind: "database", action: "drop", name, ifExists, force, position };
     }
+    case "RenameStmt": {
+      const { renameType, subname: name = "", newname: newName = "" } = only(node, tag);
+      return renameType === "OBJECT_DATABASE" ? { kind: "database", action: "rename", name, newName, position } : null;
+    }
+    case "AlterOwnerStmt": {
+      const { objectType, object } = only(node, tag);
+      return objectType === "OBJECT_DATABASE" ? altered(pathOf(object)[0]!, OWNER_STAYS, position) : null;
+    }
+    case "AlterDatabaseStmt": {
+      const { dbname = "", options } = only(node, tag);
+      for (const option of options ?? []) requireFixed(only(option, "DefElem"), position);
+      return altered(dbname, [], position);
+    }
+    case "AlterDatabaseRefreshCollStmt":
+      return altered(only(node, tag).dbname ?? "", ["version has not changed"], position);
+    case "AlterDatabaseSetStmt":
+      throw sqlError("0A000", "settings of a database are not kept", {
+        position,
+        hint: "Clients set them when they connect: PGOPTIONS='-c name=value', or SET.",
+      });
     default:
       return null;
   }
+}
+
+const OWNER_STAYS = ["databases belong to the administrators of the tenant: the owner stays"];
+
+function altered(name: string, notices: readonly string[], position: number): DatabaseStatement {
+  return { kind: "database", action: "alter", name, notices, position };
+}
+
+/** Throws 42601 for an option that there is not, 0A000 for a value that no database has here. */
+function requireFixed(element: DefElem, position: number): void {
+  const { defname = "" } = element;
+  const fixed = Object.hasOwn(FIXED, defname) ? FIXED[defname]! : null;
+  if (fixed === null) throw sqlError("42601", `option "${defname}" not recognized`, { position });
+  if ((textOf(element) ?? fixed) === fixed) return;
+  const option = defname.toUpperCase().replace("CONNECTION_LIMIT", "CONNECTION LIMIT");
+  throw sqlError("0A000", `${option} is ${fixed} for every database`, { position });
 }
 
 /** Throws 42601 for an option that there is not, 22023 for another encoding. */

@@ -16,7 +16,6 @@ import type {
 import type { NameNode } from "./ast-query.js";
 import { type Conversion, notSupported, only, pathOf, strings, tagOf } from "./conversion.js";
 import { columnConstraints, columnDef, constraint } from "./from-pg-columns.js";
-import { convertDatabase } from "./from-pg-database.js";
 import { convertType } from "./from-pg-expr.js";
 import { relationName } from "./from-pg-query.js";
 
@@ -63,7 +62,7 @@ export function convertTypeDefinition(node: Node, c: Conversion, position: numbe
     case "AlterObjectSchemaStmt":
       return setSchema(only(node, tag), c, position);
     default:
-      return convertDatabase(node, position) ?? sessionStatement(node, c, position);
+      return sessionStatement(node, c, position);
   }
 }
 

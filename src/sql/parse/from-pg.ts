@@ -40,6 +40,7 @@ import { ALL_COLUMNS, ANY_KEY } from "./dialect.js";
 import { convertAccess } from "./from-pg-access.js";
 import { convertOption } from "./from-pg-columns.js";
 import { convertCursor } from "./from-pg-cursor.js";
+import { convertDatabase } from "./from-pg-database.js";
 import { convertDefinition, createTableAs } from "./from-pg-ddl.js";
 import { applyIndirection, convertExpr, convertType } from "./from-pg-expr.js";
 import { convertFunctionStatement } from "./from-pg-functions.js";
@@ -102,6 +103,7 @@ function statement(node: Node, c: Conversion, position: number): StatementNode {
       return { kind: "show", name: only(node, tag).name ?? "", position };
     default: {
       const definition =
+        convertDatabase(node, position) ??
         convertAccess(node, c, position) ??
         convertRule(node, c, position, (action) => statement(action, c, position)) ??
         convertFunctionStatement(node, c, position) ??
