@@ -2,6 +2,7 @@
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { outputsOf } from "../catalog/function.js";
 import { sqlError } from "../protocol/errors.js";
+import { toldSettingName } from "../protocol/setting-names.js";
 import type { OutputColumn } from "../query/plan/plan.js";
 import type { BoundCall } from "../sql/bind/bound-statement.js";
 import { typeOfOid } from "../sql/bind/system/object-names.js";
@@ -23,7 +24,7 @@ export function resultColumns(
     case "explain execute":
       return [textColumn("QUERY PLAN")];
     case "show":
-      return [textColumn(bound.name)];
+      return [textColumn(toldSettingName(bound.name))];
     case "fetch":
       return bound.isMove ? null : cursors.find(bound.name).plan.shape!.outputs;
     case "execute":

@@ -3,6 +3,7 @@
  * session itself. One per session, which owns it and decides what becomes of the transaction.
  */
 import { sqlError } from "../protocol/errors.js";
+import { toldSettingName } from "../protocol/setting-names.js";
 import { withoutConstants } from "../protocol/statement-shape.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { after } from "../query/exec/operator.js";
@@ -267,7 +268,7 @@ export class StatementRunner {
         this.names.settings.setDefaults(bound.options);
         return textOutcome("result", ["SET"], run.collector);
       case "show":
-        return textOutcome(bound.name, [this.names.settings.show(bound.name)], run.collector);
+        return textOutcome(toldSettingName(bound.name), [this.names.settings.show(bound.name)], run.collector);
       case "prepare":
         return this.prepare(bound, run, tx);
       case "execute":

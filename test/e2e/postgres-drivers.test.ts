@@ -66,6 +66,30 @@ t.test("what monitoring tools ask for has an answer, or the refusal from which t
     await t.rejects(client.query(sql), { code: "42501" }, sql);
   }
   t.same(await rows("SELECT name FROM pg_settings WHERE name = 'data_directory'"), []);
+  // Programs that change the zone for a while look up the one to go back to under PostgreSQL's spelling.
+  await client.query("SET timezone = 'Asia/Tokyo'");
+  t.same((await client.query("SHOW timezone")).rows, [{ TimeZone: "Asia/Tokyo" }]);
+  t.same(await rows("SELECT name, setting FROM pg_settings WHERE name = 'TimeZone'"), [["TimeZone", "Asia/Tokyo"]]);
+});
+
+t.test("pg_namespace has schemas of temporary relations; information_schema shows their own session's", async (t) => {
+  const [own, other] = [await connect(), await connect()];
+  const rows = async (client: pg.Client, text: string) => (await client.query({ text, rowMode: "array" })).rows;
+  await own.query("CREATE TEMP TABLE fleeting (a int PRIMARY KEY); CREATE TEMP VIEW passing AS TABLE fleeting");
+  const inSchemas = `SELECT relname, nspname LIKE 'pg_temp_%', pg_is_other_temp_schema(n.oid) FROM pg_class
+    JOIN pg_namespace n ON n.oid = relnamespace WHERE relname IN ('fleeting', 'passing') ORDER BY relname`;
+  const seen = (isOther: boolean) => ["fleeting", "passing"].map((name) => [name, true, isOther]);
+  t.same(await rows(own, inSchemas), seen(false));
+  t.same(await rows(other, inSchemas), seen(true));
+  const tables = "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema LIKE 'pg_temp%'";
+  t.same(await rows(own, tables), [
+    ["fleeting", "LOCAL TEMPORARY"],
+    ["passing", "LOCAL TEMPORARY"],
+  ]);
+  const columns = "SELECT column_name FROM information_schema.columns WHERE table_name = 'fleeting'";
+  t.same(await rows(own, columns), [["a"]]);
+  t.same(await rows(other, tables), []);
+  t.same(await rows(other, columns), []);
 });
 
 t.test("columns tell their column of the table: of RETURNING, subqueries, WITH and views, too", async (t) => {

@@ -161,3 +161,22 @@ t.test("AND CHAIN keeps the modes; savepoints take settings back", (t) =>
     ["show search_path", ["public"]],
   ]),
 );
+
+t.test("FOR UPDATE is refused for rows of an outer join that may be lacking", (t) => {
+  const refused = (clause: string) => `0A000 ${clause} cannot be applied to the nullable side of an outer join`;
+  return checkStatements(t, [
+    ["create table a (id int primary key); create table b (id int primary key, a int)"],
+    ["insert into a values (1), (2); insert into b values (10, 1)"],
+    ["select a.id, b.id from a left join b on a.id = b.a for update", refused("FOR UPDATE")],
+    ["select a.id from b right join a on a.id = b.a for key share of b", refused("FOR KEY SHARE")],
+    ["select a.id from a full join b on a.id = b.a for share of a", refused("FOR SHARE")],
+    [
+      "select c.id from a c left join (a left join b on a.id = b.a) on c.id = a.id order by 1 limit 1 for no key update of b",
+      refused("FOR NO KEY UPDATE"),
+    ],
+    ["select a.id from a left join b on a.id = b.a order by 1 for update of a", ["1", "2"]],
+    ["select a.id, b.id from a left join b on a.id = b.a where b.id > 0 for update", ["1|10"]],
+    ["select a.id, b.id from a join b on a.id = b.a for update", ["1|10"]],
+    ["select id from a where exists (select 1 from b where b.a = a.id for update)", ["1"]],
+  ]);
+});

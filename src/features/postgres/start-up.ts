@@ -2,6 +2,7 @@
 import { MessageFields, namesAndValues, violation } from "../../protocol/postgres/message-reader.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
 import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
+import { toldSettingName } from "../../protocol/setting-names.js";
 import type { Settings } from "../../session/settings.js";
 
 export interface StartUp {
@@ -41,20 +42,20 @@ function settingsIn(options: string): [string, string][] {
   return found;
 }
 
-/** Settings whose values clients are told at the start and at each change, by the names that they look for. */
+/** Settings whose values clients are told at the start and at each change. */
 const REPORTED = [
-  ["application_name", "application_name"],
-  ["client_encoding", "client_encoding"],
-  ["DateStyle", "datestyle"],
-  ["default_transaction_read_only", "default_transaction_read_only"],
-  ["IntervalStyle", "intervalstyle"],
-  ["is_superuser", "is_superuser"],
-  ["search_path", "search_path"],
-  ["server_encoding", "server_encoding"],
-  ["server_version", "server_version"],
-  ["standard_conforming_strings", "standard_conforming_strings"],
-  ["TimeZone", "timezone"],
-] as const;
+  "application_name",
+  "client_encoding",
+  "datestyle",
+  "default_transaction_read_only",
+  "intervalstyle",
+  "is_superuser",
+  "search_path",
+  "server_encoding",
+  "server_version",
+  "standard_conforming_strings",
+  "timezone",
+];
 
 /** What the client of one session knows of its settings. */
 export class ReportedSettings {
@@ -82,7 +83,7 @@ export class ReportedSettings {
   }
 
   private *all(): Iterable<readonly [name: string, value: string]> {
-    for (const [name, setting] of REPORTED) yield [name, this.settings.show(setting)];
+    for (const name of REPORTED) yield [toldSettingName(name), this.settings.show(name)];
     yield ["in_hot_standby", "off"];
     yield ["integer_datetimes", "on"];
     yield ["session_authorization", this.startUp.user];

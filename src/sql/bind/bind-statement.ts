@@ -206,7 +206,9 @@ function dropAbsent(node: DropStatement): BoundStatement {
 
 /** SHOW ALL. */
 function allSettings(): StatementNode {
-  return parseSql("SELECT name, setting, short_desc AS description FROM pg_catalog.pg_settings ORDER BY name")[0]!.node;
+  return parseSql(
+    "SELECT name, setting, short_desc AS description FROM pg_catalog.pg_settings ORDER BY lower(name)",
+  )[0]!.node;
 }
 
 /** Statements about schemas, sequences, types, indexes and the session; null: another one. */

@@ -32,12 +32,15 @@ const schemata = definedRelation("information_schema", "schemata", ({ catalog, d
 const tables = definedRelation("information_schema", "tables", function* ({ catalog, database }) {
   for (const { schema, name, materialized } of catalog.tables()) {
     if (materialized) continue;
-    const type = isTemporarySchema(schema) ? "LOCAL TEMPORARY" : "BASE TABLE";
-    const facts = { table_type: type, is_insertable_into: "YES", is_typed: "NO" };
+    const facts = { table_type: typeOf(schema, "BASE TABLE"), is_insertable_into: "YES", is_typed: "NO" };
     yield { table_catalog: database, table_schema: schema, table_name: name, ...facts };
   }
   for (const { schema, name, updatable } of catalog.views()) {
-    const facts = { table_type: "VIEW", is_insertable_into: yesNo(canChange(updatable)), is_typed: "NO" };
+    const facts = {
+      table_type: typeOf(schema, "VIEW"),
+      is_insertable_into: yesNo(canChange(updatable)),
+      is_typed: "NO",
+    };
     yield { table_catalog: database, table_schema: schema, table_name: name, ...facts };
   }
   for (const { schema, name, kind } of systemShapes().values()) {
@@ -45,6 +48,8 @@ const tables = definedRelation("information_schema", "tables", function* ({ cata
     yield { table_catalog: database, table_schema: schema, table_name: name, ...facts };
   }
 });
+
+const typeOf = (schema: string, type: string) => (isTemporarySchema(schema) ? "LOCAL TEMPORARY" : type);
 
 const views = definedRelation("information_schema", "views", (view) =>
   view.catalog.views().map(({ schema, name, query, checkOption, updatable, triggers = [] }) => ({

@@ -16,6 +16,7 @@ import {
   PUBLIC_ACCESS,
   PUBLIC_OID,
   schemaOid,
+  temporarySchemas,
 } from "./relation-facts.js";
 import { ownership } from "./role-facts.js";
 import { definedRelation } from "./system-view.js";
@@ -36,6 +37,7 @@ const pgNamespace = definedRelation("pg_catalog", "pg_namespace", (view) => {
     ...(view.catalog.droppedPublic ? [] : [{ oid: PUBLIC_OID, nspname: "public", ...ofPublic }]),
     { oid: INFORMATION_SCHEMA_OID, nspname: "information_schema", nspowner: owner },
     ...view.catalog.schemas().map(({ id, name }) => ({ oid: oidOfId(id), nspname: name, ...owned(id) })),
+    ...[...temporarySchemas(view)].map((name) => ({ oid: schemaOid(name, view), nspname: name, nspowner: owner })),
   ];
 });
 

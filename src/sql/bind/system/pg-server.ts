@@ -3,6 +3,7 @@
  */
 
 import { AVAILABLE_EXTENSIONS, BUILT_IN_EXTENSION } from "../../../catalog/extension.js";
+import { toldSettingName } from "../../../protocol/setting-names.js";
 import { registerTableFunction } from "../../../query/expr/functions/table-registry.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { networkFromText } from "../../../values/network.js";
@@ -231,7 +232,7 @@ const pgSettings = liveRelation("pg_catalog", "pg_settings", ({ settings }) =>
   settings.map(([name, setting]) => {
     const vartype = /^(?:on|off)$/.test(setting) ? "bool" : /^-?\d+$/.test(setting) ? "integer" : "string";
     return {
-      name,
+      name: toldSettingName(name),
       setting,
       unit: UNITS[name] ?? null,
       category: "Session",

@@ -63,6 +63,12 @@ export function schemaOid(name: string, { catalog }: Pick<SystemView, "catalog">
   return schema === undefined ? hashedOid("schema", name) : oidOfId(schema.id);
 }
 
+/** Those in which sessions have relations now. */
+export function temporarySchemas({ catalog }: Pick<SystemView, "catalog">): Set<string> {
+  const relations = [...catalog.tables(), ...catalog.views(), ...catalog.sequences()];
+  return new Set(relations.map(({ schema }) => schema).filter(isTemporarySchema));
+}
+
 export const persistenceOf = (schema: string) => (isTemporarySchema(schema) ? "t" : "p");
 
 /** Ids of columns are given once and never again, as PostgreSQL's numbers are; those of graphs begin at 1. */

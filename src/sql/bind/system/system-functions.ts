@@ -45,7 +45,7 @@ import {
 import { type Description, descriptions } from "./pg-descriptions.js";
 import { triggerDefinition } from "./pg-triggers.js";
 import { PRIVILEGE_FUNCTIONS } from "./privilege-functions.js";
-import { DATABASE_OWNER_OID, qualified, schemaOid } from "./relation-facts.js";
+import { DATABASE_OWNER_OID, qualified, schemaOid, temporarySchemas } from "./relation-facts.js";
 import { nameOfRole } from "./role-facts.js";
 import { SERVER_FUNCTIONS } from "./server-functions.js";
 import { indexKeyText, prettyDefinition } from "./sql-parentheses.js";
@@ -166,7 +166,9 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   systemFunction("pg_get_statisticsobjdef_columns", [OID], TEXT, shown(statisticsColumns)),
   systemFunction("pg_get_statisticsobjdef_expressions", [OID], arrayOf(TEXT), statisticsExpressions),
   systemFunction("pg_get_constraintdef", [OID, BOOL], TEXT, shown(constraintDefinition)),
-  systemFunction("pg_is_other_temp_schema", [OID], BOOL, () => false),
+  systemFunction("pg_is_other_temp_schema", [OID], BOOL, (view, oid: number) =>
+    [...temporarySchemas(view)].some((name) => schemaOid(name, view) === oid && !view.searchPath.includes(name)),
+  ),
   systemFunction("pg_my_temp_schema", [], OID, (view) => {
     const own = view.searchPath.find(isTemporarySchema);
     return own === undefined ? 0 : schemaOid(own, view);

@@ -5,6 +5,7 @@
 import type { CatalogView } from "../../../catalog/catalog-view.js";
 import type { IndexBuild } from "../../../catalog/index-build.js";
 import type { Rights } from "../../../catalog/rights.js";
+import { isTemporarySchema } from "../../../catalog/schema.js";
 import type { SequenceDef, SequencePosition } from "../../../catalog/sequence.js";
 import type { TableStatistics } from "../../../catalog/statistics.js";
 import type { SearchIndexDef, TableDef } from "../../../catalog/table.js";
@@ -291,7 +292,8 @@ export function definedRelation(
   };
   return relation(shape, (view) => {
     shared ??= [...valuesOf(fixed(), shape)];
-    return listedRows([shared, live === null ? own(view) : withLive(own(view), shape, live, view)]);
+    const rowsOfNow = live === null ? own(view) : withLive(own(view), shape, live, view);
+    return listedRows([shared, shownIn(shape, view, rowsOfNow)]);
   });
 }
 
@@ -327,7 +329,16 @@ export function liveRelation(
   rows: (view: SystemView) => Iterable<SystemRow>,
 ): SystemRelation {
   const shape = shapeNamed(schema, name);
-  return relation(shape, (view) => recordRows(valuesOf(rows(view), shape)));
+  return relation(shape, (view) => recordRows(shownIn(shape, view, [...valuesOf(rows(view), shape)])));
+}
+
+/** Of temporary relations, information_schema shows those of the session that asks; pg_catalog shows all. */
+function shownIn({ schema, columns }: Shape, { searchPath }: SystemView, rows: readonly (readonly Value[])[]) {
+  if (schema !== "information_schema") return rows;
+  const place = columns.findIndex(({ name }) => name.endsWith("_schema"));
+  if (place < 0) return rows;
+  const isHidden = (name: Value) => typeof name === "string" && isTemporarySchema(name) && !searchPath.includes(name);
+  return rows.some((row) => isHidden(row[place]!)) ? rows.filter((row) => !isHidden(row[place]!)) : rows;
 }
 
 /** Rows that are at hand, list after list. */
