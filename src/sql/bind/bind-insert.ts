@@ -28,7 +28,7 @@ import {
   withPolicies,
 } from "./changed-rights.js";
 import { coerceAssignment, constant } from "./coerce.js";
-import { arbiter, noArbiter } from "./conflict-arbiter.js";
+import { arbiterNow, noArbiter } from "./conflict-arbiter.js";
 import { checkReturned } from "./instead-of.js";
 import { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
@@ -372,7 +372,7 @@ function bindOnConflict(
   const { position } = node;
   const target = node.target === null ? null : ofTable(node.target, relation);
   if (target === null && table.indexes.some(({ deferrable }) => deferrable)) throw noArbiter(position);
-  const index = target === null ? null : arbiter(target, table, node.action === "update", binding);
+  const index = target === null ? null : arbiterNow(target, table, node.action === "update", binding);
   if (node.action === "update" && target === null && !node.anyKey) {
     throw sqlError("42601", "ON CONFLICT DO UPDATE requires inference specification or constraint name", {
       position,

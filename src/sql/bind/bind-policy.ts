@@ -95,14 +95,14 @@ function condition(expr: ExprNode, node: PolicyStatement, table: TableDef, bindi
   binding.within({ ...env, catalog: relations.catalog }, () => {
     relations.catalog.table(table.schema, table.name);
     const scope = new Scope(null);
-    scope.items = [itemOf(table, table.name, rowColumnsOf(table, binding))];
+    scope.items = [{ ...itemOf(table, table.name, rowColumnsOf(table, binding)), own: table.id }];
     bindBoolean(expr, "POLICY", contextOf(binding, scope, "policy expressions"));
     // It reads nothing now: each query that it becomes part of is asked.
     binding.deniedSettled = true;
   });
   if (binding.parameterTypes().length > 0) throw sqlError("42P02", "there is no parameter $1");
-  const sql = exactText(node.text, { tree: expr, origin: node.position }, binding.noted.named);
-  return { sql, searchPath: env.searchPath, relations: relations.listAll(), exact: true };
+  const kept = exactText(node.text, { tree: expr, origin: node.position }, binding.noted);
+  return { ...kept, searchPath: env.searchPath, relations: relations.listAll() };
 }
 
 export function bindDropPolicy(node: DropPolicyStatement, binding: Binding): DdlCommand {
