@@ -1,6 +1,7 @@
 /** What the system shows of texts that definitions keep, after everything in them got other names. */
 import t from "tap";
 import { open } from "../conformance/sql-adapter.js";
+import { checkStatements } from "./run-sql.js";
 
 const SHOWN = [
   ["create schema s1"],
@@ -113,3 +114,30 @@ t.test("what is shown after all names were changed makes the same again", async 
   ]);
   await database.close();
 });
+
+t.test("what a policy reads cannot be dropped", (t) =>
+  checkStatements(t, [
+    ["create table secret (id int, more int)"],
+    ["create view seen as select 1 as id"],
+    ["create table q (id int)"],
+    ["create policy one on q using (exists (select 1 from secret where secret.id = q.id))"],
+    ["create policy two on q for insert with check (id in (select id from seen))"],
+    ["alter table secret drop column more"],
+    ["drop table secret", "2BP01 cannot drop table secret because other objects depend on it"],
+    [
+      "alter table secret drop column id",
+      "2BP01 cannot drop column id of table secret because other objects depend on it",
+    ],
+    ["drop view seen", "2BP01 cannot drop view seen because other objects depend on it"],
+    ["drop view seen cascade"],
+    ["select policyname from pg_policies", ["one"]],
+    ["alter table secret drop column id cascade"],
+    ["select count(*) from pg_policies", ["0"]],
+    ["create policy one on q using (exists (select 1 from secret))"],
+    ["drop table secret, q"],
+    ["create schema s"],
+    ["select s.none('a'::text)", "42883 function s.none(text) does not exist"],
+    ["select * from s.none(1)", "42883 function s.none(integer) does not exist"],
+    ["select nos.none(1)", '3F000 schema "nos" does not exist'],
+  ]),
+);
