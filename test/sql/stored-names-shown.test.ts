@@ -115,6 +115,21 @@ t.test("what is shown after all names were changed makes the same again", async 
   await database.close();
 });
 
+t.test("ON CONFLICT reads the columns of the key that it names", (t) =>
+  checkStatements(t, [
+    ["create role r"],
+    ["create table k (id int primary key, n int unique)"],
+    ["revoke all on k from member"],
+    ["grant insert on k to r"],
+    ["grant select (id) on k to r"],
+    ["set role r"],
+    ["insert into k values (1, 1) on conflict do nothing"],
+    ["insert into k values (1, 1) on conflict (id) do nothing"],
+    ["insert into k values (1, 1) on conflict (n) do nothing", "42501 permission denied for table k"],
+    ["insert into k values (1, 1) on conflict on constraint k_n_key do nothing", "42501 permission denied for table k"],
+  ]),
+);
+
 t.test("what a policy reads cannot be dropped", (t) =>
   checkStatements(t, [
     ["create table secret (id int, more int)"],

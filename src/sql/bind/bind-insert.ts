@@ -381,6 +381,9 @@ function bindOnConflict(
   }
   const existing = rowColumnsOf(table, binding);
   const excluded = rowColumnsOf(table, binding);
+  // The key's columns are looked at.
+  const key = arbiterColumns(index, table, existing);
+  requireReads(relation, existing, key, binding);
   if (node.action === "nothing") return { index, action: "nothing", existing, excluded, assignments: [], where: null };
   const inside = new Scope(scope);
   const proposed = relation.over("excluded", excluded).item;
@@ -394,7 +397,7 @@ function bindOnConflict(
   const where = node.where === null ? null : bindBoolean(node.where, "WHERE", context);
   const assigned = assignments.map(({ columnId }) => columnId);
   requireChanges(relation, "update", assigned, binding);
-  const read = [where, ...assignments.map(({ expr }) => expr), ...arbiterColumns(index, table, existing)];
+  const read = [where, ...assignments.map(({ expr }) => expr), ...key];
   for (const row of [existing, excluded]) requireReads(relation, row, read, binding);
   const policies = conflictPolicies(relation, existing, rowColumns, binding);
   return { index, action: "update", existing, excluded, assignments, where, ...(policies && { policies }) };
