@@ -2,6 +2,7 @@
 import type { CatalogView } from "./catalog-view.js";
 import type { FunctionDef, RoutineType } from "./function.js";
 import type { ViewQuery } from "./kept-query.js";
+import type { PolicyDef } from "./role.js";
 import type { TableDef } from "./table.js";
 import { keptRule } from "./trigger.js";
 import type { ViewDef } from "./view.js";
@@ -10,13 +11,19 @@ export type Dependent =
   | { readonly kind: "view" | "property graph"; readonly definition: ViewDef }
   | { readonly kind: "materialized view"; readonly definition: TableDef }
   | { readonly kind: FunctionDef["kind"]; readonly definition: FunctionDef }
-  | { readonly kind: "rule"; readonly definition: RuleOf };
+  | { readonly kind: "rule"; readonly definition: RuleOf }
+  | { readonly kind: "policy"; readonly definition: PolicyOf };
 
 /** A rule, named with what it belongs to: `r on table t`. */
 export interface RuleOf {
   readonly id: number;
   readonly name: string;
   readonly ownerId: number;
+}
+
+/** A policy, named with its table: `p on table t`. */
+export interface PolicyOf extends RuleOf {
+  readonly policy: PolicyDef;
 }
 
 /**
@@ -56,7 +63,23 @@ function rulesThat(catalog: CatalogView, needs: (query: ViewQuery) => boolean): 
   );
 }
 
-/** Views, materialized views, property graphs and rules with such a text. */
+function policiesThat(catalog: CatalogView, needs: (query: ViewQuery) => boolean): Dependent[] {
+  return catalog.accesses().flatMap(({ objectId, policies = [] }) =>
+    policies.flatMap((policy, i): Dependent[] => {
+      const { using, check, name } = policy;
+      const table = catalog.tableById(objectId);
+      if (table === null || ![using, check].some((condition) => condition !== null && needs(condition))) return [];
+      // They have no ids: nothing else has one below 0 that is so far.
+      const id = -(objectId * POLICIES_OF_TABLE + i + POLICIES_OF_TABLE);
+      const definition = { id, name: `${name} on table ${table.name}`, ownerId: objectId, policy };
+      return [{ kind: "policy", definition }];
+    }),
+  );
+}
+
+const POLICIES_OF_TABLE = 2 ** 20;
+
+/** Views, materialized views, property graphs, rules and policies with such a text. */
 export function queriesThat(catalog: CatalogView, needs: (query: ViewQuery) => boolean): readonly Dependent[] {
   const views = catalog.views().filter((view) => needs(view.query));
   const graphs = catalog.propertyGraphs().filter((graph) => needs(graph.query));
@@ -66,5 +89,6 @@ export function queriesThat(catalog: CatalogView, needs: (query: ViewQuery) => b
     ...graphs.map((definition): Dependent => ({ kind: "property graph", definition })),
     ...materialized.map((definition): Dependent => ({ kind: "materialized view", definition })),
     ...rulesThat(catalog, needs),
+    ...policiesThat(catalog, needs),
   ];
 }

@@ -4,9 +4,8 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
-import type { CatalogView } from "./catalog-view.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
-import { type Dependent, dependentsOf, queriesThat } from "./dependent-views.js";
+import { type Dependent, dependentsOf, type PolicyOf, queriesThat, type RuleOf } from "./dependent-views.js";
 import type { FunctionDef } from "./function.js";
 import type { DropFunctionsCommand } from "./function-command.js";
 import {
@@ -26,7 +25,6 @@ import {
 import type { DroppedHeir } from "./inheritance.js";
 import { functionsOf } from "./kept-query.js";
 import { refersTo } from "./object-reference.js";
-import type { PolicyCondition } from "./role.js";
 import { removeRule } from "./rule-ddl.js";
 import type { TableDef } from "./table.js";
 import { describeTrigger, dropTriggers, triggersAsking, triggersCalling } from "./trigger-ddl.js";
@@ -60,7 +58,8 @@ export function dropDependents(
       const { definition, kind } = dependent;
       if (found.has(definition.id) || dropped.has(definition.id)) continue;
       // It goes with its table anyway.
-      if (dependent.kind === "rule" && column === null && goes(dependent.definition.ownerId)) continue;
+      const isPart = dependent.kind === "rule" || dependent.kind === "policy";
+      if (isPart && goes((definition as RuleOf).ownerId) && (column === null || dependent.kind === "policy")) continue;
       found.set(definition.id, { dependent, on });
       visit(definition.id, `${kind} ${definition.name}`, null);
     }
@@ -125,6 +124,9 @@ function dropAll(editor: CatalogEditor, dependents: readonly Dependent[]): Casca
         break;
       case "rule":
         removeRule(editor, definition);
+        break;
+      case "policy":
+        removePolicy(editor, definition);
         break;
       default: {
         const dropped = dropCalled(editor, definition);
@@ -207,22 +209,13 @@ function usersOf(editor: CatalogEditor, fn: { readonly id: number }, calls: Call
     triggers: [...triggersCalling(editor, fn), ...triggersAsking(editor, calls)],
     viewDefaults: viewDefaultsCalling(view, calls),
     queries: queriesThat(view, (query) => functionsOf(query).includes(fn.id)),
-    policed: policiesCalling(view, fn),
   };
 }
 
 export type Users = ReturnType<typeof usersOf>;
 
 /** For messages. */
-export function describeUsers({
-  functions,
-  domains,
-  tables,
-  triggers,
-  viewDefaults,
-  queries,
-  policed,
-}: Users): string[] {
+export function describeUsers({ functions, domains, tables, triggers, viewDefaults, queries }: Users): string[] {
   return [
     ...domains.flatMap(describeDomain),
     ...tables.flatMap(describeTable),
@@ -231,7 +224,6 @@ export function describeUsers({
       columns.map((column) => `default value for column ${column} of view ${view.name}`),
     ),
     ...queries.map(({ kind, definition }) => `${kind} ${definition.name}`),
-    ...policed.flatMap(({ table, called }) => called.map(({ name }) => `policy ${name} on table ${table.name}`)),
     ...functions.map(describeFunction),
   ];
 }
@@ -264,20 +256,13 @@ function dropParts(editor: CatalogEditor, users: Users, what: string): DdlOutcom
     );
     editor.putView(Object.freeze({ ...view, columns: without }));
   }
-  for (const { access, called } of users.policed) {
-    editor.putAccess({ ...access, policies: access.policies!.filter((policy) => !called.includes(policy)) });
-  }
   return cleared;
 }
 
-/** Policies that call the function, by table. */
-function policiesCalling(view: CatalogView, { id }: { readonly id: number }) {
-  const calls = (condition: PolicyCondition | null) => condition !== null && functionsOf(condition).includes(id);
-  return view.accesses().flatMap((access) => {
-    const table = view.tableById(access.objectId);
-    const called = (access.policies ?? []).filter(({ using, check }) => calls(using) || calls(check));
-    return table === null || called.length === 0 ? [] : [{ access, table, called }];
-  });
+function removePolicy(editor: CatalogEditor, { ownerId, policy }: PolicyOf): void {
+  const access = editor.view.accessTo(ownerId);
+  if (access === null) return;
+  editor.putAccess({ ...access, policies: (access.policies ?? []).filter(({ name }) => name !== policy.name) });
 }
 
 function kept(what: string, hint: string): Error {

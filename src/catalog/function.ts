@@ -77,6 +77,7 @@ export interface FunctionDef {
   readonly searchPath?: readonly string[];
   /** What they meant, as in ViewQuery with `exact`; absent: the body is from before, or is no such body. */
   readonly relations?: readonly ViewRelation[];
+  readonly places?: ViewQuery["places"];
   readonly cost?: number;
   readonly rows?: number;
   readonly securityDefiner?: boolean;
@@ -89,8 +90,9 @@ export interface FunctionDef {
 }
 
 /** A body that was written as statements, as views keep their queries; null: its names are looked up by each call. */
-export function keptBody({ body, searchPath, relations }: FunctionDef): ViewQuery | null {
-  return relations === undefined ? null : { sql: body, searchPath: searchPath!, relations, exact: true };
+export function keptBody({ body, searchPath, relations, places }: FunctionDef): ViewQuery | null {
+  if (relations === undefined) return null;
+  return { sql: body, searchPath: searchPath!, relations, exact: true, ...(places && { places }) };
 }
 
 /** What a call gives values for. */

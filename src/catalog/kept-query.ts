@@ -12,6 +12,16 @@ export interface ViewRelation {
   readonly columns: readonly { readonly id: number; readonly name: string; readonly used: boolean }[];
 }
 
+/** A column of a row that is changed, or that a policy decides about: it cannot be given another name for the text. */
+export interface ColumnPlace {
+  /** UTF-16 index of the name in the text. */
+  readonly at: number;
+  /** Id of the relation. */
+  readonly relation: number;
+  /** What is answered with has the column's name. */
+  readonly named?: true;
+}
+
 /** A stored query: of a view, or of a materialized view's table. */
 export interface ViewQuery {
   /** The whole CREATE statement. */
@@ -21,6 +31,8 @@ export interface ViewQuery {
   readonly relations: readonly ViewRelation[];
   /** Functions and types that statements made stand in the text by their ids (object-reference.ts). */
   readonly exact?: true;
+  /** Where the text names columns of rows that have the names of their relation; absent: nowhere, or not known. */
+  readonly places?: readonly ColumnPlace[];
   /** Of a text from before: ids of the functions that its names may mean. */
   readonly functions?: readonly number[];
 }

@@ -139,11 +139,15 @@ function renamedColumn(table: TableDef, name: string, newName: string, renamed: 
   const triggers = table.triggers?.map((trigger) =>
     trigger.when === undefined ? trigger : Object.freeze({ ...trigger, when: renamed(trigger.when) }),
   );
+  const rules = table.rules?.map((rule) =>
+    rule.when === undefined ? rule : Object.freeze({ ...rule, when: renamed(rule.when) }),
+  );
   return {
     ...table,
     columns,
     indexes,
     checks,
+    ...(rules && { rules }),
     ...(partitionKey && { partitionKey }),
     ...(searchIndexes && { searchIndexes }),
     ...(extendedStatistics && { extendedStatistics }),

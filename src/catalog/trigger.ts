@@ -11,7 +11,7 @@ export type TriggerEvent = "insert" | "update" | "delete" | "truncate";
 export type SystemTriggerFunction = "suppress_redundant_updates_trigger";
 
 /** What a rule does (CREATE RULE), which is kept as a trigger of its own kind: the statement whose actions it runs. */
-export interface RuleActions extends Pick<ViewQuery, "sql" | "searchPath"> {
+export interface RuleActions extends Pick<ViewQuery, "sql" | "searchPath" | "places"> {
   /** As in ViewQuery with `exact`, of the whole CREATE RULE statement; absent: its names are looked up by each run. */
   readonly relations?: readonly ViewRelation[];
   /** An action has RETURNING. */
@@ -19,8 +19,8 @@ export interface RuleActions extends Pick<ViewQuery, "sql" | "searchPath"> {
 }
 
 /** What the names of a rule mean; null: they are looked up by each run. */
-export function keptRule({ sql, searchPath, relations }: RuleActions): ViewQuery | null {
-  return relations === undefined ? null : { sql, searchPath, relations, exact: true };
+export function keptRule({ sql, searchPath, relations, places }: RuleActions): ViewQuery | null {
+  return relations === undefined ? null : { sql, searchPath, relations, exact: true, ...(places && { places }) };
 }
 
 export interface TriggerDef {

@@ -93,7 +93,7 @@ t.test("views are shown so that they mean the same under another search path", a
   );
   t.equal(
     await definition("counted"),
-    'select count(*) from (select * from public.city where id in (select city from public."order")) s;',
+    'select count(*) from (select city.id, city.name from public.city where id in (select city from public."order")) s;',
   );
   await database.exec("alter table public.city rename to town");
   t.equal(await definition("plain"), "select name from public.town AS city;");

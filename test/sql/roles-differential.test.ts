@@ -11,6 +11,8 @@ const SCHEMAS = tries(6);
 const STATEMENTS = 40;
 const ROLES = ["r0", "r1", "r2", "r3"];
 const TABLES = ["t0", "t1", "t2"];
+/** MERGE of a table with policies and triggers is not supported here (0A000). */
+const TRIGGERED = "t2";
 const COLUMNS = ["id", "who", "grp", "n"];
 
 /** A small generator of its own, so that a seed repeats a run (Numerical Recipes' LCG). */
@@ -87,6 +89,42 @@ function* definitions(c: Chance): Iterable<string> {
   }
 }
 
+/** Functions, triggers and rules, which read and write with the rights of their owners, or of who calls them. */
+function* routines(c: Chance): Iterable<string> {
+  yield "create table noted (what text)";
+  yield "revoke all on noted from member";
+  if (c.below(2) === 0) yield `alter table noted owner to ${c.one(ROLES)}`;
+  for (const role of ROLES) if (c.below(2) === 0) yield `grant insert, select on noted to ${role}`;
+  for (const [i, table] of TABLES.entries()) {
+    const secure = () => c.one(["security definer", "security invoker"]);
+    const select = `select count(*) from ${table} where n > ${c.below(4)}`;
+    yield `create function f${i}() returns bigint language sql ${secure()} ${c.one([`begin atomic ${select}; end`, `as '${select}'`])}`;
+    yield `create function g${i}(int) returns int language sql ${secure()} begin atomic update ${table} set n = n + 1 where id = $1 returning n; end`;
+    for (const name of [`f${i}()`, `g${i}(int)`]) {
+      if (c.below(3) > 0) yield `alter function ${name} owner to ${c.one(ROLES)}`;
+      yield `revoke all on function ${name} from member`;
+      if (c.below(3) > 0) yield `grant execute on function ${name} to public`;
+      else yield `revoke execute on function ${name} from public`;
+      if (c.below(3) === 0) yield `grant execute on function ${name} to ${c.one(ROLES)}`;
+    }
+    if (table === TRIGGERED && c.below(2) === 0) {
+      yield `create function h${i}() returns trigger language plpgsql ${secure()} as $$ begin insert into noted values ('${table}'); return new; end $$`;
+      if (c.below(2) === 0) yield `alter function h${i}() owner to ${c.one(ROLES)}`;
+      yield `create trigger h after ${c.one(["insert", "update", "insert or update"])} on ${table} for each row execute function h${i}()`;
+    }
+  }
+}
+
+function routineCall(c: Chance): string {
+  const i = c.below(TABLES.length);
+  return c.one([
+    ...[`select f${i}()`, `select g${i}(${c.below(9)})`, "select what from noted", `select f${i}() from v${i} limit 1`],
+    `with x as (delete from t${i} where id = ${c.below(10)} returning id) select * from x`,
+    `with x as (update t${i} set n = 1 where id = ${c.below(10)} returning id, n) select x.id from x join v${i} y using (id)`,
+    `select id from t${i} where n = ${c.below(6)} order by id for update`,
+  ]);
+}
+
 function merge(c: Chance, at: string): string {
   const source = `(values (${c.below(10)}, ${c.below(8)}), (${10 + c.below(500)}, 1)) s (id, n)`;
   const when = c.one(["", "", ` and t.n > ${c.below(6)}`, " and s.n > 3"]);
@@ -147,7 +185,7 @@ function statement(c: Chance): string {
     }
     case 8:
     case 9:
-      return merge(c, c.one(TABLES));
+      return merge(c, c.one(TABLES.filter((table) => table !== TRIGGERED)));
     default:
       return `delete from ${at} where id = ${c.below(10)}${c.one(["", " returning id"])}`;
   }
@@ -209,7 +247,7 @@ t.test("the same rows and refusals as in PostgreSQL", { skip: oracle === null, t
     }
     await theirs.exec("create role member");
     const said: string[] = [];
-    for (const sql of definitions(c)) {
+    for (const sql of [...definitions(c), ...routines(c)]) {
       said.push(sql);
       // What a definition answers is its tag.
       const [expected, found] = [await answer(theirs, sql), await answer(ours, sql)].map(
@@ -219,7 +257,7 @@ t.test("the same rows and refusals as in PostgreSQL", { skip: oracle === null, t
     }
     for (let i = 0; i < STATEMENTS; i++) {
       const role = c.one(ROLES);
-      const sql = statement(c);
+      const sql = c.below(6) === 0 ? routineCall(c) : statement(c);
       for (const database of [theirs, ours]) await database.exec(`set session authorization ${role}`);
       const [expected, found] = [await answer(theirs, sql), await answer(ours, sql)];
       if (REFUSAL.test(expected)) refused++;

@@ -1,5 +1,6 @@
 /** Calls of functions and aggregates by name. */
 
+import { DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
 import { meant } from "../../catalog/did-you-mean.js";
 import type { FunctionDef } from "../../catalog/function.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
@@ -42,7 +43,7 @@ import {
 import { coerceBoolean, coerceExplicit, coerceImplicit, constant, isUnknown, resolveUnknown } from "./coerce.js";
 import { checkedRecord } from "./json-record-checks.js";
 import { boundAggregate } from "./made-aggregate.js";
-import { userTypeNamed } from "./names.js";
+import { schemaNamed, userTypeNamed } from "./names.js";
 import { positionalCall } from "./parameter-names.js";
 import type { Scope } from "./scope.js";
 import { bindSequenceCall, isSequenceFunction } from "./sequence-functions.js";
@@ -56,10 +57,22 @@ export function isAggregateCall(node: CallNode): boolean {
   return isAggregateName(name) || (node.withinGroup && isHypotheticalSetName(name));
 }
 
+/** Throws 42883 for a call in a schema that a statement made: it has no such function. */
+function refuseOwnSchema({ path, args, position }: CallNode, context: ExprContext, bind: Bind): void {
+  if (path.length < 2 || path.at(-2) === DEFAULT_SCHEMA) return;
+  if (!context.binding.env.catalog.hasSchema(schemaNamed(path.at(-2)!, context.binding.env))) return;
+  const types = args.map(({ value }) => displayName(bind(value, context).type));
+  throw sqlError("42883", `function ${path.join(".")}(${types.join(", ")}) does not exist`, {
+    position,
+    hint: "No function matches the given name and argument types. You might need to add explicit type casts.",
+  });
+}
+
 export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bind): Expr {
   const node = positionalCall(call);
   const constructors = ownConstructors(call, context.binding);
   if (constructors.length > 0) return constructorCall(node, constructors, context, bind);
+  refuseOwnSchema(node, context, bind);
   const name = functionName(node.variadic ? { ...node, variadic: false } : node);
   const { binding } = context;
   const { position } = node;

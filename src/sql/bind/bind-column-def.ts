@@ -165,7 +165,16 @@ export function finishColumn(draft: ColumnDraft, table: TableDef, binding: Bindi
 export function defaultSql(node: ExprNode, column: Pick<ColumnDef, "name" | "type">, binding: Binding): string | null {
   boundDefault(node, column, binding);
   // A NULL is what a column without a default gets, unless its domain has one.
-  return node.kind === "null" && column.type.user?.kind !== "domain" ? null : printExpr(exactNode(node, binding));
+  if (node.kind === "null" && column.type.user?.kind !== "domain") return null;
+  return printExpr(exactNode(column.type.typeName === "regclass" ? asRelation(node) : node, binding));
+}
+
+/** A literal for a column of the type means a relation. */
+function asRelation(node: ExprNode): ExprNode {
+  if (node.kind !== "string") return node;
+  const { position } = node;
+  const name = { name: "regclass", schema: null, modifiers: [], arrayDimensions: 0, setOf: false };
+  return { kind: "cast", input: node, type: { ...name, position }, position };
 }
 
 export function boundDefault(node: ExprNode, column: Pick<ColumnDef, "name" | "type">, binding: Binding): Expr {

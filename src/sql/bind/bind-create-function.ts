@@ -84,8 +84,8 @@ export function bindCreateFunction(
 function withNames(fn: NewFunction, { env, noted }: Binding, bindBody: BindBody): NewFunction {
   const relations = new RelationRecorder(env.catalog);
   const plans = checkSqlBody(fn, { ...env, catalog: relations.catalog, noted }, bindBody);
-  const body = exactText(fn.body, { tree: statementsOf(fn), origin: 1 }, noted.named);
-  return { ...fn, body, relations: relations.list(plans, noted.changed) };
+  const { sql: body, places } = exactText(fn.body, { tree: statementsOf(fn), origin: 1 }, noted);
+  return { ...fn, body, relations: relations.list(plans, noted.changed), ...(places && { places }) };
 }
 
 function languageOf(node: CreateFunctionStatement): FunctionDef["language"] {

@@ -73,8 +73,8 @@ export function bindStoredQuery(node: StoredQueryNode, what: string, binding: Bi
   }
   const columns = namedColumns(node.columns, source.columns, what, position);
   const { searchPath } = binding.env;
-  const sql = exactText(text, { tree: node.query, origin: position }, binding.noted.named);
-  return { query: { sql, searchPath, relations: relations.list([plan]), exact: true }, columns, plan };
+  const kept = exactText(text, { tree: node.query, origin: position }, binding.noted);
+  return { query: { ...kept, searchPath, relations: relations.list([plan]) }, columns, plan };
 }
 
 /** Output columns under the names that a CREATE statement lists. Throws 42601, 42701. */

@@ -204,6 +204,7 @@ function bindColumn(node: ColumnNode, context: ExprContext): Expr {
     throw error;
   }
   const { expr, item, outer } = found;
+  if (item.own !== undefined) binding.noted.own.set(node, item.own);
   if (expr.kind !== "column") return storedIn(found.name, expr, item, context);
   // A fresh node per reference: messages about grouping need to know where this one stands.
   const name = (outer || scope.items.length > 1) && item.name !== null ? `${item.name}.${found.name}` : found.name;

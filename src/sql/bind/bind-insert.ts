@@ -28,7 +28,7 @@ import {
   withPolicies,
 } from "./changed-rights.js";
 import { coerceAssignment, constant } from "./coerce.js";
-import { arbiter, noArbiter } from "./conflict-arbiter.js";
+import { arbiterNow, noArbiter } from "./conflict-arbiter.js";
 import { checkReturned } from "./instead-of.js";
 import { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
@@ -372,7 +372,7 @@ function bindOnConflict(
   const { position } = node;
   const target = node.target === null ? null : ofTable(node.target, relation);
   if (target === null && table.indexes.some(({ deferrable }) => deferrable)) throw noArbiter(position);
-  const index = target === null ? null : arbiter(target, table, node.action === "update", binding);
+  const index = target === null ? null : arbiterNow(target, table, node.action === "update", binding);
   if (node.action === "update" && target === null && !node.anyKey) {
     throw sqlError("42601", "ON CONFLICT DO UPDATE requires inference specification or constraint name", {
       position,
@@ -381,6 +381,9 @@ function bindOnConflict(
   }
   const existing = rowColumnsOf(table, binding);
   const excluded = rowColumnsOf(table, binding);
+  // The key's columns are looked at.
+  const key = arbiterColumns(index, table, existing);
+  requireReads(relation, existing, key, binding);
   if (node.action === "nothing") return { index, action: "nothing", existing, excluded, assignments: [], where: null };
   const inside = new Scope(scope);
   const proposed = relation.over("excluded", excluded).item;
@@ -394,7 +397,7 @@ function bindOnConflict(
   const where = node.where === null ? null : bindBoolean(node.where, "WHERE", context);
   const assigned = assignments.map(({ columnId }) => columnId);
   requireChanges(relation, "update", assigned, binding);
-  const read = [where, ...assignments.map(({ expr }) => expr), ...arbiterColumns(index, table, existing)];
+  const read = [where, ...assignments.map(({ expr }) => expr), ...key];
   for (const row of [existing, excluded]) requireReads(relation, row, read, binding);
   const policies = conflictPolicies(relation, existing, rowColumns, binding);
   return { index, action: "update", existing, excluded, assignments, where, ...(policies && { policies }) };

@@ -22,7 +22,7 @@ import { partitioningOf } from "./bind-partition-tree.js";
 import { rowsOf } from "./bind-scan.js";
 import { bindWith } from "./bind-with.js";
 import type { Binding, Source } from "./binding.js";
-import { type ChangedRelation, changedRelation, notUpdatable, shownRows } from "./changed-relation.js";
+import { type ChangedRelation, changedRelation, notUpdatable, ownItems, shownRows } from "./changed-relation.js";
 import { actionPolicies, matchedRows, refusePolicies, requireChanges, requireReads } from "./changed-rights.js";
 import { coerceAssignment, constant } from "./coerce.js";
 import { checkAliases, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
@@ -42,7 +42,7 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
   const target = {
     ...rows,
     plan: shownRows(before, matchedRows(relation, rows, binding)),
-    items: face === table ? rows.items : [before.item],
+    items: ownItems(relation, face === table ? rows.items : [before.item]),
   };
   const outside = new Scope(scope);
   const sourceRows = bindFrom([node.source], outside, binding)!;

@@ -18,6 +18,7 @@ import type { BindEnvironment } from "./bound-statement.js";
 import { RelationRecorder } from "./relation-recorder.js";
 import { itemOf } from "./row-item.js";
 import { Scope } from "./scope.js";
+import { filtered, ONE_ROW } from "./source.js";
 import { rowColumnsOf } from "./stored-row.js";
 import { exactText } from "./stored-text.js";
 
@@ -92,17 +93,18 @@ function granted({ roles }: PolicyStatement, { env }: Binding): number[] {
 function condition(expr: ExprNode, node: PolicyStatement, table: TableDef, binding: Binding): PolicyCondition {
   const { env } = binding;
   const relations = new RelationRecorder(env.catalog);
-  binding.within({ ...env, catalog: relations.catalog }, () => {
+  const plan = binding.within({ ...env, catalog: relations.catalog }, () => {
     relations.catalog.table(table.schema, table.name);
     const scope = new Scope(null);
-    scope.items = [itemOf(table, table.name, rowColumnsOf(table, binding))];
-    bindBoolean(expr, "POLICY", contextOf(binding, scope, "policy expressions"));
+    scope.items = [{ ...itemOf(table, table.name, rowColumnsOf(table, binding)), own: table.id }];
+    const predicate = bindBoolean(expr, "POLICY", contextOf(binding, scope, "policy expressions"));
     // It reads nothing now: each query that it becomes part of is asked.
     binding.deniedSettled = true;
+    return filtered(ONE_ROW, predicate);
   });
   if (binding.parameterTypes().length > 0) throw sqlError("42P02", "there is no parameter $1");
-  const sql = exactText(node.text, { tree: expr, origin: node.position }, binding.noted.named);
-  return { sql, searchPath: env.searchPath, relations: relations.listAll(), exact: true };
+  const kept = exactText(node.text, { tree: expr, origin: node.position }, binding.noted);
+  return { ...kept, searchPath: env.searchPath, relations: relations.list([plan]) };
 }
 
 export function bindDropPolicy(node: DropPolicyStatement, binding: Binding): DdlCommand {

@@ -79,7 +79,10 @@ export function bindWholeRow(node: ColumnNode, context: ExprContext): Expr | nul
 /** `(input).name`. Throws 42703 for a field that is not there, 42809 for what has none. */
 export function bindField(node: FieldNode, context: ExprContext, bind: Bind): Expr {
   const { position, name } = node;
+  const { binding } = context;
   if (name === "*") throw sqlError("42601", 'row expansion via "*" is not supported here', { position });
+  const own = relationOf(node.input, context)?.columns.find((column) => column.name === name);
+  if (own?.expr.kind === "column") return binding.setPosition(Object.freeze({ ...own.expr }), position);
   const input = bind(node.input, context);
   const { fields } = compositeOf(input, node);
   const index = fields.findIndex((field) => field.name === name);
@@ -90,6 +93,17 @@ export function bindField(node: FieldNode, context: ExprContext, bind: Bind): Ex
       ? `could not identify column "${name}" in record data type`
       : `column "${name}" not found in data type ${typeName}`;
   throw sqlError("42703", message, { position });
+}
+
+/** What the name of a relation means, whose columns may have other names here; null: it is no such name. */
+function relationOf(node: ExprNode, { scope }: ExprContext): ScopeItem | null {
+  if (node.kind !== "column" || node.star || node.path.length !== 1 || !scope.isRelation(node.path[0]!)) return null;
+  try {
+    scope.resolve(node);
+    return null;
+  } catch {
+    return scope.starItem(node.path, node.position);
+  }
 }
 
 /** `(input).*`, field by field. */

@@ -10,14 +10,14 @@ import { sqlError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
 import { recordOf } from "../../values/values.js";
 import type { CreateRuleStatement, RuleStatement } from "../parse/ast.js";
-import type { NameNode } from "../parse/ast-query.js";
+import type { ColumnNode, NameNode } from "../parse/ast-query.js";
 import { printExpr } from "../parse/print-expr.js";
 import { bindBoolean } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
 import { whenContext } from "./bind-trigger.js";
 import { findView } from "./bind-view.js";
 import type { Binding } from "./binding.js";
-import type { BindEnvironment, BoundStatement } from "./bound-statement.js";
+import type { BindEnvironment, BoundStatement, Noted } from "./bound-statement.js";
 import { tableOfView } from "./instead-of.js";
 import { RelationRecorder } from "./relation-recorder.js";
 import { rowVariables } from "./row-variables.js";
@@ -71,6 +71,8 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
   }
   const variables = rowVariables(recordOf(table.columns, table.name));
   const relations = new RelationRecorder(binding.env.catalog);
+  // Its own is one of those that it names.
+  relations.catalog[view === null ? "table" : "view"](relation.schema, relation.name);
   const { noted } = binding;
   const env: BindEnvironment = { ...binding.env, catalog: relations.catalog, noted, variables };
   const bound = actions.map((action) => bindAction(action, env));
@@ -85,7 +87,7 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
     events: [event],
     ...(node.where !== null && { when: printExpr(exactNode(node.where, binding)) }),
     calls: {
-      sql: exactText(node.text, { tree: [node.where, actions], origin: position }, noted.named),
+      ...exactRule(node, relation, noted),
       searchPath: binding.env.searchPath,
       relations: relations.list(
         bound.flatMap((each) => (each.kind === "query" ? [each.plan] : [])),
@@ -102,6 +104,26 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
     replace: node.replace,
     rule,
   };
+}
+
+/** The text to keep: NEW and OLD name columns of the rule's relation. */
+function exactRule(
+  { text, where, actions, position }: CreateRuleStatement,
+  { id }: { readonly id: number },
+  noted: Noted,
+) {
+  const note = (node: unknown): void => {
+    if (typeof node !== "object" || node === null) return;
+    if (isOfRow(node) && node.path.length === 2) noted.own.set(node, id);
+    for (const child of Object.values(node)) note(child);
+  };
+  note([where, actions]);
+  const { sql, places } = exactText(text, { tree: [where, actions], origin: position }, noted);
+  return { sql, ...(places && { places }) };
+}
+
+function isOfRow(node: object): node is ColumnNode {
+  return "kind" in node && node.kind === "column" && /^(?:old|new)$/.test((node as ColumnNode).path[0] ?? "");
 }
 
 /** Throws 42P17 for a row that the rule's event does not have. */

@@ -165,7 +165,9 @@ function plainScan(
     return binding.newColumn(name, type, !notNull && !table.primaryKey?.includes(id));
   });
   const key = rowKey ? binding.newColumn("row key", BYTEA, false) : null;
-  const indexExprs = bindIndexExprs(table, inTableOrder(table, source, columns, binding), binding);
+  // A text that is kept may know the table under older names, and has not all of its columns.
+  const now = binding.env.catalog.tableById(table.id) ?? table;
+  const indexExprs = bindIndexExprs(now, inTableOrder(now, source, columns, binding), binding);
   return Object.freeze({
     kind: "scan",
     table,
@@ -179,15 +181,22 @@ function plainScan(
   });
 }
 
-/** Parallel to the table's columns; those that the scan does not have are columns that nothing gives. */
+/** Parallel to the table's columns, by their names; those that the scan does not have, nothing gives. */
 function inTableOrder(
   table: TableDef,
   source: readonly number[],
   columns: readonly OutputColumn[],
   binding: Binding,
 ): readonly OutputColumn[] {
-  if (source.length === table.columns.length && source.every((id, i) => id === table.columns[i]!.id)) return columns;
-  return table.columns.map(({ id, name, type }) => columns[source.indexOf(id)] ?? binding.newColumn(name, type, true));
+  const isColumn = (id: number, i: number) => {
+    const column = table.columns[i]!;
+    return id === column.id && columns[i]!.name === column.name;
+  };
+  if (source.length === table.columns.length && source.every(isColumn)) return columns;
+  return table.columns.map(({ id, name, type }) => {
+    const column = columns[source.indexOf(id)];
+    return column === undefined ? binding.newColumn(name, type, true) : { ...column, name };
+  });
 }
 
 function itemFor(

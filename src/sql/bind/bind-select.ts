@@ -12,7 +12,7 @@ import { oidOfId } from "../../query/expr/types.js";
 import { exprEquals, isVolatile, someExpr } from "../../query/expr/walk.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { Plan, SortKey } from "../../query/plan/plan.js";
-import type { ExprNode, QueryNode, SelectBody, TargetNode } from "../parse/ast-query.js";
+import type { ColumnNode, ExprNode, QueryNode, SelectBody, TargetNode } from "../parse/ast-query.js";
 import { AggregateCollector } from "./aggregate-collector.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
@@ -178,7 +178,7 @@ export function bindTargets(nodes: readonly TargetNode[], context: ExprContext):
   checkTargetCount(nodes.length < SELECT_COLUMNS_MAX ? 0 : nodes.filter((node) => !isStar(node)).length);
   const targets = nodes.flatMap((node): Target[] => {
     const { expr, position } = node;
-    if (expr.kind === "column" && expr.star) return expandStar(expr.path, position, context);
+    if (expr.kind === "column" && expr.star) return expandStar(expr, position, context);
     if (expr.kind === "field" && expr.name === "*") {
       return fieldsOf(expr, context, bindExpr).map((field) => ({ ...field, position: expr.position || position }));
     }
@@ -198,12 +198,14 @@ function checkTargetCount(count: number): void {
   throw sqlError("54011", `target lists can have at most ${SELECT_COLUMNS_MAX} entries`);
 }
 
-function expandStar(path: readonly string[], position: number, context: ExprContext): Target[] {
+function expandStar(node: ColumnNode, position: number, context: ExprContext): Target[] {
   const { scope, binding } = context;
+  const { path } = node;
   const items = path.length === 0 ? scope.items.filter((item) => item.unqualified) : [scope.starItem(path, position)];
   if (items.length === 0 && scope.items.length === 0) {
     throw sqlError("42601", "SELECT * with no tables specified is not valid", { position });
   }
+  binding.noted.stars.set(node, items);
   return items.flatMap((item) =>
     item.columns.map(({ name, expr }) => {
       // A node of its own, as for a named reference, so that grouping can say where it stands.

@@ -16,7 +16,7 @@ import { rowsOf } from "./bind-scan.js";
 import { bindWhere } from "./bind-select.js";
 import { bindWith } from "./bind-with.js";
 import type { Binding } from "./binding.js";
-import { changedRelation, shownRows } from "./changed-relation.js";
+import { changedRelation, ownItems, shownRows } from "./changed-relation.js";
 import {
   foundRows,
   namesColumns,
@@ -127,7 +127,7 @@ export function bindChangedRows(
   const found = foundRows(relation, rows, command, reads, binding);
   const scan = shownRows(before, found);
   const others = bindFrom(from, scope, binding);
-  scope.items = [...(isTable ? rows.items : [before.item]), ...scope.items];
+  scope.items = [...ownItems(relation, isTable ? rows.items : [before.item]), ...scope.items];
   checkAliases(scope.items);
   return {
     relation,

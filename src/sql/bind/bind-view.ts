@@ -155,7 +155,7 @@ function asNamed(table: TableDef, relation: ViewRelation): TableDef {
   const names = new Map(relation.columns.map(({ id, name }) => [id, name]));
   const same =
     table.columns.length === relation.columns.length && table.columns.every(({ id, name }) => names.get(id) === name);
-  if (same && table.name === relation.name) return table;
+  if (same && table.name === relation.name && table.schema === relation.schema) return table;
   let known = renamed.get(table);
   if (known === undefined) {
     known = new WeakMap();
@@ -167,7 +167,7 @@ function asNamed(table: TableDef, relation: ViewRelation): TableDef {
       const name = names.get(column.id);
       return name === undefined ? [] : [Object.freeze({ ...column, name })];
     });
-    result = Object.freeze({ ...table, name: relation.name, columns });
+    result = Object.freeze({ ...table, schema: relation.schema, name: relation.name, columns });
     known.set(relation, result);
   }
   return result;

@@ -59,7 +59,12 @@ export class Binding {
     private readonly newId: (() => ColumnId) | null = null,
   ) {
     this.parameters = [...(environment.declaredTypes ?? [])];
-    this.noted = environment.noted ?? { named: new WeakMap(), changed: new Map() };
+    this.noted = environment.noted ?? {
+      named: new WeakMap(),
+      changed: new Map(),
+      own: new WeakMap(),
+      stars: new WeakMap(),
+    };
     this.catalog = environment.catalog;
     this.searchPath = environment.searchPath;
   }

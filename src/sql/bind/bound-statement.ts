@@ -73,6 +73,18 @@ export interface Noted {
   readonly named: WeakMap<object, number>;
   /** By the id of a table, ids of the columns that get values. */
   readonly changed: Map<number, Set<number>>;
+  /** Of nodes that name a column of a row that has the names of its relation: the id of that. */
+  readonly own: WeakMap<object, number>;
+  /** What `*` stands for. */
+  readonly stars: WeakMap<object, readonly StarItem[]>;
+}
+
+/** A relation whose columns `*` means, as Scope has it. */
+export interface StarItem {
+  readonly name: string | null;
+  readonly qualifiable: boolean;
+  readonly own?: number;
+  readonly columns: readonly { readonly name: string }[];
 }
 
 /** A query of Cypher as a part of this statement's plan. Throws an error that says what is wrong with the text. */

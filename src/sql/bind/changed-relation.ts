@@ -103,9 +103,20 @@ type Face = Pick<ChangedRelation, "face" | "over" | "changedColumn">;
 function ownFace(table: TableDef): Face {
   return {
     face: table,
-    over: (called, columns) => ({ item: itemOf(table, called, columns), conditions: [], checks: [] }),
+    over: (called, columns) => ({ item: ownItem(table, called, columns), conditions: [], checks: [] }),
     changedColumn: (target) => targetColumn(table, target),
   };
+}
+
+const ownItem = (table: TableDef, called: string, columns: readonly OutputColumn[]): ScopeItem => ({
+  ...itemOf(table, called, columns),
+  own: table.id,
+});
+
+/** What a statement that changes rows reads of them. */
+export function ownItems({ views, table }: ChangedRelation, items: readonly ScopeItem[]): readonly ScopeItem[] {
+  const own = views[0]?.view.id ?? table.id;
+  return items.map((item) => ({ ...item, own }));
 }
 
 /** In a text that is kept: the table with the columns that it had then, under the names of then. */
@@ -117,7 +128,7 @@ function olderFace(table: TableDef, { name, columns: then }: TableDef): Face {
     face,
     over: (called, now) => {
       const named = places.map((place, i) => ({ ...now[place]!, name: then[i]!.name }));
-      return { item: itemOf(face, called, named), conditions: [], checks: [] };
+      return { item: ownItem(face, called, named), conditions: [], checks: [] };
     },
     changedColumn: (target) => table.columns[places[columns.indexOf(targetColumn(face, target))]!]!,
   };
@@ -133,7 +144,7 @@ function insteadOf(view: ViewDef, reference: NameNode, env: BindEnvironment): Ch
     reference,
     rights: null,
     views: [{ view, env }],
-    over: (called, columns) => ({ item: itemOf(table, called, columns), conditions: [], checks: [] }),
+    over: (called, columns) => ({ item: ownItem(table, called, columns), conditions: [], checks: [] }),
     changedColumn: (target) => targetColumn(table, target),
   };
 }
@@ -159,7 +170,8 @@ function throughView(view: ViewDef, command: ChangeCommand, binding: Binding): C
   const over = (name: string, columns: readonly OutputColumn[], rowKey = noKey): ChangedRow => {
     const byId = new Map(table.columns.map(({ id }, i) => [id, columnExpr(columns[i]!)]));
     const row = rowOver(top, { exprOf: (id) => byId.get(id)!, rowKey }, false, binding);
-    return { ...row, item: itemNamed(name, name === view.name ? view.schema : null, row.columns, face) };
+    const item = itemNamed(name, name === view.name ? view.schema : null, row.columns, face);
+    return { ...row, item: { ...item, own: view.id } };
   };
   const defaults = new Map<number, string>();
   const ids = baseColumns(top, table, defaults, binding);

@@ -1,7 +1,7 @@
 /** The key that ON CONFLICT (…) names. */
 import { quotedIdentifier } from "../../catalog/relation-names.js";
 import { forbidsOverlap, type IndexDef, type TableDef } from "../../catalog/table.js";
-import { sqlError } from "../../protocol/errors.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
 import type { ConflictTarget } from "../parse/ast.js";
 import type { ExprNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
@@ -10,7 +10,7 @@ import type { Binding } from "./binding.js";
 import { rowContext, storedSql, writtenSql } from "./stored-expression.js";
 
 /** The key that a conflict target names. Throws 42704 for an unknown constraint, 42P10 for columns without a key. */
-export function arbiter(
+function arbiter(
   target: ConflictTarget,
   table: TableDef,
   isUpdate: boolean,
@@ -46,6 +46,17 @@ export function arbiter(
   if (index?.deferrable) throw noArbiter(position);
   if (index !== undefined) return index;
   throw noMatch(position);
+}
+
+/** The same. Null in a definition, which runs later: as in PostgreSQL the key may be made after it. */
+export function arbiterNow(target: ConflictTarget, table: TableDef, isUpdate: boolean, binding: Binding) {
+  try {
+    return arbiter(target, table, isUpdate, binding);
+  } catch (error) {
+    const isMissing = error instanceof DbError && error.details?.sqlstate === "42P10";
+    if (isMissing && binding.env.noted !== undefined) return null;
+    throw error;
+  }
 }
 
 function isKey(table: TableDef, { elements }: ConflictTarget): boolean {

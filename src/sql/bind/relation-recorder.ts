@@ -37,16 +37,8 @@ export class RelationRecorder {
     this.catalog = Object.assign(Object.create(behind) as CatalogView, own);
   }
 
-  /** Without knowing which columns are used. */
-  listAll(): ViewRelation[] {
-    return this.listed(new Map());
-  }
-
   list(plans: readonly Plan[], changed: Noted["changed"] = new Map()): ViewRelation[] {
-    return this.listed(usedColumns(plans, changed));
-  }
-
-  private listed(used: ReturnType<typeof usedColumns>): ViewRelation[] {
+    const used = usedColumns(plans, changed);
     const tables = [...this.tables.values()].map(({ id, schema, name, columns }): ViewRelation => {
       const of = used.get(id);
       return {

@@ -48,6 +48,8 @@ export interface ScopeItem {
   readonly unqualified: boolean;
   /** Whether it may be named as a qualifier. */
   readonly qualifiable: boolean;
+  /** Set for a row that has the names of its relation, and can be given no others: the id of that. */
+  readonly own?: number;
   /** A function that returns one value: the whole of its row is that value. */
   readonly scalar?: boolean;
 }

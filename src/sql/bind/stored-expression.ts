@@ -10,6 +10,7 @@ import { parseExpression } from "../parse/parse.js";
 import { printExpr } from "../parse/print-expr.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import type { Binding } from "./binding.js";
+import { withRelationsById } from "./relation-literals.js";
 import { itemOf } from "./row-item.js";
 import { Scope } from "./scope.js";
 import { withSequencesInFull } from "./sequence-functions.js";
@@ -90,9 +91,9 @@ export function refuseParameters(node: unknown, where: string): void {
   for (const child of Object.values(node)) refuseParameters(child, where);
 }
 
-/** An expression to be kept, which was bound by now: with ids for names, and sequences in full. */
+/** An expression to be kept, which was bound by now: with ids for names, OIDs for relations, and sequences in full. */
 export function exactNode(node: ExprNode, binding: Binding): ExprNode {
-  return withSequencesInFull(withReferences(node, binding) as ExprNode, binding.env);
+  return withRelationsById(withSequencesInFull(withReferences(node, binding) as ExprNode, binding.env), binding.env);
 }
 
 /** Nodes of the syntax tree are plain objects and arrays. */

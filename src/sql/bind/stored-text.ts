@@ -1,13 +1,19 @@
 /**
  * Statements that definitions keep as text: queries of views, conditions of policies, bodies of functions. As in
- * stored-expression.ts functions and types stand there by their ids; all else stays as it was written, comments
- * left out.
+ * stored-expression.ts functions and types stand there by their ids. `*` stands there as the columns that it meant, and
+ * what is called by an unnamed function or type gets its name of now, as in PostgreSQL. All else stays as it was
+ * written, comments left out.
  */
+import type { ColumnPlace, ViewQuery } from "../../catalog/kept-query.js";
 import { looksLikeReference, referenceTo } from "../../catalog/object-reference.js";
 import { sqlError } from "../../protocol/errors.js";
+import { quoteIdentifier } from "../../query/expr/print.js";
+import type { FromFunction, NameNode, TargetNode } from "../parse/ast-query.js";
 import { sourceMap } from "../parse/source-map.js";
 import { type Token, tokenize } from "../parse/tokens.js";
-import type { Noted } from "./bound-statement.js";
+import type { Noted, StarItem } from "./bound-statement.js";
+import { outputName } from "./output-name.js";
+import { endOfCall, endOfTarget } from "./target-ends.js";
 
 /** A statement's tree that was bound by now, and where it is in the text. */
 export interface Bound {
@@ -17,40 +23,162 @@ export interface Bound {
 }
 
 /** The text to keep. Throws 0A000 for a name that has no place in it. */
-export function exactText(text: string, { tree, origin }: Bound, named: Noted["named"]): string {
-  const ids = new Map<number, number>();
+export function exactText(text: string, { tree, origin }: Bound, noted: Noted): ExactText {
   const places = sourceMap(text, []);
-  collect(tree, named, (position, id) => ids.set(places.indexOfCharacter(position - origin), id));
+  const changes = new Changes((position) => places.indexOfCharacter(position - origin), tree);
+  changes.collect(tree, noted);
   const tokens = tokenize(text);
-  let result = "";
+  const behind = namesBehind(tokens, changes);
+  const kept: ColumnPlace[] = [];
+  let sql = "";
   let end = 0;
   for (let i = 0; i < tokens.length; i++) {
     const { start } = tokens[i]!;
-    result += withoutComments(text.slice(end, start));
-    const id = ids.get(start);
-    if (id !== undefined) {
-      ids.delete(start);
-      while (tokens[i + 1]?.text === "." && isName(tokens[i + 2])) i += 2;
-      result += `${referenceTo(id)}.`;
+    sql += withoutComments(text.slice(end, start));
+    const [id, star, place] = [changes.ids.get(start), changes.stars.get(start), changes.own.get(start)];
+    if (star !== undefined) {
+      while (tokens[i]!.text !== "*") i++;
+      star.forEach(({ path, relation }, n) => {
+        sql += n === 0 ? "" : ", ";
+        sql += path
+          .slice(0, -1)
+          .map((part) => `${quoteIdentifier(part)}.`)
+          .join("");
+        if (relation !== undefined) kept.push({ at: sql.length, relation, named: true });
+        sql += quoteIdentifier(path.at(-1)!);
+      });
+    } else {
+      const isName = id !== undefined || place !== undefined || changes.columns.has(start);
+      const last = isName ? lastOfName(tokens, i) : i;
+      if (id !== undefined) {
+        changes.ids.delete(start);
+        sql += `${referenceTo(id)}.`;
+      } else {
+        // Without the schema, which may get another name: the relation goes on having this one.
+        if (last - i === 4) i += 2;
+        for (; i < last; i++) sql += wordOf(text, tokens[i]!);
+        if (place !== undefined) kept.push({ at: sql.length, ...place });
+      }
+      i = last;
+      sql += wordOf(text, tokens[i]!);
     }
-    const token = tokens[i]!;
-    end = token.end;
-    const word = text.slice(token.start, end);
-    result += token.kind === "word" && looksLikeReference(word) ? `"${word.toLowerCase()}"` : word;
+    end = tokens[i]!.end;
+    sql += behind.get(i) ?? "";
   }
-  if (ids.size > 0) throw sqlError("0A000", "a definition cannot call a function that is not named in its text");
-  return result;
+  if (changes.ids.size > 0)
+    throw sqlError("0A000", "a definition cannot call a function that is not named in its text");
+  return { sql, exact: true, ...(kept.length > 0 && { places: kept }) };
+}
+
+type ExactText = Pick<ViewQuery, "sql" | "places"> & { readonly exact: true };
+
+/** One of the columns that `*` means. */
+interface StarColumn {
+  readonly path: readonly string[];
+  /** As in ColumnPlace. */
+  readonly relation: number | undefined;
+}
+
+/** What becomes of the text, by where nodes begin in it. */
+class Changes {
+  readonly ids = new Map<number, number>();
+  readonly own = new Map<number, Omit<ColumnPlace, "at">>();
+  readonly stars = new Map<number, readonly StarColumn[]>();
+  /** Columns that are named with the schema of their relation. */
+  readonly columns = new Set<number>();
+  /** Names of what calls or casts and has none. */
+  readonly targets = new Map<number, string>();
+  readonly functions = new Map<number, string>();
+
+  constructor(
+    private readonly indexOf: (position: number) => number,
+    private readonly tree: unknown,
+  ) {}
+
+  /** Whether relations of several schemas have the name. */
+  private isTwice(name: string): boolean {
+    const schemas = new Set<string | undefined>();
+    const visit = (value: unknown): void => {
+      if (typeof value !== "object" || value === null) return;
+      const { alias, name: named } = value as { readonly alias?: unknown; readonly name?: NameNode };
+      if (alias === null && typeof named === "object" && named?.path?.at(-1) === name) schemas.add(named.path.at(-2));
+      for (const child of Object.values(value)) visit(child);
+    };
+    visit(this.tree);
+    return schemas.size > 1;
+  }
+
+  /** Nodes of the syntax tree are plain objects and arrays. */
+  collect(value: unknown, noted: Noted, isTarget = false): void {
+    if (typeof value !== "object" || value === null) return;
+    const { position = 0 } = value as { readonly position?: number };
+    const [id, relation, items] = [noted.named.get(value), noted.own.get(value), noted.stars.get(value)];
+    if (id !== undefined) this.ids.set(this.indexOf(position), id);
+    if (relation !== undefined) this.own.set(this.indexOf(position), { relation, ...(isTarget && { named: true }) });
+    const columns = items && columnsOf(items);
+    if (columns) this.stars.set(this.indexOf(position), columns);
+    const { kind, path } = value as { readonly kind?: string; readonly path?: readonly string[] };
+    if (kind === "column" && path?.length === 3 && !columns && !this.isTwice(path[1]!)) {
+      this.columns.add(this.indexOf(position));
+    }
+    if (kind === "from function") this.function(value as FromFunction, noted);
+    const target = "expr" in value && "name" in value && value.name === null ? (value as TargetNode) : null;
+    if (target !== null) this.target(target, noted);
+    for (const child of Object.values(value)) this.collect(child, noted, child === target?.expr);
+  }
+
+  private target({ expr, position }: TargetNode, { named }: Noted): void {
+    const name = outputName(expr);
+    const isOf = (value: unknown): boolean =>
+      typeof value === "object" && value !== null && (named.has(value) || Object.values(value).some(isOf));
+    if (name !== "?column?" && position > 0 && isOf(expr)) this.targets.set(this.indexOf(position), name);
+  }
+
+  private function({ functions, alias, columns }: FromFunction, { named }: Noted): void {
+    const [only, ...others] = functions;
+    if (alias !== null || columns.length > 0 || others.length > 0 || only!.columns.length > 0) return;
+    const { call } = only!;
+    if (call.kind !== "call" || !named.has(call)) return;
+    this.functions.set(this.indexOf(call.position), call.path.at(-1)!);
+  }
+}
+
+/** Null: some could not be told from others by a name. */
+function columnsOf(items: readonly StarItem[]): readonly StarColumn[] | null {
+  const columns = items.flatMap(({ name, qualifiable, own, columns }) =>
+    columns.map((column): StarColumn => {
+      return { path: name !== null && qualifiable ? [name, column.name] : [column.name], relation: own };
+    }),
+  );
+  const names = new Set(columns.map(({ path }) => JSON.stringify(path)));
+  return columns.length === 0 || names.size < columns.length ? null : columns;
+}
+
+/** What to write behind tokens, by their numbers. */
+function namesBehind(tokens: readonly Token[], { targets, functions }: Changes): ReadonlyMap<number, string> {
+  const behind = new Map<number, string>();
+  // RETURN is followed by an expression.
+  const isQuery = tokens[0]?.text !== "return";
+  tokens.forEach(({ start }, i) => {
+    const [target, called] = [targets.get(start), functions.get(start)];
+    if (target !== undefined && isQuery) behind.set(endOfTarget(tokens, i), ` AS ${quoteIdentifier(target)}`);
+    if (called !== undefined) behind.set(endOfCall(tokens, i), ` AS ${quoteIdentifier(called)}`);
+  });
+  return behind;
+}
+
+function lastOfName(tokens: readonly Token[], first: number): number {
+  let last = first;
+  while (tokens[last + 1]?.text === "." && isName(tokens[last + 2])) last += 2;
+  return last;
 }
 
 const isName = (token: Token | undefined) =>
   token !== undefined && (token.kind === "word" || token.kind === "quoted" || token.kind === "backtick");
 
-/** Nodes of the syntax tree are plain objects and arrays. */
-function collect(value: unknown, named: Noted["named"], found: (position: number, id: number) => void): void {
-  if (typeof value !== "object" || value === null) return;
-  const id = named.get(value);
-  if (id !== undefined) found((value as { readonly position: number }).position, id);
-  for (const child of Object.values(value)) collect(child, named, found);
+function wordOf(text: string, { kind, start, end }: Token): string {
+  const word = text.slice(start, end);
+  return kind === "word" && looksLikeReference(word) ? `"${word.toLowerCase()}"` : word;
 }
 
 const withoutComments = (blank: string) => (/--|\/\*/.test(blank) ? (blank.includes("\n") ? "\n" : " ") : blank);

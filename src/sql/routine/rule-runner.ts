@@ -51,8 +51,12 @@ function plansOf(
   const known = planned.get(rule);
   if (known?.epoch === epoch) return known.plans;
   const { actions } = parseSql(rule.sql)[0]!.node as CreateRuleStatement;
-  const variables = rowVariables(recordOf(relation.columns, relation.name));
   const kept = keptRule(rule);
+  // The row's columns have the names that they had then.
+  const then = kept?.relations.find(({ id }) => id === relation.id);
+  const nameOf = (id: number) => then?.columns.find((column) => column.id === id)?.name;
+  const columns = relation.columns.map((column) => ({ ...column, name: nameOf(column.id) ?? column.name }));
+  const variables = rowVariables(recordOf(columns, relation.name));
   const names = kept === null ? { searchPath: rule.searchPath } : { kept };
   const plans = actions.map((action) => host.plan(action, { variables, ...names }, context));
   planned.set(rule, { epoch, plans });

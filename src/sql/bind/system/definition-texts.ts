@@ -12,7 +12,7 @@ import { standardBodyShown } from "./function-text.js";
 import { shownNames } from "./object-names.js";
 import { viewRuleOid } from "./pg-descriptions.js";
 import { qualified } from "./relation-facts.js";
-import type { SystemView } from "./system-view.js";
+import type { DefinedView, SystemView } from "./system-view.js";
 import { keptText, viewText } from "./view-text.js";
 
 export function ruleDefinition(view: SystemView, oid: number): Value {
@@ -20,7 +20,7 @@ export function ruleDefinition(view: SystemView, oid: number): Value {
   for (const owner of [...catalog.tables(), ...catalog.views()]) {
     const query = "query" in owner ? owner.query : owner.materialized?.query;
     if (query !== undefined && viewRuleOid(owner.id) === oid) {
-      return `CREATE RULE "_RETURN" AS\n    ON SELECT TO ${qualified(owner)} DO INSTEAD ${viewText(view, query)}`;
+      return `CREATE RULE "_RETURN" AS\n    ON SELECT TO ${qualified(owner)} DO INSTEAD ${viewText(view, query, owner.columns)}`;
     }
     for (const { id, calls } of owner.rules ?? []) {
       if (oidOfId(id) === oid) return typeof calls === "object" ? withBrokenHead(ruleText(view, calls)) : null;
@@ -29,9 +29,9 @@ export function ruleDefinition(view: SystemView, oid: number): Value {
   return null;
 }
 
-function ruleText(view: SystemView, rule: RuleActions): string {
+export function ruleText(view: SystemView | DefinedView, rule: RuleActions): string {
   const kept = keptRule(rule);
-  return kept === null ? rule.sql : keptText(view, kept, parseSql(kept.sql));
+  return kept === null ? rule.sql : keptText(view, kept, parseSql(kept.sql)[0]!.node);
 }
 
 /** PostgreSQL begins a new line after AS. */

@@ -1,6 +1,8 @@
 /**
  * Expressions of definitions as PostgreSQL shows them: pg_get_expr, information_schema and the texts of constraints.
  */
+import { referenceTo } from "../../../catalog/object-reference.js";
+import { quoteIdentifier } from "../../../query/expr/print.js";
 import { displayName, typeOfModifier } from "../../../query/expr/types.js";
 import type { SqlType } from "../../../values/values.js";
 import { relationNamed, relationText, shownNames } from "./object-names.js";
@@ -17,10 +19,17 @@ export function defaultText(sql: string, type: SqlType): string {
     const number = PLAIN_NUMBER.exec(sql);
     if (number !== null && type.name === "int4" && type.user === undefined) return number[1]!;
     if (type.name === "bool" && type.user === undefined) return /^'\s*(?:t|y|on|1)/i.test(sql) ? "true" : "false";
-    return `${sql}::${displayName(typeOfModifier(withoutModifier(type), -1))}`;
+    return `${sql}::${exactName(typeOfModifier(withoutModifier(type), -1))}`;
   }
-  if (/^null$/i.test(sql)) return `NULL::${displayName(withoutModifier(type))}`;
+  if (/^null$/i.test(sql)) return `NULL::${exactName(withoutModifier(type))}`;
   return sql.replace(NEXT_VALUE, (_all, name: string) => `nextval('${name}'::regclass)`);
+}
+
+/** Types that statements made by their ids, as in all that is kept. */
+function exactName(type: SqlType): string {
+  const user = type.user ?? type.element?.user;
+  if (user === undefined) return displayName(type);
+  return `${referenceTo(user.id)}.${quoteIdentifier(user.name)}${type.user === undefined ? "[]" : ""}`;
 }
 
 const withoutModifier = (type: SqlType): SqlType =>

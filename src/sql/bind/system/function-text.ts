@@ -1,22 +1,22 @@
 /** What pg_get_functiondef and its kin print of functions. */
 import { type FunctionDef, keptBody, type RoutineParameter, type RoutineType } from "../../../catalog/function.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
-import { displayName } from "../../../query/expr/types.js";
 import type { Value } from "../../../values/values.js";
 import { statementsOf } from "../sql-body.js";
 import { functionFacts } from "./builtin-facts.js";
 import { catalogIndex } from "./catalog-index.js";
-import { typeText } from "./object-names.js";
+import { namedType, shownType, typeText } from "./object-names.js";
 import type { SystemView } from "./system-view.js";
 import { keptText } from "./view-text.js";
 
-function nameOf(type: RoutineType, { catalog }: Pick<SystemView, "catalog">): string {
+function nameOf(type: RoutineType, view: SystemView): string {
+  const { catalog } = view;
   if (type.relationId !== undefined) {
     const { relationId } = type;
     const relation = catalog.tableById(relationId) ?? catalog.views().find(({ id }) => id === relationId);
-    return relation === undefined || relation === null ? "record" : quoteIdentifier(relation.name);
+    return relation === undefined || relation === null ? "record" : namedType(view, relation);
   }
-  return type.polymorphic ?? type.name ?? displayName(type.type);
+  return type.polymorphic ?? type.name ?? shownType(view, type.type);
 }
 
 const functionOf = ({ catalog }: SystemView, oid: number): FunctionDef | null =>

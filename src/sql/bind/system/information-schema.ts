@@ -9,17 +9,10 @@ import { numericModifier } from "../../../values/text-format.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import { defaultText, shownExpression } from "./expression-text.js";
 import { shownNames } from "./object-names.js";
-import {
-  attnum,
-  CONSTRAINT_TYPES,
-  type ConstraintFacts,
-  constraintsOf,
-  dataType,
-  queryText,
-  yesNo,
-} from "./relation-facts.js";
+import { attnum, CONSTRAINT_TYPES, type ConstraintFacts, constraintsOf, dataType, yesNo } from "./relation-facts.js";
 import { systemShapes } from "./shapes.js";
 import { type DefinedView, definedRelation, liveRelation, type SystemView } from "./system-view.js";
+import { viewText } from "./view-text.js";
 
 const schemata = definedRelation("information_schema", "schemata", ({ catalog, database, user }) =>
   catalog.schemaNames().map((name) => ({
@@ -51,12 +44,12 @@ const tables = definedRelation("information_schema", "tables", function* ({ cata
 
 const typeOf = (schema: string, type: string) => (isTemporarySchema(schema) ? "LOCAL TEMPORARY" : type);
 
-const views = definedRelation("information_schema", "views", (view) =>
-  view.catalog.views().map(({ schema, name, query, checkOption, updatable, triggers = [] }) => ({
+const views = liveRelation("information_schema", "views", (view) =>
+  view.catalog.views().map(({ schema, name, query, columns, checkOption, updatable, triggers = [] }) => ({
     table_catalog: view.database,
     table_schema: schema,
     table_name: name,
-    view_definition: shownNames(view, queryText(query.sql)),
+    view_definition: viewText(view, query, columns),
     check_option: checkOption === null ? "NONE" : checkOption.toUpperCase(),
     is_updatable: yesNo(canChange(updatable)),
     is_insertable_into: yesNo(canChange(updatable)),

@@ -1,5 +1,5 @@
 /** Objects of the catalog by name, and their names by OID: what regclass, regtype and the like read and print. */
-import { DEFAULT_SCHEMA } from "../../../catalog/catalog-view.js";
+import { type CatalogView, DEFAULT_SCHEMA } from "../../../catalog/catalog-view.js";
 import { sameInputs } from "../../../catalog/function.js";
 import { referredId, replaceReferences } from "../../../catalog/object-reference.js";
 import { parseRelationName } from "../../../catalog/relation-names.js";
@@ -99,10 +99,13 @@ export function typeOfOid({ catalog }: Pick<SystemView, "catalog">, oid: number)
 }
 
 /** format_type. `modifier` null: none. */
-export function typeText(view: Pick<SystemView, "catalog">, oid: number, modifier: number | null): string {
+type Searched = Pick<SystemView, "catalog"> & Partial<Pick<SystemView, "searchPath">>;
+
+/** As format_type shows it. Without a search path, names have the schema unless that is `public`. */
+export function typeText(view: Searched, oid: number, modifier: number | null): string {
   if (oid === 0) return "-";
   const type = typeOfOid(view, oid);
-  if (type !== null) return displayName(modifier === null ? type : typeOfModifier(type, modifier));
+  if (type !== null) return shownType(view, modifier === null ? type : typeOfModifier(type, modifier));
   const facts = typeFacts().get(oid);
   if (facts !== undefined) {
     const element = facts.category === "A" ? typeFacts().get(facts.element) : undefined;
@@ -112,13 +115,30 @@ export function typeText(view: Pick<SystemView, "catalog">, oid: number, modifie
   return rowTypeText(view, oid) ?? "???";
 }
 
+/** The name of a type, with its schema where the search path needs it. */
+export function shownType(view: Searched, type: SqlType): string {
+  const user = type.user ?? type.element?.user;
+  if (user === undefined) return displayName(type);
+  return `${namedType(view, user)}${type.user === undefined ? "[]" : ""}`;
+}
+
+/** Of a type, or of the rows of a relation. */
+export function namedType(
+  { catalog, searchPath = [DEFAULT_SCHEMA] }: Searched,
+  type: { readonly schema: string; readonly name: string },
+): string {
+  const isThere = (schema: string) =>
+    catalog.type(schema, type.name) !== null || oidOfRelation(schema, type.name, { catalog }) !== null;
+  return searchPath.find(isThere) === type.schema ? quoteIdentifier(type.name) : qualified(type);
+}
+
 /** The type of the rows of a table or view, or of an array of them. */
-function rowTypeText({ catalog }: Pick<SystemView, "catalog">, oid: number): string | null {
+function rowTypeText(view: Searched, oid: number): string | null {
   const own = idOfOid(oid);
   if (own === null || own.part < 2) return null;
-  const relation = catalogIndex(catalog).relations.get(oidOfId(own.id));
+  const relation = catalogIndex(view.catalog).relations.get(oidOfId(own.id));
   if (relation === undefined) return null;
-  const name = relation.schema === "public" ? quoteIdentifier(relation.name) : qualified(relation);
+  const name = namedType(view, relation);
   return own.part === 3 ? `${name}[]` : name;
 }
 
@@ -205,7 +225,7 @@ export function shownNames(
   { catalog, searchPath = [DEFAULT_SCHEMA] }: Pick<SystemView, "catalog"> & Partial<Pick<SystemView, "searchPath">>,
   text: string,
 ): string {
-  return replaceReferences(text, (id, name) => {
+  return replaceReferences(withRelationNames(text, catalog, searchPath), (id, name) => {
     const fn = catalog.functionById(id);
     const found = fn ?? catalog.typeById(id) ?? catalog.tableById(id);
     if (found === null) return name;
@@ -215,6 +235,20 @@ export function shownNames(
         : catalog.functionsNamed(schema, fn.name).some((other) => sameInputs(other, fn)),
     );
     return visible === found.schema ? quoteIdentifier(found.name) : qualified(found);
+  });
+}
+
+/** `'16385'::regclass`, and the same in parentheses, which are printed. */
+const RELATION = /(?<!')(?:\('(\d+)'\)|'(\d+)')::regclass/g;
+
+function withRelationNames(text: string, catalog: CatalogView, searchPath: readonly string[]): string {
+  if (!text.includes("regclass")) return text;
+  return text.replace(RELATION, (all, inside: string | undefined, bare: string | undefined) => {
+    const found = catalogIndex(catalog).relations.get(Number(inside ?? bare));
+    if (found === undefined) return all;
+    const visible = searchPath.find((schema) => oidOfRelation(schema, found.name, { catalog }) !== null);
+    const name = visible === found.schema ? quoteIdentifier(found.name) : qualified(found);
+    return `'${name.replaceAll("'", "''")}'::regclass`;
   });
 }
 

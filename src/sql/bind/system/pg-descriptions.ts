@@ -2,10 +2,11 @@
 import type { CatalogView } from "../../../catalog/catalog-view.js";
 import { keptBody } from "../../../catalog/function.js";
 import { functionsOf, type ViewQuery } from "../../../catalog/kept-query.js";
+import { referencesIn } from "../../../catalog/object-reference.js";
 import { parseRelationName } from "../../../catalog/relation-names.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { builtInDescriptions } from "./built-in-descriptions.js";
-import { catalogIndex } from "./catalog-index.js";
+import { catalogIndex, domainCheckOid } from "./catalog-index.js";
 import { shownNames } from "./object-names.js";
 import { attnum, constraintsOf, hashedOid, indexesOf, PUBLIC_OID, schemaOid } from "./relation-facts.js";
 import { systemShapes } from "./shapes.js";
@@ -121,6 +122,7 @@ function* dependencies(view: DefinedView, at: At): Iterable<readonly [SystemRow,
       const hasDefault = generatedSql || (defaultSql !== null && identity === null);
       if (!hasDefault) continue;
       const own = at("pg_attrdef", hashedOid("default", table.id, id));
+      yield* textDependencies(generatedSql || defaultSql, own, view, at);
       yield [own, at("pg_class", oid, attnum(table, id)), "a"];
       for (const sequence of sequencesIn(defaultSql ?? "", catalog)) yield [own, at("pg_class", sequence), "n"];
     }
@@ -166,12 +168,35 @@ function* otherDependencies(view: DefinedView, at: At): Iterable<readonly [Syste
   for (const fn of catalog.functions()) {
     const own = at("pg_proc", oidOfId(fn.id));
     yield [own, at("pg_namespace", schemaOid(fn.schema, view)), "n"];
+    for (const { defaultSql } of fn.parameters) yield* textDependencies(defaultSql, own, view, at);
     const kept = keptBody(fn);
     if (kept !== null) yield* queryDependencies(kept, own, view, at);
   }
-  for (const { id, schema } of catalog.types()) {
-    yield [at("pg_type", oidOfId(id)), at("pg_namespace", schemaOid(schema, view)), "n"];
+  for (const type of catalog.types()) {
+    const own = at("pg_type", oidOfId(type.id));
+    yield [own, at("pg_namespace", schemaOid(type.schema, view)), "n"];
+    if (type.kind !== "domain") continue;
+    yield* textDependencies(type.defaultSql, own, view, at);
+    for (const { name, sql } of type.checks) {
+      const check = at("pg_constraint", domainCheckOid(type.id, name));
+      yield [check, own, "a"];
+      yield* textDependencies(sql, check, view, at);
+    }
   }
+}
+
+/** What an expression names. */
+function* textDependencies(
+  sql: string | null | undefined,
+  own: SystemRow,
+  { catalog }: DefinedView,
+  at: At,
+): Iterable<readonly [SystemRow, SystemRow, string]> {
+  if (!sql) return;
+  for (const id of new Set(referencesIn(sql))) {
+    yield [own, at(catalog.functionById(id) === null ? "pg_type" : "pg_proc", oidOfId(id)), "n"];
+  }
+  for (const [, oid] of sql.matchAll(/\('(\d+)'\)::regclass/g)) yield [own, at("pg_class", Number(oid)), "n"];
 }
 
 function* queryDependencies(

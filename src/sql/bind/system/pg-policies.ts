@@ -1,11 +1,12 @@
 /** pg_catalog's relations about members of roles and about policies. */
-import { PUBLIC_ID } from "../../../catalog/role.js";
+import { type PolicyCondition, PUBLIC_ID } from "../../../catalog/role.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
-import { shownNames } from "./object-names.js";
+import { parseSql } from "../../parse/parse.js";
 import { hashedOid } from "./relation-facts.js";
 import { conditionText, policedTables, roleOid } from "./role-facts.js";
-import { type DefinedView, definedRelation } from "./system-view.js";
+import { definedRelation, liveRelation, type SystemView } from "./system-view.js";
+import { keptText } from "./view-text.js";
 
 const LETTERS = { all: "*", select: "r", insert: "a", update: "w", delete: "d" } as const;
 
@@ -17,20 +18,25 @@ const authMembers = definedRelation("pg_catalog", "pg_auth_members", function* (
   }
 });
 
-function* policies(view: DefinedView) {
+function* policies(view: SystemView) {
   const { catalog } = view;
   for (const access of policedTables(catalog)) {
     const table = catalog.tableById(access.objectId);
     if (table === null) continue;
     for (const policy of access.policies!) {
-      const using = policy.using && conditionText(shownNames(view, policy.using.sql), "using");
-      const check = policy.check && conditionText(shownNames(view, policy.check.sql), "check");
+      const using = policy.using && shownCondition(view, policy.using, "using");
+      const check = policy.check && shownCondition(view, policy.check, "check");
       yield { table, policy, using, check };
     }
   }
 }
 
-const pgPolicy = definedRelation("pg_catalog", "pg_policy", function* (view) {
+function shownCondition(view: SystemView, condition: PolicyCondition, part: "using" | "check"): string | null {
+  const { exact, sql } = condition;
+  return conditionText(exact ? keptText(view, condition, parseSql(sql)[0]!.node) : sql, part);
+}
+
+const pgPolicy = liveRelation("pg_catalog", "pg_policy", function* (view) {
   for (const { table, policy, using, check } of policies(view)) {
     yield {
       oid: hashedOid(`policy ${table.id} ${policy.name}`),
@@ -45,7 +51,7 @@ const pgPolicy = definedRelation("pg_catalog", "pg_policy", function* (view) {
   }
 });
 
-const pgPolicies = definedRelation("pg_catalog", "pg_policies", function* (view) {
+const pgPolicies = liveRelation("pg_catalog", "pg_policies", function* (view) {
   const named = (id: number) => (id === PUBLIC_ID ? "public" : (view.catalog.roleById(id)?.name ?? ""));
   for (const { table, policy, using, check } of policies(view)) {
     yield {

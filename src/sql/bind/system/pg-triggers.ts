@@ -8,6 +8,7 @@ import type { ViewDef } from "../../../catalog/view.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { catalogVector } from "../../../values/catalog-types.js";
+import { ruleText } from "./definition-texts.js";
 import { shownNames } from "./object-names.js";
 import { attnum, hashedOid, qualified } from "./relation-facts.js";
 import { definedRelation, liveRelation, type SystemView } from "./system-view.js";
@@ -96,10 +97,10 @@ const triggers = liveRelation("information_schema", "triggers", function* (view)
   }
 });
 
-const pgRules = definedRelation("pg_catalog", "pg_rules", function* (view) {
+const pgRules = liveRelation("pg_catalog", "pg_rules", function* (view) {
   for (const owner of [...view.catalog.tables(), ...view.catalog.views()]) {
     for (const { name, calls } of owner.rules ?? []) {
-      const definition = typeof calls === "object" ? `${shownNames(view, calls.sql).replace(/;\s*$/, "")};` : null;
+      const definition = typeof calls === "object" ? `${ruleText(view, calls).replace(/;\s*$/, "")};` : null;
       yield { schemaname: owner.schema, tablename: owner.name, rulename: name, definition };
     }
   }

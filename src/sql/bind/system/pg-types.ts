@@ -7,8 +7,9 @@ import { typeFacts, typeFactsByName } from "./builtin-facts.js";
 import { builtInTypeRows, factsRow } from "./builtin-types.js";
 import { shownNames } from "./object-names.js";
 import { hasTriggers } from "./pg-class.js";
-import { indexesOf, mayUse, OWNER_OID, queryText, schemaOid, typeOid, typmodOf } from "./relation-facts.js";
+import { indexesOf, mayUse, OWNER_OID, schemaOid, typeOid, typmodOf } from "./relation-facts.js";
 import { type DefinedView, definedRelation, liveRelation, type SystemRow } from "./system-view.js";
+import { viewText } from "./view-text.js";
 
 const factsNamed = (name: string) => factsRow(typeFactsByName().get(name)!);
 
@@ -34,6 +35,7 @@ const pgType = definedRelation(
           ? {
               typnotnull: definition.notNull,
               typdefault: definition.defaultSql && shownNames(view, definition.defaultSql),
+              typdefaultbin: definition.defaultSql,
             }
           : {};
       yield { ...place, ...madeType(type), ...values, oid, typname: definition.name, typarray: array };
@@ -163,16 +165,16 @@ const pgTables = definedRelation("pg_catalog", "pg_tables", ({ catalog, user }) 
     })),
 );
 
-const pgViews = definedRelation("pg_catalog", "pg_views", (view) =>
-  view.catalog.views().map(({ schema, name, query }) => ({
+const pgViews = liveRelation("pg_catalog", "pg_views", (view) =>
+  view.catalog.views().map(({ schema, name, query, columns }) => ({
     schemaname: schema,
     viewname: name,
     viewowner: view.user,
-    definition: shownNames(view, queryText(query.sql)),
+    definition: viewText(view, query, columns),
   })),
 );
 
-const pgMatviews = definedRelation("pg_catalog", "pg_matviews", function* (view) {
+const pgMatviews = liveRelation("pg_catalog", "pg_matviews", function* (view) {
   for (const table of view.catalog.tables()) {
     if (!table.materialized) continue;
     yield {
@@ -181,7 +183,7 @@ const pgMatviews = definedRelation("pg_catalog", "pg_matviews", function* (view)
       matviewowner: view.user,
       hasindexes: indexesOf(table).length > 0,
       ispopulated: table.materialized.populated,
-      definition: shownNames(view, queryText(table.materialized.query.sql)),
+      definition: viewText(view, table.materialized.query, table.columns),
     };
   }
 });

@@ -102,8 +102,9 @@ function commentOn({ catalog }: SystemView, oid: number, relation: string | null
 
 const viewDefinition: Answer = (view, oid: number) => {
   const { views, tables } = catalogIndex(view.catalog);
-  const query = views.get(oid)?.query ?? tables.get(oid)?.materialized?.query;
-  return query === undefined ? null : viewText(view, query);
+  const found = views.get(oid) ?? tables.get(oid);
+  const query = found && ("query" in found ? found.query : found.materialized?.query);
+  return query === undefined ? null : viewText(view, query, found!.columns);
 };
 
 const nothing: Answer = () => null;

@@ -285,7 +285,9 @@ export function definedRelation(
     let made = byUser.get(view.user);
     if (made === undefined) {
       if (byUser.size >= USERS_KEPT) byUser.clear();
-      made = [...valuesOf(rows(view), shape)];
+      // What is shown by somebody's search path is not kept for others.
+      const { catalog, user, database } = view;
+      made = [...valuesOf(rows({ catalog, user, database }), shape)];
       byUser.set(view.user, made);
     }
     return made;
