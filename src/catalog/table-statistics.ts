@@ -14,7 +14,10 @@ import {
 } from "./statistics.js";
 import { storageOf, type TableDef } from "./table.js";
 
-/** Rows counted of a table without statistics; one that has more is taken to have `UNKNOWN_ROWS`. */
+/**
+ * Rows counted of a table without statistics. One that has more is taken to have as many as were written to it, or, if
+ * those were before this tenant was opened, `UNKNOWN_ROWS`.
+ */
 const PROBED_ROWS = 1000;
 const UNKNOWN_ROWS = 20_000;
 
@@ -43,6 +46,8 @@ export class TenantStatistics {
   private readonly neverAnalyzed = new Set<number>();
   /** Rows changed since the table was analyzed, or since this tenant was opened. */
   private readonly changes = new Map<number, number>();
+  /** Rows written since this tenant was opened, to tables that were not analyzed. */
+  private readonly written = new Map<number, number>();
   private readonly due = new Set<number>();
   /** By table: since when it is known to be due (ms, steady). */
   private readonly dueSince = new Map<number, number>();
@@ -92,8 +97,10 @@ export class TenantStatistics {
       else rows += found.keys.length;
     }
     cursor.close();
-    if (rows > PROBED_ROWS) this.due.add(table.id);
-    return { rows: rows > PROBED_ROWS ? UNKNOWN_ROWS : rows, columns: {} };
+    if (rows <= PROBED_ROWS) return { rows, columns: {} };
+    this.due.add(table.id);
+    const written = this.written.get(table.id) ?? 0;
+    return { rows: written > PROBED_ROWS ? written : UNKNOWN_ROWS, columns: {} };
   }
 
   /** Stores what was found; others see the record when the transaction commits, plans at once. */
@@ -104,6 +111,7 @@ export class TenantStatistics {
     this.known.set(table.id, { statistics, analyzed: true });
     this.neverAnalyzed.delete(table.id);
     this.changes.delete(table.id);
+    this.written.delete(table.id);
     this.due.delete(table.id);
     this.dueSince.delete(table.id);
   }
@@ -113,6 +121,7 @@ export class TenantStatistics {
     const changes = (this.changes.get(table.id) ?? 0) + rows;
     this.changes.set(table.id, changes);
     const known = this.known.get(table.id);
+    if (known?.analyzed !== true) this.written.set(table.id, (this.written.get(table.id) ?? 0) + rows);
     if (known !== undefined && !known.analyzed) this.known.delete(table.id);
     const before = known?.statistics.rows ?? 0;
     if (changes >= CHANGES_MIN + CHANGED_FRACTION * before) this.due.add(table.id);

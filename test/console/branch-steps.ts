@@ -25,6 +25,7 @@ export async function branchSteps(tools: Tools): Promise<void> {
   await workStep(tools);
   await differenceStep(tools);
   await mergeStep(tools);
+  await databaseStep(tools);
   await pastStep(tools);
 }
 
@@ -105,6 +106,46 @@ async function mergeStep({ step, page, server, violations, fits, corpus }: Tools
     await page.getByRole("button", { name: "Delete cleanup" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByText("There are none. A branch takes no time").waitFor();
+  });
+}
+
+async function databaseStep({ step, page, watch, server, violations }: Tools): Promise<void> {
+  await step("a database is a branch, which may have begun empty", async (t) => {
+    await openPage(page, "#/query");
+    await runText(page, "CREATE DATABASE shop");
+    await page
+      .getByText("Done")
+      .or(page.getByText("CREATE DATABASE", { exact: true }))
+      .first()
+      .waitFor();
+    await openPage(page, "#/branches");
+    await page.getByRole("row").filter({ hasText: "shop" }).filter({ hasText: "nothing" }).waitFor();
+    await page.getByRole("link", { name: "shop" }).click();
+    await page.getByText("It began empty, so there is nothing to compare").waitFor();
+    await page.getByText("dbname=shop").waitFor();
+    t.same(await violations(), [], "of a database");
+    await page.locator(".tenant-button").click();
+    await page.getByRole("button", { name: "shop branch" }).click();
+    await page.locator(".branch-bar", { hasText: "shop" }).waitFor();
+    await openPage(page, "#/query");
+    await runText(page, "CREATE TABLE ware (id integer PRIMARY KEY)");
+    await openPage(page, "#/data");
+    await page.locator("a.side-entry", { hasText: "ware" }).waitFor();
+    t.equal(await page.locator("a.side-entry", { hasText: "guest" }).count(), 0, "the tenant's tables are not there");
+    await page.locator(".tenant-button").click();
+    await page.getByRole("button", { name: "itself" }).click();
+    await page.locator(".branch-bar").waitFor({ state: "detached" });
+    await openPage(page, "#/branches");
+    await page.getByRole("button", { name: "Branch", exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("stock");
+    await dialog.getByLabel("From").selectOption("nothing: an empty database");
+    await dialog.getByRole("switch", { name: "Work in it at once" }).click();
+    await dialog.getByRole("button", { name: "Make" }).click();
+    await page.getByText("dbname=stock").waitFor();
+    t.match((await server.expect(200, "GET", "/v1/branches/stock")).body.data, { empty: true });
+    for (const name of ["shop", "stock"]) await server.expect(204, "DELETE", `/v1/branches/${name}`);
+    watch.forget(/404/);
   });
 }
 

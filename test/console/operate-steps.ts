@@ -159,7 +159,7 @@ async function limitsStep({ step, page, watch, server, violations }: Tools): Pro
   await step("what a tenant may use in a day is set", async (t) => {
     await openPage(page, "#/operate/limits");
     const row = page.getByRole("row").filter({ hasText: "Tokens of models" });
-    await row.filter({ hasText: "none" }).waitFor();
+    await row.filter({ hasText: "none" }).filter({ hasText: "not counted" }).waitFor();
     await page.getByRole("button", { name: "Change" }).click();
     const tokens = page.getByRole("dialog").getByLabel("Tokens of models in a day");
     await tokens.fill("0");

@@ -27,6 +27,16 @@ t.test("ANALYZE makes the estimates good", async (t) => {
   await t.rejects(database.exec("analyze nowhere"), { code: "42P01" });
 });
 
+t.test("a table that was just filled is said to have as many rows as it has", async (t) => {
+  const { database, lines } = await opened(t);
+  const told = async () => Number((await lines("select n_live_tup from pg_stat_user_tables where relname = 't'"))[0]);
+  t.equal(await told(), 4000, "before anything was analyzed");
+  await database.exec("insert into t select i, 'more', i from generate_series(4001, 7000) g(i)");
+  t.equal(await told(), 7000);
+  await database.exec("analyze t");
+  t.equal(await told(), 7000);
+});
+
 t.test("EXPLAIN ANALYZE counts what each operator did", async (t) => {
   const { lines } = await opened(t);
   const plan = await lines("explain (analyze, costs off) select kind, count(*) from t where id <= 10 group by kind");

@@ -1914,7 +1914,9 @@ readonly rows_per_day?: number | undefined;
 /** Bytes of answers. */
 readonly bytes_per_day?: number | undefined; 
 /** Tokens that models read and write. */
-readonly tokens_per_day?: number | undefined; readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
+readonly tokens_per_day?: number | undefined; 
+/** Counted while the tenant has a limit. */
+readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
 /** Set what all users and keys of the tenant together may use in a day of UTC. What is left out is unbounded. */
 "PUT /admin/budget": { readonly sent: { readonly body: { 
 /** Rows of results. */
@@ -1928,7 +1930,9 @@ readonly rows_per_day?: number | undefined;
 /** Bytes of answers. */
 readonly bytes_per_day?: number | undefined; 
 /** Tokens that models read and write. */
-readonly tokens_per_day?: number | undefined; readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
+readonly tokens_per_day?: number | undefined; 
+/** Counted while the tenant has a limit. */
+readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
 /** What all users and keys of that tenant together may use in a day, and have used today. */
 "GET /admin/tenants/{tenant}/budget": { readonly sent: { readonly params: { readonly tenant: string | number | boolean; }; }; readonly answer: { 
 /** Rows of results. */
@@ -1936,7 +1940,9 @@ readonly rows_per_day?: number | undefined;
 /** Bytes of answers. */
 readonly bytes_per_day?: number | undefined; 
 /** Tokens that models read and write. */
-readonly tokens_per_day?: number | undefined; readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
+readonly tokens_per_day?: number | undefined; 
+/** Counted while the tenant has a limit. */
+readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
 /** Set what all users and keys of that tenant together may use in a day of UTC. What is left out is unbounded. Its own administrators can change it, too. */
 "PUT /admin/tenants/{tenant}/budget": { readonly sent: { readonly params: { readonly tenant: string | number | boolean; }; readonly body: { 
 /** Rows of results. */
@@ -1950,7 +1956,9 @@ readonly rows_per_day?: number | undefined;
 /** Bytes of answers. */
 readonly bytes_per_day?: number | undefined; 
 /** Tokens that models read and write. */
-readonly tokens_per_day?: number | undefined; readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
+readonly tokens_per_day?: number | undefined; 
+/** Counted while the tenant has a limit. */
+readonly used_today: { readonly rows: number; readonly bytes: number; readonly tokens: number; }; } };
 /** Back up the tenant while it stays available: everything, or with `incremental` what was committed since the last backup. An incremental backup becomes a full one if the commit log does not reach back far enough. */
 "POST /v1/backups": { readonly sent: { readonly body?: { readonly incremental?: boolean | undefined; readonly passphrase?: string | undefined; 
 /** For SHOW BACKUPS and RESTORE: letters, digits, dots, dashes and underscores; no path. */

@@ -1,9 +1,11 @@
 /**
- * The tenant whose data is shown, and the way to others. A credential belongs to one tenant, so that whoever works in
- * several signs in to each once, and then changes between them.
+ * The tenant whose data is shown, and the way to others and to its branches. A credential belongs to one tenant, so
+ * that whoever works in several signs in to each once, and then changes between them.
  */
 import { useEffect, useState } from "preact/hooks";
-import { otherSignIns, session, switchTo, type User } from "../lib/session.js";
+import { useLoad } from "../lib/load.js";
+import { goTo } from "../lib/router.js";
+import { branchShown, otherSignIns, session, showBranch, switchTo, tenantClient, type User } from "../lib/session.js";
 import { useStore } from "../lib/store.js";
 import { Dialog } from "../ui/dialog.js";
 import { Icon } from "../ui/icon.js";
@@ -34,6 +36,7 @@ export function TenantMenu({ user }: { readonly user: User }) {
       </button>
       {isOpen && (
         <div class="menu from-left">
+          <Branches tenant={user.tenant} onChosen={() => setOpen(false)} />
           {others.map((other) => (
             <button
               key={`${other.tenant}/${other.username}`}
@@ -64,5 +67,58 @@ export function TenantMenu({ user }: { readonly user: User }) {
         </Dialog>
       )}
     </div>
+  );
+}
+
+/** In the menu; all of them are on their page. */
+const BRANCHES_MAX = 8;
+
+interface BranchesProps {
+  readonly tenant: string;
+  readonly onChosen: () => void;
+}
+
+/** The tenant's branches, which PostgreSQL's clients know as databases. */
+function Branches({ tenant, onChosen }: BranchesProps) {
+  const { data } = useLoad(
+    (signal) =>
+      tenantClient().request<{ branches: readonly { readonly name: string }[]; total: number }>("GET", "/v1/branches", {
+        query: { limit: BRANCHES_MAX },
+        signal,
+      }),
+    [],
+  );
+  if (data === undefined || data.total === 0) return null;
+  const shown = branchShown();
+  const choose = (name: string | null): void => {
+    onChosen();
+    showBranch(name);
+  };
+  return (
+    <>
+      {shown !== null && (
+        <button type="button" onClick={() => choose(null)}>
+          <strong>{tenant}</strong> <span class="muted">itself</span>
+        </button>
+      )}
+      {data.branches
+        .filter(({ name }) => name !== shown)
+        .map(({ name }) => (
+          <button key={name} type="button" onClick={() => choose(name)}>
+            <strong>{name}</strong> <span class="muted">branch</span>
+          </button>
+        ))}
+      {data.total > BRANCHES_MAX && (
+        <button
+          type="button"
+          onClick={() => {
+            onChosen();
+            goTo(["branches"]);
+          }}
+        >
+          All {data.total} branches …
+        </button>
+      )}
+    </>
   );
 }

@@ -17,7 +17,10 @@ const DailyBudget = Strict(dailyBudget);
 
 const TenantBudget = Type.Object({
   ...dailyBudget,
-  used_today: Type.Object({ rows: Type.Integer(), bytes: Type.Integer(), tokens: Type.Integer() }),
+  used_today: Type.Object(
+    { rows: Type.Integer(), bytes: Type.Integer(), tokens: Type.Integer() },
+    { description: "Counted while the tenant has a limit." },
+  ),
 });
 
 export const budgetEndpoints = [

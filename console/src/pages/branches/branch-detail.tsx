@@ -1,8 +1,9 @@
 /** One branch: what it is, what it has changed, and how it is merged. */
 import { useState } from "preact/hooks";
 import { bytesText, timeText } from "../../lib/format.js";
+import { useLoad } from "../../lib/load.js";
 import { goTo, linkTo } from "../../lib/router.js";
-import { showBranch } from "../../lib/session.js";
+import { showBranch, tenantClient } from "../../lib/session.js";
 import { Badge, Button, ReloadButton } from "../../ui/button.js";
 import { Waiting } from "../../ui/notice.js";
 import { Facts, Panel } from "../../ui/panel.js";
@@ -25,7 +26,13 @@ export function BranchDetail({ name, shown, mayChange, query }: BranchDetailProp
   const [round, setRound] = useState(0);
   const path = pathOfBranch(name);
   const branch = useTenantGet<BranchRow>(path);
-  const diff = useTenantGet<Diff>(`${path}/diff`, { limit: 0 });
+  const isEmpty = branch.data?.empty;
+  // What began with nothing has nothing to be compared with.
+  const diff = useLoad<Diff | null>(
+    async (signal) =>
+      isEmpty === false ? tenantClient().request("GET", `${path}/diff`, { query: { limit: 0 }, signal }) : null,
+    [path, isEmpty],
+  );
   if (branch.data === undefined) return <Waiting error={branch.error} />;
   const { from, start, created_by, created_at, expires_at, held_bytes, quota_bytes } = branch.data;
   const again = (): void => {
@@ -43,31 +50,36 @@ export function BranchDetail({ name, shown, mayChange, query }: BranchDetailProp
             <Button onClick={() => showBranch(name === shown ? null : name)}>
               {name === shown ? "Leave" : "Work in it"}
             </Button>
+            {mayChange && isEmpty === false && (
+              <Button expanded={isMerging} onClick={() => setMerging((now) => !now)}>
+                Merge …
+              </Button>
+            )}
             {mayChange && (
-              <>
-                <Button expanded={isMerging} onClick={() => setMerging((now) => !now)}>
-                  Merge …
-                </Button>
-                <Button kind="quiet" icon="trash" label={`Delete ${name}`} onClick={() => setRemoved(true)} />
-              </>
+              <Button kind="quiet" icon="trash" label={`Delete ${name}`} onClick={() => setRemoved(true)} />
             )}
           </>
         }
       >
         <Facts
           facts={[
-            ["From", from === null ? "the tenant" : <a href={linkTo(["branches", "of", from])}>{from}</a>],
-            ["As of", `${timeText(start.at)}, commit ${start.sequence}`],
+            ["From", <Origin key="origin" branch={branch.data} />],
+            ...(isEmpty === false ? ([["As of", `${timeText(start.at)}, commit ${start.sequence}`]] as const) : []),
             ["Made", `${timeText(created_at)} by ${created_by}`],
             ["Ends", expires_at === null ? "when it is deleted" : timeText(expires_at)],
             ["Holds", `${bytesText(held_bytes)}${quota_bytes === null ? "" : ` of ${bytesText(quota_bytes)}`}`],
-            ["Definitions", <Definitions key="definitions" names={diff.data?.definitions} />],
+            ...(isEmpty === false
+              ? ([["Definitions", <Definitions key="definitions" names={diff.data?.definitions} />]] as const)
+              : []),
+            ["For PostgreSQL clients", <code key="database">dbname={name}</code>],
           ]}
         />
       </Panel>
-      {diff.data === undefined ? (
-        <Waiting error={diff.error} />
-      ) : (
+      {isEmpty === true && (
+        <p class="none">It began empty, so there is nothing to compare it with, and nothing to merge it into.</p>
+      )}
+      {isEmpty === false && diff.data == null && <Waiting error={diff.error} />}
+      {diff.data != null && (
         <>
           {isMerging && <MergePanel name={name} from={from} diff={diff.data} onMerged={again} />}
           <Changes name={name} diff={diff.data} query={query} round={round} />
@@ -76,6 +88,11 @@ export function BranchDetail({ name, shown, mayChange, query }: BranchDetailProp
       {isRemoved && <DeleteBranch name={name} onClose={() => setRemoved(false)} onDone={() => goTo(["branches"])} />}
     </>
   );
+}
+
+function Origin({ branch: { from, empty } }: { readonly branch: BranchRow }) {
+  if (empty) return <>nothing: it began empty</>;
+  return from === null ? <>the tenant</> : <a href={linkTo(["branches", "of", from])}>{from}</a>;
 }
 
 /** Tables that the branch has made, altered or dropped. */

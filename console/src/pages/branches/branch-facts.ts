@@ -11,6 +11,8 @@ export interface BranchRow {
   readonly name: string;
   /** The branch that it was forked from; null: the tenant. */
   readonly from: string | null;
+  /** It began with nothing, as `CREATE DATABASE` makes one. */
+  readonly empty: boolean;
   readonly start: Moment;
   readonly created_at: string;
   readonly created_by: string;

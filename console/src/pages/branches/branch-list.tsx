@@ -50,7 +50,7 @@ export function BranchList({ tenant, shown, mayChange }: BranchListProps) {
               </span>
             ),
           },
-          { name: "From", cell: ({ from }) => from ?? tenant },
+          { name: "From", cell: ({ from, empty }) => (empty ? "nothing" : (from ?? tenant)) },
           { name: "As of", cell: ({ start }) => timeText(start.at) },
           { name: "Made by", cell: ({ created_by }) => created_by },
           { name: "Ends", cell: ({ expires_at }) => (expires_at === null ? "never" : timeText(expires_at)) },

@@ -24,7 +24,7 @@ export function BranchesPage({ path, query }: PageProps) {
   return (
     <Page
       title="Branches"
-      lead="A branch is a copy of all data that takes no time. Change it, look at the difference, and keep it or throw it away."
+      lead="A branch is a copy of all data that takes no time. Change it, look at the difference, and keep it or throw it away. For PostgreSQL clients each is a database."
     >
       <Tabs
         label="What to look at"

@@ -14,6 +14,9 @@ interface ForkDialogProps {
   readonly onClose: () => void;
 }
 
+/** No branch has such a name. */
+const NOTHING = "/";
+
 const LIVES = [
   ["", "until it is deleted"],
   ["3600", "an hour"],
@@ -32,8 +35,8 @@ export function ForkDialog({ tenant, branches, onClose }: ForkDialogProps) {
   const make = async (): Promise<void> => {
     const body = {
       name,
-      ...(from !== "" && { from }),
-      ...(asOf.trim() !== "" && { as_of: momentOf(asOf) }),
+      ...(from === NOTHING ? { empty: true } : from !== "" && { from }),
+      ...(asOf.trim() !== "" && from !== NOTHING && { as_of: momentOf(asOf) }),
       ...(life !== "" && { ttl_seconds: Number(life) }),
     };
     if (!(await run(() => tenantClient().request("POST", "/v1/branches", { body })))) return;
@@ -55,16 +58,22 @@ export function ForkDialog({ tenant, branches, onClose }: ForkDialogProps) {
       <Select
         label="From"
         value={from}
-        options={[["", tenant], ...branches.map((each) => [each.name, `branch ${each.name}`] as const)]}
+        options={[
+          ["", tenant],
+          ...branches.map((each) => [each.name, `branch ${each.name}`] as const),
+          [NOTHING, "nothing: an empty database"],
+        ]}
         onChange={setFrom}
       />
-      <TextField
-        label="As of"
-        hint="A time, or the number of a commit, within the past that is kept. Empty: now."
-        placeholder="2026-11-20 10:00Z"
-        value={asOf}
-        onInput={setAsOf}
-      />
+      {from !== NOTHING && (
+        <TextField
+          label="As of"
+          hint="A time, or the number of a commit, within the past that is kept. Empty: now."
+          placeholder="2026-11-20 10:00Z"
+          value={asOf}
+          onInput={setAsOf}
+        />
+      )}
       <Select label="It stays" value={life} options={LIVES} onChange={setLife} />
       <Switch label="Work in it at once" isOn={enters} onChange={setEnters} />
     </ActionDialog>

@@ -37,6 +37,7 @@ export function Limits({ tenant, user }: LimitsProps) {
   const { data, error, again, renew } = useGet<Budget>(path);
   useEvery(EVERY_MS, renew);
   const limitOf = (kind: Kind): number | undefined => data?.[`${kind}_per_day`];
+  const isCounted = KINDS.some(({ id }) => limitOf(id) !== undefined);
   return (
     <>
       {isOperator(user) && <TenantSelect tab="limits" tenant={tenant} />}
@@ -54,7 +55,11 @@ export function Limits({ tenant, user }: LimitsProps) {
         none="There are none."
         columns={[
           { name: "What", cell: ({ name }) => <strong>{name}</strong> },
-          { name: "Today", cell: ({ id, text }) => text(data!.used_today[id]), isNumber: true },
+          {
+            name: "Today",
+            cell: ({ id, text }) => (isCounted ? text(data!.used_today[id]) : "not counted"),
+            isNumber: true,
+          },
           {
             name: "Limit",
             cell: ({ id, text }) => (limitOf(id) === undefined ? "none" : text(limitOf(id)!)),
@@ -70,7 +75,8 @@ export function Limits({ tenant, user }: LimitsProps) {
         ]}
         foot={
           <p class="none">
-            All users and keys together, in a day of UTC. What goes beyond is refused until the next day.
+            All users and keys together, in a day of UTC. What goes beyond is refused until the next day. Use is counted
+            while there is a limit.
             {isOperator(user) && (
               <>
                 {" "}
