@@ -1,8 +1,8 @@
 /** Calls of functions and aggregates by name. */
 
-import { DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
 import { meant } from "../../catalog/did-you-mean.js";
 import type { FunctionDef } from "../../catalog/function.js";
+import { BUILT_IN_SCHEMAS } from "../../catalog/schema.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { CallExpr, ColumnId, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { isHypotheticalSetName } from "../../query/expr/functions/ordered-sets.js";
@@ -59,7 +59,7 @@ export function isAggregateCall(node: CallNode): boolean {
 
 /** Throws 42883 for a call in a schema that a statement made: it has no such function. */
 function refuseOwnSchema({ path, args, position }: CallNode, context: ExprContext, bind: Bind): void {
-  if (path.length < 2 || path.at(-2) === DEFAULT_SCHEMA) return;
+  if (path.length < 2 || BUILT_IN_SCHEMAS.includes(path.at(-2)!)) return;
   if (!context.binding.env.catalog.hasSchema(schemaNamed(path.at(-2)!, context.binding.env))) return;
   const types = args.map(({ value }) => displayName(bind(value, context).type));
   throw sqlError("42883", `function ${path.join(".")}(${types.join(", ")}) does not exist`, {
