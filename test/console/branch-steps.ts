@@ -129,6 +129,8 @@ async function databaseStep({ step, page, watch, server, violations }: Tools): P
     await page.locator(".branch-bar", { hasText: "shop" }).waitFor();
     await openPage(page, "#/query");
     await runText(page, "CREATE TABLE ware (id integer PRIMARY KEY)");
+    const headers = { authorization: `Bearer ${server.token}`, "x-tessera-branch": "shop" };
+    while (!(await fetch(`${server.url}/v1/schema/tables/ware`, { headers })).ok) await page.waitForTimeout(50);
     await openPage(page, "#/data");
     await page.locator("a.side-entry", { hasText: "ware" }).waitFor();
     t.equal(await page.locator("a.side-entry", { hasText: "guest" }).count(), 0, "the tenant's tables are not there");
