@@ -22,6 +22,13 @@ export interface Bound {
   readonly origin: number;
 }
 
+/** Where `*`, `t.*` or `s.t.*` that begins at a token ends; null: there is none. */
+function starAt(tokens: readonly { readonly text: string }[], at: number): number | null {
+  let end = at;
+  while (tokens[end]?.text !== "*" && tokens[end + 1]?.text === ".") end += 2;
+  return tokens[end]?.text === "*" ? end : null;
+}
+
 /** The text to keep. Throws 0A000 for a name that has no place in it. */
 export function exactText(text: string, { tree, origin }: Bound, noted: Noted): ExactText {
   const places = sourceMap(text, []);
@@ -36,8 +43,10 @@ export function exactText(text: string, { tree, origin }: Bound, noted: Noted): 
     const { start } = tokens[i]!;
     sql += withoutComments(text.slice(end, start));
     const [id, star, place] = [changes.ids.get(start), changes.stars.get(start), changes.own.get(start)];
-    if (star !== undefined) {
-      while (tokens[i]!.text !== "*") i++;
+    const starEnd = starAt(tokens, i);
+    // PREDICT and the like stand for a query with a star of which the text has nothing.
+    if (star !== undefined && starEnd !== null) {
+      i = starEnd;
       star.forEach(({ path, relation }, n) => {
         sql += n === 0 ? "" : ", ";
         sql += path
