@@ -252,13 +252,9 @@ export class QuestionReader {
         if (ref !== null) keys.push({ kind: "column", ref });
         else this.unplace(group.mention);
       } else {
-        const others = groups.flatMap((each) => (each.kind === "table" ? [each.mention.table] : []));
-        const ref = this.columns.timeColumn(
-          0,
-          0,
-          false,
-          others.filter((table) => table !== this.columns.base),
-        );
+        const tables = groups.flatMap((each) => (each.kind === "table" ? [each.mention.table] : []));
+        const besides = tables.filter((table) => table !== this.columns.base);
+        const ref = this.columns.timeColumn(0, 0, false, besides);
         if (ref !== null) keys.push({ kind: "time", ref, unit: group.unit });
         else this.columns.notPlaced.push(group.unit);
       }
@@ -370,9 +366,11 @@ export class QuestionReader {
       if (other === undefined && isMeant) this.order = { ref: null, descending };
       else this.columns.unuse(at);
     } else if (own?.table === this.columns.base && time === undefined) this.order = { ref: own, descending };
-    else if (time !== undefined && this.columns.ownAge(time) !== null)
-      this.order = { ref: this.columns.ownAge(time)!, descending };
-    else this.columns.unuse(at);
+    else {
+      const age = time === undefined ? null : this.columns.ownAge(time);
+      if (age === null) this.columns.unuse(at);
+      else this.order = { ref: age, descending };
+    }
   }
 
   /** Those that are asked for; none: all of the rows. */

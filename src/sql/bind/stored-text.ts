@@ -23,10 +23,9 @@ export interface Bound {
 }
 
 /** Where `*`, `t.*` or `s.t.*` that begins at a token ends; null: there is none. */
-function starAt(tokens: readonly { readonly text: string }[], at: number): number | null {
-  let end = at;
-  while (tokens[end]?.text !== "*" && tokens[end + 1]?.text === ".") end += 2;
-  return tokens[end]?.text === "*" ? end : null;
+function starAt(tokens: readonly Token[], at: number): number | null {
+  const star = tokens[at]!.text === "*" ? at : lastOfName(tokens, at) + 2;
+  return tokens[star]?.text === "*" && (star === at || tokens[star - 1]!.text === ".") ? star : null;
 }
 
 /** The text to keep. Throws 0A000 for a name that has no place in it. */
@@ -98,6 +97,7 @@ class Changes {
   /** Names of what calls or casts and has none. */
   readonly targets = new Map<number, string>();
   readonly functions = new Map<number, string>();
+  private schemas: ReturnType<typeof schemasByRelation> | null = null;
 
   constructor(
     private readonly indexOf: (position: number) => number,
@@ -106,15 +106,8 @@ class Changes {
 
   /** Whether relations of several schemas have the name. */
   private isTwice(name: string): boolean {
-    const schemas = new Set<string | undefined>();
-    const visit = (value: unknown): void => {
-      if (typeof value !== "object" || value === null) return;
-      const { alias, name: named } = value as { readonly alias?: unknown; readonly name?: NameNode };
-      if (alias === null && typeof named === "object" && named?.path?.at(-1) === name) schemas.add(named.path.at(-2));
-      for (const child of Object.values(value)) visit(child);
-    };
-    visit(this.tree);
-    return schemas.size > 1;
+    this.schemas ??= schemasByRelation(this.tree);
+    return (this.schemas.get(name)?.size ?? 0) > 1;
   }
 
   /** Nodes of the syntax tree are plain objects and arrays. */
@@ -150,6 +143,24 @@ class Changes {
     if (call.kind !== "call" || !named.has(call)) return;
     this.functions.set(this.indexOf(call.position), call.path.at(-1)!);
   }
+}
+
+/** The schemas with which relations of a name, without an alias, are written in FROM. */
+function schemasByRelation(tree: unknown): ReadonlyMap<string, ReadonlySet<string | undefined>> {
+  const schemas = new Map<string, Set<string | undefined>>();
+  const visit = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    const { alias, name } = value as { readonly alias?: unknown; readonly name?: NameNode };
+    if (alias === null && typeof name === "object" && name?.path !== undefined) {
+      const relation = name.path.at(-1)!;
+      const found = schemas.get(relation);
+      if (found === undefined) schemas.set(relation, new Set([name.path.at(-2)]));
+      else found.add(name.path.at(-2));
+    }
+    for (const child of Object.values(value)) visit(child);
+  };
+  visit(tree);
+  return schemas;
 }
 
 /** Null: some could not be told from others by a name. */
