@@ -103,7 +103,7 @@ export interface ActorFeatures {
   /** Called every half second. */
   sweep(): void;
   heldIn(partition: Partition): number;
-  metrics(): Pick<ActorMetrics, "backupsRunning" | "schedules">;
+  metrics(): Pick<ActorMetrics, "backupsRunning" | "schedules" | "postgres">;
   /** No more work is begun; resolves when what ran has ended. */
   close(): Promise<void>;
 }

@@ -9,7 +9,13 @@ import { AwaitedLinks } from "../derived/await-links.js";
 import type { ActorMarks } from "../protocol/actor-marks.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
-import { REQUEST_READ_ONLY, REQUEST_WANTS_MSGPACK, type RequestFrame, type RequestHead } from "../protocol/frames.js";
+import {
+  REQUEST_READ_ONLY,
+  REQUEST_WANTS_MSGPACK,
+  type ReplyTaker,
+  type RequestFrame,
+  type RequestHead,
+} from "../protocol/frames.js";
 import { administers } from "../protocol/identity.js";
 import { boundsOf, leadOf } from "../protocol/lead.js";
 import type { ProgressHearer } from "../query/exec/context.js";
@@ -29,8 +35,18 @@ import type { ReplySink } from "./reply-sink.js";
 import { RequestStop } from "./request-stop.js";
 import type { Scheduler, Work } from "./scheduler.js";
 
+/** Requests that come to the actor's thread itself, by a socket that it has. */
+export interface OwnRequests {
+  /** Takes a request as if it had come from the gateway. */
+  accept(frame: RequestFrame): void;
+  /** By their ids: who takes their replies. */
+  readonly takers: Map<number, ReplyTaker>;
+}
+
 /** The way of streams out of the actor. */
 export interface RequestChannel {
+  /** Null: there are none. */
+  readonly own: OwnRequests | null;
   /** Of the actor. */
   readonly marks: ActorMarks;
   /** This many further bytes of the request's body were processed. */
@@ -198,6 +214,10 @@ export class Request {
   /** The tenant's open transactions. */
   get transactions(): InteractiveTransactions {
     return this.partition.transactionsOf(this.tenant);
+  }
+
+  get own(): OwnRequests | null {
+    return this.channel.own;
   }
 
   /** For whom models work. */

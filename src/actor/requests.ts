@@ -53,6 +53,8 @@ export interface RequestsHost {
   readonly stopped: StoppedStatements;
   /** There is something for the end of the turn. */
   armTurn(): void;
+  /** A request came to this thread itself. */
+  arrived(): void;
   isClosing(): boolean;
   /** A partition that is not here is another node's, or will be here soon. */
   readonly isClustered?: boolean;
@@ -90,6 +92,13 @@ export class Requests {
     this.replies = host.replies;
     this.answers = new Answers(host.replies, (message, fields) => host.log("error", message, fields));
     this.channel = {
+      own: {
+        takers: this.replies.takers,
+        accept: (frame) => {
+          this.host.arrived();
+          this.accept(frame);
+        },
+      },
       marks: host.marks,
       taken: (id, bytes) => {
         this.replies.taken(id, bytes);
@@ -355,6 +364,8 @@ export class Requests {
     if (frame.code === PIECE_CODE) {
       this.bodies.get(frame.id)?.arrived(frame.bodyBytes, (frame.flags & REQUEST_LAST_PIECE) !== 0);
     } else if (frame.code === TAKEN_CODE) request?.sink?.taken(frame.deadlineMs);
+    // The request, and the socket by which it came.
+    else if (this.replies.takers.has(frame.id) && this.host.features.left(frame.id)) request?.cancel();
     else if (request !== undefined) request.cancel();
     else if (this.awaitingCopy.delete(frame.id)) this.traces.delete(frame.id);
     else if (!this.host.features.left(frame.id) && this.scheduler.waiting > 0) this.cancelledEarly.add(frame.id);
@@ -396,7 +407,8 @@ export class Requests {
       })
       .catch((error: unknown) => this.fail(request, error))
       .finally(() => {
-        this.running.delete(request.id);
+        // The next one of the same socket may have begun.
+        if (this.running.get(request.id) === request) this.running.delete(request.id);
         this.scheduler.ended(request.account, request.work);
         this.host.armTurn();
       });

@@ -290,8 +290,9 @@ class FeaturesOfActor implements ActorFeatures {
     return this.placement.heldIn(partition);
   }
 
-  metrics(): Pick<ActorMetrics, "backupsRunning" | "schedules"> {
-    return { backupsRunning: this.backups.running, schedules: this.directory?.scheduleMetrics ?? [] };
+  metrics(): Pick<ActorMetrics, "backupsRunning" | "schedules" | "postgres"> {
+    const postgres = [...this.host.partitions.values()].map((partition) => partition.part(WIRE_SESSIONS).counted);
+    return { backupsRunning: this.backups.running, schedules: this.directory?.scheduleMetrics ?? [], postgres };
   }
 
   async close(): Promise<void> {

@@ -159,6 +159,11 @@ export class ActorPool {
     return this.routes?.linkToCopy(partition) ?? this.linkOf(partition);
   }
 
+  /** An actor of this process has it. */
+  isHere(partition: number): boolean {
+    return this.linkOf(partition) === this.localLinkOf(partition);
+  }
+
   private localLinkOf(partition: number): ActorLink {
     return this.lives[partition % this.lives.length]!.link;
   }

@@ -1,43 +1,31 @@
-/** Times counted in buckets, by kind: a few additions on the hot path, a Prometheus histogram when /metrics is read. */
+/** Times counted in buckets, by kind, as a Prometheus histogram when /metrics is read. */
 import { Histogram, type Registry } from "prom-client";
+import { BUCKETS_MS, type DurationCounts, SLOTS } from "../protocol/duration-counts.js";
 import type { Sample } from "./metric-sample.js";
 
-/** Upper bounds, milliseconds. */
-const BUCKETS_MS = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000];
-const SLOTS = BUCKETS_MS.length + 1;
-
 export class Durations {
-  private readonly times: Float64Array;
-  private readonly sumsMs: Float64Array;
-
-  /** `kinds`: the labels of each. */
-  constructor(private readonly kinds: readonly Readonly<Record<string, string>>[]) {
-    this.times = new Float64Array(kinds.length * SLOTS);
-    this.sumsMs = new Float64Array(kinds.length);
-  }
-
-  /** `kind`: its place among the kinds. */
-  count(kind: number, tookMs: number): void {
-    let slot = 0;
-    while (slot < BUCKETS_MS.length && tookMs > BUCKETS_MS[slot]!) slot++;
-    this.times[kind * SLOTS + slot]!++;
-    this.sumsMs[kind]! += tookMs;
-  }
+  /** `kinds`: the labels of each. `all`: what was counted, of those kinds, to be added up. */
+  constructor(
+    private readonly kinds: readonly Readonly<Record<string, string>>[],
+    private readonly all: () => readonly Pick<DurationCounts, "times" | "sumsMs">[],
+  ) {}
 
   /** Samples of a Prometheus histogram, times in seconds. */
   samples(name: string): Sample[] {
     const samples: Sample[] = [];
+    const all = this.all();
+    const sum = (of: "times" | "sumsMs", at: number): number => all.reduce((total, one) => total + one[of][at]!, 0);
     for (const [index, labels] of this.kinds.entries()) {
       let total = 0;
       const buckets: Sample[] = [];
       for (let slot = 0; slot < SLOTS; slot++) {
-        total += this.times[index * SLOTS + slot]!;
+        total += sum("times", index * SLOTS + slot);
         const le = slot < BUCKETS_MS.length ? String(BUCKETS_MS[slot]! / 1000) : "+Inf";
         buckets.push({ metricName: `${name}_bucket`, labels: { le, ...labels }, value: total });
       }
       if (total === 0) continue;
       samples.push(...buckets);
-      samples.push({ metricName: `${name}_sum`, labels, value: this.sumsMs[index]! / 1000 });
+      samples.push({ metricName: `${name}_sum`, labels, value: sum("sumsMs", index) / 1000 });
       samples.push({ metricName: `${name}_count`, labels, value: total });
     }
     return samples;

@@ -3,13 +3,15 @@
  * actors' counters are asked for at that moment. Requests count here; server routes render; owns the counters.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { DurationCounts } from "../protocol/duration-counts.js";
+import type { PostgresKind } from "../protocol/postgres/message-kinds.js";
 import { actorMetrics } from "./actor-metrics.js";
 import type { ActorPool } from "./actor-pool.js";
 import type { Admission } from "./admission.js";
 import type { Compression } from "./compression.js";
 import { DurationHistogram, Durations } from "./durations.js";
 import type { Watermarks } from "./watermarks.js";
-import type { BoltKind, PostgresKind, WireMetrics } from "./wire-metrics.js";
+import type { BoltKind, WireMetrics } from "./wire-metrics.js";
 
 const STATUSES = 600;
 /** An actor that is busy for longer is left out of this reading. */
@@ -23,16 +25,19 @@ export interface RouteLabels {
 /** Counts by route and status, and times by route. */
 export class RequestMetrics {
   private readonly counts: Float64Array;
+  private readonly times: DurationCounts;
   readonly durations: Durations;
 
   constructor(readonly routes: readonly RouteLabels[]) {
     this.counts = new Float64Array(routes.length * STATUSES);
-    this.durations = new Durations(routes.map(({ method, path }) => ({ method, route: path })));
+    this.times = new DurationCounts(routes.length);
+    const labels = routes.map(({ method, path }) => ({ method, route: path }));
+    this.durations = new Durations(labels, () => [this.times]);
   }
 
   count(route: number, status: number, tookMs: number): void {
     this.counts[route * STATUSES + status]!++;
-    this.durations.count(route, tookMs);
+    this.times.count(route, tookMs);
   }
 
   /** Every count that is not zero. */
@@ -122,7 +127,9 @@ export function metricsPage(sources: MetricsSources): MetricsPage {
         })
         .sort((a, b) => (a.name < b.name ? -1 : 1)),
     async render() {
-      setActors(await pool.collectMetrics(ACTOR_ANSWER_MS_MAX));
+      const actors = await pool.collectMetrics(ACTOR_ANSWER_MS_MAX);
+      setActors(actors);
+      sources.wire.ofActors = actors.flatMap((actor) => actor.postgres);
       return registry.metrics();
     },
   };

@@ -1,6 +1,7 @@
 /** The services that every request of this gateway uses. Made once by gateway.ts. */
 import type { Logger } from "pino";
 import type { Config } from "../protocol/config.js";
+import type { PostgresKind } from "../protocol/postgres/message-kinds.js";
 import type { ActorPool } from "./actor-pool.js";
 import type { Admission } from "./admission.js";
 import type { Clock } from "./clock.js";
@@ -15,7 +16,7 @@ import type { Refusals } from "./refusals.js";
 import type { RequestIds } from "./request-ids.js";
 import type { Tickets } from "./socket/tickets.js";
 import type { Traces } from "./traces.js";
-import type { BoltKind, PostgresKind, WireMetrics } from "./wire-metrics.js";
+import type { BoltKind, WireMetrics } from "./wire-metrics.js";
 
 export interface Services {
   readonly config: Config;

@@ -1,10 +1,9 @@
 /** Counters of the protocols beside HTTP. Their servers (src/postgres, src/bolt) count here; server routes render. */
 import { Counter, Gauge, type Registry } from "prom-client";
+import { POSTGRES_KINDS, type PostgresKind } from "../protocol/postgres/message-kinds.js";
+import { type CountedRequests, OUTCOMES, type Outcome, RequestCounts } from "../protocol/request-counts.js";
 import { DurationHistogram, Durations } from "./durations.js";
 
-/** What a connection asks of its tenant's actor. */
-const POSTGRES_KINDS = ["open", "simple", "extended", "copy"] as const;
-export type PostgresKind = (typeof POSTGRES_KINDS)[number];
 const BOLT_KINDS = ["open", "run", "pull", "other"] as const;
 export type BoltKind = (typeof BOLT_KINDS)[number];
 
@@ -18,31 +17,30 @@ export type SignInMethod = (typeof SIGN_INS)[number];
  */
 export type SignInOutcome = "ok" | "refused" | "limited" | "failed";
 
-const OUTCOMES = ["answered", "lost"] as const;
-/** Whether there was an answer, be it an error. */
-type Outcome = (typeof OUTCOMES)[number];
-
 interface Words {
   /** In the names of metrics. */
   readonly name: string;
   readonly protocol: string;
   readonly asked: string;
   readonly methods: string;
+  /** Sockets are lent to actors. */
+  readonly lends: boolean;
 }
 
 export class WireMetrics<K extends string> {
   connections = 0;
-  readonly durations: Durations;
-  /** By their kind's place among the kinds. */
-  private readonly requests: Readonly<Record<Outcome, number[]>>;
+  /** Of these, connections whose sockets actors have. */
+  lent = 0;
+  private readonly own: RequestCounts<K>;
+  /** Of the actors, for the sockets that they have; set before the page is made. */
+  ofActors: readonly CountedRequests[] = [];
   private readonly signIns = new Map<string, number>();
 
   private constructor(
     private readonly words: Words,
     private readonly kinds: readonly K[],
   ) {
-    this.durations = new Durations(kinds.map((kind) => ({ kind })));
-    this.requests = { answered: kinds.map(() => 0), lost: kinds.map(() => 0) };
+    this.own = new RequestCounts(kinds);
   }
 
   static ofPostgres(): WireMetrics<PostgresKind> {
@@ -51,6 +49,7 @@ export class WireMetrics<K extends string> {
       protocol: "PostgreSQL's protocol",
       asked: "to open a session, queries, groups of messages, pieces of COPY",
       methods: "scram, password, key",
+      lends: true,
     };
     return new WireMetrics(words, POSTGRES_KINDS);
   }
@@ -61,14 +60,13 @@ export class WireMetrics<K extends string> {
       protocol: "Bolt",
       asked: "to open a session, statements, further rows, others",
       methods: "password, key",
+      lends: false,
     };
     return new WireMetrics(words, BOLT_KINDS);
   }
 
   count(kind: K, outcome: Outcome, tookMs: number): void {
-    const place = this.kinds.indexOf(kind);
-    this.requests[outcome][place]!++;
-    this.durations.count(place, tookMs);
+    this.own.count(kind, outcome, tookMs);
   }
 
   countSignIn(method: SignInMethod, outcome: SignInOutcome): void {
@@ -76,9 +74,23 @@ export class WireMetrics<K extends string> {
     this.signIns.set(key, (this.signIns.get(key) ?? 0) + 1);
   }
 
+  private registerLent(registers: Registry[]): void {
+    const { name, protocol } = this.words;
+    const lent = (): number => this.lent;
+    new Gauge({
+      name: `tessera_${name}_connections_lent`,
+      help: `Connections of ${protocol} whose sockets the actors read and write.`,
+      registers,
+      collect() {
+        this.set(lent());
+      },
+    });
+  }
+
   register(registry: Registry): void {
     const registers = [registry];
-    const { kinds, requests, signIns } = this;
+    const { kinds, signIns } = this;
+    const all = (): readonly CountedRequests[] => [this.own, ...this.ofActors];
     const { name: prefix, protocol, asked, methods } = this.words;
     const connections = (): number => this.connections;
     new Gauge({
@@ -89,6 +101,7 @@ export class WireMetrics<K extends string> {
         this.set(connections());
       },
     });
+    if (this.words.lends) this.registerLent(registers);
     new Counter({
       name: `tessera_${prefix}_sign_ins_total`,
       help: `Sign-ins by ${protocol}, by how the password was shown (${methods}) and what came of it.`,
@@ -111,13 +124,17 @@ export class WireMetrics<K extends string> {
         this.reset();
         for (const outcome of OUTCOMES)
           for (const [place, kind] of kinds.entries()) {
-            const count = requests[outcome][place]!;
+            const count = all().reduce((total, { requests }) => total + requests[outcome][place]!, 0);
             if (count > 0) this.inc({ kind, outcome }, count);
           }
       },
     });
     const name = `tessera_${prefix}_request_duration_seconds`;
     const help = "Time from when a connection's messages went to their actor to the end of the answer.";
-    new DurationHistogram({ name, help, labelNames: ["kind"] }, this.durations, registry);
+    const durations = new Durations(
+      kinds.map((kind) => ({ kind })),
+      () => all().map((one) => one.durations),
+    );
+    new DurationHistogram({ name, help, labelNames: ["kind"] }, durations, registry);
   }
 }

@@ -8,10 +8,11 @@ import { atBranch, type Caller } from "../gateway/admission.js";
 import type { Cancel } from "../gateway/clock.js";
 import type { StatementCancel } from "../gateway/partition-routes.js";
 import type { Services } from "../gateway/services.js";
-import type { PostgresKind } from "../gateway/wire-metrics.js";
 import { branchWanted, nameIn } from "../protocol/database-name.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import { writeError } from "../protocol/postgres/error-message.js";
+import { kindOfMessages, type PostgresKind } from "../protocol/postgres/message-kinds.js";
+import { MessageGroups } from "../protocol/postgres/message-queue.js";
 import { violation } from "../protocol/postgres/message-reader.js";
 import { AUTHENTICATION, BACK, FRONT } from "../protocol/postgres/message-types.js";
 import { MessageWriter } from "../protocol/postgres/message-writer.js";
@@ -19,7 +20,7 @@ import type { Bucket } from "../protocol/token-bucket.js";
 import { atTime } from "./at-time.js";
 import type { Encryption } from "./encryption.js";
 import { type FirstPacket, NoStart, readFirstPacket } from "./first-packet.js";
-import { MessageQueue } from "./message-queue.js";
+import { Lending } from "./lending.js";
 import type { SignInClient } from "./scram.js";
 import { signIn } from "./sign-in.js";
 import { closeWireSession, type Heard, NOBODY, WireCall, type WireEndpoint } from "./wire-call.js";
@@ -37,8 +38,6 @@ export interface ConnectionHost {
 
 /** What a client must do within this time to be let in. */
 const START_MS = 30_000;
-/** Messages for which the client does not say that it waits are worked on when nothing has come for so long. */
-const UNASKED_MS = 5;
 /** With more unsent bytes the client counts as one that does not read. */
 const UNSENT_BYTES = 256 * 1024;
 
@@ -48,7 +47,7 @@ export class Connection implements RequestHost<PostgresKind> {
   private phase: "start" | "sign-in" | "opening" | "ready" | "closed" = "start";
   private socket: Socket;
   private first: Buffer = Buffer.alloc(0);
-  private readonly queue = new MessageQueue();
+  private readonly groups = new MessageGroups(() => this.sendUnasked());
   private start: Start | null = null;
   /** Hash of the certificate that encrypts the connection; null: there is none. */
   private certificate: Buffer | null = null;
@@ -56,11 +55,11 @@ export class Connection implements RequestHost<PostgresKind> {
   private takeAnswer: ((body: Buffer) => void) | null = null;
   private readonly request: WireRequest<PostgresKind>;
   private readonly startTimer: NodeJS.Timeout;
-  private unaskedTimer: NodeJS.Timeout | undefined;
   /** The client has said goodbye, or must go, once what runs has ended. */
   private isLeaving: DbError | "terminate" | null = null;
   private hasSession = false;
   private listening: WireCall | null = null;
+  private readonly lending: Lending;
   /** Messages that came while an answer was under way. */
   private unsaid: Uint8Array[] = [];
   private cancelExpiry: Cancel | null = null;
@@ -75,6 +74,7 @@ export class Connection implements RequestHost<PostgresKind> {
     readonly secret: number,
   ) {
     this.request = new WireRequest(this, "postgres", host.services.wire, "open");
+    this.lending = new Lending(host.services, this);
     this.socket = socket;
     socket.setNoDelay(true);
     socket.setKeepAlive(true, 60_000);
@@ -109,7 +109,7 @@ export class Connection implements RequestHost<PostgresKind> {
         this.first = Buffer.concat([this.first, bytes]);
         this.begin();
       } else {
-        this.queue.push(bytes);
+        this.groups.queue.push(bytes);
         this.work();
       }
     } catch (error) {
@@ -162,7 +162,7 @@ export class Connection implements RequestHost<PostgresKind> {
     this.start = packet;
     if (packet.minor > 0 || packet.unknownOptions.length > 0) this.negotiate(packet.unknownOptions);
     this.phase = "sign-in";
-    this.queue.push(this.first);
+    this.groups.queue.push(this.first);
     const { address, certificate } = this;
     signIn(this.services, { user: nameIn(packet.user), address, certificate }, this.signInClient).then(
       (caller) => this.admitted(caller),
@@ -184,7 +184,7 @@ export class Connection implements RequestHost<PostgresKind> {
   private work(): void {
     if (this.phase === "sign-in") this.readAnswer();
     else if (this.phase === "ready") this.sendNext();
-    if (this.queue.isFull) this.socket.pause();
+    if (this.groups.queue.isFull) this.socket.pause();
   }
 
   private readonly signInClient: SignInClient = {
@@ -198,7 +198,7 @@ export class Connection implements RequestHost<PostgresKind> {
 
   private readAnswer(): void {
     const take = this.takeAnswer;
-    const message = take === null ? null : this.queue.one();
+    const message = take === null ? null : this.groups.queue.one();
     if (message === null) return;
     if (message.type !== FRONT.password) throw violation("a message of the sign-in was expected");
     this.takeAnswer = null;
@@ -238,19 +238,13 @@ export class Connection implements RequestHost<PostgresKind> {
     );
   }
 
-  /**
-   * Sends the next group of messages, unless one is being worked on. Messages that nothing follows for a while are
-   * worked on, too: a client that pipelines may wait for an error before it sends Sync.
-   */
+  /** Sends the next group of messages, unless one is being worked on. */
   private sendNext(all = false): void {
-    clearTimeout(this.unaskedTimer);
-    if (this.request.isBusy || this.isLeaving !== null || this.phase !== "ready") return;
-    const group = this.queue.group(all);
-    if (group === null) {
-      if (this.queue.hasUnasked) this.unaskedTimer = setTimeout(this.sendUnasked, UNASKED_MS).unref();
-      return;
-    }
-    if (this.socket.isPaused() && !this.queue.isFull) this.socket.resume();
+    this.groups.stop();
+    if (this.request.isBusy || this.isLeaving !== null || this.phase !== "ready" || this.lending.isLent) return;
+    const group = this.groups.next(all);
+    if (group === null) return;
+    if (this.socket.isPaused() && !this.groups.queue.isFull) this.socket.resume();
     if (group.ends) {
       this.leave();
       return;
@@ -260,13 +254,13 @@ export class Connection implements RequestHost<PostgresKind> {
     else this.request.ask("messages", group.bytes);
   }
 
-  private readonly sendUnasked = (): void => {
+  private sendUnasked(): void {
     try {
       this.sendNext(true);
     } catch (error) {
       this.fatal(asDbError(error));
     }
-  };
+  }
 
   /** Rows of a COPY cost nothing, and the limit that tenants have who were given none is for HTTP unless configured. */
   pays(bucket: Bucket, endpoint: WireEndpoint, body: Uint8Array): boolean {
@@ -276,7 +270,9 @@ export class Connection implements RequestHost<PostgresKind> {
     return bucket.take(clock.now());
   }
 
-  readonly kindOf = kindOf;
+  kindOf(endpoint: WireEndpoint, body: Uint8Array): PostgresKind {
+    return endpoint === "open" ? "open" : kindOfMessages(body);
+  }
 
   // From the actor
 
@@ -294,10 +290,27 @@ export class Connection implements RequestHost<PostgresKind> {
     else if (bytes.length > 0) this.write(bytes);
     this.sendPushed();
     if (this.phase === "closed") return;
+    if (this.isLeaving === null && this.lend()) return;
     this.listenToOthers();
     if (this.isLeaving instanceof DbError) this.fatal(this.isLeaving);
     else if (this.isLeaving !== null) this.leave();
     else this.received(NOTHING);
+  }
+
+  /** The actor's thread has the socket from now on, where it can (lending.ts). */
+  private lend(): boolean {
+    const { socket, caller, listening, lending, session } = this;
+    if (listening !== null || !lending.mayBe(socket, caller!)) return false;
+    const read = this.groups.queue.rest();
+    if (lending.begin(socket, caller!, session, read)) return true;
+    this.groups.queue.push(read);
+    return false;
+  }
+
+  /** The actor has given the socket back. */
+  returned(read: Buffer): void {
+    this.groups.queue.push(read);
+    this.done(NOTHING);
   }
 
   private opened(bytes: Buffer): void {
@@ -355,14 +368,17 @@ export class Connection implements RequestHost<PostgresKind> {
 
   /** The client wants its statement to be cancelled. */
   cancelStatement(): void {
-    if (!this.request.isUnderWay || !this.hasSession || this.caller === null) return;
+    const isAtWork = this.request.isUnderWay || this.lending.isLent;
+    if (!isAtWork || !this.hasSession || this.caller === null) return;
     new WireCall(this.services, this.caller, "postgres", "cancel", this.session, NOBODY).begin(NOTHING);
   }
 
   /** Ends when what runs has ended, with the first error that says why. */
   end(error: DbError): void {
-    if (!this.request.isUnderWay) this.fatal(error);
+    const { isLent } = this.lending;
+    if (!this.request.isUnderWay && !isLent) this.fatal(error);
     else if (!(this.isLeaving instanceof DbError)) this.isLeaving = error;
+    if (isLent) this.lending.recall(this.caller!, this.session);
   }
 
   private leave(): void {
@@ -388,10 +404,11 @@ export class Connection implements RequestHost<PostgresKind> {
     const isOpening = this.phase === "opening" && this.caller !== null;
     this.phase = "closed";
     clearTimeout(this.startTimer);
-    clearTimeout(this.unaskedTimer);
+    this.groups.stop();
     this.cancelExpiry?.();
     this.request.cancel();
     this.listening?.cancel();
+    this.lending.cancel();
     // One that is being opened, too: the end comes after the beginning.
     if (this.hasSession || isOpening) closeWireSession(this.services, this.caller!, "postgres", this.session);
     this.host.closed(this);
@@ -416,20 +433,6 @@ export class Connection implements RequestHost<PostgresKind> {
 }
 
 const NOTHING = Buffer.alloc(0);
-
-function kindOf(endpoint: WireEndpoint, body: Uint8Array): PostgresKind {
-  if (endpoint === "open") return "open";
-  switch (body[0]) {
-    case FRONT.query:
-      return "simple";
-    case FRONT.copyData:
-    case FRONT.copyDone:
-    case FRONT.copyFail:
-      return "copy";
-    default:
-      return "extended";
-  }
-}
 
 export function goingAway(): DbError {
   return sqlError("57P01", "terminating connection due to administrator command");

@@ -42,7 +42,7 @@ export const NOBODY: Heard = {
   failed: () => undefined,
 };
 
-export type WireEndpoint = "open" | "messages" | "cancel" | "listen" | "close";
+export type WireEndpoint = "open" | "messages" | "cancel" | "listen" | "lend" | "recall" | "close";
 export type WireProtocol = "postgres" | "bolt";
 
 /** Until it is tried again to end a session. */
@@ -70,7 +70,7 @@ export class WireCall implements PendingReply {
   readonly requestId: string;
   private readonly call: ActorCall;
   private readonly endpoint: Endpoint;
-  /** Of `listen`: it lasts as long as its connection, and counts as no request that runs. */
+  /** Of `listen` and `lend`: it may last as long as its connection, and counts as no request that runs. */
   readonly live: LiveSubscriber | undefined;
   private untaken = 0;
   private ended = false;
@@ -86,7 +86,8 @@ export class WireCall implements PendingReply {
   ) {
     this.endpoint = ENDPOINTS[protocol].get(name)!;
     this.requestId = services.requestIds.of("");
-    this.live = name === "listen" ? { began: () => this.end(), published: (told) => heard.pushed(told) } : undefined;
+    const isLive = name === "listen" || name === "lend";
+    this.live = isLive ? { began: () => this.end(), published: (told) => heard.pushed(told) } : undefined;
     this.call = new ActorCall(services, this);
   }
 

@@ -19,6 +19,7 @@ import type {
   RestoreReport,
   UnsettledTenant,
 } from "./placement.js";
+import type { CountedRequests } from "./request-counts.js";
 import type { StoppedStatement } from "./stopped-statement.js";
 import type { ThreadDiagnosis } from "./thread-diagnosis.js";
 import type { EngineMetrics, JobMetrics, RecordCacheMetrics, ThreadMetrics } from "./thread-metrics.js";
@@ -266,6 +267,8 @@ export interface ActorMetrics extends SchedulerMetrics {
   /** Of the directory's actor. */
   readonly schedules: readonly ScheduleMetrics[];
   readonly partitions: readonly PartitionMetrics[];
+  /** What was asked by connections of PostgreSQL's protocol whose sockets the actor has, by partition. */
+  readonly postgres: readonly CountedRequests[];
   /** Null: the installation is one machine. */
   readonly cluster: ClusterMetrics | null;
 }

@@ -5,14 +5,15 @@ import { compileValidator, type Input, isRightInTurns } from "../../src/bodies/v
 import type { EndpointName } from "../../src/protocol/endpoints.js";
 import { ENDPOINTS } from "../../src/protocol/endpoints.js";
 import type { DbError } from "../../src/protocol/errors.js";
-import { encodeCaller, encodeHead, RequestFrame, RequestWriter } from "../../src/protocol/frames.js";
+import { encodeCaller, encodeHead, type RequestFrame, RequestWriter, readRequests } from "../../src/protocol/frames.js";
 
 function frameOf(body: string | null, query = "", params: string[] = []): RequestFrame {
   const writer = new RequestWriter();
   const head = encodeHead(encodeCaller("", "", "", "", []), "", "", query, params);
   writer.request(1, 0, 0, 0, 0, 0, "r", head, body === null ? null : Buffer.from(body));
-  const buffer = Buffer.from(writer.take());
-  return new RequestFrame(buffer, new DataView(buffer.buffer, buffer.byteOffset), 0, buffer.length);
+  const frames: RequestFrame[] = [];
+  readRequests(writer.take(), (frame) => frames.push(frame));
+  return frames[0]!;
 }
 
 function problem(

@@ -432,3 +432,44 @@ t.test("a session that rests in a transaction is ended when it asked for that", 
     t.match(error, { S: "FATAL", C: "25P03" });
   }),
 );
+
+t.test("the actor's thread has the socket of a connection", async (t) => {
+  const lent = async (): Promise<number> => {
+    const page = await (await fetch(`${server.url}/metrics`)).text();
+    return Number(/^tessera_postgres_connections_lent (\d+)$/m.exec(page)![1]);
+  };
+  // Those of earlier tests are noticed to be gone at some time.
+  while ((await lent()) > 0);
+  const client = await WireClient.open(server);
+  t.equal(await lent(), 1);
+  // It stands still where it is not read, and nothing of it is lost.
+  client.socket.pause();
+  client.send(query("SELECT i, repeat('x', 100) FROM generate_series(1, 100000) AS s(i)"), query("SELECT 'later'"));
+  const watcher = await WireClient.open(server);
+  const state = async (): Promise<string | null> => {
+    const found = await watcher.ask(
+      "SELECT state FROM pg_stat_activity WHERE query LIKE '%repeat%' AND pid <> pg_backend_pid()",
+    );
+    return valuesOf(found.find(({ type }) => type === "D")!)[0]!;
+  };
+  while ((await state()) !== "active");
+  client.socket.resume();
+  const rows = (await client.until("Z")).filter(({ type }) => type === "D");
+  t.equal(rows.length, 100_000);
+  t.same(valuesOf(rows.at(-1)!), ["100000", "x".repeat(100)]);
+  t.same((await client.until("Z")).filter(({ type }) => type === "D").map(valuesOf), [["later"]]);
+  // Who leaves is not waited for, and what runs ends: a statement that waits, and one whose rows nobody reads.
+  const left = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%left%' AND pid <> pg_backend_pid()";
+  const running = async (): Promise<string | null> =>
+    valuesOf((await watcher.ask(left)).find(({ type }) => type === "D")!)[0]!;
+  client.socket.pause();
+  client.send(query("SELECT 'left', repeat('x', 100) FROM generate_series(1, 100000)"));
+  const other = await WireClient.open(server);
+  other.send(query("SELECT 'left', pg_sleep(600)"));
+  while ((await running()) !== "2");
+  client.socket.destroy();
+  other.socket.destroy();
+  while ((await running()) !== "0");
+  while ((await lent()) !== 1);
+  watcher.close();
+});

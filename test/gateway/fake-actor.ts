@@ -177,6 +177,7 @@ export class FakeActor implements ActorPort {
     };
     return {
       actor: this.index,
+      postgres: [],
       requests: this.requests.length,
       running: 0,
       waiting: 0,

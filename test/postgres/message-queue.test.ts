@@ -3,7 +3,7 @@
  * the bytes.
  */
 import t from "tap";
-import { MessageQueue } from "../../src/postgres/message-queue.js";
+import { MessageQueue } from "../../src/protocol/postgres/message-queue.js";
 import { bind, execute, message, parse, query, sync } from "../e2e/wire-client.js";
 
 const KIB = 1024;

@@ -40,6 +40,7 @@ export class BackgroundRequests {
     durable: RequestChannel["durable"],
   ) {
     this.channel = {
+      own: null,
       marks,
       taken: () => undefined,
       durable,

@@ -35,6 +35,16 @@ export const postgresHandlers = {
     sessionsOf(request).listen(request, read(body).number, request.partition.part(FEED).subscriptions.output!);
     return STREAMED;
   },
+  "postgres.lend": (request, { body }) => {
+    const { number, rest } = read(body);
+    const { output } = request.partition.part(FEED).subscriptions;
+    sessionsOf(request).lend(request, number, rest.readUInt32LE(0), rest.subarray(4), output!);
+    return STREAMED;
+  },
+  "postgres.recall": (request, { body }) => {
+    sessionsOf(request).recall(request, read(body).number);
+    return { bytes: NOTHING };
+  },
   "socket.listen": (request, { body }) => listen(request, body.channel, wayOfMessages(request)),
   "changes.listen": (request, { query }) => listen(request, query.channel, WAY_OF_EVENTS),
   "postgres.close": async (request, { body }) => {

@@ -1,9 +1,12 @@
 /** The sessions of PostgreSQL's protocol in one partition, and what those of a tenant share. */
+import { closeSync } from "node:fs";
 import { type PartitionOfPart, type PartitionPart, PartitionPartKind } from "../../actor/partition-part.js";
 import { errorJson } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { IdentityChange } from "../../protocol/identity.js";
+import { POSTGRES_KINDS } from "../../protocol/postgres/message-kinds.js";
+import { type CountedRequests, RequestCounts } from "../../protocol/request-counts.js";
 import { type Asker, mayUse } from "../../session/owner.js";
 import type { Settings } from "../../session/settings.js";
 import type { Tenant } from "../../session/tenant.js";
@@ -11,6 +14,7 @@ import type { LiveLock } from "../../sql/bind/system/system-view.js";
 import type { LiveOutput } from "../feed/contract.js";
 import { AdvisoryLocks } from "./advisory-locks.js";
 import { KeptSessions } from "./kept-sessions.js";
+import { LentSocket } from "./lent-socket.js";
 import { locksOf } from "./live-locks.js";
 import { Notifications } from "./notifications.js";
 import type { SharedBySessions } from "./session-actions.js";
@@ -26,6 +30,9 @@ export class WireSessions implements PartitionPart {
   private readonly shared = new Map<number, Common>();
   /** Live replies by which sessions hear of others' notifications: how to end them, by request. */
   private readonly listens = new Map<number, (error: DbError) => void>();
+  /** Connections whose sockets are here. */
+  private readonly lent = new Map<WireSession, LentSocket>();
+  private readonly counts = new RequestCounts(POSTGRES_KINDS);
 
   constructor(private readonly partition: PartitionOfPart) {}
 
@@ -48,6 +55,44 @@ export class WireSessions implements PartitionPart {
     };
     this.listens.set(id, end);
     wire.takePushes({ messages: (bytes) => output.publish(channel, 0, bytes), end });
+  }
+
+  /** The request stays open as long as the socket is here. `read`: what was read of it and not answered. */
+  lend(request: Request, number: number, descriptor: number, read: Buffer, output: LiveOutput): void {
+    const { id } = request;
+    const wire = this.getFor(request, number, descriptor);
+    const socket = new LentSocket(request, number, descriptor, {
+      ...{ output, counts: this.counts },
+      over: () => {
+        this.listens.delete(id);
+        this.lent.delete(wire);
+      },
+    });
+    const end = (error: DbError): void => socket.endWith(error);
+    this.lent.set(wire, socket);
+    this.listens.set(id, end);
+    output.began(id);
+    output.listen(id, { left: () => socket.left() });
+    wire.takePushes({ messages: (bytes) => socket.pushed(bytes), end });
+    socket.begin(read);
+  }
+
+  private getFor(request: Request, number: number, descriptor: number): WireSession {
+    try {
+      return this.get(request, number);
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+  }
+
+  recall(request: Request, number: number): void {
+    const wire = this.find(request, number);
+    if (wire !== null) this.lent.get(wire)?.recall();
+  }
+
+  get counted(): CountedRequests {
+    return this.counts.plain;
   }
 
   /** The partition gets another owner: clients that wait would wait for ever. */

@@ -48,6 +48,21 @@ export const postgresEndpoints = [
     summary: "Take messages for the session's client at any time: what others notify, and that the session was ended.",
   },
   {
+    name: "postgres.lend",
+    door: "none",
+    ...shared,
+    live: true,
+    summary:
+      "Take the session's connection: its descriptor (u32) and what was read of it. The answer comes when it is given back: whether the client has gone (u8) and what was read and not answered.",
+  },
+  {
+    name: "postgres.recall",
+    door: "none",
+    ends: true,
+    ...shared,
+    summary: "Give the session's connection back when what runs on it has ended.",
+  },
+  {
     name: "postgres.close",
     door: "none",
     ends: true,

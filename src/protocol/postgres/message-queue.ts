@@ -3,8 +3,8 @@
  * waits for an answer. One per connection.
  */
 
-import { MESSAGE_HEAD_BYTES, violation } from "../protocol/postgres/message-reader.js";
-import { FRONT } from "../protocol/postgres/message-types.js";
+import { MESSAGE_HEAD_BYTES, violation } from "./message-reader.js";
+import { FRONT } from "./message-types.js";
 
 /** A longer message is refused. PostgreSQL's own bound is 1 GiB. */
 const MESSAGE_BYTES_MAX = 256 * 1024 * 1024;
@@ -28,7 +28,16 @@ const ASKS: ReadonlySet<number> = new Set([
   FRONT.functionCall,
 ]);
 
+/** Messages for which the client does not say that it waits are worked on when nothing has come for so long. */
+const UNASKED_MS = 5;
+
 const EMPTY = Buffer.alloc(0);
+
+export interface MessageGroup {
+  readonly bytes: Buffer;
+  /** The client has said goodbye. */
+  readonly ends: boolean;
+}
 
 export class MessageQueue {
   /**
@@ -77,9 +86,9 @@ export class MessageQueue {
 
   /**
    * Whole messages up to the last one that asks for an answer (`all`: up to the last one), or as many as make a group;
-   * null: nothing is to be sent. `ends`: the client has said goodbye.
+   * null: nothing is to be sent.
    */
-  group(all = false): { readonly bytes: Buffer; readonly ends: boolean } | null {
+  group(all = false): MessageGroup | null {
     if (this.length < this.needed && !all) return null;
     this.join();
     while (this.whole < GROUP_BYTES) {
@@ -98,6 +107,12 @@ export class MessageQueue {
     }
     const length = all || this.whole >= GROUP_BYTES ? this.whole : this.asked;
     return length === 0 ? null : { bytes: this.take(length), ends: false };
+  }
+
+  /** All that has not been taken, whole messages or not. */
+  rest(): Buffer {
+    this.join();
+    return this.take(this.length);
   }
 
   /** What is taken stays as it is: what comes later goes behind it. */
@@ -151,5 +166,29 @@ export class MessageQueue {
     if (end <= there) return end;
     this.needed = end;
     return null;
+  }
+}
+
+/**
+ * The groups of a connection, one after the other. Messages that nothing follows for a while make one, too: a client
+ * that pipelines may wait for an error before it sends Sync.
+ */
+export class MessageGroups {
+  readonly queue = new MessageQueue();
+  private timer: NodeJS.Timeout | undefined;
+
+  /** `unasked`: there may be such a group, which `next(true)` gives. */
+  constructor(private readonly unasked: () => void) {}
+
+  /** Null: the client is waited for. Throws 08P01. */
+  next(all: boolean): MessageGroup | null {
+    this.stop();
+    const group = this.queue.group(all);
+    if (group === null && this.queue.hasUnasked) this.timer = setTimeout(this.unasked, UNASKED_MS).unref();
+    return group;
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
   }
 }
