@@ -81,10 +81,12 @@ export function loadedRows(
   const { table } = stored;
   const { engine, log } = store;
   if (!table.isReady || table.dropped || performance.now() < stored.notBeforeMs) return null;
-  if ([...table.making].some((span) => span.run === undefined)) return null;
   const first = run.keyOf(run.numberAt(0));
   const end = Buffer.concat([run.keyOf(run.numberAt(run.size - 1)), Buffer.of(0)]);
   const [firstText, to] = [keyText(first), keyText(end)];
+  // Another load may have left a hole for this one.
+  const isTaken = (span: MakingSpan) => span.run === undefined || (span.from < to && span.to > firstText);
+  if ([...table.making].some(isTaken)) return null;
   const before = table.segments[table.numberBefore(to)];
   if (before !== undefined && before.to > firstText) return null;
   // Only what is new is noted while the segments are made.
