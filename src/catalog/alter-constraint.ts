@@ -113,7 +113,9 @@ function addUnique(editor: CatalogEditor, table: TableDef, key: NewKey): ActionO
   const names = new TableNames(editor, table.schema, table.name);
   const index: IndexDef = Object.freeze({
     id: editor.nextId(),
-    name: deferrable?.primary ? names.relation(key.name, [], "pkey") : names.relation(key.name, key.columns, "key"),
+    name: deferrable?.primary
+      ? names.relation(key.name, [], "pkey")
+      : names.relation(key.name, [...key.columns, ...include], "key"),
     kind: "btree",
     columns: columns.map((columnId) => ({ columnId, descending: false, nullsFirst: false })),
     unique: deferrable === undefined,

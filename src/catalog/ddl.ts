@@ -180,7 +180,7 @@ function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicr
       id: editor.nextId(),
       name: unique.deferrable?.primary
         ? names.relation(unique.name, [], "pkey")
-        : names.relation(unique.name, unique.columns, "key"),
+        : names.relation(unique.name, [...unique.columns, ...(unique.include ?? [])], "key"),
       kind: "btree",
       columns: unique.columns.map((column) => ({ columnId: idOf(column), descending: false, nullsFirst: false })),
       unique: unique.deferrable === undefined,

@@ -2,16 +2,24 @@
 import { IDENTIFIER_BYTES_MAX } from "../protocol/limits.js";
 import { withoutReferences } from "./object-reference.js";
 
-/** The first free name of the kind; `taken` tells which are not. Long parts are cut to fit an identifier. */
+/**
+ * The first free name of the kind; `taken` tells which are not. Where it would be too long, the longer of the table's
+ * name and the joined parts is cut, then both.
+ */
 export function madeUpName(
   table: string,
   parts: readonly string[],
   suffix: string,
   taken: (name: string) => boolean,
 ): string {
+  const joined = fitted(parts.join("_"), IDENTIFIER_BYTES_MAX);
   for (let number = 0; ; number++) {
     const end = number === 0 ? suffix : `${suffix}${number}`;
-    const name = `${fitted([table, ...parts].join("_"), IDENTIFIER_BYTES_MAX - end.length - 1)}_${end}`;
+    const room = IDENTIFIER_BYTES_MAX - end.length - (parts.length === 0 ? 1 : 2);
+    const [first, second] = [Buffer.byteLength(table), Buffer.byteLength(joined)];
+    const ofParts = Math.min(second, Math.max(room >> 1, room - first));
+    const fit = [fitted(table, room - ofParts), ...(parts.length === 0 ? [] : [fitted(joined, ofParts)])];
+    const name = [...fit, end].join("_");
     if (!taken(name)) return name;
   }
 }
@@ -30,7 +38,7 @@ function fitted(text: string, bytes: number): string {
 
 /** An identifier as it must be written in SQL text to mean exactly this name in `nextval('…')`. */
 export function quotedIdentifier(name: string): string {
-  return /^[a-z_][a-z0-9_$]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }
 
 /** Schema and name as SQL text has them. */

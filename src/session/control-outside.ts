@@ -7,7 +7,7 @@ import { type Outcome, textOutcome } from "./sql-result.js";
 import type { StatementRun } from "./statement-run.js";
 import type { TransactionBlock } from "./transaction-block.js";
 
-/** Begins a transaction, or says that there is none. Throws 25P01, 0A000. */
+/** Begins a transaction, or says that there is none. Throws 25P01, 42704. */
 export function controlOutside(bound: BoundTransaction, run: StatementRun, block: TransactionBlock): Outcome {
   const { action } = bound;
   const command = action.toUpperCase();
@@ -24,7 +24,10 @@ export function controlOutside(bound: BoundTransaction, run: StatementRun, block
     case "set":
       return done("SET", "SET TRANSACTION can only be used in transaction blocks");
     case "prepare":
-      throw twoPhase();
+      return done("ROLLBACK", "there is no transaction in progress");
+    case "commit prepared":
+    case "rollback prepared":
+      throw twoPhase(bound, false);
     case "savepoint":
     case "release":
     case "rollback to": {

@@ -2,9 +2,15 @@
 import { type DbError, sqlError } from "../protocol/errors.js";
 import type { BoundTransaction } from "../sql/bind/bound-statement.js";
 
-/** A transaction that cannot be prepared has ended, as in PostgreSQL. */
-export function twoPhase(): DbError {
-  return sqlError("0A000", "two-phase commit is not supported", { hint: "Use COMMIT." });
+/** PREPARE TRANSACTION and its ends are refused as by a PostgreSQL server that allows no prepared transactions. */
+export function twoPhase({ action, savepoint }: BoundTransaction, inBlock: boolean): DbError {
+  if (action === "prepare") {
+    return sqlError("55000", "prepared transactions are disabled", {
+      hint: "Use COMMIT: there is no two-phase commit.",
+    });
+  }
+  if (inBlock) return sqlError("25001", `${action.toUpperCase()} cannot run inside a transaction block`);
+  return sqlError("42704", `prepared transaction with identifier "${savepoint}" does not exist`);
 }
 
 export function endRefused(action: string): DbError {

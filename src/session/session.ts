@@ -445,13 +445,13 @@ export class Session {
       case "rollback to":
         this.rollbackTo(name);
         return done("ROLLBACK");
-      case "prepare":
-        this.rollback();
-        throw twoPhase();
       case "set":
         this.block.requireHealthy();
         this.block.modes.change(bound.options);
         break;
+      default:
+        if (action === "prepare") this.rollback();
+        throw twoPhase(bound, true);
     }
     return done(action.toUpperCase());
   }

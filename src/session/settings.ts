@@ -468,9 +468,7 @@ function quotedList(values: readonly (string | number | boolean)[]): string {
 
 /** The list as SHOW prints it. */
 function searchPathText(schemas: readonly string[]): string {
-  return schemas
-    .map((name) => (/^[a-z_][a-z0-9_$]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`))
-    .join(", ");
+  return schemas.map((name) => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`)).join(", ");
 }
 
 /** Names between commas; quoted ones keep their case. Throws 22023. */

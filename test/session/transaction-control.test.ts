@@ -157,8 +157,13 @@ t.test("AND CHAIN keeps the modes; savepoints take settings back", (t) =>
     ["set search_path = y"],
     ["rollback to a"],
     ["show search_path", ["x"]],
-    ["prepare transaction 'p'", "0A000 two-phase commit is not supported"],
+    ["prepare transaction 'p'", "55000 prepared transactions are disabled"],
     ["show search_path", ["public"]],
+    ["prepare transaction 'p'"],
+    ["commit prepared 'p'", '42704 prepared transaction with identifier "p" does not exist'],
+    ["begin"],
+    ["rollback prepared 'p'", "25001 ROLLBACK PREPARED cannot run inside a transaction block"],
+    ["rollback"],
   ]),
 );
 

@@ -80,7 +80,7 @@ const RESERVED = new Set(
 
 /** A name as SQL writes it: quoted when it is not a plain lower-case name or is a reserved word. */
 export function quoteIdentifier(name: string): string {
-  if (/^[a-z_][a-z0-9_$]*$/.test(name) && !RESERVED.has(name)) return name;
+  if (/^[a-z_][a-z0-9_]*$/.test(name) && !RESERVED.has(name)) return name;
   return `"${name.replaceAll('"', '""')}"`;
 }
 

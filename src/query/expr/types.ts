@@ -170,7 +170,7 @@ function scalarName(type: SqlType): string {
 
 /** Qualified unless it is in the schema that everybody sees. */
 function userTypeName({ schema, name }: UserType): string {
-  const quoted = (part: string) => (/^[a-z_][a-z0-9_$]*$/.test(part) ? part : `"${part.replaceAll('"', '""')}"`);
+  const quoted = (part: string) => (/^[a-z_][a-z0-9_]*$/.test(part) ? part : `"${part.replaceAll('"', '""')}"`);
   return schema === "public" ? quoted(name) : `${quoted(schema)}.${quoted(name)}`;
 }
 

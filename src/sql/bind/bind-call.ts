@@ -57,9 +57,12 @@ export function isAggregateCall(node: CallNode): boolean {
   return isAggregateName(name) || (node.withinGroup && isHypotheticalSetName(name));
 }
 
-/** Throws 42883 for a call in a schema that a statement made: it has no such function. */
+/** Throws 42883 for a call in a schema of the tenant that has no such function. What is built in is seen in public. */
 function refuseOwnSchema({ path, args, position }: CallNode, context: ExprContext, bind: Bind): void {
-  if (path.length < 2 || BUILT_IN_SCHEMAS.includes(path.at(-2)!)) return;
+  if (path.length < 2) return;
+  const name = path.at(-1)!;
+  const isBuiltIn = isKnownFunction(name) || isSystemFunction(name) || isSequenceFunction(name);
+  if (BUILT_IN_SCHEMAS.includes(path.at(-2)!) && (isBuiltIn || path.at(-2) !== "public")) return;
   if (!context.binding.env.catalog.hasSchema(schemaNamed(path.at(-2)!, context.binding.env))) return;
   const types = args.map(({ value }) => displayName(bind(value, context).type));
   throw sqlError("42883", `function ${path.join(".")}(${types.join(", ")}) does not exist`, {

@@ -2,13 +2,14 @@
 import { sqlError } from "../../protocol/errors.js";
 import { canCoerce } from "../../query/expr/coercion.js";
 import type { Expr } from "../../query/expr/expr.js";
+import { HSTORE_ASSIGN, HSTORE_FETCH } from "../../query/expr/functions/hstore.js";
 import { assignJsonb } from "../../query/expr/functions/json-subscripts.js";
-import type { SqlType } from "../../values/values.js";
+import { type SqlType, TEXT } from "../../values/values.js";
 import type { AssignmentTarget } from "../parse/ast.js";
 import type { ExprNode, SubscriptNode } from "../parse/ast-query.js";
 import { arrayElement, arrayWithElement, arrayWithSlice } from "./array-functions.js";
 import type { ExprContext } from "./bind-context.js";
-import { bindSubscripts, jsonbPath } from "./bind-subscript.js";
+import { bindSubscripts, hstoreKey, jsonbPath } from "./bind-subscript.js";
 import type { Bind } from "./call-arguments.js";
 import { coerceAssignment, isUnknown, typeName } from "./coerce.js";
 import { checkedAs, uncheckedOf, withoutDomains } from "./domain-checks.js";
@@ -50,6 +51,7 @@ function stepType(type: SqlType, part: Part, target: AssignmentTarget): SqlType 
   const { position, name } = target;
   if (part.kind === "subscripts") {
     if (type.name === "jsonb") return type;
+    if (type.name === "hstore") return TEXT;
     if (type.element === null) {
       const message = `cannot subscript type ${typeName(type)} because it does not support subscripting`;
       throw sqlError("42804", message, { position });
@@ -101,6 +103,10 @@ export function withPart(current: Expr, assignment: PartAssignment, context: Exp
   if (type.name === "jsonb") {
     const { path, numeric } = jsonbPath(part.subscripts, context, bind);
     return call(assignJsonb(numeric), [current, next(current), ...path]);
+  }
+  if (type.name === "hstore") {
+    const key = hstoreKey(part.subscripts, context, bind);
+    return call(HSTORE_ASSIGN, [current, next(call(HSTORE_FETCH, [current, key])), key]);
   }
   const { form, values } = bindSubscripts(part.subscripts, context, bind);
   if (form === null) {

@@ -86,9 +86,8 @@ export function bindSubscript(node: SubscriptNode, context: ExprContext, bind: B
   if (array.type.name === "name" && subscripts.length === 1 && !subscripts[0]!.slice) {
     return characterOf(array, subscripts[0]!.upper!, context, bind);
   }
-  if (array.type.name === "hstore" && subscripts.length === 1 && !subscripts[0]!.slice) {
-    const { upper, position } = subscripts[0]!;
-    const key = coerceTo(bind(upper!, context), TEXT, "hstore subscript", context.binding, position);
+  if (array.type.name === "hstore") {
+    const key = hstoreKey(subscripts, context, bind);
     return Object.freeze({ kind: "call", type: TEXT, fn: HSTORE_FETCH, args: [array, key] });
   }
   const part = FIGURE_PARTS.get(baseType(array.type));
@@ -103,6 +102,13 @@ export function bindSubscript(node: SubscriptNode, context: ExprContext, bind: B
   const { form, values } = bindSubscripts(subscripts, context, bind);
   const fn = form === null ? arrayElement(array.type, values.length) : arraySliceOf(array.type, form);
   return Object.freeze({ kind: "call", type: fn.returns, fn, args: [array, ...values] });
+}
+
+/** Throws 0A000 for several subscripts and slices. */
+export function hstoreKey(subscripts: readonly SubscriptNode[], context: ExprContext, bind: Bind): Expr {
+  const { upper, position, slice } = subscripts[0]!;
+  if (slice || subscripts.length > 1) throw sqlError("0A000", "hstore allows only one subscript", { position });
+  return coerceTo(bind(upper!, context), TEXT, "hstore subscript", context.binding, position);
 }
 
 /**

@@ -14,7 +14,7 @@ import type { CallExpr, Expr, RoutineCall, TransitionTable } from "../../query/e
 import type { TableFunction } from "../../query/expr/table-function.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { SqlType, Value } from "../../values/values.js";
-import type { IsolationLevel, StatementNode } from "../parse/ast.js";
+import type { IsolationLevel, StatementNode, TransactionAction } from "../parse/ast.js";
 import type { DatabaseAction } from "../parse/ast-definitions.js";
 import type { ExprNode } from "../parse/ast-query.js";
 import type { CursorTable } from "./cursor-tables.js";
@@ -269,7 +269,7 @@ export interface TransactionOptions {
 export interface BoundTransaction {
   readonly kind: "transaction";
   /** `set` is SET TRANSACTION. */
-  readonly action: "begin" | "commit" | "rollback" | "savepoint" | "release" | "rollback to" | "prepare" | "set";
+  readonly action: TransactionAction | "set";
   readonly savepoint: string | null;
   /** AND CHAIN. */
   readonly chain: boolean;

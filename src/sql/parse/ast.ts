@@ -246,11 +246,22 @@ export interface ExplainStatement {
 
 export type IsolationLevel = "read uncommitted" | "read committed" | "repeatable read" | "serializable";
 
+/** `prepare` is PREPARE TRANSACTION. */
+export type TransactionAction =
+  | "begin"
+  | "commit"
+  | "rollback"
+  | "savepoint"
+  | "release"
+  | "rollback to"
+  | "prepare"
+  | "commit prepared"
+  | "rollback prepared";
+
 export interface TransactionStatement {
   readonly kind: "transaction";
-  /** `prepare` is PREPARE TRANSACTION. */
-  readonly action: "begin" | "commit" | "rollback" | "savepoint" | "release" | "rollback to" | "prepare";
-  /** Of savepoint, release and rollback to. */
+  readonly action: TransactionAction;
+  /** Of savepoint, release and rollback to; the identifier of a prepared transaction. */
   readonly savepoint: string | null;
   /** AND CHAIN. */
   readonly chain: boolean;

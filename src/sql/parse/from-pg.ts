@@ -359,12 +359,13 @@ const TRANSACTION_ACTIONS: Record<string, TransactionStatement["action"]> = {
   TRANS_STMT_RELEASE: "release",
   TRANS_STMT_ROLLBACK_TO: "rollback to",
   TRANS_STMT_PREPARE: "prepare",
+  TRANS_STMT_COMMIT_PREPARED: "commit prepared",
+  TRANS_STMT_ROLLBACK_PREPARED: "rollback prepared",
 };
 
 function transaction(node: TransactionStmt, position: number): TransactionStatement {
-  const action = TRANSACTION_ACTIONS[node.kind ?? ""];
-  if (action === undefined) throw notSupported("two-phase commit", position);
-  const savepoint = node.savepoint_name ?? null;
+  const action = TRANSACTION_ACTIONS[node.kind!]!;
+  const savepoint = node.savepoint_name ?? node.gid ?? null;
   return {
     kind: "transaction",
     action,

@@ -199,5 +199,5 @@ const QUOTED_WORDS = new Set(
 );
 
 export function printName(name: string): string {
-  return /^[a-z_][a-z0-9_$]*$/.test(name) && !QUOTED_WORDS.has(name) ? name : `"${name.replaceAll('"', '""')}"`;
+  return /^[a-z_][a-z0-9_]*$/.test(name) && !QUOTED_WORDS.has(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }

@@ -118,6 +118,18 @@ const defined = (text: string, key: string) => (pairsOf(text).get(key) ?? null) 
 
 export const HSTORE_FETCH: ScalarFunction = op("->", [HSTORE, TEXT], TEXT, fetched);
 
+/** `SET h[key] = value`. Not in the registry: assignments call it. */
+export const HSTORE_ASSIGN: ScalarFunction = fn(
+  "assign_hstore",
+  [HSTORE, TEXT, TEXT],
+  HSTORE,
+  (text: string | null, value: string | null, key: string | null) => {
+    if (key === null) throw sqlError("22004", "hstore subscript in assignment must not be null");
+    return hstoreText(new Map([...(text === null ? [] : pairsOf(text)), [key, value]]));
+  },
+  { strict: false },
+);
+
 export const HSTORE_OPERATORS: readonly ScalarFunction[] = taking(NANOS, [
   HSTORE_FETCH,
   op("->", [HSTORE, TEXTS], TEXTS, fetchedAll),

@@ -257,10 +257,13 @@ export function constraintsOf(table: TableDef, catalog: SystemView["catalog"]): 
     .filter(
       ({ primary, name }) => primary || table.indexes.some((index) => index.name === name && index.constraint !== null),
     )
-    .map(({ name, primary, columnIds, deferrable, oid: index }): ConstraintFacts => {
+    .map((facts): ConstraintFacts => {
+      const { name, primary, columnIds, deferrable, oid: index } = facts;
       const exclusion = table.indexes.find((other) => other.name === name && other.exclusion);
       if (exclusion !== undefined) return { ...plain, ...exclusionFacts(table, exclusion), oid: oid(name), index };
-      const definition = `${primary ? "PRIMARY KEY" : "UNIQUE"} (${listOf(table, columnIds)})${deferrableText(deferrable)}`;
+      const include = facts.included.length > 0 ? ` INCLUDE (${listOf(table, facts.included)})` : "";
+      const kind = primary ? "PRIMARY KEY" : facts.nullsNotDistinct ? "UNIQUE NULLS NOT DISTINCT" : "UNIQUE";
+      const definition = `${kind} (${listOf(table, columnIds)})${include}${deferrableText(deferrable)}`;
       const type = primary ? "p" : "u";
       return { ...plain, ...(deferrable && { deferrable }), oid: oid(name), name, type, columnIds, index, definition };
     });
@@ -289,9 +292,10 @@ function exclusionFacts(table: TableDef, index: IndexDef) {
 function foreignKeysOf(table: TableDef, catalog: SystemView["catalog"]): ConstraintFacts[] {
   return (table.foreignKeys ?? []).map((key) => {
     const target = catalog.tableById(key.tableId)!;
+    const some = key.onDeleteColumns.length > 0 ? ` (${listOf(table, key.onDeleteColumns)})` : "";
     const actions =
       (key.onUpdate === "no action" ? "" : ` ON UPDATE ${key.onUpdate.toUpperCase()}`) +
-      (key.onDelete === "no action" ? "" : ` ON DELETE ${key.onDelete.toUpperCase()}`);
+      (key.onDelete === "no action" ? "" : ` ON DELETE ${key.onDelete.toUpperCase()}${some}`);
     const deferrable = key.deferrable ? ` DEFERRABLE${key.initiallyDeferred ? " INITIALLY DEFERRED" : ""}` : "";
     const match = key.match === "full" ? " MATCH FULL" : "";
     const references = `${relationName(target)}(${listOf(target, key.references)})`;
