@@ -234,15 +234,22 @@ t.test("parts of an answer in a transaction; a query that is followed; files; a 
   const told: unknown[] = [];
   for await (const { rows, changed } of here.live("SELECT name FROM part ORDER BY id")) {
     told.push([rows, changed]);
-    if (told.length === 1) await here.query("INSERT INTO part VALUES (2, 'two')");
-    else if (told.length === 2) await here.query("DELETE FROM part WHERE id = 1");
+    if (told.length === 1) await here.query("INSERT INTO part VALUES (2, 'two'), (0, 'one')");
+    else if (told.length === 2) await here.query("UPDATE part SET id = 9 WHERE id = 0");
+    else if (told.length === 3) await here.query("DELETE FROM part WHERE id < 3");
     else break;
   }
   t.same(told, [
     [[["one"]], []],
-    [[["one"], ["two"]], [["two"]]],
-    [[["two"]], []],
+    [
+      [["one"], ["one"], ["two"]],
+      [["one"], ["two"]],
+    ],
+    [[["one"], ["two"], ["one"]], [["two"]]],
+    [[["one"]], []],
   ]);
+  await here.query("INSERT INTO part VALUES (2, 'two')");
+  await here.query("DELETE FROM part WHERE id = 9");
   const query = { table: "part", create: "false" };
   const content = new Blob(["id,name\n3,three\n"]);
   const answer = await here.fetch("POST", "/v1/data/import/csv", { query, content, contentType: "text/csv" });

@@ -98,6 +98,8 @@ async function mergeStep({ step, page, server, violations, fits, corpus }: Tools
     await page.getByText("Merged:").waitFor();
     t.same(await server.rows("SELECT count(*), max(name) FILTER (WHERE id = 2) FROM guest"), [[28, "of the tenant"]]);
     t.same(await server.rows("SELECT count(*) FROM hostile"), [[corpus.length]], "the other table is not merged");
+    await page.getByRole("row", { name: "guest 0 27 2 28" }).waitFor();
+    t.equal(await page.locator(".row-sides", { hasText: "merged already" }).count(), 2, "both removals");
     await page.setViewportSize({ width: 360, height: 740 });
     t.ok(await fits(), "a difference and the bar fit a phone");
     await page.setViewportSize({ width: 1280, height: 800 });

@@ -77,7 +77,6 @@ export async function linkSteps({ step, page, server, violations }: Tools): Prom
       const look = () => told.add(document.querySelector("dialog [role=status]")?.textContent);
       new MutationObserver(look).observe(document.querySelector("dialog"), { childList: true, subtree: true, characterData: true });
     })()`);
-    const ended = page.waitForEvent("requestfailed");
     await dialog.getByRole("button", { name: "Import", exact: true }).click();
     await dialog
       .getByRole("status")
@@ -86,8 +85,11 @@ export async function linkSteps({ step, page, server, violations }: Tools): Prom
     t.ok(Number(await dialog.getByRole("progressbar", { name: "Imported" }).getAttribute("value")) > 0);
     const isWhole = "[...told].some((text) => /^(.+B) of \\1 sent$/.test(text))";
     t.ok(await page.evaluate(isWhole), "how much of the file is on its way");
-    await dialog.getByRole("button", { name: "Cancel" }).click();
-    t.match((await ended).url(), "/v1/data/import/csv");
+    const [ended] = await Promise.all([
+      page.waitForEvent("requestfailed"),
+      dialog.getByRole("button", { name: "Cancel" }).click(),
+    ]);
+    t.match(ended.url(), "/v1/data/import/csv");
     await page.getByText("The import is stopped.").waitFor();
     t.match(page.url(), /#\/data$/, "the page stays");
     t.same(await server.rows("SELECT count(*) FROM slow"), [[0]]);

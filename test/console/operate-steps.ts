@@ -69,17 +69,30 @@ async function folderStep({ step, page, watch, folder, violations }: Tools): Pro
   });
 }
 
-async function accountStep({ step, page, server }: Tools): Promise<void> {
+async function accountStep({ step, page, server, violations }: Tools): Promise<void> {
   await step("a forgotten password is reset; a user changes it, and turns the second factor on and off", async (t) => {
-    await server.expect(201, "POST", "/admin/tenants/system/users", {
-      username: "zoe",
-      password: "zoe has a password",
-    });
+    const form = page.getByRole("dialog");
+    const row = page.getByRole("row").filter({ hasText: "zoe" });
+    await server.rows("CREATE ROLE clerk");
     await openPage(page, "#/operate/users");
-    await page.getByRole("row").filter({ hasText: "zoe" }).getByRole("button", { name: "Reset password" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Reset", exact: true }).click();
-    const given = (await page.getByRole("dialog").locator("pre").textContent())!;
-    await page.getByRole("dialog").locator(".dialog-actions button").click();
+    await page.getByRole("button", { name: "User", exact: true }).click();
+    await form.getByLabel("Name").fill("zoe");
+    await form.getByLabel("Password").fill("zoe has a password");
+    await form.getByLabel("clerk").click();
+    await form.getByText("CREATE USER zoe IN ROLE clerk;").waitFor();
+    t.same(await violations(), [], "of the form of a user");
+    await page.keyboard.press("Enter");
+    await row.getByText("user, clerk").waitFor();
+    await row.getByRole("button", { name: "Roles" }).click();
+    await form.getByLabel("clerk").click();
+    await form.getByText("REVOKE clerk FROM zoe;").waitFor();
+    await form.getByRole("button", { name: "Change" }).click();
+    await row.getByRole("cell", { name: "user", exact: true }).waitFor();
+    for (const role of ["zoe", "clerk"]) await server.rows(`DROP ROLE ${role}`);
+    await row.getByRole("button", { name: "Reset password" }).click();
+    await form.getByRole("button", { name: "Reset", exact: true }).click();
+    const given = (await form.locator("pre").textContent())!;
+    await form.locator(".dialog-actions button").click();
     const own = await page.context().newPage();
     await own.goto(`${server.url}/console/`);
     await signIn(own, { username: "zoe", password: given });

@@ -24,8 +24,8 @@ t.test("a table with a dot in its name is not one of a schema", async (t) => {
   const ask = async (method: string, path: string, body?: object) =>
     (await server.expect(200, method, path, body, { token })).body.data;
   t.same((await ask("GET", "/v1/branches/try/diff")).tables, [
-    { table: dotted, added: 1, removed: 0, changed: 1 },
-    { table: inSchema, added: 0, removed: 0, changed: 1 },
+    { table: dotted, added: 1, removed: 0, changed: 1, in_origin: 0 },
+    { table: inSchema, added: 0, removed: 0, changed: 1, in_origin: 0 },
   ]);
   const some = (table: string) => ask("GET", `/v1/branches/try/diff?table=${encodeURIComponent(table)}`);
   t.same((await some(inSchema)).rows.length, 1);
@@ -38,6 +38,11 @@ t.test("a table with a dot in its name is not one of a schema", async (t) => {
   ];
   t.match(await ask("POST", "/v1/branches/try/merge", { tables: [dotted] }), { added: 1, changed: 1 });
   t.same(await values(), [["second", "new"], ["first"]]);
+  t.match((await ask("GET", "/v1/branches/try/diff")).tables, [{ in_origin: 2 }, { in_origin: 0 }]);
+  t.same(
+    (await some(dotted)).rows.map((row: { in_origin: boolean }) => row.in_origin),
+    [true, true],
+  );
   t.match(await ask("POST", "/v1/branches/try/merge", {}), { added: 0, changed: 1 });
   t.match(await ask("POST", "/v1/history/undo", { table: dotted, as_of }), { removed: 1, changed: 1 });
   t.same(await values(), [["first"], ["second"]]);
@@ -229,10 +234,10 @@ t.test("a difference of any size comes as a stream, a row a line", async (t) => 
   t.equal(answer.headers.get("content-type"), "application/x-ndjson");
   const all = await lines(answer);
   t.equal(all.length, 12_001);
-  t.same(all[0], { table: "item", change: "removed", before: { id: 1, v: "one" }, after: null });
+  t.same(all[0], { table: "item", change: "removed", before: { id: 1, v: "one" }, after: null, in_origin: false });
   t.same(new Set(all.slice(0, -1).map(({ before }) => before.id)).size, 12_000, "each row once");
   t.same(all.at(-1), {
-    tables: [{ table: "item", added: 0, removed: 2000, changed: 10_000 }],
+    tables: [{ table: "item", added: 0, removed: 2000, changed: 10_000, in_origin: 0 }],
     ...{ definitions: [], complete: true },
   });
   const some = await lines(await stream("?change=changed&limit=3&offset=1"));

@@ -2468,9 +2468,11 @@ readonly change?: "added" | "removed" | "changed" | undefined;
 /** Rows that are shown. Default: 100, at most 9,999; of a stream: all. */
 readonly limit?: string | number | boolean | undefined; 
 /** So many rows before them are left out. */
-readonly offset?: string | number | boolean | undefined; }; }; readonly answer: { readonly tables: readonly ({ readonly table: string; readonly added: number; readonly removed: number; readonly changed: number; })[]; 
+readonly offset?: string | number | boolean | undefined; }; }; readonly answer: { readonly tables: readonly ({ readonly table: string; readonly added: number; readonly removed: number; readonly changed: number; 
+/** So many of these rows the origin has as the branch has them, as after a merge of some tables. */
+readonly in_origin: number; })[]; 
 /** In the order of their keys, up to `limit`. */
-readonly rows: readonly ({ readonly table: string; readonly change: "added" | "removed" | "changed"; readonly before: { readonly [name: string]: unknown; } | null; readonly after: { readonly [name: string]: unknown; } | null; })[]; 
+readonly rows: readonly ({ readonly table: string; readonly change: "added" | "removed" | "changed"; readonly before: { readonly [name: string]: unknown; } | null; readonly after: { readonly [name: string]: unknown; } | null; readonly in_origin: boolean; })[]; 
 /** Tables whose definition the branch has changed, made or dropped. */
 readonly definitions: readonly (string)[]; 
 /** False: there are more rows after those. */

@@ -23,6 +23,8 @@ interface Message {
   readonly added?: readonly List[];
   readonly removed?: readonly List[];
   readonly changed?: readonly { readonly old: List; readonly new: List }[];
+  /** Of an answer in an order: where `removed` and the old rows of `changed` were, and where the new rows are. */
+  readonly places?: { readonly before: readonly number[]; readonly after: readonly number[] };
   readonly code?: string;
   readonly message?: string;
   readonly details?: Readonly<Record<string, unknown>>;
@@ -55,36 +57,63 @@ export async function* liveRows(
   throw new ConnectionError("The server ended the subscription.");
 }
 
-/** Rows in the order in which they came. Equal rows count each. */
+/** Rows in the order of the answer. */
 class KeptRows {
-  private readonly byText = new Map<string, List[]>();
-  private readonly order = new Set<List>();
+  private rows: List[] = [];
+  /** The same by their text; equal rows count each. Of an answer without an order, from the first change on. */
+  private byText: Map<string, List[]> | null = null;
 
   add(row: List): void {
-    const text = JSON.stringify(row);
-    const equal = this.byText.get(text);
-    if (equal === undefined) this.byText.set(text, [row]);
-    else equal.push(row);
-    this.order.add(row);
+    this.rows.push(row);
   }
 
-  change({ added = [], removed = [], changed = [] }: Message): readonly List[] {
-    for (const row of removed) this.remove(row);
-    for (const pair of changed) this.remove(pair.old);
+  change({ added = [], removed = [], changed = [], places }: Message): readonly List[] {
     const brought = [...changed.map((pair) => pair.new), ...added];
-    for (const row of brought) this.add(row);
+    if (places !== undefined) {
+      this.place(brought, places);
+      return brought;
+    }
+    this.byText ??= byText(this.rows);
+    const gone = new Set(removed.map((row) => this.forget(row)));
+    const replaced = new Map(changed.map((pair) => [this.forget(pair.old), pair.new]));
+    for (const row of brought) note(this.byText, row);
+    const kept = this.rows.filter((row) => !gone.has(row));
+    this.rows = [...kept.map((row) => replaced.get(row) ?? row), ...added];
     return brought;
   }
 
   list(): readonly List[] {
-    return [...this.order];
+    return this.rows;
   }
 
-  private remove(row: List): void {
-    const equal = this.byText.get(JSON.stringify(row));
-    const found = equal?.pop();
-    if (found === undefined) return;
-    this.order.delete(found);
-    if (equal!.length === 0) this.byText.delete(JSON.stringify(row));
+  private place(brought: readonly List[], { before, after }: NonNullable<Message["places"]>): void {
+    const gone = new Set(before);
+    const placed = new Map(after.map((place, i) => [place, brought[i]!]));
+    const kept = this.rows.filter((_, place) => !gone.has(place));
+    let next = 0;
+    const length = kept.length + brought.length;
+    this.rows = Array.from({ length }, (_, place) => placed.get(place) ?? kept[next++]!);
   }
+
+  /** Gives the row that was kept. */
+  private forget(row: List): List | undefined {
+    const text = JSON.stringify(row);
+    const equal = this.byText!.get(text);
+    const found = equal?.pop();
+    if (equal?.length === 0) this.byText!.delete(text);
+    return found;
+  }
+}
+
+function byText(rows: readonly List[]): Map<string, List[]> {
+  const texts = new Map<string, List[]>();
+  for (const row of rows) note(texts, row);
+  return texts;
+}
+
+function note(texts: Map<string, List[]>, row: List): void {
+  const text = JSON.stringify(row);
+  const equal = texts.get(text);
+  if (equal === undefined) texts.set(text, [row]);
+  else equal.push(row);
 }

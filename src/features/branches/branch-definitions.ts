@@ -90,7 +90,7 @@ function changesOf(
   { layers, number, branch, yieldTurn }: DefinitionMerge,
   isWanted?: (space: number) => boolean,
 ): AsyncIterable<KeyChange> {
-  return keyChanges(layers, number, branch, yieldTurn, isWanted);
+  return keyChanges(layers, number, branch, yieldTurn, isWanted === undefined ? {} : { isWanted });
 }
 
 /** Rows that the origin has written meanwhile would miss the branch's new columns, indexes and checks. */

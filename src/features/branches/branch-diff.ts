@@ -21,6 +21,7 @@ export const NDJSON = "application/x-ndjson";
 export const DIFF_ROWS_DEFAULT = 100;
 
 export type Change = "added" | "removed" | "changed";
+type Counts = Record<Change | "in_origin", number>;
 
 export interface DiffWanted {
   /** Only that table's. */
@@ -87,21 +88,23 @@ async function differences(
   const tables = await branchTables(request, number, branch);
   // A branch may have such tables that its origin has not, so their names tell.
   const opensKept = withDefinitions(request, (catalog) => rightsOfCaller(request.head)(catalog).opensKept);
-  const counts = new Map<string, Record<Change, number>>();
+  const counts = new Map<string, Counts>();
   let [total, shown] = [0, 0];
-  for await (const difference of rowDifferences(request, number, branch, tables)) {
+  for await (const difference of rowDifferences(request, number, branch, tables, true)) {
     if (!opensKept && isKept(difference.table)) continue;
     const table = shownName(difference.table);
     if (only !== undefined && only !== table) continue;
     const change = changeOf(difference);
-    const count = counts.get(table) ?? { added: 0, removed: 0, changed: 0 };
+    const count = counts.get(table) ?? { added: 0, removed: 0, changed: 0, in_origin: 0 };
+    const inOrigin = difference.inOrigin === true;
     count[change]++;
+    if (inOrigin) count.in_origin++;
     counts.set(table, count);
     if (kind !== undefined && kind !== change) continue;
     total++;
     if (total <= offset || shown >= limit) continue;
     shown++;
-    const waits = show(shownChange(difference));
+    const waits = show({ ...shownChange(difference), in_origin: inOrigin });
     if (waits !== undefined) await waits;
     request.checkpoint();
   }

@@ -26,6 +26,8 @@ export interface RowDifference {
   readonly key: Uint8Array;
   readonly before: Row | null;
   readonly after: Row | null;
+  /** If it was asked for: the origin has by now what the branch has. */
+  readonly inOrigin?: boolean;
 }
 
 /** The tables of a branch, and those that it began with. */
@@ -80,6 +82,14 @@ export interface KeyChange {
   readonly key: Uint8Array;
   readonly base: Uint8Array | undefined;
   readonly theirs: Uint8Array | undefined;
+  /** If it was asked for: what the origin has by now. */
+  readonly ours?: Uint8Array | undefined;
+}
+
+export interface Sought {
+  readonly isWanted?: (space: number) => boolean;
+  /** Also what the origin has by now. */
+  readonly withOurs?: boolean;
 }
 
 /** Entries that a branch has changed, in the order of their keys, up to the first space that is not wanted. */
@@ -88,7 +98,7 @@ export async function* keyChanges(
   number: number,
   { origin, start }: Branch,
   yieldTurn: () => Promise<void>,
-  isWanted: (space: number) => boolean = () => true,
+  { isWanted = () => true, withOurs = false }: Sought = {},
 ): AsyncIterable<KeyChange> {
   for (let keys = layers.changedKeys(number, null, KEYS_AT_ONCE); keys.length > 0; ) {
     const wanted = keys.filter((own) => isWanted(own[4]!));
@@ -96,8 +106,9 @@ export async function* keyChanges(
     // One read for all of them takes a fraction of the time of one each.
     const bases = wanted.length === 0 ? [] : layers.getManyAsOf(ofOrigin, start.sequence);
     const theirs = layers.getMany(wanted);
+    const ours = withOurs ? layers.getMany(ofOrigin) : [];
     for (const [i, key] of ofOrigin.entries()) {
-      const change = { key, base: bases[i], theirs: theirs[i] };
+      const change = { key, base: bases[i], theirs: theirs[i], ours: ours[i] };
       if (!sameBytes(change.base, change.theirs)) yield change;
     }
     if (wanted.length < keys.length) return;
@@ -114,10 +125,11 @@ export async function* rowDifferences(
   number: number,
   branch: Branch,
   { now, before }: BranchTables,
+  withOurs = false,
 ): AsyncIterable<RowDifference> {
-  const isWanted = (space: number): boolean => space <= SPACE.rows;
-  for await (const change of keyChanges(partition.shard.layers!, number, branch, yieldTurn, isWanted)) {
-    const { key, base, theirs } = change;
+  const sought = { isWanted: (space: number) => space <= SPACE.rows, withOurs };
+  for await (const change of keyChanges(partition.shard.layers!, number, branch, yieldTurn, sought)) {
+    const { key, base, theirs, ours } = change;
     if (key[4] !== SPACE.rows) continue;
     const storageId = storageIdOf(key);
     const [tableNow, tableBefore] = [now.get(storageId), before.get(storageId)];
@@ -125,6 +137,8 @@ export async function* rowDifferences(
     if (table === undefined) continue;
     yield {
       ...{ table, key },
+      // The origin writes what it takes over as the branch has written it.
+      ...(withOurs && { inOrigin: sameBytes(ours, theirs) }),
       before: tableBefore === undefined ? null : rowOf(tableBefore, base),
       after: tableNow === undefined ? null : rowOf(tableNow, theirs),
     };

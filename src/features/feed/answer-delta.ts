@@ -24,10 +24,20 @@ export interface AnswerDelta {
   apply(rows: readonly ChangedRow[], answer: AnswerRows, context: ExecContext, write: WriteRow): Difference | null;
 }
 
+/** Places in the answer, from 0. */
+export interface Places {
+  /** As it was: of `removed`, and then of the old rows of `changed`. */
+  readonly before: readonly number[];
+  /** As it is: of the new rows of `changed`, and then of `added`. */
+  readonly after: readonly number[];
+}
+
 export class Difference {
   readonly added: string[] = [];
   readonly removed: string[] = [];
   readonly changed: (readonly [old: string, now: string])[] = [];
+  /** Null: the answer has no order that clients are to keep. */
+  places: Places | null = null;
 
   /** A row was `old` and is `now`; undefined: there was or is none. */
   tell(old: string | undefined, now: string | undefined): void {
@@ -43,4 +53,61 @@ export function differenceOf(before: AnswerRows, after: AnswerRows): Difference 
   for (const [key, old] of before) difference.tell(old, after.get(key));
   for (const [key, now] of after) if (!before.has(key)) difference.added.push(now);
   return difference;
+}
+
+/**
+ * The same of an answer that is in an order: rows that have moved are changed, too. The fewest rows move: all others
+ * are a longest sequence that goes on upwards (Fredman, "On computing the length of longest increasing subsequences",
+ * 1975).
+ */
+export function orderedDifferenceOf(before: AnswerRows, after: AnswerRows): Difference {
+  const difference = new Difference();
+  const placeBefore = new Map<string, number>();
+  const placesRemoved: number[] = [];
+  for (const [key, old] of before) {
+    const place = placeBefore.size;
+    placeBefore.set(key, place);
+    if (after.has(key)) continue;
+    difference.removed.push(old);
+    placesRemoved.push(place);
+  }
+  const isSame = (key: string, now: string): boolean => before.get(key) === now;
+  const same = [...after].flatMap(([key, now]) => (isSame(key, now) ? placeBefore.get(key)! : []));
+  const stay = longestUpwards(same);
+  const [placesOld, placesNew, placesAdded]: [number[], number[], number[]] = [[], [], []];
+  let [place, sameBefore] = [0, 0];
+  for (const [key, now] of after) {
+    const old = before.get(key);
+    if (old === undefined) {
+      difference.added.push(now);
+      placesAdded.push(place);
+    } else if (!isSame(key, now) || !stay.has(sameBefore++)) {
+      difference.changed.push([old, now]);
+      placesOld.push(placeBefore.get(key)!);
+      placesNew.push(place);
+    }
+    place++;
+  }
+  difference.places = { before: [...placesRemoved, ...placesOld], after: [...placesNew, ...placesAdded] };
+  return difference;
+}
+
+/** Positions of a longest part of `values` that goes upwards. All values differ. */
+function longestUpwards(values: readonly number[]): ReadonlySet<number> {
+  /** By length less one: where the part of that length ends that has the least end. */
+  const ends: number[] = [];
+  const previous: number[] = [];
+  for (const [i, value] of values.entries()) {
+    let [low, high] = [0, ends.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (values[ends[middle]!]! < value) low = middle + 1;
+      else high = middle;
+    }
+    previous.push(low === 0 ? -1 : ends[low - 1]!);
+    ends[low] = i;
+  }
+  const found = new Set<number>();
+  for (let at = ends.at(-1) ?? -1; at >= 0; at = previous[at]!) found.add(at);
+  return found;
 }

@@ -8,7 +8,14 @@ import { DbError } from "../../protocol/errors.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
 import { jsonWriter } from "../../values/json-format.js";
-import { type AnswerDelta, type AnswerRows, type Difference, differenceOf, type WriteRow } from "./answer-delta.js";
+import {
+  type AnswerDelta,
+  type AnswerRows,
+  type Difference,
+  differenceOf,
+  orderedDifferenceOf,
+  type WriteRow,
+} from "./answer-delta.js";
 import type { ChangeForm } from "./change-form.js";
 import type { Member } from "./change-group.js";
 import type { ChangedRow, TableEvent } from "./row-change.js";
@@ -28,6 +35,8 @@ export interface QueryGroupOptions {
   readonly columns: readonly OutputColumn[];
   /** Null: the query runs again. */
   readonly delta: AnswerDelta | null;
+  /** The answer has an order, which clients are to keep. */
+  readonly isOrdered: boolean;
   readonly watches: readonly TableWatch[];
   readonly rowsMax: number;
   readonly intervalMs: number;
@@ -148,6 +157,11 @@ export class QueryGroup implements TableFollower {
     }
   }
 
+  /** What is different in an answer since another one. */
+  since(before: AnswerRows, after: AnswerRows): Difference {
+    return this.options.isOrdered ? orderedDifferenceOf(before, after) : differenceOf(before, after);
+  }
+
   private tell(difference: Difference): void {
     const json = this.changesJson(difference, this.micros);
     if (json === null) return;
@@ -155,12 +169,13 @@ export class QueryGroup implements TableFollower {
   }
 
   /** Null: nothing is different. */
-  changesJson({ added, removed, changed }: Difference, micros: number): string | null {
+  changesJson({ added, removed, changed, places }: Difference, micros: number): string | null {
     if (added.length + removed.length + changed.length === 0) return null;
     const pairs = changed.map(([old, now]) => `{"old":${old},"new":${now}}`);
     const timestamp = new Date(micros / 1000).toISOString();
     const lists = `"added":[${added.join(",")}],"removed":[${removed.join(",")}],"changed":[${pairs.join(",")}]`;
-    return `{${lists},"timestamp":"${timestamp}","sequence":${micros}}`;
+    const order = places === null ? "" : `,"places":${JSON.stringify(places)}`;
+    return `{${lists}${order},"timestamp":"${timestamp}","sequence":${micros}}`;
   }
 
   /** Runs the query again, not before the interval has passed, nor more than a tenth of the time. */
@@ -183,7 +198,7 @@ export class QueryGroup implements TableFollower {
       const before = this.rows;
       this.rows = rows;
       this.micros = Math.max(this.micros, micros);
-      if (before !== null) this.tell(differenceOf(before, rows));
+      if (before !== null) this.tell(this.since(before, rows));
     } catch (error) {
       if (this.rows === null) {
         this.close();

@@ -18,7 +18,7 @@ import type { Tenant } from "../../session/tenant.js";
 import { jsonToCompactText } from "../../values/json-text.js";
 import type { Value } from "../../values/values.js";
 import { AggregateDelta } from "./aggregate-delta.js";
-import { type AnswerDelta, type AnswerRows, differenceOf } from "./answer-delta.js";
+import type { AnswerDelta, AnswerRows } from "./answer-delta.js";
 import type { ChangeForm } from "./change-form.js";
 import type { FollowingRequest, LiveOutput, SubscriptionHost, Way } from "./contract.js";
 import { QueryDelta } from "./query-delta.js";
@@ -117,7 +117,8 @@ export class QuerySubscriptions {
     const watches = this.watch(partition.tenant(number), tables);
     const { queryRowsMax, queryIntervalMs } = partition.config.changes;
     const columns = plan.shape!.outputs;
-    const options = { columns, delta, watches, rowsMax: queryRowsMax, intervalMs: queryIntervalMs };
+    const bounds = { rowsMax: queryRowsMax, intervalMs: queryIntervalMs };
+    const options = { columns, delta, isOrdered: isOrdered(plan), watches, ...bounds };
     const group: QueryGroup = new QueryGroup(output.newChannel(), form, options, {
       withContext: (work) => {
         const tx = partition.shard.begin({ readOnly: true });
@@ -244,13 +245,20 @@ export async function sendAnswer(group: QueryGroup, sink: ReplySink, way: Way, c
   }
   for (;;) {
     const now = group.answer();
-    const json = group.changesJson(differenceOf(sent, now.rows), now.micros);
+    const json = group.changesJson(group.since(sent, now.rows), now.micros);
     if (json === null) return;
     checkpoint();
     sent = now.rows;
     await send("changes", json, now.micros);
     checkpoint();
   }
+}
+
+/** Its rows come in an order that the query says. */
+function isOrdered({ bound }: StatementPlan): boolean {
+  let plan = bound.kind === "query" ? bound.plan : null;
+  while (plan?.kind === "project" || plan?.kind === "limit") plan = plan.input;
+  return plan?.kind === "sort" || plan?.kind === "topn";
 }
 
 /** Null: the query has to run again. */

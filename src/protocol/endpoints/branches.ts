@@ -53,9 +53,15 @@ const ChangedRow = Type.Object({
   after: Row,
 });
 
+const InOrigin = Type.Integer({
+  description: "So many of these rows the origin has as the branch has them, as after a merge of some tables.",
+});
+
 const Diff = Type.Object({
-  tables: Type.Array(Type.Object({ table: Type.String(), ...Counts })),
-  rows: Type.Array(ChangedRow, { description: "In the order of their keys, up to `limit`." }),
+  tables: Type.Array(Type.Object({ table: Type.String(), ...Counts, in_origin: InOrigin })),
+  rows: Type.Array(Type.Object({ ...ChangedRow.properties, in_origin: Type.Boolean() }), {
+    description: "In the order of their keys, up to `limit`.",
+  }),
   definitions: Type.Array(Type.String(), {
     description: "Tables whose definition the branch has changed, made or dropped.",
   }),

@@ -229,6 +229,15 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
       added: Rows,
       removed: Rows,
       changed: Type.Array(Type.Object({ old: Type.Array(Type.Unknown()), new: Type.Array(Type.Unknown()) })),
+      places: Type.Optional(
+        Type.Object(
+          { before: Type.Array(Type.Integer()), after: Type.Array(Type.Integer()) },
+          {
+            description:
+              "If the query has an ORDER BY: places in the answer, from 0. `before`: in the answer as it was, of `removed` and then of the old rows of `changed`. `after`: in the answer as it is, of the new rows of `changed` and then of `added`. All other rows stay in their order. A row that has only moved is in `changed`.",
+          },
+        ),
+      ),
       timestamp: Timestamp,
       sequence: Sequence,
     }),

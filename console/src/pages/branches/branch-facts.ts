@@ -35,8 +35,9 @@ export interface ChangedRow {
 }
 
 export interface Diff {
-  readonly tables: readonly ({ readonly table: string } & Counts)[];
-  readonly rows: readonly ({ readonly table: string } & ChangedRow)[];
+  /** `in_origin`: so many of them the origin has as the branch has them, as after a merge of some tables. */
+  readonly tables: readonly ({ readonly table: string; readonly in_origin: number } & Counts)[];
+  readonly rows: readonly ({ readonly table: string; readonly in_origin: boolean } & ChangedRow)[];
   readonly definitions: readonly string[];
 }
 

@@ -11,6 +11,8 @@ export interface Side {
 interface RowSidesProps {
   readonly title: string;
   readonly change?: Change;
+  /** The origin has it as the branch has it. */
+  readonly isInOrigin?: boolean;
   readonly sides: readonly Side[];
   /** Also the columns that are the same on all sides. */
   readonly hasAll: boolean;
@@ -18,7 +20,7 @@ interface RowSidesProps {
 
 const TONES = { added: "good", removed: "bad", changed: "accent" } as const;
 
-export function RowSides({ title, change, sides, hasAll }: RowSidesProps) {
+export function RowSides({ title, change, isInOrigin, sides, hasAll }: RowSidesProps) {
   const columns = columnsOf(sides);
   // The first column is the key most often.
   const shown = columns.filter((column, i) => hasAll || i === 0 || differs(column, sides));
@@ -27,6 +29,7 @@ export function RowSides({ title, change, sides, hasAll }: RowSidesProps) {
       <header class="row">
         {change !== undefined && <Badge tone={TONES[change]}>{change}</Badge>}
         <strong>{title}</strong>
+        {isInOrigin === true && <Badge>merged already</Badge>}
       </header>
       {/* A region that scrolls has to take the focus, so that arrows can scroll it. */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: see above */}

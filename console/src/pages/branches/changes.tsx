@@ -24,6 +24,7 @@ const ROWS_OF_PAGE = 25;
 export function Changes({ name, diff, query, round }: ChangesProps) {
   const place = ["branches", "of", name];
   if (diff.tables.length === 0) return <p class="none">No row of the branch differs from what it began with.</p>;
+  const isMerged = diff.tables.some(({ in_origin }) => in_origin > 0);
   return (
     <>
       <ListPanel
@@ -45,6 +46,15 @@ export function Changes({ name, diff, query, round }: ChangesProps) {
             cell: (counts: Counts) => countText(counts[change]),
             isNumber: true,
           })),
+          ...(isMerged
+            ? [
+                {
+                  name: "Merged already",
+                  cell: ({ in_origin }: Diff["tables"][number]) => countText(in_origin),
+                  isNumber: true,
+                },
+              ]
+            : []),
         ]}
       />
       <Rows key={round} name={name} diff={diff} table={query.table ?? ""} change={changeNamed(query.change)} />
@@ -103,6 +113,7 @@ function Rows({ name, diff, table, change }: RowsProps) {
             key={`${offset + i}`}
             title={row.table}
             change={row.change}
+            isInOrigin={row.in_origin}
             sides={[
               { label: "Before", row: row.before },
               { label: "In the branch", row: row.after },

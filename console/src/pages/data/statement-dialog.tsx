@@ -33,12 +33,24 @@ export function StatementDialog({ statement, run, done, disabled, children, onDo
   return (
     <ActionDialog {...dialog} onAction={() => void apply()} disabled={isBusy || disabled === true} error={error}>
       {children}
-      <div>
-        <h3>What will run</h3>
-        <CodeBlock>{statement}</CodeBlock>
-      </div>
+      <StatementShown statement={statement} />
     </ActionDialog>
   );
+}
+
+/** Nothing, where nothing will run. */
+export function StatementShown({ statement }: { readonly statement: string }) {
+  if (statement === "") return null;
+  return (
+    <div>
+      <h3>What will run</h3>
+      <CodeBlock>{statement}</CodeBlock>
+    </div>
+  );
+}
+
+export function scriptOf(statements: readonly string[]): string {
+  return statements.map((statement) => `${statement};`).join("\n");
 }
 
 /** All of them or none; what completion knows of the tenant is loaded again. */
@@ -55,7 +67,5 @@ interface DefinitionDialogProps extends Omit<StatementDialogProps, "statement" |
 
 /** Of statements that change definitions. */
 export function DefinitionDialog({ statements, ...dialog }: DefinitionDialogProps) {
-  return (
-    <StatementDialog {...dialog} statement={`${statements.join(";\n")};`} run={() => runDefinitions(statements)} />
-  );
+  return <StatementDialog {...dialog} statement={scriptOf(statements)} run={() => runDefinitions(statements)} />;
 }

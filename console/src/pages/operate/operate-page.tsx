@@ -45,7 +45,8 @@ interface PartProps {
 function Part({ shown, user, tenant }: PartProps) {
   if (shown === undefined) return <ForOperators />;
   if (shown === "sessions") return <Sessions />;
-  if (shown === "users") return <Users key={tenant} tenant={tenant} canSwitch={isOperator(user)} />;
+  if (shown === "users")
+    return <Users key={tenant} tenant={tenant} canSwitch={isOperator(user)} isOwn={tenant === user.tenant} />;
   if (shown === "keys") return <Keys />;
   if (shown === "limits") return <Limits key={tenant} tenant={tenant} user={user} />;
   if (shown === "tenants") return <Tenants />;

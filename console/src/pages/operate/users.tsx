@@ -1,7 +1,7 @@
 /** Users of a tenant: who they are, and whether they may sign in. */
 import { useState } from "preact/hooks";
 import { timeText } from "../../lib/format.js";
-import { useGet } from "../../lib/load.js";
+import { useGet, useLoad } from "../../lib/load.js";
 import { useRun } from "../../lib/run.js";
 import { client } from "../../lib/session.js";
 import { Badge, Button } from "../../ui/button.js";
@@ -10,7 +10,9 @@ import { Select, TextField } from "../../ui/field.js";
 import { ListPanel } from "../../ui/list-table.js";
 import { ShownOnce } from "../../ui/shown-once.js";
 import { attempt } from "../../ui/toast.js";
+import { runDefinitions, StatementShown, scriptOf } from "../data/statement-dialog.js";
 import { TenantSelect } from "./tenant-select.js";
+import { GroupChoice, type Groups, loadGroups, NO_GROUPS, roleStatements, rolesOf, UserRoles } from "./user-roles.js";
 
 interface UserRow {
   readonly id: string;
@@ -25,13 +27,18 @@ interface UsersProps {
   readonly tenant: string;
   /** To other tenants. */
   readonly canSwitch: boolean;
+  /** The tenant that is signed in to: statements are about it, and so are roles that statements make. */
+  readonly isOwn: boolean;
 }
 
-export function Users({ tenant, canSwitch }: UsersProps) {
+export function Users({ tenant, canSwitch, isOwn }: UsersProps) {
   const path = `/admin/tenants/${encodeURIComponent(tenant)}/users`;
   const [isNew, setNew] = useState(false);
   const [removed, setRemoved] = useState<UserRow | null>(null);
   const [reset, setReset] = useState<UserRow | null>(null);
+  const [granted, setGranted] = useState<UserRow | null>(null);
+  const roles = useLoad((signal) => (isOwn ? loadGroups(signal) : Promise.resolve(NO_GROUPS)), [isOwn]);
+  const groups = roles.data ?? NO_GROUPS;
   const { data, error, again } = useGet<{ users: readonly UserRow[] }>(path);
   const change = (work: Promise<unknown>, done: string): void => {
     void attempt(() => work, done).then(again);
@@ -54,7 +61,7 @@ export function Users({ tenant, canSwitch }: UsersProps) {
         none="There are none."
         columns={[
           { name: "Name", cell: ({ username }) => <strong>{username}</strong> },
-          { name: "Roles", cell: ({ roles }) => roles.join(", ") },
+          { name: "Roles", cell: (user) => [...user.roles, ...rolesOf(groups, user.username)].join(", ") },
           {
             name: "State",
             cell: (user) => (
@@ -77,6 +84,9 @@ export function Users({ tenant, canSwitch }: UsersProps) {
                 >
                   {user.is_active ? "Disable" : "Enable"}
                 </Button>
+                {groups.names.length > 0 && !user.roles.some((role) => role.endsWith("admin")) && (
+                  <Button onClick={() => setGranted(user)}>Roles</Button>
+                )}
                 <Button onClick={() => setReset(user)}>Reset password</Button>
                 <Button kind="quiet" icon="trash" label={`Delete ${user.username}`} onClick={() => setRemoved(user)} />
               </span>
@@ -84,7 +94,28 @@ export function Users({ tenant, canSwitch }: UsersProps) {
           },
         ]}
       />
-      {isNew && <NewUser path={path} onClose={() => setNew(false)} onDone={again} />}
+      {isNew && (
+        <NewUser
+          path={path}
+          groups={groups}
+          onClose={() => setNew(false)}
+          onDone={() => {
+            again();
+            roles.again();
+          }}
+        />
+      )}
+      {granted !== null && (
+        <UserRoles
+          username={granted.username}
+          groups={groups}
+          onClose={() => setGranted(null)}
+          onDone={() => {
+            setGranted(null);
+            roles.again();
+          }}
+        />
+      )}
       {reset !== null && <ResetDialog user={reset} place={place(reset)} onClose={() => setReset(null)} />}
       {removed !== null && (
         <Confirm
@@ -140,23 +171,43 @@ function ResetDialog({ user: { username }, place, onClose }: ResetDialogProps) {
 
 interface NewUserProps {
   readonly path: string;
+  readonly groups: Groups;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
-function NewUser({ path, onClose, onDone }: NewUserProps) {
+type Role = "user" | "admin" | "super_admin";
+
+const ROLES: readonly (readonly [Role, string])[] = [
+  ["user", "user: works with the data"],
+  ["admin", "admin: also sees and ends the work of others"],
+  ["super_admin", "super_admin: also manages users and backups"],
+];
+
+function NewUser({ path, groups, onClose, onDone }: NewUserProps) {
   const [username, setUsername] = useState("");
   const [password, setPassword] = useState("");
-  const [role, setRole] = useState<"user" | "admin">("user");
-  const { error, run } = useRun();
+  const [role, setRole] = useState<Role>("user");
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const { error, isBusy, run } = useRun();
+  const statements = role === "user" ? roleStatements(groups, username, chosen) : [];
   const make = async (): Promise<void> => {
     const body = { username, password, roles: [role] };
     if (!(await run(() => client().request("POST", path, { body })))) return;
+    // The user is there, whatever becomes of the statements.
+    if (statements.length > 0) await attempt(() => runDefinitions(statements));
     onDone();
     onClose();
   };
   return (
-    <ActionDialog title="A new user" action="Make" onAction={() => void make()} error={error} onClose={onClose}>
+    <ActionDialog
+      title="A new user"
+      action="Make"
+      disabled={isBusy}
+      onAction={() => void make()}
+      error={error}
+      onClose={onClose}
+    >
       <TextField label="Name" value={username} onInput={setUsername} isFocused />
       <TextField
         label="Password"
@@ -166,7 +217,9 @@ function NewUser({ path, onClose, onDone }: NewUserProps) {
         value={password}
         onInput={setPassword}
       />
-      <Select label="Role" value={role} options={["user", "admin"]} onChange={setRole} />
+      <Select label="Role" value={role} options={ROLES} onChange={setRole} />
+      {role === "user" && <GroupChoice groups={groups} chosen={chosen} onChange={setChosen} />}
+      <StatementShown statement={scriptOf(statements)} />
     </ActionDialog>
   );
 }
