@@ -238,7 +238,8 @@ export interface ReindexCommand {
 /** Empties the tables. */
 export interface TruncateCommand {
   readonly kind: "truncate";
-  readonly tables: readonly RelationName[];
+  /** `isPart`: it inherits from one that the statement names. */
+  readonly tables: readonly (RelationName & { readonly isPart?: boolean })[];
   readonly restartIdentity: boolean;
   readonly cascade: boolean;
 }

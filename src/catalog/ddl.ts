@@ -367,10 +367,14 @@ function partOfIndex(editor: CatalogEditor, part: { readonly table: TableDef; re
 function truncate(editor: CatalogEditor, command: TruncateCommand, nowMicros: number): DdlOutcome {
   const tables = new Map<number, TableDef>();
   const pending = command.tables.map((table) => existingTable(editor, table));
+  // As in PostgreSQL, who may empty a table may empty what inherits from it.
+  const named = new Set(pending.filter((_, i) => command.tables[i]!.isPart !== true));
+  const parts = new Set(pending.filter((table) => !named.has(table)));
   const notices: string[] = [];
   for (let table = pending.pop(); table !== undefined; table = pending.pop()) {
     if (tables.has(table.id)) continue;
-    if (editor.author?.rights.may(table.id, "D") === false) throw permissionDenied("table", table.name);
+    if (!parts.has(table) && editor.author?.rights.may(table.id, "D") === false)
+      throw permissionDenied("table", table.name);
     if (table.immutable) throw sqlError("42809", `cannot truncate immutable table "${table.name}"`);
     tables.set(table.id, table);
     if (!command.cascade) continue;

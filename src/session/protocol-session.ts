@@ -3,7 +3,9 @@
  * before there are rows, cursors that are fetched from by messages. Made by the session when one asks for it.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
-import type { TableDef } from "../catalog/table.js";
+import { permissionDenied } from "../catalog/rights.js";
+import type { ColumnDef, TableDef } from "../catalog/table.js";
+import type { ViewDef } from "../catalog/view.js";
 import { sqlError } from "../protocol/errors.js";
 import type { OutputColumn } from "../query/plan/plan.js";
 import type { BoundQuery } from "../sql/bind/bound-statement.js";
@@ -190,27 +192,44 @@ export class ProtocolSession {
     if (this.cursors.has(name)) this.cursors.close(name);
   }
 
-  /** Throws 42501 unless rows of the table may be added, 0A000 where policies would have to look at each. */
-  requireInsert(table: TableDef, catalog: CatalogView): TableDef {
+  /**
+   * Throws 42501 unless rows may be added that give values to these columns, 0A000 where policies would have to look at
+   * each. `columns` null: they are not known yet, and one is enough.
+   */
+  requireInsert(table: TableDef, columns: readonly ColumnDef[] | null, catalog: CatalogView): TableDef {
     const rights = this.names.rights(catalog);
     if (!rights.matter) return table;
     requireSchema(table.schema, { catalog }, rights);
-    rights.require(table.id, table.name, "a");
-    if (!rights.isRestricted(table.id)) return table;
+    const may = rights.columns(table.id, "a");
+    if (may === "all" ? false : may.size === 0 || columns?.some(({ id }) => !may.has(id))) {
+      throw permissionDenied("table", table.name);
+    }
+    if (columns === null || !rights.isRestricted(table.id)) return table;
     throw sqlError("0A000", "COPY FROM not supported with row-level security", {
       hint: "Use INSERT statements instead.",
     });
   }
 
-  /** The table that a name means in the open transaction; null: there is none. */
-  findTable(schema: string | null, name: string): TableDef | null {
+  /** The table that COPY is to fill. Throws 42P01, and for a view 42501 or 42809. */
+  filledTable(schema: string | null, name: string): TableDef {
     const catalog = this.tenant.catalog.view(this.block.open());
-    if (schema !== null) return catalog.table(schema, name);
-    for (const each of this.names.searchPath(catalog)) {
+    for (const each of schema === null ? this.names.searchPath(catalog) : [schema]) {
       const table = catalog.table(each, name);
       if (table !== null) return table;
+      const view = catalog.view(each, name);
+      if (view !== null) throw this.refusedView(view, catalog);
     }
-    return null;
+    throw sqlError("42P01", `relation "${schema === null ? "" : `${schema}.`}${name}" does not exist`);
+  }
+
+  /** Throws 42501 where the view may not be written. */
+  private refusedView(view: ViewDef, catalog: CatalogView): Error {
+    const rights = this.names.rights(catalog);
+    if (rights.matter) {
+      requireSchema(view.schema, { catalog }, rights);
+      rights.require(view.id, view.name, "a", "view");
+    }
+    return sqlError("42809", `cannot copy to view "${view.name}"`, { hint: "COPY to the table that the view reads." });
   }
 }
 

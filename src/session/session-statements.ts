@@ -65,9 +65,10 @@ export class SessionStatements {
   planOf(name: string, catalogVersion: number | string, roleKey: string, planNode: PlanNode): StatementPlan {
     const prepared = this.find(name);
     if (prepared.plan.catalogVersion !== catalogVersion || prepared.roleKey !== roleKey) {
-      prepared.roleKey = roleKey;
       // The types that were found when it was prepared stay.
       prepared.plan = planNode(prepared.node, prepared.plan.parameterTypes);
+      // Only now: a role that was refused has not got the plan of the one before it.
+      prepared.roleKey = roleKey;
     }
     return prepared.plan;
   }

@@ -27,7 +27,8 @@ export class WireDoor {
     return this.server.stop();
   }
 
-  async open(): Promise<SuiteDatabase> {
+  /** A session of a new tenant's administrator. */
+  async connect(): Promise<pg.Client> {
     const { server } = this;
     const tenant = `suite-${++this.opened}`;
     await server.tenant(tenant, ["admin"]);
@@ -39,11 +40,16 @@ export class WireDoor {
       database: tenant,
       types: AS_TEXT,
     });
+    await client.connect();
+    return client;
+  }
+
+  async open(): Promise<SuiteDatabase> {
+    const client = await this.connect();
     let lost: Error | null = null;
     client.on("error", (error) => {
       lost = error;
     });
-    await client.connect();
     await client.query(`SET statement_timeout = ${STATEMENT_MS_MAX}`);
     return {
       async exec(sql, params = []) {

@@ -152,23 +152,95 @@ t.test("MERGE reads of its source what it names", (t) => {
   ]);
 });
 
-t.test("MERGE under policies of a table with heirs or triggers is refused", (t) =>
-  checkStatements(t, [
+t.test("MERGE asks the policies of a table with heirs, partitions or triggers", (t) => {
+  const refused = (table: string) => `42501 new row violates row-level security policy for table "${table}"`;
+  return checkStatements(t, [
     ["create role ann; create table p (id int primary key, n int); create table c () inherits (p)"],
-    ["create table q (id int primary key, n int)"],
-    ["create function f() returns trigger language plpgsql as 'begin return new; end'"],
-    ["create trigger g before update on q for each row execute function f()"],
-    ["grant select, insert, update, delete on p, c, q to ann"],
-    ["alter table p enable row level security; alter table q enable row level security"],
+    ["create table q (id int primary key, n int, seen text)"],
+    ["create function f() returns trigger language plpgsql as 'begin new.n = new.n * 2; return new; end'"],
+    ["create trigger g before insert or update on q for each row execute function f()"],
+    ["create table r (id int, n int not null) partition by range (id)"],
+    ["create table r1 partition of r for values from (0) to (10)"],
+    ["create table r2 partition of r for values from (10) to (20)"],
+    ["insert into p values (1, 1); insert into c values (2, 2), (3, 9)"],
+    ["insert into r values (1, 1), (2, 9); insert into q values (1, 1), (2, 4)"],
+    ["grant select, insert, update, delete on p, q, r to ann"],
+    ...["p", "q", "r"].map((table): [string] => [
+      `alter table ${table} enable row level security; create policy few on ${table} using (n < 8)`,
+    ]),
+    ["set role ann"],
+    ["merge into p using (values (2), (3)) s (i) on id = i when matched then update set n = n + 1"],
+    ["merge into p using (values (2)) s (i) on id = i when matched then update set n = 8", refused("p")],
+    ["select id, n from p order by id", ["1|1", "2|3"]],
+    ["merge into r using (values (1), (2)) s (i) on id = i when matched then update set id = 11"],
+    ["merge into r using (values (11)) s (i) on id = i when matched then update set id = 4, n = 8", refused("r")],
+    ["merge into r using (values (11)) s (i) on id = i when matched then update set n = 8", refused("r")],
+    ["merge into r using (values (5)) s (i) on id = i when not matched then insert values (5, 8)", refused("r")],
+    ["merge into r using (values (5)) s (i) on id = i when not matched then insert values (5, 7)"],
+    ["select id, n from r order by id", ["5|7", "11|1"]],
+    // What a trigger makes of the row counts.
+    ["merge into q using (values (1), (2)) s (i) on id = i when matched then update set n = 3"],
+    ["merge into q using (values (1)) s (i) on id = i when matched then update set n = 4", refused("q")],
+    ["merge into q using (values (5)) s (i) on id = i when not matched then insert values (5, 7)", refused("q")],
+    ["select id, n from q order by id", ["1|6"]],
+    ["create policy stays on q as restrictive for delete using (n < 2)", "42501 must be owner of table q"],
+    ["reset role"],
+    ["create policy stays on q as restrictive for delete using (n < 2)"],
     ["set role ann"],
     [
-      "merge into p using (values (1)) s (id) on p.id = s.id when matched then delete",
-      "0A000 MERGE of a table with partitions or heirs with row security is not supported",
+      "merge into q using (values (1)) s (i) on id = i when matched then delete",
+      '42501 target row violates row-level security policy "stays" (USING expression) for table "q"',
+    ],
+    ["reset role"],
+    ["select id, n from q order by id", ["1|6", "2|8"]],
+    ["select id, n from r order by id", ["2|9", "5|7", "11|1"]],
+  ]);
+});
+
+t.test("MERGE is refused for the first row that cannot be, and asks what all policies read", (t) =>
+  checkStatements(t, [
+    ["create role ann; create table t (id int primary key, n int); create table o (n int, m int)"],
+    ["insert into t values (1, 1); insert into o values (1, 1)"],
+    ["grant select, insert, update on t to ann; revoke all on o from member; grant select (m) on o to ann"],
+    ["alter table t enable row level security; create policy adds on t for insert with check (n < 5)"],
+    ["set role ann"],
+    [
+      "merge into t using (values (1, 1), (9, 9)) s (i, k) on id = i when not matched then insert values (i, k)",
+      '23505 duplicate key value violates unique constraint "t_pkey"',
     ],
     [
-      "merge into q using (values (1)) s (id) on q.id = s.id when matched then update set n = 1",
-      "0A000 MERGE of a table with row security and triggers is not supported",
+      "merge into t using (values (9, 9), (1, 1)) s (i, k) on id = i when not matched then insert values (i, k)",
+      '42501 new row violates row-level security policy for table "t"',
     ],
+    ["reset role"],
+    ["create policy changes on t for update using (true) with check (id in (select n from o))"],
+    ["set role ann"],
+    [
+      "merge into t using (values (1)) s (i) on id = i when not matched then do nothing",
+      "42501 permission denied for table o",
+    ],
+    ["reset role"],
+    ["create rule also as on delete to t do also insert into o values (old.n, 0)"],
+    [
+      "merge into t using (values (1)) s (i) on id = i when not matched then do nothing",
+      '0A000 cannot execute MERGE on relation "t"',
+    ],
+  ]),
+);
+
+t.test("a prepared statement is refused as often as a role executes it that may not", (t) =>
+  checkStatements(t, [
+    ["create role ann; create table t (id int primary key); insert into t values (1); revoke all on t from member"],
+    ["prepare q as select id from t"],
+    ["execute q", ["1"]],
+    ["set role ann"],
+    ["execute q", "42501 permission denied for table t"],
+    ["execute q", "42501 permission denied for table t"],
+    ["explain execute q", "42501 permission denied for table t"],
+    ["create table copied as execute q", "42501 permission denied for table t"],
+    ["prepare r as select id from t", "42501 permission denied for table t"],
+    ["reset role"],
+    ["execute q", ["1"]],
   ]),
 );
 

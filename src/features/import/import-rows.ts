@@ -384,6 +384,7 @@ class ImportRun {
     const { request, options, table, session } = this;
     const columns = this.columnsOf(names);
     this.names = columns.map(({ name }) => name);
+    session.protocol.requireInsert(table, columns, request.tenant.catalog.view(session.contextFor(request).tx));
     const nullText = options.csv?.nullText ?? "";
     const direct = this.directTarget(columns, nullText);
     if (direct !== null) return direct;
@@ -479,10 +480,10 @@ class Statements implements Target {
   }
 }
 
-/** Throws not_found, and 42501 unless rows may be added to it. */
+/** Throws not_found, and 42501 unless values of a column may be added to it. */
 function tableOf(catalog: CatalogView, { schema, table: name }: ImportOptions, { protocol }: Session): TableDef {
   const table = catalog.table(schema as string, name);
-  if (table !== null) return protocol.requireInsert(table, catalog);
+  if (table !== null) return protocol.requireInsert(table, null, catalog);
   const full = schema === null ? name : `${schema}.${name}`;
   throw new DbError("not_found", `The table "${full}" does not exist.`, {
     sqlstate: "42P01",

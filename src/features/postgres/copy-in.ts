@@ -99,9 +99,7 @@ export async function copyInFor(wire: WireHost, copy: CopyStatement, isSimple: b
   wire.beginImplicit();
   client.begin(0);
   const { schema, name } = copy.table!;
-  const table = session.protocol.findTable(schema, name);
-  if (table === null)
-    throw sqlError("42P01", `relation "${schema === null ? "" : `${schema}.`}${name}" does not exist`);
+  const table = session.protocol.filledTable(schema, name);
   // A header's names do not matter, unless it must match.
   const all = columnsOf(table, null).map((column) => column.name);
   const columns = copy.columns ?? (all.length === 0 ? null : all);

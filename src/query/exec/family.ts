@@ -6,8 +6,9 @@
 import { storageOf, type TableDef } from "../../catalog/table.js";
 import { storageIdOf } from "../../storage/keys.js";
 import type { HeirTable } from "../plan/change-plans.js";
+import { checkRow } from "./check-row.js";
 import type { ExecContext } from "./context.js";
-import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
+import { compileChecks, type RowCheck } from "./row-checks.js";
 import { slotsOf } from "./slots.js";
 import { writingContext } from "./statement-snapshot.js";
 import { assignedColumns, emptyRow, type Row, TableWriter } from "./table-writer.js";
@@ -97,12 +98,15 @@ export class FamilyMember {
 
   /** Fills in generated columns and checks the new row. Throws 23502, 23514. */
   finish(row: Row): void {
+    this.writer.generate(row);
+    this.check(row);
+  }
+
+  /** Throws 23502, 23514. */
+  check(row: Row): void {
     const { program, writer, context } = this;
-    writer.generate(row);
-    writer.checkNotNull(row);
-    if (program.checks.length === 0) return;
-    const batch = { columns: program.ownIds.map((id) => [row[id]!]), length: 1 };
-    const failed = failedCheck(program.checks, batch, 0, context);
-    if (failed !== null) throw writer.checkViolation(row, failed);
+    const { checks } = program;
+    const columns = checks.length === 0 ? [] : program.ownIds.map((id) => [row[id]!]);
+    checkRow(writer, row, checks, { columns, length: 1 }, 0, context);
   }
 }

@@ -9,6 +9,7 @@ import type { Batch } from "../expr/expr.js";
 import { oidOfId } from "../expr/types.js";
 import type { InsertPlan } from "../plan/change-plans.js";
 import { BULK_ROWS, BulkWriter, type FindTable, requiresSingleRows, storesAhead } from "./bulk-writer.js";
+import { checkRow } from "./check-row.js";
 import { ChunkRecords, GROUP_ROWS } from "./chunk-records.js";
 import type { ExecContext } from "./context.js";
 import {
@@ -331,11 +332,12 @@ export class Inserter {
     policies: readonly RowCheck[] | null = null,
   ): void {
     const { program, context } = this;
-    writer.checkNotNull(row);
-    const failedOf = (checks: readonly RowCheck[]) =>
-      failedCheck(policies === null ? checks : checks.filter(isNoPolicy), batch, number, context);
-    const refused = policies === null ? null : failedCheck(policies, batch, number, context);
-    const failed = refused ?? failedOf(routed.checks) ?? failedOf(program.viewChecks);
+    const checks =
+      policies === null
+        ? [routed.checks, program.viewChecks]
+        : [[...policies, ...routed.checks.filter(isNoPolicy)], program.viewChecks.filter(isNoPolicy)];
+    checkRow(writer, row, checks[0]!, batch, number, context);
+    const failed = failedCheck(checks[1]!, batch, number, context);
     if (failed !== null) throw writer.checkViolation(row, failed);
     const isOwn = program.routes.root === null;
     if (isOwn && !belongs(program.routes, batch, number, context)) throw writer.partitionViolation(row);

@@ -2,11 +2,11 @@
  * MERGE. The joined rows are read to their end, and the action of each is chosen and its new row computed and checked,
  * before anything is written. Then stale keys of all changed rows go before new ones come, as in UPDATE.
  */
-import { sqlError } from "../../protocol/errors.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
-import type { Batch } from "../expr/expr.js";
 import type { MergePlan } from "../plan/change-plans.js";
+import { checkRow } from "./check-row.js";
 import type { ExecContext } from "./context.js";
 import { assignedIn, compileFamily, Family, type FamilyMember } from "./family.js";
 import type { Action, MergeProgram } from "./merge-program.js";
@@ -14,7 +14,7 @@ import { drain, inTurns, type Open, type Operator } from "./operator.js";
 import { belongs, compileRoutes, routeRow } from "./partition-router.js";
 import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
-import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
+import { compileChecks, requirePolicies } from "./row-checks.js";
 import { compileCondition, slotsOf } from "./slots.js";
 import { isChangedMeanwhile, writingContext } from "./statement-snapshot.js";
 import { assignedColumns, emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
@@ -54,11 +54,6 @@ export function compileMerge(plan: MergePlan, input: Open): Open {
   const { rowColumns = [], action } = plan.returning ?? {};
   const shown = slotsOf([...rowColumns, ...plan.input.columns, ...(action === undefined ? [] : [action])]);
   const returning = compileReturning(plan.returning, shown);
-  if (isTriggered(plan) && plan.actions.some(({ policies }) => policies !== undefined)) {
-    throw sqlError("0A000", "MERGE of a table with row security and triggers is not supported", {
-      hint: "Use INSERT, UPDATE and DELETE.",
-    });
-  }
   if (isTriggered(plan)) return compileTriggeredMerge(program, returning, input);
   return modifying(input, returning, (operator, context) => new Merger(program, operator, context));
 }
@@ -96,6 +91,8 @@ class Merger {
   private readonly changes: Change[] = [];
   private readonly changed: number[] = [];
   private readonly seen = new Set<string>();
+  /** What a row was refused with. The rows before it go first, because they may be refused when they are written. */
+  private refused: DbError | null = null;
   private readonly oldRow: Row;
   private readonly newRow: Row;
 
@@ -121,9 +118,12 @@ class Merger {
       this.input,
       (batch) => rows.append(batch),
       () =>
-        inTurns(context, rows.length, this.decide, () =>
+        inTurns(context, rows.length, this.decideInOrder, () =>
           inTurns(context, changes.length, this.takeOut, () =>
-            inTurns(context, changes.length, this.putIn, () => result),
+            inTurns(context, changes.length, this.putIn, () => {
+              if (this.refused !== null) throw this.refused;
+              return result;
+            }),
           ),
         ),
     );
@@ -133,7 +133,17 @@ class Merger {
     this.rows.release();
   }
 
-  private readonly decide = (number: number): void => {
+  private readonly decideInOrder = (number: number): void => {
+    if (this.refused !== null) return;
+    try {
+      this.decide(number);
+    } catch (error) {
+      if (!(error instanceof DbError)) throw error;
+      this.refused = error;
+    }
+  };
+
+  private decide(number: number): void {
     const { program, rows, context } = this;
     const key = rows.columns[program.rowKeySlot]![number] as Uint8Array | null;
     const inSource = rows.columns[program.inSourceSlot]![number] === true;
@@ -153,14 +163,14 @@ class Merger {
       }
       this.seen.add(text);
       if (isChangedMeanwhile(context, key)) return;
-      this.requirePolicies(action.policies?.using, rows, number);
+      requirePolicies(action.policies?.using, rows, number, context);
     }
     const inFamily = key === null || this.family === null ? null : this.computeIn(this.family, action, key, number);
     const inserted = inFamily === null ? this.compute(action, number) : null;
     this.changes.push({ number, action, key, inFamily: inFamily ?? inserted, move: null });
     this.changed.push(number);
     this.actions[number] = action.kind.toUpperCase();
-  };
+  }
 
   /** Fills in the new row and checks it; of DELETE the old row. Answers what a partition gets instead of the table. */
   private compute(action: Action, number: number): FamilyChange | null {
@@ -175,21 +185,12 @@ class Merger {
     if (action.kind !== "delete" && !isBranch) writer.generate(newRow);
     for (let c = 0; c < columnIds.length; c++) shown[c]![number] = newRow[columnIds[c]!]!;
     if (action.kind === "delete") return null;
-    if (isBranch) return this.insertedInto(this.partitionOf(number), number);
+    if (isBranch) return this.insertedInto(this.partitionOf(number), action, number);
     const batch = { columns: shown, length: number + 1 };
     if (!belongs(program.routes, batch, number, context)) throw writer.partitionViolation(newRow);
-    this.requirePolicies(action.policies?.checks, batch, number);
-    writer.checkNotNull(newRow);
-    const failed = failedCheck(program.checks, batch, number, context);
-    if (failed !== null) throw writer.checkViolation(newRow, failed);
+    requirePolicies(action.policies?.checks, batch, number, context);
+    checkRow(writer, newRow, program.checks, batch, number, context);
     return null;
-  }
-
-  /** Throws 42501. */
-  private requirePolicies(policies: readonly RowCheck[] | undefined, batch: Batch, number: number): void {
-    if (policies === undefined) return;
-    const failed = failedCheck(policies, batch, number, this.context);
-    if (failed !== null) throw this.writer.checkViolation(this.newRow, failed);
   }
 
   /** The partition of the row that is shown. Throws 23514. */
@@ -202,14 +203,23 @@ class Merger {
     return this.family!.member(table.id);
   }
 
-  private insertedInto(member: FamilyMember, number: number): FamilyChange {
+  private insertedInto(member: FamilyMember, action: Action, number: number): FamilyChange {
     const { shown } = this;
     const row = emptyRow(member.program.table);
     const { columnIds } = member.program;
     for (let c = 0; c < shown.length; c++) row[columnIds[c]!] = shown[c]![number]!;
-    member.finish(row);
-    for (let c = 0; c < shown.length; c++) shown[c]![number] = row[columnIds[c]!]!;
+    this.finish(member, row, action, number);
     return { member, before: row, after: row, assigned: NO_COLUMNS, moved: null };
+  }
+
+  /** Shows the new row of a table of the family with its generated columns, and checks it. */
+  private finish(member: FamilyMember, row: Row, { policies }: Action, number: number): void {
+    const { shown, context } = this;
+    const { columnIds } = member.program;
+    member.writer.generate(row);
+    for (let c = 0; c < shown.length; c++) shown[c]![number] = row[columnIds[c]!]!;
+    requirePolicies(policies?.checks, { columns: shown, length: number + 1 }, number, context);
+    member.check(row);
   }
 
   /** As `compute`, for a row that is there and may be another table's. */
@@ -231,12 +241,11 @@ class Merger {
     if (this.program.routes.root !== null) {
       const next = this.partitionOf(number);
       if (next !== member) {
-        const { after: row } = this.insertedInto(next, number);
+        const { after: row } = this.insertedInto(next, action, number);
         return { member, before, after, assigned, moved: { member: next, row } };
       }
     }
-    member.finish(after);
-    for (let c = 0; c < shown.length; c++) shown[c]![number] = after[columnIds[c]!]!;
+    this.finish(member, after, action, number);
     return { member, before, after, assigned, moved: null };
   }
 

@@ -18,7 +18,7 @@ import { entryValue, suffixOf } from "./entry-value.js";
 import { ChainWriter, chainPrefix } from "./hash-chain.js";
 import { entryPlaces } from "./load-entry.js";
 import { canOverlap, type Neighbour, overlappingNeighbour } from "./overlap-key.js";
-import type { RowCheck } from "./row-checks.js";
+import { policyViolation, type RowCheck } from "./row-checks.js";
 import { rowKeyOfNumber } from "./row-numbers.js";
 import { TableExpressions } from "./table-expressions.js";
 import {
@@ -85,14 +85,11 @@ export class TableWriter {
   }
 
   /** The error 23514, or 44000 of a view, or 42501 of row security. */
-  checkViolation(failing: Row, { name: constraint, ofView, policy, using }: RowCheck): DbError {
+  checkViolation(failing: Row, check: RowCheck): DbError {
     const { table } = this.layout;
-    if (policy !== undefined) {
-      const which = `${policy === "" ? "" : ` "${policy}"`}${using ? " (USING expression)" : ""}`;
-      const row = using === "target" ? "target row" : "new row";
-      return sqlError("42501", `${row} violates row-level security policy${which} for table "${constraint}"`);
-    }
-    if (ofView) {
+    const { name: constraint } = check;
+    if (check.policy !== undefined) return policyViolation(check);
+    if (check.ofView) {
       const message = `new row violates check option for view "${constraint}"`;
       return sqlError("44000", message, this.failingRow(failing));
     }

@@ -9,8 +9,16 @@ import type { Action, MergeProgram } from "./merge-program.js";
 import { after, drain, inOrder, type Open, type Operator } from "./operator.js";
 import { type ChangedRows, modifying, type ReturningProgram } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
+import { requirePolicies } from "./row-checks.js";
 import { isChangedMeanwhile } from "./statement-snapshot.js";
-import { compileTriggered, type StoredRow, type TriggeredProgram, TriggeredRows } from "./triggered-rows.js";
+import type { Row } from "./table-writer.js";
+import {
+  compileTriggered,
+  type Permit,
+  type StoredRow,
+  type TriggeredProgram,
+  TriggeredRows,
+} from "./triggered-rows.js";
 
 export function compileTriggeredMerge(merge: MergeProgram, returning: ReturningProgram | null, input: Open): Open {
   const { plan } = merge;
@@ -86,28 +94,32 @@ class TriggeredMerger {
     }
     seen.add(text);
     if (isChangedMeanwhile(context, key)) return;
+    requirePolicies(action.policies?.using, input, number, context);
     const record = this.records === null ? null : this.records[number];
     return action.kind === "delete" ? this.remove(key, record, number) : this.update(action, key, record, number);
   };
 
-  private insert({ newValues }: Action, number: number): void | Promise<void> {
+  private insert({ newValues, policies }: Action, number: number): void | Promise<void> {
     const { input, context } = this;
     const values = newValues.map((evaluate) => (evaluate === null ? null : evaluate(input, number, context)));
-    return after(this.rows.insert(values), (stored) => this.show("INSERT", number, stored));
+    return after(this.rows.insert(values, permitOf(policies, context)), (stored) =>
+      this.show("INSERT", number, stored),
+    );
   }
 
   private update(
-    { newValues }: Action,
+    { newValues, policies }: Action,
     key: Uint8Array,
     record: Uint8Array | undefined | null,
     number: number,
   ): void | Promise<void> {
     const { input, context } = this;
-    const stored = this.rows.update(key, record, (row, columnIds) => {
+    const compute = (row: Row, columnIds: readonly number[]): void => {
       for (const [c, evaluate] of newValues.entries()) {
         if (evaluate !== null) row[columnIds[c]!] = evaluate(input, number, context);
       }
-    });
+    };
+    const stored = this.rows.update(key, record, compute, permitOf(policies, context));
     return after(stored, (changed) => this.show("UPDATE", number, changed));
   }
 
@@ -131,4 +143,10 @@ class TriggeredMerger {
     this.actions[number] = what;
     this.changed.push(number);
   }
+}
+
+function permitOf(policies: Action["policies"], context: ExecContext): Permit | null {
+  if (policies === null) return null;
+  return (values) =>
+    requirePolicies(policies.checks, { columns: values.map((value) => [value]), length: 1 }, 0, context);
 }

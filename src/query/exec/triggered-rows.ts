@@ -113,6 +113,9 @@ interface Change extends StoredRow {
   move: Move | null;
 }
 
+/** Asks policies about a row that is to be stored, given by the named table's columns. Throws 42501. */
+export type Permit = (values: readonly Value[]) => void;
+
 export class TriggeredRows {
   private readonly family: Family;
   private readonly firing: StatementFiring;
@@ -146,12 +149,14 @@ export class TriggeredRows {
 
   /**
    * @param compute fills in what is assigned, by the ids of the named table's columns in this one.
+   * @param permit is asked about the row that triggers leave.
    * @returns the row as it is or will be stored; null: a trigger left the row as it was.
    */
   update(
     key: Uint8Array,
     record: Uint8Array | undefined | null,
     compute: (row: Row, columnIds: readonly number[]) => void,
+    permit: Permit | null = null,
   ): StoredRow | null | Promise<StoredRow | null> {
     const member = this.family.of(key);
     this.requireSame(key, record);
@@ -159,11 +164,11 @@ export class TriggeredRows {
     const row = before.slice();
     compute(row, member.program.columnIds);
     const triggers = this.triggersOf(member).update;
-    if (triggers === null || triggers.before.length === 0) return this.place(member, key, before, row, false);
+    if (triggers === null || triggers.before.length === 0) return this.place(member, key, before, row, false, permit);
     return after(fireBefore(triggers, before, row, this.context), (given) => {
       if (given === null) return null;
       this.requireSame(key, record);
-      return this.place(member, key, before, given, true);
+      return this.place(member, key, before, given, true, permit);
     });
   }
 
@@ -182,7 +187,7 @@ export class TriggeredRows {
   }
 
   /** @param values by the named table's columns. */
-  insert(values: readonly Value[]): StoredRow | null | Promise<StoredRow | null> {
+  insert(values: readonly Value[], permit: Permit | null = null): StoredRow | null | Promise<StoredRow | null> {
     const { table } = this.program;
     const named = emptyRow(table);
     table.columns.forEach(({ id }, place) => {
@@ -193,7 +198,7 @@ export class TriggeredRows {
     member.program.columnIds.forEach((id, place) => {
       row[id] = values[place]!;
     });
-    return this.insertInto(member, row, "insert", null);
+    return this.insertInto(member, row, "insert", null, permit);
   }
 
   /** Writes what updates have left. */
@@ -229,6 +234,7 @@ export class TriggeredRows {
     before: Row,
     row: Row,
     isWhole: boolean,
+    permit: Permit | null,
   ): StoredRow | null | Promise<StoredRow | null> {
     const { columnIds, table, ownIds } = member.program;
     const next = this.destination(
@@ -236,8 +242,8 @@ export class TriggeredRows {
       row,
       member,
     );
-    if (next !== null && next !== member) return this.moveTo(next, member, key, before, row);
-    member.finish(row);
+    if (next !== null && next !== member) return this.moveTo(next, member, key, before, row, permit);
+    finish(member, row, permit);
     const places = this.program.places;
     // A trigger may have given any column another value.
     const assigned = isWhole
@@ -261,12 +267,13 @@ export class TriggeredRows {
     key: Uint8Array,
     before: Row,
     row: Row,
+    permit: Permit | null,
   ): StoredRow | null | Promise<StoredRow | null> {
     return after(this.goes(member, before), (goes) => {
       if (!goes) return null;
       member.writer.remove(key, before, row);
       noteAfter(this.triggersOf(member).delete, before, null, this.context, null);
-      return this.insertInto(next, asRowOf(next, member, row), "update", { member, before });
+      return this.insertInto(next, asRowOf(next, member, row), "update", { member, before }, permit);
     });
   }
 
@@ -276,10 +283,11 @@ export class TriggeredRows {
     row: Row,
     event: "insert" | "update",
     from: { readonly member: FamilyMember; readonly before: Row } | null,
+    permit: Permit | null,
   ): StoredRow | null | Promise<StoredRow | null> {
     const triggers = this.triggersOf(member).insert;
     const store = (stored: Row): StoredRow => {
-      member.finish(stored);
+      finish(member, stored, permit);
       const newKey = member.writer.insert(stored);
       if (from !== null) this.firing.capture(event, from.member.program.columnIds, from.before, null);
       this.firing.capture(event, member.program.columnIds, null, stored);
@@ -331,4 +339,11 @@ export class TriggeredRows {
     if (routes.root === null) return null;
     return this.family.member(routeRow(routes.root, batch, 0, this.context).table.id);
   }
+}
+
+/** The row that triggers leave: its generated columns, what policies say of it, and its constraints. */
+function finish(member: FamilyMember, row: Row, permit: Permit | null): void {
+  member.writer.generate(row);
+  permit?.(member.program.columnIds.map((id) => row[id]!));
+  member.check(row);
 }

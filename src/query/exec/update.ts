@@ -11,13 +11,14 @@ import type { Batch, Evaluate } from "../expr/expr.js";
 import type { UpdatePlan } from "../plan/change-plans.js";
 import { BULK_ROWS } from "./bulk-writer.js";
 import { RowsChangedOnce } from "./changed-once.js";
+import { checkRow } from "./check-row.js";
 import type { ExecContext } from "./context.js";
 import { compileInsteadOf } from "./instead-of.js";
 import { after, drain, type Open, type Operator, storeInTurns } from "./operator.js";
 import { belongs, compileRoutes, type RouteProgram } from "./partition-router.js";
 import { type ChangedRows, compileReturning, modifying, type ReturningProgram } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
-import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
+import { compileChecks, type RowCheck } from "./row-checks.js";
 import { RowsForLoad } from "./rows-for-load.js";
 import { slotsOf } from "./slots.js";
 import { writingContext } from "./statement-snapshot.js";
@@ -173,9 +174,7 @@ class Updater {
     }
     const batch = { columns: newColumns, length: number + 1 };
     if (!belongs(program.routes, batch, number, context)) throw writer.partitionViolation(newRow);
-    writer.checkNotNull(newRow);
-    const failed = failedCheck(program.checks, batch, number, context);
-    if (failed !== null) throw writer.checkViolation(newRow, failed);
+    checkRow(writer, newRow, program.checks, batch, number, context);
     this.changed.push(number);
   };
 

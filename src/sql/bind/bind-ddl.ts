@@ -11,6 +11,7 @@ import type {
   NewKey,
   NewSearchIndex,
   RelationName,
+  TruncateCommand,
 } from "../../catalog/ddl-command.js";
 import { isTemporarySchema } from "../../catalog/schema.js";
 import type { TableDef } from "../../catalog/table.js";
@@ -259,7 +260,7 @@ export function schemaOf(name: string, object: DropStatement["object"], { env }:
 }
 
 export function bindTruncate(node: TruncateStatement, binding: Binding): DdlCommand {
-  const tables = node.tables.flatMap((name): RelationName[] => {
+  const tables = node.tables.flatMap((name): TruncateCommand["tables"] => {
     const { position, only } = name;
     const table = lookUpTable(name, binding);
     if (only && table.partitionKey !== undefined) {
@@ -268,8 +269,9 @@ export function bindTruncate(node: TruncateStatement, binding: Binding): DdlComm
         hint: "Do not specify the ONLY keyword, or use TRUNCATE ONLY on the partitions directly.",
       });
     }
-    const family = only ? [table] : [table, ...descendantsOf(table, binding.env)];
-    return family.map((member) => ({ schema: member.schema, name: member.name, position }));
+    const named = ({ schema, name }: TableDef) => ({ schema, name, position });
+    const parts = only ? [] : descendantsOf(table, binding.env).map((part) => ({ ...named(part), isPart: true }));
+    return [named(table), ...parts];
   });
   const { restartIdentity, cascade } = node;
   return { kind: "truncate", tables, restartIdentity, cascade };

@@ -29,7 +29,7 @@ import {
 } from "./changed-rights.js";
 import { coerceAssignment, constant } from "./coerce.js";
 import { arbiterNow, noArbiter } from "./conflict-arbiter.js";
-import { checkReturned } from "./instead-of.js";
+import { checkReturned, refuseRules } from "./instead-of.js";
 import { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
 import { ONE_ROW, project } from "./source.js";
@@ -49,6 +49,7 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
   const scope = new Scope(parent);
   bindWith(node.with, scope, binding);
   const named = changedRelation(node.table.name, "insert", binding);
+  if (node.onConflict !== null) refuseRules(named.views[0]?.view ?? named.table, "on conflict");
   // A conflict's target reads rows that are there, so the new row must be one that may be read, as in PostgreSQL.
   const reads = namesColumns(node.returning) || (node.onConflict !== null && readsKey(node.onConflict));
   const relation = withPolicies(named, "insert", reads, binding);

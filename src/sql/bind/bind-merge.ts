@@ -23,8 +23,9 @@ import { rowsOf } from "./bind-scan.js";
 import { bindWith } from "./bind-with.js";
 import type { Binding, Source } from "./binding.js";
 import { type ChangedRelation, changedRelation, notUpdatable, ownItems, shownRows } from "./changed-relation.js";
-import { actionPolicies, matchedRows, refusePolicies, requireChanges, requireReads } from "./changed-rights.js";
+import { actionPolicies, matchedRows, requireChanges, requireReads } from "./changed-rights.js";
 import { coerceAssignment, constant } from "./coerce.js";
+import { refuseDeniedIn } from "./relation-rights.js";
 import { checkAliases, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
 import { project } from "./source.js";
 import { addVersions, bindChecks, bindReturning, defaultOf, rowColumnsOf } from "./stored-row.js";
@@ -68,6 +69,7 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
   for (const action of bound) requireAction(action, relation, rows.columns, binding);
   const rowColumns = rowColumnsOf(table, binding);
   const policies = actionPolicies(relation, target.columns, rowColumns, node.returning !== null, binding);
+  refuseHidden(policies, binding);
   const actions = bound.map(({ bound: action }) => withPolicies(action, policies));
   const after = relation.over(name, rowColumns);
   const hidden = storedColumns(relation, name, rowColumns, () => noPlace("the target in MERGE"), binding);
@@ -80,9 +82,6 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
   for (const each of [rowColumns, rows.columns]) requireReads(relation, each, returning?.exprs ?? [], binding);
   const heirs = heirsOf(relation, target, binding);
   const partitioning = partitioningOf(table, rowColumns, binding);
-  if (heirs !== undefined || partitioning.partitions !== undefined) {
-    refusePolicies(relation, "MERGE of a table with partitions or heirs");
-  }
   return Object.freeze({
     kind: "merge",
     table,
@@ -139,6 +138,16 @@ function withMark(source: Plan, binding: Binding): Source {
   const columns = source.columns.filter(({ id }) => !binding.denied.has(id));
   const names = [...columns.map(({ name }) => name), "in source"];
   return project(source, [...columns.map(columnExpr), constant(BOOL, true)], names, binding);
+}
+
+/** What the role may not read is refused whichever action there is. */
+function refuseHidden(policies: ReturnType<typeof actionPolicies>, binding: Binding): void {
+  for (const { using, checks } of Object.values(policies ?? {})) {
+    refuseDeniedIn(
+      [...using, ...checks].map(({ predicate }) => predicate),
+      binding,
+    );
+  }
 }
 
 function withPolicies(action: MergeAction, policies: ReturnType<typeof actionPolicies>): MergeAction {

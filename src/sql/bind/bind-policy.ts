@@ -22,14 +22,23 @@ import { filtered, ONE_ROW } from "./source.js";
 import { rowColumnsOf } from "./stored-row.js";
 import { exactText } from "./stored-text.js";
 
-/** The table that the statement is about, and who may do what with it. Throws 42501 unless the session owns it. */
-function target(name: NameNode, binding: Binding): { readonly table: TableDef; readonly access: AccessDef } {
+/**
+ * The table that the statement is about, and who may do what with it. Throws 42501 unless the session owns it, which
+ * does not matter where a policy that must not be there is not.
+ */
+function target(
+  name: NameNode,
+  binding: Binding,
+  absent: string | null = null,
+): { readonly table: TableDef; readonly access: AccessDef } {
   const view = findView(name, binding);
   if (view !== null) throw sqlError("42809", `"${view.name}" is not a table`);
   const table = lookUpTable(name, binding);
   if (table.materialized) throw sqlError("42809", `"${table.name}" is not a table`);
-  requireOwner({ id: table.id, what: "table", name: table.name }, binding.env);
-  return { table, access: accessOf(binding.env.catalog.accessTo(table.id), table.id, "table") };
+  const access = accessOf(binding.env.catalog.accessTo(table.id), table.id, "table");
+  const isAbsent = absent !== null && !access.policies?.some((policy) => policy.name === absent);
+  if (!isAbsent) requireOwner({ id: table.id, what: "table", name: table.name }, binding.env);
+  return { table, access };
 }
 
 function changed(
@@ -108,7 +117,7 @@ function condition(expr: ExprNode, node: PolicyStatement, table: TableDef, bindi
 }
 
 export function bindDropPolicy(node: DropPolicyStatement, binding: Binding): DdlCommand {
-  const { table, access } = target(node.table, binding);
+  const { table, access } = target(node.table, binding, node.ifExists ? node.name : null);
   const { policies = [] } = access;
   const left = policies.filter(({ name }) => name !== node.name);
   if (left.length < policies.length) return changed(access, left, "DROP POLICY");

@@ -28,7 +28,7 @@ import { bindViewQuery, findView, isBarrier, parsedQuery, queryRights, viewEnvir
 import type { Binding } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { resolveUnknown } from "./coerce.js";
-import { hasInsteadOf, tableOfView } from "./instead-of.js";
+import { hasInsteadOf, refuseRules, tableOfView } from "./instead-of.js";
 import { checkedRights } from "./relation-rights.js";
 import { itemOf } from "./row-item.js";
 import { Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
@@ -83,10 +83,12 @@ export function changedRelation(name: NameNode, command: ChangeCommand, binding:
     throw sqlError("0A000", `relation "${name.path[0]}" cannot be the target of a modifying statement`);
   }
   const view = findView(name, binding);
+  if (view !== null && command === "merge") refuseRules(view, "merge");
   if (view !== null && hasInsteadOf(view, command)) return insteadOf(view, name, binding.env);
   if (view !== null) return throughView(view, command, binding);
   const face = lookUpTable(name, binding);
   const table = checkChangeable(binding.catalog.tableById(face.id)!);
+  if (command === "merge") refuseRules(table, "merge");
   const ofTable = {
     table,
     filled: table,

@@ -3,7 +3,6 @@
  * behind a view, and the policies of the table as conditions of old rows and checks of new ones.
  */
 import type { Privilege } from "../../catalog/role.js";
-import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
 import type { MergeAction, OnConflict } from "../../query/plan/change-plans.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
@@ -164,14 +163,6 @@ export function actionPolicies(
     update: { using: using("update"), checks: checks("update", true) },
     delete: { using: using("delete"), checks: [] },
   }));
-}
-
-/** Throws 0A000 for a command that does not know policies of such a table yet. */
-export function refusePolicies(relation: ChangedRelation, what: string): void {
-  if (!isRestricted(relation)) return;
-  throw sqlError("0A000", `${what} with row security is not supported`, {
-    hint: "Use INSERT, UPDATE and DELETE.",
-  });
 }
 
 /** Whether any column is named in a part of a statement. */

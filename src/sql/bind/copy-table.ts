@@ -23,6 +23,7 @@ import { lookUpTable } from "./bind-from.js";
 import { findView } from "./bind-view.js";
 import type { Binding } from "./binding.js";
 import { firstFound, userTypeNamed } from "./names.js";
+import { requireView, requireWholeReadable } from "./relation-rights.js";
 import { relationOf } from "./scope.js";
 import { parseStored } from "./stored-names.js";
 
@@ -68,10 +69,14 @@ function copyNames(columns: readonly RecordField[]): TableCopy {
 /** Names, types and NOT NULL always; the rest by INCLUDING. Indexes get new names. */
 export function copyTable({ table: name, options }: CreateTableStatement["like"][number], binding: Binding): TableCopy {
   const view = findView(name, binding);
-  if (view !== null) return copyNames(view.columns);
+  if (view !== null) {
+    requireView(view, binding);
+    return copyNames(view.columns);
+  }
   const type = tableExists(name, binding) ? null : userTypeNamed(name.path, binding.env);
   if (type?.user?.kind === "composite") return copyNames(type.user.fields);
   const table = lookUpTable(name, binding);
+  requireWholeReadable(table, binding.env);
   const has = (option: number) => (options & option) !== 0;
   const nameOf = (id: number) => table.columns.find((column) => column.id === id)!.name;
   const columns = table.columns.map((column): ColumnDraft => {

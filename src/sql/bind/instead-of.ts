@@ -27,6 +27,22 @@ export function hasInsteadOf(
   );
 }
 
+/** As in PostgreSQL, rules do not know what MERGE and ON CONFLICT do with each row. Throws 0A000. */
+export function refuseRules(
+  { name, rules = [] }: Pick<TableDef | ViewDef, "name" | "rules">,
+  command: "merge" | "on conflict",
+): void {
+  if (command === "merge" && rules.length > 0) {
+    throw sqlError("0A000", `cannot execute MERGE on relation "${name}"`, {
+      detail: "MERGE is not supported for relations with rules.",
+    });
+  }
+  if (command === "on conflict" && rules.some(({ events }) => events.some((event) => event !== "delete"))) {
+    const message = "INSERT with ON CONFLICT clause cannot be used with table that has INSERT or UPDATE rules";
+    throw sqlError("0A000", message);
+  }
+}
+
 /** RETURNING of a statement that rules replace needs a rule that returns rows. Throws 0A000. */
 export function checkReturned(
   { name, rules = [], triggers = [] }: TableDef,

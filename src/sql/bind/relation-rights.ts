@@ -9,7 +9,7 @@ import { isTemporarySchema } from "../../catalog/schema.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";
 import type { ColumnId, Expr } from "../../query/expr/expr.js";
-import { columnsOf } from "../../query/expr/walk.js";
+import { columnsOf, walkExpr } from "../../query/expr/walk.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { childrenOf, exprsOfPlan, subqueriesOf } from "../../query/plan/walk.js";
 import type { Binding } from "./binding.js";
@@ -33,6 +33,14 @@ export function requireView(view: ViewDef, binding: Binding): void {
   if (rights === null) return;
   requireSchema(view.schema, binding.env, rights);
   rights.require(view.id, view.name, "r", "view");
+}
+
+/** Throws 42501 unless all of the table may be read. */
+export function requireWholeReadable(table: TableDef, env: BindEnvironment): void {
+  const rights = checkedRights(env);
+  if (rights === null) return;
+  requireSchema(table.schema, env, rights);
+  rights.require(table.id, table.name, "r");
 }
 
 /** The owner's rights, which a view's query runs with; what nobody owns lends none. */
@@ -87,11 +95,24 @@ export function requireReadable(
 
 /** Throws 42501 if the statement reads a column that its role may not read. */
 export function refuseDenied(plan: Plan, binding: Binding): void {
-  const { denied } = binding;
   binding.deniedSettled = true;
-  if (denied.size === 0) return;
+  if (binding.denied.size > 0) refuseDeniedRows(plan, binding);
+}
+
+/** Throws 42501 if a subquery of one of these conditions, which may be in no plan, reads such a column. */
+export function refuseDeniedIn(conditions: readonly Expr[], binding: Binding): void {
+  if (binding.denied.size === 0) return;
+  for (const condition of conditions) {
+    walkExpr(condition, (node) => {
+      if (node.kind === "subquery") refuseDeniedRows(node.plan, binding);
+    });
+  }
+}
+
+/** A plan whose rows are all read. */
+function refuseDeniedRows(plan: Plan, binding: Binding): void {
   const refuse = (id: ColumnId) => {
-    const table = denied.get(id);
+    const table = binding.denied.get(id);
     if (table !== undefined) throw permissionDenied("table", table);
   };
   const visit = (node: Plan): void => {
@@ -102,11 +123,7 @@ export function refuseDenied(plan: Plan, binding: Binding): void {
     const children = childrenOf(node);
     if (READS_ALL.has(node.kind)) for (const child of children) for (const { id } of child.columns) refuse(id);
     for (const child of children) visit(child);
-    for (const subquery of subqueriesOf(node)) {
-      const inner = subquery.plan;
-      for (const { id } of inner.columns) refuse(id);
-      visit(inner);
-    }
+    for (const subquery of subqueriesOf(node)) refuseDeniedRows(subquery.plan, binding);
   };
   for (const { id } of plan.columns) refuse(id);
   visit(plan);

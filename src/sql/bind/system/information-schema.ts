@@ -45,11 +45,11 @@ const tables = definedRelation("information_schema", "tables", function* ({ cata
 const typeOf = (schema: string, type: string) => (isTemporarySchema(schema) ? "LOCAL TEMPORARY" : type);
 
 const views = liveRelation("information_schema", "views", (view) =>
-  view.catalog.views().map(({ schema, name, query, columns, checkOption, updatable, triggers = [] }) => ({
+  view.catalog.views().map(({ id, schema, name, query, columns, checkOption, updatable, triggers = [] }) => ({
     table_catalog: view.database,
     table_schema: schema,
     table_name: name,
-    view_definition: viewText(view, query, columns),
+    view_definition: view.rights.matter && !view.rights.mayAlter(id) ? null : viewText(view, query, columns),
     check_option: checkOption === null ? "NONE" : checkOption.toUpperCase(),
     is_updatable: yesNo(canChange(updatable)),
     is_insertable_into: yesNo(canChange(updatable)),

@@ -23,12 +23,11 @@ function* systemTables(): Iterable<SystemRow> {
 
 function* userTables(view: SystemView): Iterable<SystemRow> {
   for (const table of view.catalog.tables()) {
-    if (table.partitionKey !== undefined) continue;
     const names = { relid: oidOfId(table.id), schemaname: table.schema, relname: table.name };
     const analyzed = view.statisticsOf(table);
     yield {
       ...names,
-      n_live_tup: view.rowsOf(table),
+      n_live_tup: table.partitionKey === undefined ? view.rowsOf(table) : 0,
       n_dead_tup: 0,
       last_analyze: analyzed?.statementMicros ?? null,
       last_autoanalyze: analyzed?.serverMicros ?? null,

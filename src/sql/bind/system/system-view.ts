@@ -16,6 +16,7 @@ import { recordRows, type TableFunction, type TableRows } from "../../../query/e
 import { recordOf, type SqlType, type Value } from "../../../values/values.js";
 import type { VariantMap } from "../../../values/variant.js";
 import { type Shape, type SystemSchema, systemShapes, usualValue } from "./shapes.js";
+import { type Rows, visibleRows } from "./visible-rows.js";
 
 /** A session that lasts longer than a request. */
 export interface LiveSession {
@@ -335,8 +336,11 @@ export function liveRelation(
 }
 
 /** Of temporary relations, information_schema shows those of the session that asks; pg_catalog shows all. */
-function shownIn({ schema, columns }: Shape, { searchPath }: SystemView, rows: readonly (readonly Value[])[]) {
-  if (schema !== "information_schema") return rows;
+function shownIn(shape: Shape, view: SystemView, all: Rows): Rows {
+  if (shape.schema !== "information_schema") return all;
+  const { columns } = shape;
+  const { searchPath } = view;
+  const rows = visibleRows(shape, view, all);
   const place = columns.findIndex(({ name }) => name.endsWith("_schema"));
   if (place < 0) return rows;
   const isHidden = (name: Value) => typeof name === "string" && isTemporarySchema(name) && !searchPath.includes(name);
