@@ -10,11 +10,11 @@ import type { Operation, Transaction } from "../history.js";
 import type { SeededRandom } from "../seeded-random.js";
 import type { VirtualLoop } from "../virtual-loop.js";
 import { type Answer, NODES, PARTITIONS, type Work } from "./cluster-node.js";
-import type { SimulatedCluster } from "./simulated-cluster.js";
+import type { Place, SimulatedCluster } from "./simulated-cluster.js";
 import type { StaleRead } from "./simulated-copy-reads.js";
 import { homeOf, TENANTS } from "./simulated-moves.js";
 
-export const LISTS = ["a", "b", "c"];
+const LISTS = ["a", "b", "c"];
 
 /** A client gives up after so long, and does not know what became of it. A few are patient. */
 const PATIENCE_MS = [300, 300, 300, 1000, 9000];
@@ -61,8 +61,10 @@ function listIn(value: Uint8Array | undefined): number[] {
   return value === undefined ? [] : (JSON.parse(Buffer.from(value).toString()) as number[]);
 }
 
+export const READ_ALL: Plan = { reads: LISTS, appends: [], isLarge: false, pauseMs: 0 };
+
 /** One transaction; its value is what it did, as the checker reads it. */
-export function workOf(plan: Plan, loop: VirtualLoop, tenant: number | null = null): Work {
+function workOf(plan: Plan, loop: VirtualLoop, tenant: number | null = null): Work {
   return async (shard: Shard, isEnded: () => boolean) => {
     const transaction = shard.begin({ readOnly: plan.appends.length === 0 });
     try {
@@ -168,7 +170,7 @@ export class ClusterClient {
       operations: planned,
     };
     const tenant = TENANTS[history - PARTITIONS] ?? null;
-    const answer = await this.ask(tenant === null ? history : null, workOf(plan, loop, tenant), tenant);
+    const answer = await this.ask(tenant === null ? history : null, plan, tenant);
     one.ended = loop.now;
     if (answer === "nobody") return;
     if (answer !== "unknown") {
@@ -196,16 +198,18 @@ export class ClusterClient {
   /** `nobody`: no node had the partition, so nothing was done. */
   async ask(
     asked: number | null,
-    work: Work,
+    plan: Plan,
     tenant: number | null = null,
   ): Promise<readonly Operation[] | null | "unknown" | "nobody"> {
     const { loop } = this.cluster;
+    const work = workOf(plan, loop, tenant);
+    const writes = plan.appends.length > 0;
     let partition = asked ?? this.places.get(tenant!) ?? homeOf(tenant!, PARTITIONS);
     for (let tries = 0; tries < 60 && !(this.isStopped && tries > 3); tries++) {
       // Now and then another than the last owner, so that some clients see a new owner while others still ask the old
       // one.
       const node = this.random.chance(0.5) ? this.random.between(0, NODES - 1) : this.owners[partition]!;
-      const answer = await this.callWithPatience(node, { partition, tenant }, work);
+      const answer = await this.callWithPatience(node, { partition, tenant, writes }, work);
       const isDone = answer !== null && answer.kind === "done";
       this.owners[partition] = isDone ? node : this.random.between(0, NODES - 1);
       if (answer === null || answer.kind === "failed") return "unknown";
@@ -219,11 +223,7 @@ export class ClusterClient {
     return "nobody";
   }
 
-  private callWithPatience(
-    node: number,
-    place: { readonly partition: number; readonly tenant: number | null },
-    work: Work,
-  ): Promise<Answer | null> {
+  private callWithPatience(node: number, place: Place, work: Work): Promise<Answer | null> {
     const { loop } = this.cluster;
     return new Promise((resolve) => {
       const deadline = loop.after(this.random.pick(PATIENCE_MS), () => resolve(null));

@@ -1,4 +1,5 @@
 /** What breaks in a simulated cluster, and when: drawn from the seed. */
+import { TTL_MS } from "../../../src/cluster/lease.js";
 import type { SeededRandom } from "../seeded-random.js";
 import { ACTORS, PARTITIONS, type SimulatedNode } from "./cluster-node.js";
 import type { SimulatedCluster } from "./simulated-cluster.js";
@@ -20,21 +21,30 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   "a node cannot reach the log": (plan, node) => plan.onLink(node, { requestsLost: true }),
   "a node hears no answers of the log": (plan, node) => plan.onLink(node, { answersLost: true }),
+  "the network is split": (plan, node) => plan.onLink(node, SPLIT_OFF),
+  "a machine is suspended, and the network is split meanwhile": (plan, node) => {
+    const ms = TTL_MS + plan.random.next() * 5000;
+    node.stop(ms, true);
+    plan.onLink(node, SPLIT_OFF, ms + TTL_MS);
+  },
   "the network is slow": (plan, node) => plan.onLink(node, { delayMsMax: 600 }),
   "the log has no majority": (plan) => plan.loseQuorum(),
   "a disk is slow": (plan, node) => plan.slowDisk(node),
   "a partition is handed over": (plan, node) => plan.handOver(node),
 };
-/** It takes partitions from a node that is still there and may be asked: the most frequent fault. */
+/** They take partitions from a node that is still there and may be asked: the most frequent faults. */
 const CUT_OFF = "a node cannot reach the log";
-const NAMES = [...Object.keys(FAULTS), CUT_OFF, CUT_OFF, CUT_OFF];
+const SPLIT = "the network is split";
+const NAMES = [...Object.keys(FAULTS), CUT_OFF, CUT_OFF, SPLIT, SPLIT];
 const HAND_OVER = "a partition is handed over";
 const NAMES_IN_CALM = [...NAMES, HAND_OVER, HAND_OVER];
 /** Hand-overs are no fault: in some runs that are not calm they happen all the time, besides. */
 const HAND_OVERS = 0.4;
 const HAND_OVER_PAUSE_MS = 1500;
 const MOVE_PAUSE_MS = 500;
-const SOUND_LINK = { requestsLost: false, answersLost: false, delayMsMax: 3 };
+const SOUND_LINK = { requestsLost: false, answersLost: false, delayMsMax: 3, isOutOfSight: false };
+/** The log and all who write are on one side, the node and some who read on the other. */
+const SPLIT_OFF = { requestsLost: true, isOutOfSight: true };
 
 export class ClusterFaults {
   constructor(
@@ -109,9 +119,9 @@ export class ClusterFaults {
     });
   }
 
-  onLink(node: SimulatedNode, fault: Partial<typeof SOUND_LINK>): void {
+  onLink(node: SimulatedNode, fault: Partial<typeof SOUND_LINK>, ms = this.random.next() * 14_000): void {
     Object.assign(node.link, fault);
-    this.cluster.loop.after(this.random.next() * 14_000, () => Object.assign(node.link, SOUND_LINK));
+    this.cluster.loop.after(ms, () => Object.assign(node.link, SOUND_LINK));
   }
 
   loseQuorum(): void {

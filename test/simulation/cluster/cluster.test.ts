@@ -30,18 +30,18 @@ t.test("a seed replays exactly", async (t) => {
 });
 
 /** By the seed that finds each; a change of the simulation may take another one, which is looked for. */
-const SEEDS = 1000;
+const SEEDS = 200;
 const FOUND_BY: Readonly<Record<(typeof SABOTAGES)[number], number>> = {
   "the log forgets its last append": 1,
-  "the log ignores the epoch": 19,
-  "renewals do not compare": 10,
-  "the bound is looked at only at renewals": 71,
-  "clocks are off by half": 903,
-  "a suspended machine is not noticed": 1184,
+  "the log ignores the epoch": 1,
+  "renewals do not compare": 1,
+  "the bound is looked at only at renewals": 1,
+  "clocks are off by half": 24,
+  "a suspended machine is not noticed": 1,
   "the engine applies before the acknowledgement": 1,
-  "the successor is named before the partition is closed": 18,
+  "the successor is named before the partition is closed": 21,
   "copies read what a member of the log that is behind has": 1,
-  "moves are told before they are recorded": 92,
+  "moves are told before they are recorded": 31,
   "a tenant is answered for where it is not any more": 1,
 };
 

@@ -8,7 +8,7 @@ import type { Operation, Transaction } from "../history.js";
 import { SeededRandom } from "../seeded-random.js";
 import { problemsOf } from "../serializability.js";
 import { VirtualLoop } from "../virtual-loop.js";
-import { ClusterClient, LISTS, STALE, workOf } from "./cluster-clients.js";
+import { ClusterClient, READ_ALL, STALE } from "./cluster-clients.js";
 import { ClusterFaults } from "./cluster-faults.js";
 import { PARTITIONS } from "./cluster-node.js";
 import { SimulatedCluster } from "./simulated-cluster.js";
@@ -122,10 +122,9 @@ async function problemsOfTenants(
   for (const [index, tenant] of TENANTS.entries()) {
     const places = cluster.partitionsWith(tenant);
     if (places.length > 1) problems.push(`tenant ${tenant} is in partitions ${places}`);
-    const readAll = workOf({ reads: LISTS, appends: [], isLarge: false, pauseMs: 0 }, cluster.loop, tenant);
     let answer: Awaited<ReturnType<ClusterClient["ask"]>> = "unknown";
     for (let tries = 0; tries < 20 && typeof answer === "string"; tries++)
-      answer = await reader.ask(null, readAll, tenant);
+      answer = await reader.ask(null, READ_ALL, tenant);
     if (answer === null || typeof answer === "string") {
       problems.push(`tenant ${tenant} cannot be read at the end: ${answer}`);
       continue;
@@ -140,11 +139,10 @@ async function problemsOfTenants(
 async function problemsOfEnd(cluster: SimulatedCluster, transactions: Transaction[][]): Promise<string[]> {
   const problems: string[] = [];
   const reader = new ClusterClient(cluster, "reader", cluster.random, { next: 0 });
-  const readAll = workOf({ reads: LISTS, appends: [], isLarge: false, pauseMs: 0 }, cluster.loop);
   for (let partition = 0; partition < PARTITIONS; partition++) {
     let answer: Awaited<ReturnType<ClusterClient["ask"]>> = "unknown";
     for (let tries = 0; tries < 20 && typeof answer === "string"; tries++)
-      answer = await reader.ask(partition, readAll);
+      answer = await reader.ask(partition, READ_ALL);
     if (answer === null || typeof answer === "string") {
       problems.push(`${partition} cannot be read at the end: ${answer}`);
       continue;

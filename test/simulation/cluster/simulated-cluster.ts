@@ -18,6 +18,13 @@ const OF_MOVES: ReadonlySet<Sabotage> = new Set([
 /** Runs in which tenants move. */
 const MOVES = 0.6;
 
+/** Where a transaction belongs. */
+export interface Place {
+  readonly partition: number;
+  readonly tenant: number | null;
+  readonly writes: boolean;
+}
+
 export class SimulatedCluster {
   readonly truth: TrueLog;
   readonly quorum = { isThere: true };
@@ -121,16 +128,11 @@ export class SimulatedCluster {
   }
 
   /** Sends work to a node, which answers if it is there; else never. */
-  call(
-    node: number,
-    { partition, tenant }: { readonly partition: number; readonly tenant: number | null },
-    work: Work,
-    answer: (answer: Answer) => void,
-  ): void {
+  call(node: number, { partition, tenant, writes }: Place, work: Work, answer: (answer: Answer) => void): void {
     const { loop } = this;
     const target = this.nodes[node]!;
     const client = loop.current;
-    if (!target.isUp) {
+    if (!target.isUp || (writes && target.link.isOutOfSight)) {
       loop.after(1, () => answer({ kind: "moved" }), client);
       return;
     }

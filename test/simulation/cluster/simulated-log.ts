@@ -120,10 +120,12 @@ export class TrueLog extends MemoryLogService {
 /** Milliseconds after which a call has no answer. */
 const DEADLINE_MS = 1000;
 
-/** What breaks between a node and the service. */
+/** What breaks between a node and the service, or clients. */
 export class NodeLink {
   requestsLost = false;
   answersLost = false;
+  /** Clients that write cannot reach the node; those that only read still do. */
+  isOutOfSight = false;
   delayMsMax = 3;
   /** Of requests: they are delivered twice, the second time maybe much later. */
   twice = 0.01;
