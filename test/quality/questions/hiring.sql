@@ -1,0 +1,14 @@
+CREATE TABLE companies (id int PRIMARY KEY, name text, industry text, headcount int);
+CREATE TABLE jobs (id int PRIMARY KEY, company_id int REFERENCES companies, title text, location text, min_salary numeric, max_salary numeric, posted_on date, closed_on date, remote boolean);
+CREATE TABLE candidates (id int PRIMARY KEY, full_name text, email text, years_experience int, city text, referred_by int REFERENCES candidates);
+CREATE TABLE skills (id int PRIMARY KEY, name text);
+CREATE TABLE candidate_skills (candidate_id int REFERENCES candidates, skill_id int REFERENCES skills, level int, PRIMARY KEY (candidate_id, skill_id));
+CREATE TABLE applications (id int PRIMARY KEY, job_id int REFERENCES jobs, candidate_id int REFERENCES candidates, applied_on date, stage text, expected_salary numeric);
+CREATE TABLE interviews (id int PRIMARY KEY, application_id int REFERENCES applications, interviewer text, held_at timestamp, score int);
+INSERT INTO companies VALUES (1,'Northwind','logistics',820),(2,'Bluepeak','software',140),(3,'Helio Energy','energy',460),(4,'Mapleworks','software',35),(5,'Oakbridge Bank','finance',2100);
+INSERT INTO jobs VALUES (1,1,'Data Engineer','Hamburg',62000,78000,'2025-01-07',NULL,false),(2,2,'Backend Developer','Berlin',65000,88000,'2025-01-20','2025-04-30',true),(3,2,'Product Manager','Berlin',70000,95000,'2025-02-11',NULL,false),(4,3,'Field Technician','Leipzig',39000,47000,'2025-03-03','2025-05-15',false),(5,4,'Frontend Developer','Munich',58000,76000,'2025-03-19',NULL,true),(6,4,'Designer','Munich',50000,64000,'2025-05-02',NULL,true),(7,3,'Data Analyst','Leipzig',48000,60000,'2025-06-10','2025-07-01',true),(8,1,'Warehouse Lead','Hamburg',42000,51000,'2025-06-21',NULL,false);
+INSERT INTO candidates VALUES (1,'Alma Reyes','alma@mail.test',7,'Berlin',NULL),(2,'Boris Lang','boris@mail.test',2,'Hamburg',1),(3,'Chloe Nunn',NULL,11,'Munich',NULL),(4,'Deniz Kaya','deniz@mail.test',4,'Berlin',3),(5,'Ernst Falk',NULL,15,'Leipzig',NULL),(6,'Fiona Gale','fiona@mail.test',1,'Berlin',1),(7,'Gita Rao','gita@mail.test',9,'Munich',1),(8,'Henry Voss','henry@mail.test',3,'Hamburg',NULL),(9,'Iris Blum',NULL,6,'Leipzig',5),(10,'Jack Orr','jack@mail.test',5,'Dresden',1);
+INSERT INTO skills VALUES (1,'SQL'),(2,'Python'),(3,'React'),(4,'Figma'),(5,'Go'),(6,'Cobol');
+INSERT INTO candidate_skills SELECT c, s, 1 + (c * s + c / 3) % 5 FROM generate_series(1, 9) c, generate_series(1, 5) s WHERE (c * 3 + s * 5 + c / 4) % 7 < 3;
+INSERT INTO applications SELECT i, 1 + (i * 5 + i / 3) % 7, 1 + (i * i + i / 4) % 9, date '2025-01-15' + i * 5, (ARRAY['screening','interview','offer','rejected','hired'])[1 + (i * 2 + i / 6) % 5], 42000 + (i * 3700) % 51000 FROM generate_series(1, 40) i;
+INSERT INTO interviews SELECT i, 1 + (i * 3 + i / 8) % 37, (ARRAY['Kate','Leo','Mona'])[1 + (i * i + i / 4) % 3], timestamp '2025-02-03 10:00' + i * interval '77 hours', 1 + (i * 7 + i / 11) % 10 FROM generate_series(1, 48) i
