@@ -7,8 +7,8 @@ import type { Histogram } from "../protocol/messages.js";
 import { threadCpuMs } from "../session/thread-cpu.js";
 import { Counts } from "./slice-statistics.js";
 
-/** Milliseconds between two looks. */
-const LOOK_MS = 10;
+/** Milliseconds between two looks. With fewer looks, short turns of a busy loop would count as one long turn. */
+const LOOK_MS = 2;
 
 export class TurnCpu {
   private readonly counts = new Counts();

@@ -72,7 +72,7 @@ const ACTOR_HISTOGRAMS: readonly [ActorHistogramName, string, string][] = [
   ["waits", "wait_seconds", "Time that requests and statements waited for their turns."],
   ["firstWaits", "begin_wait_seconds", "Time that requests waited until they began."],
   ["sliceCpu", "slice_cpu_seconds", "CPU time that a tenant's turn of the actor's loop took, of a sample of turns."],
-  ["turnCpu", "loop_cpu_seconds", "CPU time until the actor's loop came round, looked at every 10 ms."],
+  ["turnCpu", "loop_cpu_seconds", "CPU time until the actor's loop came round, looked at every 2 ms."],
 ];
 const ACTOR_GAUGES: readonly [Numbers<ActorMetrics>, string, string][] = [
   ["running", "requests_running", "Requests that did not end at once."],

@@ -1,6 +1,9 @@
 /** Tenants share the thread by time; nobody starves; what is short goes first. On a clock that only work moves. */
 import t from "tap";
 import { Scheduler, type SchedulerOptions, type Work } from "../../src/actor/scheduler.js";
+import { TurnCpu } from "../../src/actor/turn-cpu.js";
+import { SCHEDULER_BUCKETS_MS } from "../../src/protocol/messages.js";
+import { threadCpuMs } from "../../src/session/thread-cpu.js";
 
 /** A scheduler on a clock of its own, with work that takes the time it is told to. */
 class Bench {
@@ -202,4 +205,19 @@ t.test("a slice ends after a millisecond, and has ended when nothing runs", asyn
     return true;
   });
   bench.scheduler.run();
+});
+
+t.test("a busy loop of short turns is not taken for one of long turns", { skip: threadCpuMs() === null }, async (t) => {
+  const turns = new TurnCpu();
+  t.teardown(() => turns.close());
+  turns.begin();
+  for (let turn = 0; turn < 60; turn++) {
+    for (const began = threadCpuMs()!; threadCpuMs()! - began < 1; );
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const { counts } = turns.metrics.turnCpu;
+  const all = counts.reduce((sum, count) => sum + count, 0);
+  const long = counts.reduce((sum, count, i) => ((SCHEDULER_BUCKETS_MS[i - 1] ?? 0) < 5 ? sum : sum + count), 0);
+  t.ok(all >= 4, "it was looked at several times");
+  t.ok(2 * long < all, `${long} of ${all} looks found a turn of more than 5 ms`);
 });
