@@ -173,6 +173,7 @@ export interface NewIndexColumn {
   readonly expression?: { readonly sql: string; readonly type: SqlType };
   readonly descending: boolean;
   readonly nullsFirst: boolean;
+  readonly operatorClass?: string;
 }
 
 export interface CreateIndexCommand {
@@ -190,6 +191,8 @@ export interface CreateIndexCommand {
   readonly exclusion?: { readonly deferrable: DeferrableKey | null; readonly operators?: readonly string[] };
   /** ON ONLY a partitioned table: its partitions' indexes are attached later. Absent: false. */
   readonly only?: boolean;
+  readonly hash?: true;
+  readonly storage?: readonly string[];
   readonly notices: readonly string[];
 }
 
@@ -204,6 +207,7 @@ export interface NewSearchIndex extends Pick<SearchIndexDef, "method" | "text"> 
   readonly declared?: {
     readonly keys: readonly { readonly column?: string; readonly sql?: string; readonly operatorClass?: string }[];
     readonly where?: string;
+    readonly storage?: readonly string[];
   };
 }
 

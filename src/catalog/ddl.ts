@@ -277,13 +277,13 @@ function indexOptions(
 function indexDef(
   id: number,
   name: string,
-  command: Pick<CreateIndexCommand, "columns" | "unique" | "where" | "include" | "nullsNotDistinct" | "exclusion">,
+  command: Omit<CreateIndexCommand, "kind" | "table" | "ifNotExists">,
   idOf: (column: string) => number,
 ): IndexDef {
-  const key = ({ name, expression, descending, nullsFirst }: NewIndexColumn) =>
-    expression === undefined
-      ? { columnId: idOf(name), descending, nullsFirst }
-      : { columnId: EXPRESSION_COLUMN, descending, nullsFirst, expression };
+  const key = ({ name, ...rest }: NewIndexColumn) => ({
+    columnId: rest.expression === undefined ? idOf(name) : EXPRESSION_COLUMN,
+    ...rest,
+  });
   return Object.freeze({
     id,
     name,
@@ -295,6 +295,8 @@ function indexDef(
     ...(command.exclusion?.operators && { operators: command.exclusion.operators }),
     ...(command.exclusion?.deferrable && { deferrable: command.exclusion.deferrable }),
     ...indexOptions(command, idOf),
+    ...(command.hash && { hash: true as const }),
+    ...(command.storage && { storage: command.storage }),
   });
 }
 

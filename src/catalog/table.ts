@@ -42,6 +42,8 @@ export interface IndexColumn {
   readonly nullsFirst: boolean;
   /** SQL text over the row, and its type. */
   readonly expression?: { readonly sql: string; readonly type: SqlType };
+  /** Without effect, for the catalog; absent: the type's default. */
+  readonly operatorClass?: string;
 }
 
 export interface IndexDef {
@@ -74,6 +76,10 @@ export interface IndexDef {
   readonly exclusion?: true;
   /** Of EXCLUDE USING gist: one for each column, "=" and for the last column perhaps "&&". */
   readonly operators?: readonly string[];
+  /** Declared USING hash: without effect, for the catalog. */
+  readonly hash?: true;
+  /** As a table's: "fillfactor=70". Absent: none. */
+  readonly storage?: readonly string[];
 }
 
 /** Whether the constraint behind the index forbids ranges that overlap. */
@@ -135,6 +141,8 @@ export interface DeclaredIndexDef {
     readonly operatorClass?: string;
   }[];
   readonly where?: string;
+  /** As a table's: "fastupdate=off". Absent: none. */
+  readonly storage?: readonly string[];
 }
 
 export interface DeferrableKey {

@@ -205,10 +205,10 @@ export class StatementRunner {
       },
       savepoint: () => {
         const { block } = this;
-        const waiting = block.constraints?.waiting ?? [];
+        const constraints = block.constraints?.current() ?? null;
         return {
           rollback: () => {
-            if (block.constraints !== null) block.constraints.waiting = waiting;
+            block.constraints?.restore(constraints);
           },
         };
       },

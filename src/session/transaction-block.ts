@@ -7,13 +7,13 @@ import type { ShardTransaction } from "../storage/transaction.js";
 import type { SessionNames } from "./session-names.js";
 import type { SettingsMark } from "./settings.js";
 import type { Tenant } from "./tenant.js";
-import type { TransactionConstraints, Waiting } from "./transaction-constraints.js";
+import type { ConstraintState, TransactionConstraints } from "./transaction-constraints.js";
 import type { GivenModes, TransactionModes } from "./transaction-modes.js";
 
 interface Savepoint {
   readonly name: string;
   readonly handle: number;
-  readonly waiting: Waiting;
+  readonly constraints: ConstraintState | null;
   readonly settings: SettingsMark;
   readonly readOnly: boolean;
 }
@@ -102,7 +102,7 @@ export class TransactionBlock {
     this.savepoints.push({
       name,
       handle: this.forStatement().savepoint(),
-      waiting: this.constraints?.waiting ?? [],
+      constraints: this.constraints?.current() ?? null,
       settings: settings.current(),
       readOnly: this.modes.readOnly,
     });
@@ -114,7 +114,7 @@ export class TransactionBlock {
     const index = this.find(name);
     const savepoint = this.savepoints[index]!;
     this.open().rollbackTo(savepoint.handle);
-    if (this.constraints !== null) this.constraints.waiting = savepoint.waiting;
+    this.constraints?.restore(savepoint.constraints);
     this.names.settings.restore(savepoint.settings);
     this.modes.readOnly = savepoint.readOnly;
     this.keep(index + 1);

@@ -16,23 +16,43 @@ import type { InternalStatements } from "./internal-statements.js";
 /** Checks that a commit does without giving way: about a millisecond of them. */
 const CHECKS_AT_ONCE_MAX = 100;
 
-/** What waits at one moment; a savepoint keeps it. */
-export type Waiting = readonly ConstraintEvent[];
+/** How things are at one moment: a savepoint keeps it, so nothing of it is changed in place. */
+export interface ConstraintState {
+  /** What is checked when the transaction ends. */
+  readonly waiting: readonly ConstraintEvent[];
+  /** SET CONSTRAINTS ALL; null: as defined. */
+  readonly all: boolean | null;
+  /** SET CONSTRAINTS of some, after that. */
+  readonly byKey: ReadonlyMap<number, boolean>;
+}
+
+const AS_DEFINED: ConstraintState = { waiting: [], all: null, byKey: new Map() };
 
 export class TransactionConstraints {
-  /** What is checked when the transaction ends. Never changed in place, so that a savepoint can keep it. */
-  waiting: Waiting = [];
-  /** SET CONSTRAINTS ALL; null: as defined. */
-  private all: boolean | null = null;
-  private readonly byKey = new Map<number, boolean>();
+  private state = AS_DEFINED;
 
   constructor(private readonly statements: InternalStatements) {}
 
   /** A transaction begins. */
   reset(): void {
-    this.waiting = [];
-    this.all = null;
-    this.byKey.clear();
+    this.state = AS_DEFINED;
+  }
+
+  current(): ConstraintState {
+    return this.state;
+  }
+
+  /** Back to a savepoint. Null: there were no constraints then. */
+  restore(state: ConstraintState | null): void {
+    this.state = state ?? AS_DEFINED;
+  }
+
+  private get waiting(): readonly ConstraintEvent[] {
+    return this.state.waiting;
+  }
+
+  private set waiting(waiting: readonly ConstraintEvent[]) {
+    this.state = { ...this.state, waiting };
   }
 
   /**
@@ -66,10 +86,10 @@ export class TransactionConstraints {
   /** SET CONSTRAINTS; IMMEDIATE checks what waited so far, now. */
   set(bound: BoundSetConstraints, catalog: CatalogView, context: ExecContext): void | Promise<void> {
     if (bound.keys === null) {
-      this.all = bound.deferred;
-      this.byKey.clear();
+      this.state = { ...this.state, all: bound.deferred, byKey: new Map() };
     } else {
-      for (const id of bound.keys) this.byKey.set(id, bound.deferred);
+      const changed = bound.keys.map((id) => [id, bound.deferred] as const);
+      this.state = { ...this.state, byKey: new Map([...this.state.byKey, ...changed]) };
     }
     if (bound.deferred) return;
     const now = this.waiting.filter((event) => !this.isDeferred(keyOf(event, catalog)));
@@ -98,7 +118,8 @@ export class TransactionConstraints {
 
   private isDeferred(key: Deferrability | null): boolean {
     if (key === null || !key.deferrable) return false;
-    return this.byKey.get(key.parentId ?? key.id) ?? this.all ?? key.initiallyDeferred;
+    const { byKey, all } = this.state;
+    return byKey.get(key.parentId ?? key.id) ?? all ?? key.initiallyDeferred;
   }
 }
 

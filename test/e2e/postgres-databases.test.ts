@@ -175,6 +175,8 @@ t.test("a database gets another name, with its rows", async (t) => {
   t.match(notices, [/the owner stays/]);
   await home.query("ALTER DATABASE after WITH CONNECTION LIMIT -1 ALLOW_CONNECTIONS true");
   t.equal(await refused(home, "ALTER DATABASE after CONNECTION LIMIT 3"), "0A000");
+  t.equal(await refused(home, "CREATE DATABASE fewer CONNECTION LIMIT 3"), "0A000");
+  t.equal(await refused(home, "CREATE DATABASE pattern IS_TEMPLATE true"), "0A000");
   t.equal(await refused(home, "ALTER DATABASE after COLOUR 'red'"), "42601");
   t.equal(await refused(home, "ALTER DATABASE nothing OWNER TO admin"), "3D000");
   t.equal(await refused(home, "ALTER DATABASE after SET work_mem = '1MB'"), "0A000");

@@ -45,7 +45,7 @@ import type { Binding } from "./binding.js";
 import { copyTable } from "./copy-table.js";
 import { firstFound, newName, schemaNamed } from "./names.js";
 import { relationOf } from "./scope.js";
-import { checkStorageOfIndex, storageOfNew } from "./storage-parameters.js";
+import { storageOfIndex, storageOfNew } from "./storage-parameters.js";
 
 /** CREATE TABLE. LIKE copies the other table's definition as it is now. */
 export function bindCreateTable(node: CreateTableStatement, binding: Binding): DdlCommand {
@@ -194,18 +194,15 @@ export function bindCreateIndex(
   const search = bindSearchIndex(node, binding);
   if (search !== null) return search;
   const declared = bindDeclaredIndex(node, binding);
-  if (declared !== null) {
-    checkStorageOfIndex(node.options);
-    return declared;
-  }
+  if (declared !== null) return declared;
   const refuse = (what: string) => sqlError("0A000", `${what} is not supported yet`, { position });
   if (node.method !== "btree" && node.method !== "hash") throw refuse(`an index of the kind ${node.method}`);
-  checkStorageOfIndex(node.options);
+  const storage = storageOfIndex(node.options);
   const table = lookUpTable(node.table, binding);
   if (node.concurrently && table.partitionKey !== undefined) {
     throw sqlError("0A000", `cannot create index on partitioned table "${table.name}" concurrently`, { position });
   }
-  const columns = indexColumns(node.elements, table, position, binding);
+  const columns = indexColumns(node.elements, table, position, binding, node.method);
   const where = node.where === null ? null : indexPredicate(node.where, table, binding);
   return {
     kind: "create index",
@@ -218,6 +215,8 @@ export function bindCreateIndex(
     include: node.including.map((name) => indexedColumn(name, table, position).name),
     nullsNotDistinct: node.nullsNotDistinct,
     ...(node.table.only && { only: true }),
+    ...(node.method === "hash" && { hash: true as const }),
+    ...storage,
     notices: node.method === "hash" ? ["a hash index is kept as a btree index"] : [],
   };
 }

@@ -12,6 +12,7 @@ import type { CreateIndexStatement, IndexElement } from "../parse/ast-definition
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
 import type { Binding } from "./binding.js";
+import { storageOfIndex } from "./storage-parameters.js";
 import { columnsRead, rowContext, storedSql } from "./stored-expression.js";
 
 const METHODS: ReadonlySet<string> = new Set<DeclaredMethod>(["gin", "gist", "brin", "spgist"]);
@@ -35,7 +36,7 @@ export function bindDeclaredIndex(node: CreateIndexStatement, binding: Binding):
     ifNotExists: node.ifNotExists,
     method,
     columns,
-    declared: { keys, ...(where !== null && { where }) },
+    declared: { keys, ...(where !== null && { where }), ...storageOfIndex(node.options) },
     notices: [`an index of the kind ${method} is a definition alone here: queries read the rows`],
   };
 }

@@ -7,6 +7,7 @@ import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { baseType, displayName } from "../../query/expr/types.js";
 import { rangeKeyOf } from "../../values/range.js";
+import type { SqlType } from "../../values/values.js";
 import type { IndexElement } from "../parse/ast-definitions.js";
 import type { ExprNode } from "../parse/ast-query.js";
 import { PLAIN_INDEX, TEXT_INDEX } from "../parse/table-dialect.js";
@@ -17,6 +18,7 @@ import type { Binding } from "./binding.js";
 import { resolveUnknown } from "./coerce.js";
 import { withFixedTimes } from "./fixed-times.js";
 import { refuseParameters, rowContext, storedSql } from "./stored-expression.js";
+import { classFor } from "./system/builtin-operators.js";
 
 /** Throws 42703. */
 export function indexedColumn(name: string, table: TableDef, position: number): ColumnDef {
@@ -31,15 +33,45 @@ export function indexColumns(
   table: TableDef,
   position: number,
   binding: Binding,
+  method: "btree" | "hash" = "btree",
 ): NewIndexColumn[] {
   return elements.map((element): NewIndexColumn => {
-    const { descending, expr } = element;
-    const order = { descending, nullsFirst: element.nullsFirst ?? descending };
+    const { descending, expr, operatorClass } = element;
+    const order = (type: SqlType) => ({
+      descending,
+      nullsFirst: element.nullsFirst ?? descending,
+      ...(operatorClass !== null && givenClass(operatorClass, type, method, position)),
+    });
     const plain = element.column ?? (expr?.kind === "column" && expr.path.length === 1 ? expr.path[0]! : null);
-    if (plain === null) return { ...indexExpression(expr!, table, binding), ...order };
-    checkIndexable(indexedColumn(plain, table, position).type, position);
-    return { name: plain, ...order };
+    if (plain === null) {
+      const key = indexExpression(expr!, table, binding);
+      return { ...key, ...order(key.expression.type) };
+    }
+    const { type } = indexedColumn(plain, table, position);
+    checkIndexable(type, position);
+    return { name: plain, ...order(type) };
   });
+}
+
+/** Classes of extensions that order as the type does. */
+const CLASSES_OF_EXTENSIONS =
+  /^(?:vector|halfvec|sparsevec|citext|citext_pattern|btree_hstore|hash_hstore|ltree|hash_ltree)_ops$/;
+
+/** What of a class is kept: nothing of the type's own. Throws 42704, 42804. */
+function givenClass(operatorClass: string, type: SqlType, method: "btree" | "hash", position: number) {
+  const refuse = (code: string, what: string) =>
+    sqlError(code, `operator class "${operatorClass}" ${what}`, { position });
+  switch (classFor(operatorClass, baseType(type), method)) {
+    case "own":
+      return null;
+    case "other":
+      return { operatorClass };
+    case "of other types":
+      throw refuse("42804", `does not accept data type ${displayName(type)}`);
+    case "none":
+      if (CLASSES_OF_EXTENSIONS.test(operatorClass)) return null;
+      throw refuse("42704", `does not exist for access method "${method}"`);
+  }
 }
 
 /**
@@ -122,7 +154,7 @@ function indexExpression(
   node: ExprNode,
   table: TableDef,
   binding: Binding,
-): Pick<NewIndexColumn, "name" | "expression"> {
+): Required<Pick<NewIndexColumn, "name" | "expression">> {
   refuseParameters(node, "index expressions");
   const bind = (given: ExprNode) =>
     resolveUnknown(bindExpr(given, rowContext(table, "index expressions", binding)), binding);

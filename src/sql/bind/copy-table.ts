@@ -7,6 +7,7 @@ import type {
   NewIndexColumn,
   NewKey,
 } from "../../catalog/ddl-command.js";
+import { expressionPart } from "../../catalog/relation-names.js";
 import { PLAIN_SEQUENCE } from "../../catalog/sequence.js";
 import {
   EXPRESSION_COLUMN,
@@ -141,6 +142,8 @@ export function copyTable({ table: name, options }: CreateTableStatement["like"]
         where: index.where ?? null,
         include: (index.include ?? []).map(nameOf),
         nullsNotDistinct: index.nullsNotDistinct ?? false,
+        ...(index.hash && { hash: true as const }),
+        ...(index.storage && { storage: index.storage }),
         notices: [],
       })),
     searchIndexes: (table.searchIndexes ?? []).map(({ method, columnIds, vector, text, declared }) => ({
@@ -161,10 +164,9 @@ export function copyTable({ table: name, options }: CreateTableStatement["like"]
   };
 }
 
-function copyKey({ columnId, descending, nullsFirst, expression }: IndexColumn, table: TableDef): NewIndexColumn {
-  if (columnId === EXPRESSION_COLUMN) return { name: "expr", descending, nullsFirst, expression: expression! };
-  const { name } = table.columns.find((column) => column.id === columnId)!;
-  return { name, descending, nullsFirst };
+function copyKey({ columnId, ...key }: IndexColumn, table: TableDef): NewIndexColumn {
+  if (columnId === EXPRESSION_COLUMN) return { name: expressionPart(key.expression!.sql), ...key };
+  return { name: table.columns.find((column) => column.id === columnId)!.name, ...key };
 }
 
 function exclusionOf({ deferrable, operators }: IndexDef): NonNullable<CreateIndexCommand["exclusion"]> {

@@ -123,6 +123,12 @@ export function storageAfter(options: readonly OptionNode[], isReset: boolean, t
   return isReset ? kept : [...kept, ...texts(options)];
 }
 
+/** WITH (…) of a new index. Throws 22023. */
+export function storageOfIndex(options: readonly OptionNode[]): { readonly storage?: readonly string[] } {
+  checkStorageOfIndex(options);
+  return options.length === 0 ? {} : { storage: texts(options) };
+}
+
 /** Throws 22023. */
 export function checkStorageOfIndex(options: readonly OptionNode[]): void {
   check(options, OF_INDEXES);

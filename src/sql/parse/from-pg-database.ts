@@ -8,10 +8,9 @@ import { only, pathOf, tagOf } from "./conversion.js";
 const EMPTY_TEMPLATES: ReadonlySet<string> = new Set(["template0", "template1"]);
 /** Options that change nothing here. */
 const IGNORED: ReadonlySet<string> = new Set([
-  ...["owner", "tablespace", "strategy", "oid", "collation_version", "locale_provider", "icu_locale", "icu_rules"],
-  ...["allow_connections", "connection_limit", "is_template"],
+  ...["owner", "strategy", "oid", "collation_version", "locale_provider", "icu_locale", "icu_rules"],
 ]);
-/** Options of ALTER DATABASE, and the value that each has here for every database. */
+/** Options of CREATE and ALTER DATABASE, and the value that each has here for every database. */
 const FIXED: Readonly<Record<string, string>> = {
   ...{ connection_limit: "-1", allow_connections: "true", is_template: "false" },
   tablespace: "pg_default",
@@ -74,7 +73,7 @@ function requireFixed(element: DefElem, position: number): void {
   throw sqlError("0A000", `${option} is ${fixed} for every database`, { position });
 }
 
-/** Throws 42601 for an option that there is not, 22023 for another encoding. */
+/** Throws 42601 for an option that there is not, 22023 for another encoding, 0A000 as `requireFixed`. */
 function createOptions(options: readonly Node[], position: number) {
   let template: string | null = null;
   const notices: string[] = [];
@@ -87,6 +86,8 @@ function createOptions(options: readonly Node[], position: number) {
     else if (LOCALES.has(defname)) {
       if (text !== null && !BY_CODE_POINT.test(text))
         notices.push(`texts sort by code point here, not as in "${text}"`);
+    } else if (Object.hasOwn(FIXED, defname)) {
+      requireFixed(element, position);
     } else if (!IGNORED.has(defname)) {
       throw sqlError("42601", `unrecognized CREATE DATABASE option "${defname}"`, { position });
     }

@@ -1,16 +1,10 @@
 /** Comments on objects that every tenant has, as PostgreSQL's catalog words them. */
 import { TEXT_SEARCH_CONFIGS } from "../../../values/text-search-configs.js";
 import { dictionaryOid } from "./object-names.js";
-import {
-  BUILT_IN_EXTENSION_OID,
-  configOid,
-  HASH_OID,
-  PARSER_OID,
-  SIMPLE_TEMPLATE_OID,
-  STEM_TEMPLATE_OID,
-} from "./pg-server.js";
+import { BUILT_IN_EXTENSION_OID, configOid, PARSER_OID, SIMPLE_TEMPLATE_OID, STEM_TEMPLATE_OID } from "./pg-server.js";
 import {
   BTREE_OID,
+  HASH_OID,
   HEAP_OID,
   LANGUAGE_OIDS,
   PG_CATALOG_OID,

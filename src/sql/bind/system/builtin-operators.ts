@@ -1,8 +1,9 @@
 /** pg_operator and the families of operators that indexes use: what of PostgreSQL's exists here. */
 import { OPERATOR_FAMILIES, OPERATORS } from "../../../query/expr/functions/registry.js";
+import type { SqlType } from "../../../values/values.js";
 import { knownTypeOids } from "./builtin-types.js";
 import { CLASS_FACTS, FAMILY_FACTS, FAMILY_FUNCTIONS, FAMILY_OPERATORS, OPERATOR_FACTS } from "./data/operators.js";
-import { OWNER_OID, PG_CATALOG_OID } from "./relation-facts.js";
+import { BTREE_OID, HASH_OID, OWNER_OID, PG_CATALOG_OID, typeOid } from "./relation-facts.js";
 import { recordsOf } from "./shapes.js";
 import { definedRelation, type SystemRow } from "./system-view.js";
 
@@ -62,17 +63,57 @@ function knownFamilies(): ReadonlySet<number> {
   return families;
 }
 
-const BTREE = 403;
-const TEXT_TYPES: Readonly<Record<number, number>> = { 1043: 25 };
+/** varchar and cidr have the classes of text and inet. */
+const WITH_CLASSES_OF: Readonly<Record<number, number>> = { 1043: 25, 650: 869 };
 
 let defaults: ReadonlyMap<string, number> | null = null;
 
 /** The OID of the class that an index over the type uses by default; 0: there is none. */
-export function operatorClassOf(type: number, method = BTREE): number {
+export function operatorClassOf(type: number, method = BTREE_OID): number {
   defaults ??= new Map(
     Array.from(classRows(), (row) => [`${row.opcmethod} ${row.opcintype} ${row.opcdefault}`, row.oid as number]),
   );
-  return defaults.get(`${method} ${TEXT_TYPES[type] ?? type} true`) ?? 0;
+  return defaults.get(`${method} ${WITH_CLASSES_OF[type] ?? type} true`) ?? 0;
+}
+
+function classRow(name: string, method: number): SystemRow | null {
+  for (const row of classRows()) if (row.opcname === name && row.opcmethod === method) return row;
+  return null;
+}
+
+/** 0: the access method has no such class. */
+export function namedClass(name: string, method: number): number {
+  return (classRow(name, method)?.oid as number | undefined) ?? 0;
+}
+
+const ARRAYS = 2277;
+const ENUMS = 3500;
+const RECORDS = 2249;
+const ANY_RANGES = { range: 3831, multirange: 4537 };
+const POLYMORPHIC: ReadonlySet<unknown> = new Set([ARRAYS, ENUMS, RECORDS, ...Object.values(ANY_RANGES)]);
+
+/** Of the type, also of one that statements made. */
+export function classOf(type: SqlType, method: number): number {
+  if (type.user?.kind === "domain") return classOf(type.user.base!, method);
+  if (type.user?.kind === "enum") return operatorClassOf(ENUMS, method);
+  if (type.name === "range" || type.name === "multirange") return operatorClassOf(ANY_RANGES[type.name], method);
+  if (type.element !== null) return operatorClassOf(ARRAYS, method);
+  return operatorClassOf(type.fields === undefined ? typeOid(type) : RECORDS, method);
+}
+
+/** Whether the class is the one that an index over the type has anyway, another one for it, or none for it. */
+export function classFor(
+  name: string,
+  type: SqlType,
+  method: "btree" | "hash",
+): "own" | "other" | "of other types" | "none" {
+  const number = method === "btree" ? BTREE_OID : HASH_OID;
+  const row = classRow(name, number);
+  if (row === null) return "none";
+  const oid = typeOid(type);
+  const taken = WITH_CLASSES_OF[oid] ?? oid;
+  if (row.oid === classOf(type, number)) return "own";
+  return row.opcintype === taken || POLYMORPHIC.has(row.opcintype) ? "other" : "of other types";
 }
 
 /** The name of the class that a B-tree over the type uses by default; null: there is none. */

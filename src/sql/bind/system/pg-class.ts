@@ -9,7 +9,7 @@ import { sqlArray } from "../../../values/text-format-array.js";
 import { BOOL, INT8, type SqlType, type Value } from "../../../values/values.js";
 import { isBarrier, isInvoker } from "../bind-view.js";
 import { type TypeFacts, typeFacts, typeFactsByName } from "./builtin-facts.js";
-import { operatorClassOf } from "./builtin-operators.js";
+import { classOf, namedClass } from "./builtin-operators.js";
 import { catalogIndex, kindOfTable } from "./catalog-index.js";
 import { boundText } from "./partition-functions.js";
 import {
@@ -140,6 +140,7 @@ function* tableRows(table: TableDef, view: DefinedView): Iterable<SystemRow> {
       relkind: table.partitionKey === undefined ? "i" : "I",
       relispartition: index.parent !== null,
       relnatts: index.columnIds.length + index.included.length,
+      reloptions: index.storage === undefined ? null : sqlArray(index.storage),
     };
   }
 }
@@ -347,7 +348,7 @@ const pgIndex = definedRelation("pg_catalog", "pg_index", function* ({ catalog }
       indislive: true,
       indkey: catalogVector(all.map((id) => attnum(table, id))),
       indcollation: catalogVector(keyTypes.map(({ type }) => layoutOf(type).collation)),
-      indclass: catalogVector(keyTypes.map(({ type }) => classOf(type, index.method))),
+      indclass: catalogVector(keyTypes.map(({ type }, i) => givenClass(type, index.method, index.classes[i]))),
       indoption: catalogVector(options),
       indexprs: expressions.length === 0 ? null : expressions.map(({ sql }) => sql).join(", "),
       indpred: predicate,
@@ -355,17 +356,8 @@ const pgIndex = definedRelation("pg_catalog", "pg_index", function* ({ catalog }
   }
 });
 
-const ARRAYS = 2277;
-const ENUMS = 3500;
-const RECORDS = 2249;
-const ANY_RANGES = { range: 3831, multirange: 4537 };
-
-function classOf(type: SqlType, method: number): number {
-  if (type.user?.kind === "domain") return classOf(type.user.base!, method);
-  if (type.user?.kind === "enum") return operatorClassOf(ENUMS, method);
-  if (type.name === "range" || type.name === "multirange") return operatorClassOf(ANY_RANGES[type.name], method);
-  if (type.element !== null) return operatorClassOf(ARRAYS, method);
-  return operatorClassOf(type.fields === undefined ? typeOid(type) : RECORDS, method);
+function givenClass(type: SqlType, method: number, name: string | undefined): number {
+  return (name !== undefined && namedClass(name, method)) || classOf(type, method);
 }
 
 export const PG_CLASS = [pgClass, pgAttribute, pgIndex];

@@ -13,6 +13,7 @@ import { dictionaryName, dictionaryOid } from "./object-names.js";
 import {
   BTREE_OID,
   DATABASE_OWNER_OID,
+  HASH_OID,
   HEAP_OID,
   hashedOid,
   LANGUAGE_OIDS,
@@ -129,9 +130,6 @@ const users = ["pg_user", "pg_shadow"].map((name) =>
     },
   ]),
 );
-
-/** Such an index is made as a btree. */
-export const HASH_OID = 405;
 
 const pgAm = definedRelation("pg_catalog", "pg_am", none, () => [
   { oid: HEAP_OID, amname: "heap", amhandler: 3, amtype: "t" },

@@ -32,6 +32,8 @@ export const DATABASE_OWNER_OID = 6171;
 /** What its owner and everybody may do with the schema public. */
 export const PUBLIC_ACCESS = ["pg_database_owner=UC/pg_database_owner", "=U/pg_database_owner"];
 export const BTREE_OID = 403;
+/** Such an index is made as a btree. */
+export const HASH_OID = 405;
 export const HEAP_OID = 2;
 /** Of access methods. Dumps leave out what is below 16384. */
 export const SEARCH_METHOD_OIDS = {
@@ -120,6 +122,9 @@ export interface IndexFacts {
   readonly predicate: string | null;
   readonly nullsNotDistinct: boolean;
   readonly exclusion: boolean;
+  /** The operator classes that were given, by the place of the key. */
+  readonly classes: readonly (string | undefined)[];
+  readonly storage?: readonly string[];
 }
 
 const PLAIN_INDEX = {
@@ -128,6 +133,7 @@ const PLAIN_INDEX = {
   predicate: null,
   nullsNotDistinct: false,
   exclusion: false,
+  classes: [],
 } as const;
 
 /** All indexes of a table, that of its primary key first. */
@@ -162,6 +168,8 @@ function searchIndexFacts(table: TableDef, index: SearchIndexDef): IndexFacts {
     method: SEARCH_METHOD_OIDS[method],
     ...PLAIN_INDEX,
     options: columnIds.map(() => 0),
+    classes: index.declared?.keys.map(({ operatorClass }) => operatorClass) ?? [],
+    ...(index.declared?.storage && { storage: index.declared.storage }),
     predicate: index.declared?.where ?? index.vector?.where?.sql ?? null,
     definition: `CREATE INDEX ${quoteIdentifier(name)} ON ${qualified(table)} USING ${method} ${searchKeys(table, index)}`,
   };
@@ -176,7 +184,7 @@ function searchKeys(table: TableDef, { columnIds, vector, text, declared }: Sear
       const key = columnId === undefined ? `(${sql})` : nameOf(table, columnId);
       return operatorClass === undefined ? key : `${key} ${operatorClass}`;
     });
-    return `(${keys.join(", ")})${declared.where === undefined ? "" : ` WHERE ${inParentheses(declared.where)}`}`;
+    return `(${keys.join(", ")})${storageText(declared)}${declared.where === undefined ? "" : ` WHERE ${inParentheses(declared.where)}`}`;
   }
   if (text?.trigrams) return `(${columnIds.map((id) => `${nameOf(table, id)} ${TRIGRAM_CLASS}`).join(", ")})`;
   const columns = listOf(table, columnIds);
@@ -191,16 +199,27 @@ function searchKeys(table: TableDef, { columnIds, vector, text, declared }: Sear
   return `(${key} ${operatorClassFor(metric, type)}) WITH (m='${m}', ef_construction='${efConstruction}'${searched}${compressed})${where}`;
 }
 
+/** WITH (…), as PostgreSQL quotes the values. */
+function storageText({ storage = [] }: { readonly storage?: readonly string[] }): string {
+  if (storage.length === 0) return "";
+  const text = (parameter: string) => {
+    const [name, value] = parameter.split("=") as [string, string];
+    return `${name}=${quoteIdentifier(value) === value ? value : `'${value}'`}`;
+  };
+  return ` WITH (${storage.map(text).join(", ")})`;
+}
+
 function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
-  const columns = index.columns.map(({ columnId, descending, nullsFirst, expression }) => {
+  const columns = index.columns.map(({ columnId, descending, nullsFirst, expression, operatorClass }) => {
     const order = descending ? (nullsFirst ? " DESC" : " DESC NULLS LAST") : nullsFirst ? " NULLS FIRST" : "";
-    return `${expression === undefined ? nameOf(table, columnId) : indexKeyText(expression.sql)}${order}`;
+    return `${expression === undefined ? nameOf(table, columnId) : indexKeyText(expression.sql)}${operatorClass === undefined ? "" : ` ${operatorClass}`}${order}`;
   });
   const include = index.include?.length ? ` INCLUDE (${listOf(table, index.include)})` : "";
   const nulls = index.nullsNotDistinct ? " NULLS NOT DISTINCT" : "";
   const where = index.where ? ` WHERE ${inParentheses(index.where)}` : "";
   const isUnique = !index.exclusion && (index.unique || index.deferrable !== undefined);
   const unique = isUnique ? "UNIQUE " : "";
+  const method = index.operators === undefined ? (index.hash ? "hash" : "btree") : "gist";
   return {
     oid: oidOfId(index.id),
     table,
@@ -211,14 +230,16 @@ function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
     columnIds: index.columns.map((column) => column.columnId),
     parent: index.parentId === undefined ? null : oidOfId(index.parentId),
     valid: !index.invalid,
-    method: BTREE_OID,
+    method: index.hash ? HASH_OID : BTREE_OID,
+    classes: index.columns.map(({ operatorClass }) => operatorClass),
+    ...(index.storage && { storage: index.storage }),
     options: index.columns.map(({ descending, nullsFirst }) => (descending ? 1 : 0) | (nullsFirst ? 2 : 0)),
     included: index.include ?? [],
     expressions: index.columns.flatMap(({ expression }) => expression ?? []),
     predicate: index.where ?? null,
     nullsNotDistinct: index.nullsNotDistinct ?? false,
     exclusion: index.exclusion ?? false,
-    definition: `CREATE ${unique}INDEX ${quoteIdentifier(index.name)} ON ${only(table)}${qualified(table)} USING ${index.operators === undefined ? "btree" : "gist"} (${columns.join(", ")})${include}${nulls}${where}`,
+    definition: `CREATE ${unique}INDEX ${quoteIdentifier(index.name)} ON ${only(table)}${qualified(table)} USING ${method} (${columns.join(", ")})${include}${nulls}${storageText(index)}${where}`,
   };
 }
 
