@@ -56,16 +56,18 @@ export class CachedEngine implements Engine {
   private read(key: Uint8Array, text: string): Uint8Array | undefined {
     this.misses++;
     const value = this.engine.get(key);
-    if (value === undefined && this.tops.isUnknown(text)) {
-      const range = prefixRange(key.subarray(0, ROW_PREFIX_BYTES), true);
-      const cursor = this.engine.cursor(range);
-      const found = readSome(cursor, 1);
-      cursor.close();
-      // To find the greatest one would take long: no key is known to be above it.
-      const greatest = found === null ? range.lt : (found.keys[0] ?? null);
-      this.tops.learn(text, greatest === null ? null : keyText(greatest));
-    }
+    if (value === undefined && this.tops.isUnknown(text)) this.lookForTop(key, text);
     return value;
+  }
+
+  /** A branch's cursor may have to step over much. It says how far it came, and the next one goes on there. */
+  private lookForTop(key: Uint8Array, text: string): void {
+    const range = prefixRange(key.subarray(0, ROW_PREFIX_BYTES), true);
+    const cursor = this.engine.cursor(range);
+    const found = readSome(cursor, 1);
+    const greatest = found === null ? (cursor.at ?? range.lt) : (found.keys[0] ?? null);
+    cursor.close();
+    this.tops.learn(text, greatest === null ? null : keyText(greatest), found !== null);
   }
 
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {

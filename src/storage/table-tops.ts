@@ -12,6 +12,8 @@ const TABLES_MAX = 4096;
 interface Top {
   readonly prefix: string;
   key: string;
+  /** To look again would find no lower key. */
+  readonly isFound: boolean;
 }
 
 export class TableTops {
@@ -29,16 +31,20 @@ export class TableTops {
     return top !== null && key > top.key;
   }
 
-  /** Whether the key is that of a row of a table that nothing is known of. */
+  /** Whether the key is that of a row which a look for the greatest key of its table might show to be above. */
   isUnknown(key: string): boolean {
-    return isRow(key) && this.topOf(key) === null;
+    return isRow(key) && this.topOf(key)?.isFound !== true;
   }
 
-  /** The greatest key of the table in which `key` would be is `greatest`; null: it has no rows. */
-  learn(key: string, greatest: string | null): void {
+  /**
+   * No key of the table in which `key` would be is above `greatest`; null: it has no rows. `isFound`: that one is
+   * there. Else a look comes closer the next time, if it has come closer than the one before.
+   */
+  learn(key: string, greatest: string | null, isFound: boolean): void {
+    const before = this.topOf(key)?.key;
     if (this.tops.size >= TABLES_MAX) this.tops.clear();
     const prefix = key.slice(0, ROW_PREFIX_BYTES);
-    const top = { prefix, key: greatest ?? prefix };
+    const top = { prefix, key: greatest ?? prefix, isFound: isFound || before === greatest };
     this.tops.set(prefix, top);
     this.last = top;
   }

@@ -1,8 +1,11 @@
 /** Work in a branch that ends meanwhile: nothing is written there, and nobody is told that it was. */
+import { setImmediate as turn } from "node:timers/promises";
 import t from "tap";
 import { Partition } from "../../src/actor/partition.js";
+import type { Request } from "../../src/actor/request.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { endBranch, endKeys, inBranch } from "../../src/features/branches/branch-life.js";
+import { changeBranch } from "../../src/features/branches/make-branch.js";
 import { loadJobs, putJob } from "../../src/features/jobs/job-records.js";
 import { JOBS } from "../../src/features/jobs/jobs.js";
 import { DbError } from "../../src/protocol/errors.js";
@@ -106,4 +109,26 @@ t.test("all of a branch's jobs end with it, however many there are", async (t) =
   t.strictSame(loadJobs(shard, NUMBER), []);
   t.equal(loadJobs(shard, 7).length, 1, "the tenant's own stay");
   await shard.close();
+});
+
+t.test("of two changes of a branch at once, neither undoes the other", async (t) => {
+  const layers = new LayeredEngine(new MemoryEngine());
+  const shard = await Shard.open({ engine: layers, layers, log: new MemoryCommitLog() });
+  const partition = new Partition(0, shard, loadConfig({ env: {} }), () => undefined);
+  const record = { origin: 1, root: 1, name: "b", start: null, expiresAtMs: null, quotaBytes: null };
+  const tx = shard.begin();
+  tx.put(branchKey(NUMBER), Buffer.from(JSON.stringify(record)));
+  tx.commit();
+  shard.flush();
+  await applyBacklog(shard);
+  const durable = async (): Promise<void> => {
+    await turn(); // meanwhile the other change comes
+    shard.flush();
+    await applyBacklog(shard);
+  };
+  const request = { partition, tenant: partition.tenant(1), durable, yieldTurn: durable } as unknown as Request;
+  const { start } = layers.branchOf(NUMBER)!;
+  const first = changeBranch(request, NUMBER, { quota_bytes: 1e9 });
+  await Promise.all([first, changeBranch(request, NUMBER, { ttl_seconds: 3600 })]);
+  t.match(layers.branchOf(NUMBER), { quotaBytes: 1e9, expiresAtMs: Number, start, name: "b" });
 });

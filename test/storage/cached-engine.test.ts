@@ -7,6 +7,7 @@ import { LoadRun } from "../../src/storage/load-run.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import type { OperationPart } from "../../src/storage/packed-operations.js";
 import { partsOfRun } from "../../src/storage/sorted-run.js";
+import { NO_ENTRIES } from "../../src/storage/store.js";
 
 /** As if it had another thread. */
 class ElsewhereEngine extends MemoryEngine {
@@ -120,4 +121,24 @@ t.test("a row above all others of its table is known not to be there", async (t)
   t.equal(Buffer.from(cached.get(row(9))!).toString(), "nine");
   cached.write([{ key: row(9), value: null }]);
   t.equal(cached.get(row(9)), undefined);
+});
+
+t.test("a greatest key that takes several looks is come closer to, until they come to nothing", async (t) => {
+  const engine = new MemoryEngine();
+  const asked: number[] = [];
+  const row = (n: number) => Buffer.concat([rowPrefix(1, 7), Buffer.from([n])]);
+  engine.get = (wanted) => {
+    asked.push(wanted.at(-1)!);
+    return undefined;
+  };
+  const bounds = [row(90), row(50), row(20), row(20)];
+  let looks = 0;
+  engine.cursor = () => {
+    const at = bounds[Math.min(looks++, bounds.length - 1)]!;
+    return { next: () => NO_ENTRIES, step: () => null, at, close: () => undefined };
+  };
+  const cached = new CachedEngine(engine, 10_000);
+  for (const n of [30, 91, 30, 51, 30, 30, 21, 10, 10]) t.equal(cached.get(row(n)), undefined);
+  t.same(asked, [30, 30, 30, 10, 10], "what is above is known not to be there");
+  t.equal(looks, 4, "the last look came no closer");
 });

@@ -131,11 +131,12 @@ async function changeRecord(
   changes: Partial<Pick<BranchRecord, "name" | "expiresAtMs" | "quotaBytes">>,
 ): Promise<void> {
   const layers = layersOf(request);
-  const { writes: _, readers: __, endedBy: ___, ...branch } = layers.branchOf(number)!;
-  const record: BranchRecord = { ...branch, ...changes };
+  const { start } = layers.branchOf(number)!;
   const tx = request.partition.shard.begin();
-  // Two changes at once meet here, and so does the end of the branch.
-  if (tx.get(branchKey(number)) === undefined) throw branchEnded();
+  // Two changes at once meet here, and so does the end of the branch: the engine may not know of the other one yet.
+  const stored = tx.get(branchKey(number));
+  if (stored === undefined) throw branchEnded();
+  const record: BranchRecord = { ...(JSON.parse(Buffer.from(stored).toString()) as BranchRecord), start, ...changes };
   tx.put(branchKey(number), Buffer.from(JSON.stringify(record)));
   request.partition.tenant(record.root).commit(tx);
   const { shard } = request.partition;

@@ -179,7 +179,10 @@ export class Placement {
     if (silent.length > 0) this.host.say({ kind: "unsettled", partition: partition.number, tenants: silent });
   }
 
-  /** The partition's commits from some point on were undone. Whatever moves there has lost its footing. */
+  /**
+   * The partition's commits from some point on were undone. Whatever moves there has lost its footing: what came of it
+   * so far may be gone, so nothing more is taken, even if the report of it is lost.
+   */
   undone(partition: Partition): void {
     partition.places.reload();
     for (const [name, passage] of this.passages) {
@@ -188,6 +191,7 @@ export class Placement {
       const move = passage.sending?.move ?? passage.receiving?.move;
       passage.sending?.stop();
       if (passage.receiving !== null && move !== undefined) {
+        if (passage.receiving.memory === null) passage.receiving = null;
         this.report(tenant, move, { did: "failed", message: "the disk refused a commit" });
       }
     }

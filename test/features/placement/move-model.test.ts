@@ -211,6 +211,45 @@ t.test("word of an old move does not bring a tenant back that has left since", a
   t.same(partition.places.get(tenant), gone);
 });
 
+/** The target refuses a commit after so many messages, and the directory never hears of it. */
+async function refusedAfter(after: number): Promise<string | null> {
+  const world = await World.open();
+  world.directory.createTenant({ id: "nomad" });
+  const { number: tenant, partition: home } = world.directory.placeOf("nomad");
+  const [source, target] = [world.actors[home]!, world.actors[(home + 1) % ACTORS]!];
+  // It was there before.
+  target.partition.places.set(tenant, { kind: "gone", to: home, clean: true });
+  const tx = source.partition.shard.begin();
+  for (let row = 0; row < ROWS; row++) tx.put(rowKey(tenant, row), Buffer.from(`of row ${row}`));
+  tx.commit();
+  for (const { partition } of world.actors) {
+    partition.shard.flush();
+    await partition.durable();
+  }
+  const before = source.entriesOf(tenant);
+  const heard = world.moves.heard.bind(world.moves);
+  world.moves.heard = (report) => (report.did === "failed" ? undefined : heard(report));
+  world.moves.start("nomad", target.partition.number, 20);
+  for (let step = 0; step < 1000; step++) {
+    if (world.delivered === after) target.log.isFull = true;
+    await world.step();
+    if (step % 200 === 199) world.skip(70_000);
+  }
+  const at = world.actors[world.directory.placeOf("nomad").partition]!;
+  const place = at.partition.places.get(tenant);
+  if (place !== undefined) return `after ${after}: it is ${place.kind} where the directory says that it is`;
+  return at.entriesOf(tenant).size === before.size ? null : `after ${after}: entries are lost`;
+}
+
+t.test("a target takes nothing more when it has refused a commit, though nobody hears of that", async (t) => {
+  const problems: (string | null)[] = [];
+  for (let after = 0; after < 12; after++) problems.push(await refusedAfter(after));
+  t.same(
+    problems.filter((problem) => problem !== null),
+    [],
+  );
+});
+
 for (const [from, to] of ROUTES) {
   t.test(`from ${from} to ${to}, messages lost`, async (t) => {
     const { delivered } = await run(from, to, { kind: "none" }, 0);

@@ -12,9 +12,9 @@ import type { RunnableKind } from "../../../src/features/jobs/background-jobs.js
 import { JOBS } from "../../../src/features/jobs/jobs.js";
 import { Placement } from "../../../src/features/placement/placement.js";
 import { TenantMoves } from "../../../src/features/placement/tenant-moves.js";
-import type { DbError } from "../../../src/protocol/errors.js";
+import { DbError } from "../../../src/protocol/errors.js";
 import type { FromActor } from "../../../src/protocol/messages.js";
-import type { LogEntry } from "../../../src/storage/commit-log.js";
+import type { Commit, LogEntry } from "../../../src/storage/commit-log.js";
 import { prefixRange, tenantPrefix } from "../../../src/storage/keys.js";
 import { MemoryCommitLog } from "../../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../../src/storage/memory-engine.js";
@@ -27,6 +27,15 @@ export const ACTORS = 3;
 /** A log whose syncs take a turn of the loop. */
 class SlowLog extends MemoryCommitLog {
   synced = 0;
+  /** Refuses what is appended next. */
+  isFull = false;
+
+  override append(commits: readonly Commit[]): void {
+    const { isFull } = this;
+    this.isFull = false;
+    if (isFull) throw new DbError("disk_full");
+    super.append(commits);
+  }
 
   override async sync(): Promise<void> {
     const { lastSequence } = this;
@@ -75,6 +84,10 @@ class Actor {
       log,
       onDurable: (sequence) => {
         if (actor?.alive) actor.partition.gate.open(sequence);
+      },
+      onFlushFailed: (first, _last, error) => {
+        actor!.partition.undo(first, error);
+        actor!.placement.undone(actor!.partition);
       },
     });
     const wrote = (): void => {

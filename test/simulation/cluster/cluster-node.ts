@@ -245,6 +245,7 @@ export class SimulatedNode {
       onFlushFailed: (first, _last, error) => {
         durable.refuse(first, error);
         this.tenures.get(partition)?.partition?.gate.refuse(first, error);
+        this.movesOf(partition).undone(partition);
       },
       onFailed: failed,
     });

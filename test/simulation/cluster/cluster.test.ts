@@ -41,7 +41,7 @@ const FOUND_BY: Readonly<Record<(typeof SABOTAGES)[number], number>> = {
   "the engine applies before the acknowledgement": 1,
   "the successor is named before the partition is closed": 21,
   "copies read what a member of the log that is behind has": 1,
-  "moves are told before they are recorded": 31,
+  "moves are told before they are recorded": 3,
   "a tenant is answered for where it is not any more": 1,
 };
 

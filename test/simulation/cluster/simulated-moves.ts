@@ -116,6 +116,12 @@ export class ActorMoves {
     return this.placement.isAt(partition) || (number === DIRECTORY && this.directory?.isMoving === true);
   }
 
+  /** Commits of the partition were refused. */
+  undone(number: number): void {
+    const partition = this.partitions.get(number);
+    if (partition !== undefined) this.placement.undone(partition);
+  }
+
   takesNoMore(number: number): void {
     this.leaving.add(number);
   }
