@@ -69,14 +69,20 @@ export function consoleFiles(): Serve {
   const files = filesOfConsole();
   return (exchange, req) => {
     const found = files.get(req.getUrl().slice(PREFIX.length));
+    const missing = (): void => exchange.fail("not_found", "The console has no such file. Its page is /console/.");
     if (found === undefined) {
-      exchange.fail("not_found", "The console has no such file. Its page is /console/.");
+      missing();
       return;
     }
     const wanted = chosenEncoding(req.getHeader("accept-encoding"));
     const encoding = wanted === "br" || wanted === "gzip" ? wanted : null;
     const sent = encoding === null ? undefined : found.encoded[encoding];
-    const { body, etag } = (sent ?? found.plain).load();
+    const loaded = (sent ?? found.plain).load();
+    if (loaded === null) {
+      missing();
+      return;
+    }
+    const { body, etag } = loaded;
     const said = sent === undefined ? "" : `Content-Encoding: ${encoding}\n`;
     const headers = `${said}ETag: ${etag}\nCache-Control: ${found.caching}\n${HEADERS}`;
     const { type } = found.plain;

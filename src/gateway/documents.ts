@@ -34,8 +34,10 @@ export class SiteFile {
     private readonly path: string,
   ) {}
 
-  load(): Loaded {
+  /** Null: it has gone since the server started, as an upgrade in place takes it away. */
+  load(): Loaded | null {
     if (this.loaded === null) {
+      if (!existsSync(this.path)) return null;
       const body = readFileSync(this.path);
       this.loaded = { body, etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"` };
     }
@@ -78,11 +80,14 @@ export function documents(): Serve {
       exchange.answer(302, "text/plain", `Location: ${path}/`, "");
       return;
     }
-    const { body, etag } = (file ?? notFound).load();
-    if (file === undefined) {
-      exchange.answer(404, notFound.type, SECURITY_HEADERS, body);
+    const found = file?.load() ?? null;
+    if (file === undefined || found === null) {
+      const page = notFound.load();
+      if (page === null) exchange.fail("not_found", "The documents are there no more. Start the server again.");
+      else exchange.answer(404, notFound.type, SECURITY_HEADERS, page.body);
       return;
     }
+    const { body, etag } = found;
     const headers = `ETag: ${etag}\nCache-Control: public, max-age=${FILE_SECONDS}\n${SECURITY_HEADERS}`;
     if (req.getHeader("if-none-match") === etag) exchange.answer(304, file.type, headers, "");
     else exchange.answer(200, file.type, headers, body);

@@ -85,3 +85,8 @@ function objectsOf(rows: readonly ColumnRow[]): readonly CatalogObject[] {
   }
   return [...objects.values()];
 }
+
+/** Not what the server keeps for itself, and no graph's nodes. */
+export function isForUsers({ schema, name }: CatalogObject): boolean {
+  return !schema.startsWith("graph:") && !name.startsWith("_");
+}

@@ -1,5 +1,5 @@
 /** What the palette offers. */
-import { type CatalogObject, catalog } from "../lib/catalog.js";
+import { catalog, isForUsers } from "../lib/catalog.js";
 import { idOfRelation } from "../lib/relation-names.js";
 import { goTo } from "../lib/router.js";
 import { signOut, type User } from "../lib/session.js";
@@ -61,11 +61,6 @@ export function commandsFor(user: User, show: (what: "help" | "account") => void
 }
 
 const TABS: Readonly<Record<string, readonly PageTab[]>> = { ai: AI_TABS, operate: OPERATE_TABS };
-
-/** Not what the server keeps for itself, and no graph's nodes. */
-function isForUsers({ schema, name }: CatalogObject): boolean {
-  return !schema.startsWith("graph:") && !name.startsWith("_");
-}
 
 function openPage(path: string): void {
   window.open(path, "_blank", "noopener");

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { hasMod, isInField, MOD, useKeys } from "../lib/keys.js";
-import { lazy } from "../lib/lazy.js";
+import { lazyDialog } from "../lib/lazy.js";
 import { goTo, linkTo } from "../lib/router.js";
 import { signOut, type User } from "../lib/session.js";
 import { keptStore, useStore } from "../lib/store.js";
@@ -17,7 +17,7 @@ import { pagesFor } from "./pages.js";
 import { Palette } from "./palette.js";
 import { TenantMenu } from "./tenant-menu.js";
 
-const Account = lazy(async () => (await import("./account.js")).Account);
+const Account = lazyDialog(async () => (await import("./account.js")).Account);
 
 /** Milliseconds in which a letter follows g. */
 const PAIR_MS = 1_200;

@@ -52,6 +52,8 @@ export function TenantMenu({ user }: { readonly user: User }) {
           <button
             type="button"
             onClick={() => {
+              // The entry goes. The dialog gives the focus back to the button.
+              place.current!.querySelector("button")!.focus();
               setOpen(false);
               setSigningIn(true);
             }}

@@ -12,7 +12,7 @@ export interface ListColumn<T> {
   readonly isWide?: boolean;
 }
 
-const CELLS_ON_PHONE = 5;
+const CELLS_IN_LITTLE_ROOM = 5;
 
 interface ListTableProps<T> {
   readonly label: string;
@@ -31,8 +31,8 @@ export function ListTable<T>({ label, columns, rows, error = null, keyOf, none }
   if (rows.length === 0) return <p class="none">{none}</p>;
   const classOf = ({ name, isNumber, isWide }: ListColumn<T>) =>
     name === "" ? "actions" : isNumber === true ? "number" : isWide === true ? "wide" : undefined;
-  // On a phone, rows that would reach over the side are cards: their buttons stay in sight.
-  const isWide = columns.length > CELLS_ON_PHONE || columns.some(({ name }) => name === "");
+  // In little room, rows that would reach over the side are cards: their buttons stay in sight.
+  const isWide = columns.length > CELLS_IN_LITTLE_ROOM || columns.some(({ name }) => name === "");
   return (
     // A region that scrolls has to take the focus, so that arrows can scroll it.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above

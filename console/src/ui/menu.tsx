@@ -65,6 +65,8 @@ export function Menu({ icon, label, entries, kind = "quiet", isUp }: MenuProps) 
               key={entry.label}
               type="button"
               onClick={() => {
+                // The entry goes. A dialog that it opens gives the focus back to the button.
+                place.current!.querySelector("button")!.focus();
                 setOpen(false);
                 entry.run();
               }}

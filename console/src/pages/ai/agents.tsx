@@ -1,5 +1,5 @@
 /** Agents that have a name, which can be run here, and the traces of what agents have done. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { catalog, loadCatalog } from "../../lib/catalog.js";
 import { cellText } from "../../lib/format.js";
 import { useLoad } from "../../lib/load.js";
@@ -84,15 +84,20 @@ interface RunDialogProps {
   readonly onEnded: () => void;
 }
 
-/** The answer stays until the dialog is closed. A run that fails has a trace, too. */
+/** The answer stays until the dialog is closed, which stops a run. A run that fails has a trace, too. */
 function RunDialog({ agent: { name }, onClose, onEnded }: RunDialogProps) {
   const [task, setTask] = useState("");
   const [answer, setAnswer] = useState<string | null>(null);
   const { error, isBusy, run } = useRun();
+  const stop = useRef<AbortController | null>(null);
+  useEffect(() => () => stop.current?.abort(), []);
   const start = async (): Promise<void> => {
     setAnswer(null);
+    stop.current = new AbortController();
+    const { signal } = stop.current;
     await run(async () => {
-      const { lists } = await client().query(`EXECUTE AGENT ${quotedName(name)} '${task.replaceAll("'", "''")}'`);
+      const text = `EXECUTE AGENT ${quotedName(name)} '${task.replaceAll("'", "''")}'`;
+      const { lists } = await client().query(text, [], { signal });
       setAnswer(cellText(lists[0]?.[0]));
     });
     onEnded();

@@ -6,9 +6,10 @@ import { useEvery, useGet, useLoad, useReturn } from "../../lib/load.js";
 import { goTo } from "../../lib/router.js";
 import { client } from "../../lib/session.js";
 import { Badge, Button, ReloadButton } from "../../ui/button.js";
-import { DataGrid } from "../../ui/data-grid.js";
+import { DataGrid, type GridRow } from "../../ui/data-grid.js";
 import { Failure, Waiting } from "../../ui/notice.js";
 import { Facts } from "../../ui/panel.js";
+import { ValueDialog } from "../../ui/value-dialog.js";
 import { quotedName } from "../query/sidebar.js";
 import { Thing, useTab } from "./thing.js";
 
@@ -50,6 +51,7 @@ export function VectorsDetail({ name, onChanged }: VectorsDetailProps) {
   );
   // A map is made anew when it is asked for: that takes a while.
   const [map, setMap] = useState(0);
+  const [open, setOpen] = useState<{ row: GridRow; column: number } | null>(null);
   const again = (): void => {
     facts.again();
     rows.again();
@@ -108,7 +110,11 @@ export function VectorsDetail({ name, onChanged }: VectorsDetailProps) {
                 columns={rows.data.columns}
                 rows={rows.data.lists}
                 none="There are no vectors."
+                onOpen={(row, column) => setOpen({ row, column })}
               />
+            )}
+            {rows.data !== undefined && open !== null && (
+              <ValueDialog columns={rows.data.columns} {...open} onClose={() => setOpen(null)} />
             )}
           </div>
         </>

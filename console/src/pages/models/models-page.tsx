@@ -1,6 +1,6 @@
 /** Models that learn from the tenant's tables: start a training, follow it, read a model's card, and predict. */
 import { useState } from "preact/hooks";
-import { catalog } from "../../lib/catalog.js";
+import { catalog, isForUsers } from "../../lib/catalog.js";
 import { durationText, measureText, roundedText, timeText } from "../../lib/format.js";
 import { useEvery, useGet } from "../../lib/load.js";
 import { linkTo } from "../../lib/router.js";
@@ -145,7 +145,7 @@ function Jobs({ jobs, onChanged }: { readonly jobs: readonly Job[]; readonly onC
 
 function TrainDialog({ onClose, onDone }: { readonly onClose: () => void; readonly onDone: () => void }) {
   const { objects } = useStore(catalog);
-  const tables = (objects ?? []).filter(({ schema }) => schema === "public");
+  const tables = (objects ?? []).filter((one) => one.schema === "public" && isForUsers(one));
   const [table, setTable] = useState(tables[0]?.name ?? "");
   const columns = tables.find(({ name }) => name === table)?.columns ?? [];
   const [target, setTarget] = useState("");
