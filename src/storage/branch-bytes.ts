@@ -2,21 +2,28 @@
  * Counts what branches hold of their own: keys and values of their entries, and the markers of what they have deleted
  * of their origins. The count is kept in the engine, and changes with the entries, in one batch. Ranges that are
  * removed at once cost no look at each entry; what they held is counted until the branch has been counted anew, some
- * entries at a time (`countSome`). So a count is never below what there is. Owned by layered-engine.ts.
+ * entries at a time (`countSome`). The same is true of what is replaced in branches that are written like tenants
+ * (`BranchList.free`): they are counted anew when somebody asks. So a count is never below what there is. Owned by
+ * layered-engine.ts.
  */
+import type { BranchList } from "./branch-list.js";
 import type { Engine } from "./engine.js";
 import { bytesKey, hiddenKey, hiddenPrefix, hiddenRange } from "./history-keys.js";
-import { isOwnOnly, prefixRange, tenantPrefix } from "./keys.js";
+import { isOwnOnly, prefixRange, tenantOfKey, tenantPrefix } from "./keys.js";
 import type { LastWritten } from "./last-written.js";
 import { neighbouringValues } from "./neighbouring-values.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { keyText } from "./ordered-map.js";
+import type { OperationPart } from "./packed-operations.js";
+import { LoadPart } from "./sorted-run.js";
 import type { KeyRange } from "./store.js";
 
 /** A branch is counted anew, in the order of its keys; its markers come last. */
 interface Recount {
   bytes: number;
   markers: number;
+  /** As in `Count`, of what was written since it began. */
+  unsure: number;
   /** All keys below have been counted. */
   upTo: Uint8Array;
   isAtMarkers: boolean;
@@ -25,6 +32,8 @@ interface Recount {
 interface Count {
   bytes: number;
   markers: number;
+  /** Of `bytes`, those that were written without a look at what they replaced. */
+  unsure: number;
   recount: Recount | null;
 }
 
@@ -38,6 +47,9 @@ export interface OwnBefore {
 }
 
 const COUNT_BYTES = 17;
+/** Of a count, what may be unsure when somebody asks. */
+const UNSURE_SHARE = 0.25;
+const NOTHING: readonly Operation[] = [];
 
 export class BranchBytes {
   private readonly counts = new Map<number, Count>();
@@ -45,6 +57,7 @@ export class BranchBytes {
   constructor(
     private readonly engine: Engine,
     private readonly last: LastWritten,
+    private readonly branches: BranchList,
   ) {}
 
   /** `isNew`: it has nothing of its own yet. */
@@ -53,7 +66,7 @@ export class BranchBytes {
     const stored = this.engine.get(bytesKey(tenant));
     if (stored !== undefined) this.counts.set(tenant, readCount(stored, tenant));
     // One that an earlier version has made was not counted.
-    else this.counts.set(tenant, { bytes: 0, markers: 0, recount: isNew ? null : recountOf(tenant) });
+    else this.counts.set(tenant, { bytes: 0, markers: 0, unsure: 0, recount: isNew ? null : recountOf(tenant) });
   }
 
   forget(tenant: number): Operation {
@@ -61,8 +74,49 @@ export class BranchBytes {
     return { key: bytesKey(tenant), value: null };
   }
 
+  /** Counts it anew when much of it is unsure. */
   of(tenant: number): number {
-    return this.counts.get(tenant)?.bytes ?? 0;
+    const count = this.counts.get(tenant);
+    if (count === undefined) return 0;
+    if (count.unsure > UNSURE_SHARE * count.bytes) this.beSure(tenant);
+    return count.bytes;
+  }
+
+  /** From now on it has to be exact, or it is being counted. */
+  beSure(tenant: number): void {
+    const count = this.counts.get(tenant)!;
+    if (count.unsure > 0) count.recount ??= recountOf(tenant);
+  }
+
+  /** The operations, with what the engine keeps of the counts of those that say nothing of what they replace. */
+  counted(operations: readonly Operation[]): readonly Operation[] {
+    const counts = this.written([operations]);
+    return counts.length === 0 ? operations : [...counts, ...operations];
+  }
+
+  /** Only what the engine keeps of these counts. */
+  written(parts: readonly OperationPart[]): readonly Operation[] {
+    const { branches } = this;
+    if (branches.isEmpty) return NOTHING;
+    const tenants = new Set<number>();
+    const add = (key: Uint8Array, writes: number, bytes: number): void => {
+      const tenant = tenantOfKey(key);
+      const branch = branches.free(tenant);
+      if (branch === undefined) return;
+      branch.writes += writes;
+      const count = this.counts.get(tenant)!;
+      for (const sum of [count, count.recount]) {
+        if (sum === null) continue;
+        sum.bytes += bytes;
+        sum.unsure += bytes;
+      }
+      tenants.add(tenant);
+    };
+    for (const part of parts) {
+      if (part instanceof LoadPart) add(part.firstKey, part.length, part.bytes);
+      else for (const { key, value } of part) add(key, 1, value === null ? 0 : key.length + value.length);
+    }
+    return this.kept(tenants);
   }
 
   /** Operations of branches: what these have under the keys. */
@@ -124,7 +178,7 @@ export class BranchBytes {
   }
 
   /** What the engine keeps of the counts that have changed. */
-  written({ tenants }: OwnBefore): Operation[] {
+  kept(tenants: ReadonlySet<number>): Operation[] {
     return [...tenants].flatMap((tenant) => {
       const count = this.counts.get(tenant);
       return count === undefined ? [] : [{ key: bytesKey(tenant), value: countValue(count) }];
@@ -161,30 +215,34 @@ export class BranchBytes {
     if (last !== null) recount.upTo = last;
     else if (!recount.isAtMarkers) Object.assign(recount, { isAtMarkers: true, upTo: hiddenPrefix(tenant) });
     else {
-      Object.assign(count, { bytes: recount.bytes, markers: recount.markers, recount: null });
+      const { bytes, markers, unsure } = recount;
+      // It may have got a bound while it was counted.
+      const isEnough = unsure === 0 || this.branches.free(tenant) !== undefined;
+      Object.assign(count, { bytes, markers, unsure, recount: isEnough ? null : recountOf(tenant) });
       this.engine.write([{ key: bytesKey(tenant), value: countValue(count) }]);
     }
   }
 }
 
 function recountOf(tenant: number): Recount {
-  return { bytes: 0, markers: 0, upTo: tenantPrefix(tenant), isAtMarkers: false };
+  return { bytes: 0, markers: 0, unsure: 0, upTo: tenantPrefix(tenant), isAtMarkers: false };
 }
 
 function isCounted({ isAtMarkers, upTo }: Recount, key: Uint8Array): boolean {
   return isAtMarkers || Buffer.compare(key, upTo) < 0;
 }
 
-function countValue({ bytes, markers, recount }: Count): Buffer {
+function countValue({ bytes, markers, unsure, recount }: Count): Buffer {
   const value = Buffer.alloc(COUNT_BYTES);
   value.writeBigInt64BE(BigInt(bytes), 0);
   value.writeBigInt64BE(BigInt(markers), 8);
-  value[16] = recount === null ? 0 : 1;
+  value[16] = recount !== null ? 1 : unsure > 0 ? 2 : 0;
   return value;
 }
 
 function readCount(stored: Uint8Array, tenant: number): Count {
   const value = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
   const [bytes, markers] = [0, 8].map((at) => Number(value.readBigInt64BE(at)));
-  return { bytes: bytes!, markers: markers!, recount: value[16] === 1 ? recountOf(tenant) : null };
+  const recount = value[16] === 1 ? recountOf(tenant) : null;
+  return { bytes: bytes!, markers: markers!, unsure: value[16] === 2 ? bytes! : 0, recount };
 }

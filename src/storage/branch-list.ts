@@ -1,9 +1,15 @@
 /** The branches of a partition, by number, by name and by what they were forked from. Kept by layered-engine.ts. */
 import type { CommitStamp } from "./operation.js";
 
+/** Numbers of branches are between these; those of tenants stay below. */
+export const FIRST_BRANCH = 2 ** 30;
+export const LAST_BRANCH = 2 ** 31 - 1;
+/** The origin of branches that begin empty: a number that no tenant has, so that nothing is ever read through to it. */
+export const NO_ORIGIN = FIRST_BRANCH - 1;
+
 /** The record of a branch: what makes it, and what its feature keeps there. */
 export interface BranchRecord {
-  /** The tenant or branch that it was forked from; NO_ORIGIN (ending-branches.ts): it began empty. */
+  /** The tenant or branch that it was forked from; NO_ORIGIN: it began empty. */
   readonly origin: number;
   /**
    * The commit that it begins with: it has what its origin had after it. Null in the record: the one that makes the
@@ -56,6 +62,26 @@ export class BranchList {
     return this.all.values();
   }
 
+  /** Those that have entries of an origin. */
+  through(number: number): Branch | undefined {
+    const branch = this.all.get(number);
+    return branch === undefined || branch.origin === NO_ORIGIN ? undefined : branch;
+  }
+
+  /**
+   * Those whose writes say nothing of what was there before: they began empty, and may hold any number of bytes. They
+   * are written like tenants.
+   */
+  free(number: number): Branch | undefined {
+    const branch = this.all.get(number);
+    return branch?.origin === NO_ORIGIN && branch.quotaBytes === null ? branch : undefined;
+  }
+
+  /** All others. */
+  layered(number: number): Branch | undefined {
+    return this.free(number) === undefined ? this.all.get(number) : undefined;
+  }
+
   /** The number of a tenant's branch; null: it has none of that name. */
   named(root: number, name: string): number | null {
     return this.names.get(root)?.get(name) ?? null;
@@ -91,7 +117,8 @@ export class BranchList {
     this.all.set(number, branch);
     const names = this.names.get(branch.root) ?? new Map<string, number>();
     this.names.set(branch.root, names.set(branch.name, number));
-    this.forks.set(branch.origin, (this.forks.get(branch.origin) ?? new Set<number>()).add(number));
+    if (branch.origin !== NO_ORIGIN)
+      this.forks.set(branch.origin, (this.forks.get(branch.origin) ?? new Set<number>()).add(number));
   }
 
   /** Whoever has the branch at hand sees the change. */
@@ -112,8 +139,8 @@ export class BranchList {
     const names = this.names.get(branch.root)!;
     if (names.get(branch.name) === number) names.delete(branch.name);
     if (names.size === 0) this.names.delete(branch.root);
-    const forks = this.forks.get(branch.origin)!;
-    forks.delete(number);
-    if (forks.size === 0) this.forks.delete(branch.origin);
+    const forks = this.forks.get(branch.origin);
+    forks?.delete(number);
+    if (forks?.size === 0) this.forks.delete(branch.origin);
   }
 }

@@ -4,8 +4,7 @@
  * commit in a tenant.
  */
 import { DbError } from "../protocol/errors.js";
-import type { Branch } from "./branch-list.js";
-import { FIRST_BRANCH } from "./ending-branches.js";
+import { type Branch, FIRST_BRANCH } from "./branch-list.js";
 import type { Shard } from "./shard.js";
 import type { ShardTransaction } from "./transaction.js";
 

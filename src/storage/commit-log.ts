@@ -48,7 +48,7 @@ export function lastMicros(micros: number, followed: number): number {
  * them (a power cut took them from the log before they were acknowledged). Whoever derives state from the log must
  * rebuild it after a gap.
  */
-export interface LogEntry extends Omit<Commit, "parts" | "operations"> {
+export interface LogEntry extends Omit<Commit, "operations"> {
   /** Read from the log as they are taken, where they are many. */
   readonly operations: Iterable<Operation>;
   readonly gap: boolean;

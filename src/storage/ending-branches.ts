@@ -3,14 +3,8 @@
  * whoever finds a branch, and before each commit in one.
  */
 import { DbError } from "../protocol/errors.js";
-import type { Branch } from "./branch-list.js";
+import { type Branch, FIRST_BRANCH, NO_ORIGIN } from "./branch-list.js";
 import type { LayeredEngine } from "./layered-engine.js";
-
-/** Numbers of branches are between these; those of tenants stay below. */
-export const FIRST_BRANCH = 2 ** 30;
-export const LAST_BRANCH = 2 ** 31 - 1;
-/** The origin of branches that begin empty: a number that no tenant has, so that nothing is ever read through to it. */
-export const NO_ORIGIN = FIRST_BRANCH - 1;
 
 export function isEnding({ endedBy }: Pick<Branch, "endedBy">): boolean {
   return endedBy !== null;

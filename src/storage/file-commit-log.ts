@@ -216,7 +216,8 @@ export class FileCommitLog implements CommitLog {
     const { disk, seal } = this;
     const operations = wholeOperations(disk, segments, reference, late, (one) => this.checkKept(one), seal);
     const { sequence, micros, before } = record;
-    return { sequence, micros, operations, gap: false, ...(before !== undefined && { before }) };
+    const parts = { id: reference.id, operations: reference.operations };
+    return { sequence, micros, operations, parts, gap: false, ...(before !== undefined && { before }) };
   }
 
   private checkKept(segment: Segment): void {

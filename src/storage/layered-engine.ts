@@ -69,7 +69,7 @@ export class LayeredEngine implements Engine {
   private readonly cleared: Buffer[] = [];
 
   constructor(private readonly engine: Engine) {
-    this.bytes = new BranchBytes(engine, this.last);
+    this.bytes = new BranchBytes(engine, this.last, this.branches);
     this.replaced = new ReplacedEntries(engine);
     this.stamps = new CommitStamps(engine);
     for (const { key, value } of entriesOf(this.engine.cursor(prefixRange(branchPrefix()))))
@@ -147,7 +147,7 @@ export class LayeredEngine implements Engine {
   get(key: Uint8Array): Uint8Array | undefined {
     const own = this.engine.get(key);
     if (own !== undefined || this.branches.isEmpty) return own;
-    const branch = this.branches.get(tenantOfKey(key));
+    const branch = this.branches.through(tenantOfKey(key));
     if (branch === undefined || isOwnOnly(key) || this.engine.get(hiddenKey(key)) !== undefined) return undefined;
     return this.getAsOf(ofTenant(key, branch.origin), branch.start.sequence);
   }
@@ -158,7 +158,7 @@ export class LayeredEngine implements Engine {
     const missing = new Map<number, number[]>();
     for (let i = 0; i < keys.length; i++) {
       const tenant = tenantOfKey(keys[i]!);
-      if (values[i] !== undefined || this.branches.get(tenant) === undefined || isOwnOnly(keys[i]!)) continue;
+      if (values[i] !== undefined || this.branches.through(tenant) === undefined || isOwnOnly(keys[i]!)) continue;
       const places = missing.get(tenant);
       if (places === undefined) missing.set(tenant, [i]);
       else places.push(i);
@@ -206,7 +206,7 @@ export class LayeredEngine implements Engine {
 
   cursor(range: KeyRange): Cursor {
     const tenant = tenantOfKey(range.gte);
-    const branch = this.branches.get(tenant);
+    const branch = this.branches.through(tenant);
     if (branch === undefined || isOwnOnly(range.gte)) return this.engine.cursor(range);
     const whole: KeyRange = { gte: range.gte, lt: range.lt, reverse: range.reverse === true };
     const own = this.engine.cursor(whole);
@@ -222,8 +222,7 @@ export class LayeredEngine implements Engine {
   }
 
   write(operations: readonly Operation[], persisted?: boolean): void {
-    const isPlain = this.kept.size === 0 && this.branches.isEmpty && !operations.some(({ key }) => isRecordKey(key));
-    if (isPlain) this.engine.write(operations, persisted);
+    if (!this.isLayered([operations])) this.engine.write(this.bytes.counted(operations), persisted);
     else if (!this.isRecovering) this.writeLayered(operations, persisted);
     // In what is replayed, a branch may read what earlier commits of the same batch have written.
     else for (const commit of commitsOf(operations)) this.writeLayered(commit, persisted);
@@ -265,7 +264,7 @@ export class LayeredEngine implements Engine {
           [stampedTenant, stampedMicros] = [tenant, commit.micros];
         }
       }
-      const branch = this.branches.get(tenant);
+      const branch = this.branches.layered(tenant);
       // Its marker would be stepped over, for nothing. But each operation is one entry or more: log-trim.ts.
       const isNothing = branch !== undefined && value === null && !own.values.has(text) && last === undefined;
       if (branch !== undefined) {
@@ -285,8 +284,7 @@ export class LayeredEngine implements Engine {
       made = [...without(made, prefixes), ...kept];
       stampedTenant = -1;
     }
-    // The mark of the commit is the last one (see `mayHave`).
-    return [...past, ...made, ...this.bytes.written(own)];
+    return [...past, ...this.bytes.counted(made), ...this.bytes.kept(own.tenants)];
   }
 
   private clearAll(prefix: Buffer): void {
@@ -307,7 +305,7 @@ export class LayeredEngine implements Engine {
     }
     for (const [tenant, ofTenant] of places) {
       const keys = ofTenant.map((i) => operations[i]!.key);
-      const isBranch = this.branches.get(tenant) !== undefined;
+      const isBranch = this.branches.through(tenant) !== undefined;
       const read = (some: readonly Uint8Array[]) => neighbouringValues(this.engine, some);
       const values = isBranch ? this.getMany(keys) : this.last.valuesOf(keys, read);
       for (const [j, i] of ofTenant.entries()) found[i] = values[j];
@@ -317,7 +315,7 @@ export class LayeredEngine implements Engine {
 
   private ownBefore(operations: readonly Operation[]): OwnBefore {
     const ofBranches = this.branches.isEmpty ? [] : operations;
-    const branchOf = (tenant: number) => (this.branches.get(tenant) === undefined ? null : tenant);
+    const branchOf = (tenant: number) => (this.branches.layered(tenant) === undefined ? null : tenant);
     return this.bytes.before(ofBranches, (key) => branchOf(tenantOfKey(key)));
   }
 
@@ -355,6 +353,7 @@ export class LayeredEngine implements Engine {
     this.bytes.learn(tenant, known === undefined);
     const { name, expiresAtMs, quotaBytes = null, isRestoring } = record;
     const there = this.branches.get(tenant);
+    if (quotaBytes !== null) this.bytes.beSure(tenant);
     if (there !== undefined) this.branches.change(tenant, name, { expiresAtMs, quotaBytes, isRestoring });
     else this.branches.set(tenant, { ...record, start, quotaBytes, writes: 0, readers: 0, endedBy: null });
     return [{ key: sinceKey(tenant, "branch"), value: stampValue(start) }];
@@ -457,22 +456,24 @@ export class LayeredEngine implements Engine {
   }
 
   writeElsewhere(parts: readonly OperationPart[]): Promise<number> | null {
-    return this.isLayered(parts) ? null : (this.engine.writeElsewhere?.(parts) ?? null);
+    const written = this.isLayered(parts) ? null : (this.engine.writeElsewhere?.(parts) ?? null);
+    if (written !== null) for (const count of this.bytes.written(parts)) this.engine.write([count]);
+    return written;
   }
 
   /** A branch has entries of its origin, too. */
   greatestElsewhere(range: Pick<KeyRange, "gte" | "lt">): Promise<Uint8Array | null> | null {
-    return this.branches.get(tenantOfKey(range.gte)) ? null : (this.engine.greatestElsewhere?.(range) ?? null);
+    return this.branches.through(tenantOfKey(range.gte)) ? null : (this.engine.greatestElsewhere?.(range) ?? null);
   }
 
   private isLayered(parts: readonly OperationPart[]): boolean {
-    const isOf = (key: Uint8Array): boolean => this.isLayer(key) || layerRecordOf(key) !== null;
+    const isOf = (key: Uint8Array): boolean => isRecordKey(key) || this.isLayer(key);
     return parts.some((part) => (part instanceof LoadPart ? isOf(part.lastKey) : part.some(({ key }) => isOf(key))));
   }
 
   private isLayer(key: Uint8Array): boolean {
     const tenant = tenantOfKey(key);
-    return this.kept.has(tenant) || this.branches.get(tenant) !== undefined;
+    return this.kept.has(tenant) || this.branches.layered(tenant) !== undefined;
   }
 
   entriesInMemory(): number {

@@ -7,6 +7,7 @@ import type { CommitLog, LogEntry } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import { APPLIED_SEQUENCE_KEY } from "./keys.js";
 import { type Operation, sizeOf } from "./operation.js";
+import { type ReplayedLoad, ReplayedRuns } from "./replayed-loads.js";
 
 /**
  * Operations of one engine batch while the log is replayed, a few milliseconds of the thread; so many deletions are
@@ -31,24 +32,25 @@ export function encodeSequence(sequence: number): Buffer {
 /**
  * Passes the commits that the engine lacks to `write`, in batches. One that ends with a whole commit has its sequence;
  * null for a part of a commit, which is replayed again after a crash. Throws partition_damaged if the log does not have
- * them. Gives way after each batch: the thread may have other partitions to serve.
+ * them. Gives way after each batch: the thread may have other partitions to serve. Answers the loads among them.
  */
 export async function recoverEngine(
   engine: Engine,
   log: CommitLog,
   now: () => number,
   write: (operations: Operation[], sequence: number | null) => void,
-): Promise<void> {
+): Promise<readonly ReplayedLoad[]> {
   const applied = appliedBy(engine);
   if (log.lastSequence < applied) {
     // The log must not say that the engine has them while another power cut could take them from the engine as well.
     engine.write([{ key: APPLIED_SEQUENCE_KEY, value: encodeSequence(applied) }], true);
     log.appendGap(applied, now());
-    return;
+    return [];
   }
   if (log.firstSequence > applied + 1) {
     throw behind(`has applied ${applied} commits, the commit log starts at ${log.firstSequence}`);
   }
+  const loads: ReplayedLoad[] = [];
   let operations: Operation[] = [];
   let bytes = 0;
   let last = applied;
@@ -63,18 +65,24 @@ export async function recoverEngine(
   };
   for (const entry of log.replay(applied + 1)) {
     checkReplayable(entry, applied);
-    const commit = { sequence: entry.sequence, micros: entry.micros };
+    const { sequence, micros, parts } = entry;
+    const commit = { sequence, micros };
+    if (parts !== undefined && last > written) await pass(last);
+    const runs = parts === undefined ? null : new ReplayedRuns(engine);
     for (const operation of entry.operations) {
+      runs?.note(operation);
       if (isFull()) await pass(null);
       operations.push({ key: operation.key, value: operation.value, commit });
       bytes += sizeOf(operation);
     }
-    last = entry.sequence;
-    if (!isFull()) continue;
+    last = sequence;
+    if (parts === undefined && !isFull()) continue;
     await pass(last);
     written = last;
+    if (parts !== undefined) loads.push(...(await runs!.loads(sequence, parts, loopRound)));
   }
   if (last > written) await pass(last);
+  return loads;
 }
 
 /**

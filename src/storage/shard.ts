@@ -27,6 +27,7 @@ import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
 import { appliedBy, encodeSequence, recoverEngine } from "./recovery.js";
+import type { ReplayedLoad } from "./replayed-loads.js";
 import { countSync, LOG_STAYS_USABLE, newCounters, UNSEEN_BYTES, VERSION_BYTES_MAX } from "./shard-defaults.js";
 import type { BeginOptions, CommitWatcher, ShardMetrics, ShardOptions } from "./shard-options.js";
 import { LoadPart } from "./sorted-run.js";
@@ -57,6 +58,8 @@ export class Shard implements TransactionHost<ShardTransaction> {
   onAppliedLoad: ((part: LoadPart) => void) | null = null;
   /** Told of a large commit that the log has on disk, before the engine takes any of it; it has all earlier ones. */
   onLarge: ((commit: LargeCommitMade) => void) | null = null;
+  /** Loads that the engine did not have when the shard was opened. */
+  replayed: readonly ReplayedLoad[] = [];
   /** Null while nobody follows any changes. */
   watcher: CommitWatcher | null = null;
   committedSequence = 0;
@@ -83,12 +86,8 @@ export class Shard implements TransactionHost<ShardTransaction> {
     const shard = new Shard(options);
     try {
       shard.appliedSequence = appliedBy(options.engine);
-      await recoverEngine(
-        options.engine,
-        options.log,
-        () => shard.clock.now(),
-        (operations, sequence) => shard.writeEngine(operations, sequence),
-      );
+      const { engine, log } = options;
+      shard.replayed = await recoverEngine(engine, log, () => shard.clock.now(), shard.writeEngine.bind(shard));
       options.layers?.recovered();
       await options.log.sync();
     } catch (error) {

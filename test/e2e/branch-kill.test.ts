@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { FIRST_BRANCH } from "../../src/storage/ending-branches.js";
+import { FIRST_BRANCH } from "../../src/storage/branch-list.js";
 import { entriesOf } from "../../src/storage/history-cursors.js";
 import { SHARD_TENANT, SPACE, tenantOfKey } from "../../src/storage/keys.js";
 import { RocksEngine } from "../../src/storage/rocksdb-engine.js";

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
-import { FIRST_BRANCH } from "../../src/storage/ending-branches.js";
+import { FIRST_BRANCH } from "../../src/storage/branch-list.js";
 import { entriesOf } from "../../src/storage/history-cursors.js";
 import { SHARD_TENANT, SPACE, tenantOfKey } from "../../src/storage/keys.js";
 import { RocksEngine } from "../../src/storage/rocksdb-engine.js";

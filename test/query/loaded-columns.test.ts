@@ -2,121 +2,12 @@
  * Rows of a load become columns from the commit log, while the engine takes them: what is read before, meanwhile and
  * afterwards must be the same as without columns. Over a shard on disk.
  */
-import { cpSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import t, { type Test } from "tap";
-import { SegmentCache, type SegmentSizes } from "../../src/query/exec/segments/segment-cache.js";
-import { type BuildJob, buildColumns } from "../../src/query/exec/segments/stored/build-columns.js";
+import t from "tap";
 import { Ending } from "../../src/query/exec/segments/stored/ending.js";
-import type { LongTasks } from "../../src/session/long-tasks.js";
 import { SPACE } from "../../src/storage/keys.js";
-import type { Shard } from "../../src/storage/shard.js";
-import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
-import { applyBacklog } from "../storage/apply-backlog.js";
-import { directory } from "../storage/shards.js";
-import { SIZES, Side } from "./segment-histories.js";
-
-const STORED = { ...SIZES, segmentRows: 1000, storedRowsMin: 1000, fileRowsMin: 1000 };
-const SUMS = "SELECT count(*), sum(a), sum(b), count(c), min(c), max(c) FROM g";
-
-class Loaded {
-  side!: Side;
-  shard!: Shard;
-  /** What was built from what. */
-  readonly sources: BuildJob["source"]["kind"][] = [];
-  /** Keys and records that cursors of the engine have read. */
-  read = 0;
-  /** Called before a build. */
-  onBuild: () => void | Promise<void> = () => undefined;
-
-  private constructor(
-    private readonly t: Test,
-    readonly path: string,
-    private readonly sizes: SegmentSizes,
-  ) {}
-
-  static async open(t: Test, sizes: SegmentSizes = STORED): Promise<Loaded> {
-    const loaded = new Loaded(t, directory(t), sizes);
-    await loaded.open();
-    await loaded.side.run(0, "CREATE TABLE g (a int PRIMARY KEY, b int, c text)");
-    return loaded;
-  }
-
-  async open(): Promise<void> {
-    const build = async (job: BuildJob) => {
-      this.sources.push(job.source.kind);
-      await this.onBuild();
-      return buildColumns(job);
-    };
-    this.shard = await openShardOnDisk(this.path, { onDurable: (sequence) => this.side.partition.onDisk(sequence) });
-    const { engine } = this.shard;
-    const open = engine.cursor.bind(engine);
-    engine.cursor = (range) => {
-      const cursor = open(range);
-      const next = cursor.next.bind(cursor);
-      cursor.next = (max) => {
-        const entries = next(max);
-        this.read += entries.keys.length;
-        return entries;
-      };
-      return cursor;
-    };
-    const tasks = { buildColumns: build } as unknown as LongTasks;
-    this.side = await Side.open(this.t, new SegmentCache(1e9, this.sizes), this.shard, { tasks });
-    await this.side.partition.keepColumns(this.path);
-  }
-
-  /** Not open yet: over what is on disk now. */
-  crashed(): Loaded {
-    const path = directory(this.t);
-    cpSync(this.path, path, { recursive: true });
-    return new Loaded(this.t, path, this.sizes);
-  }
-
-  insert(from: number, to: number, b = 1): Promise<string> {
-    return this.side.run(
-      0,
-      `INSERT INTO g SELECT i, ${b}, CASE WHEN i % 5 > 0 THEN 'text ' || i END FROM generate_series(${from}, ${to}) i`,
-    );
-  }
-
-  /** The engine takes all of a large commit; `between`: after each step. */
-  async apply(between: () => Promise<void> = () => Promise.resolve()): Promise<void> {
-    const { shard } = this;
-    this.side.flush();
-    await applyBacklog(shard, between);
-  }
-
-  /** Folders of the log's files for builds. */
-  held(): readonly string[] {
-    return readdirSync(join(this.path, "columns")).filter((name) => name.startsWith("load-"));
-  }
-
-  /** All that was begun until now is done. */
-  async built(): Promise<void> {
-    await this.side.partition.columns!.idle();
-  }
-
-  get table() {
-    return this.side.segments.tablesOf(7).findLast(({ segments }) => segments.length > 0) ?? null;
-  }
-
-  async close(loadsUntil = 0): Promise<void> {
-    this.side.flush();
-    await this.side.partition.close(loadsUntil);
-  }
-}
-
-/** What SUMS must answer for rows of which `c` is `text i` unless i is a multiple of five. */
-function sums(rows: readonly (readonly [a: number, b: number])[]): string {
-  const texts = rows.filter(([a]) => a % 5 > 0).map(([a]) => `text ${a}`);
-  texts.sort();
-  const sum = (place: 0 | 1) => rows.reduce((total, row) => total + row[place], 0);
-  return JSON.stringify([rows.length, sum(0), sum(1), texts.length, texts[0], texts.at(-1)]);
-}
-
-const range = (from: number, to: number, b = 1) =>
-  Array.from({ length: to - from + 1 }, (_, i) => [from + i, b] as const);
+import { CHANGES, Loaded, range, STORED, SUMS, sums } from "./loaded-side.js";
 
 t.test("a new table has columns as soon as the engine has its rows", async (t) => {
   const loaded = await Loaded.open(t);
@@ -280,11 +171,8 @@ t.test("long scans and ANALYZE wait for columns that are being made, short scans
     [1, 3000],
     [3001, 6000],
   ] as const) {
-    let release = (): void => undefined;
-    loaded.onBuild = () =>
-      new Promise<void>((resolve) => {
-        release = resolve;
-      });
+    const gate = new Ending();
+    loaded.onBuild = () => gate.given;
     await loaded.insert(from, to);
     await loaded.apply();
     const long = start(1, SUMS);
@@ -294,7 +182,7 @@ t.test("long scans and ANALYZE wait for columns that are being made, short scans
     await new Promise((resolve) => setTimeout(resolve, 60));
     t.notOk(long.isDone, "it waits");
     t.notOk(analyzed.isDone, "ANALYZE reads columns, too");
-    release();
+    gate.give();
     t.match(await analyzed.answer, /ANALYZE/);
     loaded.side.flush();
     await loaded.built();
@@ -306,18 +194,15 @@ t.test("long scans and ANALYZE wait for columns that are being made, short scans
 
 t.test("a stop waits for columns of loads, and a start makes those that are missing before it reads", async (t) => {
   const loaded = await Loaded.open(t, { ...STORED, awaitedRowsMin: 1000 });
-  let release = (): void => undefined;
-  const held = () =>
-    new Promise<void>((resolve) => {
-      release = resolve;
-    });
-  loaded.onBuild = held;
+  let gate = new Ending();
+  loaded.onBuild = () => gate.given;
   await loaded.insert(1, 3000);
   loaded.side.flush();
   const closing = loaded.close(performance.now() + 10_000);
   while (loaded.sources.length === 0) await new Promise(setImmediate);
-  release();
+  gate.give();
   await closing;
+  gate = new Ending();
   await loaded.open();
   t.same(loaded.sources.splice(0), ["load"]);
   t.equal(loaded.table!.rows, 3000, "they were made when the engine had taken the rows");
@@ -328,8 +213,10 @@ t.test("a stop waits for columns of loads, and a start makes those that are miss
   await loaded.side.run(0, "INSERT INTO h SELECT a, b, c FROM g");
   await loaded.apply();
   const stopped = loaded.close();
-  setTimeout(() => release(), 20);
+  const first = gate;
+  setTimeout(() => first.give(), 20);
   await stopped;
+  gate = new Ending();
   await loaded.open();
   const sql = SUMS.replace("FROM g", "FROM h");
   let isDone = false;
@@ -341,19 +228,12 @@ t.test("a stop waits for columns of loads, and a start makes those that are miss
   await new Promise((resolve) => setTimeout(resolve, 60));
   t.same(loaded.sources, ["load", "load"], "a start begins with them by itself, from the log's files");
   t.notOk(isDone, "a long scan waits for them");
-  release();
+  gate.give();
   t.equal(await answer, sums(range(1, 3000)));
   await loaded.built();
   t.equal(loaded.side.segments.tablesOf(7).filter(({ rows }) => rows === 3000).length, 2);
   await loaded.close();
 });
-
-/** Statements that change rows of a load whose columns are not made yet, and the rows that are there afterwards. */
-const CHANGES: readonly (readonly [sql: string, rows: number])[] = [
-  ["UPDATE g SET b = 5 WHERE a = 7", 3000],
-  ["DELETE FROM g WHERE a BETWEEN 20 AND 29", 2990],
-  ["INSERT INTO g VALUES (25, 1, 'back'), (4000, 1, 'new'), (-3, 1, 'before')", 2993],
-];
 
 t.test("rows of a load are counted before their columns are made, also after a stop or a crash", async (t) => {
   const count = "SELECT count(*) FROM g";

@@ -3,12 +3,14 @@
  * tenant, copied at every commit. Commits of three writes and more are large, and the engine takes them in parts.
  */
 import t, { type Test } from "tap";
+import { NO_ORIGIN } from "../../src/storage/branch-list.js";
 import { boundOf } from "../../src/storage/cursor-bound.js";
 import type { Engine } from "../../src/storage/engine.js";
 import {
   branchKey,
   bytesKey,
   hiddenKey,
+  hiddenPrefix,
   hiddenRange,
   historyRecordKey,
   readHiddenKey,
@@ -122,6 +124,49 @@ t.test("a branch whose range was removed at once, or that nobody has counted, is
     t.equal(run.layers.bytesOf(branch), heldBytes(run, branch), `seed ${seed}, opened again`);
   }
 });
+
+t.test(
+  "a branch that began empty is written like a tenant, and its bytes are counted when somebody asks",
+  async (t) => {
+    const branch = 101;
+    for (let seed = 1; seed <= 20; seed++) {
+      const run = new Run(new Random(seed));
+      await run.open();
+      await run.write(ORIGIN);
+      const record = (quotaBytes: number | null) => {
+        const value = Buffer.from(JSON.stringify({ origin: NO_ORIGIN, start: null, quotaBytes }));
+        return run.commit([{ key: branchKey(branch), value }]);
+      };
+      await record(null);
+      await run.flush();
+      run.now.set(branch, new Map());
+      const write = async () => {
+        for (let i = 0; i < 3; i++) await run.write(branch);
+        await run.flush();
+      };
+      const counted = async () => {
+        for (let steps = 0; run.layers.countSome(1 + run.random.below(3)); steps++) if (steps < 4) await write();
+      };
+      for (let i = 0; i < 4; i++) {
+        await write();
+        t.ok(run.layers.bytesOf(branch) >= heldBytes(run, branch), `seed ${seed}, never below what there is`);
+        if (run.random.below(2) === 0) await counted();
+        if (run.random.below(3) === 0) await run.open();
+      }
+      check(t, run, run.layers, branch, run.now.get(branch)!, `seed ${seed}`);
+      t.notOk(run.layers.keepsHistory, "nobody's past is kept for it");
+      const hidden = run.memory.cursor({ ...prefixRange(hiddenPrefix(branch)), only: "keys" });
+      t.equal(hidden.next(1).keys.length, 0, "no markers");
+      if (seed % 2 === 0) await run.open();
+      await record(1e6);
+      await run.flush();
+      await counted();
+      t.equal(run.layers.bytesOf(branch), heldBytes(run, branch), `seed ${seed}, exact with a quota`);
+      await write();
+      t.equal(run.layers.bytesOf(branch), heldBytes(run, branch), `seed ${seed}, and it stays so`);
+    }
+  },
+);
 
 t.test("a key that was written very often is stepped over", async (t) => {
   const run = new Run(new Random(1));

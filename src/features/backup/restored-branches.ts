@@ -8,8 +8,7 @@ import { type BackedUpBranch, type BranchStep, TENANT_ITSELF } from "../../backu
 import { DbError } from "../../protocol/errors.js";
 import { BRANCHES_MAX } from "../../protocol/limits.js";
 import { keyOfTenant } from "../../storage/backup-entries.js";
-import type { BranchRecord } from "../../storage/branch-list.js";
-import { NO_ORIGIN } from "../../storage/ending-branches.js";
+import { type BranchRecord, NO_ORIGIN } from "../../storage/branch-list.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
 import { branchKey } from "../../storage/history-keys.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";

@@ -8,8 +8,8 @@ import { type BackedUpBranch, type BranchStep, encodeStep, TENANT_ITSELF } from 
 import type { Turns } from "../../protocol/turns.js";
 import { operationsInTenant } from "../../storage/backup-entries.js";
 import { BLOCK } from "../../storage/backup-file.js";
-import type { Branch, BranchRecord } from "../../storage/branch-list.js";
-import { isEnding, NO_ORIGIN } from "../../storage/ending-branches.js";
+import { type Branch, type BranchRecord, NO_ORIGIN } from "../../storage/branch-list.js";
+import { isEnding } from "../../storage/ending-branches.js";
 import { layerRecordOf } from "../../storage/history-keys.js";
 import { prefixRange, tenantOfKey, tenantPrefix } from "../../storage/keys.js";
 import { LARGE_COMMIT_SIZES, partsOf } from "../../storage/large-commit.js";

@@ -12,7 +12,7 @@ import type { AskingStatement } from "../../session/capabilities.js";
 import { isAdministrator } from "../../session/owner.js";
 import type { Databases } from "../../session/run-database.js";
 import type { DatabaseAction } from "../../sql/parse/ast-definitions.js";
-import { NO_ORIGIN } from "../../storage/ending-branches.js";
+import { NO_ORIGIN } from "../../storage/branch-list.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
 import { dropBranch } from "./branch-life.js";
 import { createBranch, findBranch, renameBranch, rootOf } from "./make-branch.js";

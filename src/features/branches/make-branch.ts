@@ -8,8 +8,8 @@ import type { BodyOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { BRANCH_DEPTH_MAX, BRANCHES_MAX } from "../../protocol/limits.js";
 import { plainMoment, stampOfMoment } from "../../session/as-of.js";
-import type { Branch, BranchRecord } from "../../storage/branch-list.js";
-import { branchEnded, FIRST_BRANCH, isEnding, LAST_BRANCH, NO_ORIGIN } from "../../storage/ending-branches.js";
+import { type Branch, type BranchRecord, FIRST_BRANCH, LAST_BRANCH, NO_ORIGIN } from "../../storage/branch-list.js";
+import { branchEnded, isEnding } from "../../storage/ending-branches.js";
 import { branchKey } from "../../storage/history-keys.js";
 import { nextBranchKey } from "../../storage/keys.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
@@ -160,6 +160,7 @@ const beingMade = new Set<string>();
 function requireBegun(partition: Partition, number: number): void {
   const layers = partition.shard.layers!;
   const { origin, start } = layers.branchOf(number)!;
+  if (origin === NO_ORIGIN) return;
   const from = layers.branchOf(origin);
   const oldest = layers.oldestOf(origin);
   if (oldest !== null && oldest.sequence <= start.sequence && (from === null || !isEnding(from))) return;

@@ -18,7 +18,7 @@ import { takeNumber } from "../../../src/features/branches/make-branch.js";
 import { JOBS } from "../../../src/features/jobs/jobs.js";
 import { DbError } from "../../../src/protocol/errors.js";
 import type { RestoreReport } from "../../../src/protocol/placement.js";
-import { NO_ORIGIN } from "../../../src/storage/ending-branches.js";
+import { NO_ORIGIN } from "../../../src/storage/branch-list.js";
 import { branchKey } from "../../../src/storage/history-keys.js";
 import { placeKey, prefixRange, rowPrefix } from "../../../src/storage/keys.js";
 import { LayeredEngine } from "../../../src/storage/layered-engine.js";
@@ -270,7 +270,7 @@ function stateOf({ shard }: Partition) {
   const branches = layers.branchesUnder(TARGET).map(([number, { name, origin, start }]) => ({
     name,
     origin: origin === NO_ORIGIN ? NOWHERE : (layers.branchOf(origin)?.name ?? ""),
-    base: rowsOf((range) => layers.asOf(start.sequence).cursor(range), origin),
+    base: origin === NO_ORIGIN ? [] : rowsOf((range) => layers.asOf(start.sequence).cursor(range), origin),
     rows: rowsOf((range) => tx.scan(range), number),
   }));
   tx.rollback();

@@ -258,6 +258,11 @@ export class TableSegments implements NewerEntries {
     return null;
   }
 
+  isMakingIn(from: string, to: string): boolean {
+    for (const span of this.making) if (span.from < to && span.to > from) return true;
+    return false;
+  }
+
   /** The first range at or after the key of which the number of rows is known, apart from newer entries; null: none. */
   countedFrom(text: string): (KeyTextSpan & { readonly rows: number }) | null {
     let first: (KeyTextSpan & { readonly rows: number }) | null = null;

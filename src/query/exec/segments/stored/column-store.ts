@@ -18,6 +18,7 @@ import { giveWay } from "../../../../protocol/turns.js";
 import { prefixRange, rowPrefix, SPACE, storageIdOf, tenantOfKey } from "../../../../storage/keys.js";
 import type { LargeCommitMade } from "../../../../storage/large-commits.js";
 import type { Operation } from "../../../../storage/operation.js";
+import type { ReplayedLoad } from "../../../../storage/replayed-loads.js";
 import type { LoadPart } from "../../../../storage/sorted-run.js";
 import { readSome } from "../../../../storage/store.js";
 import type { TableLayout } from "../../table-layout.js";
@@ -96,30 +97,37 @@ export class ColumnStore implements TableBuildsHost {
 
   /** Opens what is there. Call it once; scans of those tables wait until it resolves. */
   async open(): Promise<void> {
-    const { cache, directory } = this.options;
-    const opening = this.openAll().finally(() => {
+    const { cache } = this.options;
+    const names = this.expectedNames();
+    const opening = this.openAll(names).finally(() => {
       for (const name of names) cache.opening.delete(name);
       this.isOpen = true;
       this.sweep();
     });
-    const names = namesIn(directory)
-      .filter((name) => PLACE.test(name))
-      .map((name) => name.replace("-", "/"));
     for (const name of names) cache.opening.set(name, opening);
     await opening;
   }
 
-  private async openAll(): Promise<void> {
+  /** Of tables that have a folder, or rows that the log had and the engine had not. */
+  private expectedNames(): ReadonlySet<string> {
+    const { directory, store, cache } = this.options;
+    const names = namesIn(directory).filter((name) => PLACE.test(name));
+    const replayed = store.replayed.filter(({ rows }) => rows >= cache.sizes.fileRowsMin);
+    const ofRows = ({ prefix }: ReplayedLoad) => nameOf(tenantOfKey(prefix), storageIdOf(prefix));
+    return new Set([...names.map((name) => name.replace("-", "/")), ...replayed.map(ofRows)]);
+  }
+
+  private async openAll(names: ReadonlySet<string>): Promise<void> {
     const { directory, store, cache, warn } = this.options;
     const found: FoundTable[] = [];
-    const others: string[] = [];
-    for (const name of namesIn(directory)) {
-      const [, tenantNumber, storageId] = PLACE.exec(name) ?? [];
-      if (storageId === undefined) others.push(name);
-      else found.push(...(await this.openOne(Number(tenantNumber), Number(storageId))));
+    for (const name of names) {
+      const [tenantNumber, storageId] = name.split("/").map(Number);
+      found.push(...(await this.openOne(tenantNumber!, storageId!)));
     }
     const held = this.loads.held();
-    for (const name of others) if (!held.has(name)) await rm(join(directory, name), { recursive: true, force: true });
+    for (const name of namesIn(directory)) {
+      if (!PLACE.test(name) && !held.has(name)) await rm(join(directory, name), { recursive: true, force: true });
+    }
     while (store.hasBacklog) await store.largeCommitDone();
     const upTo = store.appliedSequence;
     // Else the table's first load waits for its columns.
@@ -155,11 +163,13 @@ export class ColumnStore implements TableBuildsHost {
     const stored = this.storedOf(tenantNumber, storageId);
     stored.table.isReady = false;
     try {
-      const found = await openFiles(stored, this.options.cache, this.options.turnsOf(tenantNumber));
+      const opened = await openFiles(stored, this.options.cache, this.options.turnsOf(tenantNumber));
       const { openedSequence } = this.options;
-      if (found !== null && found.sequence <= openedSequence) {
-        for (const load of found.loads) this.loads.resume(stored, load, openedSequence);
-        if (stored.columns.length > 0 || stored.loads.size > 0) return [found];
+      // Else its segments were made of what a power cut has taken.
+      if (opened === null || opened.sequence <= openedSequence) {
+        for (const load of opened?.loads ?? []) this.loads.resume(stored, load, openedSequence);
+        const found = this.loads.resumeReplayed(stored, opened);
+        if (found !== null && (stored.columns.length > 0 || stored.loads.size > 0)) return [found];
       }
     } catch (error) {
       this.options.warn(`files of columns are damaged and will be made again: ${String(error)}`);

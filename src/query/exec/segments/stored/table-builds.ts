@@ -8,10 +8,11 @@ import { giveWay, type Turns } from "../../../../protocol/turns.js";
 import { holdParts } from "../../../../storage/commit-parts.js";
 import { boundOf } from "../../../../storage/cursor-bound.js";
 import type { Engine } from "../../../../storage/engine.js";
-import { prefixRange, SPACE } from "../../../../storage/keys.js";
+import { keyAfter, prefixRange, SPACE } from "../../../../storage/keys.js";
 import type { LargeCommitMade } from "../../../../storage/large-commits.js";
 import { Load } from "../../../../storage/load.js";
 import { keyText, STOP_WALK } from "../../../../storage/ordered-map.js";
+import type { ReplayedLoad } from "../../../../storage/replayed-loads.js";
 import type { SortedRun } from "../../../../storage/sorted-run.js";
 import type { TableLayout } from "../../table-layout.js";
 import type { SegmentCache } from "../segment-cache.js";
@@ -33,12 +34,19 @@ const WRITES_MAX = 1024;
 
 export type BuildColumns = (job: BuildJob) => Promise<BuildAnswer | null>;
 
+interface ColumnStoreShard extends OpenedStore {
+  /** Loads that the engine did not have when it was opened. */
+  readonly replayed: readonly ReplayedLoad[];
+  readonly hasBacklog: boolean;
+  largeCommitDone(): Promise<void>;
+}
+
 export interface BuildOptions {
   /** Of the files. */
   readonly directory: string;
   /** Of the engine: its files are copied for a build. */
   readonly engineDirectory: string;
-  readonly store: OpenedStore & { readonly hasBacklog: boolean; largeCommitDone(): Promise<void> };
+  readonly store: ColumnStoreShard;
   readonly cache: SegmentCache;
   readonly build: BuildColumns;
   readonly turnsOf: (tenantNumber: number) => Turns;
@@ -82,11 +90,10 @@ export function loadedRows(
   const { engine, log } = store;
   if (!table.isReady || table.dropped || performance.now() < stored.notBeforeMs) return null;
   const first = run.keyOf(run.numberAt(0));
-  const end = Buffer.concat([run.keyOf(run.numberAt(run.size - 1)), Buffer.of(0)]);
+  const end = keyAfter(run.keyOf(run.numberAt(run.size - 1)));
   const [firstText, to] = [keyText(first), keyText(end)];
   // Another load may have left a hole for this one.
-  const isTaken = (span: MakingSpan) => span.run === undefined || (span.from < to && span.to > firstText);
-  if ([...table.making].some(isTaken)) return null;
+  if (table.isMakingIn(firstText, to) || [...table.making].some((span) => span.run === undefined)) return null;
   const before = table.segments[table.numberBefore(to)];
   if (before !== undefined && before.to > firstText) return null;
   // Only what is new is noted while the segments are made.
@@ -99,9 +106,14 @@ export function loadedRows(
   const isFree = ![...table.making].some(({ to: made }) => made > gap && made <= firstText);
   const from = isFree && !hasRows(engine, Buffer.from(gap, "latin1"), first) ? gap : firstText;
   const { awaited, resolve } = awaitedRows(run.size);
-  const held = join(directory, `load-${sequence}-${table.tenantNumber}-${table.storageId}`);
+  const held = heldFolder(directory, table, sequence);
   const span = { from, to, run: run.id, awaited, loaded: loadedBy(store, sequence, run.size) };
   return { stored, span, resolve, rows: run.size, sequence, parts: holdParts(files, held), held };
+}
+
+/** Where the log's files of a load are held. */
+export function heldFolder(directory: string, { tenantNumber, storageId }: TableSegments, sequence: number): string {
+  return join(directory, `load-${sequence}-${tenantNumber}-${storageId}`);
 }
 
 /** As `MakingSpan.loaded`. */
