@@ -27,7 +27,7 @@ const BLOCK_VALUES = 32;
 const BLOCK_VALUES_MAX = 10_000;
 
 interface Block {
-  last: bigint;
+  last: SequenceNumber;
   called: boolean;
   /** Values left in the block. */
   left: number;
@@ -58,7 +58,6 @@ export function createSequences(begin: () => Transaction): Sequences {
     }
     return blocks;
   };
-  const nameOf = (sequence: SequenceDef) => `${sequence.id}/${sequence.createdAt}`;
   return {
     next(tenantNumber, sequence) {
       const blocks = blocksOf(tenantNumber);
@@ -68,10 +67,10 @@ export function createSequences(begin: () => Transaction): Sequences {
         block = reserve(begin, tenantNumber, sequence, block);
         blocks.set(name, block);
       }
-      block.last = block.called ? block.last + BigInt(sequence.increment) : block.last;
+      if (block.called) block.last = sum(block.last, sequence.increment);
       block.called = true;
       block.left--;
-      return sequenceNumber(block.last);
+      return block.last;
     },
     set(tenantNumber, sequence, { last, called }) {
       const value = BigInt(last);
@@ -80,12 +79,12 @@ export function createSequences(begin: () => Transaction): Sequences {
         throw sqlError("22003", `setval: value ${value} is out of bounds for sequence "${name}" (${min}..${max})`);
       }
       alone(begin, (tx) => store(tx, tenantNumber, sequence, value, called));
-      blocksOf(tenantNumber).set(nameOf(sequence), { last: value, called, left: 0 });
+      blocksOf(tenantNumber).set(nameOf(sequence), { last: sequenceNumber(value), called, left: 0 });
     },
     position(tenantNumber, sequence) {
       const block = tenants.get(tenantNumber)?.get(nameOf(sequence));
-      const { last, called } =
-        block ?? alone(begin, (tx) => stateOf(tx.get(sequenceKey(tenantNumber, sequence.id)), sequence));
+      if (block !== undefined) return { last: block.last, called: block.called };
+      const { last, called } = alone(begin, (tx) => stateOf(tx.get(sequenceKey(tenantNumber, sequence.id)), sequence));
       return { last: sequenceNumber(last), called };
     },
     release(tenantNumber) {
@@ -100,6 +99,26 @@ export function createSequences(begin: () => Transaction): Sequences {
       tenants.delete(tenantNumber);
     },
   };
+}
+
+const names = new WeakMap<SequenceDef, string>();
+
+function nameOf(sequence: SequenceDef): string {
+  let name = names.get(sequence);
+  if (name === undefined) {
+    name = `${sequence.id}/${sequence.createdAt}`;
+    names.set(sequence, name);
+  }
+  return name;
+}
+
+/** As a number where it is one exactly. */
+function sum(last: SequenceNumber, increment: SequenceNumber): SequenceNumber {
+  if (typeof last === "number" && typeof increment === "number") {
+    const next = last + increment;
+    if (Number.isSafeInteger(next)) return next;
+  }
+  return sequenceNumber(BigInt(last) + BigInt(increment));
 }
 
 /** Stores where the sequence stands instead of where its block ends, if it is still the one that the block is of. */
@@ -141,7 +160,8 @@ function reserve(
 ): Block {
   return alone(begin, (tx) => {
     const stored = tx.get(sequenceKey(tenantNumber, sequence.id));
-    const { last, called } = before ?? stateOf(stored, sequence);
+    const { last, called } =
+      before === undefined ? stateOf(stored, sequence) : { last: BigInt(before.last), called: before.called };
     const increment = BigInt(sequence.increment);
     const first = called ? following(last, sequence) : last;
     const end = BigInt(increment > 0n ? sequence.max : sequence.min);
@@ -149,7 +169,7 @@ function reserve(
     const wanted = BigInt(Math.min(BLOCK_VALUES_MAX, Math.max(BLOCK_VALUES, Number(sequence.cache))));
     const left = Number(room < wanted ? room : wanted);
     store(tx, tenantNumber, sequence, first + BigInt(left - 1) * increment, true);
-    return { last: first, called: false, left };
+    return { last: sequenceNumber(first), called: false, left };
   });
 }
 

@@ -4,9 +4,11 @@
  * finished record is a view of it until the next one begins.
  */
 import type { SqlType, Value } from "../values/values.js";
+import type { MapBytes } from "./map-bytes.js";
 import { encodeRecord, RECORD_FORMAT } from "./record-codec.js";
 import { refuseLargeRecord } from "./record-writer.js";
 import { writeIntegerFrame, writeLength } from "./value-frame.js";
+import { TAG } from "./variant-tags.js";
 
 const SLAB_BYTES = 64 * 1024;
 /** A buffer that a long record needed is kept up to here. */
@@ -30,12 +32,7 @@ export class RecordSlab {
     this.ensure(8 + bitmapBytes);
     const { slab } = this;
     slab[this.at++] = RECORD_FORMAT;
-    let rest = columns;
-    while (rest > 0x7f) {
-      slab[this.at++] = (rest & 0x7f) | 0x80;
-      rest >>>= 7;
-    }
-    slab[this.at++] = rest;
+    this.at = writeVarint(slab, this.at, columns);
     this.bitmap = this.at;
     for (let i = 0; i < bitmapBytes; i++) slab[this.at++] = 0;
   }
@@ -84,6 +81,21 @@ export class RecordSlab {
     this.at += frame.length;
   }
 
+  /** A variant that is a map. */
+  map({ bytes, length, count }: MapBytes): void {
+    const inner = varintBytes(count) + length;
+    const payload = 1 + varintBytes(inner) + inner;
+    this.ensure(payload + 5);
+    const { slab } = this;
+    let at = writeLength(slab, this.at, payload);
+    slab[at++] = TAG.map;
+    at = writeVarint(slab, at, inner);
+    at = writeVarint(slab, at, count);
+    if (length > LOOPED_BYTES) slab.set(bytes.subarray(0, length), at);
+    else for (let i = 0; i < length; i++) slab[at + i] = bytes[i]!;
+    this.at = at + length;
+  }
+
   /** The finished record. Throws 54000 past RECORD_BYTES_MAX. */
   finish(): Uint8Array {
     refuseLargeRecord(this.at);
@@ -97,4 +109,18 @@ export class RecordSlab {
     this.slab.copy(larger, 0, 0, this.at);
     this.slab = larger;
   }
+}
+
+function varintBytes(value: number): number {
+  let count = 1;
+  for (let rest = value; rest > 0x7f; rest >>>= 7) count++;
+  return count;
+}
+
+function writeVarint(bytes: Uint8Array, start: number, value: number): number {
+  let at = start;
+  let rest = value;
+  for (; rest > 0x7f; rest >>>= 7) bytes[at++] = (rest & 0x7f) | 0x80;
+  bytes[at++] = rest;
+  return at;
 }

@@ -284,7 +284,10 @@ export class BulkWriter {
   private addEntries(row: readonly Value[], number: number): void {
     const { load, expressions } = this;
     if (this.indexes.length > 0) {
-      const suffix = this.rows.keyOf(number).subarray(this.prefix.length);
+      // Made in a third of the time that `subarray` takes.
+      const { buffer, byteOffset, length } = this.rows.keyOf(number);
+      const { length: prefixLength } = this.prefix;
+      const suffix = new Uint8Array(buffer, byteOffset + prefixLength, length - prefixLength);
       for (const { index, run, rows, places } of this.indexes) {
         const values = index.computed ? expressions!.valuesOf(index, row) : row;
         if (values === null) continue;

@@ -28,9 +28,13 @@ export class GraphRequirements {
     this.required = (graph?.constraints ?? []).filter(({ requires }) => requires !== "unique");
   }
 
+  get isEmpty(): boolean {
+    return this.required.length === 0;
+  }
+
   /** As `check`, for a row of the table. */
   checkRow(row: Row): void {
-    if (this.required.length === 0) return;
+    if (this.isEmpty) return;
     const [kind, properties] = this.isNodes
       ? [row[NODE_COLUMN.labels], row[NODE_COLUMN.properties]]
       : [row[EDGE_COLUMN.type], row[EDGE_COLUMN.properties]];

@@ -14,6 +14,7 @@ import { inCypher } from "../../../query/exec/graph-writer.js";
 import { ensureGraph } from "../../../session/ensure-graph.js";
 import { Session, type SessionOptions } from "../../../session/session.js";
 import type { Tenant } from "../../../session/tenant.js";
+import { storedKey } from "../../../storage/map-bytes.js";
 import type { ShardTransaction } from "../../../storage/transaction.js";
 import { CsvReader, FIELD_ESCAPED, FIELD_PLAIN } from "../../../values/csv-reader.js";
 import { encodeLabels, storableName } from "../../../values/labels.js";
@@ -22,6 +23,7 @@ import { checkText } from "../body-pieces.js";
 import type { ImportClient } from "../import-rows.js";
 import { type BulkField, bulkHeader, type GraphFileKind } from "./bulk-header.js";
 import { readBulkValue } from "./bulk-values.js";
+import { EntityRecords } from "./entity-records.js";
 import { NO_NODE, NodeIds } from "./node-ids.js";
 
 export interface GraphFile {
@@ -60,7 +62,6 @@ const ROWS_PER_LOOK = 64;
 const LABELS_MAX = 1000;
 /** Longer ones are read each time. */
 const LABELS_CHARACTERS_MAX = 256;
-const NO_PROPERTIES: VariantMap = new Map();
 
 /** Stores the files and calls `commit`, at once when they are complete, with the transaction. */
 export async function importGraph(
@@ -97,9 +98,15 @@ class GraphImport {
   /** Of the kind that is read now; null: no file has come. */
   private table: EntityTable | null = null;
   private bulk: BulkWriter | null = null;
+  /** Null: rows are made of values. */
+  private records: EntityRecords | null = null;
   private kind: GraphFileKind = "nodes";
   private file!: GraphFile;
   private fields: readonly BulkField[] | null = null;
+  /** Of the fields that are properties, as they are stored. */
+  private keys: readonly Uint8Array[] = [];
+  /** A relationship's type that was found to be one. */
+  private type = "";
   private ended = false;
 
   constructor(
@@ -161,6 +168,7 @@ class GraphImport {
     if (def.audit?.includes("write")) context.services.noteAccess({ read: [], write: [def] }, context);
     this.table = new EntityTable(def, context, null);
     this.bulk = new BulkWriter(def, context, context.tx.beginLoad()!, () => null);
+    this.records = EntityRecords.of(def, this.bulk);
   }
 
   private async finishTable(): Promise<void> {
@@ -191,6 +199,7 @@ class GraphImport {
     if (fields === null) {
       const texts = Array.from({ length: reader.count }, (_, i) => reader.text(i));
       this.fields = bulkHeader(texts, kind, options.idType, file.kinds.length > 0);
+      this.keys = this.fields.map(({ property }) => storedKey(property ?? ""));
       return;
     }
     if (reader.count !== fields.length) {
@@ -214,14 +223,7 @@ class GraphImport {
       counts.nodes_skipped++;
       return;
     }
-    this.store(
-      id,
-      this.labelsOf(labels, reader.line),
-      NOT_AN_ENDPOINT,
-      NOT_AN_ENDPOINT,
-      this.properties(reader, fields),
-      reader,
-    );
+    this.store(id, this.labelsOf(labels, reader.line), NOT_AN_ENDPOINT, NOT_AN_ENDPOINT, reader, fields);
     counts.nodes++;
   }
 
@@ -278,9 +280,12 @@ class GraphImport {
     }
     if (type === "")
       throw sqlError("22P04", `the relationship has no type at line ${reader.line}`, { line: reader.line });
-    onLine(reader.line, () => storableName(type));
+    if (type !== this.type) {
+      onLine(reader.line, () => storableName(type));
+      this.type = type;
+    }
     const id = context.services.nextRowId(graph.edges);
-    this.store(id, type, src, dst, this.properties(reader, fields), reader);
+    this.store(id, type, src, dst, reader, fields);
     counts.relationships++;
   }
 
@@ -300,26 +305,61 @@ class GraphImport {
   }
 
   private properties(reader: CsvReader, fields: readonly BulkField[]): VariantMap {
-    const { context, options } = this;
-    let properties: Map<string, Variant> | null = null;
+    const properties = new Map<string, Variant>();
+    for (let i = 0; i < fields.length; i++) {
+      const { property } = fields[i]!;
+      if (property === null || !isGiven(reader, i)) continue;
+      const value = this.value(reader, i, fields[i]!);
+      if (value !== null) properties.set(property, value);
+    }
+    return properties;
+  }
+
+  private value(reader: CsvReader, place: number, field: BulkField): Variant {
+    const text = reader.text(place);
+    try {
+      return readBulkValue(field.type, text, this.options.arrayDelimiter, this.context);
+    } catch (error) {
+      throw atBulkField(error, reader, field, text);
+    }
+  }
+
+  /** The same as they are stored. */
+  private readProperties(reader: CsvReader, fields: readonly BulkField[], records: EntityRecords): void {
+    const { properties } = records;
+    properties.begin();
     for (let i = 0; i < fields.length; i++) {
       const field = fields[i]!;
       if (field.property === null || !isGiven(reader, i)) continue;
-      const text = reader.text(i);
-      properties ??= new Map();
-      try {
-        const value = readBulkValue(field.type, text, options.arrayDelimiter, context);
-        if (value !== null) properties.set(field.property, value);
-      } catch (error) {
-        throw atBulkField(error, reader, field, text);
-      }
+      const key = this.keys[i]!;
+      if (records.readField(reader, i, key, field.type)) continue;
+      const value = this.value(reader, i, field);
+      if (value !== null) properties.value(key, value);
     }
-    this.counts.properties += properties?.size ?? 0;
-    return properties ?? NO_PROPERTIES;
   }
 
-  private store(id: number, kind: string, src: number, dst: number, properties: VariantMap, reader: CsvReader): void {
-    onLine(reader.line, () => this.table!.load(this.bulk!, newEntity({ id, kind, src, dst, properties })));
+  private store(
+    id: number,
+    kind: string,
+    src: number,
+    dst: number,
+    reader: CsvReader,
+    fields: readonly BulkField[],
+  ): void {
+    const { records, counts } = this;
+    if (records === null) {
+      const properties = this.properties(reader, fields);
+      counts.properties += properties.size;
+      onLine(reader.line, () => this.table!.load(this.bulk!, newEntity({ id, kind, src, dst, properties })));
+      return;
+    }
+    this.readProperties(reader, fields, records);
+    counts.properties += records.properties.count;
+    try {
+      records.store(id, kind, src, dst);
+    } catch (error) {
+      throw atLine(error, reader.line);
+    }
   }
 
   async finish(commit: (tx: ShardTransaction, counts: GraphCounts) => void): Promise<void> {
@@ -402,8 +442,12 @@ function onLine<T>(line: number, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw saidOf(error, ` at line ${line}`, { line });
+    throw atLine(error, line);
   }
+}
+
+function atLine(error: unknown, line: number): unknown {
+  return saidOf(error, ` at line ${line}`, { line });
 }
 
 /** Rows of all files of the kind are counted together: which line each was on is not kept. */

@@ -4,96 +4,94 @@
  * themselves, because nothing may hold the thread for long. Owned by one import (graph-import.ts).
  */
 import { randomInt } from "node:crypto";
+import { allocateMemory } from "../../../storage/copy-bytes.js";
 
 const PARTS = 256;
 const PART_SHIFT = 24;
 const ENTRIES_AT_FIRST = 16;
-const BYTES_AT_FIRST = 128;
-/** Of an entry: two slots, its hash, where its bytes end, the node. */
-const ENTRY_BYTES = 24;
-const NO_ENTRY = -1;
+const BYTES_AT_FIRST = 16 * ENTRIES_AT_FIRST;
+/** Of an entry: its hash, and one more than where it begins; 0: it is empty. Half of the slots at most are in use. */
+const SLOT_NUMBERS = 2;
+const SLOT_BYTES = 4 * SLOT_NUMBERS;
+/** In front of an id: its node (a double) and its length. */
+const HEAD_BYTES = 12;
 /** What `find` answers for an id that no node has. */
 export const NO_NODE = 0;
 
+/** A look at an id takes two places of memory: its slot, and its entry with all of it. */
 class Part {
-  private slots = new Int32Array(2 * ENTRIES_AT_FIRST);
-  private hashes = new Int32Array(ENTRIES_AT_FIRST);
-  private ends = new Uint32Array(ENTRIES_AT_FIRST);
-  private nodes = new Float64Array(ENTRIES_AT_FIRST);
-  private text = Buffer.allocUnsafeSlow(BYTES_AT_FIRST);
+  private slots = new Int32Array(2 * ENTRIES_AT_FIRST * SLOT_NUMBERS);
+  private entries = allocateMemory(BYTES_AT_FIRST);
+  private used = 0;
   private size = 0;
 
   constructor(private readonly reserve: (bytes: number) => void) {
-    reserve(ENTRIES_AT_FIRST * ENTRY_BYTES + BYTES_AT_FIRST);
+    reserve(2 * ENTRIES_AT_FIRST * SLOT_BYTES + BYTES_AT_FIRST);
   }
 
   find(hash: number, bytes: Uint8Array, start: number, end: number): number {
-    const entry = this.slots[this.slotOf(hash, bytes, start, end)]! - 1;
-    return entry === NO_ENTRY ? NO_NODE : this.nodes[entry]!;
+    const entry = this.slots[this.slotOf(hash, bytes, start, end) + 1]! - 1;
+    return entry === -1 ? NO_NODE : this.entries.view.getFloat64(entry, true);
   }
 
   add(hash: number, bytes: Uint8Array, start: number, end: number, node: number): boolean {
-    if (this.slots[this.slotOf(hash, bytes, start, end)] !== 0) return false;
-    if (this.size === this.nodes.length) this.grow();
-    const from = this.size === 0 ? 0 : this.ends[this.size - 1]!;
-    const to = from + end - start;
-    if (to > this.text.length) this.growText(to);
-    this.text.set(bytes.subarray(start, end), from);
-    this.hashes[this.size] = hash;
-    this.ends[this.size] = to;
-    this.nodes[this.size] = node;
+    if (2 * SLOT_NUMBERS * (this.size + 1) > this.slots.length) this.grow();
+    const slot = this.slotOf(hash, bytes, start, end);
+    if (this.slots[slot + 1] !== 0) return false;
+    const length = end - start;
+    const entry = this.used;
+    if (entry + HEAD_BYTES + length > this.entries.bytes.length) this.growEntries(entry + HEAD_BYTES + length);
+    const { view, bytes: own } = this.entries;
+    view.setFloat64(entry, node, true);
+    view.setUint32(entry + 8, length, true);
+    for (let i = start, at = entry + HEAD_BYTES; i < end; i++, at++) own[at] = bytes[i]!;
+    this.slots[slot] = hash;
+    this.slots[slot + 1] = entry + 1;
+    this.used = entry + HEAD_BYTES + length;
     this.size++;
-    this.slots[this.freeSlot(hash)] = this.size;
     return true;
   }
 
   /** The id's slot, or the empty one where it belongs. */
   private slotOf(hash: number, bytes: Uint8Array, start: number, end: number): number {
-    const { slots, hashes } = this;
+    const { slots } = this;
     const mask = slots.length - 1;
-    let slot = hash & mask;
-    for (let entry = slots[slot]!; entry !== 0; entry = slots[slot]!) {
-      if (hashes[entry - 1] === hash && this.isSame(entry - 1, bytes, start, end)) return slot;
-      slot = (slot + 1) & mask;
+    let slot = (hash * SLOT_NUMBERS) & mask;
+    while (slots[slot + 1] !== 0) {
+      if (slots[slot] === hash && this.isSame(slots[slot + 1]! - 1, bytes, start, end)) return slot;
+      slot = (slot + SLOT_NUMBERS) & mask;
     }
     return slot;
   }
 
-  private freeSlot(hash: number): number {
-    const mask = this.slots.length - 1;
-    let slot = hash & mask;
-    while (this.slots[slot] !== 0) slot = (slot + 1) & mask;
-    return slot;
-  }
-
   private isSame(entry: number, bytes: Uint8Array, start: number, end: number): boolean {
-    const { text, ends } = this;
-    const from = entry === 0 ? 0 : ends[entry - 1]!;
-    if (ends[entry]! - from !== end - start) return false;
-    for (let i = start, at = from; i < end; i++, at++) if (bytes[i] !== text[at]) return false;
+    const { view, bytes: own } = this.entries;
+    if (view.getUint32(entry + 8, true) !== end - start) return false;
+    for (let i = start, at = entry + HEAD_BYTES; i < end; i++, at++) if (bytes[i] !== own[at]) return false;
     return true;
   }
 
   private grow(): void {
-    const entries = 2 * this.nodes.length;
-    this.reserve(this.nodes.length * ENTRY_BYTES);
-    const { hashes, ends, nodes } = this;
-    this.hashes = new Int32Array(entries);
-    this.ends = new Uint32Array(entries);
-    this.nodes = new Float64Array(entries);
-    this.slots = new Int32Array(2 * entries);
-    this.hashes.set(hashes);
-    this.ends.set(ends);
-    this.nodes.set(nodes);
-    for (let entry = 0; entry < this.size; entry++) this.slots[this.freeSlot(hashes[entry]!)] = entry + 1;
+    const { slots } = this;
+    this.reserve(4 * slots.length);
+    this.slots = new Int32Array(2 * slots.length);
+    const mask = this.slots.length - 1;
+    for (let old = 0; old < slots.length; old += SLOT_NUMBERS) {
+      if (slots[old + 1] === 0) continue;
+      let slot = (slots[old]! * SLOT_NUMBERS) & mask;
+      while (this.slots[slot + 1] !== 0) slot = (slot + SLOT_NUMBERS) & mask;
+      this.slots[slot] = slots[old]!;
+      this.slots[slot + 1] = slots[old + 1]!;
+    }
   }
 
-  private growText(needed: number): void {
-    const length = Math.max(needed, 2 * this.text.length);
-    this.reserve(length - this.text.length);
-    const text = Buffer.allocUnsafeSlow(length);
-    this.text.copy(text);
-    this.text = text;
+  private growEntries(needed: number): void {
+    const { bytes } = this.entries;
+    const length = Math.max(needed, 2 * bytes.length);
+    this.reserve(length - bytes.length);
+    const entries = allocateMemory(length);
+    entries.bytes.set(bytes.subarray(0, this.used));
+    this.entries = entries;
   }
 }
 
