@@ -262,6 +262,21 @@ t.test("rules act with the rights of who owns their relation", (t) =>
   ]),
 );
 
+t.test("members of a role set its default privileges, whether or not they inherit", (t) =>
+  checkStatements(t, [
+    ["create role ann; create role eve noinherit; create role bob; grant ann to eve"],
+    ["grant create on schema public to ann; set role eve"],
+    ["alter default privileges for role ann grant select on tables to bob"],
+    [
+      "alter default privileges for role bob grant select on tables to eve",
+      "42501 permission denied to change default privileges",
+    ],
+    ["reset role; set role ann"],
+    ["create table made (id int)"],
+    ["select has_table_privilege('bob', 'made', 'select')", ["true"]],
+  ]),
+);
+
 t.test("a prepared statement is refused as often as a role executes it that may not", (t) =>
   checkStatements(t, [
     ["create role ann; create table t (id int primary key); insert into t values (1); revoke all on t from member"],
