@@ -214,6 +214,7 @@ export class SessionRoutineHost implements RoutineHost {
   withRights(
     { id, securityDefiner }: { readonly id: number; readonly securityDefiner?: boolean },
     context: ExecContext,
+    isRule = false,
   ) {
     const { names } = this;
     const { everHadAccess, everHadKept } = this.tenant.catalog;
@@ -222,12 +223,12 @@ export class SessionRoutineHost implements RoutineHost {
     if (!catalog.hasAccess && keptTables(catalog).size === 0) return null;
     if (!catalog.hasAccess && names.definer === null) return this.asMember(catalog);
     const access = catalog.accessTo(id);
-    const isOwned = access !== null && access.invoker !== true;
+    const isOwned = access !== null && (isRule || access.invoker !== true);
     const role = isOwned ? catalog.roleById(access.owner)! : MEMBER_ROLE;
-    const isDefiner = isOwned && securityDefiner === true;
+    const isDefiner = isOwned && (isRule || securityDefiner === true);
     if (!isDefiner && (role.superuser || !names.acting(catalog).superuser)) return null;
     const before = names.definer;
-    names.definer = { role, name: isOwned ? role.name : names.acting(catalog).name };
+    names.definer = { role, name: isOwned && !isRule ? role.name : names.acting(catalog).name };
     this.forget();
     const { name: user } = names.definer;
     const { begun } = this;

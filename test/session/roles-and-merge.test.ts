@@ -228,6 +228,55 @@ t.test("MERGE is refused for the first row that cannot be, and asks what all pol
   ]),
 );
 
+t.test("rules act with the rights of who owns their relation", (t) =>
+  checkStatements(t, [
+    [
+      "create role ann; create role eve; create table t (id int primary key, n int); create table log (who text, n int)",
+    ],
+    ["create table bin (n int); insert into t values (1, 1), (2, 2); revoke all on t, log, bin from member"],
+    ["grant select, update, insert on t to eve; alter table t owner to ann; grant insert on log to eve"],
+    ["create rule also as on update to t do also insert into log values (current_user, new.n)"],
+    ["set role eve"],
+    ["update t set n = 3 where id = 1", "42501 permission denied for table log"],
+    ["reset role"],
+    ["revoke insert on log from eve; grant insert on log to ann"],
+    ["set role eve"],
+    ["update t set n = 3 where id = 1"],
+    ["insert into log values ('x', 1)", "42501 permission denied for table log"],
+    ["reset role"],
+    ["update t set n = 4 where id = 1"],
+    ["select who, n from log order by n", ["eve|3", "tester|4"]],
+    ["revoke insert on log from ann"],
+    // An administrator's own rights are no use to an owner's rule.
+    ["update t set n = 5 where id = 1", "42501 permission denied for table log"],
+    ["alter table log enable row level security; create policy few on log using (n < 8)"],
+    [
+      "grant insert on log to ann; create view v as select n from t; alter view v owner to ann; grant insert on v to eve",
+    ],
+    ["create rule instead as on insert to v do instead insert into log values (current_user, new.n)"],
+    ["set role eve"],
+    ["insert into v values (7)"],
+    ["insert into v values (8)", '42501 new row violates row-level security policy for table "log"'],
+    ["reset role"],
+    ["select who, n from log order by n", ["eve|3", "tester|4", "eve|7"]],
+  ]),
+);
+
+t.test("members of a role set its default privileges, whether or not they inherit", (t) =>
+  checkStatements(t, [
+    ["create role ann; create role eve noinherit; create role bob; grant ann to eve"],
+    ["grant create on schema public to ann; set role eve"],
+    ["alter default privileges for role ann grant select on tables to bob"],
+    [
+      "alter default privileges for role bob grant select on tables to eve",
+      "42501 permission denied to change default privileges",
+    ],
+    ["reset role; set role ann"],
+    ["create table made (id int)"],
+    ["select has_table_privilege('bob', 'made', 'select')", ["true"]],
+  ]),
+);
+
 t.test("a prepared statement is refused as often as a role executes it that may not", (t) =>
   checkStatements(t, [
     ["create role ann; create table t (id int primary key); insert into t values (1); revoke all on t from member"],

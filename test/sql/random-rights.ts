@@ -148,13 +148,13 @@ function* rules(c: Chance): Iterable<string> {
   if (c.in(3)) {
     const event = c.one(["insert", "update", "delete"]);
     const part = event === "insert" ? "new" : "old";
+    // Who may not is told here when a row comes.
+    yield `grant insert on noted to ${ROLES}`;
     yield `create rule also as on ${event} to t1 do also insert into noted values (${part}.who)`;
   }
   if (c.in(3)) {
     const instead = c.one([
       "insert to v1 do instead insert into t0 values (new.id, new.who, 0, new.n)",
-      "update to v1 do instead update t0 set n = new.n where id = old.id",
-      "delete to v1 do instead delete from t0 where id = old.id",
       "delete to v1 do instead nothing",
     ]);
     yield `create rule instead as on ${instead}`;
@@ -238,7 +238,8 @@ function administration(c: Chance): string {
     `select has_function_privilege('${role}', 'f0()', 'execute'), has_sequence_privilege('${role}', 's', 'usage')`,
     `select row_security_active('${at}')`,
     `grant ${c.some(["select", "insert"])} on ${at} to ${role}`,
-    `revoke ${c.some(["select", "insert"])} on ${at} from ${role}`,
+    // Of tables with grants on columns, PostgreSQL asks about each column.
+    `revoke ${c.some(["select", "insert"])} on ${c.one([...VIEWS, ...LATE])} from ${role}`,
     `grant ${c.one(ROLES)} to ${role}`,
     `alter table ${at} ${c.one(["enable", "disable", "force", "no force"])} row level security`,
     `create policy px on ${c.one(TABLES)} for select to ${role} using (true)`,
@@ -246,8 +247,8 @@ function administration(c: Chance): string {
     `alter table ${at} owner to ${role}`,
     `set role ${role}`,
     `comment on table ${c.one(TABLES)} is 'x'`,
-    `create table made_${c.below(3)} (like ${c.one(TABLES)})`,
-    `create view made_${c.below(3)}v as select id from ${c.one(TABLES)}`,
+    `create table made_${c.below(1e6)} (like ${c.one(TABLES)})`,
+    `create view made_${c.below(1e6)}v as select id from ${c.one(TABLES)}`,
     `select grantee, privilege_type from information_schema.table_privileges where table_name = '${at}' and grantee like 'r_'`,
     `select policyname, cmd, roles from pg_policies where tablename = '${at}'`,
     `drop table ${c.one(LATE)}`,
@@ -266,6 +267,9 @@ function copy(c: Chance): Step {
       ? { sql: `copy ${at}${list} to stdout` }
       : { sql: `copy (select ${c.some(columns)} from ${at}) to stdout` };
   }
+  // Here COPY knows rules, and triggers fire row by row.
+  if (at === "t1" || at === TRIGGERED)
+    return { sql: `copy (select count(*) from ${at}${list === "" ? " where n > 2" : ""}) to stdout` };
   const values: Record<string, string> = { who: c.one(ROLES), grp: `${c.below(3)}`, n: `${c.below(8)}` };
   const lines = [10 + c.below(500), c.below(10) + (c.in(3) ? 0 : 600)].map((id) =>
     (list === "" ? columns : some).map((name) => (name === "id" ? `${id}` : values[name])).join("\t"),
@@ -273,7 +277,6 @@ function copy(c: Chance): Step {
   return { sql: `copy ${at}${list} from stdin`, rows: `${lines.join("\n")}\n` };
 }
 
-/** Its rows are those of the role that declared it, whoever fetches. */
 function cursor(c: Chance): string[] {
   const at = c.one([...TABLES, ...VIEWS]);
   return [
@@ -282,7 +285,6 @@ function cursor(c: Chance): string[] {
       ? [`lock table ${at} in ${c.one(["access share", "row exclusive", "share"])} mode`]
       : []),
     `declare c cursor for select id, n from ${at} where n > ${c.below(4)} and id = ${c.below(9)}`,
-    ...(c.in(2) ? [`set local role ${c.one(ROLES)}`] : []),
     "fetch 1 from c",
     "fetch all from c",
     c.one(["commit", "rollback"]),

@@ -21,7 +21,9 @@ export interface InsertProgram {
   /** The statement's own table; its columns are in the order of the input's. */
   readonly own: RoutedTable;
   readonly routes: RouteProgram;
-  /** WITH CHECK OPTION, over rows that go to partitions; other checks the partitions have themselves. */
+  /** Of the named table, over rows that go to partitions; other checks the partitions have themselves. */
+  readonly policies: readonly RowCheck[];
+  /** WITH CHECK OPTION, in the same way. */
   readonly viewChecks: readonly RowCheck[];
   readonly conflict: ConflictProgram | null;
   /** Of the tables that runs have written to. */
@@ -68,7 +70,8 @@ export function insertProgramOf(plan: InsertPlan): InsertProgram {
   return {
     plan,
     own: { table, columnIds: table.columns.map(({ id }) => id), checks },
-    viewChecks: partitions === undefined ? [] : checks.filter(({ ofView }) => ofView),
+    policies: partitions === undefined ? [] : checks.filter(({ policy }) => policy !== undefined),
+    viewChecks: partitions === undefined ? [] : checks.filter(({ ofView, policy }) => ofView && policy === undefined),
     routes: compileRoutes(partitions, membership, slotOf),
     conflict: plan.onConflict && compileConflict(plan.onConflict, plan),
     targets: new Map(),

@@ -24,7 +24,7 @@ import { after, drain, inOrder, inTurns, type Open, type Operator, storeInTurns 
 import { belongs, type RoutedTable, routeRow } from "./partition-router.js";
 import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
-import { failedCheck, type RowCheck } from "./row-checks.js";
+import { failedCheck, type RowCheck, requirePolicies } from "./row-checks.js";
 import { Chunk, valuesOfBatch } from "./segments/chunk.js";
 import { slotsOf } from "./slots.js";
 import { writingContext } from "./statement-snapshot.js";
@@ -100,7 +100,7 @@ export class Inserter {
     // Rows of VALUES never come as chunks.
     if (plan.input.kind === "values") return;
     const read = this.loadable && this.own!.program.generated.length === 0 ? BulkWriter.columnsRead(own.table) : null;
-    const isChecked = own.checks.length > 0 || program.viewChecks.length > 0 || plan.membership !== undefined;
+    const isChecked = own.checks.length > 0 || plan.membership !== undefined;
     if (read === null || isChecked) return;
     this.records = new ChunkRecords(layoutOf(own.table), own.columnIds);
     this.keySlots = own.columnIds.flatMap((id, slot) => (read.has(id) ? [slot] : []));
@@ -332,12 +332,10 @@ export class Inserter {
     policies: readonly RowCheck[] | null = null,
   ): void {
     const { program, context } = this;
-    const checks =
-      policies === null
-        ? [routed.checks, program.viewChecks]
-        : [[...policies, ...routed.checks.filter(isNoPolicy)], program.viewChecks.filter(isNoPolicy)];
-    checkRow(writer, row, checks[0]!, batch, number, context);
-    const failed = failedCheck(checks[1]!, batch, number, context);
+    requirePolicies(policies ?? program.policies, batch, number, context);
+    const checks = policies === null ? routed.checks : routed.checks.filter(isNoPolicy);
+    checkRow(writer, row, checks, batch, number, context);
+    const failed = failedCheck(program.viewChecks, batch, number, context);
     if (failed !== null) throw writer.checkViolation(row, failed);
     const isOwn = program.routes.root === null;
     if (isOwn && !belongs(program.routes, batch, number, context)) throw writer.partitionViolation(row);

@@ -196,7 +196,7 @@ export function bindDefaultPrivileges(node: DefaultPrivilegesStatement, env: Bin
   for (const schema of schemas) schemaSubject(schema, env);
   const changed = roles.map((role): RoleDef => {
     const rights = rightsIn(env);
-    if (!rights.isSuperuser && (role.id < 0 || !rights.hasRole(role.id)))
+    if (!rights.isSuperuser && (role.id < 0 || !membershipsOf(rights.acting.role, env.catalog).has(role.id)))
       throw denied("permission denied to change default privileges");
     let { defaults = [] } = role;
     for (const schema of schemas.length === 0 ? [null] : schemas) {

@@ -67,11 +67,12 @@ export interface RoutineHost {
   /**
    * Gives what follows the rights that the function (or the relation of a rule) runs with. Null: they are the
    * session's. `user`: its current_user. `lentIn`: the number of the session's statement. `isLess`: the session's
-   * administrator keeps rights to himself.
+   * administrator keeps rights to himself. `isRule`: they are the relation's owner's, and the user stays.
    */
   withRights(
     of: { readonly id: number; readonly securityDefiner?: boolean },
     context: ExecContext,
+    isRule?: boolean,
   ): { readonly user: string; readonly lentIn: number; readonly isLess: boolean; restore(): void } | null;
   /** A point to which all that follows can be taken back. */
   savepoint(context: ExecContext): Subtransaction;

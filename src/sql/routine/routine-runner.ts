@@ -158,7 +158,8 @@ export class RoutineRunner {
     outer: ExecContext,
   ): TriggerAnswer | Promise<TriggerAnswer> {
     const canWait = !isUninterrupted(outer);
-    const rights = this.host.withRights(firing.relation, outer);
+    // As in PostgreSQL, its statements are those of who owns the relation, and current_user stays who it is.
+    const rights = this.host.withRights(firing.relation, outer, true);
     const context = actingIn(innerContext(outer, canWait), rights);
     const invocation = { host: this.host, context, canWait, readOnly: false };
     return this.enclosed(
