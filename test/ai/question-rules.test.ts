@@ -342,6 +342,8 @@ t.test("rows that are compared with others, durations, what there is most of", a
     ["most common fuel of trips", /GROUP BY trips\.fuel ORDER BY count\(\*\) DESC LIMIT 1$/],
     ["most popular staff by trips", /JOIN trips .* ORDER BY count\(trips\.trip_id\) DESC LIMIT 1$/],
     ["how many jobs does each staff have", /FROM staff LEFT JOIN jobs/],
+    ["staff with a higher wage than the average", /staff\.wage > \(SELECT avg\(staff\.wage\) FROM staff\)$/],
+    ["jobs longer than a week", /WHERE \(jobs\.finished_on - jobs\.started_on\).* > 1$/],
     ["number of trips per fuel, most first", /ORDER BY count\(\*\) DESC$/],
     ["top 2 staff by km in March 2025", /several meanings: sum of km/],
     // Of trips or of jobs: nobody said.

@@ -107,6 +107,14 @@ export class ColumnFinder {
     return path?.every(({ toMany }) => !toMany) === true;
   }
 
+  /** "The average rating", where the rows are ratings and their number is of stars. Several of them are counted. */
+  areRows(at: number): boolean {
+    return (
+      !this.question.lower(at).endsWith("s") &&
+      this.names.tables.some(({ from, table }) => from === at && table === this.base)
+    );
+  }
+
   /** Whether all rows of that table are of one row that is asked for: orders of customers, and lines of those. */
   isAllOf(table: TableFacts): boolean {
     const path = pathBetween(this.schema, this.base!, table, this.named);

@@ -9,11 +9,11 @@ import { isNumber, isText } from "./column-finder.js";
 import type { NameMentions } from "./name-mentions.js";
 import { namedAt, type Superlative } from "./phrases.js";
 import type { GroupKey } from "./query-shape.js";
-import { type Question, stemOf } from "./question.js";
+import type { Question } from "./question.js";
 import { namingColumns, type TableFacts } from "./schema-facts.js";
 
 /** Numbers that say how popular a thing is. */
-const SAID = ["popularity", "views", "likes", "plays", "downloads", "rating", "votes"].map(stemOf);
+const SAID = /^(?:popularity|views?|likes?|plays?|downloads?|ratings?|votes?)$/;
 /** Below this a word hardly names a column. */
 const SURE = 0.9;
 
@@ -42,7 +42,7 @@ export function popular(
     return { tables: [named.mention.table], group: null };
   }
   const own = base.columns.map((column) => ({ table: base, column })).filter(isNumber);
-  if (own.some(({ column }) => wordsOfName(column.name).some((word) => SAID.includes(stemOf(word))))) return null;
+  if (own.some(({ column }) => wordsOfName(column.name).some((word) => SAID.test(word)))) return null;
   columns.doubt();
   const tables = columns.manyOf();
   return tables.length === 0 ? null : { tables, group: null };

@@ -289,7 +289,10 @@ export class QuestionReader {
     for (const { fn, at } of [...fns].reverse()) {
       const measures = this.names.columns.filter(
         ({ from, candidates }) =>
-          from >= at && from <= at + 4 && !question.isUsed(from) && candidates.some((each) => isNumber(each.ref)),
+          from >= at &&
+          from <= at + 4 &&
+          (!question.isUsed(from) || this.columns.areRows(from)) &&
+          candidates.some(({ ref }) => isNumber(ref) && (ref.table === this.columns.base || !question.isUsed(from))),
       );
       const mention = this.bestMeasure(measures, at);
       const whole = mention === undefined ? undefined : this.names.tables.find(({ to }) => to === mention.from);

@@ -18,6 +18,7 @@ const WHOLE = /^(?:total|overall)$/;
 /** Behind a unit it says no more: "minutes played", "hours worked". */
 const SPENT =
   /^(?:played|worked|spent|used|logged|recorded|driven|flown|travelled|watched|billed|sold|bought|purchased|ordered)$/;
+const isAmount = (word: string) => UNITS.has(word) || /^(?:amount|money)$/.test(word);
 /** What makes a ticket a member's. */
 const DEALING = /^(?:done|performed|made|bought|purchased|ordered|booked|reserved)$/;
 /** A word of the same family (teaches, teacher), or better. */
@@ -57,7 +58,7 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
       // "Total transferred per channel" is no number of transfers.
       const isOfAmounts = isVerb(question.lower(at + 1)) || question.says(at + 1, "per|by");
       if (!(isOfAmounts ? /\bsum\(/ : /\b(?:count|sum)\(/).test(sql)) words.push(token.text);
-    } else if (UNITS.has(question.lower(at - 1)) && SPENT.test(token.lower)) return;
+    } else if (isAmount(question.lower(at - 1)) && SPENT.test(token.lower)) return;
     else if (isUnitOf(question, at, tables, sql)) return;
     else if (isOfContact(question, at, schema, tables, sql)) return;
     else if (isDealing(question, at, schema, tables) || isFlagged(question, at, tables, sql)) return;
