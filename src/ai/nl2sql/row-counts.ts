@@ -134,8 +134,7 @@ function howMany(question: Question, names: NameMentions, { from, to, table }: T
   }
   // "How many bikes are at each station".
   let next = mention.to;
-  while (question.says(next, "is|are|was|were|there|work|live|belong") || relates(question.at(next)?.stem ?? ""))
-    next++;
+  while (question.says(next, "is|are|was|were|work|live|belong") || relates(question.at(next)?.stem ?? "")) next++;
   const isIn = question.says(from - 2, "in|at|on|for|by|of|with|to", "each|every");
   if (to !== question.tokens.length || !isIn || next !== from - 2) return null;
   question.use(0, to);
