@@ -18,14 +18,16 @@ function schemaOf(tables: Readonly<Record<string, string>>): SchemaFacts {
     });
     facts.set(name, { sqlName: name, name, columns, primaryKey: [columns[0]!.name] });
   }
+  const all = links.map(({ from, column, to }) => ({
+    from: facts.get(from)!,
+    columns: [column],
+    to: facts.get(to)!,
+    references: facts.get(to)!.primaryKey,
+  }));
   return {
     tables: [...facts.values()],
-    links: links.map(({ from, column, to }) => ({
-      from: facts.get(from)!,
-      columns: [column],
-      to: facts.get(to)!,
-      references: facts.get(to)!.primaryKey,
-    })),
+    links: all.filter(({ from, to }) => from !== to),
+    selfLinks: all.filter(({ from, to }) => from === to),
   };
 }
 
@@ -196,7 +198,7 @@ t.test("SQL of questions over folded names", async (t) => {
     links: INN.links.map((link) => link),
   };
   const of = async (question: string) => {
-    const facts = /failed/.test(question) ? { ...schema, links: [] } : INN;
+    const facts = /failed/.test(question) ? { ...schema, links: [], selfLinks: [] } : INN;
     return (await matchQuestion(question, facts, async () => [])).sql;
   };
   for (const [question, sql] of [
@@ -278,4 +280,76 @@ t.test("links by names of columns", async (t) => {
     // The only table of persons.
     "lists.author_id members.id",
   ]);
+});
+
+const WORKS = schemaOf({
+  halls: "hall_id, title text, district text, docks number, opened date",
+  staff: "staff_id, full_name text, mentor_id>staff, hall_id>halls, wage number, hired date",
+  trips:
+    "trip_id, staff_id>staff, start_hall_id>halls, end_hall_id>halls, started_at timestamp, ended_at timestamp, km number, fuel text",
+  jobs: "job_id, staff_id>staff, started_on date, finished_on date, labour_hours number, labour_cost number, parts_cost number, shipped_on date, state text",
+});
+const IN_WORKS: Readonly<Record<string, readonly string[]>> = {
+  title: ["North Hall", "South Hall"],
+  full_name: ["Ada Stein"],
+  district: ["Docks"],
+  state: ["shipped"],
+  fuel: ["petrol", "diesel"],
+};
+
+t.test("rows that are compared with others, durations, what there is most of", async (t) => {
+  const ask = async (question: string) => {
+    const { sql } = await matchQuestion(question, WORKS, async (text, [runs]) => {
+      const column = /DISTINCT v FROM \(SELECT (\w+)::text/.exec(text)?.[1];
+      const values = IN_WORKS[column ?? ""] ?? [];
+      return values.filter((value) => (runs as string[]).includes(value.toLowerCase())).map((value) => [value]);
+    });
+    return sql;
+  };
+  for (const [question, sql] of [
+    [
+      "staff hired after Ada Stein",
+      /WHERE staff\.hired > \(SELECT max\(staff\.hired\) FROM staff WHERE .* = 'Ada Stein'\)$/,
+    ],
+    ["halls with more docks than North Hall", /WHERE halls\.docks > \(SELECT max\(halls\.docks\) .*'North Hall'\)$/],
+    [
+      "staff who earn more than their mentor",
+      /wage > \(SELECT other\.wage FROM staff AS other WHERE other\.staff_id = staff\.mentor_id\)$/,
+    ],
+    [
+      "staff mentored by Ada Stein",
+      /WHERE staff\.mentor_id IN \(SELECT staff\.staff_id FROM staff WHERE .*'Ada Stein'\)$/,
+    ],
+    [
+      "trips from North Hall to South Hall",
+      /start_hall_id IN \(.*'North Hall'\) AND trips\.end_hall_id IN \(.*'South Hall'\)$/,
+    ],
+    ["halls with more than 20 docks", /WHERE halls\.docks > 20$/],
+    ["how many docks are there per district", /sum\(halls\.docks\) AS sum_docks FROM halls GROUP BY halls\.district/],
+    ["jobs that have not been shipped yet", /WHERE jobs\.shipped_on IS NULL$/],
+    ["jobs where the parts cost more than the labour", /WHERE jobs\.parts_cost > jobs\.labour_cost$/],
+    [
+      "average duration of a job in days",
+      /^SELECT avg\(\(jobs\.finished_on - jobs\.started_on\)\) AS avg_duration_days/,
+    ],
+    [
+      "average trip duration in minutes",
+      /^SELECT avg\(extract\(epoch FROM \(trips\.ended_at - trips\.started_at\)\) \/ 60\)/,
+    ],
+    ["number of trips per weekday", /extract\(isodow FROM trips\.started_at\) AS weekday.*FMDay/],
+    ["fewest trips by hour of the day", /ORDER BY count\(\*\) LIMIT 1$/],
+    ["trips with neither petrol nor diesel", /trips\.fuel NOT IN \('petrol', 'diesel'\)/],
+    ["most common fuel of trips", /GROUP BY trips\.fuel ORDER BY count\(\*\) DESC LIMIT 1$/],
+    ["most popular staff by trips", /JOIN trips .* ORDER BY count\(trips\.trip_id\) DESC LIMIT 1$/],
+    ["how many jobs does each staff have", /FROM staff LEFT JOIN jobs/],
+    ["staff with a higher wage than the average", /staff\.wage > \(SELECT avg\(staff\.wage\) FROM staff\)$/],
+    ["jobs longer than a week", /WHERE \(jobs\.finished_on - jobs\.started_on\).* > 1$/],
+    ["number of trips per fuel, most first", /ORDER BY count\(\*\) DESC$/],
+    ["top 2 staff by km in March 2025", /several meanings: sum of km/],
+    // Of trips or of jobs: nobody said.
+    ["most popular staff", /number of rows of trips, or number of rows of jobs/],
+  ] as const) {
+    const made = await ask(question).catch((error: Error) => error.message);
+    t.match(made, sql, `${question}: ${made}`);
+  }
 });

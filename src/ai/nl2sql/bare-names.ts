@@ -53,6 +53,12 @@ export function wordsOfName(name: string): string[] {
   return only !== undefined && other === undefined ? [...dividedWord(only)] : words.filter((word) => word !== "");
 }
 
+/** "room_number" of "room" is its number. */
+export function ownName(table: TableFacts, { name }: ColumnFacts): string {
+  const words = wordsOfName(name);
+  return words.length === 2 && wordsOfName(table.name).at(-1)!.startsWith(words[0]!) ? words[1]! : words.join("_");
+}
+
 function wordsOfSchema({ tables }: SchemaFacts): ReadonlyMap<TableFacts | ColumnFacts, NameWords> {
   const words = new Map<TableFacts | ColumnFacts, NameWords>();
   withoutPrefix(tables, () => false, words);

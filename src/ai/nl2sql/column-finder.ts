@@ -107,6 +107,14 @@ export class ColumnFinder {
     return path?.every(({ toMany }) => !toMany) === true;
   }
 
+  /** "The average rating", where the rows are ratings and their number is of stars. Several of them are counted. */
+  areRows(at: number): boolean {
+    return (
+      !this.question.lower(at).endsWith("s") &&
+      this.names.tables.some(({ from, table }) => from === at && table === this.base)
+    );
+  }
+
   /** Whether all rows of that table are of one row that is asked for: orders of customers, and lines of those. */
   isAllOf(table: TableFacts): boolean {
     const path = pathBetween(this.schema, this.base!, table, this.named);
@@ -293,7 +301,9 @@ export class ColumnFinder {
   /** The first time of a table's own. */
   timeOf(table: TableFacts): ColumnRef | null {
     const times = table.columns.map((column) => ({ table, column })).filter(isTime);
-    return times.find((ref) => !isBirth(ref)) ?? times[0] ?? null;
+    const [first, second] = likelyTimes(times.filter((ref) => !isBirth(ref)));
+    if (second !== undefined) this.doubt();
+    return first ?? times[0] ?? null;
   }
 
   /** "Oldest first": the only year or day of the rows that tells how old they are. */
@@ -316,6 +326,13 @@ export class ColumnFinder {
     // The unit may be in the name: "40 minutes" of duration_minutes.
     const unit = this.question.lower(to - 1);
     const near = this.nearestMention(from, to, isNumber);
+    // "The average fare of rides longer than 5 km" is no fare above 5.
+    const isOf = ({ candidates }: ColumnMention, words: readonly string[]) =>
+      candidates.some(({ ref }) => words.some((word) => nameFits(word, ref)));
+    if (near !== null && measure !== null && measure.words.length > 0 && !isOf(near, measure.words)) {
+      const own = this.columnByWords(measure.words, isNumber);
+      if (own?.table === this.base) return own;
+    }
     if (near !== null) {
       const own = this.ownInsteadOf(near);
       if (own !== null) return own;

@@ -53,7 +53,10 @@ function withNamed(
 ): Filter | null {
   const one = columns.resolve(before, isComparable);
   const isSame: Kinds = (ref) => ref.column !== one?.column && isTime(ref) === isTime(one!) && isComparable(ref);
-  const own = one && columns.resolve(mention, (ref) => ref.table === one.table && isSame(ref));
+  const isOwn: Kinds = (ref) => ref.table === one?.table && isSame(ref);
+  // "Parts cost more than labour" is of what labour costs, not of its hours.
+  const isAlike: Kinds = (ref) => isOwn(ref) && unitOf(ref.column.name) === unitOf(one!.column.name);
+  const own = one && (columns.resolve(mention, isAlike) ?? columns.resolve(mention, isOwn));
   // "Permits with a fee above the base fee" of their kind.
   const isOfOne: Kinds = (ref) => one?.table === columns.base && columns.isOneOf(ref.table) && isSame(ref);
   const other = own ?? (one && columns.resolve(mention, isOfOne));

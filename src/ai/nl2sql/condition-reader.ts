@@ -3,7 +3,7 @@
  * that `read-question.ts` takes.
  */
 
-import { wordsOfName } from "./bare-names.js";
+import { ownName } from "./bare-names.js";
 import { anyKind, type ColumnFinder, isBoolean, isNumber, isText, isTime, type Kinds } from "./column-finder.js";
 import { comparedColumns } from "./compared-columns.js";
 import { ageCondition, rangeCondition, valueCondition } from "./condition-sql.js";
@@ -18,7 +18,7 @@ import { countCondition } from "./row-counts.js";
 import { type ColumnFacts, type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
 import { escapedPattern, literal } from "./sql-names.js";
 import { unitFactor } from "./units.js";
-import type { ValueHit, ValueMention } from "./value-mentions.js";
+import { isWhen, type ValueHit, type ValueMention } from "./value-mentions.js";
 
 /** What has become of a thing: a column would say it. */
 const DENIES =
@@ -86,7 +86,8 @@ export class ConditionReader {
     }
     const yearColumn = this.columns.yearColumn(condition);
     if (condition.range !== null && yearColumn === null && !this.columns.isNumeric(condition)) {
-      const many = this.columns.manyBefore(from) ?? this.counted;
+      const isSaid = this.counted !== null && this.columns.nearestMention(from, to, isTime) !== null;
+      const many = this.columns.manyBefore(from) ?? (isSaid ? null : this.counted);
       const ref =
         many === null ? this.columns.timeColumn(from, to, measure?.time === "birth") : this.columns.timeOf(many);
       if (ref !== null) {
@@ -156,6 +157,7 @@ export class ConditionReader {
         continue;
       }
       for (const mention of [...beside, ...besideTables]) this.useQualifier(mention, best.ref);
+      if (isWhen(this.names, from)) this.columns.doubt();
       const before = negationBefore(this.question, from);
       // "No comments by mo": it says which of them are not there.
       const absent = before === null ? undefined : this.absences.get(before);
@@ -216,7 +218,7 @@ export class ConditionReader {
     for (const { table, to } of this.names.tables) {
       const number = question.at(to)?.number ?? null;
       const numbered = table.columns.find(
-        (column) => !column.isKey && /^(?:number|no|nr)$/.test(nameOf(table, column)),
+        (column) => !column.isKey && /^(?:number|no|nr)$/.test(ownName(table, column)),
       );
       const key = numbered ?? table.columns.find(({ name }) => name === table.primaryKey[0]);
       if (number === null || question.isUsed(to) || !Number.isSafeInteger(number)) continue;
@@ -490,10 +492,4 @@ export class ConditionReader {
       else this.filters.push({ ref: best, sql: (column) => column, at, isState: true });
     }
   }
-}
-
-/** "room_number" of "room" is its number. */
-function nameOf(table: TableFacts, { name }: ColumnFacts): string {
-  const words = wordsOfName(name);
-  return words.length === 2 && wordsOfName(table.name).at(-1)!.startsWith(words[0]!) ? words[1]! : words.join("_");
 }

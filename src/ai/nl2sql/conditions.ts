@@ -130,7 +130,7 @@ function between(question: Question, at: number): Condition | null {
 
 /** "above the average [price]". */
 function averaged(question: Question, at: number): Condition | null {
-  const operator = operatorAt(question, at);
+  const operator = operatorAt(question, at) ?? thanBehind(question, at);
   if (operator === null || operator.ofTime !== undefined) return null;
   let next = at + operator.length;
   if (question.says(next, "the")) next++;
@@ -139,12 +139,27 @@ function averaged(question: Question, at: number): Condition | null {
   return { from: at, to: next + 1, operandAt: next, numbers: null, range: null, comparison, isAverage: true, measure };
 }
 
+/** "A higher price than the average": what is compared stands between. */
+function thanBehind(question: Question, at: number): Operator | null {
+  if (!question.says(at, "than")) return null;
+  for (let word = at - 2; word >= Math.max(0, at - 3); word--) {
+    const isMore = question.says(word, "more|higher|greater|larger|bigger");
+    if (question.isUsed(word) || (!isMore && !question.says(word, "less|fewer|lower|smaller"))) continue;
+    const next = question.says(at + 1, "the") ? at + 2 : at + 1;
+    if (question.says(next, "average|mean")) question.use(word);
+    return op(isMore ? ">" : "<", 1);
+  }
+  return null;
+}
+
 function compared(question: Question, at: number): Condition | null {
   const operator = operatorAt(question, at);
   if (operator === null) return null;
   let next = at + operator.length;
-  if (question.says(next, "the|a|an|year|of")) next++;
-  const operand = operandAt(question, next);
+  // "Longer than an hour".
+  const isOne = operator.measure !== null && question.says(next, "a|an", "minute|hour|day|week|month|year");
+  if (!isOne && question.says(next, "the|a|an|year|of")) next++;
+  const operand = isOne ? { number: 1, range: null, length: 1 } : operandAt(question, next);
   if (operand === null) return null;
   const { comparison, measure } = operator;
   const isDate = operand.number === null || ofTime(operator) || /^[<>=!]/.test(question.lower(at));

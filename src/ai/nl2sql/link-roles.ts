@@ -4,9 +4,9 @@
  * stateless.
  */
 import { wordsOfName } from "./bare-names.js";
-import { wordScore } from "./name-mentions.js";
+import { KEY_ENDING, wordScore } from "./name-mentions.js";
 import { type Question, stemOf } from "./question.js";
-import type { LinkFacts, SchemaFacts } from "./schema-facts.js";
+import type { LinkFacts, SchemaFacts, TableFacts } from "./schema-facts.js";
 
 export interface MeantLinks {
   /** Without the keys that are not meant. */
@@ -54,6 +54,10 @@ function narrowed(question: Question, links: readonly LinkFacts[]): readonly Lin
     question.tokens.forEach((token, at) => {
       const isRole = words.some((each) => each.some((word) => wordScore(token, word) >= FIT_MIN));
       if (isRole && question.says(at - 1, "whose")) question.use(at);
+      // "The start station" of `start_station_id`.
+      const next = question.at(at + 1);
+      const isOfThing = (word: string) => next !== null && wordScore(next, word) >= NAMED;
+      if (isRole && links.some(({ columns }) => columns.flatMap(wordsOfName).some(isOfThing))) question.use(at);
     });
     return named;
   }
@@ -72,13 +76,26 @@ export function isOtherWay(question: Question, at: number, column: string): bool
   return isStart ? question.says(at - 1, "to|into|towards") : question.says(at - 1, "from|leaving");
 }
 
+/** The only two keys of a table that lead to `to`, where one says whence and the other whither. */
+export function keysBothWays(
+  { links }: SchemaFacts,
+  to: TableFacts,
+): { readonly start: LinkFacts; readonly end: LinkFacts } | null {
+  const roles = (link: LinkFacts, words: ReadonlySet<string>) =>
+    link.columns.length === 1 && wordsOfName(link.columns[0]!).some((word) => words.has(stemOf(word)));
+  const leading = links.filter((link) => link.to === to && link.from !== to);
+  const [start, otherStart] = leading.filter((link) => roles(link, STARTS));
+  const [end, otherEnd] = leading.filter((link) => roles(link, ENDS));
+  if (start === undefined || end === undefined || otherStart !== undefined || otherEnd !== undefined) return null;
+  return start.from === end.from ? { start, end } : null;
+}
+
 export interface RoleMention {
   readonly link: LinkFacts;
   /** The token behind it. */
   readonly to: number;
 }
 
-const KEY_ENDING = /^(?:id|key|nr|no|code|cd|fk)$/;
 /** A word of the name, in singular or plural. */
 const NAMED = 0.95;
 

@@ -6,6 +6,7 @@
 import { DbError } from "../../protocol/errors.js";
 import { restatedWords, unshownWords } from "./asked-entity.js";
 import { denyingPrefix, opposite } from "./denied-words.js";
+import { withDurations } from "./durations.js";
 import { meantLinks } from "./link-roles.js";
 import { mendedQuestion } from "./misspellings.js";
 import { nameMentions } from "./name-mentions.js";
@@ -38,7 +39,7 @@ const MISSPELT = 0.15;
 
 /** Throws question_not_understood, with what was understood. */
 export async function matchQuestion(text: string, stored: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
-  const facts = withRevenue(await withTextTimes(stored, lookUp));
+  const facts = withDurations(withRevenue(await withTextTimes(stored, lookUp)), text);
   try {
     return await matchWords(text, facts, lookUp);
   } catch (error) {

@@ -3,14 +3,15 @@
  * team with the highest average rate", "drivers whose total distance is more than 5000". Called by read-question.ts;
  * uses words only once it is sure.
  */
+import { wordsOfName } from "./bare-names.js";
 import { type ColumnFinder, isNumber } from "./column-finder.js";
 import type { Condition } from "./conditions.js";
 import type { ColumnMention, NameMentions } from "./name-mentions.js";
 import { type Named, namedAt, type Superlative } from "./phrases.js";
 import type { AggregateFn, GroupKey, QueryShape } from "./query-shape.js";
-import type { Question } from "./question.js";
+import { type Question, stemOf } from "./question.js";
 import { type ColumnRef, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
-import { AGGREGATES } from "./vocabulary.js";
+import { AGGREGATES, SUMS } from "./vocabulary.js";
 
 export interface MeasuredGroups {
   readonly base: TableFacts;
@@ -58,6 +59,7 @@ export function measuredGroups(
     group.kind === "column" || pathBetween(schema, base, ref.table, columns.named)?.some(({ toMany }) => toMany);
   if (isMany !== true) return null;
   useWords(question, phrase);
+  const isSum = isSold(question, phrase.measure) || isOfSums(ref);
   const fn = phrase.fn ?? "sum";
   const aggregate = { fn, ref };
   const isBottom = superlative !== null && question.lower(superlative.at) === "bottom";
@@ -68,9 +70,14 @@ export function measuredGroups(
     order: superlative === null ? null : { ref: null, descending: superlative.measure?.descending ?? !isBottom },
     limit: superlative === null ? null : (superlative.count ?? 1),
     having: condition === null ? null : { aggregate, comparison: condition.comparison, number: condition.numbers![0]! },
-    others: phrase.fn === null ? ["max", "avg"] : [],
+    others: phrase.fn === null && !isSum ? ["max", "avg"] : [],
   };
 }
+
+/** "Units sold" are all of them. */
+const isSold = (question: Question, { to }: ColumnMention) => question.says(to, "sold|ordered|bought|purchased");
+const isOfSums = ({ column }: ColumnRef) =>
+  wordsOfName(column.name).some((word) => SUMS.some((sum) => stemOf(sum) === stemOf(word)));
 
 /** "top 3 X by [total] Y", "X with the highest total Y". */
 function rankedBy(question: Question, names: NameMentions, first: Superlative | null): Phrase | null {

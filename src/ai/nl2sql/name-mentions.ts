@@ -34,7 +34,8 @@ const FAMILY_SCORE = 0.7;
 const PLURAL_SCORE = 0.95;
 const SYNONYM_SCORE = 0.6;
 const ROLE_SCORE = 0.94;
-const KEY_ENDING = /^(?:id|key|nr|no|code|cd|fk)$/;
+/** Endings of names of keys. */
+export const KEY_ENDING = /^(?:id|key|nr|no|code|cd|fk)$/;
 /** One word of a name of several. */
 const PART_SCORE = 0.6;
 /** What is left of `offered_on` of offers says nothing. */
@@ -103,8 +104,8 @@ function sharedPrefix(a: string, b: string): number {
 export function nameMentions(question: Question, schema: SchemaFacts): NameMentions {
   const columns = columnMentions(question, schema);
   // "Inspectors" are a column of that name, though inspections are a table.
-  const isColumn = ({ from, to, score }: TableMention) =>
-    score <= FAMILY_SCORE &&
+  const isColumn = ({ from, to, score, table }: TableMention) =>
+    (score <= FAMILY_SCORE || (DOER.test(question.lower(from)) && !DOER.test(table.name))) &&
     !isVerb(question.lower(from)) &&
     columns.some((each) => each.from <= from && to <= each.to && each.candidates[0]!.score >= PLURAL_SCORE);
   const tables = tableMentions(question, schema).filter((mention) => !isColumn(mention));

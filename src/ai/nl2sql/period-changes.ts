@@ -67,6 +67,7 @@ const STEPS: Readonly<Record<TimeUnit, string>> = {
   day: "interval '1 day'",
   hour: "interval '1 hour'",
   "hour of day": "1",
+  weekday: "1",
 };
 
 /**

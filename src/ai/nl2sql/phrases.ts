@@ -17,7 +17,13 @@ export type Named =
 
 /** Below this a word after a table's name is hardly a column of it. */
 const OWN_COLUMN = 0.9;
-const TIME_UNITS: ReadonlySet<string> = new Set(["year", "quarter", "month", "week", "day", "hour"]);
+const TIME_UNITS: ReadonlySet<string> = new Set(["year", "quarter", "month", "week", "weekday", "day", "hour"]);
+
+/** "Hour of the day", "day of the week". */
+const PARTS: readonly (readonly [of: string, to: string, unit: TimeUnit])[] = [
+  ["hour", "day", "hour of day"],
+  ["day", "week", "weekday"],
+];
 
 /** What is named at this token; a column where it takes more words or fits better than a table. */
 export function namedAt(names: NameMentions, at: number): Named | null {
@@ -48,7 +54,8 @@ export function groupPhrases(question: Question, names: NameMentions, isValue: (
       const unit = question.lower(next).replace(/s$/, "");
       const named = columnOfTable(names, namedAt(names, next));
       // "top 3 products by stock": that is an order.
-      if (question.says(at, "by") && length === 1 && isRanked(question, at) && isMeasure(named)) break;
+      const isOrder = isMeasure(named) || (named?.kind === "table" && isOfPopular(question, at));
+      if (question.says(at, "by") && length === 1 && isRanked(question, at) && isOrder) break;
       // "Donations by companies": that says whose they are.
       if (question.says(at, "by") && length === 1 && isFlag(named)) break;
       if (isValue(next) || (named === null && !TIME_UNITS.has(unit))) break;
@@ -61,7 +68,11 @@ export function groupPhrases(question: Question, names: NameMentions, isValue: (
           isDoneBy(question.lower(after)))
       )
         break;
-      if (named !== null && !(TIME_UNITS.has(unit) && (named.kind === "table" || named.mention.to === next + 1))) {
+      const isUnit = TIME_UNITS.has(unit) && (named?.kind === "table" || named?.mention.to === next + 1);
+      // A column that is called so is no part of a day.
+      const isColumn =
+        unit === "weekday" && named?.kind === "column" && named.mention.candidates[0]!.score >= OWN_COLUMN;
+      if (named !== null && (!isUnit || isColumn)) {
         groups.push(named);
         question.use(next, named.mention.to);
         next = named.mention.to;
@@ -71,8 +82,10 @@ export function groupPhrases(question: Question, names: NameMentions, isValue: (
         next++;
         // "By hour of the day".
         const whole = question.says(next, "of", "the") ? next + 2 : question.says(next, "of") ? next + 1 : next;
-        if (unit === "hour" && whole > next && question.says(whole, "day")) {
-          groups[groups.length - 1] = { kind: "time", unit: "hour of day" };
+        const part =
+          whole === next ? undefined : PARTS.find(([of, to]) => of === unit && question.says(whole, to))?.[2];
+        if (part !== undefined) {
+          groups[groups.length - 1] = { kind: "time", unit: part };
           question.use(next, whole + 1);
           next = whole + 1;
         }
@@ -105,6 +118,9 @@ const isFlag = (named: Named | null) =>
 
 const isMeasure = (named: Named | null) =>
   named?.kind === "column" && named.mention.candidates[0]!.ref.column.kind === "number";
+
+const isOfPopular = (question: Question, before: number) =>
+  question.tokens.slice(0, before).some((_, at) => popularAt(question, at) > 0);
 
 function isRanked(question: Question, before: number): boolean {
   return question.tokens.slice(0, before).some(({ lower }) => /^(top|bottom|most|least|first|last)$|est$/.test(lower));
@@ -200,7 +216,11 @@ export function orderPhrase(question: Question, names: NameMentions): OrderPhras
 /** "Longest first" at the end: not "the first", of which there is one. */
 function greatestFirst(question: Question): OrderPhrase | null {
   const at = question.tokens.length - 2;
-  const measure = at > 0 && question.says(at + 1, "first") ? adjectiveOf(question.lower(at), "est") : null;
+  if (at <= 0 || !question.says(at + 1, "first")) return null;
+  const most = /^(?:most|fewest)$/.test(question.lower(at))
+    ? { descending: question.says(at, "most"), words: [] }
+    : null;
+  const measure = most ?? adjectiveOf(question.lower(at), "est");
   if (measure === null || question.isUsed(at) || question.says(at - 1, "the")) return null;
   question.use(at, at + 2);
   return { at, named: null, descending: measure.descending, measure };
@@ -234,6 +254,8 @@ export interface Superlative {
   readonly measure: Measure | null;
   /** "most orders", "fewest students": the counted things. */
   readonly isMost: boolean;
+  /** "Most popular", "busiest". */
+  readonly isPopular?: true;
   readonly count: number | null;
 }
 
@@ -275,6 +297,11 @@ export function superlative(
 function superlativeAt(question: Question, at: number): Omit<Superlative, "count"> | null {
   const word = question.lower(at);
   const found = (to: number, measure: Measure | null, isMost = false) => ({ at, to, measure, isMost });
+  const ofPopular = popularAt(question, at);
+  if (ofPopular > 0) {
+    const measure: Measure = { descending: word !== "least", words: [] };
+    return { ...found(at + ofPopular, measure), isPopular: true };
+  }
   if (/^(top|bottom)$/.test(word)) return found(at + 1, null);
   if (/^(most|least|fewest)$/.test(word)) {
     if (question.says(at - 1, "at")) return null;
@@ -294,6 +321,15 @@ function superlativeAt(question: Question, at: number): Omit<Superlative, "count
   return measure === null ? null : found(at + 1, measure);
 }
 
+/** "Used most often", "most frequently booked": the verb says no more. */
+function popularAt(question: Question, at: number): number {
+  if (question.says(at, "busiest")) return 1;
+  if (!question.says(at, "most|least", "popular|common|frequent|frequently|often")) return 0;
+  const isDone =
+    question.says(at + 1, "frequently|often|common") && question.says(at + 2, "used|ordered|booked|chosen");
+  return isDone ? 3 : 2;
+}
+
 /** Whether a negation stands within the few tokens before; uses it. */
 export function isNegated(question: Question, at: number, reach = 3): boolean {
   return negationBefore(question, at, reach) !== null;
@@ -307,7 +343,11 @@ export function negationBefore(question: Question, at: number, reach = 3): numbe
     // "Unresolved noise complaints": what is not resolved.
     if (question.at(before)!.isPrefix === true && before < at - 1) continue;
     const isOther = question.says(before, "other", "than");
-    if (isOther || /^(not|never|except|excluding|non|outside|without|no)$/.test(word) || /n['’]t$/.test(word)) {
+    if (
+      isOther ||
+      /^(not|never|neither|nor|except|excluding|non|outside|without|no)$/.test(word) ||
+      /n['’]t$/.test(word)
+    ) {
       question.use(before, isOther ? before + 2 : before + 1);
       return before;
     }

@@ -15,7 +15,7 @@ export interface Filter {
   readonly isState?: true;
 }
 
-export type TimeUnit = "year" | "quarter" | "month" | "week" | "day" | "hour" | "hour of day";
+export type TimeUnit = "year" | "quarter" | "month" | "week" | "day" | "hour" | "hour of day" | "weekday";
 
 export type AggregateFn = "avg" | "sum" | "min" | "max" | "median";
 

@@ -7,30 +7,32 @@ import { isDeepStrictEqual } from "node:util";
 import { joinAlternatives } from "./alternatives.js";
 import { wordsOfName } from "./bare-names.js";
 import { BaseFinder } from "./base-finder.js";
-import { anyKind, ColumnFinder, isNumber, isTime } from "./column-finder.js";
+import { anyKind, ColumnFinder, isNumber } from "./column-finder.js";
 import { ConditionReader } from "./condition-reader.js";
 import { type Condition, conditionsOf } from "./conditions.js";
+import { doneVerbs } from "./done-verbs.js";
 import { isOfHaving, type MeasuredGroups, measuredGroups } from "./measured-groups.js";
 import type { ColumnMention, NameMentions } from "./name-mentions.js";
+import { namedRows } from "./named-rows.js";
 import { periodChange } from "./period-changes.js";
 import {
   countedBy,
   type GroupPhrase,
   groupPhrases,
-  isNegated,
   type OrderPhrase,
   orderPhrase,
   periodAsked,
   type Superlative,
   superlative,
 } from "./phrases.js";
+import { popular } from "./popular.js";
 import { projectedColumns } from "./projected-columns.js";
 import type { Aggregate, AggregateFn, GroupKey, Order, QueryShape } from "./query-shape.js";
 import { isVerb, type Question, stemOf } from "./question.js";
 import { relatingVerbs } from "./relating-verbs.js";
-import { type Reading, type RivalColumns, readingsOf } from "./rival-columns.js";
+import { type Reading, type RivalColumns, rankingsOf, readingsOf } from "./rival-columns.js";
 import { eachCount } from "./row-counts.js";
-import { type ColumnRef, namingColumns, type SchemaFacts } from "./schema-facts.js";
+import { type ColumnRef, namingColumns, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 import { ShareReader } from "./share-reader.js";
 import { SURE, SuperlativeReader } from "./superlative-reader.js";
 import { isColumnMeant, type ValueMention } from "./value-mentions.js";
@@ -57,6 +59,8 @@ export class QuestionReader {
   private limit: number | null = null;
   private firstOfEach: QueryShape["firstOfEach"] = null;
   private aggregates: Aggregate[] = [];
+  /** Tables of whose rows there are most. */
+  private rankings: readonly TableFacts[] = [];
   private grouped: MeasuredGroups | null = null;
 
   constructor(
@@ -66,12 +70,14 @@ export class QuestionReader {
     found: readonly ValueMention[],
   ) {
     const values = found.filter((value) => !isColumnMeant(question, names, value));
-    this.values = values;
+    const rows = namedRows(question, schema, names, values);
+    this.values = rows.values;
     const isFree = ({ from, to }: { from: number; to: number }) =>
       !values.some((value) => from < value.to && value.from < to);
     this.names = { tables: names.tables.filter(isFree), columns: names.columns.filter(isFree) };
     this.columns = new ColumnFinder(question, schema, this.names);
-    this.conditions = new ConditionReader(question, this.names, values, this.columns);
+    this.conditions = new ConditionReader(question, this.names, rows.values, this.columns);
+    this.conditions.filters.push(...rows.filters);
     this.superlatives = new SuperlativeReader(question, schema, this.names, this.columns);
   }
 
@@ -116,9 +122,9 @@ export class QuestionReader {
       if (this.columns.isOneOf(each.counted)) return null;
       this.conditions.having = { table: each.counted, comparison: ">=", count: 0 };
       this.conditions.counted = each.counted;
-      if (each.isAverage) this.columns.doubt();
+      this.columns.doubt();
       this.columns.certainty = Math.min(this.columns.certainty, each.score);
-    }
+    } else if (this.grouped !== null) this.conditions.counted = this.grouped.aggregate.ref.table;
     const fns = this.aggregateWords();
     const groupKeys = this.groupKeys(groups);
     this.conditions.isGrouped = groupKeys.length > 0;
@@ -138,12 +144,14 @@ export class QuestionReader {
     this.ordered(ordered);
     this.limited();
     joinAlternatives(question, this.conditions, this.columns);
-    this.verbs();
+    doneVerbs(question, this.names, this.columns, this.conditions.filters);
     relatingVerbs(question, this.schema, this.names, this.values, this.columns, this.conditions.related);
     if (measured === null) this.ofGroups(conditions);
     const read = this.shape(counted, groupKeys);
     const shape = { ...read, change, ofGroups: each?.isAverage === true ? ("average" as const) : read.ofGroups };
-    if (measured === null) return { shape, readings: readingsOf(shape, fnsMeant), certainty: this.columns.certainty };
+    const rankings = this.rankings.length < 2 ? [] : rankingsOf(shape, this.rankings);
+    if (measured === null)
+      return { shape, readings: [...rankings, ...readingsOf(shape, fnsMeant)], certainty: this.columns.certainty };
     return this.ofMeasured(measured, {
       ...shape,
       ofGroups: counted !== null && measured.having !== null ? "count" : null,
@@ -196,43 +204,6 @@ export class QuestionReader {
     });
   }
 
-  /** "hired", "not shipped": what has happened has a time or number; what has not is asked of its own table only. */
-  private verbs(): void {
-    const { question } = this;
-    if (question.says(0, "when")) return;
-    for (const mention of this.names.columns) {
-      if (question.isUsed(mention.from) || !isVerb(question.lower(mention.from))) continue;
-      const ref = this.columns.resolve(mention, (each) => each.table === this.columns.base);
-      const fit = mention.candidates.find((each) => each.ref.column === ref?.column)?.score ?? 0;
-      if (ref === null && this.undoneOfMany(mention)) continue;
-      if (ref === null || !(isTime(ref) || (isNumber(ref) && fit < 0.95))) continue;
-      const isAbsent = isNegated(question, mention.from, 2);
-      // "Trips ended" may ask for the time, "how many trips were ended" does not.
-      const isBeforeRows = this.names.tables.some(
-        ({ from, table }) => from === mention.to && table === this.columns.base,
-      );
-      const isDone =
-        isBeforeRows || (question.says(mention.from - 1, "was|were|been") && question.says(0, "how", "many"));
-      if (fit >= 0.95 && !isAbsent && !isDone) continue;
-      if (isAbsent || (isTime(ref) && ref.column.nullable)) {
-        this.conditions.filters.push({ ref, sql: (column) => `${column} IS ${isAbsent ? "" : "NOT "}NULL` });
-      }
-      question.use(mention.from, mention.to);
-    }
-  }
-
-  /** "Clients with unpaid invoices": what those have no time of. */
-  private undoneOfMany(mention: ColumnMention): boolean {
-    const { question } = this;
-    const noun = this.names.tables.find(({ from }) => from === mention.to);
-    if (question.at(mention.from - 1)?.isPrefix !== true || noun === undefined) return false;
-    const ref = this.columns.resolve(mention, (each) => each.table === noun.table && isTime(each));
-    if (ref === null) return false;
-    question.use(mention.from - 1, mention.to);
-    this.conditions.filters.push({ ref, sql: (column) => `${column} IS NULL`, at: mention.from });
-    return true;
-  }
-
   /** "Where the total exceeds 5000": conditions on groups' sums are not written. */
   private ofGroups(conditions: readonly Condition[]): void {
     for (const { from, isAverage } of conditions) {
@@ -268,6 +239,10 @@ export class QuestionReader {
   }
 
   private superlative(first: Superlative, groups: GroupKey[]): void {
+    if (first.isPopular === true) {
+      this.popular(first, groups);
+      return;
+    }
     const read = this.superlatives.read(first, groups);
     if (read === null) return;
     if (read.aggregate !== undefined) this.aggregates.push(read.aggregate);
@@ -277,6 +252,20 @@ export class QuestionReader {
     this.firstOfEach = read.firstOfEach ?? null;
     // They are listed, not counted.
     if (this.firstOfEach !== null) groups.length = 0;
+  }
+
+  private popular(first: Superlative, groups: GroupKey[]): void {
+    const found = groups.length > 0 ? null : popular(this.question, this.names, this.columns, first);
+    const { descending } = first.measure!;
+    if (found === null) this.unplace({ from: first.at, to: first.to });
+    else if (found.group !== null) {
+      groups.push(found.group);
+      this.order = { ref: null, descending };
+    } else {
+      this.ranking = { table: found.tables[0]!, descending };
+      this.rankings = found.tables;
+    }
+    this.limit = first.count ?? 1;
   }
 
   private aggregateWords(): { fn: AggregateFn; at: number }[] {
@@ -300,9 +289,19 @@ export class QuestionReader {
     for (const { fn, at } of [...fns].reverse()) {
       const measures = this.names.columns.filter(
         ({ from, candidates }) =>
-          from >= at && from <= at + 4 && !question.isUsed(from) && candidates.some((each) => isNumber(each.ref)),
+          from >= at &&
+          from <= at + 4 &&
+          (!question.isUsed(from) || this.columns.areRows(from)) &&
+          candidates.some(({ ref }) => isNumber(ref) && (ref.table === this.columns.base || !question.isUsed(from))),
       );
       const mention = this.bestMeasure(measures, at);
+      const whole = mention === undefined ? undefined : this.names.tables.find(({ to }) => to === mention.from);
+      // "The average order value" is that of all its lines together.
+      const isOfLines = whole !== undefined && whole.table !== this.columns.base && this.columns.isOneOf(whole.table);
+      if (fn !== "sum" && isOfLines && question.says(mention!.from, "value|amount|total|size|revenue")) {
+        this.columns.unuse(at);
+        continue;
+      }
       const amount = fn === "sum" && mention === undefined ? this.columns.amountOf(at) : null;
       ref = (mention && this.columns.takeColumn(mention, isNumber)) ?? amount ?? ref;
       if (ref === null) continue;
@@ -365,7 +364,9 @@ export class QuestionReader {
       const isMeant = words.length === 0 ? time === undefined : own !== null && own.column === measured?.column;
       if (other === undefined && isMeant) this.order = { ref: null, descending };
       else this.columns.unuse(at);
-    } else if (own?.table === this.columns.base && time === undefined) this.order = { ref: own, descending };
+    } else if (this.conditions.isGrouped && words.length === 0 && time === undefined)
+      this.order = { ref: null, descending };
+    else if (own?.table === this.columns.base && time === undefined) this.order = { ref: own, descending };
     else {
       const age = time === undefined ? null : this.columns.ownAge(time);
       if (age === null) this.columns.unuse(at);

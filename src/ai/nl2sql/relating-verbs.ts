@@ -16,7 +16,7 @@ const VERBS = new Set(
     "coach direct organise organize sponsor fund grow grew grown stock carry buy bought purchase order book reserve contain " +
     "score release publish record attend visit perform receive get got take took upload post share create add file log register " +
     "join rent lease hire sign stream watch listen download view process review borrow inspect repair service host donate give " +
-    "gave contribute send sent complete win won earn assign conduct"
+    "gave contribute send sent complete win won earn assign conduct enroll"
   )
     .split(" ")
     .map(stemOf),
@@ -54,7 +54,7 @@ export function relatingVerbs(
   function thingOf(at: number): TableFacts | null {
     const before = things.find(({ to }) => to === (question.says(at - 1, "was|were") ? at - 1 : at));
     let next = at + 1;
-    while (question.says(next, "a|an|any|the|some|by")) next++;
+    while (question.says(next, "a|an|any|the|some|by|people|those|someone|somebody|who|from|in|living|live")) next++;
     const after = things.find(({ from }) => from === next);
     const isPassive = question.says(at + 1, "by");
     if (question.says(at - 1, "who|that|which") || (before !== undefined && isPassive)) return after?.table ?? null;

@@ -5,7 +5,7 @@
 import { wordsOfName } from "./bare-names.js";
 import { wordScore } from "./name-mentions.js";
 import { stemOf } from "./question.js";
-import type { ColumnFacts, SchemaFacts, TableFacts } from "./schema-facts.js";
+import { type ColumnFacts, type SchemaFacts, type TableFacts, withTables } from "./schema-facts.js";
 import { identifier } from "./sql-names.js";
 
 /** The words of such columns' names, or better than synonyms. */
@@ -26,9 +26,7 @@ export function withRevenue(schema: SchemaFacts): SchemaFacts {
   }
   // Of two tables that sell, nobody knows which is meant.
   if (tables.size !== 1) return schema;
-  const now = (table: TableFacts) => tables.get(table) ?? table;
-  const links = schema.links.map((link) => ({ ...link, from: now(link.from), to: now(link.to) }));
-  return { tables: schema.tables.map(now), links };
+  return withTables(schema, tables);
 }
 
 function revenueOf({ columns, sqlName }: TableFacts): ColumnFacts | null {

@@ -5,7 +5,7 @@
 import { wordsOfName } from "./bare-names.js";
 import type { Aggregate, AggregateFn, GroupKey, QueryShape } from "./query-shape.js";
 import { stemOf } from "./question.js";
-import type { ColumnFacts, ColumnRef } from "./schema-facts.js";
+import type { ColumnFacts, ColumnRef, TableFacts } from "./schema-facts.js";
 
 const stems = (words: string) => new Set(words.split(" ").map(stemOf));
 /** When a thing comes into being, or is written down. */
@@ -52,6 +52,14 @@ export function readingsOf(shape: QueryShape, fns: readonly AggregateFn[]): Read
   if (only === undefined || only.fn === "count" || only.fn === "share" || only.fn === "rate") return [];
   const { ref } = only;
   return fns.map((fn) => ({ meaning: `${fn} of ${ref.column.name}`, shape: { ...shape, aggregates: [{ fn, ref }] } }));
+}
+
+/** A shape for each table that what there are most of may be rows of. */
+export function rankingsOf(shape: QueryShape, tables: readonly TableFacts[]): Reading[] {
+  return tables.map((table) => ({
+    meaning: `number of rows of ${table.name}`,
+    shape: { ...shape, ranking: { table, descending: shape.ranking!.descending } },
+  }));
 }
 
 /** Of several dates of a row those that "per month" may mean; one where its name says that it is the row's own. */

@@ -105,25 +105,38 @@ export interface EachCount {
 export function eachCount(question: Question, names: NameMentions, groups: readonly GroupPhrase[]): EachCount | null {
   const [group, other] = groups;
   if (group?.kind !== "table" || other !== undefined) return null;
-  const { from, to, table } = group.mention;
-  const first = namedAt(names, 2);
-  const isHave = question.says(0, "how", "many") && question.says(from - 2, "do|does|has|have", "each|every");
-  // "Has each artist released": the verb says no more than that they are the artist's.
-  const isEnd = question.says(to, "have") || (to === question.tokens.length - 1 && relates(question.at(to)!.stem));
-  if (isHave && isEnd && first?.kind === "table" && first.mention.to === from - 2) {
-    if (first.mention.table === table) return null;
-    question.use(0, to + 1);
-    const score = Math.min(group.mention.score, first.mention.score);
-    return { base: table, counted: first.mention.table, isAverage: false, score };
-  }
+  const each = group.mention;
+  const of = ({ table, score }: TableMention, isAverage: boolean): EachCount | null =>
+    table === each.table ? null : { base: each.table, counted: table, isAverage, score: Math.min(each.score, score) };
+  const counted = howMany(question, names, each);
+  if (counted !== null) return of(counted, false);
   const at = question.tokens.findIndex(
     ({ lower }, i) => AGGREGATES[lower] === "avg" && question.says(i + 1, "number|count", "of"),
   );
   if (at < 0) return null;
   const next = question.says(at + 3, "the|their|all") ? at + 4 : at + 3;
   const named = namedAt(names, next);
-  if (named?.kind !== "table" || named.mention.table === table) return null;
+  if (named?.kind !== "table" || named.mention.table === each.table) return null;
   question.use(at, named.mention.to);
-  const score = Math.min(group.mention.score, named.mention.score);
-  return { base: table, counted: named.mention.table, isAverage: true, score };
+  return of(named.mention, true);
+}
+
+/** What is counted where no more is said of it: then those of which there is none are meant, too. */
+function howMany(question: Question, names: NameMentions, { from, to, table }: TableMention): TableMention | null {
+  const first = namedAt(names, 2);
+  if (!question.says(0, "how", "many") || first?.kind !== "table" || first.mention.table === table) return null;
+  const { mention } = first;
+  // "Has each artist released": the verb says no more than that they are the artist's.
+  const isEnd = question.says(to, "have") || (to === question.tokens.length - 1 && relates(question.at(to)!.stem));
+  if (isEnd && question.says(from - 2, "do|does|did|has|have", "each|every") && mention.to === from - 2) {
+    question.use(0, to + 1);
+    return mention;
+  }
+  // "How many bikes are at each station".
+  let next = mention.to;
+  while (question.says(next, "is|are|was|were|work|live|belong") || relates(question.at(next)?.stem ?? "")) next++;
+  const isIn = question.says(from - 2, "in|at|on|for|by|of|with|to", "each|every");
+  if (to !== question.tokens.length || !isIn || next !== from - 2) return null;
+  question.use(0, to);
+  return mention;
 }

@@ -39,6 +39,17 @@ export interface LinkFacts {
 export interface SchemaFacts {
   readonly tables: readonly TableFacts[];
   readonly links: readonly LinkFacts[];
+  /** Keys by which a row refers to another one of its own table. */
+  readonly selfLinks: readonly LinkFacts[];
+}
+
+/** The schema with other facts in place of some tables; the same where there are none. */
+export function withTables(schema: SchemaFacts, others: ReadonlyMap<TableFacts, TableFacts>): SchemaFacts {
+  if (others.size === 0) return schema;
+  const now = (table: TableFacts) => others.get(table) ?? table;
+  const moved = (links: readonly LinkFacts[]) =>
+    links.map((link) => ({ ...link, from: now(link.from), to: now(link.to) }));
+  return { tables: schema.tables.map(now), links: moved(schema.links), selfLinks: moved(schema.selfLinks) };
 }
 
 export interface ColumnRef {

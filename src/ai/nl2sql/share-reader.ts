@@ -96,7 +96,7 @@ export class ShareReader {
     const holds = filters.filter((filter) => filter.isState && filter.at! >= Math.max(at, said));
     if (holds.length === 0) return [];
     // Among the premium stories of each section, or premium ones among its stories: it does not say.
-    const isClear = (said > 0 || !isGrouped) && holds.every(({ ref }) => ref.table === this.columns.base);
+    const isClear = (said > 0 || !isGrouped) && holds.every(({ ref }) => this.columns.isOneOf(ref.table));
     if (!isClear) this.columns.unuse(at);
     question.use(at, at + 2);
     for (const filter of holds) filters.splice(filters.indexOf(filter), 1);

@@ -60,6 +60,10 @@ export class SuperlativeReader {
       const named = namedAt(this.names, namedAt(this.names, next)?.kind === "table" ? next : thing);
       if (named?.kind === "table") {
         question.use(named.mention.from, named.mention.to);
+        // "Fewest rides by hour of the day".
+        const isOfGroups = named.mention.table === this.columns.base && groups.every(({ kind }) => kind !== "table");
+        if (groups.length > 0 && isOfGroups)
+          return { order: { ref: null, descending: measure!.descending }, limit: count };
         // "The hotel with the most rooms in each city": groups of groups are not written.
         if (groups.length > 0) this.columns.unuse(first.at);
         return { ranking: { table: named.mention.table, descending: measure!.descending }, limit: count };

@@ -2,7 +2,7 @@
  * Columns of text whose rows are all dates or times in ISO form: questions treat them as such. Called by
  * `match-question.ts`, which looks at a bounded number of rows; stateless.
  */
-import type { ColumnFacts, ColumnKind, SchemaFacts, TableFacts } from "./schema-facts.js";
+import { type ColumnFacts, type ColumnKind, type SchemaFacts, type TableFacts, withTables } from "./schema-facts.js";
 import { identifier } from "./sql-names.js";
 import type { LookUp } from "./value-mentions.js";
 
@@ -28,10 +28,7 @@ export async function withTextTimes(schema: SchemaFacts, lookUp: LookUp): Promis
     });
     tables.set(table, { ...table, columns });
   }
-  if (tables.size === 0) return schema;
-  const now = (table: TableFacts) => tables.get(table) ?? table;
-  const links = schema.links.map((link) => ({ ...link, from: now(link.from), to: now(link.to) }));
-  return { tables: schema.tables.map(now), links };
+  return withTables(schema, tables);
 }
 
 async function timesOf(table: TableFacts, lookUp: LookUp): Promise<ReadonlyMap<ColumnFacts, ColumnKind>> {

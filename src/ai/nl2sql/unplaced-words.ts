@@ -2,12 +2,12 @@
  * Finds words of a question that its SQL leaves out. Without them another question would be answered. Called by
  * `match-question.ts` once the SQL is written; stateless.
  */
-import { nameWords } from "./bare-names.js";
+import { nameWords, wordsOfName } from "./bare-names.js";
 import { type NameMentions, wordScore } from "./name-mentions.js";
 import { isVerb, type Question, type Token } from "./question.js";
 import type { SchemaFacts, TableFacts } from "./schema-facts.js";
 import type { ValueMention } from "./value-mentions.js";
-import { UNITS } from "./vocabulary.js";
+import { UNIT_NAMES, UNITS } from "./vocabulary.js";
 
 /** They mean little by themselves and qualify the words beside them. */
 const WEIGHTY =
@@ -16,9 +16,11 @@ const NEGATION = /^(?:not|never|no|neither|without)$|n['’]t$/;
 /** "Total number of orders" is their number. */
 const WHOLE = /^(?:total|overall)$/;
 /** Behind a unit it says no more: "minutes played", "hours worked". */
-const SPENT = /^(?:played|worked|spent|used|logged|recorded|driven|flown|travelled|watched|billed)$/;
+const SPENT =
+  /^(?:played|worked|spent|used|logged|recorded|driven|flown|travelled|watched|billed|sold|bought|purchased|ordered)$/;
+const isAmount = (word: string) => UNITS.has(word) || /^(?:amount|money)$/.test(word);
 /** What makes a ticket a member's. */
-const DEALING = /^(?:bought|purchased|ordered|booked|reserved)$/;
+const DEALING = /^(?:done|performed|made|bought|purchased|ordered|booked|reserved)$/;
 /** A word of the same family (teaches, teacher), or better. */
 const SAME_FAMILY = 0.7;
 /** Below this a word hardly names a column. */
@@ -56,9 +58,10 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
       // "Total transferred per channel" is no number of transfers.
       const isOfAmounts = isVerb(question.lower(at + 1)) || question.says(at + 1, "per|by");
       if (!(isOfAmounts ? /\bsum\(/ : /\b(?:count|sum)\(/).test(sql)) words.push(token.text);
-    } else if (UNITS.has(question.lower(at - 1)) && SPENT.test(token.lower)) return;
+    } else if (isAmount(question.lower(at - 1)) && SPENT.test(token.lower)) return;
+    else if (isUnitOf(question, at, tables, sql)) return;
     else if (isOfContact(question, at, schema, tables, sql)) return;
-    else if (isDealing(question, at, schema, tables)) return;
+    else if (isDealing(question, at, schema, tables) || isFlagged(question, at, tables, sql)) return;
     else if (question.says(at - 2, "do|does", "we|you|they", "sell|stock|carry|keep|own")) return;
     else if ((!token.isStop || isVerbOf(token, schema)) && !isSaid(token, question, schema, tables, sql))
       words.push(token.text);
@@ -87,6 +90,26 @@ export function droppedNames(
   return lost.map(({ from, to }) => question.slice(from, to));
 }
 
+/** "In minutes", of a number of minutes. */
+function isUnitOf(question: Question, at: number, tables: readonly TableFacts[], sql: string): boolean {
+  const unit = UNIT_NAMES[question.lower(at)];
+  if (unit === undefined || !question.says(at - 1, "in")) return false;
+  const isIt = ({ name, sql: of }: TableFacts["columns"][number]) =>
+    isIn(sql, of ?? name) && wordsOfName(name).some((word) => UNIT_NAMES[word] === unit);
+  return tables.some(({ columns }) => columns.some(isIt));
+}
+
+/** "Subscribed to the newsletter", where that is a flag. */
+function isFlagged(question: Question, at: number, tables: readonly TableFacts[], sql: string): boolean {
+  if (!question.says(at, "subscribed|signed|opted")) return false;
+  let next = at + 1;
+  while (question.says(next, "to|in|up|for|the|our|a|an")) next++;
+  const token = question.at(next);
+  const isIt = ({ name, kind }: TableFacts["columns"][number]) =>
+    kind === "boolean" && isIn(sql, name) && wordsOfName(name).some((word) => wordScore(token!, word) >= SURE);
+  return token !== null && tables.some(({ columns }) => columns.some(isIt));
+}
+
 /** "Email address", "phone numbers" of a column `email` or `phone`. */
 function isOfContact(
   question: Question,
@@ -112,7 +135,10 @@ function isDealing(question: Question, at: number, schema: SchemaFacts, tables: 
   const isNamed = schema.tables.some((table) =>
     [table, ...table.columns].some((named) => fits(named, token, SAME_MEANING)),
   );
-  const thing = question.at(question.says(at + 1, "a|an|any|some|the") ? at + 2 : at + 1);
+  let next = at + 1;
+  while (question.says(next, "a|an|any|some|the|most|fewest|least|at|more|than") || question.at(next)?.number != null)
+    next++;
+  const thing = question.at(next);
   return !isNamed && thing !== null && tables.some((table) => fits(table, thing, SURE));
 }
 

@@ -203,6 +203,13 @@ function withoutOverlaps(found: { run: Run; hits: ValueHit[]; isWhole: boolean }
 
 const isOf = (hits: readonly ValueHit[], { column }: ColumnRef) => hits.some(({ ref }) => ref.column === column);
 
+/** Whether the word names a time as well: "shipped" of `shipped_at`. */
+export const isWhen = ({ columns }: NameMentions, at: number): boolean =>
+  columns.some(
+    ({ from, candidates }) =>
+      from === at && candidates.some(({ ref, score }) => /^(?:date|timestamp)$/.test(ref.column.kind) && score >= SURE),
+  );
+
 /** "Without a manager", "manager of Scott": the column of that name, though it is also somebody's job. */
 export function isColumnMeant(question: Question, names: NameMentions, { from, to, hits }: ValueMention): boolean {
   const { columns, tables } = names;
@@ -213,7 +220,15 @@ export function isColumnMeant(question: Question, names: NameMentions, { from, t
   // A branch is a branch, though "branch" is also a channel.
   if (isTable && !isBeside && !question.at(from)!.isQuoted) return true;
   const isColumn = columns.some((each) => each.from === from && each.to === to && each.candidates[0]!.score >= SURE);
+  // "How many docks", "more than 20 docks", though a district is called so.
+  const isCounted =
+    question.says(from - 2, "how|number", "many|of") ||
+    question.at(from - 1)?.number != null ||
+    (question.says(from - 1, "more|fewer|less") && question.says(to, "than"));
+  if (isColumn && isCounted && !question.at(from)!.isQuoted) return true;
   let before = from - 1;
   while (question.says(before, "a|an|any|the")) before--;
+  // "Orders that have not been shipped": a day says when they were, whatever their state is now.
+  if (question.says(before, "been") && question.says(before - 1, "not|never") && isWhen(names, from)) return true;
   return isColumn && (question.says(before, "without|no|lack|lacks|lacking|missing") || question.says(to, "of"));
 }

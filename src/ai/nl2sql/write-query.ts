@@ -59,7 +59,8 @@ class Writer {
     for (const aggregate of shape.aggregates) {
       if (aggregate.fn === "count") {
         if (aggregate.distinct !== null) this.join(aggregate.distinct.table);
-      } else if (aggregate.fn !== "rate" && aggregate.ref !== null) this.join(aggregate.ref.table);
+      } else if (aggregate.fn === "rate") for (const { ref } of aggregate.holds) this.join(ref.table);
+      else if (aggregate.ref !== null) this.join(aggregate.ref.table);
     }
     for (const { table } of shape.columns) this.join(table);
     if (shape.order?.ref) this.join(shape.order.ref.table);
@@ -371,6 +372,13 @@ function aggregateOf(aggregate: Aggregate): Named {
 function keyColumns(key: GroupKey): { list: string; by: string }[] {
   if (key.kind === "time") {
     const column = columnOf(key.ref);
+    if (key.unit === "weekday") {
+      const [number, name] = [`extract(isodow FROM ${column})`, `to_char(${column}, 'FMDay')`];
+      return [
+        { list: `${number} AS weekday`, by: number },
+        { list: `${name} AS weekday_name`, by: name },
+      ];
+    }
     const part = key.unit === "hour of day" ? "hour" : key.unit === "year" ? "year" : null;
     const by = part === null ? `date_trunc('${key.unit}', ${column})` : `extract(${part} FROM ${column})`;
     return [{ list: `${by} AS ${key.unit.replaceAll(" ", "_")}`, by }];

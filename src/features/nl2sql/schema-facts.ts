@@ -20,21 +20,23 @@ export function schemaFacts(catalog: CatalogView, only: readonly string[] | null
     byName.filter(({ from }) => named.get(from) === table).map(({ column }) => column);
   const facts = new Map<number, TableFacts>(tables.map((table) => [table.id, tableFacts(table, keysOf(table))]));
   const links: LinkFacts[] = [];
+  const selfLinks: LinkFacts[] = [];
   for (const table of tables) {
     const nameOf = columnNames(table);
     for (const { columns, tableId, references } of table.foreignKeys ?? []) {
       const to = facts.get(tableId);
       const target = tables.find(({ id }) => id === tableId);
-      if (to === undefined || target === undefined || target === table) continue;
+      if (to === undefined || target === undefined) continue;
       const link = { from: facts.get(table.id)!, columns: columns.map(nameOf), to };
-      links.push({ ...link, references: references.map(columnNames(target)) });
+      const list = target === table ? selfLinks : links;
+      list.push({ ...link, references: references.map(columnNames(target)) });
     }
   }
   for (const { from, column, to, references } of byName) {
     const factsOf = (table: NamedTable) => facts.get(named.get(table)!.id)!;
     links.push({ from: factsOf(from), columns: [column], to: factsOf(to), references: [references] });
   }
-  return { tables: [...facts.values()], links };
+  return { tables: [...facts.values()], links, selfLinks };
 }
 
 function isAskable({ schema, parents, partitionBound }: TableDef): boolean {

@@ -1,0 +1,45 @@
+/** Verbs of what was done, or not, by the times of rows. Called by read-question.ts once other words are read. */
+import { type ColumnFinder, isNumber, isTime } from "./column-finder.js";
+import type { ColumnMention, NameMentions } from "./name-mentions.js";
+import { isNegated } from "./phrases.js";
+import type { Filter } from "./query-shape.js";
+import { isVerb, type Question } from "./question.js";
+
+/** "hired", "not shipped": what has happened has a time or number; what has not is asked of its own table only. */
+export function doneVerbs(question: Question, names: NameMentions, columns: ColumnFinder, filters: Filter[]): void {
+  if (question.says(0, "when")) return;
+  for (const mention of names.columns) {
+    if (question.isUsed(mention.from) || !isVerb(question.lower(mention.from))) continue;
+    const ref = columns.resolve(mention, (each) => each.table === columns.base);
+    const fit = mention.candidates.find((each) => each.ref.column === ref?.column)?.score ?? 0;
+    if (ref === null && undoneOfMany(question, names, columns, filters, mention)) continue;
+    if (ref === null || !(isTime(ref) || (isNumber(ref) && fit < 0.95))) continue;
+    const isAbsent = isNegated(question, mention.from, 2);
+    // "Trips ended" may ask for the time, "how many trips were ended" does not.
+    const isBeforeRows = names.tables.some(({ from, table }) => from === mention.to && table === columns.base);
+    const isDone =
+      isBeforeRows || (question.says(mention.from - 1, "was|were|been") && question.says(0, "how", "many"));
+    if (fit >= 0.95 && !isAbsent && !isDone) continue;
+    if (isAbsent || (isTime(ref) && ref.column.nullable)) {
+      filters.push({ ref, sql: (column) => `${column} IS ${isAbsent ? "" : "NOT "}NULL` });
+    }
+    question.use(mention.from, mention.to);
+  }
+}
+
+/** "Clients with unpaid invoices": what those have no time of. */
+function undoneOfMany(
+  question: Question,
+  names: NameMentions,
+  columns: ColumnFinder,
+  filters: Filter[],
+  mention: ColumnMention,
+): boolean {
+  const noun = names.tables.find(({ from }) => from === mention.to);
+  if (question.at(mention.from - 1)?.isPrefix !== true || noun === undefined) return false;
+  const ref = columns.resolve(mention, (each) => each.table === noun.table && isTime(each));
+  if (ref === null) return false;
+  question.use(mention.from - 1, mention.to);
+  filters.push({ ref, sql: (column) => `${column} IS NULL`, at: mention.from });
+  return true;
+}
