@@ -16,8 +16,8 @@ export function requireWithinLead({ head, endpoint }: Pick<Request, "head" | "en
       },
     );
   }
-  // By that one a session of PostgreSQL's protocol hears of its end, too: LISTEN asks for itself.
-  if (endpoint.live === true && endpoint.name !== "postgres.listen") requireSubscribing({ head });
+  // By those a session of PostgreSQL's protocol is served, and hears of its end: LISTEN asks for itself.
+  if (endpoint.live === true && endpoint.method !== "WIRE") requireSubscribing({ head });
   const { tools } = leadOf(head.lead);
   if (tools !== undefined && !isOfTools(endpoint.name)) {
     throw new DbError("forbidden", `The API key may only call tools; ${endpoint.name} is not one.`, {

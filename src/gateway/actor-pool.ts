@@ -159,6 +159,11 @@ export class ActorPool {
     return this.routes?.linkToCopy(partition) ?? this.linkOf(partition);
   }
 
+  /** Actors of this process. */
+  get size(): number {
+    return this.lives.length;
+  }
+
   /** An actor of this process has it. */
   isHere(partition: number): boolean {
     return this.linkOf(partition) === this.localLinkOf(partition);

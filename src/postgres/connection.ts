@@ -330,7 +330,9 @@ export class Connection implements RequestHost<PostgresKind> {
   failed(error: DbError): void {
     this.request.ended("lost");
     const isMissing = this.phase === "opening" && error.code === "not_found";
-    this.fatal(isMissing ? noDatabase(this.start!.database, this.caller!.identity.tenantId) : error);
+    const why = isMissing ? noDatabase(this.start!.database, this.caller!.identity.tenantId) : error;
+    // The first error that says why: one that has it end since may be why there is no answer.
+    this.fatal(this.isLeaving instanceof DbError ? this.isLeaving : why);
   }
 
   /**

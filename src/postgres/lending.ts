@@ -10,8 +10,13 @@ import type { Services } from "../gateway/services.js";
 import type { DbError } from "../protocol/errors.js";
 import { duplicate } from "./duplicate-descriptor.js";
 import { NOBODY, WireCall } from "./wire-call.js";
+import { asDbError } from "./wire-request.js";
 
 const DESCRIPTOR_BYTES = 4;
+/** With more busy connections, what the gateway gets in one turn crosses together, which costs less. */
+const LENT_PER_ACTOR_MAX = 8;
+/** Until it is tried again to have it back. */
+const RETRY_MS = 100;
 /** The first byte of what comes back: the client has gone. */
 const HAS_GONE = 1;
 const NOTHING = Buffer.alloc(0);
@@ -46,11 +51,12 @@ export class Lending {
   }
 
   /**
-   * Encryption and rate limits are the gateway's, another node's actor cannot have the socket, and what was written has
-   * to leave first.
+   * A few connections are lent. Encryption and rate limits are the gateway's, another node's actor cannot have the
+   * socket, and what was written has to leave first.
    */
   mayBe(socket: Socket, { identity, partition }: Caller): boolean {
-    const { config, pool } = this.services;
+    const { config, pool, wire } = this.services;
+    if (wire.lent >= LENT_PER_ACTOR_MAX * pool.size) return false;
     if (socket.constructor !== Socket || socket.destroyed || socket.isPaused() || socket.writableLength > 0)
       return false;
     if (identity.rateLimit !== null || config.postgres.defaultRateLimit) return false;
@@ -105,9 +111,16 @@ export class Lending {
     this.lender.failed(error);
   }
 
-  /** It comes back when what runs has ended. */
+  /** It comes back when what runs has ended. A partition that has too much to do is asked later. */
   recall(caller: Caller, session: number): void {
-    new WireCall(this.services, caller, "postgres", "recall", session, NOBODY).begin(NOTHING);
+    if (!this.isLent) return;
+    try {
+      if (new WireCall(this.services, caller, "postgres", "recall", session, NOBODY).begin(NOTHING)) return;
+      setTimeout(() => this.recall(caller, session), RETRY_MS).unref();
+    } catch (error) {
+      this.call?.cancel();
+      this.lost(asDbError(error));
+    }
   }
 
   /** The connection is closed. */

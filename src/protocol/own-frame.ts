@@ -12,14 +12,7 @@ import {
 const NOTHING = Buffer.alloc(0);
 
 /** What all requests of one connection have in common. */
-export interface FrameOrigin {
-  readonly id: number;
-  readonly code: number;
-  readonly flags: number;
-  readonly partition: number;
-  readonly tenant: number;
-  readonly head: RequestHead;
-}
+export type FrameOrigin = Pick<RequestFrame, "id" | "code" | "flags" | "partition" | "tenant" | "head">;
 
 export class OwnFrame implements RequestFrame {
   readonly isIdempotent = false;
