@@ -53,8 +53,9 @@ export function requireTableOwner(author: Author | null, before: TableDef, after
   const { referencedBy: old = [], ...rest } = before;
   const { referencedBy: now = [], ...others } = after;
   const isOfReference = JSON.stringify(rest) === JSON.stringify(others);
-  if (isOfReference && now.every((reference) => old.includes(reference))) return;
-  if (!isOfReference) requireOwner(author, "table", before);
+  const hasNoNew = now.every((reference) => old.includes(reference));
+  if (isOfReference && hasNoNew && now.length < old.length) return;
+  if (!isOfReference || hasNoNew) requireOwner(author, "table", before);
   else if (!author.rights.may(before.id, "x")) throw permissionDenied("table", before.name);
 }
 

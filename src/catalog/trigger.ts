@@ -16,6 +16,8 @@ export interface RuleActions extends Pick<ViewQuery, "sql" | "searchPath" | "pla
   readonly relations?: readonly ViewRelation[];
   /** An action has RETURNING. */
   readonly returns?: true;
+  /** There is no action: DO INSTEAD NOTHING. */
+  readonly nothing?: true;
 }
 
 /** What the names of a rule mean; null: they are looked up by each run. */

@@ -262,6 +262,52 @@ t.test("rules act with the rights of who owns their relation", (t) =>
   ]),
 );
 
+t.test("a rule that does nothing instead asks for nothing, and nothing of the statement runs", (t) =>
+  checkStatements(t, [
+    ["create role ann; create table s (id int primary key, n int); insert into s values (1, 0)"],
+    ["create view v as select id, n from s; revoke all on s, v from member"],
+    ["create rule gone as on delete to v do instead nothing"],
+    ["create rule kept as on update to v do instead insert into s values (new.id + 1, 0)"],
+    ["set role ann"],
+    ["delete from v where id = 1"],
+    ["delete from v using s where 1 / s.n = 1 and v.id in (select 1 / n from s)"],
+    ["update v set n = 1 where id = 1", "42501 permission denied for view v"],
+    ["delete from s where id = 1", "42501 permission denied for table s"],
+    ["reset role"],
+    ["delete from v where id in (select 1 / n from s)"],
+    ["alter table s add column m int; create rule added as on insert to v do instead nothing"],
+    ["insert into v values (1, 1 / 0)", []],
+    ["select id, n from s", ["1|0"]],
+  ]),
+);
+
+t.test("REVOKE and COMMENT of who may not are refused, also where they change nothing", (t) =>
+  checkStatements(t, [
+    ["create role ann; create role bob; create role own noinherit; create role col"],
+    ["create table s (id int primary key, n int); create view v as select id, n from s"],
+    ["revoke all on s, v from member; alter table s owner to own"],
+    ["grant own to ann; grant delete on s, v to ann; grant select (id) on s, v to col; grant insert on s, v to bob"],
+    ["comment on table s is 'x'"],
+    ["set role bob"],
+    ["comment on table s is 'x'", "42501 must be owner of table s"],
+    ["revoke select on s from ann"],
+    ["revoke delete on s from ann"],
+    ["revoke select (n) on s from col"],
+    ["reset role"],
+    ["set role col"],
+    ["revoke select (id) on s from ann"],
+    ["revoke select (n) on s from ann", '42501 permission denied for column "n" of relation "s"'],
+    ["revoke select on s from ann", "42501 permission denied for table s"],
+    ["reset role; revoke own from ann"],
+    ["set role ann"],
+    ["revoke delete on s from bob"],
+    ["revoke select on s from bob", '42501 permission denied for column "tableoid" of relation "s"'],
+    ["revoke insert on v from bob", '42501 permission denied for column "id" of relation "v"'],
+    ["grant select on s to bob"],
+    ["grant select (n) on s to bob", '42501 permission denied for column "n" of relation "s"'],
+  ]),
+);
+
 t.test("members of a role set its default privileges, whether or not they inherit", (t) =>
   checkStatements(t, [
     ["create role ann; create role eve noinherit; create role bob; grant ann to eve"],

@@ -9,11 +9,8 @@
 
 import type { Expr } from "../expr/expr.js";
 import { columnExpr } from "../plan/column-expr.js";
+import { emptyOf } from "../plan/empty-plan.js";
 import type { JoinPlan, OutputColumn, Plan, SetOpPlan } from "../plan/plan.js";
-
-export function emptyOf(plan: Plan): Plan {
-  return Object.freeze({ kind: "values", rows: [], columns: plan.columns });
-}
 
 function isEmpty(plan: Plan): boolean {
   return plan.kind === "values" && plan.rows.length === 0;

@@ -5,9 +5,10 @@
  */
 import type { Expr } from "../expr/expr.js";
 import { foldExpr } from "../expr/fold.js";
+import { emptyOf } from "../plan/empty-plan.js";
 import type { Plan } from "../plan/plan.js";
 import { mapExprsOfPlan, mapPlan } from "../plan/walk.js";
-import { emptyOf, withoutEmpty, withoutPairs } from "./empty-relations.js";
+import { withoutEmpty, withoutPairs } from "./empty-relations.js";
 import type { Rule } from "./rule.js";
 
 export const foldConstants: Rule = {

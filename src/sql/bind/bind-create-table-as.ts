@@ -5,7 +5,7 @@ import { actingAsRole, rightsOf } from "../../catalog/rights.js";
 import { MEMBER_ROLE } from "../../catalog/role.js";
 import type { ViewColumn } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { Plan } from "../../query/plan/plan.js";
+import { emptyOf } from "../../query/plan/empty-plan.js";
 import type { CreateTableAsExecuteStatement, RefreshStatement } from "../parse/ast.js";
 import type { CreateTableAsStatement } from "../parse/ast-definitions.js";
 import { bindStoredQuery, namedColumns, type StoredQuery } from "./bind-create-view.js";
@@ -76,7 +76,7 @@ function filled(
       ...(node.onCommit !== "preserve" && { onCommit: node.onCommit }),
       ...(stored !== null && { materialized: { query: stored.query, populated: node.withData } }),
     },
-    rows: node.withData && !skipped ? plan : noRows(plan),
+    rows: node.withData && !skipped ? plan : emptyOf(plan),
   };
 }
 
@@ -93,10 +93,6 @@ function filling({ plan, columns }: Source, binding: Binding): Source {
   const placed = Object.freeze({ ...binding.commonTables.place(plan), columns });
   refuseDenied(placed, binding);
   return { plan: placed, columns };
-}
-
-function noRows(plan: Plan): Plan {
-  return Object.freeze({ kind: "values", rows: [], columns: plan.columns });
 }
 
 function newColumn({ name, type }: ViewColumn, position: number): NewColumn {
@@ -124,6 +120,6 @@ export function bindRefresh(node: RefreshStatement, binding: Binding): BoundDdl 
   return {
     kind: "ddl",
     command: { kind: "refresh", table: { schema, name, position }, populated: node.withData },
-    rows: node.withData ? plan : noRows(plan),
+    rows: node.withData ? plan : emptyOf(plan),
   };
 }

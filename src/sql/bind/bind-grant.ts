@@ -141,6 +141,38 @@ function privilegesOf(
   });
 }
 
+/** Privileges as `privilegesOf` gives them. */
+type Asked = ReturnType<typeof privilegesOf>;
+
+/**
+ * Throws 42501 for who has no privilege at all of what the statement is about. As in PostgreSQL
+ * (restrict_and_check_grant in src/backend/catalog/aclchk.c) that is the relation, and each column that is named.
+ * REVOKE on the relation is about all its columns, those of the system among them.
+ */
+function requireSome(
+  { id, kind, what, name, columns }: Subject,
+  asked: Asked,
+  granted: Asked,
+  isGrant: boolean,
+  env: BindEnvironment,
+): void {
+  const has = (privilege: Privilege, columnId?: number): boolean => {
+    const own = env.catalog.accessTo(id) === null ? new Set<number>() : rightsIn(env).columns(id, privilege);
+    return own === "all" || (columnId !== undefined && own.has(columnId));
+  };
+  const whole = asked.filter(({ columnId }) => columnId === undefined);
+  const ofColumns = (all: Asked) => all.filter(({ privilege }) => kind === "table" && OF_COLUMNS.has(privilege));
+  if (whole.length > 0 && !ALL_PRIVILEGES[kind].some((each) => has(each))) throw permissionDenied(what, name);
+  const isOfAll = !isGrant && ofColumns(whole).length > 0;
+  const system = isOfAll && what === "table" ? [{ id: -1, name: "tableoid" }] : [];
+  const named = isOfAll ? columns : columns.filter((column) => asked.some(({ columnId }) => columnId === column.id));
+  for (const column of [...system, ...named]) {
+    const mayGrant = ofColumns(granted).some(({ columnId = column.id }) => columnId === column.id);
+    if (mayGrant || [...OF_COLUMNS].some((each) => has(each, column.id))) continue;
+    throw permissionDenied("column", `"${column.name}" of relation "${name}"`);
+  }
+}
+
 export function bindGrant(node: GrantStatement, binding: Binding): DdlCommand {
   const { env } = binding;
   const rights = rightsIn(env);
@@ -155,10 +187,8 @@ export function bindGrant(node: GrantStatement, binding: Binding): DdlCommand {
     const privileges = isOwner
       ? asked
       : asked.filter(({ privilege, columnId }) => found !== null && rights.mayGrant(subject.id, privilege, columnId));
+    if (!isOwner) requireSome(subject, asked, privileges, node.isGrant, env);
     if (privileges.length === 0) {
-      const hasAny =
-        found !== null && ALL_PRIVILEGES[subject.kind].some((each) => rights.columns(subject.id, each) === "all");
-      if (!hasAny) throw permissionDenied(subject.what, subject.name);
       notices.push(`no privileges ${node.isGrant ? "were granted for" : "could be revoked for"} "${subject.name}"`);
       return before;
     }

@@ -94,6 +94,7 @@ function createRule(node: CreateRuleStatement, binding: Binding, bindAction: Bin
         noted.changed,
       ),
       ...(returns && { returns: true as const }),
+      ...(actions.length === 0 && { nothing: true as const }),
     },
     args: [],
   };

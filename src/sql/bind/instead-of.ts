@@ -27,6 +27,15 @@ export function hasInsteadOf(
   );
 }
 
+/** Whether a rule DO INSTEAD NOTHING leaves nothing of the command, and no other rule does anything either. */
+export function isDropped({ rules = [] }: Pick<TableDef | ViewDef, "rules">, command: TriggerEvent | "merge"): boolean {
+  const own = rules.filter((rule) => isFired(rule) && command !== "merge" && rule.events.includes(command));
+  return (
+    own.length > 0 &&
+    own.every(({ timing, calls }) => timing === "instead of" && typeof calls === "object" && calls.nothing === true)
+  );
+}
+
 /** As in PostgreSQL, rules do not know what MERGE and ON CONFLICT do with each row. Throws 0A000. */
 export function refuseRules(
   { name, rules = [] }: Pick<TableDef | ViewDef, "name" | "rules">,
