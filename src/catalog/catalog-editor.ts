@@ -25,6 +25,7 @@ import {
   encodeExtension,
   encodeFunction,
   encodeRole,
+  encodeRoleSettings,
   encodeSchema,
   encodeSequence,
   encodeTable,
@@ -35,7 +36,7 @@ import {
 } from "./definition-codec.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
-import { type AccessDef, type ObjectKind, PUBLIC_SCHEMA_ID, type RoleDef } from "./role.js";
+import { type AccessDef, type ObjectKind, PUBLIC_SCHEMA_ID, type RoleDef, type RoleSettingsDef } from "./role.js";
 import { rowOf, rowTypeOf, withStoredTypes } from "./row-type.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
@@ -54,6 +55,7 @@ export const FUNCTION_RECORD = "function/";
 export const EXTENSION_RECORD = "extension/";
 export const ROLE_RECORD = "role/";
 export const ACCESS_RECORD = "access/";
+export const ROLE_SETTINGS_RECORD = "role-settings/";
 export const VERSION_RECORD = "version";
 export const NEXT_ID_RECORD = "next-id";
 
@@ -70,6 +72,7 @@ export class CatalogEditor {
   private readonly extensions: Map<number, ExtensionDef>;
   private readonly roles: Map<number, RoleDef>;
   private readonly accesses: Map<number, AccessDef>;
+  private readonly roleSettings: Map<number, RoleSettingsDef>;
   /** The definitions as changed so far; null: to be made when somebody asks. */
   private current: CatalogSnapshot | null;
   /** Whether any definition was written or removed. */
@@ -91,6 +94,7 @@ export class CatalogEditor {
     this.extensions = new Map(before.extensions().map((extension) => [extension.id, extension]));
     this.roles = new Map(before.roles().map((role) => [role.id, role]));
     this.accesses = new Map(before.accesses().map((access) => [access.objectId, access]));
+    this.roleSettings = new Map(before.roleSettings().map((each) => [each.roleId, each]));
     this.current = before;
   }
 
@@ -348,6 +352,7 @@ export class CatalogEditor {
       extensions: this.extensions.values(),
       roles: this.roles.values(),
       accesses: this.accesses.values(),
+      roleSettings: this.roleSettings.values(),
     });
   }
 
@@ -361,6 +366,20 @@ export class CatalogEditor {
   dropRole(role: RoleDef): void {
     this.tx.delete(catalogKey(this.tenantNumber, `${ROLE_RECORD}${role.id}`));
     this.roles.delete(role.id);
+    if (this.roleSettings.has(role.id)) this.putRoleSettings({ roleId: role.id, settings: [] });
+    this.refresh();
+  }
+
+  putRoleSettings(definition: RoleSettingsDef): void {
+    const { roleId, settings } = definition;
+    const key = catalogKey(this.tenantNumber, `${ROLE_SETTINGS_RECORD}${roleId}`);
+    if (settings.length === 0) {
+      this.tx.delete(key);
+      this.roleSettings.delete(roleId);
+    } else {
+      this.tx.put(key, encodeRoleSettings(definition));
+      this.roleSettings.set(roleId, definition);
+    }
     this.refresh();
   }
 

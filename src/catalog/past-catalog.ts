@@ -39,7 +39,12 @@ export class PastCatalog extends Catalog {
     const accesses = [...super.whoMay(tx).accesses];
     const there = accesses.length === 0 ? new Set<number>() : idsOf(this.present);
     const gone = accesses.filter(({ objectId }) => !there.has(objectId));
-    return { roles: this.present.roles(), accesses: [...this.present.accesses(), ...gone] };
+    const { present } = this;
+    return {
+      roles: present.roles(),
+      accesses: [...present.accesses(), ...gone],
+      roleSettings: present.roleSettings(),
+    };
   }
 }
 

@@ -31,7 +31,27 @@ export interface RoleDef {
   readonly memberOf: readonly MembershipDef[];
   /** ALTER DEFAULT PRIVILEGES: what objects are born with that the role makes. */
   readonly defaults?: readonly DefaultAccess[];
+  readonly comment?: string;
 }
+
+/** What sessions begin with (ALTER ROLE … SET, ALTER DATABASE … SET), in the order in which it was said first. */
+export interface RoleSettingsDef {
+  /** A role's id, or EVERY_ROLE_ID. */
+  readonly roleId: number;
+  readonly settings: readonly RoleSetting[];
+}
+
+export interface RoleSetting {
+  /** Only in the database of that name; null: in each. */
+  readonly database: string | null;
+  /** In lower case. */
+  readonly name: string;
+  /** As SET has it. */
+  readonly value: string;
+}
+
+/** ALTER ROLE ALL. */
+export const EVERY_ROLE_ID = 0;
 
 /** Privileges by PostgreSQL's letters. */
 export type Privilege = "r" | "a" | "w" | "d" | "D" | "x" | "t" | "U" | "C" | "X";

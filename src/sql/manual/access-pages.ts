@@ -17,6 +17,14 @@ export const ACCESS_PAGES: Readonly<Record<AccessStatement["kind"], StatementPag
     description: "Changes a role's attributes, or its members.",
     example: "ALTER ROLE clerk NOINHERIT; ALTER ROLE clerk INHERIT",
   },
+  "role setting": {
+    titles: ["ALTER ROLE … SET", "ALTER DATABASE … SET"],
+    syntax: `ALTER ROLE {name | ALL} [IN DATABASE name] {SET name {TO | =} {value | DEFAULT} | SET name FROM CURRENT | RESET {name | ALL}}
+ALTER DATABASE name {SET … | RESET …}`,
+    description:
+      "Says what sessions of a role begin with, and what RESET goes back to: those of PostgreSQL's protocol and Bolt, and what runs statements over HTTP and WebSockets. A setting of a role in a database counts more than one of the role, that more than one of the database, and least one of ALL. Administrators are the role admin; who has no role of its own is the role member. Everybody may change its own role's. Each database (branch) has settings of its own.",
+    example: "ALTER ROLE clerk SET statement_timeout = '5s'; ALTER ROLE clerk RESET ALL",
+  },
   "rename role": {
     titles: ["ALTER ROLE … RENAME"],
     syntax: "ALTER ROLE name RENAME TO name",

@@ -3,12 +3,14 @@
  */
 
 import { AVAILABLE_EXTENSIONS, BUILT_IN_EXTENSION } from "../../../catalog/extension.js";
+import { EVERY_ROLE_ID, type RoleSettingsDef } from "../../../catalog/role.js";
 import { toldSettingName } from "../../../protocol/setting-names.js";
 import { registerTableFunction } from "../../../query/expr/functions/table-registry.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { networkFromText } from "../../../values/network.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import { TEXT_SEARCH_CONFIGS } from "../../../values/text-search-configs.js";
+import type { Value } from "../../../values/values.js";
 import { dictionaryName, dictionaryOid } from "./object-names.js";
 import {
   BTREE_OID,
@@ -24,7 +26,7 @@ import {
   SEARCH_METHOD_OIDS,
   schemaOid,
 } from "./relation-facts.js";
-import { type ListedRole, listedRoles, usesRoles } from "./role-facts.js";
+import { type ListedRole, listedRoles, roleOid, usesRoles } from "./role-facts.js";
 import {
   type DefinedView,
   databaseOid,
@@ -79,8 +81,9 @@ const roleOf = ({ user }: DefinedView): SystemRow => ({
   rolpassword: "********",
 });
 
-const madeRole = ({ oid, role }: ListedRole): SystemRow => ({
+const madeRole = ({ catalog }: DefinedView, { oid, role }: ListedRole): SystemRow => ({
   oid,
+  rolconfig: settingTexts(catalog.settingsOfRole(role.id), null),
   rolname: role.name,
   rolsuper: role.superuser,
   rolinherit: role.inherit,
@@ -105,11 +108,30 @@ const DATABASE_OWNER: SystemRow = {
 
 const roles = ["pg_roles", "pg_authid"].map((name) =>
   definedRelation("pg_catalog", name, (view) =>
-    [...(usesRoles(view.catalog) ? listedRoles(view).map(madeRole) : [roleOf(view)]), DATABASE_OWNER].map((role) =>
-      name === "pg_roles" ? role : { ...role, rolpassword: null },
-    ),
+    [
+      ...(usesRoles(view.catalog) ? listedRoles(view).map((listed) => madeRole(view, listed)) : [roleOf(view)]),
+      DATABASE_OWNER,
+    ].map((role) => (name === "pg_roles" ? role : { ...role, rolpassword: null })),
   ),
 );
+
+/** `name=value` each; NULL where there are none. */
+function settingTexts(definition: RoleSettingsDef | null, database: string | null): Value {
+  const own = (definition?.settings ?? []).filter((each) => each.database === database);
+  return own.length === 0 ? null : sqlArray(own.map(({ name, value }) => `${toldSettingName(name)}=${value}`));
+}
+
+const pgDbRoleSetting = liveRelation("pg_catalog", "pg_db_role_setting", function* ({ catalog, databases }) {
+  for (const definition of catalog.roleSettings()) {
+    const setrole = definition.roleId === EVERY_ROLE_ID ? 0 : roleOid(definition.roleId);
+    for (const name of new Set(definition.settings.map(({ database }) => database))) {
+      const setdatabase = name === null ? 0 : (databases.find((each) => each.name === name)?.oid ?? null);
+      // Of a database that is gone, or of which this is a fork.
+      if (setdatabase === null) continue;
+      yield { setdatabase, setrole, setconfig: settingTexts(definition, name) };
+    }
+  }
+});
 
 const pgInitPrivs = definedRelation("pg_catalog", "pg_init_privs", ({ catalog }) =>
   catalog.droppedPublic
@@ -403,6 +425,7 @@ export const PG_SERVER = [
   pgDatabase,
   pgTablespace,
   ...roles,
+  pgDbRoleSetting,
   pgInitPrivs,
   ...users,
   pgAm,
