@@ -11,11 +11,14 @@ import {
   type Author,
   accessOfNew,
   requireCreate,
+  requireCreateSchema,
   requireOpenName,
   requireOwner,
   requireOwnerOfPublic,
   requireTableOwner,
   requireTypeOwner,
+  requireUse,
+  requireWriting,
 } from "./author.js";
 import { CatalogSnapshot } from "./catalog-snapshot.js";
 import { DEFAULT_SCHEMA } from "./catalog-view.js";
@@ -36,7 +39,7 @@ import {
 } from "./definition-codec.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
-import { type AccessDef, type ObjectKind, PUBLIC_SCHEMA_ID, type RoleDef, type RoleSettingsDef } from "./role.js";
+import { type AccessDef, type DefaultKind, PUBLIC_SCHEMA_ID, type RoleDef, type RoleSettingsDef } from "./role.js";
 import { rowOf, rowTypeOf, withStoredTypes } from "./row-type.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
@@ -214,6 +217,7 @@ export class CatalogEditor {
   putSchema(schema: SchemaDef): void {
     const before = this.schemas.get(schema.id);
     if (before !== undefined) requireOwner(this.author, "schema", before);
+    else requireCreateSchema(this.author);
     this.tx.put(catalogKey(this.tenantNumber, `${SCHEMA_RECORD}${schema.id}`), encodeSchema(schema));
     this.schemas.set(schema.id, schema);
     this.refresh();
@@ -309,6 +313,7 @@ export class CatalogEditor {
   putFunction(fn: FunctionDef): void {
     const before = this.functions.get(fn.id);
     if (before !== undefined) requireOwner(this.author, "function", before);
+    else requireWriting(this.author, fn, this.view);
     this.tx.put(catalogKey(this.tenantNumber, `${FUNCTION_RECORD}${fn.id}`), encodeFunction(fn));
     this.functions.set(fn.id, fn);
     this.refresh();
@@ -326,6 +331,7 @@ export class CatalogEditor {
   dropType(type: TypeDef): void {
     this.tx.delete(catalogKey(this.tenantNumber, `${TYPE_RECORD}${type.id}`));
     this.types.delete(type.id);
+    this.dropAccess(type.id);
     this.refresh();
   }
 
@@ -396,7 +402,7 @@ export class CatalogEditor {
   }
 
   /** Says who owns an object that is new. Throws 42501. */
-  private own(kind: ObjectKind, object: { readonly id: number; readonly name: string }, schema: string | null): void {
+  private own(kind: DefaultKind, object: { readonly id: number; readonly name: string }, schema: string | null): void {
     if (schema !== null) requireCreate(this.author, schema, this.view);
     const access = this.accesses.has(object.id) ? null : accessOfNew(this.author, kind, object, schema, this.view);
     if (access !== null) this.putAccess(access);
@@ -405,6 +411,13 @@ export class CatalogEditor {
   private put(definition: TableDef): void {
     const before = this.tables.get(definition.id);
     if (before !== undefined) requireTableOwner(this.author, before, definition);
+    const known = new Map(before?.columns.map(({ id, type }) => [id, type]));
+    const others = definition.columns.filter(({ id, type }) => known.get(id) !== type);
+    requireUse(
+      this.author,
+      others.map(({ type }) => type),
+      this.view,
+    );
     if (before === undefined || isRenamed(before, definition)) requireOpenName(this.author, definition);
     const table = this.withRowTypes(definition);
     this.tx.put(catalogKey(this.tenantNumber, `${TABLE_RECORD}${table.id}`), encodeTable(table));

@@ -54,9 +54,12 @@ export interface RoleSetting {
 export const EVERY_ROLE_ID = 0;
 
 /** Privileges by PostgreSQL's letters. */
-export type Privilege = "r" | "a" | "w" | "d" | "D" | "x" | "t" | "U" | "C" | "X";
+export type Privilege = "r" | "a" | "w" | "d" | "D" | "x" | "t" | "U" | "C" | "X" | "T" | "c";
 
-export type ObjectKind = "table" | "sequence" | "function" | "schema";
+export type ObjectKind = "table" | "sequence" | "function" | "schema" | "database" | "type" | "language";
+
+/** Of which default privileges say something. */
+export type DefaultKind = "table" | "sequence" | "function" | "schema";
 
 /** One privilege that one role has from another. */
 export interface Grant {
@@ -71,7 +74,7 @@ export interface Grant {
 }
 
 export interface DefaultAccess {
-  readonly kind: ObjectKind;
+  readonly kind: DefaultKind;
   /** null: of all schemas. Then `grants` are all, otherwise they are added. */
   readonly schema: string | null;
   readonly grants: readonly Grant[];
@@ -108,6 +111,12 @@ export interface AccessDef {
 /** The schema `public` that every tenant has at first. It has a record only once it was dropped. */
 export const PUBLIC_SCHEMA_ID = -10;
 
+/** The database itself: the tenant, or a branch. */
+export const DATABASE_ID = -20;
+
+/** Languages that everybody may write functions in, unless statements say otherwise. */
+export const LANGUAGE_IDS: Readonly<Record<"sql" | "plpgsql", number>> = { sql: -31, plpgsql: -32 };
+
 /** The grantee PUBLIC. */
 export const PUBLIC_ID = 0;
 
@@ -141,6 +150,9 @@ export const ALL_PRIVILEGES: Readonly<Record<ObjectKind, readonly Privilege[]>> 
   sequence: ["r", "w", "U"],
   function: ["X"],
   schema: ["U", "C"],
+  database: ["C", "T", "c"],
+  type: ["U"],
+  language: ["U"],
 };
 
 /** Privileges by their names in GRANT. */
@@ -155,6 +167,9 @@ export const PRIVILEGE_LETTERS: Readonly<Record<string, Privilege>> = {
   usage: "U",
   create: "C",
   execute: "X",
+  connect: "c",
+  temp: "T",
+  temporary: "T",
 };
 
 /** What an object is born with that the role makes, unless default privileges say otherwise. */

@@ -265,9 +265,10 @@ export class SessionNames implements SessionMemory {
    */
   author(catalog: CatalogView, own = false): Author | null {
     const rights = own ? this.rightsOfFeature(catalog) : this.rights(catalog);
-    if (catalog.roles().length === 0 && !rights.ofRoles) return rights.opensKept ? null : { rights, maker: null };
+    if (catalog.roles().length === 0 && !rights.ofRoles) return rights.opensKept ? null : { rights, maker: null, database: this.database };
     const { role, superuser } = rights.acting;
-    return { rights, maker: role?.id ?? (superuser ? ADMIN_ROLE.id : null) };
+    const { database } = this;
+    return { rights, database, maker: role?.id ?? (superuser ? ADMIN_ROLE.id : null) };
   }
 
   /** What binding a statement needs to know of the session; `own`: a feature's own statement. */

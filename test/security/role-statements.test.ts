@@ -85,3 +85,70 @@ t.test("actions of rules read NEW and OLD with the rights of the relation's owne
   await asAnn("INSERT INTO note VALUES (3, 'c')");
   t.same(await must("SELECT id FROM log ORDER BY id"), [[1], [3]]);
 });
+
+t.test("privileges on databases, types and languages", async (t) => {
+  const { must, asAnn, refused, ann } = await tenant(t, "onbase");
+  await asAnn("CREATE SCHEMA early");
+  await must("REVOKE CREATE ON DATABASE onbase FROM member");
+  await refused("CREATE SCHEMA late", "42501", /permission denied for database onbase/);
+  await must('GRANT CREATE ON DATABASE onbase TO "onbase-ann"');
+  await asAnn("CREATE SCHEMA late");
+  t.same(await must("SELECT datacl::text FROM pg_database WHERE datname = current_database()"), [
+    ['{admin=CTc/admin,member=Tc/admin,"\\"onbase-ann\\"=C/admin"}'],
+  ]);
+  t.same(
+    await must(`SELECT has_database_privilege('clerk', 'onbase', 'CREATE'), has_database_privilege('onbase-ann',
+      'onbase', 'CREATE'), has_database_privilege('clerk', 'onbase', 'CONNECT')`),
+    [[false, true, true]],
+  );
+  await refused("GRANT CREATE ON DATABASE other TO clerk", "3D000", /not in a database/);
+  await refused("GRANT SELECT ON DATABASE onbase TO clerk", "0LP01", /invalid privilege type SELECT for database/);
+
+  const batch = { statements: [{ sql: "CREATE TEMP TABLE t (id int)" }] };
+  const makesTemporary = async () => (await server.call("POST", "/v1/query/execute/batch", batch, { token: ann })).body;
+  t.notMatch(JSON.stringify(await makesTemporary()), "permission denied");
+  await must("REVOKE TEMP ON DATABASE onbase FROM member");
+  t.match(JSON.stringify(await makesTemporary()), "permission denied to create temporary tables in database");
+
+  await must("CREATE TYPE mood AS ENUM ('good', 'bad')");
+  await must("CREATE DOMAIN code AS text");
+  await asAnn("CREATE TABLE early.a (m mood, c code)");
+  await must("REVOKE USAGE ON TYPE mood FROM member");
+  await must("REVOKE USAGE ON DOMAIN code FROM member");
+  await refused("CREATE TABLE early.b (m mood)", "42501", /permission denied for type mood/);
+  await refused("CREATE TABLE early.b (m mood[])", "42501", /permission denied for type mood/);
+  await refused("CREATE TABLE early.b (c code)", "42501", /permission denied for type code/);
+  await refused("ALTER TABLE early.a ADD COLUMN n mood", "42501", /permission denied for type mood/);
+  await refused("CREATE FUNCTION early.f(mood) RETURNS int LANGUAGE sql AS 'SELECT 1'", "42501", /type mood/);
+  await asAnn("ALTER TABLE early.a ADD COLUMN n int");
+  await refused("GRANT USAGE ON DOMAIN mood TO clerk", "42809", /is not a domain/);
+  await refused("GRANT USAGE ON TYPE int4 TO clerk", "0A000", /built-in/);
+  await must('GRANT USAGE ON TYPE mood TO "onbase-ann"');
+  await asAnn("CREATE TABLE early.b (m mood)");
+  t.same(
+    await must("SELECT typacl::text, has_type_privilege('clerk', 'mood', 'USAGE') FROM pg_type WHERE typname = 'mood'"),
+    [['{admin=U/admin,"\\"onbase-ann\\"=U/admin"}', false]],
+  );
+  await must("DROP TYPE mood CASCADE");
+
+  await must("REVOKE USAGE ON LANGUAGE plpgsql FROM member");
+  await refused("CREATE FUNCTION early.g() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1; END'", "42501", /plpgsql/);
+  await refused("DO 'BEGIN END'", "42501", /permission denied for language plpgsql/);
+  await asAnn("CREATE FUNCTION early.g() RETURNS int LANGUAGE sql AS 'SELECT 1'");
+  await must("DO 'BEGIN END'");
+  t.same(await must("SELECT lanname, lanacl::text FROM pg_language WHERE lanacl IS NOT NULL"), [
+    ["plpgsql", "{admin=U/admin}"],
+  ]);
+  await refused("GRANT USAGE ON LANGUAGE c TO clerk", "42809", /not trusted/);
+  await refused("GRANT SET ON PARAMETER work_mem TO clerk", "0A000", /privileges on a parameter are not supported/);
+  await refused("GRANT USAGE ON FOREIGN SERVER s TO clerk", "0A000", /on a foreign server are not supported/);
+  await refused("GRANT USAGE ON FOREIGN DATA WRAPPER w TO clerk", "0A000", /on a foreign-data wrapper are not/);
+  await refused("GRANT SELECT ON LARGE OBJECT 7 TO clerk", "0A000", /on a large object are not supported/);
+
+  await must("REVOKE CONNECT ON DATABASE onbase FROM member");
+  await refused("SELECT 1", "42501", /permission denied for database "onbase"/);
+  t.equal((await server.call("GET", "/v1/collections", undefined, { token: ann })).status, 403);
+  t.same(await must("SELECT 1"), [[1]], "administrators always");
+  await must('GRANT CONNECT ON DATABASE onbase TO "onbase-ann"');
+  t.same(await asAnn("SELECT 1"), [[1]]);
+});

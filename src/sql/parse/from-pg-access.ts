@@ -264,7 +264,9 @@ function grantStatement(node: GrantStmt, c: Conversion, position: number): Grant
   };
 }
 
-function grantTarget({ targtype, objects = [] }: GrantStmt, c: Conversion): GrantStatement["on"] {
+function grantTarget({ targtype, objtype, objects = [] }: GrantStmt, c: Conversion): GrantStatement["on"] {
+  // Large objects have numbers for names.
+  if (objtype === "OBJECT_LARGEOBJECT") return { kind: "names", names: [] };
   if (targtype === "ACL_TARGET_DEFAULTS") return { kind: "defaults" };
   if (targtype === "ACL_TARGET_ALL_IN_SCHEMA") return { kind: "all in schema", schemas: strings(objects) };
   const [first] = objects;

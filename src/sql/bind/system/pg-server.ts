@@ -3,7 +3,7 @@
  */
 
 import { AVAILABLE_EXTENSIONS, BUILT_IN_EXTENSION } from "../../../catalog/extension.js";
-import { EVERY_ROLE_ID, type RoleSettingsDef } from "../../../catalog/role.js";
+import { DATABASE_ID, EVERY_ROLE_ID, LANGUAGE_IDS, type RoleSettingsDef } from "../../../catalog/role.js";
 import { toldSettingName } from "../../../protocol/setting-names.js";
 import { registerTableFunction } from "../../../query/expr/functions/table-registry.js";
 import { oidOfId } from "../../../query/expr/types.js";
@@ -26,7 +26,7 @@ import {
   SEARCH_METHOD_OIDS,
   schemaOid,
 } from "./relation-facts.js";
-import { type ListedRole, listedRoles, roleOid, usesRoles } from "./role-facts.js";
+import { type ListedRole, listedRoles, ownership, roleOid, usesRoles } from "./role-facts.js";
 import {
   type DefinedView,
   databaseOid,
@@ -42,11 +42,17 @@ const UTF8 = 6;
 
 export const DEFAULT_TABLESPACE_OID = 1663;
 
-const pgDatabase = liveRelation("pg_catalog", "pg_database", ({ databases }) =>
-  databases.map(({ oid, name }) => ({
+/** Of others than the session's own, which have roles of their own, nothing is known here. */
+function databaseOwnership(isOwn: boolean, view: DefinedView): SystemRow {
+  const { owner, acl } = isOwn ? ownership(view, DATABASE_ID) : { owner: OWNER_OID, acl: null };
+  return { datdba: owner, datacl: acl };
+}
+
+const pgDatabase = liveRelation("pg_catalog", "pg_database", (view) =>
+  view.databases.map(({ oid, name }) => ({
     oid,
     datname: name,
-    datdba: OWNER_OID,
+    ...databaseOwnership(name === view.database, view),
     encoding: UTF8,
     datlocprovider: "c",
     datallowconn: true,
@@ -171,11 +177,20 @@ const PLPGSQL_HANDLER = 13_501;
 const PLPGSQL_INLINE = 13_502;
 const PLPGSQL_VALIDATOR = 13_503;
 
-const pgLanguage = definedRelation("pg_catalog", "pg_language", none, () =>
+function languageOwnership(name: string, view: DefinedView): SystemRow {
+  const id = languageId(name);
+  const { owner, acl } = id === null ? { owner: OWNER_OID, acl: null } : ownership(view, id);
+  return { lanowner: owner, lanacl: acl };
+}
+
+export const languageId = (name: string): number | null =>
+  name === "sql" || name === "plpgsql" ? LANGUAGE_IDS[name] : null;
+
+const pgLanguage = definedRelation("pg_catalog", "pg_language", (view) =>
   Object.entries(LANGUAGE_OIDS).map(([lanname, oid]) => ({
     oid,
     lanname,
-    lanowner: OWNER_OID,
+    ...languageOwnership(lanname, view),
     lanispl: lanname === "plpgsql",
     lanpltrusted: lanname === "plpgsql" || lanname === "sql",
     ...(lanname === "plpgsql" && {
