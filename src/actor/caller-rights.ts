@@ -5,7 +5,9 @@
 import type { Input } from "../bodies/validate.js";
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { actingAs, type Login, type Rights, rightsOf } from "../catalog/rights.js";
-import { DbError } from "../protocol/errors.js";
+import { DATABASE_ID } from "../catalog/role.js";
+import { databaseOfBranch } from "../protocol/database-name.js";
+import { DbError, sqlError } from "../protocol/errors.js";
 import type { RequestHead } from "../protocol/frames.js";
 import { administers, callerBounds, SYSTEM_TENANT } from "../protocol/identity.js";
 import type { Tenant } from "../session/tenant.js";
@@ -25,6 +27,22 @@ export function requireOwnRoles({ tenant, head }: { readonly tenant: Tenant; rea
   const tx = tenant.partition.shard.begin({ readOnly: true });
   try {
     actingAs(tenant.catalog.view(tx), loginOf(head));
+  } finally {
+    tenant.rollback(tx);
+  }
+}
+
+/** Throws 42501 where the caller may not connect to the database: the tenant, or the branch that the request names. */
+export function requireConnect({ tenant, head }: { readonly tenant: Tenant; readonly head: RequestHead }): void {
+  if (tenant.catalog.newestVersion() !== null && !tenant.catalog.everHadAccess) return;
+  const tx = tenant.partition.shard.begin({ readOnly: true });
+  try {
+    const catalog = tenant.catalog.view(tx);
+    if (catalog.accessTo(DATABASE_ID) === null || rightsOfCaller(head)(catalog).may(DATABASE_ID, "c")) return;
+    const name = databaseOfBranch(head.branch, head.tenantId);
+    throw sqlError("42501", `permission denied for database "${name}"`, {
+      detail: "User does not have CONNECT privilege.",
+    });
   } finally {
     tenant.rollback(tx);
   }

@@ -30,7 +30,7 @@ import { type ActorFeatures, DIRECTORY_TENANT, type HeldRequest } from "./actor-
 import { answerInTurns } from "./answer-in-turns.js";
 import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
-import { requireOwnRoles } from "./caller-rights.js";
+import { requireConnect, requireOwnRoles } from "./caller-rights.js";
 import { type Copies, isCopyClosed, staleWrites } from "./copies.js";
 import type { Idempotency } from "./idempotency.js";
 import { requireWithinLead } from "./key-lead.js";
@@ -386,6 +386,10 @@ export class Requests {
     // Statements ask when they have rows: COMMIT has none.
     if (endpoint.door !== "statements") request.budget?.requireLeft();
     if (endpoint.home === "tenant") requireOwnRoles(request);
+    // A session of another protocol is asked when it begins.
+    if (endpoint.home === "tenant" && (endpoint.method !== "WIRE" || endpoint.name.endsWith(".open"))) {
+      requireConnect(request);
+    }
     requireDoor(request, endpoint.door, endpoint.name);
   }
 

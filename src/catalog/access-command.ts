@@ -1,5 +1,5 @@
 /** Statements about roles, grants and policies after binding: the definitions as they are to be. */
-import type { AccessDef, RoleDef } from "./role.js";
+import type { AccessDef, RoleDef, RoleSettingsDef } from "./role.js";
 
 export interface AccessCommand {
   readonly kind: "access";
@@ -11,4 +11,6 @@ export interface AccessCommand {
   readonly roles?: readonly RoleDef[];
   readonly dropped?: readonly RoleDef[];
   readonly accesses?: readonly AccessDef[];
+  /** What sessions begin with; without any settings it is removed. */
+  readonly settings?: readonly RoleSettingsDef[];
 }

@@ -5,13 +5,14 @@ import type { CatalogEditor } from "./catalog-editor.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 
 export function applyAccessCommand(editor: CatalogEditor, command: AccessCommand): DdlOutcome {
-  const { tag, notices, made = [], roles = [], dropped = [], accesses = [] } = command;
+  const { tag, notices, made = [], roles = [], dropped = [], accesses = [], settings = [] } = command;
   for (const role of made) {
     if (editor.view.role(role.name) !== null) throw sqlError("42710", `role "${role.name}" already exists`);
     editor.putRole({ ...role, id: editor.nextId() });
   }
   for (const role of roles) editor.putRole(role);
   for (const access of accesses) editor.putAccess(access);
+  for (const each of settings) editor.putRoleSettings(each);
   for (const role of dropped) {
     for (const other of editor.view.roles()) {
       const memberOf = other.memberOf.filter(({ roleId }) => roleId !== role.id);

@@ -3,10 +3,12 @@
  * around. Code of the engine itself has no author.
  */
 import { sqlError } from "../protocol/errors.js";
+import type { SqlType } from "../values/values.js";
 import type { CatalogView } from "./catalog-view.js";
+import type { FunctionDef } from "./function.js";
 import { isKept, isOfFeature, isOfMemories } from "./kept-tables.js";
 import { permissionDenied, type Rights } from "./rights.js";
-import { type AccessDef, type ObjectKind, PUBLIC_SCHEMA_ID, usualGrants } from "./role.js";
+import { type AccessDef, DATABASE_ID, type DefaultKind, LANGUAGE_IDS, PUBLIC_SCHEMA_ID, usualGrants } from "./role.js";
 import { isTemporarySchema } from "./schema.js";
 import type { TableDef } from "./table.js";
 import { type TypeDef, usesType } from "./type.js";
@@ -15,6 +17,8 @@ export interface Author {
   readonly rights: Rights;
   /** The role that owns what is made; null: it becomes common property. */
   readonly maker: number | null;
+  /** The name of the database, for messages. */
+  readonly database?: string;
 }
 
 interface Named {
@@ -78,15 +82,49 @@ export function requireTypeOwner(author: Author | null, type: TypeDef, view: Cat
 
 /** Throws 42501 unless the author may make something in the schema. */
 export function requireCreate(author: Author | null, schema: string, view: CatalogView): void {
-  if (author === null || isTemporarySchema(schema)) return;
+  if (author === null) return;
+  if (isTemporarySchema(schema)) {
+    if (author.rights.may(DATABASE_ID, "T")) return;
+    throw sqlError("42501", `permission denied to create temporary tables in database "${author.database ?? ""}"`);
+  }
   const id = view.schemaId(schema);
   if (id !== null && !author.rights.may(id, "C")) throw permissionDenied("schema", schema);
+}
+
+/** Throws 42501 unless the author may make schemas. */
+export function requireCreateSchema(author: Author | null): void {
+  if (author === null || author.rights.may(DATABASE_ID, "C")) return;
+  throw permissionDenied("database", author.database ?? "");
+}
+
+/** Throws 42501 for a type that statements made, and that the author may not use in definitions. */
+export function requireUse(author: Author | null, types: Iterable<SqlType>, view: CatalogView): void {
+  if (author?.rights.ofRoles !== true) return;
+  for (const type of types) {
+    const made = (type.element ?? type).user;
+    if (made === undefined || author.rights.may(made.id, "U")) continue;
+    throw permissionDenied("type", view.typeById(made.id)?.name ?? type.name);
+  }
+}
+
+/** Throws 42501 for a new function in a language that the author may not use, or of types that it may not use. */
+export function requireWriting(author: Author | null, fn: FunctionDef, view: CatalogView): void {
+  if (author === null) return;
+  const { language, parameters, returns } = fn;
+  if (language !== "internal" && !author.rights.may(LANGUAGE_IDS[language], "U")) {
+    throw permissionDenied("language", language);
+  }
+  requireUse(
+    author,
+    [returns, ...parameters.map(({ type }) => type)].map(({ type }) => type),
+    view,
+  );
 }
 
 /** Who may do what with an object that is new; null: it is common property. */
 export function accessOfNew(
   author: Author | null,
-  kind: ObjectKind,
+  kind: DefaultKind,
   { id: objectId, name }: Named,
   schema: string | null,
   view: CatalogView,

@@ -11,11 +11,14 @@ import {
   type Author,
   accessOfNew,
   requireCreate,
+  requireCreateSchema,
   requireOpenName,
   requireOwner,
   requireOwnerOfPublic,
   requireTableOwner,
   requireTypeOwner,
+  requireUse,
+  requireWriting,
 } from "./author.js";
 import { CatalogSnapshot } from "./catalog-snapshot.js";
 import { DEFAULT_SCHEMA } from "./catalog-view.js";
@@ -25,6 +28,7 @@ import {
   encodeExtension,
   encodeFunction,
   encodeRole,
+  encodeRoleSettings,
   encodeSchema,
   encodeSequence,
   encodeTable,
@@ -35,7 +39,7 @@ import {
 } from "./definition-codec.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
-import { type AccessDef, type ObjectKind, PUBLIC_SCHEMA_ID, type RoleDef } from "./role.js";
+import { type AccessDef, type DefaultKind, PUBLIC_SCHEMA_ID, type RoleDef, type RoleSettingsDef } from "./role.js";
 import { rowOf, rowTypeOf, withStoredTypes } from "./row-type.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
@@ -54,6 +58,7 @@ export const FUNCTION_RECORD = "function/";
 export const EXTENSION_RECORD = "extension/";
 export const ROLE_RECORD = "role/";
 export const ACCESS_RECORD = "access/";
+export const ROLE_SETTINGS_RECORD = "role-settings/";
 export const VERSION_RECORD = "version";
 export const NEXT_ID_RECORD = "next-id";
 
@@ -70,6 +75,7 @@ export class CatalogEditor {
   private readonly extensions: Map<number, ExtensionDef>;
   private readonly roles: Map<number, RoleDef>;
   private readonly accesses: Map<number, AccessDef>;
+  private readonly roleSettings: Map<number, RoleSettingsDef>;
   /** The definitions as changed so far; null: to be made when somebody asks. */
   private current: CatalogSnapshot | null;
   /** Whether any definition was written or removed. */
@@ -91,6 +97,7 @@ export class CatalogEditor {
     this.extensions = new Map(before.extensions().map((extension) => [extension.id, extension]));
     this.roles = new Map(before.roles().map((role) => [role.id, role]));
     this.accesses = new Map(before.accesses().map((access) => [access.objectId, access]));
+    this.roleSettings = new Map(before.roleSettings().map((each) => [each.roleId, each]));
     this.current = before;
   }
 
@@ -210,6 +217,7 @@ export class CatalogEditor {
   putSchema(schema: SchemaDef): void {
     const before = this.schemas.get(schema.id);
     if (before !== undefined) requireOwner(this.author, "schema", before);
+    else requireCreateSchema(this.author);
     this.tx.put(catalogKey(this.tenantNumber, `${SCHEMA_RECORD}${schema.id}`), encodeSchema(schema));
     this.schemas.set(schema.id, schema);
     this.refresh();
@@ -305,6 +313,7 @@ export class CatalogEditor {
   putFunction(fn: FunctionDef): void {
     const before = this.functions.get(fn.id);
     if (before !== undefined) requireOwner(this.author, "function", before);
+    else requireWriting(this.author, fn, this.view);
     this.tx.put(catalogKey(this.tenantNumber, `${FUNCTION_RECORD}${fn.id}`), encodeFunction(fn));
     this.functions.set(fn.id, fn);
     this.refresh();
@@ -322,6 +331,7 @@ export class CatalogEditor {
   dropType(type: TypeDef): void {
     this.tx.delete(catalogKey(this.tenantNumber, `${TYPE_RECORD}${type.id}`));
     this.types.delete(type.id);
+    this.dropAccess(type.id);
     this.refresh();
   }
 
@@ -348,6 +358,7 @@ export class CatalogEditor {
       extensions: this.extensions.values(),
       roles: this.roles.values(),
       accesses: this.accesses.values(),
+      roleSettings: this.roleSettings.values(),
     });
   }
 
@@ -361,6 +372,20 @@ export class CatalogEditor {
   dropRole(role: RoleDef): void {
     this.tx.delete(catalogKey(this.tenantNumber, `${ROLE_RECORD}${role.id}`));
     this.roles.delete(role.id);
+    if (this.roleSettings.has(role.id)) this.putRoleSettings({ roleId: role.id, settings: [] });
+    this.refresh();
+  }
+
+  putRoleSettings(definition: RoleSettingsDef): void {
+    const { roleId, settings } = definition;
+    const key = catalogKey(this.tenantNumber, `${ROLE_SETTINGS_RECORD}${roleId}`);
+    if (settings.length === 0) {
+      this.tx.delete(key);
+      this.roleSettings.delete(roleId);
+    } else {
+      this.tx.put(key, encodeRoleSettings(definition));
+      this.roleSettings.set(roleId, definition);
+    }
     this.refresh();
   }
 
@@ -377,7 +402,7 @@ export class CatalogEditor {
   }
 
   /** Says who owns an object that is new. Throws 42501. */
-  private own(kind: ObjectKind, object: { readonly id: number; readonly name: string }, schema: string | null): void {
+  private own(kind: DefaultKind, object: { readonly id: number; readonly name: string }, schema: string | null): void {
     if (schema !== null) requireCreate(this.author, schema, this.view);
     const access = this.accesses.has(object.id) ? null : accessOfNew(this.author, kind, object, schema, this.view);
     if (access !== null) this.putAccess(access);
@@ -386,6 +411,13 @@ export class CatalogEditor {
   private put(definition: TableDef): void {
     const before = this.tables.get(definition.id);
     if (before !== undefined) requireTableOwner(this.author, before, definition);
+    const known = new Map(before?.columns.map(({ id, type }) => [id, type]));
+    const others = definition.columns.filter(({ id, type }) => known.get(id) !== type);
+    requireUse(
+      this.author,
+      others.map(({ type }) => type),
+      this.view,
+    );
     if (before === undefined || isRenamed(before, definition)) requireOpenName(this.author, definition);
     const table = this.withRowTypes(definition);
     this.tx.put(catalogKey(this.tenantNumber, `${TABLE_RECORD}${table.id}`), encodeTable(table));

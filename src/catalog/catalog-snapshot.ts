@@ -5,7 +5,7 @@
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
-import { type AccessDef, BUILT_IN_ROLES, PUBLIC_SCHEMA_ID, type RoleDef } from "./role.js";
+import { type AccessDef, BUILT_IN_ROLES, PUBLIC_SCHEMA_ID, type RoleDef, type RoleSettingsDef } from "./role.js";
 import { BUILT_IN_SCHEMAS, type SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { IndexDef, SearchIndexDef, TableDef } from "./table.js";
@@ -33,6 +33,7 @@ export interface Definitions {
   readonly extensions: Iterable<ExtensionDef>;
   readonly roles: Iterable<RoleDef>;
   readonly accesses: Iterable<AccessDef>;
+  readonly roleSettings: Iterable<RoleSettingsDef>;
 }
 
 export class CatalogSnapshot implements CatalogView {
@@ -51,6 +52,7 @@ export class CatalogSnapshot implements CatalogView {
   private readonly extensionsByName = new Map<string, ExtensionDef>();
   private readonly rolesById = new Map<number, RoleDef>();
   private readonly accessById = new Map<number, AccessDef>();
+  private readonly settingsByRole = new Map<number, RoleSettingsDef>();
   readonly hasAccess: boolean;
   readonly droppedPublic: boolean;
   hidesMemories = false;
@@ -58,7 +60,7 @@ export class CatalogSnapshot implements CatalogView {
 
   constructor(
     readonly version: number | string,
-    { tables, sequences, schemas, types, views, functions, extensions, roles, accesses }: Definitions,
+    { tables, sequences, schemas, types, views, functions, extensions, roles, accesses, roleSettings }: Definitions,
   ) {
     for (const table of tables) {
       this.tablesByName.set(nameKey(table.schema, table.name), table);
@@ -94,7 +96,16 @@ export class CatalogSnapshot implements CatalogView {
     }
     for (const role of roles) this.rolesById.set(role.id, role);
     for (const access of accesses) this.accessById.set(access.objectId, access);
+    for (const each of roleSettings) this.settingsByRole.set(each.roleId, each);
     this.hasAccess = this.accessById.size > 0;
+  }
+
+  roleSettings(): readonly RoleSettingsDef[] {
+    return [...this.settingsByRole.values()];
+  }
+
+  settingsOfRole(roleId: number): RoleSettingsDef | null {
+    return this.settingsByRole.get(roleId) ?? null;
   }
 
   roles(): readonly RoleDef[] {

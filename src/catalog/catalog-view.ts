@@ -4,7 +4,7 @@
  */
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
-import type { AccessDef, RoleDef } from "./role.js";
+import type { AccessDef, RoleDef, RoleSettingsDef } from "./role.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { IndexDef, SearchIndexDef, TableDef } from "./table.js";
@@ -74,6 +74,10 @@ export interface CatalogView {
   role(name: string): RoleDef | null;
   /** Also a built-in one. */
   roleById(id: number): RoleDef | null;
+  /** What sessions begin with. */
+  roleSettings(): readonly RoleSettingsDef[];
+  /** Of a role, or EVERY_ROLE_ID; null: none. */
+  settingsOfRole(roleId: number): RoleSettingsDef | null;
   /** Who may do what with the object (of a schema: PUBLIC_SCHEMA_ID or its id); null: it is common property. */
   accessTo(objectId: number): AccessDef | null;
   /** All objects that are no common property. */

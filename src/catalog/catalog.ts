@@ -18,6 +18,7 @@ import {
   EXTENSION_RECORD,
   FUNCTION_RECORD,
   ROLE_RECORD,
+  ROLE_SETTINGS_RECORD,
   SCHEMA_RECORD,
   SEQUENCE_RECORD,
   TABLE_RECORD,
@@ -32,6 +33,7 @@ import {
   decodeExtension,
   decodeFunction,
   decodeRole,
+  decodeRoleSettings,
   decodeSchema,
   decodeSequence,
   decodeTable,
@@ -41,14 +43,23 @@ import {
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
 import { keptTables } from "./kept-tables.js";
-import type { AccessDef, RoleDef } from "./role.js";
+import type { AccessDef, RoleDef, RoleSettingsDef } from "./role.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { TableDef } from "./table.js";
 import { sqlTypeOf } from "./type.js";
 import type { ViewDef } from "./view.js";
 
-type Definition = TableDef | SequenceDef | SchemaDef | ViewDef | FunctionDef | ExtensionDef | RoleDef | AccessDef;
+type Definition =
+  | TableDef
+  | SequenceDef
+  | SchemaDef
+  | ViewDef
+  | FunctionDef
+  | ExtensionDef
+  | RoleDef
+  | AccessDef
+  | RoleSettingsDef;
 
 /** Committed versions kept for transactions with older snapshots. */
 const OLD_VERSIONS_MAX = 4;
@@ -71,7 +82,7 @@ interface Decoded {
   readonly definition: Definition;
 }
 
-export type WhoMay = Pick<Definitions, "roles" | "accesses">;
+export type WhoMay = Pick<Definitions, "roles" | "accesses" | "roleSettings">;
 
 export class Catalog {
   private newest: CatalogSnapshot | null = null;
@@ -91,6 +102,8 @@ export class Catalog {
   everHadKept = false;
   /** Whether any version seen so far has roles that statements made. */
   everHadRoles = false;
+  /** Whether any version seen so far says what sessions begin with. */
+  everHadRoleSettings = false;
   /** As in CatalogView; set it before the first view. */
   hidesMemories = false;
   /** Transactions whose owners see to it themselves that the definitions they use still hold. */
@@ -157,6 +170,7 @@ export class Catalog {
   private noteRights(snapshot: CatalogSnapshot): void {
     this.everHadAccess ||= snapshot.hasAccess;
     this.everHadRoles ||= snapshot.roles().length > 0;
+    this.everHadRoleSettings ||= snapshot.roleSettings().length > 0;
     this.everHadKept ||= keptTables(snapshot).size > 0;
   }
 
@@ -273,7 +287,11 @@ export class Catalog {
   }
 
   protected whoMay(tx: Transaction): WhoMay {
-    return { roles: this.read(tx, ROLE_RECORD, decodeRole), accesses: this.read(tx, ACCESS_RECORD, decodeAccess) };
+    return {
+      roles: this.read(tx, ROLE_RECORD, decodeRole),
+      accesses: this.read(tx, ACCESS_RECORD, decodeAccess),
+      roleSettings: this.read(tx, ROLE_SETTINGS_RECORD, decodeRoleSettings),
+    };
   }
 
   private read<T extends Definition>(tx: Transaction, kind: string, decode: (record: Uint8Array) => T): readonly T[] {

@@ -3,7 +3,7 @@ import { namedOidType } from "../values/catalog-types.js";
 import { arrayOf, INT8, type SqlType, type TypeName, typeOf } from "../values/values.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef, RoutineType } from "./function.js";
-import type { AccessDef, RoleDef } from "./role.js";
+import type { AccessDef, RoleDef, RoleSettingsDef } from "./role.js";
 import type { SchemaDef } from "./schema.js";
 import { type SequenceDef, type SequenceNumber, sequenceNumber } from "./sequence.js";
 import type { IndexColumn, PartitionKeyDef, TableDef } from "./table.js";
@@ -159,6 +159,14 @@ export function encodeRole(role: RoleDef): Uint8Array {
 
 export function decodeRole(record: Uint8Array): RoleDef {
   return Object.freeze(parse<RoleDef>(record));
+}
+
+export function encodeRoleSettings(settings: RoleSettingsDef): Uint8Array {
+  return encode(settings);
+}
+
+export function decodeRoleSettings(record: Uint8Array): RoleSettingsDef {
+  return Object.freeze(parse<RoleSettingsDef>(record));
 }
 
 export function encodeAccess(access: AccessDef): Uint8Array {

@@ -7,7 +7,7 @@
 import type { Transaction } from "../storage/store.js";
 import { Catalog, type WhoMay } from "./catalog.js";
 import type { CatalogView } from "./catalog-view.js";
-import { PUBLIC_SCHEMA_ID } from "./role.js";
+import { DATABASE_ID, LANGUAGE_IDS, PUBLIC_SCHEMA_ID } from "./role.js";
 
 export class PastCatalog extends Catalog {
   /** What was asked for last: a statement asks several times. */
@@ -38,14 +38,19 @@ export class PastCatalog extends Catalog {
   protected override whoMay(tx: Transaction): WhoMay {
     const accesses = [...super.whoMay(tx).accesses];
     const there = accesses.length === 0 ? new Set<number>() : idsOf(this.present);
-    const gone = accesses.filter(({ objectId }) => !there.has(objectId));
-    return { roles: this.present.roles(), accesses: [...this.present.accesses(), ...gone] };
+    const gone = accesses.filter(({ objectId }) => !there.has(objectId) && this.present.accessTo(objectId) === null);
+    const { present } = this;
+    return {
+      roles: present.roles(),
+      accesses: [...present.accesses(), ...gone],
+      roleSettings: present.roleSettings(),
+    };
   }
 }
 
 /** Of all to which there may be rights. */
 function idsOf(catalog: CatalogView): Set<number> {
   const relations = [...catalog.tables(), ...catalog.views(), ...catalog.propertyGraphs(), ...catalog.sequences()];
-  const all = [...relations, ...catalog.schemas(), ...catalog.functions()];
-  return new Set([PUBLIC_SCHEMA_ID, ...all.map(({ id }) => id)]);
+  const all = [...relations, ...catalog.schemas(), ...catalog.functions(), ...catalog.types()];
+  return new Set([PUBLIC_SCHEMA_ID, DATABASE_ID, ...Object.values(LANGUAGE_IDS), ...all.map(({ id }) => id)]);
 }

@@ -31,12 +31,35 @@ export interface RoleDef {
   readonly memberOf: readonly MembershipDef[];
   /** ALTER DEFAULT PRIVILEGES: what objects are born with that the role makes. */
   readonly defaults?: readonly DefaultAccess[];
+  readonly comment?: string;
 }
 
-/** Privileges by PostgreSQL's letters. */
-export type Privilege = "r" | "a" | "w" | "d" | "D" | "x" | "t" | "U" | "C" | "X";
+/** What sessions begin with (ALTER ROLE … SET, ALTER DATABASE … SET), in the order in which it was said first. */
+export interface RoleSettingsDef {
+  /** A role's id, or EVERY_ROLE_ID. */
+  readonly roleId: number;
+  readonly settings: readonly RoleSetting[];
+}
 
-export type ObjectKind = "table" | "sequence" | "function" | "schema";
+export interface RoleSetting {
+  /** Only in the database of that name; null: in each. */
+  readonly database: string | null;
+  /** In lower case. */
+  readonly name: string;
+  /** As SET has it. */
+  readonly value: string;
+}
+
+/** ALTER ROLE ALL. */
+export const EVERY_ROLE_ID = 0;
+
+/** Privileges by PostgreSQL's letters. */
+export type Privilege = "r" | "a" | "w" | "d" | "D" | "x" | "t" | "U" | "C" | "X" | "T" | "c";
+
+export type ObjectKind = "table" | "sequence" | "function" | "schema" | "database" | "type" | "language";
+
+/** Of which default privileges say something. */
+export type DefaultKind = "table" | "sequence" | "function" | "schema";
 
 /** One privilege that one role has from another. */
 export interface Grant {
@@ -51,7 +74,7 @@ export interface Grant {
 }
 
 export interface DefaultAccess {
-  readonly kind: ObjectKind;
+  readonly kind: DefaultKind;
   /** null: of all schemas. Then `grants` are all, otherwise they are added. */
   readonly schema: string | null;
   readonly grants: readonly Grant[];
@@ -88,6 +111,12 @@ export interface AccessDef {
 /** The schema `public` that every tenant has at first. It has a record only once it was dropped. */
 export const PUBLIC_SCHEMA_ID = -10;
 
+/** The database itself: the tenant, or a branch. */
+export const DATABASE_ID = -20;
+
+/** Languages that everybody may write functions in, unless statements say otherwise. */
+export const LANGUAGE_IDS: Readonly<Record<"sql" | "plpgsql", number>> = { sql: -31, plpgsql: -32 };
+
 /** The grantee PUBLIC. */
 export const PUBLIC_ID = 0;
 
@@ -121,6 +150,9 @@ export const ALL_PRIVILEGES: Readonly<Record<ObjectKind, readonly Privilege[]>> 
   sequence: ["r", "w", "U"],
   function: ["X"],
   schema: ["U", "C"],
+  database: ["C", "T", "c"],
+  type: ["U"],
+  language: ["U"],
 };
 
 /** Privileges by their names in GRANT. */
@@ -135,6 +167,9 @@ export const PRIVILEGE_LETTERS: Readonly<Record<string, Privilege>> = {
   usage: "U",
   create: "C",
   execute: "X",
+  connect: "c",
+  temp: "T",
+  temporary: "T",
 };
 
 /** What an object is born with that the role makes, unless default privileges say otherwise. */

@@ -41,6 +41,8 @@ export interface Identity extends CallerBounds {
   readonly readOnly: boolean;
   /** May change what models the installation has. */
   readonly managesModels?: boolean;
+  /** It runs statements of its user, and begins with the settings of the user's role (ALTER ROLE … SET). */
+  readonly begins?: true;
 }
 
 /** What the engine itself asks for is refused to nobody: constraints hold over rows that a client does not see. */

@@ -15,19 +15,20 @@ import {
   rightsOf,
 } from "../catalog/rights.js";
 import { ADMIN_ROLE, type RoleDef } from "../catalog/role.js";
+import { startingSettings } from "../catalog/role-settings.js";
 import { newTemporarySchema, TEMPORARY_ALIAS } from "../catalog/schema.js";
 import type { SequenceNumber } from "../catalog/sequence.js";
-import { sqlError } from "../protocol/errors.js";
+import { DbError, sqlError } from "../protocol/errors.js";
 import type { CallExpr } from "../query/expr/expr.js";
 import { pgOidOf } from "../query/expr/types.js";
-import type { BindEnvironment, BoundSet } from "../sql/bind/bound-statement.js";
+import type { BindEnvironment, BoundSet, SettingsOfRoles } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
 import { ArgumentShapes } from "./argument-shapes.js";
 import type { SessionMemory } from "./session-memory.js";
 import type { SessionStatements } from "./session-statements.js";
-import { REPLICATION_ROLE, Settings } from "./settings.js";
+import { REPLICATION_ROLE, Settings, settingText } from "./settings.js";
 import type { StatementText } from "./statement-run.js";
 import type { Tenant } from "./tenant.js";
 
@@ -35,6 +36,8 @@ import type { Tenant } from "./tenant.js";
 function nobody(name: string): Acting {
   return { name, role: null, superuser: false };
 }
+
+const deniedParameter = (name: string) => sqlError("42501", `permission denied to set parameter "${name}"`);
 
 function mayBecome(session: Acting, role: RoleDef, catalog: CatalogView): boolean {
   return session.superuser || membershipsOf(session.role, catalog).has(role.id);
@@ -58,6 +61,11 @@ export class SessionNames implements SessionMemory {
     private readonly login: Omit<Login, "administrator"> & {
       readonly administrator?: boolean;
       readonly claims?: string;
+      readonly database?: string;
+      readonly tenantName: string;
+      readonly begins?: true;
+      readonly isolation: IsolationLevel | null;
+      readonly waits?: true;
     },
     isolation: IsolationLevel,
     readonly routines: () => RoutineRunner,
@@ -68,6 +76,7 @@ export class SessionNames implements SessionMemory {
       login.user,
       login.claims ?? null,
     );
+    if (login.begins) this.begin(login);
   }
 
   /** The session's schema of temporary relations. */
@@ -256,9 +265,10 @@ export class SessionNames implements SessionMemory {
    */
   author(catalog: CatalogView, own = false): Author | null {
     const rights = own ? this.rightsOfFeature(catalog) : this.rights(catalog);
-    if (catalog.roles().length === 0 && !rights.ofRoles) return rights.opensKept ? null : { rights, maker: null };
+    if (catalog.roles().length === 0 && !rights.ofRoles) return rights.opensKept ? null : { rights, maker: null, database: this.database };
     const { role, superuser } = rights.acting;
-    return { rights, maker: role?.id ?? (superuser ? ADMIN_ROLE.id : null) };
+    const { database } = this;
+    return { rights, database, maker: role?.id ?? (superuser ? ADMIN_ROLE.id : null) };
   }
 
   /** What binding a statement needs to know of the session; `own`: a feature's own statement. */
@@ -268,9 +278,24 @@ export class SessionNames implements SessionMemory {
     const { shapeOf } = this.shapes;
     const searchPath = this.searchPath(catalog);
     const rights = own ? this.rightsOfFeature(catalog) : this.rights(catalog);
-    const who = { rights, session: this.sessionActing(catalog) };
+    const who = { rights, session: this.sessionActing(catalog), settings: this.ofRoles };
     return { catalog, searchPath, timeZone, temporarySchema, answersAtOnce, shapeOf, ...who };
   }
+
+  /** For ALTER ROLE … SET and ALTER DATABASE … SET. */
+  private readonly ofRoles: SettingsOfRoles = {
+    database: () => this.database,
+    text: (name, values) => settingText(name, values),
+    current: (name) => this.settings.show(name),
+    check: (name, value, catalog) => {
+      this.settings.checked(name, value);
+      if (name === "session_authorization") throw deniedParameter(name);
+      if (name === "role") {
+        if (value !== "none" && catalog.role(value) === null) throw sqlError("22023", `role "${value}" does not exist`);
+      } else this.checkSetting(name, value, () => catalog);
+    },
+    isForSuperusers: (name) => name === REPLICATION_ROLE,
+  };
 
   /** EMBED by a model that the actor itself runs. */
   private readonly answersAtOnce = ({ fn, args: [, model] }: CallExpr): boolean => {
@@ -287,8 +312,7 @@ export class SessionNames implements SessionMemory {
   checkSetting(name: string, value: string, catalog: () => CatalogView): void {
     const key = name.toLowerCase();
     if (key === "role" || key === "session_authorization") this.checkRole(key, value, catalog());
-    else if (key === REPLICATION_ROLE && !this.rights(catalog()).isSuperuser)
-      throw sqlError("42501", `permission denied to set parameter "${key}"`);
+    else if (key === REPLICATION_ROLE && !this.rights(catalog()).isSuperuser) throw deniedParameter(key);
   }
 
   /** Throws 42501, 22023 unless SET ROLE or SET SESSION AUTHORIZATION may take the session to that role. */
@@ -306,6 +330,48 @@ export class SessionNames implements SessionMemory {
       if (!mayBecome(session, role, catalog)) throw sqlError("42501", `permission denied to set role "${name}"`);
     } else if (!this.begunAs(catalog).superuser) {
       throw sqlError("42501", "permission denied to set session authorization");
+    }
+  }
+
+  /** As clients call it. */
+  private get database(): string {
+    return this.login.database ?? this.login.tenantName;
+  }
+
+  /** Why settings that it should have begun with were left out. */
+  refusedAtStart: readonly string[] = [];
+
+  /** Begins with what ALTER ROLE and ALTER DATABASE say, which is about who signed in. */
+  private begin({ isolation, waits }: { readonly isolation: IsolationLevel | null; readonly waits?: true }): void {
+    const { tenant } = this;
+    if (tenant.catalog.newestVersion() !== null && !tenant.catalog.everHadRoleSettings) return;
+    const tx = tenant.partition.shard.begin({ readOnly: true });
+    try {
+      const catalog = tenant.catalog.view(tx);
+      if (catalog.roleSettings().length === 0) return;
+      // PostgreSQL's protocol asks for no level of its own.
+      const isGiven = (name: string) => name === "default_transaction_isolation" && isolation !== null && !waits;
+      const starting = startingSettings(catalog, this.begunAs(catalog), this.database);
+      this.refusedAtStart = starting
+        .filter(({ name }) => !isGiven(name))
+        .flatMap((each) => this.startWith(each, catalog));
+    } finally {
+      tx.rollback();
+    }
+  }
+
+  /** Answers with why not, where the session's role may not set it any more. */
+  private startWith(
+    { name, value }: { readonly name: string; readonly value: string },
+    catalog: CatalogView,
+  ): string[] {
+    try {
+      this.checkSetting(name, value, () => catalog);
+      this.settings.startWith(name, value);
+      return [];
+    } catch (error) {
+      if (error instanceof DbError) return [error.message];
+      throw error;
     }
   }
 

@@ -5,6 +5,11 @@ import type { RequestHead } from "../protocol/frames.js";
 import { administers, callerBounds } from "../protocol/identity.js";
 import type { SessionOptions } from "./session.js";
 
+/** As `sessionOptions`, for statements of the caller, which begin with the settings of the caller's role. */
+export function clientOptions(...of: Parameters<typeof sessionOptions>): SessionOptions {
+  return { ...sessionOptions(...of), begins: true };
+}
+
 /** `control`: who begins and ends transactions, the route or statements. */
 export function sessionOptions(
   { readOnly, head }: { readonly readOnly: boolean; readonly head: RequestHead },

@@ -13,6 +13,7 @@ import { regConfigFromText } from "../values/text-search-configs.js";
 import type { TextStyle } from "../values/text-style.js";
 import { settableZone } from "../values/time-zone.js";
 import { dateStyle, intervalStyle, textStyleOf } from "./date-style.js";
+import { duration, durationMs } from "./duration-setting.js";
 import { FIXED_SETTINGS, OPERATORS_SETTINGS } from "./fixed-settings.js";
 import { IGNORED_SETTINGS } from "./ignored-settings.js";
 import { type GivenModes, NO_MODES, TransactionModes } from "./transaction-modes.js";
@@ -95,6 +96,8 @@ export class Settings {
   private beforeTransaction: Map<string, string> | null = null;
   private path: readonly string[] = PLAIN_PATH;
   private textStyle: TextStyle | undefined;
+  /** What the session began with (ALTER ROLE … SET), and RESET goes back to; most begin with nothing. */
+  private starting: Map<string, string> | null = null;
   /** What statement_timeout says; 0: nothing. */
   statementTimeoutMs = 0;
   /** Another one than before: settings may have changed since. */
@@ -115,7 +118,7 @@ export class Settings {
   }
 
   get timeZone(): string {
-    return this.local?.get("timezone") ?? this.values?.get("timezone") ?? "UTC";
+    return this.read("timezone") ?? "UTC";
   }
 
   /** DateStyle, IntervalStyle and bytea_output; undefined: ISO, postgres and hex. */
@@ -125,31 +128,48 @@ export class Settings {
 
   /** What SET ROLE says; null: nothing. */
   get role(): string | null {
-    if (this.values === null && this.local === null) return null;
-    const name = this.local?.get("role") ?? this.values?.get("role") ?? "none";
+    const name = this.read("role") ?? "none";
     return name === "none" ? null : name;
   }
 
   /** What session_replication_role says. */
   get isReplica(): boolean {
-    if (this.values === null && this.local === null) return false;
-    return (this.local?.get(REPLICATION_ROLE) ?? this.values?.get(REPLICATION_ROLE)) === "replica";
+    return this.read(REPLICATION_ROLE) === "replica";
   }
 
   /** False: what policies would filter or check is refused. */
   get rowSecurity(): boolean {
-    return (this.local?.get("row_security") ?? this.values?.get("row_security")) !== "off";
+    return this.read("row_security") !== "off";
   }
 
   /** What SET SESSION AUTHORIZATION says; null: nothing. */
   get sessionAuthorization(): string | null {
-    if (this.values === null && this.local === null) return null;
-    return this.local?.get("session_authorization") ?? this.values?.get("session_authorization") ?? null;
+    return this.read("session_authorization") ?? null;
   }
 
   /** The schemas of search_path, as written. */
   get searchPath(): readonly string[] {
     return this.path;
+  }
+
+  private read(name: string): string | undefined {
+    const { local, values, starting } = this;
+    if (local === null && values === null && starting === null) return undefined;
+    return local?.get(name) ?? values?.get(name) ?? starting?.get(name);
+  }
+
+  /** What the session begins with, in place of the usual value. Throws as SET does. */
+  startWith(name: string, text: string): void {
+    const value = this.checked(name, text);
+    this.starting ??= new Map();
+    this.starting.set(name, value);
+    this.refresh();
+  }
+
+  /** The value as SHOW would print it. Throws 42704, 22023, 55P02 for what no session can begin with. */
+  checked(name: string, text: string): string {
+    if (isOfToken(name) || modeOf(name, text) !== null) return readOnly("", name);
+    return find(name).parse(text, name, this.initial(name));
   }
 
   set(bound: Pick<BoundSet, "name" | "values" | "local">): void {
@@ -163,10 +183,8 @@ export class Settings {
       return;
     }
     // Another session user begins as itself.
-    if (bound.name.toLowerCase() === "session_authorization") this.setText("role", null, bound.local);
-    const text =
-      values === null ? null : bound.name.toLowerCase() === "search_path" ? quotedList(values) : values.join(", ");
-    this.setText(bound.name, text, bound.local);
+    if (bound.name.toLowerCase() === "session_authorization") this.setText("role", "none", bound.local);
+    this.setText(bound.name, values === null ? null : settingText(bound.name, values), bound.local);
   }
 
   /** Sets from text as set_config and SET have it; null: back to the default. Answers with the new value. */
@@ -174,10 +192,7 @@ export class Settings {
     const key = name.toLowerCase();
     if (isOfToken(key)) return readOnly("", key);
     const { parse } = find(key);
-    const value =
-      text === null
-        ? this.initial(key)
-        : parse(text, key, this.local?.get(key) ?? this.values?.get(key) ?? this.initial(key));
+    const value = text === null ? this.initial(key) : parse(text, key, this.read(key) ?? this.initial(key));
     if (this.setMode(key, value)) return value;
     if (local) {
       this.local ??= new Map();
@@ -208,7 +223,7 @@ export class Settings {
       case "transaction_deferrable":
         return this.modes.deferrable ? "on" : "off";
       case "default_transaction_isolation":
-        return this.modes.initial;
+        return this.starting?.get(key) ?? this.modes.initial;
       case "session_authorization":
         return this.user;
       case "is_superuser":
@@ -216,7 +231,7 @@ export class Settings {
       case "max_connections":
         return String(this.connectionsMax);
       default:
-        return find(key).initial;
+        return this.starting?.get(key) ?? find(key).initial;
     }
   }
 
@@ -235,7 +250,7 @@ export class Settings {
       if (claims === null) throw unrecognized(name);
       return claims;
     }
-    const value = this.local?.get(key) ?? this.values?.get(key);
+    const value = this.read(key);
     if (value !== undefined) return value;
     if (key.includes(".") && !Object.hasOwn(SETTINGS, key)) throw unrecognized(name);
     return this.initial(key);
@@ -250,15 +265,16 @@ export class Settings {
     return value ?? (isKnown ? this.initial(key) : null);
   }
 
-  /** The value that SET has given it; null: none. `name` in lower case. */
+  /** The value that SET has given it, or that the session began with; null: none. `name` in lower case. */
   given(name: string): string | null {
-    return this.local?.get(name) ?? this.values?.get(name) ?? null;
+    return this.read(name) ?? null;
   }
 
   /** All settings by name. */
   all(): readonly (readonly [name: string, value: string])[] {
     const names = new Set([
       ...Object.keys({ ...SETTINGS, ...IGNORED_SETTINGS }),
+      ...(this.starting?.keys() ?? []),
       ...(this.values?.keys() ?? []),
       ...(this.local?.keys() ?? []),
     ]);
@@ -302,7 +318,7 @@ export class Settings {
 
   private refresh(): void {
     this.version++;
-    const read = (name: string) => this.local?.get(name) ?? this.values?.get(name);
+    const read = (name: string) => this.read(name);
     this.modes.defaults = {
       isolation: (read("default_transaction_isolation") as IsolationLevel | undefined) ?? this.modes.initial,
       readOnly: read("default_transaction_read_only") === "on",
@@ -377,39 +393,6 @@ function wholeNumber(least: number, most: number): Setting["parse"] {
   };
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = {
-  us: 0.001,
-  ms: 1,
-  s: 1000,
-  min: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
-
-/**
- * Milliseconds, or a number with a unit, as PostgreSQL takes it; gives the largest unit that it is a whole number of.
- */
-function duration(text: string, name: string): string {
-  const [, digits, unit = "ms"] = /^\s*(\d{1,12}(?:\.\d{1,6})?)\s*(us|ms|s|min|h|d)?\s*$/.exec(text) ?? [];
-  if (digits === undefined) {
-    throw sqlError("22023", `invalid value for parameter "${name}": "${text}"`, {
-      hint: 'Valid units for this parameter are "us", "ms", "s", "min", "h", and "d".',
-    });
-  }
-  const ms = Math.round(Number(digits) * UNIT_MS[unit]!);
-  if (ms > 0x7fffffff) throw sqlError("22023", `${ms} ms is outside the valid range for parameter "${name}"`);
-  if (ms === 0) return "0";
-  const largest = ["d", "h", "min", "s", "ms"].find((each) => ms % UNIT_MS[each]! === 0)!;
-  return `${ms / UNIT_MS[largest]!}${largest}`;
-}
-
-/** The milliseconds that such a setting's value means. */
-export function durationMs(value: string): number {
-  if (value === "0") return 0;
-  const [, digits, unit = "ms"] = /^(\d+)(\w+)?$/.exec(value)!;
-  return Number(digits) * UNIT_MS[unit]!;
-}
-
 function numberWithin(least: number, most: number): Setting["parse"] {
   return (text, name) => {
     const value = text.trim() === "" ? Number.NaN : Number(text);
@@ -461,9 +444,9 @@ function timeZone(value: string): string {
   return zone;
 }
 
-/** SET gives each schema as a value of its own. */
-function quotedList(values: readonly (string | number | boolean)[]): string {
-  return searchPathText(values.map(String));
+/** The values of SET as one: it gives each schema as a value of its own. */
+export function settingText(name: string, values: readonly (string | number | boolean)[]): string {
+  return name.toLowerCase() === "search_path" ? searchPathText(values.map(String)) : values.join(", ");
 }
 
 /** The list as SHOW prints it. */

@@ -86,6 +86,8 @@ const CATALOG: CatalogView = {
   roleById: () => null,
   accessTo: () => null,
   accesses: () => [],
+  roleSettings: () => [],
+  settingsOfRole: () => null,
   hasAccess: false,
 };
 

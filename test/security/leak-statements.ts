@@ -302,6 +302,12 @@ export const BY_KIND: Readonly<Record<StatementNode["kind"], readonly Asked[]>> 
   "drop property graph": ["DROP PROPERTY GRAPH own_graph"],
   "create role": ["CREATE ROLE deputy SUPERUSER", "CREATE ROLE deputy BYPASSRLS"],
   "alter role": ["ALTER ROLE member BYPASSRLS", "ALTER ROLE admin NOLOGIN"],
+  "role setting": [
+    "ALTER ROLE admin SET row_security = off",
+    "ALTER ROLE ALL SET search_path = staff",
+    "ALTER ROLE member SET session_replication_role = replica",
+    "ALTER DATABASE alpha SET role = admin",
+  ],
   "drop role": ["DROP ROLE admin"],
   "rename role": ["ALTER ROLE admin RENAME TO other"],
   "grant role": ["GRANT admin TO member"],

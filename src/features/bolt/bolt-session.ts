@@ -13,7 +13,7 @@ import type { DbError } from "../../protocol/errors.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { expectedError } from "../../session/overrun.js";
 import { Session } from "../../session/session.js";
-import { sessionOptions } from "../../session/session-options.js";
+import { clientOptions } from "../../session/session-options.js";
 import type { Transaction } from "../../storage/store.js";
 import { WireClient } from "../postgres/wire-client.js";
 import { bookmarkOf, checkBookmarks, type Position } from "./bookmarks.js";
@@ -97,7 +97,7 @@ export class BoltSession implements RowSink {
     readonly options: OpenOptions,
   ) {
     this.session = new Session(request.tenant, {
-      ...sessionOptions(request, "statements"),
+      ...clientOptions(request, "statements"),
       isolation: "read committed",
       waits: true,
     });

@@ -177,6 +177,7 @@ export class QuerySubscriptions {
       administrator,
       tenantName: tenantId,
       control: "routes",
+      begins: true,
     } as const;
     return new Session(this.partition.tenant(number), options);
   }

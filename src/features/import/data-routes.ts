@@ -9,7 +9,7 @@ import { DbError } from "../../protocol/errors.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
 import { type Answer, STREAMED, type TextAnswer } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
-import { sessionOptions } from "../../session/session-options.js";
+import { clientOptions, sessionOptions } from "../../session/session-options.js";
 import { elapsedSince } from "../../session/sql-result.js";
 import type { CsvStyle } from "../../values/csv-format.js";
 import { ARROW_STREAM, ColumnStream, PARQUET_FILE } from "../statements/column-stream.js";
@@ -35,7 +35,7 @@ export const dataHandlers = {
       transactional,
       stopOnError: query.stop_on_error !== "false",
       maxRows: Number(query.max_rows ?? SHOWN_ROWS),
-      session: sessionOptions(request, transactional ? "routes" : "statements"),
+      session: clientOptions(request, transactional ? "routes" : "statements"),
     });
     return { plain: { ...result, execution_time_ms: elapsedSince(started) } };
   },
@@ -149,7 +149,7 @@ async function exportRows(request: Request, { query }: Input): Promise<TextAnswe
   const kind = query.format ?? acceptedKind(request);
   const name = query.filename ?? `${(query.table ?? "query").replace(/[^A-Za-z0-9._-]/g, "_")}.${kind}`;
   const stream = exportStream(request, query, kind, [`Content-Disposition: attachment; filename="${name}"`]);
-  const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
+  const session = new Session(request.tenant, { ...clientOptions(request, "routes"), readOnly: true });
   try {
     const run = {
       sql: exportedSql(query),

@@ -1,6 +1,7 @@
 /** How long statements may run and sessions may rest, by their settings and the configuration. */
 import type { Request } from "../../actor/request.js";
-import { durationMs, type Settings } from "../../session/settings.js";
+import { durationMs } from "../../session/duration-setting.js";
+import type { Settings } from "../../session/settings.js";
 
 /** Of one statement, in milliseconds: `statement_timeout`, and never more than the configuration allows. */
 export function timeoutOf(settings: Settings, { partition }: Request): number {

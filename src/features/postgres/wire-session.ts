@@ -6,14 +6,15 @@
 import { requireSubscribing } from "../../actor/key-lead.js";
 import type { Request } from "../../actor/request.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
-import { writeError } from "../../protocol/postgres/error-message.js";
+import { fieldsOfNotice, warning } from "../../protocol/notice.js";
+import { writeError, writeNotice } from "../../protocol/postgres/error-message.js";
 import { type MessageFields, messagesOf, violation, type WireMessage } from "../../protocol/postgres/message-reader.js";
 import { BACK, FRONT, STATUS } from "../../protocol/postgres/message-types.js";
 import { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { expectedError } from "../../session/overrun.js";
 import { Session } from "../../session/session.js";
-import { sessionOptions } from "../../session/session-options.js";
+import { clientOptions } from "../../session/session-options.js";
 import type { CopyStatement } from "../../sql/parse/copy.js";
 import type { SessionCommand } from "../../sql/parse/session-command.js";
 import type { LockOwner } from "./advisory-locks.js";
@@ -82,7 +83,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
     private readonly shared: SharedBySessions,
   ) {
     this.session = new Session(request.tenant, {
-      ...sessionOptions(request, "statements"),
+      ...clientOptions(request, "statements"),
       isolation: "read committed",
       waits: true,
     });
@@ -100,6 +101,8 @@ export class WireSession implements WireHost, Listener, LockOwner {
   /** The answer to the start: ParameterStatus messages and ReadyForQuery. */
   opened(): Answer {
     this.reported.write(this.writer);
+    for (const reason of this.session.names.refusedAtStart)
+      writeNotice(this.writer, fieldsOfNotice(warning(reason, "01000")));
     this.ready();
     return { bytes: this.writer.take() };
   }

@@ -10,7 +10,7 @@ import type { Answer } from "../../session/answer.js";
 import { ownerName } from "../../session/owner.js";
 import { requireReading } from "../../session/reader.js";
 import { Session } from "../../session/session.js";
-import { sessionOptions } from "../../session/session-options.js";
+import { clientOptions } from "../../session/session-options.js";
 import { type Outcome, resultAnswer } from "../../session/sql-result.js";
 import type { StatementRun } from "../../session/statement-run.js";
 import { type BatchResult, batchAnswer, failureOf, hasFailed, successOf } from "./batch-result.js";
@@ -54,7 +54,7 @@ function executeAlone(request: Request, body: StatementBody): Executed | Promise
 
 function executeOne(request: Request, body: StatementBody): Executed | Promise<Executed> {
   const started = performance.now();
-  const session = new Session(request.tenant, sessionOptions(request, "routes"));
+  const session = new Session(request.tenant, clientOptions(request, "routes"));
   let answer: Executed | null = null;
   // What is kept by its Idempotency-Key is one document.
   const long = request.wantsMsgpack || request.keepAnswer !== null ? null : new LongDocument(request);
@@ -102,7 +102,7 @@ async function executeBatch(request: Request, body: BatchBody): Promise<Answer<R
   }
   const started = performance.now();
   const transactional = body.transactional === true;
-  const session = new Session(request.tenant, sessionOptions(request, transactional ? "routes" : "statements"));
+  const session = new Session(request.tenant, clientOptions(request, transactional ? "routes" : "statements"));
   if (transactional) session.begin({});
   const results: BatchResult[] = [];
   const answer = () => batchAnswer(results, started);
@@ -189,7 +189,7 @@ async function prepare(
   const tx = tenant.partition.shard.begin();
   let answer: Answer<ResponseOf<"query.prepare">>;
   try {
-    const session = new Session(tenant, sessionOptions(request, "routes"));
+    const session = new Session(tenant, clientOptions(request, "routes"));
     const plan = session.planFor({ ...text, params: NO_PARAMETERS }, tenant.catalog.view(tx), tx);
     if (request.readOnly) requireReading(plan.bound);
     await session.check(plan, tx, request);

@@ -5,7 +5,7 @@ import { DbError } from "../../protocol/errors.js";
 import { noticeText } from "../../protocol/notice.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
-import { sessionOptions } from "../../session/session-options.js";
+import { clientOptions } from "../../session/session-options.js";
 import { jsonRows, type Outcome, plainRows, type RowCollector } from "../../session/sql-result.js";
 import type { Language, ParameterValues, StatementRun } from "../../session/statement-run.js";
 import { ARROW_STREAM, ColumnStream } from "./column-stream.js";
@@ -82,7 +82,7 @@ export async function executeStreamed(
       "A streamed answer is not kept for repetition. Send it without an Idempotency-Key.",
     );
   }
-  const session = new Session(request.tenant, sessionOptions(request, "routes"));
+  const session = new Session(request.tenant, clientOptions(request, "routes"));
   const stream =
     format === ARROW_STREAM
       ? new ColumnStream(request, "arrow", headers)

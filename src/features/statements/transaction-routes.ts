@@ -8,7 +8,7 @@ import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
 import type { Answer } from "../../session/answer.js";
 import type { InteractiveTransaction } from "../../session/interactive-transactions.js";
-import { sessionOptions } from "../../session/session-options.js";
+import { clientOptions } from "../../session/session-options.js";
 import { resultAnswer } from "../../session/sql-result.js";
 import type { IsolationLevel } from "../../sql/parse/ast.js";
 import { executeSetsIn, possibleSets } from "./parameter-sets.js";
@@ -73,7 +73,7 @@ type RolledBack = Answer<ResponseOf<"transactions.rollback">>;
 
 export function beginTransaction(request: Request, { body }: Input): Answer<TransactionState> {
   const options = {
-    ...sessionOptions(request, "routes"),
+    ...clientOptions(request, "routes"),
     isolation: isolationOf(body.isolation_level),
   };
   const transaction = request.transactions.begin(options, body.read_only === true, body.timeout_secs, request.head);

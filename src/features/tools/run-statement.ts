@@ -7,7 +7,7 @@ import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
 import { isRefusedToReader } from "../../session/reader.js";
 import { Session } from "../../session/session.js";
-import { sessionOptions } from "../../session/session-options.js";
+import { clientOptions } from "../../session/session-options.js";
 import { jsonRows, type Outcome, resultAnswer } from "../../session/sql-result.js";
 import type { StatementText } from "../../session/statement-run.js";
 import type { BoundStatement } from "../../sql/bind/bound-statement.js";
@@ -54,7 +54,7 @@ async function runOnce(
   const started = performance.now();
   const { tenant } = request;
   let isQuery = false;
-  const options = sessionOptions(request, "routes");
+  const options = clientOptions(request, "routes");
   // Language models call tools: what is installed for all tenants is not theirs to change.
   const session = new Session(tenant, {
     ...options,

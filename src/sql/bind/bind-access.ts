@@ -3,6 +3,7 @@ import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { StatementNode } from "../parse/ast.js";
 import { bindAlterAccess, bindAlterOwner, bindDefaultPrivileges, bindGrant } from "./bind-grant.js";
 import { bindDropPolicy, bindPolicy, bindRenamePolicy } from "./bind-policy.js";
+import { bindRoleSetting } from "./bind-role-settings.js";
 import { bindAlterRole, bindCreateRole, bindDropRole, bindGrantRole, bindOwned, bindRenameRole } from "./bind-roles.js";
 import type { Binding } from "./binding.js";
 import type { BoundStatement } from "./bound-statement.js";
@@ -19,6 +20,8 @@ function commandOf(node: StatementNode, binding: Binding): DdlCommand | null {
   switch (node.kind) {
     case "alter role":
       return bindAlterRole(node, env);
+    case "role setting":
+      return bindRoleSetting(node, env);
     case "drop role":
       return bindDropRole(node, env);
     case "rename role":

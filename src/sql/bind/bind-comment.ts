@@ -8,9 +8,10 @@ import type { CommentStatement } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
 import { schemaOf } from "./bind-ddl.js";
 import { lookUpTable } from "./bind-from.js";
+import { denied, rightsIn, roleNamed } from "./bind-roles.js";
 import { findView } from "./bind-view.js";
 import type { Binding } from "./binding.js";
-import type { BoundStatement } from "./bound-statement.js";
+import type { BindEnvironment, BoundStatement } from "./bound-statement.js";
 import { existingType, firstFound, missingRelation } from "./names.js";
 import { relationOf } from "./scope.js";
 
@@ -34,6 +35,7 @@ export function bindComment(node: CommentStatement, binding: Binding): BoundStat
   const { position, comment, object: what } = node;
   const ignored = notKept(node, binding);
   if (ignored !== null) return ignored;
+  if (what === "role") return commentOnRole(node.name[0]!, comment, binding.env);
   const object = COMMENTED[what];
   if (object === undefined) {
     throw sqlError("0A000", `COMMENT ON ${what.toUpperCase()} is not supported yet`, { position });
@@ -49,6 +51,19 @@ export function bindComment(node: CommentStatement, binding: Binding): BoundStat
     kind: "ddl",
     command: { kind: "comment", object: stored, relation: { ...place, position: 0 }, part, comment },
   };
+}
+
+/** Throws 42501, 42704. */
+function commentOnRole(name: string, comment: string | null, env: BindEnvironment): BoundStatement {
+  const rights = rightsIn(env);
+  const { comment: _, ...role } = roleNamed({ kind: "named", name }, env);
+  const { acting, isSuperuser } = rights;
+  if (!isSuperuser && (role.superuser || role.id < 0)) throw denied("must be superuser to comment on this role");
+  if (!isSuperuser && acting.role?.createRole !== true) {
+    throw denied("must have CREATEROLE privilege to comment on a role");
+  }
+  const roles = [{ ...role, ...(comment !== null && { comment }) }];
+  return { kind: "ddl", command: { kind: "access", tag: "COMMENT", notices: [], roles } };
 }
 
 const hasExtension = (name: string, { env }: Binding) =>

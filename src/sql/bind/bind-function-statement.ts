@@ -2,6 +2,7 @@
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { FunctionDef, RoutineParameter, RoutineType } from "../../catalog/function.js";
 import { inputsOf, sameRoutineType } from "../../catalog/function.js";
+import { LANGUAGE_IDS } from "../../catalog/role.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { isKnownFunction } from "../../query/expr/resolve.js";
 import type { StatementNode } from "../parse/ast.js";
@@ -18,6 +19,7 @@ import { type BindBody, bindCreateFunction, functionOptions, settingsOf } from "
 import type { Binding } from "./binding.js";
 import type { BoundStatement } from "./bound-statement.js";
 import { existingSchema } from "./names.js";
+import { checkedRights } from "./relation-rights.js";
 import { routinesNamed } from "./resolve-routine.js";
 import { bindRoutineType, routineTypeName, signatureOf } from "./routine-types.js";
 
@@ -48,6 +50,8 @@ export function bindFunctionStatement(node: FunctionStatement, binding: Binding,
       return bindCall(node, binding);
     case "do":
       if (node.language !== "plpgsql") throw unknownInline(node.language);
+      if (node.command === undefined)
+        checkedRights(binding.env)?.require(LANGUAGE_IDS.plpgsql, "plpgsql", "U", "language");
       return { kind: "do", body: node.body, command: node.command ?? "DO" };
   }
 }

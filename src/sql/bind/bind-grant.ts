@@ -8,8 +8,11 @@ import { membershipsOf, permissionDenied } from "../../catalog/rights.js";
 import {
   type AccessDef,
   ALL_PRIVILEGES,
+  DATABASE_ID,
   type DefaultAccess,
+  type DefaultKind,
   type Grant,
+  LANGUAGE_IDS,
   type ObjectKind,
   PRIVILEGE_LETTERS,
   type Privilege,
@@ -17,6 +20,7 @@ import {
   usualGrants,
 } from "../../catalog/role.js";
 import { sqlError } from "../../protocol/errors.js";
+import { isBuiltInType } from "../../query/expr/type-spellings.js";
 import type {
   AlterAccessStatement,
   AlterOwnerStatement,
@@ -31,7 +35,7 @@ import { denied, granteeNamed, rightsIn, roleNamed } from "./bind-roles.js";
 import { findView } from "./bind-view.js";
 import type { Binding } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
-import { firstFound } from "./names.js";
+import { existingType, firstFound } from "./names.js";
 import { relationOf } from "./scope.js";
 
 /** Something that privileges are about. */
@@ -92,7 +96,48 @@ function subjectsOf({ on, object, isGrant }: GrantStatement, binding: Binding): 
   if (on.kind === "defaults") throw new Error("default privileges have no subjects");
   if (object === "table" || object === "sequence") return on.names.map((name) => grantable(name, binding));
   if (object === "schema") return on.names.map(({ path }) => schemaSubject(path[0]!, env));
-  throw sqlError("0A000", `privileges on a ${object.replaceAll("_", " ")} are not supported`);
+  if (object === "database") return on.names.map(({ path }) => databaseSubject(path[0]!, env));
+  if (object === "language") return on.names.map(({ path }) => languageSubject(path[0]!));
+  if (object === "type" || object === "domain") return on.names.map((name) => typeSubject(name, object, env));
+  const what = UNSUPPORTED[object] ?? object.replaceAll("_", " ");
+  throw sqlError("0A000", `privileges on a ${what} are not supported`);
+}
+
+/** What the grammar calls otherwise. */
+const UNSUPPORTED: Readonly<Record<string, string>> = {
+  fdw: "foreign-data wrapper",
+  largeobject: "large object",
+  parameter_acl: "parameter",
+};
+
+/** Throws 3D000. */
+function databaseSubject(name: string, { settings }: BindEnvironment): Subject {
+  if (name === settings?.database()) return { id: DATABASE_ID, kind: "database", what: "database", name, columns: [] };
+  throw sqlError("3D000", `the session is not in a database "${name}"`, {
+    hint: "Each database has roles and privileges of its own: connect to it to change them.",
+  });
+}
+
+/** Throws 42704, 42809. */
+function languageSubject(name: string): Subject {
+  if (name === "c" || name === "internal") {
+    throw sqlError("42809", `language "${name}" is not trusted`, {
+      detail:
+        "GRANT and REVOKE are not allowed on untrusted languages, because only superusers can use untrusted languages.",
+    });
+  }
+  if (name !== "sql" && name !== "plpgsql") throw sqlError("42704", `language "${name}" does not exist`);
+  return { id: LANGUAGE_IDS[name], kind: "language", what: "language", name, columns: [] };
+}
+
+/** Throws 42704, 42809, 0A000. */
+function typeSubject(name: NameNode, object: "type" | "domain", env: BindEnvironment): Subject {
+  if (isBuiltInType(name.path.at(-1)!) && (name.path.length === 1 || name.path[0] === "pg_catalog")) {
+    throw sqlError("0A000", "everybody may use built-in types", { hint: "Privileges are about types of the tenant." });
+  }
+  const { id, kind, name: own } = existingType(name, env);
+  if (object === "domain" && kind !== "domain") throw sqlError("42809", `"${own}" is not a domain`);
+  return { id, kind: "type", what: "type", name: own, columns: [] };
 }
 
 function allIn(schema: string, object: string, isGrant: boolean, env: BindEnvironment): Subject[] {
@@ -205,7 +250,7 @@ export function bindGrant(node: GrantStatement, binding: Binding): DdlCommand {
   return { kind: "access", tag: node.isGrant ? "GRANT" : "REVOKE", notices, accesses };
 }
 
-const DEFAULT_KINDS: Readonly<Record<string, ObjectKind>> = {
+const DEFAULT_KINDS: Readonly<Record<string, DefaultKind>> = {
   table: "table",
   sequence: "sequence",
   function: "function",

@@ -10,7 +10,7 @@ import { sqlError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
 import { recordOf } from "../../values/values.js";
 import type { CreateRuleStatement, RuleStatement } from "../parse/ast.js";
-import type { ColumnNode, NameNode } from "../parse/ast-query.js";
+import type { NameNode } from "../parse/ast-query.js";
 import { printExpr } from "../parse/print-expr.js";
 import { bindBoolean } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";
@@ -21,6 +21,7 @@ import type { BindEnvironment, BoundStatement, Noted } from "./bound-statement.j
 import { tableOfView } from "./instead-of.js";
 import { RelationRecorder } from "./relation-recorder.js";
 import { rowVariables } from "./row-variables.js";
+import { isOfRow, namesRow } from "./rule-rows.js";
 import { exactNode } from "./stored-expression.js";
 import { rowColumnsOf } from "./stored-row.js";
 import { exactText } from "./stored-text.js";
@@ -123,10 +124,6 @@ function exactRule(
   return { sql, ...(places && { places }) };
 }
 
-function isOfRow(node: object): node is ColumnNode {
-  return "kind" in node && node.kind === "column" && /^(?:old|new)$/.test((node as ColumnNode).path[0] ?? "");
-}
-
 /** Throws 42P17 for a row that the rule's event does not have. */
 function checkRows({ event, where, actions, position }: CreateRuleStatement): void {
   if (event === "insert" && namesRow([where, ...actions], "old")) {
@@ -135,16 +132,6 @@ function checkRows({ event, where, actions, position }: CreateRuleStatement): vo
   if (event === "delete" && namesRow([where, ...actions], "new")) {
     throw sqlError("42P17", "ON DELETE rule cannot use NEW", { position });
   }
-}
-
-/** Whether names of columns, or of rows, begin with NEW or OLD. */
-function namesRow(node: unknown, row?: "old" | "new"): boolean {
-  if (typeof node !== "object" || node === null) return false;
-  if ("kind" in node && node.kind === "column" && "path" in node) {
-    const [first] = node.path as readonly string[];
-    if (row === undefined ? first === "old" || first === "new" : first === row) return true;
-  }
-  return Object.values(node).some((child) => namesRow(child, row));
 }
 
 /** Whether the rule answers with rows. Throws 0A000, 42P17 where it may not, or with other columns. */

@@ -49,6 +49,8 @@ export interface BindEnvironment {
   readonly rights?: Rights;
   /** Who the session began as. */
   readonly session?: Acting;
+  /** For statements about what sessions begin with; absent: there is no session. */
+  readonly settings?: SettingsOfRoles;
   /** Takes the calls that can be checked before a row is there (session/check-calls.ts), of what a definition keeps. */
   readonly calls?: CallExpr[];
   /** The row of a call whose arguments tell it (TableFunction.shapeOf); absent: such calls name their columns. */
@@ -65,6 +67,19 @@ export interface BindEnvironment {
    * Of a statement inside a trigger's function: tables of the rows that were changed; only their columns count here.
    */
   readonly transitions?: ReadonlyMap<string, TransitionTable>;
+}
+
+/** What statements about settings of roles and databases ask of the session. */
+export interface SettingsOfRoles {
+  /** The one that the session is in. */
+  database(): string;
+  /** The values of SET as one. */
+  text(name: string, values: readonly (string | number | boolean)[]): string;
+  /** The session's value. Throws 42704. */
+  current(name: string): string;
+  /** Throws as SET does. `name` in lower case. */
+  check(name: string, value: string, catalog: CatalogView): void;
+  isForSuperusers(name: string): boolean;
 }
 
 /** What definitions keep of a statement. */

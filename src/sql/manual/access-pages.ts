@@ -17,6 +17,14 @@ export const ACCESS_PAGES: Readonly<Record<AccessStatement["kind"], StatementPag
     description: "Changes a role's attributes, or its members.",
     example: "ALTER ROLE clerk NOINHERIT; ALTER ROLE clerk INHERIT",
   },
+  "role setting": {
+    titles: ["ALTER ROLE … SET", "ALTER DATABASE … SET"],
+    syntax: `ALTER ROLE {name | ALL} [IN DATABASE name] {SET name {TO | =} {value | DEFAULT} | SET name FROM CURRENT | RESET {name | ALL}}
+ALTER DATABASE name {SET … | RESET …}`,
+    description:
+      "Says what sessions of a role begin with, and what RESET goes back to: those of PostgreSQL's protocol and Bolt, and what runs statements over HTTP and WebSockets. A setting of a role in a database counts more than one of the role, that more than one of the database, and least one of ALL. Administrators are the role admin; who has no role of its own is the role member. Everybody may change its own role's. Each database (branch) has settings of its own.",
+    example: "ALTER ROLE clerk SET statement_timeout = '5s'; ALTER ROLE clerk RESET ALL",
+  },
   "rename role": {
     titles: ["ALTER ROLE … RENAME"],
     syntax: "ALTER ROLE name RENAME TO name",
@@ -34,9 +42,10 @@ REVOKE [{ADMIN | INHERIT} OPTION FOR] role, … FROM role, …`,
   grant: {
     titles: ["GRANT", "REVOKE"],
     syntax: `GRANT {privilege [(column, …)], … | ALL} ON {[TABLE] name, … | SEQUENCE name, … | FUNCTION name [(types)], … | SCHEMA name, …
+  | DATABASE name | TYPE name, … | DOMAIN name, … | LANGUAGE {sql | plpgsql}, …
   | ALL {TABLES | SEQUENCES | FUNCTIONS} IN SCHEMA name, …} TO {role | PUBLIC}, … [WITH GRANT OPTION]
 REVOKE [GRANT OPTION FOR] … FROM {role | PUBLIC}, … [CASCADE | RESTRICT]
-privilege: SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER, USAGE, CREATE, EXECUTE`,
+privilege: SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER, USAGE, CREATE, EXECUTE, CONNECT, TEMPORARY`,
     description:
       "Gives privileges, or takes them. Objects of which nobody has said anything are common property: everybody may do everything. The first GRANT or REVOKE makes them the administrators', with all privileges granted to member.",
     example: `CREATE TABLE stock (item text PRIMARY KEY, pieces int, price numeric, branch text);

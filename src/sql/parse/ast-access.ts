@@ -33,6 +33,22 @@ export interface AlterRoleStatement {
   readonly position: number;
 }
 
+/** ALTER ROLE … SET and RESET, and of ALTER DATABASE. */
+export interface RoleSettingStatement {
+  readonly kind: "role setting";
+  /** null: of all. */
+  readonly role: RoleNode | null;
+  /** null: in all. */
+  readonly database: string | null;
+  /** null: RESET ALL. */
+  readonly name: string | null;
+  readonly value:
+    | { readonly kind: "given"; readonly values: readonly (string | number | boolean)[] }
+    | "current"
+    | "reset";
+  readonly position: number;
+}
+
 export interface DropRoleStatement {
   readonly kind: "drop role";
   readonly roles: readonly RoleNode[];
@@ -154,6 +170,7 @@ export interface RenamePolicyStatement {
 export type AccessStatement =
   | CreateRoleStatement
   | AlterRoleStatement
+  | RoleSettingStatement
   | DropRoleStatement
   | RenameRoleStatement
   | GrantRoleStatement

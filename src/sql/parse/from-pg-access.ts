@@ -2,7 +2,7 @@
  * Converts statements about roles, privileges and policies from the grammar's JSON to our syntax tree. Called by
  * from-pg.ts.
  */
-import type { AlterTableStmt, DefElem, GrantStmt, Node, RoleSpec } from "@pgsql/types";
+import type { AlterTableStmt, DefElem, GrantStmt, Node, RoleSpec, VariableSetStmt } from "@pgsql/types";
 import type {
   AccessStatement,
   AlterAccessStatement,
@@ -11,10 +11,12 @@ import type {
   RelationAccessChange,
   RoleNode,
   RoleOption,
+  RoleSettingStatement,
 } from "./ast-access.js";
 import { type Conversion, notSupported, only, pathOf, strings, tagOf } from "./conversion.js";
 import { signature } from "./from-pg-functions.js";
 import { relationName } from "./from-pg-query.js";
+import { setVariable } from "./from-pg-settings.js";
 
 /** null: another statement. */
 export function convertAccess(node: Node, c: Conversion, position: number): AccessStatement | null {
@@ -76,11 +78,39 @@ export function convertAccess(node: Node, c: Conversion, position: number): Acce
     }
     case "DropOwnedStmt":
       return { kind: "owned", roles: roleNodes(only(node, tag).roles), to: null, position };
-    case "AlterRoleSetStmt":
-      throw notSupported("ALTER ROLE … SET", position);
     default:
-      return convertPolicy(node, c, position) ?? convertOwner(node, c, position);
+      return convertSetting(node, position) ?? convertPolicy(node, c, position) ?? convertOwner(node, c, position);
   }
+}
+
+function convertSetting(node: Node, position: number): AccessStatement | null {
+  const tag = tagOf(node);
+  switch (tag) {
+    case "AlterRoleSetStmt": {
+      const { role, database = null, setstmt } = only(node, tag);
+      return {
+        kind: "role setting",
+        role: role ? roleNode(role) : null,
+        database,
+        ...settingOf(setstmt!, position),
+        position,
+      };
+    }
+    case "AlterDatabaseSetStmt": {
+      const { dbname: database = "", setstmt } = only(node, tag);
+      return { kind: "role setting", role: null, database, ...settingOf(setstmt!, position), position };
+    }
+    default:
+      return null;
+  }
+}
+
+function settingOf(node: VariableSetStmt, position: number): Pick<RoleSettingStatement, "name" | "value"> {
+  if (node.kind === "VAR_SET_CURRENT") return { name: node.name!.toLowerCase(), value: "current" };
+  const { name, values, transaction } = setVariable(node, position);
+  if (transaction !== null) throw notSupported(`SET ${node.name}`, position);
+  if (values === null) return { name: node.kind === "VAR_RESET_ALL" ? null : name.toLowerCase(), value: "reset" };
+  return { name: name.toLowerCase(), value: { kind: "given", values } };
 }
 
 function convertPolicy(node: Node, c: Conversion, position: number): AccessStatement | null {
@@ -234,7 +264,9 @@ function grantStatement(node: GrantStmt, c: Conversion, position: number): Grant
   };
 }
 
-function grantTarget({ targtype, objects = [] }: GrantStmt, c: Conversion): GrantStatement["on"] {
+function grantTarget({ targtype, objtype, objects = [] }: GrantStmt, c: Conversion): GrantStatement["on"] {
+  // Large objects have numbers for names.
+  if (objtype === "OBJECT_LARGEOBJECT") return { kind: "names", names: [] };
   if (targtype === "ACL_TARGET_DEFAULTS") return { kind: "defaults" };
   if (targtype === "ACL_TARGET_ALL_IN_SCHEMA") return { kind: "all in schema", schemas: strings(objects) };
   const [first] = objects;

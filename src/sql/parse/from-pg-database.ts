@@ -47,11 +47,6 @@ export function convertDatabase(node: Node, position: number): DatabaseStatement
     }
     case "AlterDatabaseRefreshCollStmt":
       return altered(only(node, tag).dbname ?? "", ["version has not changed"], position);
-    case "AlterDatabaseSetStmt":
-      throw sqlError("0A000", "settings of a database are not kept", {
-        position,
-        hint: "Clients set them when they connect: PGOPTIONS='-c name=value', or SET.",
-      });
     default:
       return null;
   }

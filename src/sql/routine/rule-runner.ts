@@ -4,6 +4,7 @@ import type { TriggerAnswer } from "../../query/exec/context.js";
 import type { TriggerFiring } from "../../query/exec/trigger-firing.js";
 import { recordOf, type Value } from "../../values/values.js";
 import { rowVariables } from "../bind/row-variables.js";
+import { requireReadableRow } from "../bind/rule-rows.js";
 import type { CreateRuleStatement } from "../parse/ast.js";
 import { parseSql } from "../parse/parse.js";
 import type { RoutinePlan } from "./host.js";
@@ -58,6 +59,7 @@ function plansOf(
   const columns = relation.columns.map((column) => ({ ...column, name: nameOf(column.id) ?? column.name }));
   const variables = rowVariables(recordOf(columns, relation.name));
   const names = kept === null ? { searchPath: rule.searchPath } : { kept };
+  requireReadableRow(relation, columns, actions, host.environment(context));
   const plans = actions.map((action) => host.plan(action, { variables, ...names }, context));
   planned.set(rule, { epoch, plans });
   return plans;

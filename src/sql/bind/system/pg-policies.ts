@@ -1,10 +1,12 @@
 /** pg_catalog's relations about members of roles and about policies. */
-import { type PolicyCondition, PUBLIC_ID } from "../../../catalog/role.js";
+import { isDeepStrictEqual } from "node:util";
+import { type Grant, type PolicyCondition, PUBLIC_ID, usualGrants } from "../../../catalog/role.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import { parseSql } from "../../parse/parse.js";
-import { hashedOid } from "./relation-facts.js";
-import { conditionText, policedTables, roleOid } from "./role-facts.js";
+import { classOid } from "./pg-descriptions.js";
+import { hashedOid, schemaOid } from "./relation-facts.js";
+import { conditionText, listOf, policedTables, roleOid } from "./role-facts.js";
 import { definedRelation, liveRelation, type SystemView } from "./system-view.js";
 import { keptText } from "./view-text.js";
 
@@ -17,6 +19,37 @@ const authMembers = definedRelation("pg_catalog", "pg_auth_members", function* (
     }
   }
 });
+
+const OBJECT_LETTERS = { table: "r", sequence: "S", function: "f", schema: "n" } as const;
+
+const isUsual = (grants: readonly Grant[], usual: readonly Grant[]) =>
+  grants.length === usual.length && grants.every((grant) => usual.some((other) => isDeepStrictEqual(grant, other)));
+
+const pgDefaultAcl = definedRelation("pg_catalog", "pg_default_acl", function* (view) {
+  const { catalog } = view;
+  for (const role of catalog.roles()) {
+    for (const { kind, schema, grants } of role.defaults ?? []) {
+      if (isUsual(grants, schema === null ? usualGrants(kind, role.id) : [])) continue;
+      const acl = listOf(grants, undefined, catalog);
+      const defaclobjtype = OBJECT_LETTERS[kind];
+      yield {
+        oid: hashedOid("default acl", `${role.id} ${schema ?? ""} ${kind}`),
+        defaclrole: roleOid(role.id),
+        defaclnamespace: schema === null ? 0 : schemaOid(schema, view),
+        defaclobjtype,
+        defaclacl: acl ?? sqlArray([]),
+      };
+    }
+  }
+});
+
+const pgShdescription = definedRelation("pg_catalog", "pg_shdescription", ({ catalog }) =>
+  catalog.roles().flatMap(({ id, comment }) => {
+    return comment === undefined
+      ? []
+      : [{ objoid: roleOid(id), classoid: classOid("pg_authid"), description: comment }];
+  }),
+);
 
 function* policies(view: SystemView) {
   const { catalog } = view;
@@ -67,4 +100,4 @@ const pgPolicies = liveRelation("pg_catalog", "pg_policies", function* (view) {
   }
 });
 
-export const PG_POLICIES = [authMembers, pgPolicy, pgPolicies];
+export const PG_POLICIES = [authMembers, pgDefaultAcl, pgShdescription, pgPolicy, pgPolicies];

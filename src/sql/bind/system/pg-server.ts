@@ -3,12 +3,14 @@
  */
 
 import { AVAILABLE_EXTENSIONS, BUILT_IN_EXTENSION } from "../../../catalog/extension.js";
+import { DATABASE_ID, EVERY_ROLE_ID, LANGUAGE_IDS, type RoleSettingsDef } from "../../../catalog/role.js";
 import { toldSettingName } from "../../../protocol/setting-names.js";
 import { registerTableFunction } from "../../../query/expr/functions/table-registry.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { networkFromText } from "../../../values/network.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import { TEXT_SEARCH_CONFIGS } from "../../../values/text-search-configs.js";
+import type { Value } from "../../../values/values.js";
 import { dictionaryName, dictionaryOid } from "./object-names.js";
 import {
   BTREE_OID,
@@ -24,7 +26,7 @@ import {
   SEARCH_METHOD_OIDS,
   schemaOid,
 } from "./relation-facts.js";
-import { type ListedRole, listedRoles, usesRoles } from "./role-facts.js";
+import { type ListedRole, listedRoles, ownership, roleOid, usesRoles } from "./role-facts.js";
 import {
   type DefinedView,
   databaseOid,
@@ -40,11 +42,17 @@ const UTF8 = 6;
 
 export const DEFAULT_TABLESPACE_OID = 1663;
 
-const pgDatabase = liveRelation("pg_catalog", "pg_database", ({ databases }) =>
-  databases.map(({ oid, name }) => ({
+/** Of others than the session's own, which have roles of their own, nothing is known here. */
+function databaseOwnership(isOwn: boolean, view: DefinedView): SystemRow {
+  const { owner, acl } = isOwn ? ownership(view, DATABASE_ID) : { owner: OWNER_OID, acl: null };
+  return { datdba: owner, datacl: acl };
+}
+
+const pgDatabase = liveRelation("pg_catalog", "pg_database", (view) =>
+  view.databases.map(({ oid, name }) => ({
     oid,
     datname: name,
-    datdba: OWNER_OID,
+    ...databaseOwnership(name === view.database, view),
     encoding: UTF8,
     datlocprovider: "c",
     datallowconn: true,
@@ -79,8 +87,9 @@ const roleOf = ({ user }: DefinedView): SystemRow => ({
   rolpassword: "********",
 });
 
-const madeRole = ({ oid, role }: ListedRole): SystemRow => ({
+const madeRole = ({ catalog }: DefinedView, { oid, role }: ListedRole): SystemRow => ({
   oid,
+  rolconfig: settingTexts(catalog.settingsOfRole(role.id), null),
   rolname: role.name,
   rolsuper: role.superuser,
   rolinherit: role.inherit,
@@ -105,11 +114,30 @@ const DATABASE_OWNER: SystemRow = {
 
 const roles = ["pg_roles", "pg_authid"].map((name) =>
   definedRelation("pg_catalog", name, (view) =>
-    [...(usesRoles(view.catalog) ? listedRoles(view).map(madeRole) : [roleOf(view)]), DATABASE_OWNER].map((role) =>
-      name === "pg_roles" ? role : { ...role, rolpassword: null },
-    ),
+    [
+      ...(usesRoles(view.catalog) ? listedRoles(view).map((listed) => madeRole(view, listed)) : [roleOf(view)]),
+      DATABASE_OWNER,
+    ].map((role) => (name === "pg_roles" ? role : { ...role, rolpassword: null })),
   ),
 );
+
+/** `name=value` each; NULL where there are none. */
+function settingTexts(definition: RoleSettingsDef | null, database: string | null): Value {
+  const own = (definition?.settings ?? []).filter((each) => each.database === database);
+  return own.length === 0 ? null : sqlArray(own.map(({ name, value }) => `${toldSettingName(name)}=${value}`));
+}
+
+const pgDbRoleSetting = liveRelation("pg_catalog", "pg_db_role_setting", function* ({ catalog, databases }) {
+  for (const definition of catalog.roleSettings()) {
+    const setrole = definition.roleId === EVERY_ROLE_ID ? 0 : roleOid(definition.roleId);
+    for (const name of new Set(definition.settings.map(({ database }) => database))) {
+      const setdatabase = name === null ? 0 : (databases.find((each) => each.name === name)?.oid ?? null);
+      // Of a database that is gone, or of which this is a fork.
+      if (setdatabase === null) continue;
+      yield { setdatabase, setrole, setconfig: settingTexts(definition, name) };
+    }
+  }
+});
 
 const pgInitPrivs = definedRelation("pg_catalog", "pg_init_privs", ({ catalog }) =>
   catalog.droppedPublic
@@ -149,11 +177,20 @@ const PLPGSQL_HANDLER = 13_501;
 const PLPGSQL_INLINE = 13_502;
 const PLPGSQL_VALIDATOR = 13_503;
 
-const pgLanguage = definedRelation("pg_catalog", "pg_language", none, () =>
+function languageOwnership(name: string, view: DefinedView): SystemRow {
+  const id = languageId(name);
+  const { owner, acl } = id === null ? { owner: OWNER_OID, acl: null } : ownership(view, id);
+  return { lanowner: owner, lanacl: acl };
+}
+
+export const languageId = (name: string): number | null =>
+  name === "sql" || name === "plpgsql" ? LANGUAGE_IDS[name] : null;
+
+const pgLanguage = definedRelation("pg_catalog", "pg_language", (view) =>
   Object.entries(LANGUAGE_OIDS).map(([lanname, oid]) => ({
     oid,
     lanname,
-    lanowner: OWNER_OID,
+    ...languageOwnership(lanname, view),
     lanispl: lanname === "plpgsql",
     lanpltrusted: lanname === "plpgsql" || lanname === "sql",
     ...(lanname === "plpgsql" && {
@@ -403,6 +440,7 @@ export const PG_SERVER = [
   pgDatabase,
   pgTablespace,
   ...roles,
+  pgDbRoleSetting,
   pgInitPrivs,
   ...users,
   pgAm,

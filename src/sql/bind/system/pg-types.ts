@@ -8,6 +8,7 @@ import { builtInTypeRows, factsRow } from "./builtin-types.js";
 import { shownNames } from "./object-names.js";
 import { hasTriggers } from "./pg-class.js";
 import { indexesOf, mayUse, OWNER_OID, schemaOid, typeOid, typmodOf } from "./relation-facts.js";
+import { ownership } from "./role-facts.js";
 import { type DefinedView, definedRelation, liveRelation, type SystemRow } from "./system-view.js";
 import { viewText } from "./view-text.js";
 
@@ -38,7 +39,17 @@ const pgType = definedRelation(
               typdefaultbin: definition.defaultSql,
             }
           : {};
-      yield { ...place, ...madeType(type), ...values, oid, typname: definition.name, typarray: array };
+      const { owner: typowner, acl: typacl } = ownership(view, definition.id);
+      yield {
+        ...place,
+        ...madeType(type),
+        ...values,
+        typowner,
+        typacl,
+        oid,
+        typname: definition.name,
+        typarray: array,
+      };
       yield* arrayType(place, definition.name, oid, array, type);
     }
     yield* rowTypes(view);

@@ -3,7 +3,13 @@
  * privileges that an object of that kind cannot have, are errors.
  */
 import { membershipsOf, type Rights } from "../../../catalog/rights.js";
-import { PRIVILEGE_LETTERS, type Privilege, PUBLIC_SCHEMA_ID } from "../../../catalog/role.js";
+import {
+  DATABASE_ID,
+  LANGUAGE_IDS,
+  PRIVILEGE_LETTERS,
+  type Privilege,
+  PUBLIC_SCHEMA_ID,
+} from "../../../catalog/role.js";
 import { sqlError } from "../../../protocol/errors.js";
 import type { ScalarFunction } from "../../../query/expr/expr.js";
 import { idOfOid } from "../../../query/expr/types.js";
@@ -24,7 +30,7 @@ import {
 import { attnum, LANGUAGE_OIDS, PUBLIC_OID } from "./relation-facts.js";
 import { nameOfRole, rightsOfUser } from "./role-facts.js";
 import { columnsOfShape, shapeOfOid } from "./shapes.js";
-import type { SystemView } from "./system-view.js";
+import { databaseOid, type SystemView } from "./system-view.js";
 
 interface ObjectKind {
   readonly name: string;
@@ -32,6 +38,8 @@ interface ObjectKind {
   /** The object's OID; throws where there is none. */
   readonly named: (view: SystemView, text: string) => number;
   readonly exists: (view: SystemView, oid: number) => boolean;
+  /** Null: everybody may use it. Absent: as of what has an id. */
+  readonly idOf?: (view: SystemView, oid: number) => number | null;
 }
 
 const TABLE_PRIVILEGES = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"];
@@ -72,6 +80,7 @@ const KINDS: readonly ObjectKind[] = [
       return found.oid;
     },
     exists: (view, oid) => view.databases.some((database) => database.oid === oid),
+    idOf: (view, oid) => (oid === databaseOid(view) ? DATABASE_ID : null),
   },
   {
     name: "has_function_privilege",
@@ -91,6 +100,7 @@ const KINDS: readonly ObjectKind[] = [
       throw missing("42704", "language", text);
     },
     exists: (_view, oid) => Object.values<number>(LANGUAGE_OIDS).includes(oid),
+    idOf: (_view, oid) => (oid === LANGUAGE_OIDS.sql ? LANGUAGE_IDS.sql : LANGUAGE_IDS.plpgsql),
   },
   {
     name: "has_type_privilege",
@@ -164,7 +174,8 @@ function objectId(oid: number): number | null {
 const USERS: readonly (SqlType | null)[] = [null, NAME, OID];
 const OBJECTS = [TEXT, OID];
 
-function privilegeFunctions({ name, privileges, named, exists }: ObjectKind): ScalarFunction[] {
+function privilegeFunctions(kind: ObjectKind): ScalarFunction[] {
+  const { name, privileges, named, exists, idOf = (_view, oid) => objectId(oid) } = kind;
   return USERS.flatMap((user) =>
     OBJECTS.map((object) =>
       systemFunction(name, [...(user === null ? [] : [user]), object, TEXT], BOOL, (view, ...given: Value[]) => {
@@ -173,7 +184,7 @@ function privilegeFunctions({ name, privileges, named, exists }: ObjectKind): Sc
         const oid = typeof of === "string" ? named(view, of) : of;
         if (typeof of === "number" && !exists(view, oid)) return null;
         const asked = askedPrivileges(privilege, privileges);
-        const id = objectId(oid);
+        const id = idOf(view, oid);
         if (name !== "has_any_column_privilege" || id === null) return hasOne(rights, id, asked);
         return asked.some(({ letter }) => {
           const columns = rights.columns(id, letter);

@@ -39,13 +39,16 @@ export function roleOid(id: number): number {
 
 export interface ListedRole {
   readonly oid: number;
-  readonly role: Omit<RoleDef, "id">;
+  /** Of a user of whom no statement made a role, its id is MEMBER_ROLE's. */
+  readonly role: RoleDef;
 }
 
 /** All roles, where statements make use of them. */
 export function listedRoles({ catalog, user }: DefinedView): ListedRole[] {
   const made = catalog.roles().filter(({ id }) => id > 0);
-  const listed = [...BUILT_IN_ROLES, ...made].map((role) => ({ oid: roleOid(role.id), role }));
+  // Administrators sign in, whatever their names are.
+  const builtIn = BUILT_IN_ROLES.map(({ id }) => ({ ...catalog.roleById(id)!, login: id === ADMIN_ROLE.id }));
+  const listed = [...builtIn, ...made].map((role) => ({ oid: roleOid(role.id), role }));
   if (listed.some(({ role }) => role.name === user)) return listed;
   return [...listed, { oid: USER_OID, role: { ...MEMBER_ROLE, name: user, login: true } }];
 }

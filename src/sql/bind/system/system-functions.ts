@@ -46,7 +46,7 @@ import { type Description, descriptions } from "./pg-descriptions.js";
 import { triggerDefinition } from "./pg-triggers.js";
 import { PRIVILEGE_FUNCTIONS } from "./privilege-functions.js";
 import { DATABASE_OWNER_OID, qualified, schemaOid, temporarySchemas } from "./relation-facts.js";
-import { nameOfRole } from "./role-facts.js";
+import { nameOfRole, roleOid } from "./role-facts.js";
 import { SERVER_FUNCTIONS } from "./server-functions.js";
 import { indexKeyText, prettyDefinition } from "./sql-parentheses.js";
 import { SYSTEM, type SystemView, systemView } from "./system-view.js";
@@ -179,7 +179,10 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   systemFunction("col_description", [OID, INT4], TEXT, (view, oid: number, column: number) =>
     commentOn(view, oid, "pg_class", column),
   ),
-  systemFunction("shobj_description", [OID, NAME], TEXT, nothing),
+  systemFunction("shobj_description", [OID, NAME], TEXT, ({ catalog }, oid: number, relation: string) => {
+    if (relation !== "pg_authid") return null;
+    return catalog.roles().find(({ id }) => roleOid(id) === oid)?.comment ?? null;
+  }),
   ...PRIVILEGE_FUNCTIONS,
   ...ACCESS_FUNCTIONS,
   ...SERVER_FUNCTIONS,
