@@ -282,8 +282,9 @@ export class LayeredEngine implements Engine {
       if (!isRecordKey(key)) continue;
       const kept = this.noteRecord(operation);
       const prefixes = this.cleared.splice(0);
-      past = without(past, prefixes);
-      made = [...without(made, prefixes), ...kept];
+      // A batch may be thousands of records: only those that clear something cost a look at all that is before them.
+      if (prefixes.length > 0) [past, made] = [without(past, prefixes), [...without(made, prefixes)]];
+      made.push(...kept);
       stampedTenant = -1;
     }
     return [...past, ...this.bytes.counted(made), ...this.bytes.kept(own.tenants)];
