@@ -1,4 +1,5 @@
 /** The branches of a partition, by number, by name and by what they were forked from. Kept by layered-engine.ts. */
+import { type MergePoints, type MergeRecord, oldestPoint } from "./merge-points.js";
 import type { CommitStamp } from "./operation.js";
 
 /** Numbers of branches are between these; those of tenants stay below. */
@@ -27,13 +28,16 @@ export interface BranchRecord {
   readonly quotaBytes?: number | null;
   /** A restore makes it, and has not ended (features/backup/restored-branches.ts). */
   readonly isRestoring?: true;
+  /** The commit of the record is one that has merged the branch. */
+  readonly merged?: MergeRecord;
 }
 
-export interface Branch extends BranchRecord {
+export interface Branch extends Omit<BranchRecord, "merged"> {
   name: string;
   readonly start: CommitStamp;
   expiresAtMs: number | null;
   quotaBytes: number | null;
+  merges: MergePoints;
   /** Operations since the engine was opened: whether somebody has written meanwhile. */
   writes: number;
   /** Who reads it in many steps, such as a backup: it does not end meanwhile. */
@@ -41,6 +45,8 @@ export interface Branch extends BranchRecord {
   /** The commit that ends it, of which the engine may not know yet; null: none does. */
   endedBy: number | null;
 }
+
+type Changeable = Pick<Branch, "expiresAtMs" | "quotaBytes" | "isRestoring" | "merges">;
 
 const NONE: ReadonlySet<number> = new Set();
 
@@ -101,6 +107,30 @@ export class BranchList {
     return this.forks.keys();
   }
 
+  /** Those that have been merged, whose past is kept from there on. */
+  *merged(): Iterable<number> {
+    for (const [number, { merges }] of this.all) if (oldestPoint(merges) !== null) yield number;
+  }
+
+  needPastOf(number: number): boolean {
+    return this.forks.has(number) || this.mergesOf(number) !== null;
+  }
+
+  /** The commit from which on forks and merges need a past; null: they need none. */
+  oldestNeeded(number: number): CommitStamp | null {
+    let oldest = this.mergesOf(number);
+    for (const fork of this.forksOf(number)) {
+      const { start } = this.all.get(fork)!;
+      if (oldest === null || start.sequence < oldest.sequence) oldest = start;
+    }
+    return oldest;
+  }
+
+  private mergesOf(number: number): CommitStamp | null {
+    const branch = this.all.get(number);
+    return branch === undefined ? null : oldestPoint(branch.merges);
+  }
+
   /** Up to `max` of those whose time is over, that can end now: none was forked from them, and nobody reads them. */
   expired(nowMs: number, max: number): readonly number[] {
     const found: number[] = [];
@@ -122,7 +152,7 @@ export class BranchList {
   }
 
   /** Whoever has the branch at hand sees the change. */
-  change(number: number, name: string, other: Pick<BranchRecord, "expiresAtMs" | "quotaBytes" | "isRestoring">): void {
+  change(number: number, name: string, other: Changeable): void {
     const branch = this.all.get(number)!;
     Object.assign(branch, other);
     if (branch.name === name) return;

@@ -136,6 +136,11 @@ export function bytesKey(tenant: number): Buffer {
   return Buffer.concat([headOf(SPACE.since, tenant), Buffer.from("bytes")]);
 }
 
+/** Holds up to where a branch has been merged: merge-points.ts. */
+export function mergesKey(tenant: number): Buffer {
+  return Buffer.concat([headOf(SPACE.since, tenant), Buffer.from("merges")]);
+}
+
 export function stampValue({ sequence, micros }: CommitStamp): Buffer {
   const value = Buffer.alloc(SEQUENCE_BYTES + MICROS_BYTES);
   value.writeUIntBE(sequence, 0, SEQUENCE_BYTES);

@@ -16,6 +16,7 @@ import { sqlError } from "../protocol/errors.js";
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
 import { BranchBytes, type OwnBefore } from "./branch-bytes.js";
 import { type Branch, BranchList, type BranchRecord } from "./branch-list.js";
+import { changedKeys } from "./changed-keys.js";
 import type { Engine } from "./engine.js";
 import { EngineAsOf } from "./engine-as-of.js";
 import { ForkRanges } from "./fork-ranges.js";
@@ -28,8 +29,8 @@ import {
   historyRecordPrefix,
   isRecordKey,
   layerRecordOf,
+  mergesKey,
   ofTenant,
-  readHiddenKey,
   readReplacedKey,
   readStamp,
   replacedKey,
@@ -41,8 +42,9 @@ import {
   stampValue,
 } from "./history-keys.js";
 import { CommitStamps } from "./history-stamps.js";
-import { APPLIED_SEQUENCE_KEY, isOwnOnly, keyAfter, prefixRange, SPACE, tenantOfKey, tenantPrefix } from "./keys.js";
+import { APPLIED_SEQUENCE_KEY, isOwnOnly, prefixRange, SPACE, tenantOfKey } from "./keys.js";
 import { LastWritten } from "./last-written.js";
+import { mergesValue, readMerges, withMerge } from "./merge-points.js";
 import { neighbouringValues } from "./neighbouring-values.js";
 import { type CommitStamp, commitsOf, type Operation, without } from "./operation.js";
 import { keyText } from "./ordered-map.js";
@@ -76,7 +78,7 @@ export class LayeredEngine implements Engine {
       this.learnBranch(layerRecordOf(key)!.tenant, value);
     for (const { key } of entriesOf(this.engine.cursor(prefixRange(historyRecordPrefix()))))
       this.recorded.add(layerRecordOf(key)!.tenant);
-    for (const tenant of [...this.recorded, ...this.branches.origins()]) {
+    for (const tenant of [...this.recorded, ...this.branches.origins(), ...this.branches.merged()]) {
       const since = this.engine.get(sinceKey(tenant, "history"));
       if (since === undefined) continue;
       this.kept.set(tenant, readStamp(since));
@@ -280,8 +282,9 @@ export class LayeredEngine implements Engine {
       if (!isRecordKey(key)) continue;
       const kept = this.noteRecord(operation);
       const prefixes = this.cleared.splice(0);
-      past = without(past, prefixes);
-      made = [...without(made, prefixes), ...kept];
+      // A batch may be thousands of records: only those that clear something cost a look at all that is before them.
+      if (prefixes.length > 0) [past, made] = [without(past, prefixes), [...without(made, prefixes)]];
+      made.push(...kept);
       stampedTenant = -1;
     }
     return [...past, ...this.bytes.counted(made), ...this.bytes.kept(own.tenants)];
@@ -339,28 +342,33 @@ export class LayeredEngine implements Engine {
       this.branches.delete(tenant);
       this.forks.forget(tenant);
       this.clearAll(hiddenPrefix(tenant));
-      const gone = [{ key: sinceKey(tenant, "branch"), value: null }, this.bytes.forget(tenant)];
+      const own = [sinceKey(tenant, "branch"), mergesKey(tenant)].map((gone) => ({ key: gone, value: null }));
+      const gone = [...own, this.bytes.forget(tenant), ...this.keepWhatIsNeeded(tenant, commit)];
       return before === undefined ? gone : [...gone, ...this.keepWhatIsNeeded(before.origin, commit)];
     }
     const made = this.learnBranch(tenant, value, commit);
-    return [...made, ...this.keepWhatIsNeeded(this.branches.get(tenant)!.origin, commit)];
+    const { origin } = this.branches.get(tenant)!;
+    return [...made, ...this.keepWhatIsNeeded(origin, commit), ...this.keepWhatIsNeeded(tenant, commit)];
   }
 
   private learnBranch(tenant: number, value: Uint8Array, commit?: CommitStamp): Operation[] {
-    const record = JSON.parse(Buffer.from(value).toString()) as BranchRecord;
+    const { merged, ...record } = JSON.parse(Buffer.from(value).toString()) as BranchRecord;
     const known = this.engine.get(sinceKey(tenant, "branch"));
     const start = record.start ?? (known === undefined ? commit! : readStamp(known));
     this.bytes.learn(tenant, known === undefined);
     const { name, expiresAtMs, quotaBytes = null, isRestoring } = record;
     const there = this.branches.get(tenant);
+    const before = there?.merges ?? readMerges(this.engine.get(mergesKey(tenant)));
+    const merges = merged === undefined || commit === undefined ? before : withMerge(before, merged, commit);
     if (quotaBytes !== null) this.bytes.beSure(tenant);
-    if (there !== undefined) this.branches.change(tenant, name, { expiresAtMs, quotaBytes, isRestoring });
-    else this.branches.set(tenant, { ...record, start, quotaBytes, writes: 0, readers: 0, endedBy: null });
-    return [{ key: sinceKey(tenant, "branch"), value: stampValue(start) }];
+    if (there !== undefined) this.branches.change(tenant, name, { expiresAtMs, quotaBytes, isRestoring, merges });
+    else this.branches.set(tenant, { ...record, start, quotaBytes, merges, writes: 0, readers: 0, endedBy: null });
+    const made = [{ key: sinceKey(tenant, "branch"), value: stampValue(start) }];
+    return merges === before ? made : [...made, { key: mergesKey(tenant), value: mergesValue(merges) }];
   }
 
   private keepWhatIsNeeded(tenant: number, commit: CommitStamp | undefined): Operation[] {
-    const isNeeded = this.recorded.has(tenant) || this.branches.forksOf(tenant).size > 0;
+    const isNeeded = this.recorded.has(tenant) || this.branches.needPastOf(tenant);
     if (isNeeded === this.kept.has(tenant)) return [];
     const since = sinceKey(tenant, "history");
     if (isNeeded) {
@@ -379,16 +387,13 @@ export class LayeredEngine implements Engine {
 
   /**
    * Forgets what a tenant was before that commit, up to `max` entries at a time: answers where to go on, null when all
-   * is done. What a branch begins with is never forgotten.
+   * is done. What a branch begins with is never forgotten, nor what it had when it was merged.
    */
   forget(tenant: number, before: CommitStamp, from: Uint8Array | null, max: number): Uint8Array | null {
     const since = this.kept.get(tenant);
     if (since === undefined) return null;
-    let to = before;
-    for (const number of this.branches.forksOf(tenant)) {
-      const { start } = this.branches.get(number)!;
-      if (start.sequence < to.sequence) to = start;
-    }
+    const needed = this.branches.oldestNeeded(tenant);
+    const to = needed !== null && needed.sequence < before.sequence ? needed : before;
     if (to.sequence < since.sequence || (to.sequence === since.sequence && from === null)) return null;
     const range = prefixRange(replacedPrefix(tenant));
     const { keys } = firstOf(this.engine, { ...range, gte: from ?? range.gte, only: "keys" }, max);
@@ -407,14 +412,7 @@ export class LayeredEngine implements Engine {
    * They may have the same entries again.
    */
   changedKeys(tenant: number, after: Uint8Array | null, max: number): readonly Uint8Array[] {
-    const whole = prefixRange(tenantPrefix(tenant));
-    const range = after === null ? whole : { ...whole, gte: keyAfter(after) };
-    const own = this.engine.cursor({ ...range, only: "keys" });
-    const hidden = this.engine.cursor({ ...hiddenRange(range), only: "keys" });
-    const keys = [...own.next(max).keys, ...hidden.next(max).keys.map(readHiddenKey)];
-    own.close();
-    hidden.close();
-    return keys.sort(Buffer.compare).slice(0, max);
+    return changedKeys(this.engine, tenant, after, max);
   }
 
   /**

@@ -108,12 +108,17 @@ t.test("differences and merges", async (t) => {
   await rows(token, "UPDATE pet SET owner = 2 WHERE name = 'Bo'");
   t.match((await merge({ conflicts: "ours" })).data, { merged: true, added: 1, removed: 1, changed: 0 });
   t.same(await rows(token, "SELECT name FROM owner ORDER BY id"), [["Anne"], ["Bob"]]);
+  t.match((await merge({ conflicts: "theirs" })).data, { added: 0, removed: 0, changed: 0, conflicts_total: 0 });
+  t.same(await rows(token, "SELECT name FROM owner ORDER BY id"), [["Anne"], ["Bob"]], "ours has been chosen");
+  await rows(token, "UPDATE owner SET name = 'Ana' WHERE id = 1", "try");
+  t.match((await merge({ dry_run: true })).data, { conflicts: [{ base: { name: "Anna" }, ours: { name: "Anne" } }] });
   t.match((await merge({ conflicts: "theirs" })).data, { merged: true, added: 0, removed: 0, changed: 1 });
-  t.same(await rows(token, "SELECT id FROM owner WHERE name = 'Anna'"), [[1]], "by its index, too");
+  t.same(await rows(token, "SELECT id FROM owner WHERE name = 'Ana'"), [[1]], "by its index, too");
   t.same(await rows(token, "SELECT id FROM owner WHERE name = 'Anne'"), []);
   const [made] = await rows(token, "INSERT INTO pet (owner, name) VALUES (1, 'Zoe') RETURNING id");
   const [mia] = await rows(token, "SELECT id FROM pet WHERE name = 'Mia'");
   t.ok((made![0] as number) > (mia![0] as number), "the sequence goes on after the branch's");
+  await rows(token, "UPDATE owner SET name = 'Bobby' WHERE id = 2");
   await rows(token, "ALTER TABLE owner ADD COLUMN since date", "try");
   t.same((await diff()).definitions, ["owner"]);
   t.match((await merge({})).error, { code: "conflict", message: /definition of "owner", and the origin its rows/ });
@@ -183,6 +188,9 @@ t.test("a query says what rows in conflict are to be", async (t) => {
     ),
     [[599, true]],
   );
+  const again = (await merge(all)).data;
+  t.match(again, { merged: true, resolved: 0, added: 0, removed: 0, changed: 0 }, "they have been resolved");
+  await rows(token, "UPDATE stock SET n = n + 2", "try");
   t.match((await merge(`${added} AND false`, { conflicts: "theirs" })).data, {
     merged: true,
     resolved: 0,

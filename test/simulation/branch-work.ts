@@ -17,6 +17,10 @@ interface Place {
   readonly origin: Place | null;
   /** What it began with. */
   readonly base: Rows;
+  /** What it had when it was merged last, or else what it began with. */
+  merged: Rows;
+  /** The commit of that merge. */
+  mergedBy: number | null;
   rows: Rows;
 }
 
@@ -44,7 +48,7 @@ export class BranchWork {
     readonly work: TenantWork,
     private readonly random: SeededRandom,
   ) {
-    this.tenant = { name: null, origin: null, base: new Map(), rows: new Map() };
+    this.tenant = { name: null, origin: null, base: new Map(), merged: new Map(), mergedBy: null, rows: new Map() };
     this.places = [this.tenant];
   }
 
@@ -167,7 +171,7 @@ export class BranchWork {
     if (ending === "aborted" || (ending === "unknown" && !(await this.isThere(name)))) return;
     this.forks++;
     const { rows } = moment ?? origin;
-    this.places.push({ name, origin, base: rows, rows });
+    this.places.push({ name, origin, base: rows, merged: rows, mergedBy: null, rows });
   }
 
   private async compare(place: Place): Promise<void> {
@@ -177,7 +181,11 @@ export class BranchWork {
     const told = (rows as { before: { k: number; v: number } | null; after: { k: number; v: number } | null }[])
       .map(({ before, after }) => [(before ?? after)!.k, before?.v ?? null, after?.v ?? null])
       .sort((a, b) => a[0]! - b[0]!);
-    const expected = changedKeys(place).map((k) => [k, place.base.get(k) ?? null, place.rows.get(k) ?? null]);
+    const expected = changedKeys(place.base, place.rows).map((k) => [
+      k,
+      place.base.get(k) ?? null,
+      place.rows.get(k) ?? null,
+    ]);
     if (JSON.stringify(told) !== JSON.stringify(expected)) {
       this.problems.push(`${nameOf(place)} differs by ${JSON.stringify(told)}, not ${JSON.stringify(expected)}`);
     }
@@ -188,8 +196,8 @@ export class BranchWork {
     const conflicts = this.random.pick(["refuse", "ours", "theirs"]);
     const after = new Map(origin.rows);
     let count = 0;
-    for (const k of changedKeys(place)) {
-      const [base, ours, theirs] = [place.base.get(k), origin.rows.get(k), place.rows.get(k)];
+    for (const k of changedKeys(place.merged, place.rows)) {
+      const [base, ours, theirs] = [place.merged.get(k), origin.rows.get(k), place.rows.get(k)];
       if (ours === theirs) continue;
       const isConflict = ours !== base;
       if (isConflict) count++;
@@ -205,8 +213,31 @@ export class BranchWork {
         this.problems.push(`a merge of ${nameOf(place)} found ${conflicts_total} conflicts, not ${count}`);
       }
     }
-    if (await this.settle(origin, isRefused ? origin.rows : after, outcome, `a merge of ${nameOf(place)}`))
-      this.merges++;
+    const wasMerged = await this.settle(
+      origin,
+      isRefused ? origin.rows : after,
+      outcome,
+      `a merge of ${nameOf(place)}`,
+    );
+    if (wasMerged) this.merges++;
+    const sequence = await this.mergeOf(place);
+    if (sequence === place.mergedBy) {
+      if (wasMerged && !isRefused)
+        this.problems.push(`a merge of ${nameOf(place)} is done, and the branch knows nothing of it`);
+      return;
+    }
+    if (isRefused) this.problems.push(`a merge of ${nameOf(place)} was refused, and the branch has it as done`);
+    Object.assign(place, { merged: place.rows, mergedBy: sequence });
+  }
+
+  /** The commit of its last merge; null: there was none. */
+  private async mergeOf(place: Place): Promise<number | null> {
+    for (let i = 0; i < TRIES; i++) {
+      const outcome = await this.call("branches.get", undefined, [place.name!]);
+      if (statusOf(outcome) === 200) return (outcome as Reply).body.data.merged?.sequence ?? null;
+      await this.work.node.loop.sleep(200);
+    }
+    throw new Error(`nobody said when ${nameOf(place)} was merged`);
   }
 
   private async delete(place: Place): Promise<void> {
@@ -264,7 +295,7 @@ function textOf(rows: Rows): string {
   return JSON.stringify([...rows].sort(([a], [b]) => a - b));
 }
 
-function changedKeys({ base, rows }: Place): number[] {
+function changedKeys(base: Rows, rows: Rows): number[] {
   const keys = Array.from({ length: KEYS }, (_, k) => k);
   return keys.filter((k) => base.get(k) !== rows.get(k));
 }

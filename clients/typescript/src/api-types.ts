@@ -2402,7 +2402,11 @@ readonly empty: boolean; readonly start: {
 /** The number of a commit: AS OF SEQUENCE. */
 readonly sequence: number; 
 /** RFC 3339, UTC. */
-readonly at: string; }; 
+readonly at: string; }; readonly merged: { 
+/** The number of a commit: AS OF SEQUENCE. */
+readonly sequence: number; 
+/** RFC 3339, UTC. */
+readonly at: string; } | null; 
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly created_by: string; readonly expires_at: string | null; 
 /** Keys and values that the branch does not share. After TRUNCATE or DROP it may take a while until it falls. */
@@ -2420,7 +2424,11 @@ readonly empty: boolean; readonly start: {
 /** The number of a commit: AS OF SEQUENCE. */
 readonly sequence: number; 
 /** RFC 3339, UTC. */
-readonly at: string; }; 
+readonly at: string; }; readonly merged: { 
+/** The number of a commit: AS OF SEQUENCE. */
+readonly sequence: number; 
+/** RFC 3339, UTC. */
+readonly at: string; } | null; 
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly created_by: string; readonly expires_at: string | null; 
 /** Keys and values that the branch does not share. After TRUNCATE or DROP it may take a while until it falls. */
@@ -2434,7 +2442,11 @@ readonly empty: boolean; readonly start: {
 /** The number of a commit: AS OF SEQUENCE. */
 readonly sequence: number; 
 /** RFC 3339, UTC. */
-readonly at: string; }; 
+readonly at: string; }; readonly merged: { 
+/** The number of a commit: AS OF SEQUENCE. */
+readonly sequence: number; 
+/** RFC 3339, UTC. */
+readonly at: string; } | null; 
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly created_by: string; readonly expires_at: string | null; 
 /** Keys and values that the branch does not share. After TRUNCATE or DROP it may take a while until it falls. */
@@ -2448,7 +2460,11 @@ readonly empty: boolean; readonly start: {
 /** The number of a commit: AS OF SEQUENCE. */
 readonly sequence: number; 
 /** RFC 3339, UTC. */
-readonly at: string; }; 
+readonly at: string; }; readonly merged: { 
+/** The number of a commit: AS OF SEQUENCE. */
+readonly sequence: number; 
+/** RFC 3339, UTC. */
+readonly at: string; } | null; 
 /** RFC 3339, UTC. */
 readonly created_at: string; readonly created_by: string; readonly expires_at: string | null; 
 /** Keys and values that the branch does not share. After TRUNCATE or DROP it may take a while until it falls. */

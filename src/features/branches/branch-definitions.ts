@@ -21,6 +21,7 @@ import {
   storageIdOf,
 } from "../../storage/keys.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
+import { pointOf } from "../../storage/merge-points.js";
 import type { Operation } from "../../storage/operation.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
 import { type BranchTables, type KeyChange, keyChanges, sameBytes, shownName } from "./row-changes.js";
@@ -39,23 +40,25 @@ export interface DefinitionMerge {
 }
 
 /**
- * Takes over the definitions that the branch has changed. Answers the storage ids of tables whose rows go with them.
+ * Takes over the definitions that the branch has changed since they were merged last. Answers the storage ids of tables
+ * whose rows go with them; null: the branch has changed none.
  */
 export async function mergeDefinitions(
   merge: DefinitionMerge,
   { changed }: BranchTables,
-): Promise<ReadonlySet<number>> {
+): Promise<ReadonlySet<number> | null> {
   const { layers, branch, origin, tx } = merge;
   const records: Operation[] = [];
   for await (const { key, theirs } of changesOf(merge, (space) => space <= SPACE.catalog)) {
     if (key[4] !== SPACE.catalog || isOwnRecord(origin.number, key)) continue;
     records.push({ key, value: theirs ?? null });
   }
-  if (records.length === 0) return new Set();
+  if (records.length === 0) return null;
   // Definitions name each other by ids and have names of their own, so records that differ alone say too little: the
   // origin may have dropped what a new view calls, or given another function the name of a new one.
   const version = catalogKey(origin.number, VERSION_RECORD);
-  if (!sameBytes(tx.get(version), layers.getAsOf(version, branch.start.sequence))) throw bothChanged();
+  const { sequence } = branch.merges.definitions ?? branch.start;
+  if (!sameBytes(tx.get(version), layers.getAsOf(version, sequence))) throw bothChanged();
   const nextId = catalogKey(origin.number, NEXT_ID_RECORD);
   const branchNextId = layers.get(ofTenant(nextId, merge.number));
   if (branchNextId !== undefined) records.push({ key: nextId, value: branchNextId });
@@ -90,10 +93,16 @@ function changesOf(
   { layers, number, branch, yieldTurn }: DefinitionMerge,
   isWanted?: (space: number) => boolean,
 ): AsyncIterable<KeyChange> {
-  return keyChanges(layers, number, branch, yieldTurn, isWanted === undefined ? {} : { isWanted });
+  return keyChanges(layers, number, branch, yieldTurn, {
+    sinceMerge: true,
+    ...(isWanted !== undefined && { isWanted }),
+  });
 }
 
-/** Rows that the origin has written meanwhile would miss the branch's new columns, indexes and checks. */
+/**
+ * Rows that the origin has written meanwhile would miss the branch's new columns, indexes and checks. Those that it has
+ * from the last merge are the branch's own.
+ */
 async function requireUntouched(merge: DefinitionMerge, table: TableDef): Promise<void> {
   const { layers, branch, origin, tx, yieldTurn } = merge;
   const range = prefixRange(rowPrefix(origin.number, storageOf(table)));
@@ -101,7 +110,7 @@ async function requireUntouched(merge: DefinitionMerge, table: TableDef): Promis
   tx.noteRead(range);
   for (let from: Uint8Array | null = null; ; await yieldTurn()) {
     const { keys, next } = layers.writtenSince(range, branch.start.sequence, from, CHANGES_AT_ONCE);
-    if (keys.length > 0) break;
+    if (!keys.every((key) => isFromMerge(merge, key))) break;
     if (next === null) return;
     from = next;
   }
@@ -110,6 +119,12 @@ async function requireUntouched(merge: DefinitionMerge, table: TableDef): Promis
     "conflict",
     `The branch has changed the definition of "${shownName(table)}", and the origin its rows. ${advice}`,
   );
+}
+
+function isFromMerge({ layers, number, branch: { merges } }: DefinitionMerge, key: Uint8Array): boolean {
+  const own = ofTenant(key, number);
+  const point = pointOf(merges, own);
+  return point !== null && sameBytes(layers.get(key), layers.getAsOf(own, point.sequence));
 }
 
 /** Each keeps its own. */

@@ -90,7 +90,7 @@ async function differences(
   const opensKept = withDefinitions(request, (catalog) => rightsOfCaller(request.head)(catalog).opensKept);
   const counts = new Map<string, Counts>();
   let [total, shown] = [0, 0];
-  for await (const difference of rowDifferences(request, number, branch, tables, true)) {
+  for await (const difference of rowDifferences(request, number, branch, tables, { withOurs: true })) {
     if (!opensKept && isKept(difference.table)) continue;
     const table = shownName(difference.table);
     if (only !== undefined && only !== table) continue;

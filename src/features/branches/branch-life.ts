@@ -43,7 +43,7 @@ export function endBranch(partition: Partition, number: number): Promise<void> {
  */
 export async function dropBranch(partition: Partition, number: number): Promise<void> {
   if (partition.shard.layers!.branchesOf(number).length === 0) return endBranch(partition, number);
-  const { writes: _, readers: __, endedBy: ___, ...record } = partition.shard.layers!.branchOf(number)!;
+  const { writes: _, readers: __, endedBy: ___, merges: ____, ...record } = partition.shard.layers!.branchOf(number)!;
   const aside = { ...record, name: `dropped-${number}`, expiresAtMs: Date.now() };
   const tx = partition.shard.begin({ isolation: "read committed" });
   tx.put(branchKey(number), Buffer.from(JSON.stringify(aside)));

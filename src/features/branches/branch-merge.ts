@@ -18,10 +18,12 @@ import type { Answer } from "../../session/answer.js";
 import { isAudited } from "../../session/audited-definitions.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
-import type { Branch } from "../../storage/branch-list.js";
+import type { Branch, BranchRecord } from "../../storage/branch-list.js";
 import { branchEnded } from "../../storage/ending-branches.js";
 import { engineHasAll } from "../../storage/engine-has-all.js";
-import { storageIdOf } from "../../storage/keys.js";
+import { branchKey } from "../../storage/history-keys.js";
+import { prefixRange, storageIdOf, tenantPrefix } from "../../storage/keys.js";
+import type { MergeRecord } from "../../storage/merge-points.js";
 import { encodeRecord } from "../../storage/record-codec.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
 import { type Ask, askIn } from "../statements/run-alone.js";
@@ -84,7 +86,7 @@ async function mergeInto(
   const layers = request.partition.shard.layers!;
   if (!isThere(request.partition, number, branch)) throw branchEnded();
   const { writes: before } = branch;
-  const tables = await branchTables(request, number, branch);
+  const tables = await branchTables(request, number, branch, true);
   const origin = request.tenant;
   const session = new Session(origin, { ...sessionOptions(request, "routes"), isolation: "serializable" });
   session.begin({});
@@ -92,12 +94,15 @@ async function mergeInto(
     const tx = session.contextFor(request).tx as ShardTransaction;
     // Of what the transaction sees, the engine knows since when it is there.
     await engineHasAll(request.partition.shard, request.yieldTurn);
+    // What is merged is of one moment, which the merge's commit stands for: until then nobody writes to the branch.
+    tx.noteRead(prefixRange(tenantPrefix(number)));
     const definitions: DefinitionMerge = { layers, number, branch, origin, yieldTurn: request.yieldTurn, tx };
     const isWanted = wantedTables(tables, only);
-    const whole = only === undefined ? await mergeDefinitions(definitions, tables) : NOTHING;
+    const changed = only === undefined ? await mergeDefinitions(definitions, tables) : null;
+    const whole = changed ?? NOTHING;
     const merge = new RowMerge(session.contextFor(request), conflicts, resolve !== undefined);
     const ask = askIn(session, request);
-    for await (const difference of rowDifferences(request, number, branch, tables)) {
+    for await (const difference of rowDifferences(request, number, branch, tables, { sinceMerge: true })) {
       if (!isWanted(difference.table)) continue;
       if (whole.has(storageIdOf(difference.key))) merge.takeWhole(difference);
       else merge.take(difference);
@@ -121,6 +126,8 @@ async function mergeInto(
     if (write.length > 0) merge.context.services.noteAccess({ read: [], write }, merge.context);
     await mergeWhole(definitions, whole);
     await merge.write(request.yieldTurn);
+    const ids = [...tables.now.values()].filter(isWanted).map(storageOf);
+    noteMerge(tx, number, branch, { tables: only === undefined ? null : ids, definitions: changed !== null });
     // It was read in several turns: all of it has to be of one moment.
     if (branch.writes !== before || !isThere(request.partition, number, branch)) throw writtenMeanwhile();
     await session.checkConstraints(merge.context);
@@ -134,6 +141,14 @@ async function mergeInto(
 }
 
 const NOTHING: ReadonlySet<number> = new Set();
+
+/** The next merge begins here. */
+function noteMerge(tx: ShardTransaction, number: number, { start }: Branch, merged: MergeRecord): void {
+  const stored = tx.get(branchKey(number));
+  if (stored === undefined) throw branchEnded();
+  const record: BranchRecord = { ...(JSON.parse(Buffer.from(stored).toString()) as BranchRecord), start, merged };
+  tx.put(branchKey(number), Buffer.from(JSON.stringify(record)));
+}
 
 /** Tables whose rows or definitions are written, if that is audited now, or was at the fork. */
 function auditedOf(tables: BranchTables, whole: ReadonlySet<number>, { written }: RowMerge): readonly TableDef[] {

@@ -4,6 +4,7 @@
 import type { Handlers } from "../../actor/handler.js";
 import { pageOf } from "../../bodies/paging.js";
 import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
+import { engineHasAll } from "../../storage/engine-has-all.js";
 import { diffOf, NDJSON, streamDiff } from "./branch-diff.js";
 import { endBranch } from "./branch-life.js";
 import { mergeBranch } from "./branch-merge.js";
@@ -20,8 +21,11 @@ export const branchHandlers = {
     all.sort((a, b) => (a.name < b.name ? -1 : 1));
     return { plain: { branches: all.slice(offset, offset + limit), total: all.length } };
   },
-  "branches.get": (request, { params }) => {
+  "branches.get": async (request, { params }) => {
     const layers = layersOf(request);
+    // A merge that has been answered is shown, and what is shown is not lost by a crash.
+    request.tenant.sawEverything();
+    await engineHasAll(request.partition.shard, request.yieldTurn);
     return { plain: shownBranch(layers, branchNumber(request, params.name)) };
   },
   "branches.change": (request, { params, body }) => changeBranch(request, branchNumber(request, params.name), body),

@@ -136,7 +136,8 @@ async function changeRecord(
   // Two changes at once meet here, and so does the end of the branch: the engine may not know of the other one yet.
   const stored = tx.get(branchKey(number));
   if (stored === undefined) throw branchEnded();
-  const record: BranchRecord = { ...(JSON.parse(Buffer.from(stored).toString()) as BranchRecord), start, ...changes };
+  const { merged: _, ...known } = JSON.parse(Buffer.from(stored).toString()) as BranchRecord;
+  const record: BranchRecord = { ...known, start, ...changes };
   tx.put(branchKey(number), Buffer.from(JSON.stringify(record)));
   request.partition.tenant(record.root).commit(tx);
   const { shard } = request.partition;
@@ -251,12 +252,14 @@ export function branchNumber(request: Request, name: string, field = "name"): nu
 
 /** Of a branch that is there. */
 export function shownBranch(layers: LayeredEngine, number: number) {
-  const { name, origin, start, createdAt, createdBy, expiresAtMs, quotaBytes }: Branch = layers.branchOf(number)!;
+  const { name, origin, start, merges, createdAt, createdBy, expiresAtMs, quotaBytes }: Branch =
+    layers.branchOf(number)!;
   return {
     name,
     from: layers.branchOf(origin)?.name ?? null,
     empty: origin === NO_ORIGIN,
     start: shownStamp(start),
+    merged: merges.all === null ? null : shownStamp(merges.all),
     created_at: createdAt,
     created_by: createdBy,
     expires_at: shownExpiry(expiresAtMs),

@@ -13,6 +13,7 @@ import type { Branch } from "../../storage/branch-list.js";
 import { ofTenant } from "../../storage/history-keys.js";
 import { SPACE, storageIdOf } from "../../storage/keys.js";
 import type { LayeredEngine } from "../../storage/layered-engine.js";
+import { pointOf } from "../../storage/merge-points.js";
 import { plainWriter } from "../../values/json-format.js";
 import { shownPath } from "../../values/shown-path.js";
 import type { Value } from "../../values/values.js";
@@ -40,9 +41,16 @@ export interface BranchTables {
 
 const KEYS_AT_ONCE = 256;
 
-export async function branchTables(request: Request, number: number, { origin, start }: Branch): Promise<BranchTables> {
+/** `sinceMerge`: they began with what the last merge of definitions left. */
+export async function branchTables(
+  request: Request,
+  number: number,
+  { origin, start, merges }: Branch,
+  sinceMerge = false,
+): Promise<BranchTables> {
   const { partition } = request;
-  const past = await pastTenant(partition.tenant(origin), start.sequence, request);
+  const { sequence } = (sinceMerge ? merges.definitions : null) ?? start;
+  const past = await pastTenant(partition.tenant(origin), sequence, request);
   const before = tablesOf(past);
   const now = tablesOf(partition.tenant(number));
   const isSame = (table: TableDef, other: TableDef | undefined): boolean =>
@@ -90,21 +98,23 @@ export interface Sought {
   readonly isWanted?: (space: number) => boolean;
   /** Also what the origin has by now. */
   readonly withOurs?: boolean;
+  /** What has changed since the last merge, where there was one, and not since the fork. */
+  readonly sinceMerge?: boolean;
 }
 
 /** Entries that a branch has changed, in the order of their keys, up to the first space that is not wanted. */
 export async function* keyChanges(
   layers: LayeredEngine,
   number: number,
-  { origin, start }: Branch,
+  branch: Branch,
   yieldTurn: () => Promise<void>,
-  { isWanted = () => true, withOurs = false }: Sought = {},
+  { isWanted = () => true, withOurs = false, sinceMerge = false }: Sought = {},
 ): AsyncIterable<KeyChange> {
   for (let keys = layers.changedKeys(number, null, KEYS_AT_ONCE); keys.length > 0; ) {
     const wanted = keys.filter((own) => isWanted(own[4]!));
-    const ofOrigin = wanted.map((own) => ofTenant(own, origin));
+    const ofOrigin = wanted.map((own) => ofTenant(own, branch.origin));
     // One read for all of them takes a fraction of the time of one each.
-    const bases = wanted.length === 0 ? [] : layers.getManyAsOf(ofOrigin, start.sequence);
+    const bases = basesOf(layers, branch, wanted, sinceMerge);
     const theirs = layers.getMany(wanted);
     const ours = withOurs ? layers.getMany(ofOrigin) : [];
     for (const [i, key] of ofOrigin.entries()) {
@@ -119,15 +129,41 @@ export async function* keyChanges(
   }
 }
 
-/** Rows that are not as they were, in the order of their keys. */
+/** What changes of entries of a branch are held against. Those that begin alike lie side by side. */
+export function basesOf(
+  layers: LayeredEngine,
+  { origin, start, merges }: Branch,
+  keys: readonly Uint8Array[],
+  sinceMerge: boolean,
+): readonly (Uint8Array | undefined)[] {
+  const bases: (Uint8Array | undefined)[] = [];
+  for (let from = 0; from < keys.length; ) {
+    const point = sinceMerge ? pointOf(merges, keys[from]!) : null;
+    let to = from + 1;
+    while (to < keys.length && (sinceMerge ? pointOf(merges, keys[to]!) : null) === point) to++;
+    const some = keys.slice(from, to);
+    if (point !== null) bases.push(...layers.getManyAsOf(some, point.sequence));
+    else
+      bases.push(
+        ...layers.getManyAsOf(
+          some.map((key) => ofTenant(key, origin)),
+          start.sequence,
+        ),
+      );
+    from = to;
+  }
+  return bases;
+}
+
+/** Rows that are not as they were, in the order of their keys. `more`: what is asked for beside them. */
 export async function* rowDifferences(
   { partition, yieldTurn }: Pick<Request, "partition" | "yieldTurn">,
   number: number,
   branch: Branch,
   { now, before }: BranchTables,
-  withOurs = false,
+  more: Pick<Sought, "withOurs" | "sinceMerge"> = {},
 ): AsyncIterable<RowDifference> {
-  const sought = { isWanted: (space: number) => space <= SPACE.rows, withOurs };
+  const sought = { ...more, isWanted: (space: number) => space <= SPACE.rows };
   for await (const change of keyChanges(partition.shard.layers!, number, branch, yieldTurn, sought)) {
     const { key, base, theirs, ours } = change;
     if (key[4] !== SPACE.rows) continue;
@@ -138,7 +174,7 @@ export async function* rowDifferences(
     yield {
       ...{ table, key },
       // The origin writes what it takes over as the branch has written it.
-      ...(withOurs && { inOrigin: sameBytes(ours, theirs) }),
+      ...(more.withOurs === true && { inOrigin: sameBytes(ours, theirs) }),
       before: tableBefore === undefined ? null : rowOf(tableBefore, base),
       after: tableNow === undefined ? null : rowOf(tableNow, theirs),
     };

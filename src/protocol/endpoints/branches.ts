@@ -15,6 +15,10 @@ const Moment = Type.Object({
   at: Timestamp,
 });
 
+const Merge = Type.Object(Moment.properties, {
+  description: "The last merge of everything. The next one writes what has changed since.",
+});
+
 const History = Type.Object({
   kept: Type.Boolean(),
   window_seconds: Nullable(Type.Integer({ description: "null: without end, or for branches only." })),
@@ -27,6 +31,7 @@ const Branch = Type.Object({
   from: Nullable(Type.String({ description: "The branch that it was forked from; null: the tenant." })),
   empty: Type.Boolean({ description: "It began with nothing, and was forked from nothing." }),
   start: Moment,
+  merged: Nullable(Merge),
   created_at: Timestamp,
   created_by: Type.String(),
   expires_at: Nullable(Timestamp),

@@ -34,7 +34,7 @@ export function BranchDetail({ name, shown, mayChange, query }: BranchDetailProp
     [path, isEmpty],
   );
   if (branch.data === undefined) return <Waiting error={branch.error} />;
-  const { from, start, created_by, created_at, expires_at, held_bytes, quota_bytes } = branch.data;
+  const { from, start, merged, created_by, created_at, expires_at, held_bytes, quota_bytes } = branch.data;
   const again = (): void => {
     branch.again();
     diff.again();
@@ -66,6 +66,7 @@ export function BranchDetail({ name, shown, mayChange, query }: BranchDetailProp
             ["From", <Origin key="origin" branch={branch.data} />],
             ...(isEmpty === false ? ([["As of", `${timeText(start.at)}, commit ${start.sequence}`]] as const) : []),
             ["Made", `${timeText(created_at)} by ${created_by}`],
+            ...(merged == null ? [] : ([["Merged", `${timeText(merged.at)}, commit ${merged.sequence}`]] as const)),
             ["Ends", expires_at === null ? "when it is deleted" : timeText(expires_at)],
             ["Holds", `${bytesText(held_bytes)}${quota_bytes === null ? "" : ` of ${bytesText(quota_bytes)}`}`],
             ...(isEmpty === false

@@ -14,6 +14,8 @@ export interface BranchRow {
   /** It began with nothing, as `CREATE DATABASE` makes one. */
   readonly empty: boolean;
   readonly start: Moment;
+  /** The last merge of everything. */
+  readonly merged: Moment | null;
   readonly created_at: string;
   readonly created_by: string;
   readonly expires_at: string | null;
