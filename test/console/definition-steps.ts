@@ -7,8 +7,10 @@ import { openPage } from "./browser.js";
 export async function definitionSteps(tools: Tools): Promise<void> {
   await tableStep(tools);
   await viewStep(tools);
+  await formsStep(tools);
   await policyStep(tools);
   await walkStep(tools);
+  await lassoStep(tools);
   await traceStep(tools);
   await libraryStep(tools);
 }
@@ -91,6 +93,45 @@ async function viewStep({ step, page, server, violations }: Tools): Promise<void
   });
 }
 
+async function formsStep({ step, page, server, violations, corpus }: Tools): Promise<void> {
+  await step("views and graphs are made by forms, and a graph is changed and dropped", async (t) => {
+    const make = async (what: string): Promise<void> => {
+      await page.getByRole("button", { name: "Make something new" }).click();
+      await page.getByRole("button", { name: what, exact: true }).click();
+    };
+    await make("View");
+    await field(page, "Name").fill("formed");
+    await field(page, "Query").fill("SELECT id AS number FROM city WHERE id <= 2;");
+    await page.getByRole("switch", { name: /^Store its rows/ }).click();
+    t.match(await page.getByRole("dialog").locator("pre").textContent(), /^CREATE MATERIALIZED VIEW formed AS\nSELECT/);
+    t.same(await violations(), [], "of the form of a view");
+    await button(page, "Make").click();
+    await page.locator(".grid-cell", { hasText: /^2$/ }).waitFor();
+    t.match(page.url(), "#/data/view/formed");
+    t.same(await server.rows("SELECT relkind FROM pg_class WHERE relname = 'formed'"), [["m"]]);
+    await server.rows("DROP MATERIALIZED VIEW formed");
+    await make("Graph");
+    await field(page, "Name").fill("formed");
+    t.same(await violations(), [], "of the form of a graph");
+    await button(page, "Make").click();
+    await page.getByText("There are no such nodes").waitFor();
+    t.same(await violations(), [], "of an empty graph");
+    await page.getByRole("button", { name: "Change the graph formed" }).click();
+    await page.getByRole("button", { name: "Change it by Cypher" }).click();
+    await field(page, "Cypher").fill(`CREATE (:Note {name: ${JSON.stringify(corpus[1])}})`);
+    await button(page, "Run").click();
+    await page.locator(".node-list button", { hasText: corpus[1]! }).waitFor();
+    await page.getByRole("button", { name: "Change the graph formed" }).click();
+    await page.getByRole("button", { name: "Drop it" }).click();
+    await button(page, "Drop").click();
+    await page.getByText("formed is gone.").waitFor();
+    const { body } = await server.expect(200, "GET", "/v1/graph/graphs");
+    t.notOk(body.data.graphs.some(({ name }: { name: string }) => name === "formed"));
+    await openPage(page, "#/data/table/made");
+    await page.getByRole("tab", { name: "Definition" }).click();
+  });
+}
+
 async function policyStep({ step, page, server, violations, strangers, corpus }: Tools): Promise<void> {
   await step("a policy is made and dropped, and a column's values are summed up", async (t) => {
     await page.getByRole("button", { name: "Policy", exact: true }).click();
@@ -138,6 +179,42 @@ async function walkStep({ step, page, watch, violations }: Tools): Promise<void>
     t.match(svg, /^<svg [\s\S]*<text [^>]*>Cleo<\/text>[\s\S]*<\/svg>\n$/);
     t.notMatch(svg, "<img");
     watch.forget(/readback/);
+  });
+}
+
+async function lassoStep({ step, page, violations }: Tools): Promise<void> {
+  await step("a lasso is drawn by keys", async (t) => {
+    await openPage(page, "#/search?collection=book&q=woods");
+    await page.getByRole("tab", { name: "Map" }).click();
+    await page.locator(".map-told", { hasText: /^8 vectors · / }).waitFor();
+    await page.getByRole("button", { name: "Lasso" }).click();
+    const hint = page.locator(".map-hint");
+    await hint.getByText("Arrows move the cross").waitFor();
+    const press = async (key: string, times = 1): Promise<void> => {
+      for (let i = 0; i < times; i++) await page.keyboard.press(key);
+    };
+    // Around the whole canvas: the cross stays within.
+    await press("Shift+ArrowUp", 20);
+    for (const way of ["Left", "Down", "Right"]) {
+      await press(`Shift+Arrow${way}`, 30);
+      await press("Enter");
+    }
+    await hint.getByText("3 corners. Space").waitFor();
+    await press("Shift+ArrowUp", 30);
+    await press("Enter");
+    t.same(await violations(), [], "of a lasso");
+    await press("Backspace");
+    await hint.getByText("3 corners.").waitFor();
+    await press("Enter");
+    await press(" ");
+    await page.locator(".map-told", { hasText: /^8 vectors of 8 · / }).waitFor();
+    await page.getByRole("button", { name: "Clear the filter" }).click();
+    await page.locator(".map-canvas canvas").focus();
+    await press("Enter", 2);
+    await press("Escape");
+    await hint.getByText("Arrows move the cross").waitFor();
+    await page.getByRole("button", { name: "Lasso" }).click();
+    t.equal(await hint.count(), 0);
   });
 }
 

@@ -1,20 +1,27 @@
-/** The console's way in by a provider of OpenID Connect, in a real browser. */
+/** The console in a real browser: its way in by a provider of OpenID Connect, and an agent that waits for its model. */
 import t from "tap";
+import { FakeProvider } from "../ai/fake-provider.js";
 import { AUDIENCE, CLIENT, IdentityProvider } from "../e2e/identity-provider.js";
 import { TestServer } from "../e2e/server.js";
-import { openConsole, withoutBrowser } from "./browser.js";
+import { openConsole, openPage, withoutBrowser } from "./browser.js";
 
 t.setTimeout(120_000);
 
 t.test("a person signs in with the provider and comes back to the page", { skip: withoutBrowser }, async (t) => {
   const provider = await IdentityProvider.start();
   t.teardown(() => provider.stop());
+  // It says nothing for longer than the test lasts.
+  const model = await FakeProvider.start(() => ({ pieces: [600_000] }));
+  t.teardown(() => model.close());
   const server = await TestServer.start({
     TESSERA_ACTORS: "1",
+    TESSERA_QUERY_AI_SERVICE_PROVIDER: "openai",
+    TESSERA_QUERY_AI_SERVICE_BASE_URL: `${model.url}/v1`,
     TESSERA_AUTH_OIDC_TENANT_PRIVATE_HOSTS: "127.0.0.1",
   });
   t.teardown(() => server.stop());
-  await server.tenant("acme");
+  const token = await server.tenant("acme");
+  await server.rows("CREATE AGENT clerk WITH (instructions = 'Answer')", [], { token });
   const redirect_uri = `${server.url}/console/`;
   provider.allow(redirect_uri);
   const spec = {
@@ -76,5 +83,18 @@ t.test("a person signs in with the provider and comes back to the page", { skip:
     kept.some(({ name }) => name === "tessera_oidc"),
     "the sign-in's cookie is gone",
   );
+
+  await openPage(page, "#/ai/agents");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Run clerk" });
+  await dialog.getByLabel("Task").fill("How many are there?");
+  await dialog.getByRole("button", { name: "Run", exact: true }).click();
+  await dialog.getByText("clerk is working").waitFor();
+  while (model.asked.length === 0) await page.waitForTimeout(50);
+  await dialog.getByRole("button", { name: "Stop" }).click();
+  await dialog.getByText("You have stopped the run.").waitFor();
+  await model.asked[0]!.gone;
+  t.equal(model.asked.length, 1, "the agent has ended with the run");
+  await dialog.getByRole("button", { name: "Run", exact: true }).waitFor();
   t.same(watch.faults, []);
 });

@@ -86,6 +86,12 @@ export const PAGES: readonly PageEntry[] = [
   },
 ];
 
+/** Loads the page of that name, or the first one, while the user signs in. Whoever opens it tells what fails. */
+export function preloadPage(id: string | undefined): void {
+  const { load } = PAGES.find((page) => page.id === id) ?? PAGES[0]!;
+  load().catch(() => undefined);
+}
+
 export function pagesFor(user: User): readonly PageEntry[] {
   return PAGES.filter(({ isFor }) => isFor === undefined || isFor(user));
 }

@@ -137,6 +137,7 @@ function Shortcuts({ user, onClose }: { readonly user: User; readonly onClose: (
     ["New query", ["Alt", "T"]],
     ["In a graph or a map: move, larger and smaller", ["↑", "↓", "←", "→", "+", "-"]],
     ["In a graph: choose the node in the middle, expand it", ["Enter"]],
+    ["With the lasso of a map: set a corner, choose what is inside", ["Enter", "Space"]],
     ["Move in a result; Enter shows a value", ["↑", "↓", "←", "→"]],
     ["Sort a result by the cell's column", ["s"]],
     ["Copy a cell", [MOD, "C"]],

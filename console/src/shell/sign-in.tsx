@@ -1,5 +1,5 @@
 /** The way in: a user's password, with the second factor where there is one, or an API key. */
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useLoad } from "../lib/load.js";
 import {
   goToProvider,
@@ -8,6 +8,7 @@ import {
   providerFailure,
   tenantOfAddress,
 } from "../lib/provider-sign-in.js";
+import { place } from "../lib/router.js";
 import { signInByKey, signInByPassword } from "../lib/session.js";
 import { useStore } from "../lib/store.js";
 import { Button } from "../ui/button.js";
@@ -15,6 +16,7 @@ import { TextField } from "../ui/field.js";
 import { Failure } from "../ui/notice.js";
 import { Tabs } from "../ui/tabs.js";
 import { Mark } from "./mark.js";
+import { preloadPage } from "./pages.js";
 
 type Way = "password" | "key";
 
@@ -140,6 +142,7 @@ export function SignInTitle() {
 }
 
 export function SignInPage() {
+  useEffect(() => preloadPage(place.get().path[0]), []);
   return (
     <main class="sign-in">
       <div class="sign-in-card">

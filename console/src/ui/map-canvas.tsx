@@ -1,5 +1,5 @@
 /** A map of points, which can be moved and enlarged, and of which a part can be chosen by drawing around it. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { useStore } from "../lib/store.js";
 import { theme } from "../lib/theme.js";
 import { Button } from "./button.js";
@@ -10,11 +10,11 @@ import {
   type MapPalette,
   type MapPoints,
   type MapView,
-  type Outline,
   pixelOf,
   pointNear,
   pointsWithin,
 } from "./map-drawing.js";
+import { LassoDrawn, useLasso } from "./use-lasso.js";
 
 interface MapCanvasProps {
   readonly label: string;
@@ -38,8 +38,7 @@ export function MapCanvas({ label, points, colours, hovered, onHover, onPick, on
   const isFitted = useRef(true);
   const palette = useRef<MapPalette | null>(null);
   const frame = useRef(0);
-  const [isLasso, setLasso] = useState(false);
-  const [outline, setOutline] = useState<Outline>([]);
+  const lasso = useLasso((outline) => onLasso(pointsWithin(points, view.current, outline)));
   const shade = useStore(theme);
   const shown = useRef({ points, hovered });
   shown.current = { points, hovered };
@@ -94,7 +93,7 @@ export function MapCanvas({ label, points, colours, hovered, onHover, onPick, on
       return;
     }
     if (!now.hasMoved && Math.hypot(left - now.left, top - now.top) < 4) return;
-    if (isLasso) setOutline((before) => [...before, [left, top]]);
+    if (lasso.isOn) lasso.grow(left, top);
     else pan(left - now.left, top - now.top);
     held.current = { left, top, hasMoved: true };
   };
@@ -103,11 +102,10 @@ export function MapCanvas({ label, points, colours, hovered, onHover, onPick, on
     held.current = null;
     if (now === null) return;
     if (!now.hasMoved) onPick(pointNear(points, view.current, event.offsetX, event.offsetY, REACH));
-    else if (isLasso) onLasso(pointsWithin(points, view.current, outline));
-    setOutline([]);
+    lasso.end(now.hasMoved);
   };
   return (
-    <div class={`map-canvas${isLasso ? " lasso" : ""}`}>
+    <div class={`map-canvas${lasso.isOn ? " lasso" : ""}`}>
       <canvas
         ref={canvas}
         role="img"
@@ -120,18 +118,14 @@ export function MapCanvas({ label, points, colours, hovered, onHover, onPick, on
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId);
           held.current = { left: event.offsetX, top: event.offsetY, hasMoved: false };
-          if (isLasso) setOutline([[event.offsetX, event.offsetY]]);
+          if (lasso.isOn) lasso.begin(event.offsetX, event.offsetY);
         }}
         onPointerMove={move}
         onPointerUp={release}
         onPointerLeave={() => onHover(null, 0, 0)}
-        onKeyDown={(event) => moveByKey(event, pan, zoom)}
+        onKeyDown={(event) => lasso.press(event, view.current) || moveByKey(event, pan, zoom)}
       />
-      {outline.length > 1 && (
-        <svg class="map-outline" aria-hidden="true">
-          <polygon points={outline.map((corner) => corner.join(",")).join(" ")} />
-        </svg>
-      )}
+      {lasso.isOn && <LassoDrawn lasso={lasso.drawn} />}
       <CanvasTools
         onZoom={zoom}
         onFit={() => {
@@ -142,8 +136,12 @@ export function MapCanvas({ label, points, colours, hovered, onHover, onPick, on
         <Button
           icon="lasso"
           label="Choose points by drawing around them"
-          pressed={isLasso}
-          onClick={() => setLasso((now) => !now)}
+          pressed={lasso.isOn}
+          onClick={() => {
+            // The keys draw at once.
+            if (!lasso.isOn) canvas.current!.focus();
+            lasso.toggle();
+          }}
         >
           Lasso
         </Button>

@@ -1,16 +1,18 @@
 /** Agents that have a name, which can be run here, and the traces of what agents have done. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { catalog, loadCatalog } from "../../lib/catalog.js";
+import { isAbort } from "../../lib/errors.js";
 import { cellText } from "../../lib/format.js";
 import { useLoad } from "../../lib/load.js";
 import { goTo } from "../../lib/router.js";
 import { useRun } from "../../lib/run.js";
 import { client } from "../../lib/session.js";
 import { useStore } from "../../lib/store.js";
-import { Button } from "../../ui/button.js";
+import { Busy, Button } from "../../ui/button.js";
 import { ActionDialog } from "../../ui/dialog.js";
 import { TextArea } from "../../ui/field.js";
 import { ListPanel } from "../../ui/list-table.js";
+import { Notice } from "../../ui/notice.js";
 import { quotedName } from "../query/sidebar.js";
 import { AgentRuns, RUNS_TABLE } from "./agent-runs.js";
 
@@ -84,7 +86,7 @@ interface RunDialogProps {
   readonly onEnded: () => void;
 }
 
-/** The answer stays until the dialog is closed, which stops a run. A run that fails has a trace, too. */
+/** The answer stays until the dialog is closed, which stops a run, as the button does. One that fails has a trace. */
 function RunDialog({ agent: { name }, onClose, onEnded }: RunDialogProps) {
   const [task, setTask] = useState("");
   const [answer, setAnswer] = useState<string | null>(null);
@@ -105,13 +107,16 @@ function RunDialog({ agent: { name }, onClose, onEnded }: RunDialogProps) {
   return (
     <ActionDialog
       title={`Run ${name}`}
-      action={isBusy ? "Running …" : "Run"}
-      onAction={() => void start()}
-      disabled={isBusy || task.trim() === ""}
-      error={error}
+      action={isBusy ? "Stop" : "Run"}
+      onAction={() => (isBusy ? stop.current?.abort() : void start())}
+      isDangerous={isBusy}
+      disabled={!isBusy && task.trim() === ""}
+      error={isAbort(error) ? null : error}
       onClose={onClose}
     >
       <TextArea label="Task" value={task} rows={4} onInput={setTask} />
+      {isBusy && <Busy label={`${name} is working`} />}
+      {isAbort(error) && <Notice>You have stopped the run. What it had changed by then stays.</Notice>}
       {answer !== null && (
         <div class="stack">
           <h3>Answer</h3>

@@ -26,6 +26,8 @@ interface Said {
   readonly role: "user" | "assistant";
   readonly content: string;
   readonly citations?: readonly Passage[];
+  /** The user did not wait for its end. */
+  readonly isStopped?: boolean;
 }
 
 export function Chats({ id }: { readonly id: string | null }) {
@@ -101,7 +103,8 @@ function Conversation({ id, onChanged }: { readonly id: string | null; readonly 
       onChanged();
       if (id === null) goTo(["ai", "chat", session]);
     } catch (failure) {
-      if (!isAbort(failure)) setError(failure);
+      if (isAbort(failure)) change((last) => ({ ...last, isStopped: true }));
+      else setError(failure);
     }
     setAnswering(false);
   };
@@ -166,12 +169,13 @@ function Collections({ chosen, onChange }: CollectionsProps) {
   );
 }
 
-function Message({ message: { role, content, citations = [] } }: { readonly message: Said }) {
+function Message({ message: { role, content, citations = [], isStopped = false } }: { readonly message: Said }) {
   return (
     <article class={`message ${role}`}>
       <div class="message-text">
         <h2 class="unseen">{role === "user" ? "You" : "Answer"}</h2>
-        {content === "" ? <span class="muted">…</span> : content}
+        {content === "" && !isStopped ? <span class="muted">…</span> : content}
+        {isStopped && <p class="muted">Stopped.</p>}
       </div>
       {citations.length > 0 && (
         <ol class="citations" aria-label="Passages">

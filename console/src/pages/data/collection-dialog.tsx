@@ -1,4 +1,4 @@
-/** Makes a collection: of documents, of vectors that come from elsewhere, or of the files of a folder. */
+/** Makes a collection: of documents, of vectors that come from elsewhere, or of the files of a folder. Or a graph. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useRun } from "../../lib/run.js";
@@ -91,6 +91,14 @@ export function VectorsDialog(props: CollectionDialogProps) {
         onInput={setDimensions}
       />
       <Select label="Distance" value={metric} options={METRICS} onChange={setMetric} />
+    </NamedForm>
+  );
+}
+
+export function GraphDialog(props: CollectionDialogProps) {
+  return (
+    <NamedForm {...props} title="A new graph" place="/v1/graph/graphs" body={{}}>
+      <p class="muted">It has its own nodes and relationships. Cypher on the Query page is about the graph default.</p>
     </NamedForm>
   );
 }

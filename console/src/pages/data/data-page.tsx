@@ -10,7 +10,7 @@ import { Icon, type IconName } from "../../ui/icon.js";
 import { Menu } from "../../ui/menu.js";
 import { Empty, Failure } from "../../ui/notice.js";
 import { CollectionDetail } from "./collection-detail.js";
-import { DocumentsDialog, FolderDialog, VectorsDialog } from "./collection-dialog.js";
+import { DocumentsDialog, FolderDialog, GraphDialog, VectorsDialog } from "./collection-dialog.js";
 import { FilesDetail } from "./files-detail.js";
 import { ImportDialog } from "./import-dialog.js";
 import { Overview } from "./overview.js";
@@ -18,6 +18,7 @@ import { TableDetail } from "./table-detail.js";
 import { TableDialog } from "./table-dialog.js";
 import { type DataKind, type DataThing, linkOf, useThings } from "./things.js";
 import { VectorsDetail } from "./vectors-detail.js";
+import { ViewDialog } from "./view-dialog.js";
 
 const Diagram = lazy(async () => (await import("./diagram.js")).Diagram);
 
@@ -68,8 +69,10 @@ export function DataPage({ path }: PageProps) {
             kind="plain"
             entries={[
               { label: "Table", run: () => setMaking("table") },
+              { label: "View", run: () => setMaking("view") },
               { label: "Collection of documents", run: () => setMaking("collection") },
               { label: "Collection of vectors", run: () => setMaking("vectors") },
+              { label: "Graph", run: () => setMaking("graph") },
               { label: "Folder of files", run: () => setMaking("files") },
             ]}
           />
@@ -106,7 +109,7 @@ export function DataPage({ path }: PageProps) {
   );
 }
 
-type NewKind = "table" | "collection" | "vectors" | "files";
+type NewKind = Exclude<DataKind, "model">;
 
 interface NewThingProps {
   readonly kind: NewKind;
@@ -117,8 +120,10 @@ interface NewThingProps {
 function NewThing({ kind, onClose, onMade }: NewThingProps) {
   const made = (name: string): void => {
     onMade();
-    goTo(["data", kind, name]);
+    location.hash = linkOf({ kind, id: name });
   };
+  if (kind === "view") return <ViewDialog onClose={onClose} onMade={made} />;
+  if (kind === "graph") return <GraphDialog onClose={onClose} onMade={made} />;
   if (kind === "collection") return <DocumentsDialog onClose={onClose} onMade={made} />;
   if (kind === "vectors") return <VectorsDialog onClose={onClose} onMade={made} />;
   if (kind === "files") return <FolderDialog onClose={onClose} onMade={made} />;

@@ -43,6 +43,12 @@ export function tableStatement(name: string, columns: readonly ColumnDraft[]): s
   return `CREATE TABLE ${named(name.trim())} (\n  ${lines.join(",\n  ")}\n)`;
 }
 
+/** With `isKept` its rows are stored, and stay as they are until it is refreshed. */
+export function viewStatement(name: string, query: string, isKept: boolean): string {
+  const text = query.trim().replace(/;$/, "").trimEnd();
+  return `CREATE ${isKept ? "MATERIALIZED " : ""}VIEW ${named(name.trim())} AS\n${text}`;
+}
+
 export function columnStatement(table: string, column: ColumnDraft): string {
   return `ALTER TABLE ${named(table)}\n  ADD COLUMN ${columnText(column)}`;
 }

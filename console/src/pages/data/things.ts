@@ -17,7 +17,7 @@ export interface DataThing {
 }
 
 /** Graphs and models have pages of their own. */
-export function linkOf({ kind, id }: DataThing): string {
+export function linkOf({ kind, id }: Pick<DataThing, "kind" | "id">): string {
   if (kind === "graph") return linkTo(["graph"], { graph: id });
   return kind === "model" ? linkTo(["models", id]) : linkTo(["data", kind, id]);
 }

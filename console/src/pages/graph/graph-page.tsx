@@ -13,6 +13,7 @@ import { Legend, NodePanel } from "../../ui/node-panel.js";
 import { Empty, Waiting } from "../../ui/notice.js";
 import { Page } from "../../ui/panel.js";
 import { attempt } from "../../ui/toast.js";
+import { GraphMenu, type GraphWork, GraphWorkDialog } from "./graph-menu.js";
 import { type GraphPart, GraphReader } from "./graph-reader.js";
 import { factsOf, StyleSelects, useMeasures } from "./use-measures.js";
 
@@ -30,7 +31,8 @@ const LIMITS: readonly (readonly [string, string])[] = [
 
 export function GraphPage({ query }: PageProps) {
   const { data, error } = useGet<{ graphs: readonly GraphFacts[] }>("/v1/graph/graphs");
-  if (data === undefined || data.graphs.every(({ node_count: count }) => count === 0)) {
+  const isNamed = data?.graphs.some(({ name }) => name === query.graph) === true;
+  if (data === undefined || (!isNamed && data.graphs.every(({ node_count: count }) => count === 0))) {
     return (
       <Page title="Graph">
         {data === undefined ? (
@@ -68,6 +70,7 @@ function GraphWalk({ name, names, query }: GraphWalkProps) {
   const [start, setStart] = useState<GraphNode | null>(null);
   const [marked, setMarked] = useState<ReadonlySet<number>>(new Set());
   const [isBusy, setBusy] = useState(false);
+  const [work, setWork] = useState<GraphWork | null>(null);
   const [leftOut, setLeftOut] = useState("");
   const style = useMeasures(reader, model, version);
 
@@ -118,41 +121,27 @@ function GraphWalk({ name, names, query }: GraphWalkProps) {
     <div class="graph-page">
       <h1 class="unseen">Graph</h1>
       <Form class="graph-bar" onSubmit={() => void begin()}>
-        {names.length > 1 && (
-          <Select
-            label="Graph"
-            isBare
-            value={name}
-            options={names}
-            onChange={(chosen) => replacePlace(["graph"], { graph: chosen })}
-          />
-        )}
-        <Select
-          label="Label"
-          isBare
-          value={label}
-          options={[["", "All labels"] as const, ...(labels.data ?? []).map((each) => [each, each] as const)]}
-          onChange={setLabel}
+        <Choices
+          {...{ name, names, label, filter, limit }}
+          labels={labels.data ?? []}
+          onLabel={setLabel}
+          onFilter={setFilter}
+          onLimit={setLimit}
         />
-        <TextField
-          label="Condition over n"
-          isBare
-          placeholder="Condition, such as n.name STARTS WITH 'A'"
-          value={filter}
-          onInput={setFilter}
-          isCode
-        />
-        <Select label="At most" isBare value={limit} options={LIMITS} onChange={setLimit} />
         <Button kind="primary" type="submit" disabled={isBusy}>
           Show
         </Button>
         <StyleSelects style={style} />
+        <GraphMenu name={name} onChoose={setWork} />
         {(isBusy || style.isBusy) && <span class="muted">Loading …</span>}
         <span class="muted left-out" role="status">
           {leftOut}
         </span>
         <Marks start={start} marked={marked} onClear={() => setMarked(new Set())} />
       </Form>
+      {work !== null && (
+        <GraphWorkDialog {...{ name, work }} onClose={() => setWork(null)} onChanged={() => void begin()} />
+      )}
       <div class="graph-view">
         <GraphCanvas
           model={model}
@@ -163,6 +152,7 @@ function GraphWalk({ name, names, query }: GraphWalkProps) {
           marked={marked}
           styled={style.found}
         />
+        {version > 0 && !isBusy && model.nodes.length === 0 && <NoNodes isAll={label === "" && filter.trim() === ""} />}
         <Legend model={model} groups={style.groups} />
         <NodePanel model={model} node={selected} onSelect={select} facts={factsOf(selected, style)}>
           {selected !== null && (
@@ -183,6 +173,64 @@ function GraphWalk({ name, names, query }: GraphWalkProps) {
 function addressOf(graph: string, label: string, where: string, most: string) {
   const told = (value: string, usual: string) => (value === usual ? undefined : value);
   return { graph, label: told(label, ""), where: told(where, ""), most: told(most, LIMIT) };
+}
+
+interface ChoicesProps {
+  readonly name: string;
+  readonly names: readonly string[];
+  readonly label: string;
+  readonly labels: readonly string[];
+  readonly filter: string;
+  readonly limit: string;
+  readonly onLabel: (label: string) => void;
+  readonly onFilter: (filter: string) => void;
+  readonly onLimit: (limit: string) => void;
+}
+
+/** What is to be shown. */
+function Choices({ name, names, label, labels, filter, limit, onLabel, onFilter, onLimit }: ChoicesProps) {
+  return (
+    <>
+      {names.length > 1 && (
+        <Select
+          label="Graph"
+          isBare
+          value={name}
+          options={names}
+          onChange={(chosen) => replacePlace(["graph"], { graph: chosen })}
+        />
+      )}
+      <Select
+        label="Label"
+        isBare
+        value={label}
+        options={[["", "All labels"] as const, ...labels.map((each) => [each, each] as const)]}
+        onChange={onLabel}
+      />
+      <TextField
+        label="Condition over n"
+        isBare
+        placeholder="Condition, such as n.name STARTS WITH 'A'"
+        value={filter}
+        onInput={onFilter}
+        isCode
+      />
+      <Select label="At most" isBare value={limit} options={LIMITS} onChange={onLimit} />
+    </>
+  );
+}
+
+/** `isAll`: nothing was left out of what was asked for. */
+function NoNodes({ isAll }: { readonly isAll: boolean }) {
+  return (
+    <div class="graph-none">
+      <Empty icon="graph" title="There are no such nodes">
+        {isAll
+          ? "The menu at the top makes some, by a statement of Cypher."
+          : "Another label or condition may find some."}
+      </Empty>
+    </div>
+  );
 }
 
 interface MarksProps {
