@@ -3,6 +3,7 @@
  */
 import type {
   DefElem,
+  DefineStmt,
   DeleteStmt,
   ExplainStmt,
   InsertStmt,
@@ -35,6 +36,7 @@ import type {
   TransactionStatement,
   UpdateStatement,
 } from "./ast.js";
+import { EXPLAIN_FORMATS } from "./ast.js";
 import { Conversion, type NodeOf, notSupported, only, type Tag, tagOf } from "./conversion.js";
 import { ALL_COLUMNS, ANY_KEY } from "./dialect.js";
 import { convertAccess } from "./from-pg-access.js";
@@ -111,9 +113,19 @@ function statement(node: Node, c: Conversion, position: number): StatementNode {
         convertTypeDefinition(node, c, position) ??
         convertCursor(node, c, position);
       if (definition !== null) return definition;
-      throw notSupported(spelled(tag), position);
+      throw notSupported(tag === "DefineStmt" ? defined(only(node, tag)) : spelled(tag), position);
     }
   }
+}
+
+/** `OBJECT_COLLATION` → `CREATE COLLATION`. */
+function defined({ kind = "OBJECT_TYPE", definition }: DefineStmt): string {
+  if (kind === "OBJECT_TYPE")
+    return definition === undefined ? "CREATE TYPE of a shell type" : "CREATE TYPE of a base type";
+  return `CREATE ${kind
+    .replace(/^OBJECT_/, "")
+    .replace(/^TS/, "TEXT SEARCH ")
+    .replaceAll("_", " ")}`;
 }
 
 /** `CreateFunctionStmt` → `CREATE FUNCTION`. */
@@ -335,8 +347,12 @@ function explain(node: ExplainStmt, c: Conversion, position: number): ExplainSta
     const value = options.findLast((option) => option.name === name)?.value;
     return value !== undefined && !["false", "off", "0"].includes(String(value).toLowerCase());
   };
-  const format = String(options.findLast((option) => option.name === "format")?.value ?? "text").toLowerCase();
-  if (format !== "text" && format !== "json") throw notSupported(`EXPLAIN (FORMAT ${format})`, position);
+  const wanted = options.findLast((option) => option.name === "format");
+  const format = EXPLAIN_FORMATS.find((name) => name === String(wanted?.value ?? "text").toLowerCase());
+  if (format === undefined) {
+    const message = `unrecognized value for EXPLAIN option "format": "${wanted?.value}"`;
+    throw sqlError("22023", message, { position: wanted?.position ?? position });
+  }
   const explained = statement(node.query!, c, position);
   return {
     kind: "explain",
