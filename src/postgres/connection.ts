@@ -16,6 +16,7 @@ import { MessageGroups } from "../protocol/postgres/message-queue.js";
 import { violation } from "../protocol/postgres/message-reader.js";
 import { AUTHENTICATION, BACK, FRONT } from "../protocol/postgres/message-types.js";
 import { MessageWriter } from "../protocol/postgres/message-writer.js";
+import { UNSENT_BYTES, UnaskedMessages } from "../protocol/postgres/unasked-messages.js";
 import type { Bucket } from "../protocol/token-bucket.js";
 import { atTime } from "./at-time.js";
 import type { Encryption } from "./encryption.js";
@@ -38,8 +39,6 @@ export interface ConnectionHost {
 
 /** What a client must do within this time to be let in. */
 const START_MS = 30_000;
-/** With more unsent bytes the client counts as one that does not read. */
-const UNSENT_BYTES = 256 * 1024;
 
 type Start = Extract<FirstPacket, { kind: "start" }>;
 
@@ -60,8 +59,10 @@ export class Connection implements RequestHost<PostgresKind> {
   private hasSession = false;
   private listening: WireCall | null = null;
   private readonly lending: Lending;
-  /** Messages that came while an answer was under way. */
-  private unsaid: Uint8Array[] = [];
+  private readonly unasked = new UnaskedMessages(
+    () => this.request.isUnderWay,
+    (bytes) => this.write(bytes),
+  );
   private cancelExpiry: Cancel | null = null;
   /** Null until sign-in. */
   caller: Caller | null = null;
@@ -288,7 +289,7 @@ export class Connection implements RequestHost<PostgresKind> {
     this.request.ended("answered");
     if (this.phase === "opening") this.opened(bytes);
     else if (bytes.length > 0) this.write(bytes);
-    this.sendPushed();
+    this.unasked.send();
     if (this.phase === "closed") return;
     if (this.isLeaving === null && this.lend()) return;
     this.listenToOthers();
@@ -356,14 +357,8 @@ export class Connection implements RequestHost<PostgresKind> {
     }
   }
 
-  /** Between the messages of an answer nothing else may come. */
   pushed(messages: readonly Uint8Array[]): void {
-    this.unsaid.push(...messages);
-    if (!this.request.isUnderWay) this.sendPushed();
-  }
-
-  private sendPushed(): void {
-    if (this.unsaid.length > 0) for (const bytes of this.unsaid.splice(0)) this.write(Buffer.from(bytes));
+    this.unasked.add(messages);
   }
 
   // The end
@@ -427,7 +422,7 @@ export class Connection implements RequestHost<PostgresKind> {
   }
 
   /** The bytes are copied: an actor's are valid for a moment only. False: the client has much to read. */
-  private write(bytes: Buffer): boolean {
+  private write(bytes: Uint8Array): boolean {
     if (this.phase === "closed" || this.socket.destroyed) return true;
     this.socket.write(Buffer.from(bytes));
     return this.socket.writableLength < UNSENT_BYTES;

@@ -9,7 +9,7 @@ import type { Caller } from "../gateway/admission.js";
 import type { Services } from "../gateway/services.js";
 import type { DbError } from "../protocol/errors.js";
 import { duplicate } from "./duplicate-descriptor.js";
-import { NOBODY, WireCall } from "./wire-call.js";
+import { type Heard, NOBODY, WireCall } from "./wire-call.js";
 import { asDbError } from "./wire-request.js";
 
 const DESCRIPTOR_BYTES = 4;
@@ -63,7 +63,10 @@ export class Lending {
     return pool.isHere(partition);
   }
 
-  /** `read`: what was read and not answered; the caller keeps it where the answer is false: the socket stays here. */
+  /**
+   * The second descriptor is the actor's once it has begun, and is closed here where it refuses.
+   * `read`: what was read and not answered; the caller keeps it where the answer is false: the socket stays here.
+   */
   begin(socket: Socket, caller: Caller, session: number, read: Buffer): boolean {
     const handle = handleOf(socket);
     const descriptor = handle === null ? null : duplicate(handle.fd);
@@ -71,10 +74,18 @@ export class Lending {
     const body = Buffer.allocUnsafe(DESCRIPTOR_BYTES + read.length);
     body.writeUInt32LE(descriptor);
     body.set(read, DESCRIPTOR_BYTES);
-    const heard = {
+    let isActors = false;
+    const heard: Heard = {
       ...NOBODY,
-      done: (given: Buffer) => this.ended(socket, given),
-      failed: (error: DbError) => this.lost(error),
+      began: () => {
+        isActors = true;
+      },
+      done: (given) => this.ended(socket, given),
+      failed: (error, by) => {
+        // An actor that was lost may have had it and closed it: its number may be another's by now.
+        if (!isActors && by === "reply") closeSync(descriptor);
+        this.lost(error);
+      },
     };
     const call = new WireCall(this.services, caller, "postgres", "lend", session, heard);
     try {

@@ -20,6 +20,9 @@ import {
   type ReplyFrame,
 } from "../protocol/frames.js";
 
+/** What says that there is no answer: the actor's reply, or that no reply comes any more. */
+export type FailedBy = "reply" | "loss";
+
 /** Told what comes of a request. Bytes are valid during the call only. */
 export interface Heard {
   /** Of the client: the session's begin tells it. */
@@ -30,8 +33,10 @@ export interface Heard {
   done(bytes: Buffer, note: string): void;
   /** Messages that belong to no request: of `listen`. */
   pushed(messages: readonly Uint8Array[]): void;
+  /** Of `listen` and `lend`: the actor has taken it on. */
+  began?(): void;
   /** There is no answer. */
-  failed(error: DbError): void;
+  failed(error: DbError, by: FailedBy): void;
 }
 
 export const NOBODY: Heard = {
@@ -87,7 +92,11 @@ export class WireCall implements PendingReply {
     this.endpoint = ENDPOINTS[protocol].get(name)!;
     this.requestId = services.requestIds.of("");
     const isLive = name === "listen" || name === "lend";
-    this.live = isLive ? { began: () => this.end(), published: (told) => heard.pushed(told) } : undefined;
+    const began = (): void => {
+      this.end();
+      heard.began?.();
+    };
+    this.live = isLive ? { began, published: (told) => heard.pushed(told) } : undefined;
     this.call = new ActorCall(services, this);
   }
 
@@ -129,9 +138,9 @@ export class WireCall implements PendingReply {
       return;
     }
     this.end();
-    if ((frame.flags & REPLY_BROKEN) !== 0) this.heard.failed(new DbError("internal_error"));
+    if ((frame.flags & REPLY_BROKEN) !== 0) this.heard.failed(new DbError("internal_error"), "reply");
     else if (frame.status === 200) this.heard.done(frame.body, frame.headers);
-    else this.heard.failed(errorOf(frame));
+    else this.heard.failed(errorOf(frame), "reply");
   }
 
   /** Only what begins a session may follow the tenant: others are about one that did not go along. */
@@ -143,7 +152,7 @@ export class WireCall implements PendingReply {
       return;
     }
     this.end();
-    this.heard.failed(new DbError("partition_unavailable", "The tenant was moved. Connect again."));
+    this.heard.failed(new DbError("partition_unavailable", "The tenant was moved. Connect again."), "reply");
   }
 
   progressed(frame: ReplyFrame): void {
@@ -162,7 +171,7 @@ export class WireCall implements PendingReply {
 
   lost(loss?: Loss): void {
     this.end();
-    this.heard.failed(new DbError(loss?.code ?? "partition_unavailable", loss?.message, loss?.details));
+    this.heard.failed(new DbError(loss?.code ?? "partition_unavailable", loss?.message, loss?.details), "loss");
   }
 
   /** Nobody waits for the answer any more. */

@@ -8,6 +8,7 @@ import type { Measurements } from "../query/exec/measure-operators.js";
 import { Cardinality } from "../query/optimize/cardinality.js";
 import { readCost } from "../query/optimize/join-cost.js";
 import { type Annotate, explainJson, explainText } from "../query/plan/explain.js";
+import { formatExplained } from "../query/plan/explain-formats.js";
 import type { Plan } from "../query/plan/plan.js";
 import type { BoundExplain } from "../sql/bind/bound-statement.js";
 
@@ -26,10 +27,10 @@ export function explainLines(
   run: AnalyzedRun | null,
 ): string[] {
   const annotate = annotator(plan, bound, statistics, run?.measurements ?? null);
-  if (bound.format === "json") {
+  if (bound.format !== "text") {
     const statement = { Plan: explainJson(plan, annotate) };
     const totals = run && { "Execution Time": round(run.milliseconds), "Peak Memory": kilobytes(run.bytesPeak) };
-    return [JSON.stringify([{ ...statement, ...totals }], null, 2)];
+    return [formatExplained(bound.format, { ...statement, ...totals })];
   }
   const lines = explainText(plan, annotate);
   if (run === null) return lines;

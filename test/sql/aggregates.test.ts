@@ -151,6 +151,44 @@ t.test("grouping sets and ordered sets", (t) =>
   ]),
 );
 
+t.test("subqueries in what is grouped, and above it", (t) => {
+  const latest = "(select u.n from y u where u.x_id = x.id order by 1 limit 1)";
+  const counted = "(select count(*) from y u where u.x_id = x.id)";
+  const exists = "exists (select 1 from y u where u.x_id = x.id)";
+  const found = "x.id in (select u.x_id from y u where u.n < x.price)";
+  const deep = "(select u.n from y u where u.x_id = x.id and u.n in (select w.n from y w where w.x_id = x.id) limit 1)";
+  return checkStatements(t, [
+    ["create table x (id int primary key, name text, price int)"],
+    ["create table y (id int primary key, x_id int, n int)"],
+    ["insert into x values (1,'x',10),(2,'y',20),(3,'y',30)"],
+    ["insert into y values (1,1,5),(2,2,7)"],
+    [`select ${latest} as v, count(*) from x group by ${latest} order by 1`, ["5|1", "7|1", "∅|1"]],
+    [`select ${latest} as v, count(*) from x group by v having ${latest} is not null order by 1`, ["5|1", "7|1"]],
+    [`select ${exists}, count(*) from x group by ${exists} order by (${exists})`, ["false|1", "true|2"]],
+    [
+      `select case when ${exists} then 1 else 0 end, count(*) from x group by case when ${exists} then 1 else 0 end order by 1`,
+      ["0|1", "1|2"],
+    ],
+    [`select ${found}, count(*) from x group by ${found} order by 1`, ["false|1", "true|2"]],
+    [`select ${counted} + 1, max(price) from x group by ${counted} order by 1`, ["1|30", "2|20"]],
+    [`select ${deep}, count(*) from x group by ${deep} order by 1`, ["5|1", "7|1", "∅|1"]],
+    [`select distinct on (${latest}) id from x order by ${latest}, id`, ["1", "2", "3"]],
+    [`select name, ${counted} from x group by id order by 1, 2`, ["x|1", "y|0", "y|1"]],
+    [
+      `select ${latest} from x group by (select u.n from y u where u.x_id = x.id order by 1 limit 2)`,
+      '42803 subquery uses ungrouped column "x.id" from outer query',
+    ],
+    [
+      `select ${latest.replace("x.id", "x.price")} from x group by ${latest}`,
+      '42803 subquery uses ungrouped column "x.price" from outer query',
+    ],
+    [
+      `select x.id in (select u.x_id from y u) from x group by x.price in (select u.x_id from y u)`,
+      '42803 column "x.id" must appear in the GROUP BY clause or be used in an aggregate function',
+    ],
+  ]);
+});
+
 const SHUFFLED = "(select (i::bigint * 7919 % 50021)::int as v from generate_series(0, 50020) i) s";
 
 t.test("ordered sets of more numbers than are sorted at once, and of special ones", (t) =>

@@ -128,3 +128,18 @@ t.test("stored expressions mean the same when they are read again", async (t) =>
     t.equal(bare(parseExpression(printed)), bare(node), `${sql}  →  ${printed}`);
   }
 });
+
+t.test("definitions that are not supported are called by their names", async (t) => {
+  const refused = [
+    ["create collation c (locale = 'C')", "CREATE COLLATION is not supported yet"],
+    ["create type sh", "CREATE TYPE of a shell type is not supported yet"],
+    ["create type b (input = b_in, output = b_out)", "CREATE TYPE of a base type is not supported yet"],
+    ["create text search parser p (start = s)", "CREATE TEXT SEARCH PARSER is not supported yet"],
+  ] as const;
+  for (const [sql, message] of refused)
+    t.match(
+      errorOf(() => parseSql(sql)),
+      { details: { sqlstate: "0A000" }, message },
+      sql,
+    );
+});

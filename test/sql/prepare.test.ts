@@ -38,6 +38,15 @@ t.test("EXPLAIN of a prepared statement", async (t) => {
   await database.exec("prepare one(int) as select v from t where id = $1");
   t.same(await rows("explain (costs off) execute one(2)"), ["Point Get using t_pkey on t", "  Index Cond: (id = $1)"]);
   t.match(JSON.parse((await rows("explain (format json) execute one(2)"))[0]!), [{ Plan: {} }]);
+  t.match((await rows("explain (format xml) execute one(2)"))[0], /^<explain .*<Node-Type>Point Get<.*<\/explain>$/s);
+  t.match(
+    (await rows("explain (analyze, format yaml) execute one(2)"))[0],
+    /^- Plan:\n {4}Node Type: "Point Get"\n.*\n {2}Execution Time: [\d.]+/s,
+  );
+  await t.rejects(database.exec("explain (format csv) execute one(2)"), {
+    code: "22023",
+    message: 'unrecognized value for EXPLAIN option "format": "csv"',
+  });
   await t.rejects(database.exec("explain execute one(1, 2)"), { code: "42601" });
   await t.rejects(database.exec("explain execute missing"), { code: "26000" });
   await database.exec("prepare naming(int, text) as update t set v = $2 where id = $1");

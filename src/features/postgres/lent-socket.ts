@@ -22,11 +22,10 @@ import {
 import { cancelFrame, type FrameOrigin, OwnFrame, takenFrame } from "../../protocol/own-frame.js";
 import { kindOfMessages, type PostgresKind } from "../../protocol/postgres/message-kinds.js";
 import { MessageGroups } from "../../protocol/postgres/message-queue.js";
+import { UNSENT_BYTES, UnaskedMessages } from "../../protocol/postgres/unasked-messages.js";
 import type { RequestCounts } from "../../protocol/request-counts.js";
 import type { LiveOutput } from "../feed/contract.js";
 
-/** With more unsent bytes the client counts as one that does not read. */
-const UNSENT_BYTES = 256 * 1024;
 const READ_BYTES = 64 * 1024;
 /** Between two tries while the tenant has too many requests. */
 const RETRY_MS = 10;
@@ -65,8 +64,10 @@ export class LentSocket {
   private untaken = 0;
   /** The gateway wants it back; with an error: the connection ends with it. */
   private wanted: DbError | "back" | null = null;
-  /** Messages that came while an answer was under way. */
-  private unsaid: Uint8Array[] = [];
+  private readonly unasked = new UnaskedMessages(
+    () => this.isBusy,
+    (bytes) => this.write(bytes),
+  );
 
   constructor(
     private readonly request: Request,
@@ -165,7 +166,7 @@ export class LentSocket {
     if (this.isOver) return;
     if (isAnswer) {
       if (body.length > 0) this.write(body);
-      this.sendPushed();
+      this.unasked.send();
       this.next(false);
     } else if ((flags & REPLY_MOVED) !== 0) {
       this.fail(new DbError("partition_unavailable", "The tenant was moved. Connect again."));
@@ -192,14 +193,9 @@ export class LentSocket {
     if (!this.isOver && !this.socket.destroyed) this.socket.write(Buffer.from(bytes));
   }
 
-  /** What others notify. Between the messages of an answer nothing else may come. */
+  /** What others notify. */
   pushed(messages: Uint8Array): void {
-    this.unsaid.push(messages);
-    if (!this.isBusy) this.sendPushed();
-  }
-
-  private sendPushed(): void {
-    if (this.unsaid.length > 0) for (const bytes of this.unsaid.splice(0)) this.write(bytes);
+    this.unasked.add([messages]);
   }
 
   // The end

@@ -1,5 +1,4 @@
 /** The sessions of PostgreSQL's protocol in one partition, and what those of a tenant share. */
-import { closeSync } from "node:fs";
 import { type PartitionOfPart, type PartitionPart, PartitionPartKind } from "../../actor/partition-part.js";
 import { errorJson } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
@@ -57,10 +56,13 @@ export class WireSessions implements PartitionPart {
     wire.takePushes({ messages: (bytes) => output.publish(channel, 0, bytes), end });
   }
 
-  /** The request stays open as long as the socket is here. `read`: what was read of it and not answered. */
+  /**
+   * The request stays open as long as the socket is here. Where this throws, the gateway closes the descriptor.
+   * `read`: what was read of it and not answered.
+   */
   lend(request: Request, number: number, descriptor: number, read: Buffer, output: LiveOutput): void {
     const { id } = request;
-    const wire = this.getFor(request, number, descriptor);
+    const wire = this.get(request, number);
     const socket = new LentSocket(request, number, descriptor, {
       ...{ output, counts: this.counts },
       over: () => {
@@ -75,15 +77,6 @@ export class WireSessions implements PartitionPart {
     output.listen(id, { left: () => socket.left() });
     wire.takePushes({ messages: (bytes) => socket.pushed(bytes), end });
     socket.begin(read);
-  }
-
-  private getFor(request: Request, number: number, descriptor: number): WireSession {
-    try {
-      return this.get(request, number);
-    } catch (error) {
-      closeSync(descriptor);
-      throw error;
-    }
   }
 
   recall(request: Request, number: number): void {

@@ -129,6 +129,8 @@ export interface SubqueryExpr {
   /** For in/any/all: the left operand and the comparison. */
   readonly input: Expr | null;
   readonly compare: ScalarFunction | null;
+  /** The same for those of a query that are written alike, so that they have the same value. */
+  readonly alike?: object;
 }
 
 /**

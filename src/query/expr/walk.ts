@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Value } from "../../values/values.js";
 import { BOOL } from "../../values/values.js";
-import type { ColumnId, ConstExpr, Expr } from "./expr.js";
+import type { ColumnId, ConstExpr, Expr, SubqueryExpr } from "./expr.js";
 
 /** The direct inputs of a node, in evaluation order; a subquery's plan is not entered. */
 export function inputsOf(expr: Expr): readonly Expr[] {
@@ -139,7 +139,10 @@ export function takesLong(expr: Expr): boolean {
   });
 }
 
-/** Same structure, overloads, types and values. Volatile calls, subqueries and lists equal only themselves. */
+/**
+ * Same structure, overloads, types and values. Volatile calls and lists equal only themselves; a subquery equals one
+ * that is written alike in the same query.
+ */
 export function exprEquals(a: Expr, b: Expr): boolean {
   if (a === b) return true;
   if (a.kind !== b.kind || a.type !== b.type) return false;
@@ -163,12 +166,20 @@ export function exprEquals(a: Expr, b: Expr): boolean {
       if (a.branches.length !== (b as typeof a).branches.length) return false;
       break;
     case "subquery":
+      if (!areAlike(a, b as typeof a)) return false;
+      break;
     case "list":
       return false;
   }
   const left = inputsOf(a);
   const right = inputsOf(b);
   return left.length === right.length && left.every((input, i) => exprEquals(input, right[i] as Expr));
+}
+
+/** What they read from outside may have been replaced in one of them. */
+function areAlike(a: SubqueryExpr, b: SubqueryExpr): boolean {
+  if (a.alike === undefined || a.alike !== b.alike || a.outer.length !== b.outer.length) return false;
+  return a.outer.every((id, i) => id === b.outer[i]);
 }
 
 /** Equality of constants: the same representation all the way down. */

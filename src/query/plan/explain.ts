@@ -36,7 +36,7 @@ import { childrenOf, subqueriesOf } from "./walk.js";
 
 /** `Node Type`, then the node's own properties, then `Plans` (inputs, subqueries last). */
 export interface ExplainJson {
-  readonly [property: string]: string | number | boolean | readonly string[] | readonly ExplainJson[];
+  readonly [property: string]: string | number | boolean | readonly string[] | readonly ExplainJson[] | ExplainJson;
 }
 
 interface Described {

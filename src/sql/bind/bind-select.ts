@@ -69,6 +69,7 @@ function bindClauses(
   let input = filtered(from, bindWhere(body.where, scope, binding));
   const collector = new AggregateCollector();
   scope.aggregates = collector;
+  if (body.groupBy.length > 0 || typeof body.distinct !== "string") scope.alikeSubqueries = new Map();
   const sets = new SetCollector();
   const windows = new WindowCollector(body.windows);
   scope.windows = windows;

@@ -2,13 +2,14 @@
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr, SubqueryExpr } from "../../query/expr/expr.js";
 import { resolveOperator } from "../../query/expr/resolve.js";
-import { outerColumnsOf } from "../../query/plan/walk.js";
+import { isVolatilePlan, outerColumnsOf } from "../../query/plan/walk.js";
 import { arrayOf, BOOL } from "../../values/values.js";
 import type { ExprNode, SubqueryNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
 import { bindRowsComparison } from "./bind-row-comparison.js";
 import type { Source } from "./binding.js";
 import { coerceImplicit, isUnknown, resolveUnknown } from "./coerce.js";
+import type { Scope } from "./scope.js";
 import { castColumns, resolveColumns } from "./source.js";
 
 type Bind = (node: ExprNode, context: ExprContext) => Expr;
@@ -22,11 +23,29 @@ export function bindSubquery(node: SubqueryNode, context: ExprContext, bind: Bin
   }
   if (form === "any" || form === "all") return bindComparison(node, context, bind);
   const source = binding.query(node.query, scope, { unknowns: "text", expected: null });
-  if (form === "exists") return subquery("exists", BOOL, source, null, null);
+  const alike = alikeOf(node, scope, source);
+  if (form === "exists") return subquery("exists", BOOL, source, null, null, alike);
   const column = onlyColumn(source, position);
   // An array of arrays is an array of one dimension more.
   const type = form === "array" && column.type.element === null ? arrayOf(column.type) : column.type;
-  return subquery(form, type, source, null, null);
+  return subquery(form, type, source, null, null, alike);
+}
+
+/** GROUP BY and what stands above it may have the same subquery. Undefined where its value may be another each time. */
+function alikeOf(node: SubqueryNode, { alikeSubqueries }: Scope, { plan }: Source): object | undefined {
+  if (alikeSubqueries === null || isVolatilePlan(plan)) return undefined;
+  const written = JSON.stringify([node.form, node.operator, node.query], withoutPositions);
+  let alike = alikeSubqueries.get(written);
+  if (alike === undefined) {
+    alike = {};
+    alikeSubqueries.set(written, alike);
+  }
+  return alike;
+}
+
+function withoutPositions(name: string, value: unknown): unknown {
+  if (name === "position") return undefined;
+  return typeof value === "bigint" ? `${value}n` : value;
 }
 
 function onlyColumn(source: Source, position: number) {
@@ -40,9 +59,11 @@ function subquery(
   source: Source,
   input: Expr | null,
   compare: SubqueryExpr["compare"],
+  alike: object | undefined,
 ): SubqueryExpr {
   const outer = [...outerColumnsOf(source.plan)];
-  return Object.freeze({ kind: "subquery", type, form, plan: source.plan, outer, input, compare });
+  const expr: SubqueryExpr = { kind: "subquery", type, form, plan: source.plan, outer, input, compare };
+  return Object.freeze(alike === undefined ? expr : { ...expr, alike });
 }
 
 /** `input op ANY|ALL (query)`; `= ANY` is IN. */
@@ -67,5 +88,5 @@ function bindComparison(node: SubqueryNode, context: ExprContext, bind: Bind): E
   source = castColumns(source, [argTypes[1]!], binding, (expr, type) => coerceImplicit(expr, type, binding, position));
   const operand = coerceImplicit(known, argTypes[0]!, binding, inputNode.position);
   const form = node.form === "all" ? "all" : fn.name === "=" ? "in" : "any";
-  return subquery(form, BOOL, source, operand, fn);
+  return subquery(form, BOOL, source, operand, fn, alikeOf(node, context.scope, source));
 }

@@ -14,7 +14,7 @@ import type { CallExpr, Expr, RoutineCall, TransitionTable } from "../../query/e
 import type { TableFunction } from "../../query/expr/table-function.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { SqlType, Value } from "../../values/values.js";
-import type { IsolationLevel, StatementNode, TransactionAction } from "../parse/ast.js";
+import type { ExplainFormat, IsolationLevel, StatementNode, TransactionAction } from "../parse/ast.js";
 import type { DatabaseAction } from "../parse/ast-definitions.js";
 import type { ExprNode } from "../parse/ast-query.js";
 import type { CursorTable } from "./cursor-tables.js";
@@ -216,7 +216,7 @@ export interface BoundExplain {
   readonly analyze: boolean;
   readonly verbose: boolean;
   readonly costs: boolean;
-  readonly format: "text" | "json";
+  readonly format: ExplainFormat;
 }
 
 /** EXPLAIN EXECUTE: of what the session has prepared under that name. */

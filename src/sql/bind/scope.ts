@@ -86,6 +86,9 @@ export class Scope {
   /** Collects this query's windows while its target list and ORDER BY are bound. */
   windows: WindowCollector | null = null;
 
+  /** In a query whose expressions are told apart: its subqueries by what is written; else null. */
+  alikeSubqueries: Map<string, object> | null = null;
+
   /** FOR UPDATE and the like of this query, and the keys of the rows that it names. */
   locks: LockedRows | null = null;
 

@@ -95,7 +95,7 @@ WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELE
   },
   explain: {
     titles: ["EXPLAIN", "EXPLAIN ANALYZE"],
-    syntax: "EXPLAIN [ANALYZE] [(ANALYZE | VERBOSE | COSTS | FORMAT {TEXT | JSON}, …)] statement",
+    syntax: "EXPLAIN [ANALYZE] [(ANALYZE | VERBOSE | COSTS | FORMAT {TEXT | JSON | XML | YAML}, …)] statement",
     description:
       "Shows the plan of a statement with estimated rows. ANALYZE runs the statement and adds actual rows, time and memory.",
     example: "EXPLAIN SELECT * FROM book WHERE author_id = 1",

@@ -233,12 +233,15 @@ export interface MergeClause {
   readonly assignments: readonly AssignmentNode[];
 }
 
+export const EXPLAIN_FORMATS = ["text", "json", "xml", "yaml"] as const;
+export type ExplainFormat = (typeof EXPLAIN_FORMATS)[number];
+
 export interface ExplainStatement {
   readonly kind: "explain";
   readonly statement: StatementNode;
   readonly analyze: boolean;
   readonly verbose: boolean;
-  readonly format: "text" | "json";
+  readonly format: ExplainFormat;
   /** COSTS, BUFFERS, TIMING and so on, as written. */
   readonly options: readonly OptionNode[];
   readonly position: number;

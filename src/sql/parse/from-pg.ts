@@ -2,6 +2,7 @@
  * Converts statements from the grammar's JSON to our syntax tree; definitions in from-pg-ddl.ts. Called by parse.ts.
  */
 import type {
+  DefineStmt,
   DeleteStmt,
   ExplainStmt,
   InsertStmt,
@@ -31,6 +32,7 @@ import type {
   TransactionStatement,
   UpdateStatement,
 } from "./ast.js";
+import { EXPLAIN_FORMATS } from "./ast.js";
 import { Conversion, type NodeOf, notSupported, only, type Tag, tagOf } from "./conversion.js";
 import { ALL_COLUMNS, ANY_KEY } from "./dialect.js";
 import { convertAccess } from "./from-pg-access.js";
@@ -108,9 +110,19 @@ function statement(node: Node, c: Conversion, position: number): StatementNode {
         convertTypeDefinition(node, c, position) ??
         convertCursor(node, c, position);
       if (definition !== null) return definition;
-      throw notSupported(spelled(tag), position);
+      throw notSupported(tag === "DefineStmt" ? defined(only(node, tag)) : spelled(tag), position);
     }
   }
+}
+
+/** `OBJECT_COLLATION` → `CREATE COLLATION`. */
+function defined({ kind = "OBJECT_TYPE", definition }: DefineStmt): string {
+  if (kind === "OBJECT_TYPE")
+    return definition === undefined ? "CREATE TYPE of a shell type" : "CREATE TYPE of a base type";
+  return `CREATE ${kind
+    .replace(/^OBJECT_/, "")
+    .replace(/^TS/, "TEXT SEARCH ")
+    .replaceAll("_", " ")}`;
 }
 
 /** `CreateFunctionStmt` → `CREATE FUNCTION`. */
@@ -332,8 +344,12 @@ function explain(node: ExplainStmt, c: Conversion, position: number): ExplainSta
     const value = options.findLast((option) => option.name === name)?.value;
     return value !== undefined && !["false", "off", "0"].includes(String(value).toLowerCase());
   };
-  const format = String(options.findLast((option) => option.name === "format")?.value ?? "text").toLowerCase();
-  if (format !== "text" && format !== "json") throw notSupported(`EXPLAIN (FORMAT ${format})`, position);
+  const wanted = options.findLast((option) => option.name === "format");
+  const format = EXPLAIN_FORMATS.find((name) => name === String(wanted?.value ?? "text").toLowerCase());
+  if (format === undefined) {
+    const message = `unrecognized value for EXPLAIN option "format": "${wanted?.value}"`;
+    throw sqlError("22023", message, { position: wanted?.position ?? position });
+  }
   const explained = statement(node.query!, c, position);
   return {
     kind: "explain",
