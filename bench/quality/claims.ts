@@ -68,6 +68,21 @@ export async function measureOtherKinds() {
   }
 }
 
+/** SNLI and the like: how many are right, and of the pairs that do not contradict the share called contradictions. */
+export async function measurePublicPairs(given: readonly (readonly [string, string, string])[]) {
+  const roots = [join(ROOT, "models")];
+  const models = new Models({ roots, embeddingModel: "tessera-embed-384", warn: () => undefined, inference: null });
+  const { claims, release } = await claimVerifier(models);
+  const pairs = given.map(([premise, hypothesis, label]) => ({ kind: "public", premise, hypothesis, label }));
+  try {
+    const { byLabel, wrongContradictions } = await measurePairs(claims, pairs as LabelledPair[]);
+    const right = [...byLabel.values()].reduce((sum, one) => sum + one.right, 0);
+    return { right, all: pairs.length, wrongContradictions };
+  } finally {
+    await release();
+  }
+}
+
 /** The bundled model in this process, as a server uses it. */
 export async function claimVerifier(models: Models) {
   const roots = [join(ROOT, "models")];

@@ -25,10 +25,19 @@ const OF_QUOTED = 0.5;
 /** "INV-2041", "max_rows", "v1.2", "XR7": letters and digits or signs in one word. */
 const CODE = /(?:^|\s)"?(?=\S*\p{L})(?=\S*[\d_])[\p{L}\d][\p{L}\d_./:-]*/u;
 
+/** A query of so many longer words tells what is wanted: no text has them all, and likeness weighs this. */
+const TOLD: readonly (readonly [words: number, weight: number])[] = [
+  [6, 0.8],
+  [4, 0.5],
+];
+const LONG_WORD = /\p{L}{4,}/gu;
+
 /** What likeness weighs for this query: names with digits, and what is quoted, are meant letter by letter. */
 export function weightForQuery(usual: number, query: string): number {
   if (CODE.test(query)) return usual * OF_CODES;
-  return /"[^"]+"/.test(query) ? usual * OF_QUOTED : usual;
+  if (/"[^"]+"/.test(query)) return usual * OF_QUOTED;
+  const words = query.match(LONG_WORD)?.length ?? 0;
+  return Math.max(usual, TOLD.find(([least]) => words >= least)?.[1] ?? 0);
 }
 
 /** The place in a ranking of vectors that counts as no likeness at all: any two vectors are some distance apart. */

@@ -353,3 +353,38 @@ t.test("rows that are compared with others, durations, what there is most of", a
     t.match(made, sql, `${question}: ${made}`);
   }
 });
+
+const KIOSK = schemaOf({
+  buyer: "id, name text",
+  ware: "id, title text, unit_price number, unit_cost number, stars number",
+  booking: "id, buyer_id>buyer, opened_at timestamp, closed_at timestamp, booking_total number",
+  booking_line: "id, booking_id>booking, ware_id>ware, units number",
+});
+const LISTED: Readonly<Record<string, readonly string[]>> = { title: ["tea", "coffee"] };
+const lookUpListed = async (sql: string, [runs]: readonly unknown[]) => {
+  if (!sql.includes("DISTINCT")) return [];
+  const found = LISTED[/SELECT (\w+)::text/.exec(sql)![1]!] ?? [];
+  return found.filter((value) => (runs as string[]).includes(value)).map((value) => [value]);
+};
+
+t.test("questions that are made of simpler ones", async (t) => {
+  for (const [question, sql] of [
+    ["buyers who booked both tea and coffee", /WHERE EXISTS .*'tea'\) AND \(EXISTS .*'coffee'\)\)$/],
+    ["buyers who booked tea but never coffee", /WHERE EXISTS .*'tea'\) AND NOT \(EXISTS .*'coffee'\)\)$/],
+    ["cumulative bookings per month", /sum\(value\) OVER \(ORDER BY period\) AS running_total .*count\(\*\)/],
+    ["who spent the most", /^SELECT buyer.* ORDER BY sum\(booking\.booking_total\) DESC LIMIT 1$/],
+    ["how much did each buyer spend", /^SELECT buyer.*sum\(booking\.booking_total\).* GROUP BY buyer/],
+    ["margin of each ware", /\(ware\.unit_price - ware\.unit_cost\)/],
+    ["number of bookings per buyer", /count\(\*\)/],
+  ] as const) {
+    const { sql: written, confidence } = await matchQuestion(question, KIOSK, lookUpListed);
+    t.match(written, sql, question);
+    t.ok(confidence <= 0.95, question);
+  }
+  for (const question of [
+    "what will we book next week",
+    "which buyer paid us the highest",
+    "wares that were never priced",
+  ])
+    await t.rejects(matchQuestion(question, KIOSK, lookUpListed), { code: "question_not_understood" }, question);
+});

@@ -9,3 +9,13 @@ t.test("names with digits and quotes are meant letter by letter", async (t) => {
   for (const usual of ["event loop", "how is a loaf baked?", "in 2019", "well-known authors"])
     t.equal(weight(usual), 1, usual);
 });
+
+t.test("a query that tells what is wanted goes by likeness", async (t) => {
+  t.equal(weightForQuery(STATIC_WEIGHT, "parse dates quickly"), STATIC_WEIGHT);
+  t.equal(weightForQuery(STATIC_WEIGHT, "a small boat that carries people"), 0.5);
+  t.equal(weightForQuery(STATIC_WEIGHT, "two young children play with coloured wooden blocks outside"), 0.8);
+  t.ok(
+    weightForQuery(STATIC_WEIGHT, "the invoice INV-2041 that somebody sent twice last month") < STATIC_WEIGHT,
+    "but not where a code is in it",
+  );
+});

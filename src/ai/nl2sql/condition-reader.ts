@@ -2,7 +2,6 @@
  * Finds the conditions in a question: comparisons, values, patterns, missing or required values. Adds them to lists
  * that `read-question.ts` takes.
  */
-
 import { ownName } from "./bare-names.js";
 import { anyKind, type ColumnFinder, isBoolean, isNumber, isText, isTime, type Kinds } from "./column-finder.js";
 import { comparedColumns } from "./compared-columns.js";

@@ -15,6 +15,8 @@ export function doneVerbs(question: Question, names: NameMentions, columns: Colu
     if (ref === null && undoneOfMany(question, names, columns, filters, mention)) continue;
     if (ref === null || !(isTime(ref) || (isNumber(ref) && fit < 0.95))) continue;
     const isAbsent = isNegated(question, mention.from, 2);
+    // "Items that were never sold" may have a `sale_price` all the same.
+    if (isNumber(ref) && isAbsent && question.says(mention.from - 1, "never")) continue;
     // "Trips ended" may ask for the time, "how many trips were ended" does not.
     const isBeforeRows = names.tables.some(({ from, table }) => from === mention.to && table === columns.base);
     const isDone =

@@ -5,15 +5,17 @@
  */
 import { DbError } from "../../protocol/errors.js";
 import { restatedWords, unshownWords } from "./asked-entity.js";
+import { composedAnswer, type SimpleAnswer } from "./compositions.js";
 import { denyingPrefix, opposite } from "./denied-words.js";
 import { withDurations } from "./durations.js";
 import { meantLinks } from "./link-roles.js";
+import { misreadWords } from "./misread-words.js";
 import { mendedQuestion } from "./misspellings.js";
 import { nameMentions } from "./name-mentions.js";
 import type { QueryShape } from "./query-shape.js";
 import { Question } from "./question.js";
 import { QuestionReader } from "./read-question.js";
-import { withRevenue } from "./revenue-columns.js";
+import { withMargin, withRevenue } from "./revenue-columns.js";
 import type { SchemaFacts } from "./schema-facts.js";
 import { withTextTimes } from "./text-times.js";
 import { droppedNames, unplacedWords } from "./unplaced-words.js";
@@ -39,9 +41,12 @@ const MISSPELT = 0.15;
 
 /** Throws question_not_understood, with what was understood. */
 export async function matchQuestion(text: string, stored: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
-  const facts = withDurations(withRevenue(await withTextTimes(stored, lookUp)), text);
+  const facts = withDurations(withMargin(withRevenue(await withTextTimes(stored, lookUp)), text), text);
+  const composed = await composedAnswer(text, facts, (simpler) => understood(simpler, facts, lookUp));
+  if (composed !== null) return composed;
   try {
-    return await matchWords(text, facts, lookUp);
+    const { sql, confidence } = await matchWords(text, facts, lookUp);
+    return { sql, confidence };
   } catch (error) {
     const isOpen = error instanceof DbError && error.details?.readings === undefined;
     const mended = isOpen ? mendedQuestion(text, facts) : null;
@@ -53,7 +58,17 @@ export async function matchQuestion(text: string, stored: SchemaFacts, lookUp: L
   }
 }
 
-async function matchWords(text: string, facts: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
+/** Null: it is not, or in several ways. */
+async function understood(text: string, facts: SchemaFacts, lookUp: LookUp): Promise<SimpleAnswer | null> {
+  try {
+    return await matchWords(text, facts, lookUp);
+  } catch (error) {
+    if (error instanceof DbError && error.code === "question_not_understood") return null;
+    throw error;
+  }
+}
+
+async function matchWords(text: string, facts: SchemaFacts, lookUp: LookUp): Promise<SimpleAnswer> {
   const question = new Question(
     text,
     (word) => denyingPrefix(word, facts),
@@ -66,26 +81,27 @@ async function matchWords(text: string, facts: SchemaFacts, lookUp: LookUp): Pro
   }
   const names = nameMentions(question, schema);
   const values = await valueMentions(question, schema, names, lookUp);
-  const understood = () => understanding(names, values);
+  const found = () => understanding(names, values);
   const reader = new QuestionReader(question, schema, names, values);
   const read = reader.read();
-  if (read === null) throw notUnderstood("It names no existing table or column.", understood(), []);
+  if (read === null) throw notUnderstood("It names no existing table or column.", found(), []);
   const sql = writeQuery(read.shape, schema);
-  if (sql === null) throw notUnderstood("Its tables are not connected by foreign keys.", understood(), []);
+  if (sql === null) throw notUnderstood("Its tables are not connected by foreign keys.", found(), []);
   for (const [link, columns] of unclear) {
     if (!sql.includes(linkCondition(link))) continue;
-    throw notUnderstood(`It does not say which of ${columns.join(", ")} is meant.`, understood(), []);
+    throw notUnderstood(`It does not say which of ${columns.join(", ")} is meant.`, found(), []);
   }
   const unshown = [
     ...unshownWords(question, names, read.shape),
     ...restatedWords(question, read.shape),
+    ...misreadWords(question, read.shape),
     ...droppedNames(question, names, values, sql),
   ];
   const missing = [...new Set([...unplacedWords(question, schema, sql), ...reader.notPlaced, ...unshown])];
   if (missing.length > 0) {
     throw notUnderstood(
       `What does the question mean by ${missing.map((word) => `"${word}"`).join(", ")} was not found.`,
-      understood(),
+      found(),
       missing,
     );
   }
@@ -94,10 +110,10 @@ async function matchWords(text: string, facts: SchemaFacts, lookUp: LookUp): Pro
     const written = writeQuery(shape, schema);
     return written === null ? [] : [{ meaning, sql: written }];
   });
-  if (readings.length > 1) throw ambiguous(readings, understood());
+  if (readings.length > 1) throw ambiguous(readings, found());
   const certainty = Math.min(CONFIDENCE_MAX, read.certainty) - RISK * Math.max(0, partsOf(read.shape) - PARTS_SURE);
   const confidence = Math.round(Math.max(0.05, certainty) * 100) / 100;
-  return { sql, confidence };
+  return { sql, confidence, shape: read.shape };
 }
 
 function partsOf({ filters, groups, related, aggregates, ...shape }: QueryShape): number {

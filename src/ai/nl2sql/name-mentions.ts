@@ -68,6 +68,8 @@ export function wordScore(token: Pick<Token, "lower" | "stem">, word: string): n
   const shared = sharedPrefix(ofAction(token.stem), ofAction(stem));
   if (shared >= 5 && shared >= 0.6 * Math.max(token.stem.length, stem.length)) return FAMILY_SCORE;
   const groups = groupsByStem.get(stem);
+  // "Tickets" are not when something was issued.
+  if (/[^s]s$/.test(token.lower) && !isVerb(token.lower) && word.endsWith("ed")) return 0;
   // Who does it is another thing than what is done: a publisher is no day of publication.
   const own = isDoer(token) && !listed.has(token.lower) ? undefined : groupsByStem.get(token.stem);
   if (groups !== undefined && own !== undefined) for (const group of own) if (groups.has(group)) return SYNONYM_SCORE;

@@ -354,3 +354,13 @@ export function negationBefore(question: Question, at: number, reach = 3): numbe
   }
   return null;
 }
+
+/** "limit 5"; uses the words. */
+export function limitSaid(question: Question): number | null {
+  const at = question.tokens.findIndex(
+    (_, i) => question.says(i, "limit") && question.at(i + 1)?.number != null && !question.isUsed(i + 1),
+  );
+  if (at < 0) return null;
+  question.use(at, at + 2);
+  return question.at(at + 1)!.number;
+}

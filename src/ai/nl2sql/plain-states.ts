@@ -23,6 +23,8 @@ const SURE = 0.9;
 export function plainStates(question: Question, names: NameMentions, columns: ColumnFinder): Filter[] {
   const filters: Filter[] = [];
   const isOfRows = (at: number) => names.tables.some(({ table, from }) => from === at && table === columns.base);
+  /** "Open urgent tickets": a value may stand between. */
+  const isBeforeRows = (at: number) => isOfRows(at + 1) || (question.isUsed(at + 1) && isOfRows(at + 2));
   /** "Bills that are still open", at the end. */
   const isPredicate = (at: number) =>
     question.says(question.says(at - 1, "still") ? at - 2 : at - 1, "is|are|were") && at === question.tokens.length - 1;
@@ -35,7 +37,7 @@ export function plainStates(question: Question, names: NameMentions, columns: Co
       const ref = columns.timeColumn(at, at + 2);
       const now = ref?.column.kind === "date" ? "current_date" : "now()";
       if (ref?.table === columns.base) add(ref, at, (column) => `${column} > ${now}`);
-    } else if (question.says(at, "open|outstanding|unfinished") && (isOfRows(at + 1) || isPredicate(at))) notEnded(at);
+    } else if (question.says(at, "open|outstanding|unfinished") && (isBeforeRows(at) || isPredicate(at))) notEnded(at);
     else if (question.says(at, "overdue") && (isOfRows(at + 1) || isPredicate(at))) overdue(at);
     else if (question.says(at, "never")) neverHappened(at);
     else ordinal(at);

@@ -12,6 +12,7 @@ import { ConditionReader } from "./condition-reader.js";
 import { type Condition, conditionsOf } from "./conditions.js";
 import { doneVerbs } from "./done-verbs.js";
 import { isOfHaving, type MeasuredGroups, measuredGroups } from "./measured-groups.js";
+import { isOfRows, isOtherThing, isRanking, useRateUnits, whoseMany } from "./misread-words.js";
 import type { ColumnMention, NameMentions } from "./name-mentions.js";
 import { namedRows } from "./named-rows.js";
 import { periodChange } from "./period-changes.js";
@@ -19,6 +20,7 @@ import {
   countedBy,
   type GroupPhrase,
   groupPhrases,
+  limitSaid,
   type OrderPhrase,
   orderPhrase,
   periodAsked,
@@ -142,7 +144,7 @@ export class QuestionReader {
     this.ofEachRow(groupKeys);
     const fnsMeant = (first === null || asked !== null) && counted === null ? this.bareMeasure(groupKeys) : [];
     this.ordered(ordered);
-    this.limited();
+    this.limit = limitSaid(question) ?? this.limit;
     joinAlternatives(question, this.conditions, this.columns);
     doneVerbs(question, this.names, this.columns, this.conditions.filters);
     relatingVerbs(question, this.schema, this.names, this.values, this.columns, this.conditions.related);
@@ -190,24 +192,18 @@ export class QuestionReader {
     this.aggregates.push({ fn: "sum", ref });
     const words = wordsOfName(ref.column.name).map(stemOf);
     const says = (list: readonly string[]) => list.some((word) => words.includes(stemOf(word)));
-    if (says(SUMS)) return [];
+    // A row of its own has one number.
+    const isOfRows = groups.every((group) => group.kind === "table" && group.table === ref.table);
+    if (says(SUMS) || isOfRows) return [];
     return says(RATES) || !groups.every(({ kind }) => kind === "time") ? ["sum", "avg", "max"] : [];
-  }
-
-  /** "limit 5". */
-  private limited(): void {
-    this.question.tokens.forEach((_, at) => {
-      const count = this.question.at(at + 1)?.number ?? null;
-      if (!this.question.says(at, "limit") || count === null || this.question.isUsed(at + 1)) return;
-      this.limit = count;
-      this.question.use(at, at + 2);
-    });
   }
 
   /** "Where the total exceeds 5000": conditions on groups' sums are not written. */
   private ofGroups(conditions: readonly Condition[]): void {
     for (const { from, isAverage } of conditions) {
       let at = from - 1;
+      const whose = whoseMany(this.question, this.names, this.columns, from);
+      if (whose !== null) this.columns.unuse(whose);
       while (this.question.says(at, "is|are|of|was|were")) at--;
       if (!isAverage && this.aggregates.length > 0 && AGGREGATES[this.question.lower(at)] !== undefined)
         this.columns.unuse(at);
@@ -302,6 +298,10 @@ export class QuestionReader {
         this.columns.unuse(at);
         continue;
       }
+      if (isOtherThing(this.names, mention)) {
+        this.columns.unuse(at);
+        continue;
+      }
       const amount = fn === "sum" && mention === undefined ? this.columns.amountOf(at) : null;
       ref = (mention && this.columns.takeColumn(mention, isNumber)) ?? amount ?? ref;
       if (ref === null) continue;
@@ -313,7 +313,7 @@ export class QuestionReader {
     const mention = this.names.columns.find(({ from }) => from === counted) ?? this.differentOf(counted);
     if (mention === undefined || question.isUsed(mention.from)) return;
     const target = this.columns.resolve(mention, anyKind);
-    if (target === null) return;
+    if (target === null || isOfRows(this.names, mention, this.columns.base)) return;
     question.use(mention.from, mention.to);
     if (isNumber(target)) this.aggregates.push({ fn: "sum", ref: target });
     else this.aggregates.push({ fn: "count", distinct: target });
@@ -381,7 +381,7 @@ export class QuestionReader {
       if (column !== this.order?.ref?.column) return false;
       const said = this.names.columns.filter(({ candidates }) => candidates.some(({ ref }) => ref.column === column));
       // "Names and grades sorted by grade" shows them.
-      return said.length === 1 && question.says(said[0]!.from - 1, "by");
+      return said.length === 1 && (question.says(said[0]!.from - 1, "by") || isRanking(question, said[0]!));
     };
     const columns = projectedColumns(question, this.names, this.columns).filter((ref) => !isOrderedBy(ref));
     // "Agents with a commission of 2 percent" asks for agents.
@@ -392,6 +392,7 @@ export class QuestionReader {
 
   private shape(counted: number | null, groups: GroupKey[]): QueryShape {
     const { question } = this;
+    useRateUnits(question, this.conditions.filters);
     const isDistinct = question.tokens.some(({ lower }) => /^(distinct|different|unique)$/.test(lower));
     const isCount = counted !== null && this.aggregates.length === 0;
     const keys = groups.length > 0 ? groups : this.columnGroup();

@@ -12,6 +12,12 @@ import { identifier } from "./sql-names.js";
 const SAME = 0.85;
 const QUANTITIES = ["quantity", "units", "pieces", "copies", "bottles", "qty"];
 const PRICES = ["price"];
+/** A unit's cost is no number of units. */
+const MONEY = ["price", "cost", "costs", "rate", "fee", "value"];
+const COSTS = ["cost"];
+const MARGINS = ["margin", "profit"];
+/** What a unit earns is no profit of all that is sold. */
+const ASKS_MARGIN = /\bmargins?\b(?!\s*(?:in percent|percent|%|rate))/i;
 /** Columns that hold it. */
 const HELD = ["revenue", "turnover", "total", "subtotal", "amount", "sum", "proceeds", "earnings", "income", "takings"];
 
@@ -21,7 +27,7 @@ export function withRevenue(schema: SchemaFacts): SchemaFacts {
   if (schema.tables.some(({ columns }) => columns.some(holds))) return schema;
   const tables = new Map<TableFacts, TableFacts>();
   for (const table of schema.tables) {
-    const revenue = revenueOf(table);
+    const revenue = heldRevenue(table) ?? revenueOf(table);
     if (revenue !== null) tables.set(table, { ...table, columns: [...table.columns, revenue] });
   }
   // Of two tables that sell, nobody knows which is meant.
@@ -29,11 +35,35 @@ export function withRevenue(schema: SchemaFacts): SchemaFacts {
   return withTables(schema, tables);
 }
 
+/** Lines with a quantity and their total: that is it. */
+function heldRevenue({ columns, sqlName }: TableFacts): ColumnFacts | null {
+  const numbers = columns.filter(({ kind, isKey }) => kind === "number" && !isKey);
+  const isQuantity = numbers.some(({ name }) => wordsFit(name, QUANTITIES) && !wordsFit(name, MONEY));
+  const [held, other] = numbers.filter(({ name }) => wordsFit(name, HELD) && !wordsFit(name, QUANTITIES));
+  if (!isQuantity || held === undefined || other !== undefined) return null;
+  return { ...held, name: "revenue", sql: `${sqlName}.${identifier(held.name)}` };
+}
+
+/** The schema with what a unit earns, where a table has one price and one cost and the question asks for it. */
+export function withMargin(schema: SchemaFacts, question: string): SchemaFacts {
+  if (!ASKS_MARGIN.test(question)) return schema;
+  const tables = new Map<TableFacts, TableFacts>();
+  for (const table of schema.tables) {
+    const numbers = table.columns.filter(({ kind, isKey }) => kind === "number" && !isKey);
+    if (numbers.some(({ name }) => wordsFit(name, MARGINS))) return schema;
+    const [cost, otherCost] = numbers.filter(({ name }) => wordsFit(name, COSTS) && !wordsFit(name, PRICES));
+    const [price, otherPrice] = numbers.filter(({ name }) => wordsFit(name, PRICES));
+    if (cost === undefined || price === undefined || otherCost !== undefined || otherPrice !== undefined) continue;
+    const of = ({ name }: ColumnFacts) => `${table.sqlName}.${identifier(name)}`;
+    const margin = { ...price, name: "margin", nullable: true, sql: `(${of(price)} - ${of(cost)})` };
+    tables.set(table, { ...table, columns: [...table.columns, margin] });
+  }
+  return tables.size === 1 ? withTables(schema, tables) : schema;
+}
+
 function revenueOf({ columns, sqlName }: TableFacts): ColumnFacts | null {
   const numbers = columns.filter(({ kind, isKey }) => kind === "number" && !isKey);
-  const [quantity, secondQuantity] = numbers.filter(
-    ({ name }) => wordsFit(name, QUANTITIES) && !wordsFit(name, PRICES),
-  );
+  const [quantity, secondQuantity] = numbers.filter(({ name }) => wordsFit(name, QUANTITIES) && !wordsFit(name, MONEY));
   const [price, secondPrice] = numbers.filter(({ name }) => wordsFit(name, PRICES));
   if (quantity === undefined || price === undefined || secondQuantity !== undefined || secondPrice !== undefined)
     return null;

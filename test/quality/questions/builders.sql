@@ -1,0 +1,10 @@
+CREATE TABLE clients (client_code text PRIMARY KEY, client_title text, sector text);
+CREATE TABLE projects (project_code text PRIMARY KEY, client_code text REFERENCES clients, project_title text, budget numeric, started date, deadline date, finished date, state text);
+CREATE TABLE crew_members (member_code text PRIMARY KEY, member_name text, trade text, pay_per_hour numeric, supervisor_code text REFERENCES crew_members);
+CREATE TABLE timesheets (sheet_no int PRIMARY KEY, member_code text REFERENCES crew_members, project_code text REFERENCES projects, work_date date, hours numeric);
+CREATE TABLE expenses (expense_no int PRIMARY KEY, project_code text REFERENCES projects, category text, amount numeric, spent_on date);
+INSERT INTO clients VALUES ('C1','Harbor Trust','public'),('C2','Lindgren AB','retail'),('C3','Oak School','public'),('C4','Pixel Lofts','housing');
+INSERT INTO projects VALUES ('P1','C1','Quay Repair',90000,'2024-09-01','2025-02-01','2025-01-20','done'),('P2','C2','Shop Front',25000,'2024-11-10','2025-01-15','2025-02-03','done'),('P3','C3','Gym Roof',60000,'2025-01-05','2025-06-30',NULL,'running'),('P4','C2','Cold Store',42000,'2025-02-01','2025-05-15',NULL,'running'),('P5','C1','Boat Lift',150000,NULL,'2025-12-01',NULL,'planned'),('P6','C3','Science Wing',210000,'2024-06-01','2025-04-01','2025-03-28','done');
+INSERT INTO crew_members VALUES ('M1','Ada Crane','mason',32,NULL),('M2','Bert Dorn','electrician',35,'M1'),('M3','Cleo Ek','mason',27,'M1'),('M4','Dirk Fahl','roofer',30,'M1'),('M5','Enid Gray','electrician',31,'M2'),('M6','Finn Holt','plumber',36,'M2'),('M7','Gwen Ivey','plumber',29,'M6');
+INSERT INTO timesheets SELECT i, 'M' || (1 + (i * i + i / 4) % 6), 'P' || (ARRAY[1,2,3,4,6])[1 + (i * 3 + i / 7) % 5], date '2024-12-02' + i * 2, 3 + (i * 5) % 7 FROM generate_series(1, 75) i;
+INSERT INTO expenses SELECT i, 'P' || (ARRAY[1,2,3,4,6])[1 + (i * 2 + i / 3) % 5], (ARRAY['concrete','tools','permits','transport'])[1 + (i * i + i / 2) % 4], 200 + (i * 613) % 9000, date '2024-10-05' + i * 5 FROM generate_series(1, 40) i
