@@ -1,4 +1,4 @@
-/** Who may use which of the models that a tenant has trained. Models are rows: here is no more than who may use them. */
+/** Who may use which of the models that a tenant has trained. Models are rows: here is only who may use them. */
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { CatalogView } from "./catalog-view.js";

@@ -316,6 +316,11 @@ t.test("what is hidden changes no answer", { timeout: 180_000 }, async (t) => {
     }
   }
   t.ok(answered > 40, `${answered} were answered, not refused`);
+  // What operators read, who may be no users of the tenant.
+  const metrics = await server.call("GET", "/metrics");
+  t.match(String(metrics.body), "tessera_");
+  t.notMatch(String(metrics.body), SECRET, "metrics");
+  t.notMatch(server.lines.join("\n"), SECRET, "the log");
   // The same searches find something.
   const found = await answer(CASES["documents.search"]![1]!, 0);
   t.match(found.text, "seen0");
