@@ -101,7 +101,7 @@ t.test("privileges on databases, types and languages", async (t) => {
       'onbase', 'CREATE'), has_database_privilege('clerk', 'onbase', 'CONNECT')`),
     [[false, true, true]],
   );
-  await refused("GRANT CREATE ON DATABASE other TO clerk", "3D000", /not in a database/);
+  await refused("GRANT CREATE ON DATABASE other TO clerk", "0A000", /cannot be changed in another one/);
   await refused("GRANT SELECT ON DATABASE onbase TO clerk", "0LP01", /invalid privilege type SELECT for database/);
 
   const batch = { statements: [{ sql: "CREATE TEMP TABLE t (id int)" }] };

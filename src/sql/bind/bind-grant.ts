@@ -159,10 +159,10 @@ function graphSubjects({ name, nodes, edges }: GraphTables, isGrant: boolean, { 
   return [...tables, { id: schema, kind: "schema", what: "graph", name, columns: [], granted: "U" }];
 }
 
-/** Throws 3D000. */
+/** Throws 0A000. */
 function databaseSubject(name: string, { settings }: BindEnvironment): Subject {
   if (name === settings?.database()) return { id: DATABASE_ID, kind: "database", what: "database", name, columns: [] };
-  throw sqlError("3D000", `the session is not in a database "${name}"`, {
+  throw sqlError("0A000", `privileges on the database "${name}" cannot be changed in another one`, {
     hint: "Each database has roles and privileges of its own: connect to it to change them.",
   });
 }
