@@ -11,6 +11,8 @@ export interface AccessCommand {
   readonly roles?: readonly RoleDef[];
   readonly dropped?: readonly RoleDef[];
   readonly accesses?: readonly AccessDef[];
+  /** Names of trained models that there have to be, as of which nothing has been said before. */
+  readonly models?: readonly string[];
   /** What sessions begin with; without any settings it is removed. */
   readonly settings?: readonly RoleSettingsDef[];
 }

@@ -3,6 +3,7 @@ import { sqlError } from "../protocol/errors.js";
 import type { AccessCommand } from "./access-command.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
+import { NOT_NUMBERED } from "./model-access.js";
 
 export function applyAccessCommand(editor: CatalogEditor, command: AccessCommand): DdlOutcome {
   const { tag, notices, made = [], roles = [], dropped = [], accesses = [], settings = [] } = command;
@@ -11,7 +12,9 @@ export function applyAccessCommand(editor: CatalogEditor, command: AccessCommand
     editor.putRole({ ...role, id: editor.nextId() });
   }
   for (const role of roles) editor.putRole(role);
-  for (const access of accesses) editor.putAccess(access);
+  for (const access of accesses) {
+    editor.putAccess(access.objectId === NOT_NUMBERED ? { ...access, objectId: editor.nextId() } : access);
+  }
   for (const each of settings) editor.putRoleSettings(each);
   for (const role of dropped) {
     for (const other of editor.view.roles()) {

@@ -56,7 +56,7 @@ export const EVERY_ROLE_ID = 0;
 /** Privileges by PostgreSQL's letters. */
 export type Privilege = "r" | "a" | "w" | "d" | "D" | "x" | "t" | "U" | "C" | "X" | "T" | "c";
 
-export type ObjectKind = "table" | "sequence" | "function" | "schema" | "database" | "type" | "language";
+export type ObjectKind = "table" | "sequence" | "function" | "schema" | "database" | "type" | "language" | "model";
 
 /** Of which default privileges say something. */
 export type DefaultKind = "table" | "sequence" | "function" | "schema";
@@ -98,6 +98,8 @@ export type PolicyCondition = ViewQuery;
 export interface AccessDef {
   readonly objectId: number;
   readonly kind: ObjectKind;
+  /** Of a trained model, which has no other definition: its name. */
+  readonly name?: string;
   readonly owner: number;
   readonly grants: readonly Grant[];
   /** Of a view or function: it runs with the rights of who uses it, whatever its definition says. */
@@ -153,6 +155,7 @@ export const ALL_PRIVILEGES: Readonly<Record<ObjectKind, readonly Privilege[]>> 
   database: ["C", "T", "c"],
   type: ["U"],
   language: ["U"],
+  model: ["U"],
 };
 
 /** Privileges by their names in GRANT. */

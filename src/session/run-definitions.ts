@@ -2,8 +2,12 @@
  * Runs statements that change definitions or statistics, in the transaction of the statement. Called by
  * statement-runner.ts.
  */
+import { sqlError } from "../protocol/errors.js";
 import { withOneCascade } from "../protocol/notice.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";
+import type { ExecContext } from "../query/exec/context.js";
+import { need } from "../query/expr/capability.js";
+import { TRAINED_MODELS } from "../query/expr/functions/models.js";
 import type { BoundAnalyze, BoundDdl, BoundDdlSteps } from "../sql/bind/bound-statement.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import { AuditedDefinitions } from "./audited-definitions.js";
@@ -50,6 +54,7 @@ export async function runDefinitions(
     if (block.isOpen) block.constraints?.refusePending(bound.command, catalog.view(tx));
     if (isTemporary(bound.command)) await openTemporaries(names, tx, run.request);
     else names.rights(catalog.view(tx)).requireDefining();
+    if (bound.command.kind === "access") await requireTrained(bound.command.models ?? [], context);
     const query = bound.stored ?? bound.rows;
     await checkCalls(query ? callsToCheck(query) : calls, bound.parameters ?? [], context);
     const done = await audit.run(bound.command, context, () =>
@@ -73,6 +78,14 @@ export async function runDefinitions(
   audit.note(scope.contextFor(tx, run.request, []));
   const outcome = textOutcome("result", [lastTag ?? ""], run.collector, withOneCascade(told));
   return rowsFilled === undefined ? outcome : { ...outcome, rowsFilled };
+}
+
+/** Throws 42704 for a model that the tenant has not trained. */
+async function requireTrained(names: readonly string[], context: ExecContext): Promise<void> {
+  if (names.length === 0) return;
+  const trained = new Set((await need(context, TRAINED_MODELS)()).map(([name]) => name));
+  const missing = names.find((name) => !trained.has(name));
+  if (missing !== undefined) throw sqlError("42704", `model "${missing}" does not exist`);
 }
 
 export async function analyze(

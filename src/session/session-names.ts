@@ -265,7 +265,8 @@ export class SessionNames implements SessionMemory {
    */
   author(catalog: CatalogView, own = false): Author | null {
     const rights = own ? this.rightsOfFeature(catalog) : this.rights(catalog);
-    if (catalog.roles().length === 0 && !rights.ofRoles) return rights.opensKept ? null : { rights, maker: null, database: this.database };
+    if (catalog.roles().length === 0 && !rights.ofRoles)
+      return rights.opensKept ? null : { rights, maker: null, database: this.database };
     const { role, superuser } = rights.acting;
     const { database } = this;
     return { rights, database, maker: role?.id ?? (superuser ? ADMIN_ROLE.id : null) };

@@ -134,8 +134,8 @@ t.test("sessions begin with the settings of their role", { timeout: 120_000 }, a
   await refused("ALTER ROLE ann SET session_authorization = boss", "42501");
   await refused("ALTER ROLE ann SET request.jwt.claims = '{}'", "55P02");
   await refused("ALTER ROLE nobody_here SET statement_timeout = 1", "42704");
-  await refused("ALTER ROLE ann IN DATABASE other SET statement_timeout = 1", "3D000");
-  await refused("ALTER DATABASE other SET statement_timeout = 1", "3D000");
+  await refused("ALTER ROLE ann IN DATABASE other SET statement_timeout = 1", "0A000");
+  await refused("ALTER DATABASE other SET statement_timeout = 1", "0A000");
   await refused("ALTER ROLE ann SET session_replication_role = replica", "42501", ann);
   await refused("ALTER ROLE clerk SET statement_timeout = 1", "42501", ann);
   await refused("ALTER ROLE admin SET statement_timeout = 1", "42501", ann);

@@ -123,6 +123,15 @@ const CASES: Readonly<Record<string, readonly Ask[]>> = {
     "MATCH (n:Note {title: 'note 1'}) SET n.owner = 'other'",
     `MATCH (n:Note) WHERE n.title CONTAINS '${SECRET}' DETACH DELETE n`,
   ].map((cypher) => post("/v1/graph/match", { cypher })),
+  "automl.models": [get("/v1/automl/models"), get("/v1/automl/models?task=classification")],
+  "automl.model": [get("/v1/automl/models/kinds"), get("/v1/automl/models/none")],
+  "automl.predict": ["kinds", "none"].flatMap((name) => [
+    post(`/v1/automl/models/${name}/predict`, { rows: [{ size: 9 }], probabilities: true, explain: true }),
+    sql(`SELECT AUTOML.PREDICT('${name}', size => 9)`),
+    sql(`PREDICT kind USING ${name} WITH PROBABILITY AS SELECT 9 AS size`),
+    sql(`SELECT describe_model('${name}')`),
+    sql(`DROP MODEL ${name}`),
+  ]),
   "collections.create": [post("/v1/collections", { name: "notes" })],
   "collections.list": [get("/v1/collections")],
   "collections.get": [get("/v1/collections/notes"), get("/v1/collections/closed")],
@@ -207,6 +216,9 @@ const CASES: Readonly<Record<string, readonly Ask[]>> = {
     tool("memory_recall", { namespace: "unread", query: "common" }),
     tool("memory_store", { namespace: "team", content: "x", dry_run: true }),
     tool("memory_forget", { namespace: "team", id: "hidden1" }),
+    tool("predict", { model_name: "kinds", inputs: [{ size: 9 }] }),
+    tool("describe_model", { model_name: "kinds" }),
+    tool("list_models", {}),
     tool("query", { sql: "SELECT * FROM board ORDER BY id" }),
     tool("query", { sql: "SELECT * FROM _chat_messages" }),
     tool("describe_table", { table: "_chat_messages" }),
@@ -270,7 +282,9 @@ t.test("each door that filters has a case, and each tool that does", (t) => {
     "doors without a case",
   );
   t.same(
-    TOOLS.flatMap(({ name, door }) => (door === "statements" && !ASKED_TOOLS.has(name) ? name : [])),
+    TOOLS.flatMap(({ name, door }) =>
+      (door === "statements" || door === "parts") && !ASKED_TOOLS.has(name) ? name : [],
+    ),
     [],
     "tools without a case",
   );
@@ -302,6 +316,11 @@ t.test("what is hidden changes no answer", { timeout: 180_000 }, async (t) => {
     }
   }
   t.ok(answered > 40, `${answered} were answered, not refused`);
+  // What operators read, who may be no users of the tenant.
+  const metrics = await server.call("GET", "/metrics");
+  t.match(String(metrics.body), "tessera_");
+  t.notMatch(String(metrics.body), SECRET, "metrics");
+  t.notMatch(server.lines.join("\n"), SECRET, "the log");
   // The same searches find something.
   const found = await answer(CASES["documents.search"]![1]!, 0);
   t.match(found.text, "seen0");

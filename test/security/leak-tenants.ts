@@ -89,6 +89,10 @@ export async function fill(server: TestServer, id: string, hides: boolean): Prom
     await run(`INSERT INTO _chat_messages SELECT id, 1, ${message} FROM _chat_sessions`);
   }
   await fillClosed(run, hides);
+  const kinds = `CASE WHEN i % 10 < 5 THEN 'small' ELSE '${hides ? SECRET : "large"}' END AS kind`;
+  const rows = `SELECT i % 10 AS size, ${kinds} FROM generate_series(1, 100) i`;
+  const training = { query: rows, target: "kind", name: "kinds", max_trials: 1, async_mode: false };
+  await must("POST", "/v1/automl/train", training, 200);
   await run("ANALYZE board, staff, vault, _chat_sessions, _chat_messages");
   return { user: own, boss: `${id}-boss`, token: await server.login(own, PASSWORD), past };
 }

@@ -101,7 +101,7 @@ t.test("privileges on databases, types and languages", async (t) => {
       'onbase', 'CREATE'), has_database_privilege('clerk', 'onbase', 'CONNECT')`),
     [[false, true, true]],
   );
-  await refused("GRANT CREATE ON DATABASE other TO clerk", "3D000", /not in a database/);
+  await refused("GRANT CREATE ON DATABASE other TO clerk", "0A000", /cannot be changed in another one/);
   await refused("GRANT SELECT ON DATABASE onbase TO clerk", "0LP01", /invalid privilege type SELECT for database/);
 
   const batch = { statements: [{ sql: "CREATE TEMP TABLE t (id int)" }] };
@@ -151,4 +151,127 @@ t.test("privileges on databases, types and languages", async (t) => {
   t.same(await must("SELECT 1"), [[1]], "administrators always");
   await must('GRANT CONNECT ON DATABASE onbase TO "onbase-ann"');
   t.same(await asAnn("SELECT 1"), [[1]]);
+});
+
+t.test("privileges on graphs and collections", async (t) => {
+  const { must, asAnn, refused, ann, boss } = await tenant(t, "ongraph");
+  await must("CREATE (:City {name: 'Oslo'})-[:NEAR]->(:City {name: 'Moss'})");
+  await must("REVOKE ALL ON GRAPH default FROM member");
+  const all = "MATCH (c:City) RETURN c.name ORDER BY c.name";
+  await refused(all, "42501", /permission denied/);
+  await must("GRANT SELECT ON GRAPH default TO clerk");
+  await refused(all, "42501", /permission denied/);
+  await must('GRANT clerk TO "ongraph-ann"');
+  t.same(await asAnn(all), [["Moss"], ["Oslo"]]);
+  t.same(await asAnn("MATCH (:City)-[r:NEAR]->() RETURN count(r)"), [[1]]);
+  await refused("CREATE (:City {name: 'Bergen'})", "42501", /permission denied/);
+  await must("GRANT INSERT, UPDATE ON ALL GRAPHS TO clerk");
+  await asAnn("CREATE (:City {name: 'Bergen'})");
+  await refused("MATCH (c:City {name: 'Bergen'}) DELETE c", "42501", /permission denied/);
+  await must("GRANT ALL ON GRAPH default TO clerk");
+  await asAnn("MATCH (c:City {name: 'Bergen'}) DELETE c");
+  await must("REVOKE ALL ON ALL GRAPHS FROM clerk");
+  await refused(all, "42501", /permission denied/);
+  await refused("GRANT SELECT ON GRAPH none TO clerk", "42704", /graph "none" does not exist/);
+  await refused("GRANT TRIGGER ON GRAPH default TO clerk", "0LP01", /invalid privilege type TRIGGER for graph/);
+  await refused("GRANT SELECT (id) ON GRAPH default TO clerk", "0LP01", /for column of a graph/);
+
+  const documents = { name: "papers", documents: [{ title: "one" }] };
+  await server.expect(201, "POST", "/v1/collections", { name: "papers" }, { token: boss });
+  await server.expect(201, "POST", "/v1/collections/papers/documents", documents.documents[0], { token: boss });
+  const listed = async () =>
+    (await server.call("GET", "/v1/collections/papers/documents", undefined, { token: ann })).status;
+  t.equal(await listed(), 200);
+  await must("REVOKE ALL ON COLLECTION papers FROM member");
+  t.equal(await listed(), 403);
+  await must("GRANT SELECT ON COLLECTION papers TO clerk");
+  t.equal(await listed(), 200);
+  const added = await server.call("POST", "/v1/collections/papers/documents", { title: "two" }, { token: ann });
+  t.equal(added.status, 403);
+  await refused("GRANT SELECT ON COLLECTION none TO clerk", "42704", /collection "none" does not exist/);
+  await must("CREATE TABLE plain (id int)");
+  await refused("GRANT SELECT ON COLLECTION plain TO clerk", "42704", /collection "plain" does not exist/);
+  await must("CREATE TABLE graph (id int)");
+  await must("CREATE TABLE model (id int)");
+  await must("GRANT SELECT ON graph TO clerk");
+  await must("GRANT SELECT ON graph, model TO clerk");
+});
+
+t.test("USAGE on trained models", { timeout: 120_000 }, async (t) => {
+  const { must, asAnn, refused, ann, boss } = await tenant(t, "onmodel");
+  await must("CREATE TABLE sale (id int PRIMARY KEY, size int, kind text)");
+  await must(
+    "INSERT INTO sale SELECT i, i % 10, CASE WHEN i % 10 < 5 THEN 'small' ELSE 'secret' END FROM generate_series(1, 120) i",
+  );
+  const body = { collection: "sale", target: "kind", features: ["size"], max_trials: 1, async_mode: false };
+  const train = (name: string, token: string) => server.call("POST", "/v1/automl/train", { ...body, name }, { token });
+  const asked = (path: string, token: string, sent?: object) =>
+    server.call(sent === undefined ? "GET" : "POST", `/v1/automl/models${path}`, sent, { token });
+  t.equal((await train("kinds", boss)).status, 200);
+  const row = { rows: [{ size: 1 }] };
+  const sql = "SELECT AUTOML.PREDICT('kinds', size => 1)";
+  t.same(await asAnn(sql), [["small"]], "who may see all tables may use what everybody may");
+  await must("REVOKE ALL ON sale FROM member");
+  const closed = async (why: string) => {
+    await refused(sql, "42501", /permission denied for model kinds/);
+    await refused("PREDICT kind USING kinds AS SELECT 1 AS size", "42501", /permission denied for model kinds/);
+    await refused("SELECT describe_model('kinds')", "42501", /permission denied for model kinds/);
+    t.equal((await asked("/kinds/predict", ann, row)).status, 403, why);
+    t.equal((await asked("/kinds", ann)).status, 403, why);
+    const list = await asked("", ann);
+    t.equal(list.status, 200);
+    t.notMatch(JSON.stringify(list.body), "kinds", why);
+    for (const [name, input] of [
+      ["predict", { model_name: "kinds", inputs: row.rows }],
+      ["describe_model", { model_name: "kinds" }],
+      ["list_models", {}],
+    ] as const) {
+      const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: input } };
+      const { body: answer } = await server.call("POST", "/v1/mcp", call, { token: ann });
+      t.notMatch(JSON.stringify(answer), /secret|small|"kinds/, `${name}: ${why}`);
+    }
+  };
+  await closed("a model of a table with hidden rows");
+  await must("GRANT USAGE ON MODEL kinds TO clerk");
+  await closed("another role's grant");
+  await must('GRANT clerk TO "onmodel-ann"');
+  t.same(await asAnn(sql), [["small"]]);
+  t.match((await asked("/kinds/predict", ann, row)).body.data.predictions, ["small"]);
+  t.match(JSON.stringify((await asked("", ann)).body), "kinds");
+  await refused("DROP MODEL kinds", "42501", /must be owner of model kinds|permission denied/);
+  t.equal((await server.call("DELETE", "/v1/automl/models/kinds", undefined, { token: ann })).status, 403);
+  await must("REVOKE USAGE ON MODEL kinds FROM clerk");
+  await closed("what was taken away");
+
+  await must("GRANT ALL ON sale TO member");
+  t.equal((await train("own", ann)).status, 200);
+  t.same(await must("SELECT AUTOML.PREDICT('own', size => 9)"), [["secret"]], "administrators use all");
+  await must('CREATE USER "onmodel-bob"');
+  const users = "/admin/tenants/onmodel/users";
+  await server.expect(201, "POST", users, { username: "onmodel-bob", password, roles: ["user"] });
+  const bob = await server.login("onmodel-bob", password);
+  await refused("SELECT AUTOML.PREDICT('own', size => 9)", "42501", /permission denied for model own/, bob);
+  t.equal((await train("own", bob)).status, 403, "the next version is the owner's");
+  await refused("GRANT USAGE ON MODEL own TO clerk", "42501", /permission denied for model own/, bob);
+  await asAnn('GRANT USAGE ON MODEL own TO "onmodel-bob"');
+  const forBob = { sql: "SELECT AUTOML.PREDICT('own', size => 9)" };
+  t.match((await server.call("POST", "/v1/query/execute", forBob, { token: bob })).body.data.rows, [["secret"]]);
+  await must("SELECT 1");
+  await refused("GRANT USAGE ON MODEL none TO clerk", "42501", /permission denied/);
+  const missing = await server.call(
+    "POST",
+    "/v1/query/execute",
+    { sql: "GRANT USAGE ON MODEL none TO clerk" },
+    { token: boss },
+  );
+  t.equal(missing.body.error?.details?.sqlstate, "42704");
+  const wrong = await server.call(
+    "POST",
+    "/v1/query/execute",
+    { sql: "GRANT SELECT ON MODEL own TO clerk" },
+    { token: boss },
+  );
+  t.equal(wrong.body.error?.details?.sqlstate, "0LP01");
+  await asAnn("DROP MODEL own");
+  t.equal((await train("own", bob)).status, 200, "a name that is free is anybody's");
 });

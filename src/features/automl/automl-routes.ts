@@ -17,6 +17,7 @@ import { ownTogether } from "../statements/run-together.js";
 import { createDataset, datasetView, deleteDataset, findDataset, listDatasets } from "./dataset-store.js";
 import { topicOf } from "./end-training.js";
 import { findJob, followedView, isOver, jobView, listJobs } from "./job-store.js";
+import { forgetName, requireToTrain } from "./model-rights.js";
 import { deleteModels, findModel, listModels, modelView, noModel } from "./model-store.js";
 import { evaluateRows, forecast, type PredictedRow, predictRows } from "./predict.js";
 import { readRows } from "./read-rows.js";
@@ -113,14 +114,20 @@ function optionsIn(request: Request, config: object): object {
 }
 
 async function deleteModel(request: Request, { params }: Input): Promise<Answer> {
-  await findModel(request, params.id!);
+  const { name } = await findModel(request, params.id!);
+  requireToTrain(request, name);
   await ownTogether(
     request,
     request,
     async (run) => {
-      if ((await deleteModels(run, params.id!)) === 0) throw noModel(params.id!);
+      const { count, isLast } = await deleteModels(run, { id: params.id!, name });
+      if (count === 0) throw noModel(params.id!);
+      return isLast;
     },
-    (tx) => request.commit(tx, {}),
+    (tx, isLast) => {
+      if (isLast) forgetName(request, tx, name);
+      request.commit(tx, {});
+    },
   );
   return {};
 }

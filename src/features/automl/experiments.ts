@@ -11,6 +11,7 @@ import type { Json } from "../../values/values.js";
 import { ownRowsOf } from "../statements/run-alone.js";
 import { ownTogether } from "../statements/run-together.js";
 import { hasJobs, isOver, listJobs, readJob, type TrainingJob } from "./job-store.js";
+import { forgetName, noteModel, requireToTrain } from "./model-rights.js";
 import { copyModel, findModel } from "./model-store.js";
 import { startTraining, stopTraining, waitForTraining } from "./start-training.js";
 import { JOBS, MODEL_BYTES, MODELS } from "./tables.js";
@@ -61,6 +62,7 @@ export async function dropExperiment(request: Request, name: string, ifExists: b
     if (ifExists) return false;
     throw none(name);
   }
+  requireToTrain(request, name);
   request.hasActed = true;
   if (!isOver(job)) await stopTraining(request, job.id);
   await ownTogether(
@@ -72,8 +74,12 @@ export async function dropExperiment(request: Request, name: string, ifExists: b
       ]);
       await run(`DELETE FROM ${MODELS} WHERE experiment = $1::text`, [name]);
       await run(`DELETE FROM ${JOBS} WHERE experiment = $1::text`, [name]);
+      return (await run(`SELECT 1 FROM ${MODELS} WHERE name = $1::text LIMIT 1`, [name])).rows.length === 0;
     },
-    (tx) => request.commitPart(tx),
+    (tx, isLast) => {
+      if (isLast) forgetName(request, tx, name);
+      request.commitPart(tx);
+    },
   );
   return true;
 }
@@ -85,13 +91,17 @@ export async function deployModel(request: Request, name: string, experiment: st
   if (job.status !== "completed") {
     throw sqlError("55000", `experiment "${experiment}" has no model: it is ${job.status}`);
   }
+  requireToTrain(request, name);
   request.hasActed = true;
   const { modelsPerTenantMax } = request.partition.config.automl;
   const id = await ownTogether(
     request,
     request,
     (run) => copyModel(run, job.modelId!, name, modelsPerTenantMax),
-    (tx) => request.commitPart(tx),
+    (tx) => {
+      noteModel(request, tx, name);
+      request.commitPart(tx);
+    },
   );
   return { status: "deployed", model: name, model_id: id, experiment };
 }

@@ -7,12 +7,15 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Request } from "../../actor/request.js";
 import type { Feature, ModelCard, TrainedModel, TrialRecord } from "../../automl/contract.js";
+import { requireModel, usableModels } from "../../catalog/model-access.js";
+import type { Rights } from "../../catalog/rights.js";
 import type { ResponseOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_MODEL_BYTES_MAX } from "../../protocol/limits.js";
 import { ownRowsOf, timeOf } from "../statements/run-alone.js";
 import type { Run } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
+import { callersRights } from "./model-rights.js";
 import { MODEL_BYTES, MODELS, MODELS_NAME } from "./tables.js";
 
 /** How it was made, beside what the training itself tells. */
@@ -120,8 +123,12 @@ export function hasModels(request: Request): boolean {
   return withDefinitions(request, (catalog) => catalog.table(null, MODELS_NAME)) !== null;
 }
 
-/** By id, or by name the newest version. Throws not_found. */
-export async function findModel(request: Request, idOrName: string): Promise<StoredModel> {
+/** By id, or by name the newest version. Throws not_found, and 42501 unless `rights` (the caller's) are enough. */
+export async function findModel(
+  request: Request,
+  idOrName: string,
+  rights: Rights = callersRights(request),
+): Promise<StoredModel> {
   const [row] = hasModels(request)
     ? await ownRowsOf(request, {
         sql: `SELECT ${COLUMNS} FROM ${MODELS} WHERE id = $1::text
@@ -130,7 +137,9 @@ export async function findModel(request: Request, idOrName: string): Promise<Sto
       })
     : [];
   if (row === undefined) throw noModel(idOrName);
-  return modelOf(row);
+  const model = modelOf(row);
+  requireModel(rights, model.name);
+  return model;
 }
 
 export function noModel(idOrName: string): DbError {
@@ -140,17 +149,19 @@ export function noModel(idOrName: string): DbError {
   });
 }
 
-/** Newest first. */
+/** Newest first; without those that the caller may not use. */
 export async function listModels(
   request: Request,
   { task = null, limit, offset }: { readonly task?: string | null; readonly limit: number; readonly offset: number },
 ): Promise<StoredModel[]> {
   if (!hasModels(request)) return [];
+  const { only, except } = usableModels(callersRights(request));
   const rows = await ownRowsOf(request, {
     sql: `SELECT ${COLUMNS} FROM ${MODELS}
-          WHERE $1::text IS NULL OR task = $1::text OR ($1::text = 'classification' AND task LIKE '%classification')
+          WHERE ($1::text IS NULL OR task = $1::text OR ($1::text = 'classification' AND task LIKE '%classification'))
+            AND ($4::text[] IS NULL OR name = ANY ($4::text[])) AND name <> ALL ($5::text[])
           ORDER BY created_at DESC, id DESC LIMIT $2::int8 OFFSET $3::int8`,
-    params: [task, limit, offset],
+    params: [task, limit, offset, only, except],
   });
   return rows.map(modelOf);
 }
@@ -164,13 +175,18 @@ export async function bytesOfModel(request: Request, id: string): Promise<Uint8A
   return (row?.[0] as Uint8Array | undefined) ?? null;
 }
 
-/** One version by its id, or all of a name. Answers how many there were. */
-export async function deleteModels(run: Run, idOrName: string): Promise<number> {
+/** One version by its id, or all of a name. `isLast`: there is no other of the name. */
+export async function deleteModels(
+  run: Run,
+  { id: idOrName, name }: { readonly id: string; readonly name: string },
+): Promise<{ readonly count: number; readonly isLast: boolean }> {
   await run(
     `DELETE FROM ${MODEL_BYTES} WHERE model_id IN (SELECT id FROM ${MODELS} WHERE id = $1::text OR name = $1::text)`,
     [idOrName],
   );
-  return (await run(`DELETE FROM ${MODELS} WHERE id = $1::text OR name = $1::text`, [idOrName])).affected;
+  const { affected } = await run(`DELETE FROM ${MODELS} WHERE id = $1::text OR name = $1::text`, [idOrName]);
+  const { rows } = await run(`SELECT 1 FROM ${MODELS} WHERE name = $1::text LIMIT 1`, [name]);
+  return { count: affected, isLast: rows.length === 0 };
 }
 
 /** As clients read it; the whole of it has the card, the features and the trials, too. */

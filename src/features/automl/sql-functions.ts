@@ -4,13 +4,16 @@
  */
 
 import { CALLER, type Request, callerOf as requestBehind } from "../../actor/request.js";
+import { requireModelOwner } from "../../catalog/model-access.js";
+import type { Rights } from "../../catalog/rights.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { need } from "../../query/expr/capability.js";
+import { Capability, need } from "../../query/expr/capability.js";
 import type { DeferredContext, EvalContext, EvalServices, ScalarFunction } from "../../query/expr/expr.js";
 import { deferredFn } from "../../query/expr/functions/define.js";
 import { LIST_MODELS, MODEL_LIBRARY, type TrainedModels } from "../../query/expr/functions/models.js";
 import type { TableFunction, TableRows } from "../../query/expr/table-function.js";
-import type { AskingStatement } from "../../session/capabilities.js";
+import { type AskingStatement, provideCapability } from "../../session/capabilities.js";
+import { SYSTEM } from "../../sql/bind/system/system-view.js";
 import {
   BOOL,
   FLOAT8,
@@ -25,6 +28,7 @@ import {
 } from "../../values/values.js";
 import { ownTogether } from "../statements/run-together.js";
 import { createExperiment, deployModel, dropExperiment, listExperiments } from "./experiments.js";
+import { forgetName } from "./model-rights.js";
 import { deleteModels, findModel, listModels, modelView, type StoredModel } from "./model-store.js";
 import { type PredictedRow, type PredictedRows, predictRows } from "./predict.js";
 
@@ -51,6 +55,16 @@ function callerOf({ services }: EvalContext): Request {
   throw new DbError("not_supported", "AutoML is not available here.");
 }
 
+/** The request, for what reaches no more than a model that the session's role may use. */
+const PREDICTOR = new Capability<Request>("AutoML is not available here.");
+
+provideCapability(PREDICTOR, ({ client }) => requestBehind(client));
+
+const predictorOf = (context: EvalContext): Request => need(context, PREDICTOR);
+
+/** Of the role that the statement runs as, which may be another than the request's. */
+const sessionsRights = (services: EvalServices): Rights => need({ services }, SYSTEM).currentRights();
+
 /** `row` counts the rows of `found`, `call` those of the statement's batch. */
 type CellOf = (found: PredictedRows, row: number, model: StoredModel, call: number) => Value;
 
@@ -62,7 +76,7 @@ const predicting = (name: string, returns: SqlType, cellOf: CellOf, explain = fa
 
 /** A model that is not there is an error even where no row is predicted. */
 async function checkModel([name]: readonly unknown[], context: EvalContext): Promise<void> {
-  if (typeof name === "string") await findModel(callerOf(context), name);
+  if (typeof name === "string") await findModel(predictorOf(context), name, sessionsRights(context.services));
 }
 
 export const AUTOML_FUNCTIONS: readonly ScalarFunction[] = [
@@ -94,7 +108,7 @@ export const AUTOML_FUNCTIONS: readonly ScalarFunction[] = [
   }),
   deferredFn("describe_model", [TEXT], JSONB, describeModels, { rowsMax: 1 }),
   changing("drop_model", [TEXT, BOOL], TEXT, async (request, [name, ifExists], _renew, { services }) => {
-    if ((await dropTrained(request, name as string)) > 0) return "DROP MODEL";
+    if ((await dropTrained(request, name as string, sessionsRights(services))) > 0) return "DROP MODEL";
     if (installedModel(services, name as string) !== null) {
       await need({ services }, MODEL_LIBRARY).delete(name as string);
       return "DROP MODEL";
@@ -130,11 +144,11 @@ function changing(
 
 /** Of a model that the tenant trained all that its route tells; of an installed one its row in LIST_MODELS(). */
 async function describeModels([names]: readonly (readonly Value[])[], count: number, context: DeferredContext) {
-  const request = callerOf(context);
+  const request = predictorOf(context);
   const values: Value[] = [];
   for (let i = 0; i < count; i++) {
     const name = names![i] as string;
-    const trained = await trainedModel(request, name);
+    const trained = await trainedModel(request, name, sessionsRights(context.services));
     const found = trained === null ? installedModel(context.services, name) : modelView(trained, true);
     if (found === null) throw noSuchModel(name);
     values.push(new Json(found));
@@ -142,9 +156,9 @@ async function describeModels([names]: readonly (readonly Value[])[], count: num
   return values;
 }
 
-async function trainedModel(request: Request, name: string): Promise<StoredModel | null> {
+async function trainedModel(request: Request, name: string, rights: Rights): Promise<StoredModel | null> {
   try {
-    return await findModel(request, name);
+    return await findModel(request, name, rights);
   } catch (error) {
     if (error instanceof DbError && error.code === "model_not_found") return null;
     throw error;
@@ -166,15 +180,22 @@ function installedModel(services: EvalServices, wanted: string): object | null {
 const plainFact = (value: Value, field: string): unknown =>
   field.endsWith("_at") && typeof value === "number" ? new Date(value / 1000).toISOString() : value;
 
-async function dropTrained(request: Request, name: string): Promise<number> {
-  if ((await trainedModel(request, name)) === null) return 0;
+async function dropTrained(request: Request, idOrName: string, rights: Rights): Promise<number> {
+  const found = await trainedModel(request, idOrName, rights);
+  if (found === null) return 0;
+  const { name } = found;
+  requireModelOwner(rights, name);
   request.hasActed = true;
-  return ownTogether(
+  const { count } = await ownTogether(
     request,
     request,
-    (run) => deleteModels(run, name),
-    (tx) => request.commitPart(tx),
+    (run) => deleteModels(run, { id: idOrName, name }),
+    (tx, { isLast }) => {
+      if (isLast) forgetName(request, tx, name);
+      request.commitPart(tx);
+    },
   );
+  return count;
 }
 
 const noSuchModel = (name: string) =>
@@ -197,7 +218,8 @@ async function predict(
   cellOf: CellOf,
   explain: boolean,
 ): Promise<readonly Value[]> {
-  const request = callerOf(context);
+  const request = predictorOf(context);
+  const rights = sessionsRights(context.services);
   const byModel = new Map<string, number[]>();
   for (let i = 0; i < count; i++) {
     const name = names![i] as string;
@@ -207,7 +229,7 @@ async function predict(
   }
   const values = new Array<Value>(count).fill(null);
   for (const [name, calls] of byModel) {
-    const model = await findModel(request, name);
+    const model = await findModel(request, name, rights);
     const rows = calls.map((i) => rowOf(model, (objects![i] as Json).value));
     const found = await predictRows(request, model, rows, explain);
     for (const [n, i] of calls.entries()) values[i] = cellOf(found, n, model, i);

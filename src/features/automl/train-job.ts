@@ -27,6 +27,7 @@ import {
   specOfJob,
   type TrainingJob,
 } from "./job-store.js";
+import { noteModel } from "./model-rights.js";
 import { insertModel, type ModelConfig } from "./model-store.js";
 import { readTrainingData, type TrainingData } from "./read-columns.js";
 import type { TrainSpec } from "./train-spec.js";
@@ -97,8 +98,10 @@ async function complete(
   const { config, models } = job.partition;
   const { source: _source, ...asked } = spec;
   const embeddingModel = embedded.length === 0 ? null : models.describe(null).id;
-  await job.work((request) =>
-    endTraining(request, request, job.record, async (run) => {
+  await job.work((request) => {
+    let isStored = false;
+    const decide: Parameters<typeof endTraining>[3] = async (run) => {
+      isStored = true;
       const modelId = await insertModel(
         run,
         trained,
@@ -113,8 +116,12 @@ async function complete(
         config.automl.modelsPerTenantMax,
       );
       return { status: "completed", modelId, score: trained.score, trials: trained.trials.length };
-    }),
-  );
+    };
+    return endTraining(request, request, job.record, decide, (tx) => {
+      if (isStored) noteModel(request, tx, stored.name);
+      request.commitPart(tx);
+    });
+  });
 }
 
 /** As clients write it. */

@@ -56,7 +56,7 @@ const trainModel: Tool = {
 
 const predictTool: Tool = {
   name: "predict",
-  door: "whole",
+  door: "parts",
   title: "Predict with a model",
   description: "Predicts rows with a trained model. For classes, it adds calibrated probabilities.",
   input: Strict({
@@ -86,7 +86,7 @@ const predictTool: Tool = {
 
 const listModelsTool: Tool = {
   name: "list_models",
-  door: "whole",
+  door: "parts",
   title: "List trained models",
   description: "Lists the models that this tenant has trained, newest first. task_type limits the list to one task.",
   input: Strict({ task_type: Type.Optional(Type.String({ maxLength: 40 })) }),
@@ -99,7 +99,7 @@ const listModelsTool: Tool = {
 
 const describeModel: Tool = {
   name: "describe_model",
-  door: "whole",
+  door: "parts",
   title: "Describe a model",
   description: "Describes a trained model: its algorithm, metrics, features with their importance, and its card.",
   input: Strict({ model_name: Type.String({ minLength: 1, maxLength: 200 }) }),

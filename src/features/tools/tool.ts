@@ -32,7 +32,7 @@ export type ToolResult = string;
 export interface Tool {
   readonly name: string;
   /** As an endpoint's. `statements`: the caller sees and changes what statements let it. */
-  readonly door: Exclude<Door, "parts">;
+  readonly door: Door;
   readonly title: string;
   readonly description: string;
   /** JSON Schema of the arguments, which were checked against it when `call` gets them. */

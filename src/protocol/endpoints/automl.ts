@@ -289,7 +289,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.models",
-    door: "whole",
+    door: "parts",
     method: "GET",
     path: "/v1/automl/models",
     summary: "The tenant's models, newest first.",
@@ -302,7 +302,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.model",
-    door: "whole",
+    door: "parts",
     method: "GET",
     path: "/v1/automl/models/{id}",
     summary: "One model with its card, features and trials, by id, or by name for the newest version.",
@@ -326,7 +326,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.predict",
-    door: "whole",
+    door: "parts",
     method: "POST",
     path: "/v1/automl/models/{id}/predict",
     summary: "Predict rows, or the next steps of a series.",

@@ -3,7 +3,9 @@
 import { DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import { accessOf, changedGrants, withOwner } from "../../catalog/grants.js";
+import { type GraphTables, graphOf, graphsOf } from "../../catalog/graph.js";
 import { isKept, isOfMemories, keptTables } from "../../catalog/kept-tables.js";
+import { accessToModel, NOT_NUMBERED } from "../../catalog/model-access.js";
 import { membershipsOf, permissionDenied } from "../../catalog/rights.js";
 import {
   type AccessDef,
@@ -21,6 +23,7 @@ import {
 } from "../../catalog/role.js";
 import { sqlError } from "../../protocol/errors.js";
 import { isBuiltInType } from "../../query/expr/type-spellings.js";
+import { type MarkedName, markedName } from "../parse/access-dialect.js";
 import type {
   AlterAccessStatement,
   AlterOwnerStatement,
@@ -46,6 +49,10 @@ interface Subject {
   readonly what: string;
   readonly name: string;
   readonly columns: readonly { readonly id: number; readonly name: string }[];
+  /** What there is to grant; absent: what objects of its kind have. */
+  readonly privileges?: readonly Privilege[];
+  /** What is granted whatever the statement says. */
+  readonly granted?: Privilege;
 }
 
 const OF_COLUMNS: ReadonlySet<Privilege> = new Set(["r", "a", "w", "x"]);
@@ -94,7 +101,12 @@ function subjectsOf({ on, object, isGrant }: GrantStatement, binding: Binding): 
   }
   if (on.kind === "all in schema") return on.schemas.flatMap((schema) => allIn(schema, object, isGrant, env));
   if (on.kind === "defaults") throw new Error("default privileges have no subjects");
-  if (object === "table" || object === "sequence") return on.names.map((name) => grantable(name, binding));
+  if (object === "table" || object === "sequence") {
+    return on.names.flatMap((name) => {
+      const marked = markedName(name.path[0]!);
+      return marked === null ? [grantable(name, binding)] : markedSubjects(marked, isGrant, env);
+    });
+  }
   if (object === "schema") return on.names.map(({ path }) => schemaSubject(path[0]!, env));
   if (object === "database") return on.names.map(({ path }) => databaseSubject(path[0]!, env));
   if (object === "language") return on.names.map(({ path }) => languageSubject(path[0]!));
@@ -110,10 +122,47 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
   parameter_acl: "parameter",
 };
 
-/** Throws 3D000. */
+const OF_GRAPHS: readonly Privilege[] = ["r", "a", "w", "d"];
+
+/** Throws 42704. */
+function markedSubjects(marked: MarkedName, isGrant: boolean, env: BindEnvironment): Subject[] {
+  const { catalog } = env;
+  switch (marked.kind) {
+    case "all graphs":
+      return graphsOf(catalog).flatMap((graph) => graphSubjects(graph, isGrant, env));
+    case "graph": {
+      const graph = graphOf(catalog, marked.name);
+      if (graph === null) throw sqlError("42704", `graph "${marked.name}" does not exist`);
+      return graphSubjects(graph, isGrant, env);
+    }
+    case "collection": {
+      const table = catalog.table(null, marked.name);
+      if (table?.collection === undefined || table.collection.kind === "graph") {
+        throw sqlError("42704", `collection "${marked.name}" does not exist`);
+      }
+      return [grantable({ path: [table.schema, table.name], position: 0 }, { env } as Binding)];
+    }
+    case "model": {
+      const id = accessToModel(catalog, marked.name)?.objectId ?? NOT_NUMBERED;
+      return [{ id, kind: "model", what: "model", name: marked.name, columns: [] }];
+    }
+  }
+}
+
+/** Its two tables; who may read them has to reach them, too. */
+function graphSubjects({ name, nodes, edges }: GraphTables, isGrant: boolean, { catalog }: BindEnvironment): Subject[] {
+  const tables = [nodes, edges].map(({ id }): Subject => {
+    return { id, kind: "table", what: "graph", name, columns: [], privileges: OF_GRAPHS };
+  });
+  const schema = catalog.schemaId(nodes.schema);
+  if (!isGrant || schema === null || catalog.accessTo(schema) === null) return tables;
+  return [...tables, { id: schema, kind: "schema", what: "graph", name, columns: [], granted: "U" }];
+}
+
+/** Throws 0A000. */
 function databaseSubject(name: string, { settings }: BindEnvironment): Subject {
   if (name === settings?.database()) return { id: DATABASE_ID, kind: "database", what: "database", name, columns: [] };
-  throw sqlError("3D000", `the session is not in a database "${name}"`, {
+  throw sqlError("0A000", `privileges on the database "${name}" cannot be changed in another one`, {
     hint: "Each database has roles and privileges of its own: connect to it to change them.",
   });
 }
@@ -167,10 +216,17 @@ function leftOut({ on, object, isGrant }: GrantStatement, { catalog }: BindEnvir
 /** Throws 0LP01, 42703. */
 function privilegesOf(
   nodes: PrivilegeNodes,
-  { kind, columns, name: of }: Pick<Subject, "kind" | "columns" | "name">,
+  { kind, columns, name: of, what, privileges: own, granted }: Omit<Subject, "id">,
 ): { readonly privilege: Privilege; readonly columnId?: number }[] {
+  if (granted !== undefined) return [{ privilege: granted }];
   return (nodes ?? [{ name: "all", columns: [] }]).flatMap(({ name, columns: named }) => {
     const letter = PRIVILEGE_LETTERS[name];
+    if (own !== undefined && (named.length > 0 || (name !== "all" && !own.includes(letter!)))) {
+      throw sqlError(
+        "0LP01",
+        `invalid privilege type ${name.toUpperCase()} for ${named.length > 0 ? "column of a " : ""}${what}`,
+      );
+    }
     const all = ALL_PRIVILEGES[kind].filter((each) => named.length === 0 || OF_COLUMNS.has(each));
     if (name !== "all" && (letter === undefined || !all.includes(letter))) {
       const where = named.length > 0 ? "column" : kind;
@@ -223,10 +279,14 @@ export function bindGrant(node: GrantStatement, binding: Binding): DdlCommand {
   const rights = rightsIn(env);
   const grantees = node.grantees.map((each) => granteeNamed(each, env));
   const notices = leftOut(node, env);
-  const accesses = subjectsOf(node, binding).map((subject): AccessDef => {
+  const subjects = subjectsOf(node, binding);
+  const accesses = subjects.map((subject): AccessDef => {
     const asked = privilegesOf(node.privileges, subject);
     const found = env.catalog.accessTo(subject.id);
-    const before = accessOf(found, subject.id, subject.kind);
+    const before = {
+      ...accessOf(found, subject.id, subject.kind),
+      ...(subject.kind === "model" && { name: subject.name }),
+    };
     // What is everybody's is nobody's to give: only administrators may make it somebody's.
     const isOwner = rights.isSuperuser || (found !== null && rights.owns(subject.id));
     const privileges = isOwner
@@ -247,7 +307,8 @@ export function bindGrant(node: GrantStatement, binding: Binding): DdlCommand {
     const grants = changedGrants(before.grants, { isGrant, privileges, grantees, grantor, option, cascade });
     return { ...before, grants };
   });
-  return { kind: "access", tag: node.isGrant ? "GRANT" : "REVOKE", notices, accesses };
+  const models = subjects.filter(({ kind, id }) => kind === "model" && id === NOT_NUMBERED).map(({ name }) => name);
+  return { kind: "access", tag: node.isGrant ? "GRANT" : "REVOKE", notices: [...new Set(notices)], accesses, models };
 }
 
 const DEFAULT_KINDS: Readonly<Record<string, DefaultKind>> = {
@@ -266,7 +327,7 @@ export function bindDefaultPrivileges(node: DefaultPrivilegesStatement, env: Bin
     roleNamed(each, env),
   );
   const grantees = action.grantees.map((each) => granteeNamed(each, env));
-  const privileges = privilegesOf(action.privileges, { kind, columns: [], name: "" });
+  const privileges = privilegesOf(action.privileges, { kind, what: kind, columns: [], name: "" });
   const { isGrant, option, cascade } = action;
   for (const schema of schemas) schemaSubject(schema, env);
   const changed = roles.map((role): RoleDef => {

@@ -14,7 +14,7 @@ export function bindRoleSetting(node: RoleSettingStatement, env: BindEnvironment
   if (session === undefined) throw new Error("settings of roles outside of a session");
   const { role, database, name } = node;
   if (database !== null && database !== session.database()) {
-    throw sqlError("3D000", `the session is not in a database "${database}"`, {
+    throw sqlError("0A000", `settings of the database "${database}" cannot be changed in another one`, {
       hint: "Each database has roles and settings of its own: connect to it to change them.",
     });
   }

@@ -42,12 +42,12 @@ REVOKE [{ADMIN | INHERIT} OPTION FOR] role, … FROM role, …`,
   grant: {
     titles: ["GRANT", "REVOKE"],
     syntax: `GRANT {privilege [(column, …)], … | ALL} ON {[TABLE] name, … | SEQUENCE name, … | FUNCTION name [(types)], … | SCHEMA name, …
-  | DATABASE name | TYPE name, … | DOMAIN name, … | LANGUAGE {sql | plpgsql}, …
+  | GRAPH name, … | ALL GRAPHS | COLLECTION name, … | MODEL name, … | DATABASE name | TYPE name, … | DOMAIN name, … | LANGUAGE {sql | plpgsql}, …
   | ALL {TABLES | SEQUENCES | FUNCTIONS} IN SCHEMA name, …} TO {role | PUBLIC}, … [WITH GRANT OPTION]
 REVOKE [GRANT OPTION FOR] … FROM {role | PUBLIC}, … [CASCADE | RESTRICT]
 privilege: SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER, USAGE, CREATE, EXECUTE, CONNECT, TEMPORARY`,
     description:
-      "Gives privileges, or takes them. Objects of which nobody has said anything are common property: everybody may do everything. The first GRANT or REVOKE makes them the administrators', with all privileges granted to member.",
+      "Gives privileges, or takes them. Objects of which nobody has said anything are common property: everybody may do everything. The first GRANT or REVOKE makes them the administrators', with all privileges granted to member. Graphs and collections have the privileges of their tables, trained models USAGE.",
     example: `CREATE TABLE stock (item text PRIMARY KEY, pieces int, price numeric, branch text);
 REVOKE ALL ON stock FROM member;
 GRANT SELECT, INSERT ON stock TO seller;

@@ -7,6 +7,7 @@
  * Called by parse.ts. Stateless.
  */
 import type { Node } from "@pgsql/types";
+import { ACCESS_SUSPECT, accessDialect } from "./access-dialect.js";
 import type { ListStatement, VerifyStatement } from "./ast.js";
 import { AUTOML_SUSPECT, automlCalls, automlStatement, predictStatement } from "./automl-dialect.js";
 import { CLIENT_SUSPECT, clientStatement } from "./client-statements.js";
@@ -40,6 +41,8 @@ export const GRAPH_TABLE_PREFIX = "\u0001graph table ";
 const SUSPECT =
   /`|\[|\blimit\s+[^\s,]+\s*,|\binsert\s+(?:ignore|or)\b|\bread_(?:un)?committed\b|\brepeatable_read\b|\b(?:begin|transaction|work)\s+serializable\b|\bquery\s+expansion\b|\breplace\s+into\b|\bon\s+duplicate\b|\bgroup_concat\b|\bagainst\s*\(|\bdate\s*\(\s*'now'|\bengine\s*=|\bcharset\s*=|\bcreate\s+immutable\b|\bgraph_table\s*\(|\bproperty\s+graph\b|\b(?:create|drop)\s+collection\b|(?:^|;|\*\/)\s*(?:show|describe|desc|verify|summarize)\b|--.*\n\s*(?:show|describe|desc|verify|summarize)\b/i;
 
+const SUSPECTS = [SUSPECT, TABLE_SUSPECT, AUTOML_SUSPECT, CLIENT_SUSPECT, ACCESS_SUSPECT];
+
 export const UNCHANGED: Dialect = { edits: [], lists: [], graphTables: [] };
 
 type Rewrite = (statement: Statement) => void;
@@ -54,8 +57,7 @@ interface Statement {
 }
 
 export function rewriteDialect(text: string): Dialect {
-  if (!SUSPECT.test(text) && !TABLE_SUSPECT.test(text) && !AUTOML_SUSPECT.test(text) && !CLIENT_SUSPECT.test(text))
-    return UNCHANGED;
+  if (!SUSPECTS.some((suspect) => suspect.test(text))) return UNCHANGED;
   const edits: Edit[] = [];
   const lists: Placed[] = [];
   const graphTables: (readonly Token[])[] = [];
@@ -96,6 +98,7 @@ function statements(tokens: readonly Token[]): Token[][] {
 
 const REWRITES: readonly Rewrite[] = [
   graphTables,
+  accessDialect,
   predictStatement,
   automlCalls,
   backticks,
