@@ -1,6 +1,7 @@
 /** A server on loopback that speaks the wire formats of language models' providers, as a test scripts it. */
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Asked {
   readonly path: string;
@@ -82,7 +83,7 @@ export class FakeProvider {
       response.flushHeaders();
       for (const piece of pieces) {
         if (response.destroyed) return;
-        if (typeof piece === "number") await new Promise((resolve) => setTimeout(resolve, piece));
+        if (typeof piece === "number") await untilGone(response, piece);
         else response.write(piece);
       }
       if (cut) {
@@ -94,6 +95,13 @@ export class FakeProvider {
       this.underWay--;
     }
   }
+}
+
+/** Waits so many milliseconds, or until the client is gone. */
+async function untilGone(response: ServerResponse, ms: number): Promise<void> {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  await sleep(ms, undefined, { signal: gone.signal }).catch(() => {});
 }
 
 /** What an answer holds, whatever the format: texts, and calls of tools whose arguments come in pieces. */

@@ -203,7 +203,7 @@ for (const kind of KINDS) {
   });
 
   test(`${kind}: a slow first token ends the wait`, async (t) => {
-    const fake = await FakeProvider.start(() => ({ pieces: [5_000, ...pieces(["late"])] }));
+    const fake = await FakeProvider.start(() => ({ pieces: [60_000, ...pieces(["late"])] }));
     t.teardown(() => fake.close());
     const error = await failure(providerAt(fake, kind, { firstTokenTimeoutMs: 1000 }).chat(HELLO, never()));
     t.equal(error.code, "provider_unavailable");
