@@ -196,11 +196,13 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
 
   /**
    * The same, into the body: false where that would take long or has to wait. Searches wait for what lies among the
-   * entries instead.
+   * entries instead. Bodies with `longWork` put their work off, and those whose slots are said by keys take an item
+   * into arrays.
    */
   appliedAtOnce({ key, value }: Operation): boolean {
-    const { body, entries, state } = this;
-    if (state !== "ready" || body.longWork === undefined || entries.size > 0) return false;
+    const { body, entries, kind, state } = this;
+    if (body.longWork === undefined && kind.slotOf === undefined) return false;
+    if (state !== "ready" || entries.size > 0) return false;
     if (this.isFrozen || body.isBusy === true) return false;
     try {
       // Such a body takes no steps.

@@ -15,8 +15,9 @@ const RANGE_DELETIONS = 1024;
 const RANGES_MAX = 1000;
 /** Other entries among deletions, after so many of which there is no more looking for ranges. */
 const OTHERS_MAX = 4;
-/** Entries looked at in one call. */
-const LOOK_ENTRIES = 256;
+/** Entries looked at in the first call, and at most in one: of keys among others, few are enough to tell. */
+const FIRST_LOOK_ENTRIES = 4;
+const LOOK_ENTRIES_MAX = 256;
 const KEYS_ONCE = { keyEncoding: "buffer", valueEncoding: "buffer", values: false, fillCache: false };
 
 /**
@@ -146,8 +147,8 @@ function* runsOf(binding: Binding, db: Handle, keys: readonly Uint8Array[]): Gen
 /** From the key at `from`: how many keys come before an entry that is none of them, or all. */
 function upToOther(binding: Binding, iterator: Handle, keys: readonly Uint8Array[], from: number): number {
   let to = from;
-  for (;;) {
-    const { rows, finished } = binding.iterator_nextv_sync(iterator, LOOK_ENTRIES);
+  for (let entries = FIRST_LOOK_ENTRIES; ; entries = Math.min(4 * entries, LOOK_ENTRIES_MAX)) {
+    const { rows, finished } = binding.iterator_nextv_sync(iterator, entries);
     for (let i = 0; i < rows.length; i += 2) {
       let order = -1;
       while (order < 0) order = Buffer.compare(keys[to++]!, rows[i]!);

@@ -149,6 +149,24 @@ t.test("a reader conflicts with a relationship that appears around its node, and
   }
 });
 
+t.test("what is committed is in the adjacency at once, not among what waits", async (t) => {
+  const database = await Database.open(t);
+  const rows = Array.from({ length: 300 }, (_, i): Value[] => [i + 1, "T", 1 + (i % 7), 2, ""]);
+  database.insert(GRAPH.edges, rows.slice(0, 100));
+  database.commit();
+  const derived = openIndexes(database.shard, null);
+  findAdjacency(database.context({ derived }), GRAPH.edges);
+  await derived.idle();
+  const { body, entries } = findAdjacency(database.context({ derived }), GRAPH.edges)!;
+  database.insert(GRAPH.edges, rows.slice(100));
+  database.commit();
+  t.same([entries.size, body.count], [0, 300]);
+  database.result(removal(300), { tx: database.tx });
+  database.commit();
+  t.same([entries.size, body.count, body.has(300)], [0, 299, false]);
+  t.equal(body.view()!.count, 299);
+});
+
 t.test("many changes at once have the pages made anew", async (t) => {
   const body = new AdjacencyBody();
   const random = new Random(5);

@@ -16,7 +16,7 @@ import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import type { Operation } from "../../src/storage/operation.js";
 import { packOperations } from "../../src/storage/packed-operations.js";
 import { PackedWrites } from "../../src/storage/packed-writes.js";
-import { loadBinding } from "../../src/storage/rocksdb-binding.js";
+import { type Binding, loadBinding } from "../../src/storage/rocksdb-binding.js";
 import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
 import { RocksWriter } from "../../src/storage/rocksdb-writer.js";
 import { Shard } from "../../src/storage/shard.js";
@@ -217,6 +217,33 @@ t.test(
     await new Promise<void>((resolve) => binding.db_close(db, () => resolve()));
   },
 );
+
+t.test("deletions of every other entry look at few of those between them", async (t) => {
+  const real = loadBinding();
+  const db = real.db_init(directory(t));
+  await new Promise<void>((resolve, reject) => {
+    real.db_open(db, { createIfMissing: true }, (error) => (error === null ? resolve() : reject(error)));
+  });
+  let looks = 0;
+  const binding: Binding = {
+    ...real,
+    iterator_nextv_sync: (iterator, max) => {
+      const found = real.iterator_nextv_sync(iterator, max);
+      looks += found.rows.length / 2;
+      return found;
+    },
+  };
+  const entries = Array.from({ length: 8192 }, (_, i) => key(`the table ${String(i).padStart(4, "0")}`));
+  const writes = new PackedWrites(binding, db);
+  writes.write(packOperations([entries.map((one) => ({ key: one, value: one }))]));
+  const deleted = entries.filter((_, i) => i % 2 === 0).map((one) => ({ key: one, value: null }));
+  t.equal(writes.write(packOperations([deleted])), deleted.length, "each is deleted by itself");
+  t.ok(looks > 0 && looks <= 64, `entries looked at: ${looks}`);
+  const left = real.iterator_init(db, { keyEncoding: "buffer", valueEncoding: "buffer" });
+  t.equal(real.iterator_nextv_sync(left, entries.length).rows.length / 2, entries.length / 2);
+  real.iterator_close(left);
+  await new Promise<void>((resolve) => real.db_close(db, () => resolve()));
+});
 
 t.test("whatever both threads write in turn, readers find it", async (t) => {
   // Each step of a cursor counts as slow, so that ranges without entries are kept.
