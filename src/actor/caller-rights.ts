@@ -23,29 +23,19 @@ export function loginOf(head: CallersHead): Login {
  * to what everybody may.
  */
 export function requireOwnRoles({ tenant, head }: { readonly tenant: Tenant; readonly head: RequestHead }): void {
-  if (head.memberOf === undefined) return;
-  const tx = tenant.partition.shard.begin({ readOnly: true });
-  try {
-    actingAs(tenant.catalog.view(tx), loginOf(head));
-  } finally {
-    tenant.rollback(tx);
-  }
+  if (head.memberOf !== undefined) tenant.withDefinitions((catalog) => actingAs(catalog, loginOf(head)));
 }
 
 /** Throws 42501 where the caller may not connect to the database: the tenant, or the branch that the request names. */
 export function requireConnect({ tenant, head }: { readonly tenant: Tenant; readonly head: RequestHead }): void {
   if (tenant.catalog.newestVersion() !== null && !tenant.catalog.everHadAccess) return;
-  const tx = tenant.partition.shard.begin({ readOnly: true });
-  try {
-    const catalog = tenant.catalog.view(tx);
-    if (catalog.accessTo(DATABASE_ID) === null || rightsOfCaller(head)(catalog).may(DATABASE_ID, "c")) return;
-    const name = databaseOfBranch(head.branch, head.tenantId);
-    throw sqlError("42501", `permission denied for database "${name}"`, {
-      detail: "User does not have CONNECT privilege.",
-    });
-  } finally {
-    tenant.rollback(tx);
-  }
+  const mayConnect = tenant.withDefinitions(
+    (catalog) => catalog.accessTo(DATABASE_ID) === null || rightsOfCaller(head)(catalog).may(DATABASE_ID, "c"),
+  );
+  if (mayConnect) return;
+  throw sqlError("42501", `permission denied for database "${databaseOfBranch(head.branch, head.tenantId)}"`, {
+    detail: "User does not have CONNECT privilege.",
+  });
 }
 
 export function rightsOfCaller(head: CallersHead): (catalog: CatalogView) => Rights {

@@ -57,10 +57,13 @@ export function requireTableOwner(author: Author | null, before: TableDef, after
   const { referencedBy: old = [], ...rest } = before;
   const { referencedBy: now = [], ...others } = after;
   const isOfReference = JSON.stringify(rest) === JSON.stringify(others);
-  const hasNoNew = now.every((reference) => old.includes(reference));
-  if (isOfReference && hasNoNew && now.length < old.length) return;
-  if (!isOfReference || hasNoNew) requireOwner(author, "table", before);
-  else if (!author.rights.may(before.id, "x")) throw permissionDenied("table", before.name);
+  if (isOfReference && now.some((reference) => !old.includes(reference))) {
+    if (!author.rights.may(before.id, "x")) throw permissionDenied("table", before.name);
+    return;
+  }
+  const hasLostReferences = isOfReference && now.length < old.length;
+  // A definition that stays the same is the owner's to give, too.
+  if (!hasLostReferences) requireOwner(author, "table", before);
 }
 
 /**

@@ -346,9 +346,7 @@ export class SessionNames implements SessionMemory {
   private begin({ isolation, waits }: { readonly isolation: IsolationLevel | null; readonly waits?: true }): void {
     const { tenant } = this;
     if (tenant.catalog.newestVersion() !== null && !tenant.catalog.everHadRoleSettings) return;
-    const tx = tenant.partition.shard.begin({ readOnly: true });
-    try {
-      const catalog = tenant.catalog.view(tx);
+    tenant.withDefinitions((catalog) => {
       if (catalog.roleSettings().length === 0) return;
       // PostgreSQL's protocol asks for no level of its own.
       const isGiven = (name: string) => name === "default_transaction_isolation" && isolation !== null && !waits;
@@ -356,9 +354,7 @@ export class SessionNames implements SessionMemory {
       this.refusedAtStart = starting
         .filter(({ name }) => !isGiven(name))
         .flatMap((each) => this.startWith(each, catalog));
-    } finally {
-      tx.rollback();
-    }
+    });
   }
 
   /** Answers with why not, where the session's role may not set it any more. */

@@ -6,6 +6,7 @@
 import type { Models } from "../ai/models.js";
 import type { ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import { Catalog } from "../catalog/catalog.js";
+import type { CatalogView } from "../catalog/catalog-view.js";
 import type { IndexBuild } from "../catalog/index-build.js";
 import type { PastCatalog } from "../catalog/past-catalog.js";
 import type { SequenceDef, SequencePosition } from "../catalog/sequence.js";
@@ -208,6 +209,16 @@ export class Tenant {
   rollBackWhole(tx: Transaction): void {
     this.transactions.rolledBack++;
     this.rollback(tx);
+  }
+
+  /** Reads the definitions as they are now, outside of any transaction. */
+  withDefinitions<T>(read: (catalog: CatalogView) => T): T {
+    const tx = this.partition.shard.begin({ readOnly: true });
+    try {
+      return read(this.catalog.view(tx));
+    } finally {
+      this.rollback(tx);
+    }
   }
 
   rollback(tx: Transaction): void {

@@ -71,17 +71,7 @@ function auditedReads(tables: ReadonlyMap<number, TableDef>): [id: number, table
 
 /** By storage id. */
 function tablesOf(tenant: Tenant): ReadonlyMap<number, TableDef> {
-  const tx = tenant.partition.shard.begin({ readOnly: true });
-  try {
-    return new Map(
-      tenant.catalog
-        .view(tx)
-        .tables()
-        .map((table) => [storageOf(table), table]),
-    );
-  } finally {
-    tenant.rollback(tx);
-  }
+  return tenant.withDefinitions((catalog) => new Map(catalog.tables().map((table) => [storageOf(table), table])));
 }
 
 /** An entry that is not as it was. */

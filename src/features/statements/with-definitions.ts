@@ -4,11 +4,6 @@ import type { Request } from "../../actor/request.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";
 
 /** The definitions as they are now. */
-export function withDefinitions<T>({ tenant }: Request, read: (catalog: CatalogView) => T): T {
-  const tx = tenant.partition.shard.begin({ readOnly: true });
-  try {
-    return read(tenant.catalog.view(tx));
-  } finally {
-    tx.rollback();
-  }
+export function withDefinitions<T>({ tenant }: Pick<Request, "tenant">, read: (catalog: CatalogView) => T): T {
+  return tenant.withDefinitions(read);
 }
