@@ -303,6 +303,26 @@ t.test("a training can be stopped; two run at once", async (t) => {
   t.match((await server.call("POST", `/v1/automl/jobs/${b!.body.data.id}/stop`)).body.data, { status: "completed" });
 });
 
+t.test("trainings start beside the steps of others", async (t) => {
+  const first = await train({
+    ...quick,
+    max_trials: 200,
+    time_budget_secs: 600,
+    algorithms: [],
+    table: "loans",
+    target: "good",
+  });
+  t.equal(first.status, 202);
+  for (let i = 0; i < 6; i++) {
+    const started = await Promise.all(
+      [1, 2, 3, 4, 5, 6].map((n) => train({ ...quick, table: "loans", target: "good", name: `beside_${i}_${n}` })),
+    );
+    for (const { status, body } of started) t.equal(status, 202, JSON.stringify(body));
+    for (const { body } of started) t.match(await ended(body.data.id), { status: "completed" });
+  }
+  t.equal((await server.call("POST", `/v1/automl/jobs/${first.body.data.id}/stop`)).status, 200);
+});
+
 t.test("rights: a read-only key predicts and does not train; other tenants see nothing", async (t) => {
   const { body } = await server.call("POST", "/v1/api-keys", { name: "r", permission: "ReadOnly" });
   const key = { token: body.raw_key as string };

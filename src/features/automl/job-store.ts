@@ -54,7 +54,22 @@ export interface NewJob {
   readonly createdAt: string;
 }
 
-export async function insertJob(run: Run, userId: string, job: NewJob) {
+/**
+ * Ids of the ended trainings that are too many. Read outside of the transaction that inserts, which would otherwise
+ * lose against each step of any training that runs.
+ */
+export async function surplusJobs(request: Request): Promise<string[]> {
+  if (!hasJobs(request)) return [];
+  const rows = await ownRowsOf(request, {
+    sql: `SELECT id FROM ${JOBS} WHERE experiment IS NULL AND status IN ('completed', 'failed', 'cancelled')
+      ORDER BY created_at DESC OFFSET ${AUTOML_JOBS_KEPT_MAX}`,
+    params: [],
+  });
+  return rows.map(([id]) => id as string);
+}
+
+/** `surplus`: the jobs that make room for it. */
+export async function insertJob(run: Run, userId: string, job: NewJob, surplus: readonly string[]): Promise<void> {
   const { id, name, experiment, spec, callbackUrl, createdAt } = job;
   for (const sql of CREATE_TABLES) await run(sql, []);
   if (experiment !== null) {
@@ -63,12 +78,7 @@ export async function insertJob(run: Run, userId: string, job: NewJob) {
       throw new DbError("conflict", `The experiment "${experiment}" already exists.`, { sqlstate: "42710" });
     }
   }
-  await run(
-    `DELETE FROM ${JOBS} WHERE id IN (
-       SELECT id FROM ${JOBS} WHERE experiment IS NULL AND status IN ('completed', 'failed', 'cancelled')
-       ORDER BY created_at DESC OFFSET ${AUTOML_JOBS_KEPT_MAX})`,
-    [],
-  );
+  if (surplus.length > 0) await run(`DELETE FROM ${JOBS} WHERE id = ANY($1::text[])`, [surplus]);
   await run(
     `INSERT INTO ${JOBS} (id, user_id, name, experiment, status, progress, current_trial, total_trials, spec, created_at, callback)
      VALUES ($1, $2, $3, $4, 'pending', 0, 0, $5::int8, $6::jsonb, $7::timestamptz, $8::jsonb)`,

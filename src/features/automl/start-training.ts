@@ -13,7 +13,7 @@ import { putJob } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
 import { ownTogether } from "../statements/run-together.js";
 import { endTraining, TRAINING } from "./end-training.js";
-import { findJob, insertJob, type TrainingJob } from "./job-store.js";
+import { findJob, insertJob, surplusJobs, type TrainingJob } from "./job-store.js";
 import { requireToTrain } from "./model-rights.js";
 import { readTrainingData } from "./read-columns.js";
 import type { TrainSpec } from "./train-spec.js";
@@ -40,12 +40,13 @@ export async function startTraining(
   requireToTrain(request, name);
   const id = `job_${randomUUID()}`;
   const record = recordOf(request, id);
+  const surplus = await surplusJobs(request);
   const job = await ownTogether(
     request,
     request,
     async (run) => {
       const made = newJob(request.head.userId, id, name, experiment ?? null, spec);
-      await insertJob(run, request.head.userId, { ...made, spec, callbackUrl: callbackUrl ?? null });
+      await insertJob(run, request.head.userId, { ...made, spec, callbackUrl: callbackUrl ?? null }, surplus);
       return made;
     },
     (tx, made) => {

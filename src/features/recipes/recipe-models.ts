@@ -11,7 +11,7 @@ import { DbError } from "../../protocol/errors.js";
 import type { JobRecord } from "../../protocol/placement.js";
 import type { Training } from "../../recipe/recipe.js";
 import { TRAINING } from "../automl/end-training.js";
-import { insertJob } from "../automl/job-store.js";
+import { insertJob, surplusJobs } from "../automl/job-store.js";
 import { findModel, noModel } from "../automl/model-store.js";
 import { type PredictedRow, predictRows } from "../automl/predict.js";
 import { type Source, type TrainSpec, trialsWanted } from "../automl/train-spec.js";
@@ -60,7 +60,7 @@ export class ExecutionModels implements RecipeModels {
     const { userId } = request.head;
     const createdAt = new Date().toISOString();
     const job = { id, name: training.model, spec, experiment: null, callbackUrl: null, createdAt };
-    await insertJob(this.run, userId, job);
+    await insertJob(this.run, userId, job, await surplusJobs(request));
     this.jobs.push({ tenant: tenant.number, kind: TRAINING, id, owner: ownerOf(request) });
     return id;
   }
