@@ -22,6 +22,8 @@ const ANSWER_MS_MAX = 60_000;
 const REDACTED = "(redacted)";
 /** Settings that hold something secret, or might; names of variables and files that hold it do not. */
 const SECRET_NAME = /secret|password|token$|headers|^apiKey$/i;
+/** Names of headers, without values. */
+const NO_SECRET = "server.cors.headers";
 
 export interface DiagnosticsSources {
   readonly services: Pick<Services, "config" | "logger" | "clock">;
@@ -118,7 +120,8 @@ export function redacted(config: Config): object {
     SECRET_KEYS.map((key) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())),
   );
   const copy = (value: unknown, path: readonly string[]): unknown => {
-    const isSecret = secrets.has(path.join(".")) || SECRET_NAME.test(path.at(-1) ?? "");
+    const setting = path.join(".");
+    const isSecret = secrets.has(setting) || (setting !== NO_SECRET && SECRET_NAME.test(path.at(-1) ?? ""));
     if (Array.isArray(value)) {
       if (isSecret) return value.map(() => REDACTED);
       return value.map((item) => (typeof item === "string" ? withoutPassword(item) : item));

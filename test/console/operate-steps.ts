@@ -32,6 +32,13 @@ export async function operateSteps(tools: Tools): Promise<void> {
     await tab("settings", "slow_ms");
     await tab("diagnostics", "It has no data of tenants.");
     await tab("health", "Requests a second");
+    const places = await page
+      .locator(".chart-legend")
+      .first()
+      .locator("li")
+      .evaluateAll((items) => items.map((item) => item.getBoundingClientRect().top));
+    t.equal(places.length, 2);
+    t.equal(new Set(places).size, 1, "a chart's legend is one line above it");
     t.equal(await strangers(), 0);
   });
   await accountStep(tools);

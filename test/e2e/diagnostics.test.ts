@@ -43,6 +43,7 @@ t.test("what is in it, and what is not", async (t) => {
     threads: [{ thread: "gateway" }, { thread: /^actor/ }, { thread: /^actor/ }],
     system: { limits: /Max open files/ },
   });
+  t.ok(made.configuration.server.cors.headers.includes("authorization"), "names of headers are no secret");
   t.match(made.metrics, /tessera_partition_up\{partition="0"\} 1/);
   for (const { heap, cpuProfile } of made.threads) {
     t.ok(heap.used_heap_size > 0);
